@@ -26,8 +26,7 @@ test-all: dev .venv/.warm
 
 # Branches of the rules and of the services that no test takes.
 coverage: dev .venv/.warm
-	$(PYTEST) --cov=anoncup --cov=app.services --ignore tests/web/browser \
-	  tests/scoring tests/services tests/api tests/web tests/security
+	$(PYTEST) --cov=anoncup --cov=app.services --ignore tests/web/browser --ignore tests/e2e --ignore tests/containers
 
 # Compile the loops of a new environment once, on two cores; otherwise each test process would.
 .venv/.warm: | dev
@@ -61,7 +60,7 @@ words: dev
 
 # Of a contest of 60 teams, which is played meanwhile: minutes.
 pictures: dev
-	$(BIN)/python -m tests.web.browser.pictures docs/pictures
+	$(BIN)/python -m tests.web.browser.documentation_pictures docs/pictures
 
 # What others would use beside ours, in under three minutes. LARGE=--large: with a million rows, and all that the other
 # benchmarks measure of the service. ANONCUP_REFERENCE_DATA=FOLDER adds real data, pycanon in the path one more peer.

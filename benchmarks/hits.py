@@ -20,8 +20,8 @@ from app.processes import child_process
 from app.processes.supervisor import wait_until_healthy
 from benchmarks.load import HOST
 from benchmarks.pages import fill_contest, run_application
-from tests.e2e.stack import find_free_port, require_running
 from tests.support.large_contest import ContestSize
+from tests.support.service_processes import find_free_port, require_running
 
 _GOAL = 0.8
 _BOARDS = ("anonymization", "reidentification", "matrix")

@@ -22,8 +22,8 @@ from app.processes.supervisor import (
     run,
 )
 from benchmarks.load import HOST
-from tests.e2e.stack import find_free_port
 from tests.support.s3_server import BUCKET, S3Server
+from tests.support.service_processes import find_free_port
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,8 @@ from anoncup.rules.toml_text import replace_tables
 from anoncup.tables.csv_text import write_csv
 from benchmarks.processes import iterate_with_kind, proportional_mb
 from benchmarks.service import run_service
-from tests.e2e.stack import ServedContest, open_contest
 from tests.support.arena import build_competition_toml, build_original_table
+from tests.support.service_processes import ServedContest, open_contest
 
 _SETTLE_S = 15
 """Seconds to wait for imports and connections that go on when the service is ready."""

@@ -44,8 +44,8 @@ from benchmarks.bare import BareScorer
 from benchmarks.load import TimedResponse, build_upload, poll, send_request, send_spread
 from benchmarks.processes import ResourceUsage, measure_usage
 from benchmarks.service import BenchmarkService, run_service
-from tests.e2e.stack import build_household_file
 from tests.support.arena import PASSWORD, build_competition_toml, build_noisy_release, build_original_table
+from tests.support.service_processes import build_household_file
 
 API = "/api/v1"
 _BARE_RELEASES = 12

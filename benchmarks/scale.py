@@ -39,7 +39,7 @@ from benchmarks.load import TimedResponse, send_spread
 from benchmarks.peers import growth
 from benchmarks.processes import measure_usage
 from benchmarks.service import BenchmarkService
-from tests.e2e.stack import build_shop_file, find_free_port, run_program
+from tests.support.service_processes import build_shop_file, find_free_port, run_program
 
 _PROCESS_KINDS = (
     "web",

@@ -14,7 +14,7 @@ from app.processes import child_process
 from app.processes.embedded_servers import find_running_services
 from app.processes.supervisor import wait_until_healthy
 from benchmarks.load import HOST
-from tests.e2e.stack import find_free_port, require_running
+from tests.support.service_processes import find_free_port, require_running
 
 
 @dataclass(frozen=True, slots=True)

@@ -124,7 +124,7 @@ def list_busy_queries() -> list[str]:
 @pytest.fixture(scope="session")
 def server(session_settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a web server. It is shared, since it keeps no state outside of the database."""
-    from tests.e2e.stack import run_web_server
+    from tests.support.service_processes import run_web_server
 
     with run_web_server(tmp_path_factory.mktemp("web")) as url:
         yield url

@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.e2e.stack import find_free_port
+from tests.support.service_processes import find_free_port
 from tests.support.wait import TIMEOUT_S, poll_until
 
 pytestmark = pytest.mark.full

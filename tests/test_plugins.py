@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from anoncup.plugins import BUILT_IN, discover_plugins
-from tests.support.plugin_installation import install_package
+from tests.support.track_package import install_package
 
 PART_CODE = """
 from anoncup.tracks.parts import Attacker, Measure, Method

@@ -6,8 +6,8 @@ from sqlalchemy import update
 
 from app.db.models import Competition
 from app.db.transaction import transaction
-from tests.support.baselines import add_baseline
 from tests.support.contest import Contest
+from tests.support.organizer_uploads import add_baseline
 from tests.support.uploads import score_everything
 
 pytestmark = pytest.mark.full

@@ -6,7 +6,7 @@ import pytest
 
 from app.services.contests import clarifications
 from tests.support.arena import Arena
-from tests.web.reader import get_page, post_form
+from tests.support.page_requests import get_page, post_form
 
 pytestmark = pytest.mark.full
 

@@ -15,7 +15,7 @@ from app.db.models import Competition, Evaluation, State, Submission
 from app.db.transaction import transaction
 from app.services.contests import revisions
 from tests.support.arena import API, Arena, build_competition_toml, build_noisy_release, build_original_table
-from tests.support.competition_uploads import upload_competition_file, upload_original
+from tests.support.organizer_uploads import upload_competition_file, upload_original
 from tests.support.uploads import score_everything
 from tests.support.wait import TIMEOUT_S
 

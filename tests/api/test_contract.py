@@ -13,7 +13,7 @@ from requests import Request
 from schemathesis import Case
 
 from app.api.documentation import examples
-from tests.security.stage import AccessScenario
+from tests.security.access_scenario import AccessScenario
 from tests.support.openapi_contract import load_document
 
 pytestmark = pytest.mark.full

@@ -12,8 +12,9 @@ from sqlalchemy.orm import InstrumentedAttribute
 from anoncup.rules.toml_text import replace_tables
 from app.db.models import Competition, Evaluation, Guess, Rescore, Submission
 from app.db.transaction import transaction
+from tests.support.board_facts import create_contest, freeze
 from tests.support.contest import Contest, hold_evaluations, judge_everything
-from tests.support.frozen_boards import create_contest, freeze
+from tests.support.database_rows import load_team_id
 from tests.support.rejudgings import (
     apply_rejudging,
     begin_rejudging,
@@ -23,7 +24,6 @@ from tests.support.rejudgings import (
     fail_evaluation,
     get_competition_file,
 )
-from tests.support.team_rows import load_team_id
 from tests.support.uploads import score_everything
 from workers import score
 

@@ -24,8 +24,8 @@ from app.locale.language import LANGUAGES
 from app.services.originals import kit_readme, kits
 from app.services.originals.kit_readme import ServiceInfo
 from app.storage import get_store
-from tests.e2e.stack import build_household_file
 from tests.support.arena import API, Arena, build_competition_toml
+from tests.support.service_processes import build_household_file
 from tests.support.shell_commands import run_program
 from tests.support.shop_contest import shop, upload_originals
 from tests.support.uploads import score_everything

@@ -17,8 +17,7 @@ from numpy.random import PCG64
 
 from anoncup.tracks.monthly.files import KNOWLEDGE_PERCENTAGES, QUESTIONS
 from app.http.authentication import COOKIE
-from tests.scoring import monthly_reference as reference
-from tests.scoring.monthly_reference import Row
+from tests.support import monthly_reference as reference
 from tests.support.arena import API, Arena
 from tests.support.contest import Contest, judge_everything, run_clock
 from tests.support.monthly_contest import (
@@ -33,6 +32,7 @@ from tests.support.monthly_contest import (
     submit_guess,
     submit_release,
 )
+from tests.support.monthly_reference import Row
 from tests.support.shell_commands import run_program
 from tests.support.uploads import score_everything
 

@@ -7,7 +7,7 @@ from anoncup.tables.csv_text import write_csv
 from app.db.models import Competition
 from app.db.transaction import transaction
 from tests.support.arena import Arena, build_competition_toml, build_original_table
-from tests.support.competition_uploads import upload_competition_file, upload_original
+from tests.support.organizer_uploads import upload_competition_file, upload_original
 
 pytestmark = pytest.mark.full
 

@@ -10,10 +10,10 @@ from httpx2 import Response
 from app.locale.language import LANGUAGES
 from tests.support.arena import ROWS
 from tests.support.contest import Contest, judge_everything
+from tests.support.page_requests import get_page
 from tests.support.several_questions_contest import build_claims, create_contest
 from tests.support.several_questions_track import QUESTIONS_TOML, SEVERAL_QUESTIONS_TRACK
 from tests.support.track_package import install_track
-from tests.web.reader import get_page
 
 pytestmark = pytest.mark.full
 

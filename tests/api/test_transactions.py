@@ -4,8 +4,16 @@ import pytest
 from fastapi.testclient import TestClient
 
 from tests.support.arena import API, Arena
-from tests.support.shop_contest import ORIGINAL, shop, upload_file, upload_originals
-from tests.support.shop_files import CUSTOMERS, RELEASED_CUSTOMERS, RELEASED_TRANSACTIONS, TRANSACTIONS
+from tests.support.shop_contest import (
+    CUSTOMERS,
+    ORIGINAL,
+    RELEASED_CUSTOMERS,
+    RELEASED_TRANSACTIONS,
+    TRANSACTIONS,
+    shop,
+    upload_file,
+    upload_originals,
+)
 
 __all__ = ["shop"]
 

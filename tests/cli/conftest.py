@@ -22,7 +22,7 @@ from tests.support.wait import TIMEOUT_S, poll_until
 PROXY_VARIABLES = ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def quiet_server() -> Iterator[None]:
     """Silence the server's log, which would mix with the output of commands in the same process."""
     with structlog.testing.capture_logs():
@@ -55,7 +55,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def anoncup(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    folder: Path,
+    quiet_server: None,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> CommandRunner:
     """A function that runs the command line in this process; ``typed`` is its standard input."""
     monkeypatch.setattr(terminal, "LINE_EVERY_S", PROGRESS_INTERVAL_S)

@@ -13,8 +13,15 @@ import pytest
 from anoncup.rules.rounds import replace_phases
 from anoncup.rules.settings import Phase
 from anoncup.tables.csv_text import write_csv
+from tests.containers.compose_stack import (
+    IMAGE,
+    LONG_RUNNING,
+    SERVERS,
+    ComposeStack,
+    ContainerUser,
+    run_stack,
+)
 from tests.containers.engine import ContainerEngine, find_engine, require_base_images
-from tests.containers.stack import IMAGE, LONG_RUNNING, SERVERS, ComposeStack, ContainerUser, run_stack
 from tests.support.arena import (
     PASSWORD,
     ROWS,

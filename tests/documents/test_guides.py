@@ -13,8 +13,8 @@ import pytest
 
 from anoncup.client import Client
 from app.processes import readiness
-from tests.documents.blocks import ROOT, list_code_blocks
-from tests.e2e.stack import find_free_port
+from tests.support.markdown_blocks import ROOT, list_code_blocks
+from tests.support.service_processes import find_free_port
 from tests.support.wait import TIMEOUT_S
 
 pytestmark = pytest.mark.full

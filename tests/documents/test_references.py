@@ -10,7 +10,13 @@ import typer
 
 from anoncup.cli.main import app
 from app.services.originals.kit_readme import INSTALL_COMMANDS
-from tests.documents.blocks import DOCUMENTS, ROOT, list_code_blocks, list_command_lines, list_linked_paths
+from tests.support.markdown_blocks import (
+    DOCUMENTS,
+    ROOT,
+    list_code_blocks,
+    list_command_lines,
+    list_linked_paths,
+)
 
 README_BYTES = 8_000
 COMMANDS = typer.main.get_command(app)

@@ -15,7 +15,7 @@ from app.config import Settings
 from app.db.privileges import CLOCK, WORKER
 from app.processes.child_folders import PREFIX
 from app.processes.supervisor import build_forked_program
-from tests.e2e.stack import QUICK_SETTINGS, build_role_env, list_forks, run_program
+from tests.support.service_processes import QUICK_SETTINGS, build_role_env, list_forks, run_program
 from tests.support.wait import TIMEOUT_S, poll_until
 
 pytestmark = pytest.mark.full

@@ -20,8 +20,8 @@ from anoncup.tables.csv_text import write_csv
 from app.processes.embedded_servers import run_embedded_services
 from app.processes.supervisor import Program, wait_until_healthy
 from app.services.submissions.uploads import MAX_COMMENT_LENGTH
-from tests.e2e.stack import QUICK_SETTINGS, find_free_port, require_running, run_program
 from tests.support.arena import PASSWORD, build_competition_toml, build_noisy_release, build_original_table
+from tests.support.service_processes import QUICK_SETTINGS, find_free_port, require_running, run_program
 from tests.support.wait import TIMEOUT_S, poll_until
 
 pytestmark = pytest.mark.full

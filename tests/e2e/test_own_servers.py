@@ -14,8 +14,14 @@ import redis
 from app.crypto import sealing
 from app.processes import child_process
 from app.processes.supervisor import Program, wait_until_healthy
-from tests.e2e.stack import QUICK_SETTINGS, find_free_port, kill, open_small_contest, require_running
-from tests.support.own_postgres import POSTGRES, reset_connections, run_postgres, succeeds
+from tests.support.postgres_server import POSTGRES, reset_connections, run_postgres, succeeds
+from tests.support.service_processes import (
+    QUICK_SETTINGS,
+    find_free_port,
+    kill,
+    open_small_contest,
+    require_running,
+)
 from tests.support.wait import poll_until
 
 REDIS = shutil.which("redis-server")

@@ -11,12 +11,12 @@ from anoncup.schemas.roles import Role
 from app.db.privileges import WORKER
 from app.processes.supervisor import build_worker_programs
 from app.services.jobs import queue
-from tests.e2e.stack import QUICK_SETTINGS, build_role_env, run_program
 from tests.support.accounts import sign_in_new_person
 from tests.support.arena import Arena
+from tests.support.page_requests import get_page
+from tests.support.service_processes import QUICK_SETTINGS, build_role_env, run_program
 from tests.support.translations import translate
 from tests.support.wait import poll_until
-from tests.web.reader import get_page
 from workers import sandbox
 
 pytestmark = pytest.mark.full

@@ -10,11 +10,11 @@ from anoncup.tables.csv_text import write_csv
 from app.config import Settings
 from app.db.models import Guess, State, Target
 from app.db.transaction import transaction
-from tests.e2e.stack import kill, move_phases, open_contest, run_web_server, run_worker
 from tests.support.arena import ROWS, build_original_table
 from tests.support.contest import build_two_phase_toml
 from tests.support.queue import empty_queue
 from tests.support.second_phase import join_second_team, load_competition
+from tests.support.service_processes import kill, move_phases, open_contest, run_web_server, run_worker
 from tests.support.wait import TIMEOUT_S, poll_until
 
 pytestmark = pytest.mark.full

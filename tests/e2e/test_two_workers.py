@@ -19,8 +19,14 @@ from app.db.transaction import transaction
 from app.processes.supervisor import Program, build_scheduler_program
 from app.services.accounts import accounts
 from app.services.jobs import queue
-from tests.e2e.stack import QUICK_SETTINGS, build_role_env, open_small_contest, run_program, suspend_tree
 from tests.support.arena import PASSWORD, serial_numbers
+from tests.support.service_processes import (
+    QUICK_SETTINGS,
+    build_role_env,
+    open_small_contest,
+    run_program,
+    suspend_tree,
+)
 from tests.support.wait import poll_until
 
 pytestmark = pytest.mark.full

@@ -16,8 +16,8 @@ from app.cli import web_server
 from app.cli.local_service import count_web_processes
 from app.config import Settings
 from app.db import engine
-from tests.e2e.lines import watch_events
-from tests.e2e.stack import open_small_contest, read_command_line, run_web_server
+from tests.support.raw_connection import watch_events
+from tests.support.service_processes import open_small_contest, read_command_line, run_web_server
 from tests.support.wait import TIMEOUT_S, poll_until
 
 pytestmark = pytest.mark.full

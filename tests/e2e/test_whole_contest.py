@@ -17,7 +17,9 @@ from anoncup.tracks.microdata.permutations import shuffle_rows
 from anoncup.tracks.microdata.registry import METHODS
 from anoncup.tracks.microdata.tables import parse_original
 from app.config import Settings
-from tests.e2e.stack import (
+from tests.support import independent_scores
+from tests.support.independent_scores import ColumnRoles, NumericTables
+from tests.support.service_processes import (
     ServedContest,
     build_household_file,
     open_contest,
@@ -25,8 +27,6 @@ from tests.e2e.stack import (
     run_web_server,
     run_worker,
 )
-from tests.scoring import independent
-from tests.scoring.independent import ColumnRoles, NumericTables
 
 pytestmark = pytest.mark.full
 
@@ -60,8 +60,8 @@ def check_releases(
     contest: ServedContest, original: bytes, table: pd.DataFrame, columns: Columns, folder: Path
 ) -> None:
     rules, x = build_rules(table, columns), parse_rows(original)
-    scale = independent.scales(rules, x)
-    largest = float(np.abs(independent.numeric_cells(x, rules.sensitive)).max())
+    scale = independent_scores.scales(rules, x)
+    largest = float(np.abs(independent_scores.numeric_cells(x, rules.sensitive)).max())
     for number, (method, parameters) in enumerate(RELEASES):
         rng = np.random.default_rng(number)
         release_table, source = shuffle_rows(
@@ -81,16 +81,16 @@ def check_releases(
 
 
 def check_result(result: Any, numbers: NumericTables, scale: dict[str, float], largest: float) -> None:
-    utility, rates = independent.utility_losses(numbers), independent.attack_rates(numbers)
-    for name, value in (utility | independent.anonymity(numbers)).items():
+    utility, rates = independent_scores.utility_losses(numbers), independent_scores.attack_rates(numbers)
+    for name, value in (utility | independent_scores.anonymity(numbers)).items():
         assert is_close(result["measures"][name]["value"], value), name
     for name, value in rates.items():
         assert abs(result["attackers"][name]["rate"] - value) < 1e-12, name
-    distances = independent.gower_distances(numbers)
+    distances = independent_scores.gower_distances(numbers)
     assert is_close(result["excessive"]["mean"], float(distances.mean()))
     assert is_close(result["excessive"]["max"], float(distances.max()))
     assert set(result["attackers"]) - set(rates) == {"euc2_assignment", "gower_assignment"}
-    utility_score = independent.utility_score(utility, scale, largest)
+    utility_score = independent_scores.utility_score(utility, scale, largest)
     security = max(entry["rate"] for entry in result["attackers"].values())
     assert is_close(result["utility"], utility_score)
     assert is_close(result["security"], security)

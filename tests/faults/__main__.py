@@ -19,14 +19,14 @@ import psutil
 
 from app.cli.service_access import use_services
 from app.db import engine
-from tests.faults import boards, oracles, stage
+from tests.faults import contest_setup, expected_boards, oracles
 from tests.faults.calls import Caller, CallRecorder
 from tests.faults.canaries import Canaries
-from tests.faults.ground import ServiceInstallation, run_installation
-from tests.faults.injuries import FaultKind, FaultTargetAbsent, Undo, list_fault_kinds
-from tests.faults.laws import check_competition
+from tests.faults.fault_kinds import FaultKind, FaultTargetAbsent, Undo, list_fault_kinds
+from tests.faults.installation import ServiceInstallation, run_installation
+from tests.faults.invariants import check_competition
 from tests.faults.ledger import Ledger
-from tests.faults.people import Play, PublicReader
+from tests.faults.participants import Play, PublicReader
 
 FAULT_INTERVAL_S = (0.3, 5.0)
 POLL_S = 0.2
@@ -154,7 +154,7 @@ def check_everything(
     with ExitStack() as exit_stack:
         callers_of_ledgers: list[dict[str, Caller]] = []
         for ledger in ledgers:
-            tokens = boards.audience_tokens(ledger)
+            tokens = expected_boards.audience_tokens(ledger)
             new_callers = {
                 audience: play.calls.create_caller(Random(0), token) for audience, token in tokens.items()
             }
@@ -165,9 +165,9 @@ def check_everything(
         wait_for_all_work(installation, fault_log, ledgers)
         boards_before = []
         for ledger, callers in zip(ledgers, callers_of_ledgers, strict=True):
-            closes = ledger.slug == stage.PLANS[0].slug
+            closes = ledger.slug == contest_setup.PLANS[0].slug
             yield from check_competition(ledger, callers, plays_to_end=closes)
-            boards_before.append(boards.read_boards(ledger, callers))
+            boards_before.append(expected_boards.read_boards(ledger, callers))
         yield from play.calls.problems
         yield from check_restart(installation, ledgers, callers_of_ledgers, boards_before)
 
@@ -188,7 +188,7 @@ def check_restart(
     installation.wait_until_ready()
     use_services(installation.find_services(), installation.data)
     for ledger, callers, ledger_boards in zip(ledgers, callers_of_ledgers, boards_before, strict=True):
-        boards_after = boards.read_boards(ledger, callers)
+        boards_after = expected_boards.read_boards(ledger, callers)
         yield from (
             f"{ledger.slug}: {board} has other bytes after a restart"
             for board in ledger_boards
@@ -251,10 +251,13 @@ def run_contest(seed: int, faults: int, *, s3: bool, keep_folder: bool) -> list[
         use_services(installation.find_services(), installation.data)
         calls = CallRecorder(installation.url, Canaries())
         max_valid = max(6, faults // 8)
-        ledgers = [stage.open_competition(installation, calls, plan, valid=max_valid) for plan in stage.PLANS]
+        ledgers = [
+            contest_setup.open_competition(installation, calls, plan, valid=max_valid)
+            for plan in contest_setup.PLANS
+        ]
         play = Play(seed, calls)
         fault_log.started_at = time.monotonic()
-        readers = stage.start_everybody(play, ledgers)
+        readers = contest_setup.start_everybody(play, ledgers)
         problems: list[str] = []
         try:
             inject_faults(installation, play, fault_log, faults=faults)

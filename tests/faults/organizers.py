@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.faults.calls import Caller
 from tests.faults.ledger import Ledger
-from tests.faults.people import Play
+from tests.faults.participants import Play
 
 MIN_REMAINING_S = 60
 """The end of a phase that goes on is moved when it is nearer than this."""

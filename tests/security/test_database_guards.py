@@ -11,7 +11,7 @@ from app.db.models import AuditEntry, Competition, GuessTerms, SubmissionTerms
 from app.db.privileges import CLOCK, WEB, WORKER
 from app.db.transaction import transaction
 from app.services.contests import upload_terms
-from tests.security.roles import SignInAsRole, connect_to, logins_folder, require_refusal, sign_in
+from tests.security.role_logins import SignInAsRole, connect_to, logins_folder, require_refusal, sign_in
 from tests.support.contest import Contest, load_competition_id, run_clock
 from tests.support.wait import poll_until
 from workers import clock

@@ -8,8 +8,8 @@ from fastapi.routing import iter_route_contexts
 from fastapi.testclient import TestClient
 
 from app.main import create_app
-from tests.security.stage import AccessScenario
-from tests.security.table import AUDIENCES, TABLE
+from tests.security.access_scenario import AccessScenario
+from tests.security.access_table import AUDIENCES, TABLE
 from tests.support.arena import PASSWORD
 from tests.support.secret_search import build_needles, find_leaks
 

@@ -25,7 +25,7 @@ from app.db.transaction import transaction
 from app.processes.embedded_servers import EmbeddedServices
 from app.services.jobs import queue
 from app.storage import compute_digest
-from tests.security.stage import AccessScenario
+from tests.security.access_scenario import AccessScenario
 from tests.support.arena import API, PASSWORD, Arena, build_noisy_release
 from tests.support.secret_search import build_needles, find_leaks, iterate_database_cells, iterate_files
 from tests.support.stored_files import build_blob_path

@@ -6,6 +6,14 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from fastapi.testclient import TestClient
+from sqlalchemy import select
+
+from anoncup.rules.toml_text import replace_tables
+from app.db.models import Competition, Evaluation, Submission
+from app.db.transaction import transaction
+from tests.support.contest import Contest
+
 ORGANIZER = "(organizer)"
 VISITOR = "(visitor)"
 NEVER = datetime.max.replace(tzinfo=UTC)
@@ -375,3 +383,33 @@ def normalize_name(team: str) -> str:
 
 def hours(number: float) -> timedelta:
     return timedelta(hours=number)
+
+
+def create_contest(client: TestClient, *, rule: str = "score", feedback: str = "immediate") -> Contest:
+    extra_toml = f'[ranking]\nrule = "{rule}"\n[publication]\nfeedback = "{feedback}"'
+    return Contest.create(client, extra_toml=extra_toml)
+
+
+def freeze(contest: Contest, *, feedback: str = "immediate", start: datetime | None = None) -> None:
+    """Freeze the boards from this moment on (default: now)."""
+    moment = start or datetime.now(UTC)
+    publication = f'[publication]\nfeedback = "{feedback}"\nfrozen_from = {moment.isoformat()}\n'
+    publication += "reveal_notice_hours = 0\n"
+    with transaction() as session:
+        row = session.scalars(select(Competition).where(Competition.slug == contest.arena.slug)).one()
+        row.file = replace_tables(row.file, "publication", publication)
+
+
+def find_leaders(timeline: dict[str, Any], moment: datetime) -> list[tuple[str, int]]:
+    past_entries = [entry for entry in timeline["leaders"] if datetime.fromisoformat(entry["at"]) <= moment]
+    names = [team["team"] for team in timeline["teams"]]
+    return (
+        [(names[entry["team"]], entry["rank"]) for entry in past_entries[-1]["first"]] if past_entries else []
+    )
+
+
+TIME_COLUMNS: dict[Any, tuple[str, ...]] = {
+    Competition: ("created_at",),
+    Submission: ("received_at",),
+    Evaluation: ("created_at", "finished_at"),
+}

@@ -1,9 +1,9 @@
 """Checks of forms that require step-up authentication."""
 
 from tests.support.contest import Contest
+from tests.support.page_requests import get_page, post_form
 from tests.support.step_up import PROBLEM_MESSAGES, PasswordForm, read_state
 from tests.support.translations import translate_problem as refused_in_words
-from tests.web.reader import get_page, post_form
 
 
 def collect_refusals(contest: Contest, form: PasswordForm, *, field: str) -> list[tuple[str, str]]:

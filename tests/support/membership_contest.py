@@ -17,9 +17,9 @@ from anoncup.tracks.membership.adapter import files_of
 from anoncup.tracks.membership.answer import Members
 from anoncup.tracks.membership.tables import MembershipOriginal, write_table
 from anoncup.tracks.model import ReleaseContext
-from tests.scoring.membership_cases import build_survey
 from tests.support.arena import API, Arena
 from tests.support.contest import Contest, run_clock
+from tests.support.membership_cases import build_survey
 from tests.support.uploads import score_everything
 
 TRACK = TRACKS["membership"]

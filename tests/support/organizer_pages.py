@@ -12,7 +12,7 @@ from app.db.models import Evaluation, State
 from app.db.transaction import transaction
 from tests.support.arena import Arena
 from tests.support.contest import Contest
-from tests.web.reader import get_page
+from tests.support.page_requests import get_page
 
 ORGANIZE_PATH = "/competitions/small/organize"
 

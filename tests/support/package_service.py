@@ -9,9 +9,9 @@ from pathlib import Path
 from anoncup.client import Client
 from app.processes import child_process
 from app.processes.supervisor import wait_until_healthy
-from tests.e2e.stack import QUICK_SETTINGS, find_free_port, require_running
 from tests.support.arena import PASSWORD
 from tests.support.environments import PackageEnvironment
+from tests.support.service_processes import QUICK_SETTINGS, find_free_port, require_running
 from tests.support.wait import TIMEOUT_S
 
 

@@ -16,7 +16,7 @@ from obstore.exceptions import AlreadyExistsError, BaseError
 from obstore.store import S3Store
 
 from app.processes import child_process
-from tests.e2e.stack import find_free_port
+from tests.support.service_processes import find_free_port
 from tests.support.wait import poll_until
 
 BUCKET = "cup"

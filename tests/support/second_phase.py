@@ -5,8 +5,8 @@ from sqlalchemy import select
 from anoncup.client import Client
 from app.db.models import Competition
 from app.db.transaction import transaction
-from tests.e2e.stack import create_invite
 from tests.support.arena import PASSWORD, serial_numbers
+from tests.support.service_processes import create_invite
 
 
 def load_competition() -> Competition:

@@ -1,5 +1,6 @@
 """Form values and an organizer for tests of the set-up pages."""
 
+import re
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from app.db.transaction import transaction
 from app.services.accounts import accounts
 from app.services.contests import competitions
 from tests.support.arena import PASSWORD, Arena, build_original_table, serial_numbers
-from tests.web.reader import post_form
+from tests.support.page_requests import post_form
 
 ORGANIZE_PATH = "/competitions/small/organize"
 BASICS = {
@@ -71,3 +72,21 @@ def upload_original(arena: Arena, content: bytes, *, file: str = "original.csv",
     return post_form(
         arena, path, files={"table": ("my table.csv", content)}, organizer=True, language=language
     )
+
+
+def begin_setup(beginner: Arena, start: str = "microdata") -> Arena:
+    assert post_form(beginner, "/organize/new", BASICS | {"start": start}, organizer=True).status_code == 303
+    return beginner
+
+
+def parse_form(html: str, part: str) -> dict[str, str]:
+    """Return the fields of the form whose HTML contains ``part``, as a browser would send them unchanged."""
+    form = next(form_html for form_html in re.findall(r"<form.*?</form>", html, re.S) if part in form_html)
+    fields = {}
+    for tag in re.findall(r"<input[^>]*>", form):
+        attributes = dict(re.findall(r'(\w+)="([^"]*)"', tag))
+        if attributes.get("type") not in {"checkbox", "radio"} or "checked" in tag:
+            fields[attributes["name"]] = attributes.get("value", "")
+    for name, options in re.findall(r'<select[^>]* name="(\w+)"(.*?)</select>', form, re.S):
+        fields[name] = next(iter(re.findall(r'value="(\w+)" selected', options)), "")
+    return fields

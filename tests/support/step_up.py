@@ -27,8 +27,8 @@ from app.http.authentication import COOKIE
 from app.services.accounts import accounts
 from tests.support.arena import API, PASSWORD
 from tests.support.contest import Contest, load_competition
+from tests.support.page_requests import SAME_ORIGIN
 from tests.support.uploads import score_everything
-from tests.web.reader import SAME_ORIGIN
 
 ApiRequest = tuple[str, str, dict[str, Any]]
 PasswordForm = tuple[str, str, dict[str, str]]

@@ -1,4 +1,4 @@
-"""A test track, installed as a package for this process and its children."""
+"""Packages of plug-ins and tracks, installed for this process and its children."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,7 +8,6 @@ import pytest
 
 from anoncup.plugins import TRACKS
 from anoncup.tracks.model import Track
-from tests.support.plugin_installation import install_package
 from workers import child_manager
 
 
@@ -22,3 +21,12 @@ def install_track(track: Track, module: str, folder: Path) -> Iterator[None]:
         patch.setenv("PYTHONPATH", str(folder))
         yield
     child_manager.manager.discard()
+
+
+def install_package(folder: Path, package: str, code: str, *, version: str = "1.0") -> None:
+    """Write a package of one module and its metadata, as an installer does."""
+    metadata_folder = folder / f"{package}-{version}.dist-info"
+    metadata_folder.mkdir(exist_ok=True)
+    (folder / f"{package}.py").write_text(code)
+    (metadata_folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: {version}\n")
+    (metadata_folder / "entry_points.txt").write_text(f"[anoncup.plugins]\n{package} = {package}:PLUGIN\n")

@@ -1,7 +1,7 @@
 """The worked example of the transactions track."""
 
-from tests.scoring.transactions_reference import Customer, PlainTables, Record
-from tests.scoring.transactions_to_break import build_case
+from tests.support.transactions_cases import build_case
+from tests.support.transactions_reference import Customer, PlainTables, Record
 
 ORIGINAL_SIDE = PlainTables(
     [

@@ -22,9 +22,9 @@ from app.web.site import notation
 from app.web.site.labels import LABELS, contest, membership, monthly, organizing, parts, refusals
 from app.web.site.pages import WEB_ROOT
 from tests.support.arena import PASSWORD, Arena, build_competition_toml
+from tests.support.page_requests import SAME_ORIGIN, extract_words, get_page
 from tests.support.translations import translate, translate_message
 from tests.support.uploads import score_everything
-from tests.web.reader import SAME_ORIGIN, extract_words, get_page
 
 
 def sign_in(client: TestClient, **fields: str) -> Response:

@@ -10,8 +10,8 @@ from app.locale.language import LANGUAGES
 from app.web.site.language import words_in
 from tests.support.contest import Contest, load_competition, load_competition_id, run_clock
 from tests.support.organizer_pages import build_extension_path, get_page_text
+from tests.support.page_requests import get_page
 from tests.support.translations import translate
-from tests.web.reader import get_page
 
 pytestmark = pytest.mark.full
 

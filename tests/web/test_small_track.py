@@ -12,11 +12,11 @@ from anoncup.tracks.model import ReleaseContext
 from tests.support import small_track
 from tests.support.arena import API, Arena
 from tests.support.contest import SECOND_PHASE, Contest
+from tests.support.page_requests import get_page, post_form
 from tests.support.small_track_pages import submit_and_score
 from tests.support.track_package import install_track
 from tests.support.translations import translate
 from tests.support.uploads import score_everything
-from tests.web.reader import get_page, post_form
 
 pytestmark = pytest.mark.full
 

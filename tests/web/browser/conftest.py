@@ -6,8 +6,8 @@ import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 
 from app.config import Settings
-from tests.support.chromium import CHROMIUM, CHROMIUM_OPTIONS
-from tests.web.browser.looking import TIMEOUT_MS
+from tests.support.browser import CHROMIUM, CHROMIUM_OPTIONS
+from tests.web.browser.page_inspector import TIMEOUT_MS
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.support import large_contest
 from tests.support.contest import Contest
 from tests.support.large_contest import ContestSize
-from tests.web.browser.looking import PHONE, inspect_pages
+from tests.web.browser.page_inspector import PHONE, inspect_pages
 
 pytestmark = pytest.mark.full
 

@@ -9,9 +9,9 @@ from playwright.sync_api import Browser, Route, expect
 from app.http.middleware import SECURITY_HEADERS
 from app.locale.language import Translator
 from app.web.site.pages import static_files
-from tests.support.chart_pages import CONTENT_TYPES, SITE, STYLESHEET_LINKS
-from tests.web.browser.looking import DESKTOP, PHONE, PageInspector, inspect_pages
-from tests.web.figures import CHARTS, DATA, EN, JA, render_figure
+from tests.support.browser import CONTENT_TYPES, SITE, STYLESHEET_LINKS
+from tests.support.chart_samples import CHARTS, DATA, EN, JA, render_figure
+from tests.web.browser.page_inspector import DESKTOP, PHONE, PageInspector, inspect_pages
 
 pytestmark = pytest.mark.full
 

@@ -15,25 +15,31 @@ from anoncup.tables.csv_text import write_csv
 from app.config import Settings
 from app.db.transaction import transaction
 from app.services.accounts import accounts
-from tests.e2e.stack import create_invite, move_phases, open_contest, run_web_server, run_worker
 from tests.support.arena import PASSWORD, build_competition_toml
 from tests.support.contest import load_competition
 from tests.support.secret_search import build_needles, find_leaks
-from tests.web.browser import organizing, reading_boards, taking_part
-from tests.web.browser.clicked_data import (
-    SENSITIVE_COLUMNS,
-    make_excessive_release,
-    make_swapped_release,
-    make_table,
+from tests.support.service_processes import (
+    create_invite,
+    move_phases,
+    open_contest,
+    run_web_server,
+    run_worker,
 )
-from tests.web.browser.person import (
+from tests.web.browser import board_checks, organizer_steps, team_steps
+from tests.web.browser.board_checks import TeamResult
+from tests.web.browser.browser_user import (
     ENGLISH_DESKTOP,
     JAPANESE_PHONE,
     BrowserProfile,
     BrowserUser,
     open_browser_user,
 )
-from tests.web.browser.reading_boards import TeamResult
+from tests.web.browser.contest_data import (
+    SENSITIVE_COLUMNS,
+    make_excessive_release,
+    make_swapped_release,
+    make_table,
+)
 
 pytestmark = pytest.mark.full
 
@@ -70,41 +76,41 @@ def open_browsers(browser: Browser, url: str, profile: BrowserProfile) -> Iterat
 
 def set_up_competition(organizer: BrowserUser, feedback: str) -> str:
     """Set up the competition and return the link of its invite."""
-    organizing.sign_in(organizer, ORGANIZER)
-    organizing.create_competition(organizer, SLUG)
-    organizing.upload_data(organizer, write_csv(make_table()))
-    organizing.mark_sensitive(organizer, "debts")
-    organizing.set_weights(organizer, mean_mae="2")
-    organizing.use_recommended_threshold(organizer, "sex", bits=20)
-    organizing.set_publication(organizer, feedback=feedback, finals=2)
-    link = organizing.create_invite(organizer, 2)
-    organizing.check_setup_is_complete(organizer)
+    organizer_steps.sign_in(organizer, ORGANIZER)
+    organizer_steps.create_competition(organizer, SLUG)
+    organizer_steps.upload_data(organizer, write_csv(make_table()))
+    organizer_steps.mark_sensitive(organizer, "debts")
+    organizer_steps.set_weights(organizer, mean_mae="2")
+    organizer_steps.use_recommended_threshold(organizer, "sex", bits=20)
+    organizer_steps.set_publication(organizer, feedback=feedback, finals=2)
+    link = organizer_steps.create_invite(organizer, 2)
+    organizer_steps.check_setup_is_complete(organizer)
     return link
 
 
 def send_releases(people: Participants, file: str) -> None:
     """Send all releases; red chooses its final, blue leaves the choice to the service."""
     people.red.visit(f"/competitions/{SLUG}/submissions")
-    taking_part.check_refusal_of_text_for_a_number(people.red, FEW, SLUG)
+    team_steps.check_refusal_of_text_for_a_number(people.red, FEW, SLUG)
     few, many, cheat = COMMENTS[RED]
-    taking_part.check_rejection_as_excessive(people.red, CHEAT, cheat, file)
-    taking_part.check_acceptance(people.red, FEW, few, file)
-    taking_part.check_acceptance(people.red, MANY, many, file)
-    taking_part.choose_final(people.red, few)
-    taking_part.check_scores(people.red, few, FEW, file)
+    team_steps.check_rejection_as_excessive(people.red, CHEAT, cheat, file)
+    team_steps.check_acceptance(people.red, FEW, few, file)
+    team_steps.check_acceptance(people.red, MANY, many, file)
+    team_steps.choose_final(people.red, few)
+    team_steps.check_scores(people.red, few, FEW, file)
     people.blue.visit(f"/competitions/{SLUG}/submissions")
-    taking_part.check_acceptance(people.blue, BLUES, COMMENTS[BLUE][0], file)
-    organizing.extend_phase(people.organizer)
+    team_steps.check_acceptance(people.blue, BLUES, COMMENTS[BLUE][0], file)
+    organizer_steps.extend_phase(people.organizer)
 
 
 def attack_targets(people: Participants, feedback: str, folder: Path) -> None:
     """Send guesses on both targets; red answers six rows, blue all rows."""
-    taking_part.download_rival_target(people.red, BLUES, folder)
-    taking_part.download_rival_target(people.blue, FEW, folder)
+    team_steps.download_rival_target(people.red, BLUES, folder)
+    team_steps.download_rival_target(people.blue, FEW, folder)
     few_right, many_right = ("6", "55") if feedback == "immediate" else (people.red.translate("hidden"),) * 2
-    taking_part.send_guess(people.red, BLUES.make_guess(6), answered=6, right=few_right)
-    taking_part.send_guess(people.blue, FEW.make_guess(55, 5), answered=60, right=many_right)
-    reading_boards.check_board_during_attacks(people.visitor, feedback)
+    team_steps.send_guess(people.red, BLUES.make_guess(6), answered=6, right=few_right)
+    team_steps.send_guess(people.blue, FEW.make_guess(55, 5), answered=60, right=many_right)
+    board_checks.check_board_during_attacks(people.visitor, feedback)
 
 
 def check_results(people: Participants, file: str) -> None:
@@ -112,10 +118,10 @@ def check_results(people: Participants, file: str) -> None:
         RED: TeamResult(FEW, rows_lost=55, rows_found=6),
         BLUE: TeamResult(BLUES, rows_lost=6, rows_found=55),
     }
-    reading_boards.check_closed(people.visitor)
-    reading_boards.check_anonymization_board(people.visitor, SLUG, results, file)
-    reading_boards.check_reidentification_board(people.visitor, SLUG, results)
-    reading_boards.check_matrix(people.visitor, SLUG, results)
+    board_checks.check_closed(people.visitor)
+    board_checks.check_anonymization_board(people.visitor, SLUG, results, file)
+    board_checks.check_reidentification_board(people.visitor, SLUG, results)
+    board_checks.check_matrix(people.visitor, SLUG, results)
     people.red.page.reload()
     people.red.expect_text(
         "The competition is over. Each target’s page has its secret and the salt that proves its commitment."
@@ -144,8 +150,8 @@ def test_a_whole_contest_is_played_by_clicking(
     worker_process = run_worker(tmp_path, "scores", "guesses", "reports")
     with run_web_server(tmp_path) as url, worker_process, open_browsers(browser, url, profile) as people:
         link = set_up_competition(people.organizer, feedback)
-        taking_part.join(people.red, link, RED)
-        taking_part.join(people.blue, link, BLUE)
+        team_steps.join(people.red, link, RED)
+        team_steps.join(people.blue, link, BLUE)
         move_phases(anonymization=(-1, 24), reidentification=(48, 72))
         file = load_competition(SLUG).file
         send_releases(people, file)
@@ -168,7 +174,7 @@ def test_a_team_joins_and_has_its_release_accepted_on_a_phone_in_japanese(
         open_browser_user(browser, url, JAPANESE_PHONE) as member,
     ):
         open_contest(url, file=file, original=original, slug=SLUG)
-        taking_part.join(member, f"/sign-up?invite={create_invite(url, SLUG)}", BLUE)
-        taking_part.check_refusal_of_text_for_a_number(member, BLUES, SLUG)
-        taking_part.check_acceptance(member, BLUES, "eight pairs", file)
+        team_steps.join(member, f"/sign-up?invite={create_invite(url, SLUG)}", BLUE)
+        team_steps.check_refusal_of_text_for_a_number(member, BLUES, SLUG)
+        team_steps.check_acceptance(member, BLUES, "eight pairs", file)
         assert not find_leaks("".join(member.visited_pages).encode(), build_needles(BLUES.secret_file))

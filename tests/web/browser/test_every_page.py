@@ -4,9 +4,9 @@ import pytest
 from fastapi.testclient import TestClient
 from playwright.sync_api import Browser
 
-from tests.security.stage import AccessScenario
-from tests.security.table import AUDIENCES, TABLE
-from tests.web.browser.looking import DESKTOP, PHONE, inspect_pages
+from tests.security.access_scenario import AccessScenario
+from tests.security.access_table import AUDIENCES, TABLE
+from tests.web.browser.page_inspector import DESKTOP, PHONE, inspect_pages
 
 pytestmark = pytest.mark.full
 

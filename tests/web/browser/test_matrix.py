@@ -13,9 +13,9 @@ from app.charts.text import translate_words
 from app.http.middleware import SECURITY_HEADERS
 from app.web.site.pages import static_files
 from app.web.visitor.board_matrix import translate_script_texts
-from tests.support.chart_pages import CONTENT_TYPES, SITE, STYLESHEET_LINKS
-from tests.web.browser.looking import PageInspector, inspect_pages
-from tests.web.figures import EN, HOSTILE_NAMES, render_figure
+from tests.support.browser import CONTENT_TYPES, SITE, STYLESHEET_LINKS
+from tests.support.chart_samples import EN, HOSTILE_NAMES, render_figure
+from tests.web.browser.page_inspector import PageInspector, inspect_pages
 
 pytestmark = pytest.mark.full
 

@@ -6,12 +6,12 @@ import pytest
 from fastapi.testclient import TestClient
 from playwright.sync_api import Browser, expect
 
-from tests.e2e.stack import run_web_server
-from tests.support.browser_files import build_csv_payload
+from tests.support.browser import build_csv_payload
 from tests.support.contest import judge_everything
 from tests.support.membership_contest import HIDDEN_COLUMN, PATH, ROWS, MembershipContest, create_contest
+from tests.support.service_processes import run_web_server
 from tests.support.translations import translate
-from tests.web.browser.looking import DESKTOP, PHONE, inspect_pages
+from tests.web.browser.page_inspector import DESKTOP, PHONE, inspect_pages
 
 pytestmark = pytest.mark.full
 

@@ -6,12 +6,12 @@ import pytest
 from fastapi.testclient import TestClient
 from playwright.sync_api import Browser
 
-from tests.e2e.stack import run_web_server
 from tests.support import small_track
 from tests.support.arena import Arena
+from tests.support.service_processes import run_web_server
 from tests.support.small_track_pages import submit_and_score
 from tests.support.track_package import install_track
-from tests.web.browser.looking import DESKTOP, PHONE, inspect_pages
+from tests.web.browser.page_inspector import DESKTOP, PHONE, inspect_pages
 
 pytestmark = pytest.mark.full
 

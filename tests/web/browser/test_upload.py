@@ -8,11 +8,11 @@ from playwright.sync_api import Browser, Page, Route, expect
 
 from app.http.authentication import COOKIE
 from tests.support.arena import ROWS, Arena, build_competition_toml
-from tests.support.browser_files import build_csv_payload
+from tests.support.browser import build_csv_payload
 from tests.support.contest import Contest, judge_everything
 from tests.support.translations import translate, translate_message
 from tests.support.uploads import GOOD_SECRET, GOOD_TABLE, score_everything
-from tests.web.browser.looking import TIMEOUT_MS
+from tests.web.browser.page_inspector import TIMEOUT_MS
 
 pytestmark = pytest.mark.full
 

@@ -1,0 +1,249 @@
+"""Scoring versions are recorded at the first submission; an upgrade during a contest does not change them."""
+
+import io
+import zipfile
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+import pytest
+from fastapi.testclient import TestClient
+from sqlalchemy import func, select
+
+from anoncup.competition.parser import parse_competition
+from anoncup.competition.scoring_versions import collect_counted_versions
+from anoncup.competition.writer import replace_scored_by
+from anoncup.evaluation.evaluate import evaluate
+from anoncup.plugins import TRACKS
+from anoncup.tracks.linkage.permutation import parse_secret
+from app.db.models import Competition, Evaluation, Submission
+from app.db.transaction import transaction
+from app.services.attacks import candidates
+from app.services.contests.contest import parse_rules
+from tests import upgrades
+from tests.support.arena import ROWS, Arena, build_noisy_release
+from tests.support.contest import Contest, load_competition
+from tests.support.organizer_pages import get_page_text
+from tests.support.organizer_uploads import add_baseline, clear_not_before
+from tests.support.page_requests import get_page
+from tests.support.translations import translate
+from tests.support.uploads import score_everything
+from workers import child_manager
+
+pytestmark = pytest.mark.full
+
+ONLY_OWN_ROW_COUNTS = "\n".join(
+    f"[attackers.{name}]\ncounts = false" for name in TRACKS["microdata"].attackers if name != "own_row"
+)
+"""Only the attacker ``own_row`` counts, which takes the order of rows for the answer."""
+
+Upgrade = Callable[[str], None]
+
+
+@pytest.fixture
+def upgrade(monkeypatch: pytest.MonkeyPatch) -> Iterator[Upgrade]:
+    """A function that installs another registry in the web process and scoring child until the test ends."""
+    registries = upgrades.find_registries()
+    saved = [dict(registry) for registry in registries]
+
+    def install(name: str) -> None:
+        getattr(upgrades, name)(*registries)
+        monkeypatch.setattr(child_manager, "PROGRAM", f"tests.upgrades.{name}")
+        child_manager.manager.discard()
+        parse_rules.cache_clear()  # a new process would have an empty cache
+
+    yield install
+    for registry, saved_registry in zip(registries, saved, strict=True):
+        registry.clear()
+        registry.update(saved_registry)
+    child_manager.manager.discard()
+    parse_rules.cache_clear()
+
+
+def get_file(contest: Contest) -> str:
+    return contest.arena.get(f"{contest.path}/competition.toml").text
+
+
+def get_result(contest: Contest, identifier: str) -> dict[str, Any]:
+    verdict: dict[str, Any] = contest.arena.get(f"/submissions/{identifier}").json()["result"]
+    return verdict
+
+
+def submit_release(contest: Contest, team: str, seed: int = 1) -> str:
+    response = contest.arena.submit(team, seed=seed)
+    assert response.status_code == 202, response.text
+    return str(response.json()["id"])
+
+
+def read_scores(contest: Contest) -> dict[str, Any]:
+    """Return U, E and rank by team, as organizers see them."""
+    rows = contest.get_board(organizer=True)["rows"]
+    return {row["team"]: (row["utility"], row["security"], row["rank"]) for row in rows}
+
+
+def begin_rejudging(contest: Contest) -> str:
+    """Begin and score a rejudging with the current file; return its id."""
+    response = contest.arena.post(f"{contest.path}/rescores", content=get_file(contest))
+    assert response.status_code == 202, response.text
+    score_everything()
+    return str(response.json()["id"])
+
+
+def score_locally(contest: Contest, seed: int) -> dict[str, Any]:
+    """Return the result of the local command ``anoncup score`` with the published file."""
+    rules, track = parse_competition(get_file(contest)), TRACKS["microdata"]
+    table, secret = build_noisy_release(seed, contest.arena.table)
+    prepared = track.prepare(contest.arena.table, rules)
+    anonymized, _ = track.parse_release({"anonymized": table}, contest.arena.table, rules)
+    source = parse_secret(secret, originals=ROWS, anonymized=ROWS)
+    return evaluate(rules, prepared, anonymized, np.asarray(source)).to_json()
+
+
+def test_the_first_submission_records_the_scoring_versions(arena: Arena) -> None:
+    path = f"/competitions/{arena.slug}/competition.toml"
+    assert "[scored_by]" not in arena.get(path).text
+    file_before = load_competition().file
+    assert arena.submit("red").status_code == 202
+    rules = parse_competition(arena.get(path).text)
+    assert rules.scored_by == collect_counted_versions(rules)
+    assert {"measures.mean_mae", "attackers.euc1", "distances.gower"} <= rules.scored_by.keys()
+    assert load_competition().file == file_before
+
+
+def test_a_baseline_records_the_scoring_versions_too(client: TestClient) -> None:
+    assert add_baseline(Contest.create(client)).status_code == 202
+    assert load_competition().scored_by
+
+
+def test_parallel_first_submissions_record_the_scoring_versions_once(arena: Arena) -> None:
+    teams = [arena.get_team_token(name) and name for name in ("red", "blue", "green")]
+    with ThreadPoolExecutor(3) as pool:
+        responses = list(pool.map(arena.submit, teams))
+    assert [response.status_code for response in responses] == [202, 202, 202]
+    assert load_competition().scored_by == collect_counted_versions(
+        parse_competition(load_competition().file)
+    )
+
+
+def test_scoring_versions_sent_by_an_organizer_are_ignored(client: TestClient) -> None:
+    contest = Contest.create(client)
+    contest.submit("red", score=False)
+    scored_by = load_competition().scored_by
+    path = f"{contest.path}/competition.toml"
+    for table in ({"attackers.gone": "7"}, {}):
+        file = replace_scored_by(get_file(contest), table).replace("Small cup", "Smaller cup")
+        assert contest.arena.put(path, content=file).status_code == 200
+        assert "scored_by" not in load_competition().file
+        assert parse_competition(get_file(contest)).scored_by == scored_by
+
+
+def test_a_file_that_is_slow_to_rewrite_is_refused(client: TestClient) -> None:
+    contest = Contest.create(client)
+    deep_tables = "".join(f"[scored_by.{'.'.join('a' * (i % 60 + 1))}.x{i}]\n" for i in range(20_000))
+    path = f"{contest.path}/competition.toml"
+    for file in (get_file(contest) + deep_tables, f"[scored_by]\n{deep_tables.replace('scored_by', 'late')}"):
+        assert contest.arena.put(path, content=file).status_code == 422
+
+
+def test_a_new_attacker_is_reported_and_counts_only_after_a_rejudging(
+    client: TestClient, upgrade: Upgrade
+) -> None:
+    contest = Contest.create(client, extra_toml=ONLY_OWN_ROW_COUNTS)
+    red_submission = submit_release(contest, "red")
+    score_everything()
+    upgrade("add_attacker")
+    blue_submission = submit_release(contest, "blue")
+    score_everything()
+    first, second = get_result(contest, red_submission), get_result(contest, blue_submission)
+    assert second["attackers"][upgrades.ADDED_ATTACKER]["rate"] > second["security"]
+    assert [second[name] for name in ("utility", "security", "overall")] == [
+        first[name] for name in ("utility", "security", "overall")
+    ]
+    assert (
+        read_scores(contest)["red"]
+        == read_scores(contest)["blue"]
+        == (first["utility"], first["security"], 1)
+    )
+    assert {name: score_locally(contest, 1)[name] for name in ("utility", "security")} == {
+        name: second[name] for name in ("utility", "security")
+    }
+    kit = client.get(f"/api/v1{contest.path}/kit.zip")
+    with zipfile.ZipFile(io.BytesIO(kit.content)) as files:
+        assert files.read("competition.toml").decode() == get_file(contest)
+    identifier = begin_rejudging(contest)
+    rate = second["attackers"][upgrades.ADDED_ATTACKER]["rate"]
+    rows = contest.arena.get(f"/rescores/{identifier}").json()["rows"]
+    assert [row["before"]["security"] for row in rows] == [first["security"]] * 2
+    assert [row["after"]["security"] for row in rows] == [rate] * 2
+    assert contest.post_as_organizer(f"/rescores/{identifier}/apply").status_code == 200
+    assert f"attackers.{upgrades.ADDED_ATTACKER}" in parse_competition(get_file(contest)).scored_by
+    assert {security for _, security, _ in read_scores(contest).values()} == {rate}
+    assert score_locally(contest, 1)["security"] == rate
+
+
+@pytest.mark.parametrize(
+    ("name", "expected_failure"),
+    [
+        ("bump_measure", "measures.mean_mae counts in version 1; version 2 is installed"),
+        pytest.param("remove_attacker", "attackers.euc1 is not installed", marks=pytest.mark.full),
+    ],
+)
+def test_with_another_version_new_submissions_wait_and_the_board_stays(
+    client: TestClient, upgrade: Upgrade, name: str, expected_failure: str
+) -> None:
+    contest = Contest.create(client)
+    scored_submission = submit_release(contest, "red")
+    score_everything()
+    board = read_scores(contest)
+    assert translate("duty_newer_scorer", n=0) not in get_page_text(contest.arena)
+    upgrade(name)
+    queued_submission = submit_release(contest, "blue", 2)
+    for _ in range(5):
+        score_everything()
+        clear_not_before()
+    submission = contest.arena.get_submission(queued_submission, "blue")
+    assert (submission["status"], expected_failure in submission["failure"]) == ("QUEUED", True)
+    assert submission["failure_code"] == "competition_unavailable"
+    waits = translate(
+        "It is waiting: the service has a newer scorer than the one that counts here. The "
+        "organizers have been asked to have everything scored again; nothing is lost."
+    )
+    assert waits in get_page(contest.arena, f"/submissions/{queued_submission}", team="blue").text
+    assert get_page(contest.arena, f"/submissions/{scored_submission}", team="red").status_code == 200
+    assert read_scores(contest)["red"] == board["red"]
+    assert translate("duty_newer_scorer", n=1) in get_page_text(contest.arena)
+    assert translate("duty_newer_scorer", "ja", n=1) in get_page_text(contest.arena, language="ja")
+    assert client.get(f"/api/v1{contest.path}/kit.zip").json()["code"] == "competition_unavailable"
+    identifier = begin_rejudging(contest)
+    assert contest.arena.get(f"/rescores/{identifier}").json()["state"] == "ready"
+    assert read_scores(contest)["red"] == board["red"]
+    assert contest.post_as_organizer(f"/rescores/{identifier}/apply").status_code == 200
+    assert set(read_scores(contest)) == {"red", "blue"}
+    assert translate("duty_newer_scorer", n=0) not in get_page_text(contest.arena)
+    measures = [
+        get_result(contest, item)["measures"]["mean_mae"] for item in (scored_submission, queued_submission)
+    ]
+    assert {item["version"] for item in measures} == {2 if name == "bump_measure" else 1}
+    rules = parse_competition(get_file(contest))
+    assert rules.scored_by == collect_counted_versions(rules)
+
+
+def test_a_submission_scored_by_another_version_is_on_no_board_and_no_final(client: TestClient) -> None:
+    contest = Contest.create(client)
+    red, blue = contest.submit("red"), contest.submit("blue")
+    assert translate("duty_mixed_versions", n=1) not in get_page_text(contest.arena)
+    with transaction() as session:
+        evaluation = session.scalars(select(Evaluation).where(Evaluation.submission_id == UUID(blue))).one()
+        verdict = dict(evaluation.verdict or {})
+        verdict["measures"] = verdict["measures"] | {
+            "mean_mae": verdict["measures"]["mean_mae"] | {"version": 2}
+        }
+        evaluation.verdict, evaluation.finished_at = verdict, func.now()
+    assert (read_scores(contest)["red"][2], read_scores(contest)["blue"]) == (1, (None, None, None))
+    assert translate("duty_mixed_versions", n=1) in get_page_text(contest.arena)
+    with transaction() as session:
+        row = session.scalars(select(Competition)).one()
+        assert [str(candidate.id) for candidate in candidates.choose_finals(session, row)] == [red]
+        assert session.scalar(select(func.count()).select_from(Submission)) == 2

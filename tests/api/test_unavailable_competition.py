@@ -1,0 +1,294 @@
+"""A competition with an unreadable file is unavailable until its organizers replace the file."""
+
+from dataclasses import dataclass
+from html import unescape
+
+import pytest
+from fastapi import FastAPI
+from fastapi.routing import iter_route_contexts
+from fastapi.testclient import TestClient
+from httpx2 import Response
+from sqlalchemy import select, update
+
+from anoncup.rules.toml_text import replace_tables
+from app.config import Settings
+from app.db.models import AuditEntry, Competition, Evaluation, State
+from app.db.transaction import transaction
+from app.locale.language import LANGUAGES
+from tests.support.arena import API, Arena, build_competition_toml
+from tests.support.contest import Contest, run_clock
+from tests.support.organizer_uploads import clear_not_before
+from tests.support.page_requests import get_page, post_form
+from tests.support.translations import translate
+from tests.support.translations import translate_problem as refused_in_words
+from tests.support.uploads import score_everything
+from workers import child_manager
+
+pytestmark = pytest.mark.full
+
+REMOVED = "[measures.a_part_that_was_removed]"
+UNREADABLE_FILES = {
+    "a measure of no installed part": lambda file: file.replace("[measures.mean_mae]", REMOVED, 1),
+    "a package that is not installed": lambda file: file + '\n[requires]\nnobodys = ">=0.3"\n',
+    "a format of another version": lambda file: file.replace("format = 1", "format = 99", 1),
+    "no TOML at all": lambda file: file + "\n[[[",
+}
+KINDS = pytest.mark.parametrize("kind", UNREADABLE_FILES)
+KINDS_OR_LONG = pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param(name, marks=() if name == "no TOML at all" else pytest.mark.full)
+        for name in UNREADABLE_FILES
+    ],
+)
+
+
+@dataclass
+class CompetitionPair:
+    """Two competitions, one of which will get an unreadable file."""
+
+    unreadable: Arena
+    whole: Contest
+    original_file: str = ""
+
+    def make_unreadable(self, kind: str) -> None:
+        with transaction() as session:
+            row = session.scalars(select(Competition).where(Competition.slug == "broken")).one()
+            self.original_file, row.file = row.file, UNREADABLE_FILES[kind](row.file)
+
+
+@pytest.fixture
+def pair(client: TestClient) -> CompetitionPair:
+    unreadable = Arena.create(client, slug="broken")
+    assert unreadable.submit("red").status_code == 202
+    whole = Contest.create(client)
+    whole.submit("blue")
+    run_clock()
+    return CompetitionPair(unreadable, whole)
+
+
+def get_statuses(client: TestClient, token: str | None) -> dict[str, int]:
+    """Return the status of every page and call without a competition, and of those of the readable one."""
+    assert isinstance(client.app, FastAPI)
+    routes = {
+        route.path for route in iter_route_contexts(client.app.routes) if "GET" in (route.methods or ())
+    }
+    paths = sorted(str(path).replace("{slug}", "small") for path in routes)
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    return {
+        path: client.get(path, headers=headers, follow_redirects=False).status_code
+        for path in paths
+        if "{" not in path and "events" not in path and path != "/readyz"
+    }
+
+
+@KINDS_OR_LONG
+def test_all_other_pages_and_calls_answer_as_before(
+    client: TestClient, pair: CompetitionPair, kind: str
+) -> None:
+    readers = [
+        None,
+        pair.whole.arena.organizer,
+        pair.whole.arena.get_team_token("blue"),
+        pair.unreadable.get_team_token("red"),
+    ]
+    statuses_before = [get_statuses(client, reader) for reader in readers]
+    pair.make_unreadable(kind)
+    assert [get_statuses(client, reader) for reader in readers] == statuses_before
+    assert max(statuses_before[0].values()) < 500
+
+
+@KINDS
+def test_the_api_list_marks_the_unavailable_competition(
+    client: TestClient, pair: CompetitionPair, kind: str
+) -> None:
+    pair.make_unreadable(kind)
+    first, second = client.get(f"{API}/competitions").json()
+    assert (first["slug"], first["state"]) == ("broken", "unavailable")
+    assert first["code"] == "competition_unavailable"
+    assert first["title"]["en"] == ("broken" if kind.startswith("no TOML") else "Small cup")
+    assert second["state"] == "anonymization"
+    assert "code" not in second
+
+
+@KINDS_OR_LONG
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_front_page_explains_that_it_is_unavailable(
+    client: TestClient, pair: CompetitionPair, kind: str, language: str
+) -> None:
+    pair.make_unreadable(kind)
+    html = get_page(pair.unreadable, "/", language=language).text
+    assert (
+        translate(
+            "This version of the service cannot read the competition’s file. Nothing is "
+            "lost: its organizers can read the file and replace it.",
+            language,
+        )
+        in html
+    )
+    assert "broken" in html
+    assert "/competitions/small" in html
+
+
+@KINDS_OR_LONG
+def test_its_own_calls_and_pages_answer_unavailable(
+    client: TestClient, pair: CompetitionPair, kind: str
+) -> None:
+    team = pair.unreadable.get_team_token("red")
+    pair.make_unreadable(kind)
+    for path in ("", "/boards/anonymization", "/quota"):
+        response = pair.unreadable.get(f"/competitions/broken{path}", token=team)
+        assert (response.status_code, response.json()["code"]) == (503, "competition_unavailable")
+        assert int(response.headers["Retry-After"]) > 0
+    upload = pair.unreadable.submit("red", seed=2)
+    assert (upload.status_code, upload.json()["code"]) == (503, "competition_unavailable")
+    page_response = get_page(pair.unreadable, "/competitions/broken", language="ja")
+    assert page_response.status_code == 503
+    assert (
+        translate(
+            "This version of the service cannot read the competition’s file. Nothing is "
+            "lost: its organizers can read the file and replace it.",
+            "ja",
+        )
+        in page_response.text
+    )
+
+
+@KINDS_OR_LONG
+def test_the_clock_advances_other_competitions(pair: CompetitionPair, kind: str) -> None:
+    pair.make_unreadable(kind)
+    pair.whole.open_attacks()
+    assert pair.whole.get_state() == "reidentification"
+
+
+def load_evaluation() -> Evaluation:
+    with transaction() as session:
+        return session.scalars(
+            select(Evaluation)
+            .join(Competition, Competition.id == Evaluation.competition_id)
+            .where(Competition.slug == "broken")
+        ).one()
+
+
+@KINDS_OR_LONG
+def test_its_queued_work_waits_until_the_file_is_repaired_and_delays_nobody(
+    client: TestClient, settings: Settings, pair: CompetitionPair, kind: str
+) -> None:
+    with transaction() as session:
+        session.execute(
+            update(Evaluation)
+            .where(Evaluation.id == load_evaluation().id)
+            .values(state=State.QUEUED, attempt=0, verdict=None, finished_at=None)
+        )
+    pair.make_unreadable(kind)
+    submission = pair.whole.submit("blue", score=False)
+    child_manager.manager.discard()  # a child near its limit of jobs would be replaced during the test
+    scorer = child_manager.manager.get_child(settings)
+    for _ in range(6):
+        score_everything()
+        clear_not_before()
+    assert pair.whole.arena.get_submission(submission, "blue")["status"] == "SCORED"
+    queued = load_evaluation()
+    assert (queued.state, queued.attempt - queued.excused) == (State.QUEUED, 0)
+    assert queued.failure
+    assert queued.failure.code == "competition_unavailable"
+    assert child_manager.manager.child is scorer
+    assert put_file(pair, pair.original_file).status_code == 200
+    clear_not_before()
+    score_everything()
+    assert load_evaluation().state == State.SCORED
+
+
+def put_file(pair: CompetitionPair, file: str) -> Response:
+    return pair.unreadable.put("/competitions/broken/competition.toml", content=file)
+
+
+@KINDS_OR_LONG
+def test_its_organizer_reads_and_replaces_the_file_by_the_api(
+    client: TestClient, pair: CompetitionPair, kind: str
+) -> None:
+    pair.make_unreadable(kind)
+    assert pair.unreadable.get("/competitions/broken/competition.toml").status_code == 200
+    refusal = put_file(pair, "format = 1")
+    assert (refusal.status_code, refusal.json()["code"]) == (422, "missing_key")
+    assert put_file(pair, pair.original_file.replace('"broken"', '"other"')).json()["code"] == "fixed"
+    response = put_file(pair, pair.original_file)
+    assert (response.status_code, response.json()["state"]) == (200, "anonymization")
+    assert client.get(f"{API}/competitions/broken").status_code == 200
+    with transaction() as session:
+        acts = session.scalars(select(AuditEntry.action).order_by(AuditEntry.number.desc())).all()
+    assert acts[0] == "competition.revise"
+
+
+@KINDS_OR_LONG
+def test_its_organizer_reads_and_replaces_the_file_on_its_page(
+    client: TestClient, pair: CompetitionPair, kind: str
+) -> None:
+    path = "/competitions/broken/organize/file"
+    pair.make_unreadable(kind)
+    response = get_page(pair.unreadable, path, organizer=True)
+    assert response.status_code == 503
+    assert "<textarea" in response.text
+    file_digest = response.text.split('name="of" value="')[1].split('"')[0]
+    refusal = post_form(
+        pair.unreadable, path, {"of": file_digest, "do": "save", "text": "format = 1"}, organizer=True
+    )
+    assert refusal.status_code == 422
+    for password, status, language in (("", 403, "en"), ("wrong", 422, "ja")):
+        fields = {"of": file_digest, "do": "save", "text": pair.original_file, "password": password}
+        refusal = post_form(pair.unreadable, path, fields, organizer=True, language=language)
+        assert refusal.status_code == status
+        assert refused_in_words(REFUSALS[status], language) in unescape(refusal.text)
+        assert 'name="password" type="password" required' in refusal.text
+        assert unescape(refusal.text.split('wrap="off">\n')[1].split("</textarea>")[0]) == pair.original_file
+    saved_response = post_form(
+        pair.unreadable, path, {"of": file_digest, "do": "save", "text": pair.original_file}, organizer=True
+    )
+    assert saved_response.status_code == 303, saved_response.text
+    assert get_page(pair.unreadable, path, organizer=True).status_code == 200
+    stale_response = post_form(
+        pair.unreadable, path, {"of": "0" * 64, "do": "save", "text": pair.original_file}, organizer=True
+    )
+    assert stale_response.status_code == 409
+
+
+REFUSALS = {403: "invalid_password_needed", 422: "the password is wrong"}
+
+
+def test_before_the_first_submission_it_is_repaired_without_a_password(client: TestClient) -> None:
+    fresh = Arena.create(client, slug="broken")
+    CompetitionPair(fresh, Contest(fresh)).make_unreadable("no TOML at all")
+    response = get_page(fresh, "/competitions/broken/organize/file", organizer=True)
+    assert (response.status_code, 'name="password"' in response.text) == (503, False)
+    token = {"Authorization": f"Bearer {fresh.organizer}"}
+    path = f"{API}/competitions/broken/competition.toml"
+    assert client.put(path, headers=token, content=build_competition_toml("broken")).status_code == 200
+
+
+def test_only_its_organizers_may_replace_the_file(client: TestClient, pair: CompetitionPair) -> None:
+    pair.make_unreadable("no TOML at all")
+    other_organizer = pair.whole.arena.organizer
+    refusal = pair.unreadable.put(
+        "/competitions/broken/competition.toml", token=other_organizer, content=pair.original_file
+    )
+    assert refusal.status_code == 403
+    path = "/competitions/broken/organize/file"
+    assert get_page(pair.whole.arena, path, organizer=True).status_code == 403
+    assert get_page(pair.unreadable, path, team="red").status_code == 403
+
+
+def test_a_finished_phase_stays_finished_when_the_file_is_repaired(
+    client: TestClient, pair: CompetitionPair
+) -> None:
+    pair.whole.start_pause()
+    with transaction() as session:
+        row = session.scalars(select(Competition).where(Competition.slug == "small")).one()
+        file, row.file = row.file, row.file + "\n[[["
+    later = replace_tables(
+        file, "phases", build_competition_toml().split("[[phases]]", 1)[1].join(["[[phases]]", ""])
+    )
+    path = "/competitions/small/competition.toml"
+    refusal = pair.whole.arena.put(path, content=later)
+    assert (refusal.status_code, refusal.json()["code"]) == (409, "phase_turned")
+    assert pair.whole.arena.put(path, content=file).status_code == 200
+    assert pair.whole.get_state() == "between"

@@ -1,0 +1,282 @@
+"""The scatter plot of utility loss and risk, and the data of its interactive view."""
+
+import json
+import math
+from statistics import quantiles
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.charts.figure import Figure
+from app.charts.frame import Box
+from app.charts.label_placement import LEADER_CLEARANCE, LabelRequest, crosses, find_nearest_point
+from app.charts.scatter import ScatterPoint, ScatterWords, build_scatter
+from app.charts.text import translate_words
+from tests.support.chart_samples import (
+    EN,
+    HOSTILE_NAMES,
+    JA,
+    find_center,
+    find_marks,
+    list_corners,
+    parse_markup,
+    render_figure,
+)
+
+WORDS = translate_words(ScatterWords, EN)
+CROWD = [ScatterPoint(f"team {n}", 0.2 + n % 10 / 100, 0.3 + n // 10 / 100, rank=n + 2) for n in range(60)]
+
+
+def read_view_data(figure: Figure) -> Any:
+    """Return the view data as a browser reads them from the page."""
+    return json.loads(parse_markup(render_figure(figure)).attrib["data-view"])
+
+
+def list_name_labels(figure: Figure) -> list[str | None]:
+    return [label.text for label in parse_markup(figure.svg).findall(".//g[@class='names']/text")]
+
+
+def test_teams_at_one_point_are_one_mark_with_their_number_and_all_their_names() -> None:
+    """A baseline at the same point keeps its own mark; the own team is named first, then by rank."""
+    ranks = (5, 1, None, 3)
+    same = [ScatterPoint(f"t{n}", 0.3, 0.4, rank=rank, own=n == 3) for n, rank in enumerate(ranks)]
+    figure = build_scatter(
+        [*same, ScatterPoint("noise", 0.3, 0.4, baseline=True), ScatterPoint("far", 0.6, 0.2)], WORDS
+    )
+    (stack,) = find_marks(figure, "own")
+    assert (
+        stack.attrib["aria-label"]
+        == "t3 (Rank 3), t1 (Rank 1), t0 (Rank 5), t2: utility loss 0.3000, risk 0.4000"
+    )
+    assert [label.text for label in parse_markup(figure.svg).findall(".//text[@class='count middle']")] == [
+        "4"
+    ]
+    assert len(find_marks(figure, "baseline")) == len(find_marks(figure, "others")) == 1
+    assert list_name_labels(figure) == ["1. t3 +3"]
+    assert sum(len(mark["names"]) for mark in read_view_data(figure)["marks"]) == 6
+
+
+def test_a_stack_of_five_hundred_names_some_in_its_label_and_all_in_the_view_data() -> None:
+    figure = build_scatter([ScatterPoint(f"team {n}", 0.3, 0.4, rank=1) for n in range(500)], WORDS)
+    (mark,) = find_marks(figure, "others")
+    assert mark.attrib["aria-label"].count("team ") == 20
+    assert "480 more: utility loss 0.3000" in mark.attrib["aria-label"]
+    (view_mark,) = read_view_data(figure)["marks"]
+    assert view_mark["names"] == [f"team {n}" for n in range(500)]
+    assert len(figure.rows) == 500
+
+
+def test_the_podium_and_the_own_team_are_named_with_their_ranks_ties_included() -> None:
+    ranks = [1, 2, 2, 4, 3, 9]
+    points = [ScatterPoint(f"t{n}", 0.1 + n / 10, 0.7 - n / 10, rank=rank) for n, rank in enumerate(ranks)]
+    figure = build_scatter([*points, ScatterPoint("ours", 0.5, 0.7, own=True, rank=10)], WORDS)
+    assert set(list_name_labels(figure)) == {"1. t0", "2. t1", "2. t2", "3. t4", "10. ours"}
+    labels = {mark["label"] for mark in read_view_data(figure)["marks"] if mark["needed"]}
+    assert labels == set(list_name_labels(figure))
+
+
+def test_outliers_are_shown_by_arrows_and_do_not_widen_the_window() -> None:
+    """The window covers the teams, without baselines, that lie within Tukey's outer fences."""
+    far = [ScatterPoint("lost", 0.95, 0.3, rank=61), ScatterPoint("same", 0.0, 1.0, baseline=True)]
+    figure = build_scatter([*CROWD, *far], WORDS)
+    x_min, x_max, y_min, y_max = read_view_data(figure)["home"]
+    assert 0.15 < x_min < 0.2
+    assert 0.29 < x_max < 0.35
+    assert 0.25 < y_min < 0.3
+    assert 0.35 < y_max < 0.4
+    first, _, third = quantiles([point.utility for point in [*CROWD, far[0]]], n=4, method="inclusive")
+    assert third + 3 * (third - first) < 0.95
+    arrows = [mark for mark in find_marks(figure, "others") if mark.tag == "path"]
+    assert [mark.attrib["aria-label"].split(" (")[0] for mark in arrows] == ["lost"]
+    assert figure.description.endswith("Points beyond the edge, where arrows stand: 2.")
+    full_window = read_view_data(figure)["whole"]
+    assert -0.031 < full_window[0] < 0 <= x_min < x_max < 0.95 <= full_window[1] <= 1.03
+    assert 1 < full_window[3] <= 1.03
+
+
+def test_few_teams_are_shown_beside_the_baselines_and_many_are_not_squeezed_by_them() -> None:
+    method = ScatterPoint("add_noise", 0.1, 0.9, baseline=True)
+    for number, is_in_view in ((1, True), (3, True), (4, False)):
+        teams = [ScatterPoint(f"t{n}", 0.5 + n / 100, 0.5, rank=n + 1) for n in range(number)]
+        x_min, x_max, y_min, y_max = read_view_data(build_scatter([*teams, method], WORDS))["home"]
+        assert (x_min <= 0.1 <= x_max and y_min <= 0.9 <= y_max) is is_in_view, number
+
+
+def test_shared_values_are_described_once_with_the_decimals_of_boards() -> None:
+    alike = [ScatterPoint(f"t{n}", 0.123456, 1.0, rank=1) for n in range(3)]
+    assert build_scatter(alike, WORDS).description == "Teams: 3. Utility loss 0.1235, risk 1.0000."
+    description = build_scatter([*alike, ScatterPoint("ours", 0.0170649, 0.75, own=True)], WORDS).description
+    assert "Utility loss from 0.0171 to 0.1235, risk from 0.7500 to 1.0000." in description
+    assert description.endswith("ours: utility loss 0.0171, risk 0.7500.")
+    rounded = [ScatterPoint(f"t{n}", 0.1 * n, 1.0, blur=0.005) for n in range(3)]
+    description = build_scatter([*rounded, ScatterPoint("ours", 0.15, 0.3, own=True)], WORDS).description
+    assert description.endswith(
+        "from 0.00 to 0.20, risk from 0.3000 to 1.00. ours: utility loss 0.1500, risk 0.3000."
+    )
+
+
+def test_no_name_overlaps_the_line_of_the_leader() -> None:
+    crowd = [ScatterPoint(f"team {n}", 0.3 - n / 20, 0.1 + n / 20, rank=n + 1, overall=0.2) for n in range(4)]
+    figure = parse_markup(
+        build_scatter([*crowd, ScatterPoint("x", 0.4, 0.4)], WORDS, with_score_levels=True).svg
+    )
+    (best,) = [line for line in figure.iter("path") if line.attrib["class"] == "equal best"]
+    (x1, y1), (x2, y2) = list_corners(best.attrib["d"])
+    texts = figure.findall(".//g[@class='names']/text")
+    assert {text.text for text in texts} >= {"1. team 0", "2. team 1", "3. team 2"}
+    for text in texts:
+        x, y = float(text.attrib["x"]), float(text.attrib["y"])
+        width = 0.55 * 15 * len(text.text or "")
+        start = {"label": x, "label middle": x - width / 2, "label end": x - width}[
+            text.attrib["class"].rpartition(" ")[0]
+        ]
+        for position in (start, start + width / 2, start + width):
+            assert abs(y1 + (position - x1) / (x2 - x1) * (y2 - y1) - y) > 6, text.text
+
+
+SPAN = st.floats(0, 100).map(lambda value: round(value, 1))
+
+
+@given(st.tuples(SPAN, SPAN), st.tuples(SPAN, SPAN), st.tuples(SPAN, SPAN, SPAN, SPAN))
+def test_a_leader_line_crosses_every_box_that_contains_one_of_its_points(
+    point: tuple[float, float], name: tuple[float, float], box: tuple[float, float, float, float]
+) -> None:
+    anchor, label_box = LabelRequest(*point, "n"), Box(*name, name[0] + 30, name[1] + 15)
+    obstacle = Box(min(box[0], box[1]), min(box[2], box[3]), max(box[0], box[1]), max(box[2], box[3]))
+    (x, y), long = find_nearest_point(anchor, label_box)
+    begin = min((anchor.mark_size + LEADER_CLEARANCE) / long, 1)
+    shares = [begin + (1 - begin) * step / 1000 for step in range(1, 1000)] if begin < 1 else []
+    points = [(anchor.x + share * (x - anchor.x), anchor.y + share * (y - anchor.y)) for share in shares]
+    depths = [
+        min(a - obstacle.left, obstacle.right - a, b - obstacle.top, obstacle.bottom - b) for a, b in points
+    ]
+    if max(depths, default=-1) > 1e-6:
+        assert crosses(anchor, label_box, obstacle)
+    elif max(depths, default=-1) < -0.2:
+        assert not crosses(anchor, label_box, obstacle)
+
+
+def test_the_own_team_and_the_winner_are_always_inside_the_window() -> None:
+    points = [
+        *CROWD,
+        ScatterPoint("ours", 0.9, 0.9, own=True, rank=62),
+        ScatterPoint("winner", 0.0, 0.0, rank=1),
+    ]
+    x_min, x_max, y_min, y_max = read_view_data(build_scatter(points, WORDS))["home"]
+    assert -0.031 < x_min == y_min < 0
+    assert x_max > 0.9 < y_max
+
+
+@given(
+    st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=30),
+    st.sampled_from([0, 0.005]),
+)
+def test_the_window_is_within_the_scores_and_used_well(pairs: list[tuple[float, float]], blur: float) -> None:
+    points = [ScatterPoint(str(n), *pair, blur=blur, rank=1) for n, pair in enumerate(pairs)]
+    x_min, x_max, y_min, y_max = read_view_data(build_scatter(points, WORDS))["home"]
+    for (lower, upper), values in (
+        ((x_min, x_max), [x for x, _ in pairs]),
+        ((y_min, y_max), [y for _, y in pairs]),
+    ):
+        assert -0.031 * upper <= lower < upper <= 1 + 0.031 * (1 - max(lower, 0))
+        assert lower <= min(values) <= max(values) <= upper
+        covered = max(values) - min(values) + 2 * blur
+        assert covered >= 0.8 * (upper - lower) or upper - lower <= max(0.1, 0.2 * upper)
+
+
+def test_lines_of_equal_score_run_through_points_of_that_score() -> None:
+    leader = ScatterPoint("a", 0.25, 0.31, rank=1, overall=0.28)
+    figure = build_scatter([*CROWD, leader], WORDS, with_score_levels=True)
+    x_min, x_max = read_view_data(figure)["home"][:2]
+    box = next(iter(parse_markup(figure.svg).findall(".//path[@class='axis']"))).attrib["d"]
+    x0, x1 = float(box[1:].split()[0]), float(box.rpartition("H")[2])
+    ticks = [(float(element.attrib["y"]), float(element.text or 0)) for element in list_y_ticks(figure)]
+    (y0, t0), (y1, t1) = ticks[0], ticks[-1]
+    lines = parse_markup(figure.svg).findall(".//g[@class='series levels']/path")
+    assert len(lines) >= 3
+    scores = []
+    for line in lines:
+        ends = list_corners(line.attrib["d"])
+        sums = [
+            (x_min + (x - x0) / (x1 - x0) * (x_max - x_min) + t0 + (y - y0) / (y1 - y0) * (t1 - t0)) / 2
+            for x, y in ends
+        ]
+        assert sums[0] == pytest.approx(sums[1], abs=3e-4)
+        scores.append(sums[0])
+    texts = {
+        element.text for element in parse_markup(figure.svg).findall(".//g[@class='series levels']/text")
+    }
+    assert "0.2800" in texts
+    assert scores[-1] == pytest.approx(0.28, abs=3e-4), "the leader's is the last"
+    assert all(math.isclose(score, round(score, 2), abs_tol=3e-4) for score in scores)
+    assert [element.name for element in figure.legend].count("levels") == 2
+
+
+@given(
+    st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=30),
+    st.sampled_from([0, 0.005]),
+)
+def test_a_score_beside_its_line_is_inside_the_plane_and_hides_no_mark(
+    pairs: list[tuple[float, float]], blur: float
+) -> None:
+    points = [
+        ScatterPoint(str(n), *pair, blur=blur, rank=n + 1, overall=sum(pair) / 2)
+        for n, pair in enumerate(pairs)
+    ]
+    figure = parse_markup(build_scatter(points, WORDS, with_score_levels=True).svg)
+    line = next(iter(figure.findall(".//path[@class='axis']"))).attrib["d"]
+    (plane_left, plane_bottom), plane_right = (
+        map(float, line[1:].split("H")[0].split()),
+        float(line.rpartition("H")[2]),
+    )
+    dots = [(float(circle.attrib["cx"]), float(circle.attrib["cy"])) for circle in figure.iter("circle")]
+    for text in figure.findall(".//g[@class='series levels']/text"):
+        x, y, half = float(text.attrib["x"]), float(text.attrib["y"]), 0.3 * 15 * len(text.text or "")
+        assert plane_left <= x - half < x + half <= plane_right + 0.1
+        assert 30 <= y <= plane_bottom - 7
+        assert not [dot for dot in dots if abs(dot[0] - x) < half and abs(dot[1] - y) < 8], text.text
+
+
+def list_y_ticks(figure: Figure) -> list[Any]:
+    return parse_markup(figure.svg).findall(".//text[@class='tick end']")
+
+
+def test_with_rank_sums_there_are_no_lines_of_equal_score() -> None:
+    figure = build_scatter([ScatterPoint("a", 0.2, 0.3, rank=1, overall=0.25)], WORDS)
+    assert read_view_data(figure)["equal"] is False
+    assert parse_markup(figure.svg).findall(".//path[@class='equal']") == []
+    assert "levels" not in {entry.name for entry in figure.legend}
+
+
+def test_the_corner_that_is_better_is_named_outside_of_the_plane() -> None:
+    figure = build_scatter([*CROWD, ScatterPoint("corner", 0.0, 0.0, rank=1)], WORDS)
+    (better,) = parse_markup(figure.svg).findall(".//text[@class='better']")
+    lowest = max(find_center(element)[1] for element in find_marks(figure, "others"))
+    assert float(better.attrib["y"]) > lowest + 30
+    titles = [
+        element for element in parse_markup(figure.svg).iter() if element.attrib.get("class") == "title end"
+    ]
+    assert float(titles[0].attrib["x"]) > float(better.attrib["x"]) + 100
+
+
+def test_the_view_data_has_raw_names_and_the_labels_of_marks() -> None:
+    points = [
+        ScatterPoint(name, 0.1 + n / 20, 0.9 - n / 20, rank=n + 1) for n, name in enumerate(HOSTILE_NAMES)
+    ]
+    for t in (EN, JA):
+        figure = build_scatter(points, translate_words(ScatterWords, t), with_score_levels=True)
+        content = read_view_data(figure)
+        assert [mark["names"][0] for mark in content["marks"]] == [
+            name.replace("\x00", "\ufffd").replace("\x1b", "\ufffd") for name in HOSTILE_NAMES
+        ]
+        labels = {
+            element.attrib["aria-label"] for element in parse_markup(figure.svg).findall(".//*[@role='img']")
+        }
+        assert {mark["said"] for mark in content["marks"]} == labels
+        assert content["words"]["x"] == t("Utility loss (lower is better)")
+
+
+def test_a_plane_without_points_has_no_view() -> None:
+    assert "data-view" not in render_figure(build_scatter([], WORDS))

@@ -1,0 +1,136 @@
+"""Marks of timelines, intervals, bounds and strips stand at the positions of their values."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+
+import pytest
+
+from app.charts.bounds import SHAPES, BoundWords, DistanceBound, build_bounds, select_shown
+from app.charts.intervals import AttackRate, IntervalWords, build_intervals
+from app.charts.strip import StripWords, build_strip
+from app.charts.text import translate_words
+from app.charts.timeline import EntryState, TimelineEntry, TimelineWords, build_timeline
+from tests.support.chart_samples import (
+    DATA,
+    EN,
+    JA,
+    find_center,
+    find_marks,
+    list_corners,
+    parse_markup,
+    read_axis_value,
+)
+
+
+def test_the_best_falls_at_each_accepted_submission_that_beats_all_before_it() -> None:
+    start = datetime(2026, 7, 1, tzinfo=UTC)
+    scores: list[tuple[float | None, EntryState]] = [
+        (0.5, "accepted"),
+        (0.3, "rejected"),
+        (0.45, "accepted"),
+        (None, "error"),
+        (0.6, "accepted"),
+        (0.2, "accepted"),
+    ]
+    entries = [
+        TimelineEntry(f"#{n}", start + timedelta(hours=5 * n), score, state)
+        for n, (score, state) in enumerate(scores)
+    ]
+    figure = build_timeline(entries[::-1], translate_words(TimelineWords, EN), zone="UTC")
+    accepted = sorted(find_center(mark) for mark in find_marks(figure, "accepted"))
+    (line,) = parse_markup(figure.svg).findall(".//path[@class='line']")
+    line_points = list_corners(line.attrib["d"])
+    best = [accepted[0], accepted[1], accepted[3]]
+    assert [point for point in dict.fromkeys(line_points) if point in accepted] == best
+    assert len(find_marks(figure, "rejected")) == len(find_marks(figure, "error")) == 1
+    assert "First accepted score: 0.5; best: 0.2." in figure.description
+    spans = [later[0] - earlier[0] for earlier, later in pairwise(accepted)]
+    assert spans == pytest.approx([spans[0], spans[0], spans[0] / 2], abs=0.2)
+
+
+def test_an_interval_spans_its_low_and_high_end_on_the_common_axis() -> None:
+    rates = [
+        AttackRate(0.3, low=0.2, high=0.5, baseline=0.1),
+        AttackRate(0.4, sd=0.1),
+        AttackRate(0.0),
+        AttackRate(float("nan")),
+    ]
+    result = build_intervals(rates, translate_words(IntervalWords, JA))
+    assert result.axis_end == "0.5"
+    pictures = [parse_markup(cell) for cell in result.cells]
+    axis_start, axis_end = (float(x) for x in re.findall(r"[-\d.]+", pictures[0][0].attrib["d"])[::2])
+
+    def read_value(x: str) -> float:
+        return 0.5 * (float(x) - axis_start) / (axis_end - axis_start)
+
+    whiskers = [picture.findall("./path[@class='whisker']") for picture in pictures]
+    ends = [
+        [read_value(x) for x in re.findall(r"M([-\d.]+) ", marks[0].attrib["d"])[1:]]
+        for marks in whiskers
+        if marks
+    ]
+    assert ends == [pytest.approx([0.2, 0.5], abs=1e-3), pytest.approx([0.3, 0.5], abs=1e-3)]
+    dots = [picture.findall("./circle") for picture in pictures]
+    assert [read_value(marks[0].attrib["cx"]) for marks in dots[:3]] == pytest.approx(
+        [0.3, 0.4, 0.0], abs=1e-3
+    )
+    assert not dots[3]
+    labels = [picture.attrib["aria-label"] for picture in pictures]
+    assert labels[0] == "0.3（0.2〜0.5）、無作為 0.1"
+    assert labels[2] == "0"
+
+
+def test_intervals_accept_every_number() -> None:
+    for values in DATA.values():
+        result = build_intervals(
+            [AttackRate(item, sd=item, baseline=item) for item in values], translate_words(IntervalWords, EN)
+        )
+        assert len(result.cells) == len(values)
+        attributes = [element.attrib for item in result.cells for element in parse_markup(item)]
+        assert not re.search(r"nan|inf", str(attributes))
+
+
+def test_bounds_near_the_rule_are_drawn_and_all_are_tabulated() -> None:
+    entries = [
+        DistanceBound(fixed, 0.6 - fixed / 1000, 0.7 - fixed / 1000) for fixed in (0, 1, 18, 25, 50, 100, 400)
+    ]
+    assert [entry.fixed for entry in select_shown(entries, 18)] == [0, 1, 18, 25, 50]
+    figure = build_bounds(entries, translate_words(BoundWords, EN), fixed=18, threshold=0.65)
+    assert len(figure.rows) == len(entries)
+    for series, value in (("s_lower", 0.6), ("lower", 0.7)):
+        marks = find_marks(figure, series)
+        assert [read_axis_value(figure, find_center(mark)[0]) for mark in marks] == pytest.approx(
+            [0, 1, 18, 25, 50], abs=0.02
+        )
+        assert marks[0].attrib["aria-label"].endswith(f": {value}")
+    assert "the least mean distance is 0.682" in figure.description
+
+
+def test_equal_bounds_are_all_visible() -> None:
+    """Each series is drawn over the larger marks of the series that it would hide."""
+    figure = build_bounds(
+        [DistanceBound(0, 0.2, 0.2, 0.2), DistanceBound(9, 0.3, 0.3, 0.3)],
+        translate_words(BoundWords, EN),
+        fixed=9,
+    )
+    order = [group.attrib["class"].split()[-1] for group in parse_markup(figure.svg).findall("./g[@class]")]
+    assert [name for name in order if name in SHAPES] == list(SHAPES) == ["upper", "lower", "s_lower"]
+    sizes = []
+    for name in SHAPES:
+        mark = find_marks(figure, name)[0]
+        xs = [x for x, _ in list_corners(mark.attrib["d"])] if mark.tag == "path" else []
+        sizes.append(max(xs) - min(xs) if xs else 2 * float(mark.attrib["r"]))
+    assert sizes[0] > 1.3 * sizes[1] > 1.3 * 1.3 * sizes[2]
+
+
+def test_a_strip_names_itself_and_marks_least_median_largest_and_own() -> None:
+    svg = build_strip([3.0, 1.0, 2.0, 10.0], 2.0, translate_words(StripWords, EN)).svg
+    root = parse_markup(svg)
+    assert root.attrib["role"] == "img"
+    assert root.attrib["aria-label"] == "All teams: least 1, median 2.5, largest 10. Your team: 2."
+    (median,) = root.findall("./path[@class='median']")
+    (own,) = root.findall("./path[@class='mine']")
+    assert find_center(median)[0] == pytest.approx(8 + 144 * 1.5 / 9, abs=0.1)
+    assert find_center(own)[0] == pytest.approx(8 + 144 / 9, abs=0.1)
+    assert len(svg) < 2000

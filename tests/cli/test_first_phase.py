@@ -1,0 +1,369 @@
+"""Commands of a team's first phase: submit, follow the scoring, choose finals, read the board."""
+
+import json
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import func, update
+
+from anoncup.client import transport
+from anoncup.competition.templates import template
+from anoncup.messages import CodedMessage, Message
+from anoncup.rules.toml_text import replace_tables
+from anoncup.tables.csv_text import write_csv
+from anoncup.tracks.linkage.permutation import secret_csv
+from app.db import engine
+from app.db.models import Evaluation, State
+from tests.support import shop_contest
+from tests.support.arena import Arena, build_competition_toml, build_noisy_release
+from tests.support.command_line import CommandRunner, run_worker
+from tests.support.contest import judge_everything
+from tests.support.uploads import score_everything
+
+SignIn = Callable[[str], None]
+
+
+@pytest.fixture
+def release_options(arena: Arena, folder: Path, sign_in_as: SignIn) -> list[str | Path]:
+    """The options of a valid release; the team red is signed in."""
+    sign_in_as(arena.get_team_token("red"))
+    table, secret = build_noisy_release(1, arena.table)
+    (folder / "Y.csv").write_bytes(table)
+    (folder / "s.csv").write_bytes(secret)
+    return ["--anonymized", folder / "Y.csv", "--secret", folder / "s.csv"]
+
+
+def require_single(rows: Any) -> Any:
+    assert len(rows) == 1
+    return rows[0]
+
+
+@pytest.mark.full
+def test_competitions_are_listed_for_visitors(
+    anoncup: CommandRunner, arena: Arena, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANONCUP_URL", url + "/")
+    result = anoncup("competitions")
+    assert result.status == 0
+    assert "small" in result.stdout
+    assert anoncup("competitions", "--json").json == arena.get("/competitions").json()
+
+
+def test_a_release_is_received_with_a_receipt(
+    anoncup: CommandRunner, arena: Arena, release_options: list[str | Path]
+) -> None:
+    result = anoncup("submit", "small", *release_options, "--comment", "初めて")
+    assert (result.status, result.stderr) == (0, "")
+    submission = require_single(
+        arena.get("/competitions/small/submissions", token=arena.get_team_token("red")).json()
+    )
+    assert submission["comment"] == "初めて"
+    for word in (
+        submission["id"],
+        submission["commitment"],
+        *submission["sha256"].values(),
+        "valid_total: 99",
+    ):
+        assert word in result.stdout
+
+
+@pytest.mark.full
+def test_a_receipt_as_json_is_the_services_own(
+    anoncup: CommandRunner, arena: Arena, release_options: list[str | Path]
+) -> None:
+    receipt = anoncup("submit", "small", *release_options, "--json").json
+    submission = arena.get_submission(receipt["id"], "red")
+    assert receipt == {name: submission[name] for name in receipt}
+    assert receipt["status"] == "QUEUED"
+
+
+def test_the_service_checks_a_release_without_the_original(
+    anoncup: CommandRunner, arena: Arena, folder: Path, release_options: list[str | Path]
+) -> None:
+    good = anoncup("check", "--service", "--competition", "small", *release_options, "--json")
+    assert (good.status, good.json) == (0, {"verdict": "well-formed", "violations": [], "warnings": []})
+    (folder / "competition.toml").write_text(build_competition_toml("small"))
+    named = ["--service", "--competition", folder / "competition.toml"]
+    assert anoncup("check", *named, *release_options).stdout.strip() == "well-formed"
+    (folder / "Y.csv").write_bytes(write_csv(arena.table.assign(income="many")))
+    bad = anoncup("check", *named, *release_options)
+    assert bad.status == 2
+    assert "Y.csv" in bad.stderr
+    assert "income, row 1: not a decimal number" in " ".join(bad.stderr.split())
+    listed = json.loads(anoncup("check", *named, *release_options, "--json").stdout)
+    assert (listed["errors"][0]["file"], listed["total"]) == ("Y.csv", len(arena.table))
+    half = arena.table.iloc[:10]
+    (folder / "Y.csv").write_bytes(write_csv(half))
+    (folder / "s.csv").write_bytes(secret_csv(half.index.to_numpy()))
+    few = anoncup("check", *named, *release_options, "--json")
+    assert (few.status, few.json["verdict"]) == (1, "rejected")
+    assert few.json["violations"][0]["code"] == "too_few_rows"
+    assert arena.get("/competitions/small/submissions", token=arena.get_team_token("red")).json() == []
+    quota = arena.get("/competitions/small/quota", token=arena.get_team_token("red")).json()
+    assert {cap["used"] for cap in quota["caps"]} == {0}
+
+
+@pytest.mark.full
+def test_a_check_by_a_service_that_is_away_exits_with_three(
+    anoncup: CommandRunner, release_options: list[str | Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transport, "RETRY_DELAYS_S", ())
+    monkeypatch.setenv("ANONCUP_URL", "http://127.0.0.1:1")
+    assert anoncup("check", "--service", "--competition", "small", *release_options).status == 3
+
+
+def test_waiting_shows_the_result_of_a_scored_release(
+    anoncup: CommandRunner, release_options: list[str | Path]
+) -> None:
+    with run_worker(score_everything):
+        result = anoncup("submit", "small", *release_options, "--wait")
+    assert (result.status, result.stderr) == (0, "")
+    for word in ("SCORED", "accepted", "mean_mae", "euc2", "overall"):
+        assert word in result.stdout
+
+
+@pytest.mark.full
+def test_waiting_for_a_release_that_the_rules_reject_exits_with_one(
+    anoncup: CommandRunner, arena: Arena, folder: Path, release_options: list[str | Path]
+) -> None:
+    half = arena.table.iloc[:10]
+    (folder / "Y.csv").write_bytes(write_csv(half))
+    (folder / "s.csv").write_bytes(secret_csv(half.index.to_numpy()))
+    with run_worker(score_everything):
+        result = anoncup("submit", "small", *release_options, "--wait", "--json")
+    assert (result.status, result.json["status"]) == (1, "REJECTED")
+    assert result.json["result"]["violations"][0]["code"] == "too_few_rows"
+    assert "anoncup: too_few_rows: 10 rows are left; at least 20 must be" in result.stderr
+    listed = anoncup("submissions", "small").stdout
+    assert "REJECTED" in listed
+    assert f"{result.json['result']['overall']:.6g}" not in listed
+    assert f"{result.json['result']['utility']:.6g}" in listed
+
+
+@pytest.mark.full
+def test_waiting_for_a_submission_that_is_withdrawn_exits_with_two(
+    anoncup: CommandRunner, arena: Arena, release_options: list[str | Path]
+) -> None:
+    def withdraw() -> None:
+        path = "/competitions/small/submissions"
+        while not (listed := arena.get(path, token=arena.get_team_token("red")).json()):
+            pass
+        arena.post(f"/submissions/{listed[0]['id']}/cancel", token=arena.get_team_token("red"))
+
+    thread = threading.Thread(target=withdraw)
+    thread.start()
+    result = anoncup("submit", "small", *release_options, "--wait", "--json")
+    thread.join()
+    assert (result.status, result.json["status"]) == (2, "CANCELLED")
+
+
+@pytest.mark.full
+def test_waiting_for_a_submission_whose_scoring_failed_exits_with_seventy(
+    anoncup: CommandRunner, release_options: list[str | Path]
+) -> None:
+    stopped = threading.Event()
+
+    def fail() -> None:
+        while not stopped.wait(0.1):
+            with engine.get_engine().begin() as connection:
+                failure = CodedMessage("scoring_failed", Message("lost"))
+                values = {"state": State.ERROR, "failure": failure, "finished_at": func.now()}
+                connection.execute(update(Evaluation).values(values))
+
+    thread = threading.Thread(target=fail)
+    thread.start()
+    result = anoncup("submit", "small", *release_options, "--wait")
+    stopped.set()
+    thread.join()
+    assert (result.status, "lost" in result.stdout) == (70, True)
+
+
+def test_a_malformed_release_is_reported_with_file_row_column_and_code(
+    anoncup: CommandRunner, arena: Arena, folder: Path, release_options: list[str | Path]
+) -> None:
+    text = (folder / "Y.csv").read_text().splitlines()
+    text[3] = text[3].rpartition(",")[0] + ",x"
+    (folder / "Y.csv").write_text("\n".join(text))
+    result = anoncup("submit", "small", *release_options)
+    assert (result.status, result.stdout) == (2, "")
+    assert "\n  Y.csv, row 3: not_a_number: rent" in result.stderr
+    assert result.stderr.endswith(" (line 4: 'x')\n")
+    json_result = anoncup("submit", "small", *release_options, "--json")
+    (error,) = json_result.json["errors"]
+    assert (json_result.status, json_result.stderr) == (2, result.stderr)
+    assert (error["file"], error["row"], error["column"], error["code"]) == (
+        "Y.csv",
+        3,
+        "rent",
+        "not_a_number",
+    )
+    assert (error["line"], error["values"]["value"]) == (4, "x")
+    assert anoncup("submissions", "small").stdout == "no submissions\n"
+    assert count_attempts(arena) == 0
+    unread = anoncup("submit", "small", *release_options, "--no-check", "--json")
+    assert (unread.status, unread.stderr, unread.json["errors"]) == (
+        2,
+        result.stderr,
+        json_result.json["errors"],
+    )
+    assert count_attempts(arena) == 1
+
+
+def count_attempts(arena: Arena) -> int:
+    quota = arena.get("/competitions/small/quota", token=arena.get_team_token("red")).json()
+    return int(next(cap["used"] for cap in quota["caps"] if cap["name"] == "attempts_per_day"))
+
+
+@pytest.mark.full
+def test_an_impossible_secret_is_reported_before_anything_is_sent(
+    anoncup: CommandRunner, arena: Arena, folder: Path, release_options: list[str | Path]
+) -> None:
+    (folder / "s.csv").write_text("original_row\n" + "1\n" * len(arena.table))
+    result = anoncup("submit", "small", *release_options)
+    assert (result.status, result.stdout) == (2, "")
+    assert "s.csv, row 2: " in result.stderr
+    assert count_attempts(arena) == 0
+
+
+@pytest.mark.full
+def test_a_release_of_another_track_is_refused_before_it_is_sent(
+    anoncup: CommandRunner, folder: Path, release_options: list[str | Path]
+) -> None:
+    result = anoncup("submit", "small", *release_options, "--customers", folder / "Y.csv")
+    assert (result.status, result.stdout) == (2, "")
+    assert "--customers and --transactions" in result.stderr
+
+
+def test_submissions_are_listed_and_shown_with_every_measure(
+    anoncup: CommandRunner, arena: Arena, release_options: list[str | Path]
+) -> None:
+    identifier = arena.submit("red").json()["id"]
+    score_everything()
+    assert identifier in anoncup("submissions", "small").stdout
+    assert anoncup("submissions", "small", identifier, "--json").json == arena.get_submission(
+        identifier, "red"
+    )
+    details = anoncup("submissions", "small", identifier)
+    assert (details.status, "cross_count" in details.stdout) == (0, True)
+    assert anoncup("submissions", "other", identifier).status == 2
+
+
+@pytest.mark.full
+def test_a_withdrawn_submission_is_returned_to_the_quota(
+    anoncup: CommandRunner, arena: Arena, release_options: list[str | Path]
+) -> None:
+    identifier = anoncup("submit", "small", *release_options, "--json").json["id"]
+    used_before = {cap["name"]: cap["used"] for cap in anoncup("quota", "small", "--json").json["caps"]}
+    assert anoncup("cancel", identifier).stdout == f"{identifier} is CANCELLED\n"
+    used_after = {cap["name"]: cap["used"] for cap in anoncup("quota", "small", "--json").json["caps"]}
+    assert (used_before["valid_total"], used_after["valid_total"], used_after["attempts_total"]) == (1, 0, 1)
+    quota = anoncup("quota", "small")
+    assert quota.status == 0
+    assert all(name in quota.stdout for name in used_after)
+
+
+@pytest.mark.full
+def test_finals_are_marked_and_unmarked(
+    anoncup: CommandRunner, arena: Arena, release_options: list[str | Path]
+) -> None:
+    identifier = arena.submit("red").json()["id"]
+    score_everything()
+    assert anoncup("final", identifier).stdout == f"{identifier} is one of your finals\n"
+    assert arena.get_submission(identifier, "red")["final"] is True
+    assert anoncup("final", identifier, "--off", "--json").json["final"] is False
+
+
+@pytest.mark.full
+def test_an_exhausted_quota_says_when_it_is_renewed(
+    anoncup: CommandRunner, sign_in_as: SignIn, arena: Arena, folder: Path
+) -> None:
+    tight = Arena.create(
+        arena.client,
+        slug="tight",
+        file=build_competition_toml("tight", extra_toml="[limits]\nvalid_per_day = 1"),
+    )
+    sign_in_as(tight.get_team_token("red"))
+    table, secret = build_noisy_release(1, tight.table)
+    (folder / "Y.csv").write_bytes(table)
+    (folder / "s.csv").write_bytes(secret)
+    arguments = ["submit", "tight", "--anonymized", folder / "Y.csv", "--secret", folder / "s.csv"]
+    assert anoncup(*arguments).status == 0
+    result = anoncup(*arguments)
+    assert (result.status, result.stdout) == (2, "")
+    assert "again from 20" in result.stderr
+
+
+def test_the_board_is_shown_and_printed_as_csv_and_json(
+    anoncup: CommandRunner, arena: Arena, release_options: list[str | Path]
+) -> None:
+    arena.submit("red")
+    arena.submit("[bold]青[/x]")
+    score_everything()
+    judge_everything()
+    board = anoncup("board", "small")
+    assert "red *" in board.stdout
+    assert "[bold]青[/x]" in board.stdout
+    path = "/competitions/small/boards/anonymization"
+    assert (
+        anoncup("board", "small", "--json").json == arena.get(path, token=arena.get_team_token("red")).json()
+    )
+    csv = arena.get(f"{path}.csv", token=arena.get_team_token("red")).content
+    assert anoncup("board", "small", "--csv").stdout.encode() == csv
+    assert anoncup("board", "small", "--csv", "--json").status == 2
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["submissions", "nowhere"],
+        ["quota", "../me"],
+        ["board", "nowhere"],
+        ["cancel", "not-an-id"],
+        ["final", "00000000-0000-0000-0000-000000000000"],
+        ["board", "small", "--which", "other"],
+        ["submit", "small"],
+    ],
+    ids=" ".join,
+)
+def test_unknown_names_exit_with_two(
+    anoncup: CommandRunner, release_options: list[str | Path], arguments: list[str]
+) -> None:
+    result = anoncup(*arguments)
+    assert (result.status, result.stdout) == (2, "")
+    assert result.stderr
+
+
+@pytest.mark.full
+def test_the_track_of_two_files_is_served_by_the_same_commands(
+    anoncup: CommandRunner, arena: Arena, folder: Path, sign_in_as: SignIn
+) -> None:
+    window = build_competition_toml()
+    text = replace_tables(template(2016), "phases", window[window.index("[[phases]]") :])
+    contents = {
+        "c.toml": text,
+        "customers.csv": shop_contest.CUSTOMERS,
+        "transactions.csv": shop_contest.TRANSACTIONS,
+        "M.csv": shop_contest.RELEASED_CUSTOMERS,
+        "T.csv": shop_contest.RELEASED_TRANSACTIONS,
+        "s.csv": "original_row\n3\n1\n2\n",
+    }
+    for name, content in contents.items():
+        (folder / name).write_text(content, "utf-8")
+    sign_in_as(arena.organizer)
+    assert anoncup("organize", "create", "c.toml").status == 0
+    result = anoncup("organize", "upload", "cup-2016", "customers.csv", "transactions.csv")
+    assert (result.status, result.stderr) == (0, "")
+    sign_in_as(Arena(arena.client, arena.organizer, "cup-2016", arena.table).get_team_token("red"))
+    result = anoncup("download", "cup-2016")
+    assert (folder / "cup-2016" / "transactions.csv").read_text() == shop_contest.TRANSACTIONS
+    arguments = ["submit", "cup-2016", "--customers", "M.csv", "--transactions", "T.csv", "--secret", "s.csv"]
+    with run_worker(score_everything):
+        result = anoncup(*arguments, "--wait", "--json")
+    assert result.status == {"SCORED": 0, "REJECTED": 1}[result.json["status"]]
+    assert set(result.json["sha256"]) == {"customers.csv", "transactions.csv"}
+    (folder / "T.csv").write_text("nonsense\n")
+    assert "\n  T.csv" in anoncup(*arguments).stderr

@@ -1,0 +1,382 @@
+"""Competition files: valid settings, defaults and refusals."""
+
+import re
+import tomllib
+from datetime import UTC, datetime, timedelta, timezone
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from anoncup.competition.parser import parse_competition
+from anoncup.competition.templates import template
+from anoncup.errors import InvalidCompetition, InvalidInput
+from anoncup.plugins import TRACKS
+from anoncup.rules.model import Rules
+from anoncup.rules.rounds import parse_timetable
+from anoncup.rules.settings import (
+    AttackerSettings,
+    Columns,
+    Excessive,
+    Limits,
+    MeasureSettings,
+    Phase,
+    Publication,
+    Ranking,
+)
+from anoncup.tracks.parts import Measure
+from tests.support.competition_texts import EXAMPLE, MINIMAL, add_phases, expect_refusal, expect_refusal_code
+from tests.support.hypothesis_profiles import limit_examples
+
+hostile = limit_examples(200)
+JAPAN = timezone(timedelta(hours=9))
+MEASURES = TRACKS["microdata"].measures
+U1_TO_U6 = ("mean_mae", "cross_mean", "cross_count", "cor_mae", "information_loss", "row_difference")
+
+# Accepted files.
+
+
+def test_the_template_of_2015_is_complete() -> None:
+    rules = parse_competition(template(2015))
+    assert rules.columns is not None
+    assert (len(rules.columns.quasi_identifiers), len(rules.columns.sensitive)) == (13, 12)
+    first_six = rules.columns.quasi_identifiers[:6]
+    weights = {name: settings.weight for name, settings in rules.measures.items()}
+    assert weights == dict.fromkeys(U1_TO_U6, 1.0)
+    assert rules.measures["cross_mean"].parameters == {"columns": first_six, "target": ("Youto037",)}
+    assert rules.measures["cross_count"].parameters == {"columns": first_six}
+    assert rules.columns.sensitive.index("Youto037") == 15 - 14
+    assert rules.columns.sensitive.index("Youto117") == 21 - 14
+    assert {name: settings.parameters for name, settings in rules.attackers.items()} == {
+        "id_sa": {"column": "Youto037"},
+        "sa_rank": {"column": "Youto117"},
+        "sa_nearest": {"column": "Youto117"},
+        "euc1": {"give_up": "abstain"},
+    }
+    assert [phase.name for phase in rules.phases] == ["anonymization", "reidentification"]
+    assert rules.scales == {}
+    assert rules.limits == Limits()
+
+
+def test_every_template_has_every_table_of_the_format() -> None:
+    expected = set(tomllib.loads(EXAMPLE)) - {"scales"}
+    assert set(tomllib.loads(template(2015))) >= expected
+    assert set(tomllib.loads(template(2016))) >= expected - {"columns"}
+
+
+def test_the_transactions_template_has_the_settings_of_the_papers() -> None:
+    rules = parse_competition(template(2016))
+    weighing = {name for name, settings in rules.measures.items() if settings.weight}
+    assert weighing == {"cmae_price", "cmae_spend", "rfm"}
+    assert rules.excessive == Excessive("jaccard_quantity", threshold=0.64)
+    assert rules.columns is None
+
+
+@pytest.mark.parametrize(
+    ("addition", "expected_code"),
+    [
+        ("[columns]\nquasi_identifiers = ['a']\nsensitive = ['b']", "unknown_key"),
+        ("[measures.mean_mae]", "unknown_measure"),
+        ("[attackers.euc2]", "unknown_attacker"),
+        ("[attackers.jaccard]\ncolumn = 'goods'", "unknown_key"),
+        ("[attackers.jaccard_assignment]\ndense_limit = 0", "wrong_value"),
+    ],
+)
+def test_a_transactions_file_accepts_only_parts_of_its_track(addition: str, expected_code: str) -> None:
+    with pytest.raises(InvalidCompetition) as excinfo:
+        parse_competition(template(2016).replace("[ranking]", addition + "\n[ranking]"))
+    assert excinfo.value.code == expected_code
+
+
+def test_random_in_cluster_never_counts() -> None:
+    with pytest.raises(InvalidCompetition) as excinfo:
+        parse_competition(template(2016).replace("counts = false", "counts = true"))
+    assert excinfo.value.code == "attacker_never_counts"
+
+
+def test_a_year_without_contest_has_no_template() -> None:
+    with pytest.raises(InvalidInput, match="2015") as excinfo:
+        template(1999)
+    assert excinfo.value.code == "unknown_template"
+
+
+def test_the_example_is_parsed_completely() -> None:
+    zone = ZoneInfo("Asia/Tokyo")
+    assert parse_competition(EXAMPLE) == Rules(
+        slug="demo",
+        title={"en": "Demo cup", "ja": "デモ杯"},
+        track="microdata",
+        timezone="Asia/Tokyo",
+        columns=Columns(("SetaiJinin", "Kouzou"), ("Youto037", "Youto117")),
+        measures={
+            "mean_mae": MeasureSettings(1.0),
+            "cross_mean": MeasureSettings(1.0, {"columns": ("SetaiJinin",), "target": ("Youto037",)}),
+        },
+        attackers={
+            "id_sa": AttackerSettings(True, {"column": "Youto037"}),
+            "euc1": AttackerSettings(True, {"give_up": "abstain", "quasi_identifiers": ("Kouzou",)}),
+        },
+        scales={"mean_mae": 12345.6},
+        excessive=Excessive("gower", "II", "average", 0.2),
+        ranking=Ranking("score", 2),
+        publication=Publication(
+            "public", datetime(2027, 2, 6, 9, tzinfo=JAPAN), "hidden", False, reveal_notice_hours=48
+        ),
+        limits=Limits(0.5, 10, 100, 50, 500, 3, 64),
+        phases=(
+            Phase(
+                "anonymization", datetime(2027, 1, 10, 9, tzinfo=zone), datetime(2027, 1, 24, 9, tzinfo=zone)
+            ),
+        ),
+    )
+
+
+def test_omitted_settings_have_defaults() -> None:
+    assert parse_competition(MINIMAL) == Rules(
+        slug="demo",
+        title={"en": "Demo cup"},
+        track="microdata",
+        timezone="Asia/Tokyo",
+        columns=Columns(("a", "b"), ("x", "y")),
+    )
+
+
+def test_windows_line_endings_change_nothing() -> None:
+    assert parse_competition(EXAMPLE.replace("\n", "\r\n")) == parse_competition(EXAMPLE)
+
+
+def test_named_columns_are_sorted_in_file_order() -> None:
+    rules = parse_competition(MINIMAL + '[measures.cross_mean]\ncolumns = ["b", "a"]\ntarget = ["y", "x"]\n')
+    assert rules.measures["cross_mean"].parameters == {"columns": ("a", "b"), "target": ("x", "y")}
+
+
+def test_a_time_without_offset_is_in_the_time_zone_of_the_competition() -> None:
+    text = add_phases(("anonymization", "2027-01-10T09:00:00", "2027-07-10 09:00:00"))
+    assert parse_competition(text).phases[0].start == datetime(2027, 1, 10, 0, tzinfo=UTC)
+    elsewhere = parse_competition(text.replace("Asia/Tokyo", "Europe/Berlin")).phases[0]
+    assert elsewhere.start == datetime(2027, 1, 10, 8, tzinfo=UTC)
+    assert elsewhere.end == datetime(2027, 7, 10, 7, tzinfo=UTC)
+    frozen = parse_competition(MINIMAL + "[publication]\nfrozen_from = 2027-02-06T09:00:00").publication
+    assert frozen.frozen_from == datetime(2027, 2, 6, 0, tzinfo=UTC)
+
+
+def test_a_time_with_an_offset_keeps_it() -> None:
+    text = add_phases(("anonymization", "2027-01-10T09:00:00Z", "2027-01-10T09:00:01-05:00"))
+    phase = parse_competition(text).phases[0]
+    assert phase.start == datetime(2027, 1, 10, 9, tzinfo=UTC)
+    assert phase.end == datetime(2027, 1, 10, 14, 0, 1, tzinfo=UTC)
+
+
+def test_one_phase_may_start_when_the_other_ends() -> None:
+    early, middle, late = "2027-01-01T00:00:00Z", "2027-01-02T00:00:00Z", "2027-01-03T00:00:00Z"
+    parsed = parse_competition(
+        add_phases(("anonymization", early, middle), ("reidentification", middle, late))
+    ).phases
+    assert parsed[0].end == parsed[1].start
+    assert len(parse_competition(add_phases(("reidentification", early, late))).phases) == 1
+
+
+@pytest.mark.parametrize(
+    "measure", [part for part in MEASURES.values() if part.parameters], ids=lambda measure: measure.name
+)
+def test_every_measure_parameter_can_be_set(measure: Measure) -> None:
+    values = {
+        "columns": '["a"]',
+        "quasi_identifiers": '["b"]',
+        "target": '["x"]',
+        "sensitive": '["y"]',
+        "column": '"x"',
+    }
+    lines = [f"{parameter.name} = {values[parameter.name]}" for parameter in measure.parameters]
+    rules = parse_competition(MINIMAL + "\n".join([f"[measures.{measure.name}]", *lines]))
+    assert set(rules.measures[measure.name].parameters) == {
+        parameter.name for parameter in measure.parameters
+    }
+
+
+# Refused files.
+
+
+@pytest.mark.parametrize(
+    "key", ["format", "slug", "title", "track", "timezone", "quasi_identifiers", "sensitive"]
+)
+def test_a_required_key_that_is_missing_is_named(key: str) -> None:
+    problem = expect_refusal(re.sub(rf"(?m)^{key} = .*$", "", MINIMAL))
+    assert problem.code == "missing_key"
+    assert key in str(problem)
+
+
+WRONG_ROOT = [
+    ("format", ["0", "2", "1.0", '"1"', "true", "[1]"]),
+    ("slug", ['""', "1", '"a\\n"', '"Demo"', '"-demo"', '"demo-"', '"de mo"', '"デモ"', f'"{"a" * 64}"']),
+    ("title", ['""', '" "', "{ en = 1 }", '{ en = "" }', f'"{"x" * 201}"', '"\\u0000"', '{ ja = "a\\nb" }']),
+    ("track", ['""', '"Microdata"', "1", "[]", "{}"]),
+    ("timezone", ['""', '"JST+9x"', '"Asia"', '"../etc/passwd"', '"/etc/passwd"', '"Asia\\u0000"', "9"]),
+    ("timezone", ['"zone.tab"', '"tzdata.zi"', '"Asia/Tokyo "', "true"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("key", "value"), [(key, value) for key, values in WRONG_ROOT for value in values])
+def test_a_wrong_value_at_the_top_is_refused(key: str, value: str) -> None:
+    problem = expect_refusal(re.sub(rf"(?m)^{key} = .*$", lambda _: f"{key} = {value}", MINIMAL))
+    assert problem.code == "wrong_value"
+    assert str(problem).startswith(key)
+
+
+NOT_A_NUMBER = ["-1", "-0.1", "nan", "inf", "-inf", '"1"', "true", "[1]", "2027-01-01", "1" + "0" * 400]
+NOT_A_SHARE = [*NOT_A_NUMBER, "1.01", "2"]
+NOT_A_COUNT = [*NOT_A_NUMBER, "0", "1.0", "1_000_001"]
+NOT_A_FLAG = ["0", "1", '"true"', "[]", "{}"]
+NOT_A_TIME = [
+    "2027-02-06",
+    "09:00:00",
+    '"2027-02-06T09:00:00"',
+    "1",
+    "0001-01-01T00:00:00+09:00",
+    "9999-12-31T23:59:59-09:00",
+]
+NOT_COLUMN_NAMES = ["[]", '"a"', "[1]", '["a", "a"]', '[["a"]]', "{}", "1"]
+WRONG_IN_TABLES = [
+    ("measures.mean_mae", "weight", NOT_A_NUMBER),
+    ("measures.cross_mean", "columns", NOT_COLUMN_NAMES),
+    ("measures.cross_mean", "target", NOT_COLUMN_NAMES),
+    ("attackers.id_sa", "column", ["1", '["x"]', "true"]),
+    ("attackers.id_sa", "counts", NOT_A_FLAG),
+    ("attackers.euc1", "give_up", ['"never"', "1", '["abstain"]']),
+    ("attackers.euc1", "quasi_identifiers", NOT_COLUMN_NAMES),
+    ("scales", "mean_mae", NOT_A_NUMBER),
+    ("excessive", "distance", ['"Gower"', "1"]),
+    ("excessive", "approach", ['"III"', "2"]),
+    ("excessive", "rule", ['"mean"', "true"]),
+    ("excessive", "threshold", NOT_A_NUMBER),
+    ("ranking", "rule", ['"best"', "1"]),
+    ("ranking", "finals", NOT_A_COUNT),
+    ("publication", "board", ['"private"', "1"]),
+    ("publication", "feedback", ['"weekly"', "false"]),
+    ("publication", "frozen_from", NOT_A_TIME),
+    ("publication", "shuffle_targets", NOT_A_FLAG),
+    ("publication", "reveal_notice_hours", ["-1", "8761", "1.0", "true", '"1"', "[1]"]),
+    ("limits", "min_rows_kept", NOT_A_SHARE),
+    *((("limits", name, NOT_A_COUNT)) for name in Limits.__dataclass_fields__ if name != "min_rows_kept"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("table", "key", "value"),
+    [(table, key, value) for table, key, values in WRONG_IN_TABLES for value in values],
+)
+def test_a_wrong_value_in_a_table_is_refused_with_its_place(table: str, key: str, value: str) -> None:
+    problem = expect_refusal(MINIMAL + f"[{table}]\n{key} = {value}\n")
+    assert problem.code == "wrong_value"
+    assert str(problem).startswith(f"{table}.{key} must be")
+
+
+@pytest.mark.parametrize("value", NOT_COLUMN_NAMES)
+@pytest.mark.parametrize("key", ["quasi_identifiers", "sensitive"])
+def test_column_roles_must_be_lists_of_distinct_names(key: str, value: str) -> None:
+    assert (
+        expect_refusal_code(re.sub(rf"(?m)^{key} = .*$", lambda _: f"{key} = {value}", MINIMAL))
+        == "wrong_value"
+    )
+
+
+@pytest.mark.parametrize("value", NOT_A_TIME)
+@pytest.mark.parametrize("key", ["start", "end"])
+def test_phase_start_and_end_must_be_times(key: str, value: str) -> None:
+    window = {"start": "2027-01-01T00:00:00Z", "end": "2027-01-02T00:00:00Z"} | {key: value}
+    problem = expect_refusal(add_phases(("anonymization", window["start"], window["end"])))
+    assert problem.code == "wrong_value"
+    assert str(problem).startswith(f"phases[0].{key}")
+
+
+@pytest.mark.parametrize(
+    ("addition", "expected"),
+    [
+        ("surprise = 1", "unknown_key"),
+        ("[surprise]", "unknown_key"),
+        ("[columns.more]", "unknown_key"),
+        ("[excessive]\nlimit = 1", "unknown_key"),
+        ("[ranking]\nfinal = 1", "unknown_key"),
+        ("[publication]\nboards = 1", "unknown_key"),
+        ("[limits]\nfile_gb = 1", "unknown_key"),
+        ("[measures.mean_mae]\ncolumns = ['a']", "unknown_key"),
+        ("[attackers.id_sa]\nweight = 1", "unknown_key"),
+        ("[attackers.own]", "unknown_attacker"),
+        ("[attackers.mean_mae]", "unknown_attacker"),
+        ("[measures.mean]", "unknown_measure"),
+        ("[measures.id_sa]", "unknown_measure"),
+        ("[scales]\nmean = 1.0", "unknown_measure"),
+        ("[measures.k_min]\nweight = 1.0", "measure_without_weight"),
+        ("[measures.cross_mean]\ncolumns = ['z']", "unknown_column"),
+        ("[measures.cross_mean]\ncolumns = ['x']", "unknown_column"),
+        ("[measures.cross_mean]\ntarget = ['a']", "unknown_column"),
+        ("[attackers.id_sa]\ncolumn = 'a'", "unknown_column"),
+        ("[attackers.euc1]\nquasi_identifiers = ['a', 'x']", "unknown_column"),
+        ("[measures]\nmean_mae = 1", "wrong_type"),
+        ("[attackers]\nid_sa = []", "wrong_type"),
+        ("[[excessive]]", "wrong_type"),
+        ("[[limits]]", "wrong_type"),
+        ("[phases]", "wrong_value"),
+        ("[[phases]]\nname = 'anonymization'", "missing_key"),
+    ],
+)
+def test_unknown_keys_and_wrong_types_are_refused(addition: str, expected: str) -> None:
+    text = addition + MINIMAL if "[" not in addition else MINIMAL + addition
+    assert expect_refusal_code(text) == expected
+
+
+@pytest.mark.parametrize(
+    "key", ["columns", "measures", "attackers", "scales", "excessive", "ranking", "publication", "limits"]
+)
+def test_a_value_in_place_of_a_table_is_refused(key: str) -> None:
+    top, below = MINIMAL.split("[columns]")
+    text = top if key == "columns" else f"{top}[columns]{below}"
+    assert expect_refusal_code(f"{key} = 1\n" + text) == "wrong_type"
+
+
+def test_an_unknown_key_in_a_title_or_a_phase_is_refused() -> None:
+    assert expect_refusal_code(MINIMAL.replace('"Demo cup"', '{ en = "Demo", fr = "Démo" }')) == "unknown_key"
+    window = ("anonymization", "2027-01-01T00:00:00Z", "2027-01-02T00:00:00Z")
+    assert expect_refusal_code(add_phases(window) + "paused = true\n") == "unknown_key"
+
+
+def test_a_column_in_both_roles_is_refused() -> None:
+    assert expect_refusal_code(MINIMAL.replace('["x", "y"]', '["x", "a"]')) == "column_in_both_roles"
+
+
+@pytest.mark.parametrize(
+    "windows",
+    [
+        [("anonymization", "01", "03"), ("reidentification", "02", "04")],
+        [("anonymization", "01", "05"), ("reidentification", "02", "03")],
+        [("anonymization", "03", "04"), ("reidentification", "01", "02")],
+        [("reidentification", "01", "02"), ("anonymization", "03", "04")],
+        [("anonymization", "01", "02"), ("anonymization", "03", "04")],
+        [("anonymization", "02", "02")],
+        [("anonymization", "03", "02")],
+        [("final", "01", "02")],
+    ],
+)
+def test_phases_out_of_order_are_refused(windows: list[tuple[str, str, str]]) -> None:
+    day = "2027-01-{}T00:00:00Z".format
+    dated = [(name, day(start), day(end)) for name, start, end in windows]
+    assert expect_refusal_code(add_phases(*dated)) == "wrong_value"
+
+
+def test_phases_that_overlap_are_named_with_their_times() -> None:
+    text = add_phases(
+        ("anonymization", "2027-01-01T00:00:00Z", "2027-01-03T00:00:00Z"),
+        ("reidentification", "2027-01-02T00:00:00Z", "2027-01-04T00:00:00Z"),
+    )
+    with pytest.raises(InvalidCompetition) as excinfo:
+        parse_competition(text)
+    assert str(excinfo.value).endswith(
+        "windows that do not overlap: “reidentification” starts on 2027-01-02T00:00:00+00:00, "
+        "before “anonymization” ends on 2027-01-03T00:00:00+00:00"
+    )
+
+
+@pytest.mark.parametrize(("setting", "hours"), [("", 24), ("0", 0), ("8760", 8760)])
+def test_the_default_reveal_notice_is_one_day(setting: str, hours: int) -> None:
+    text = MINIMAL + (f"[publication]\nreveal_notice_hours = {setting}\n" if setting else "")
+    assert parse_competition(text).publication.reveal_notice_hours == hours
+    assert parse_timetable(text).reveal_notice == timedelta(hours=hours)

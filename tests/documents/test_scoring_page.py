@@ -1,0 +1,137 @@
+"""The numbers in docs/scoring.md equal those that the program computes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from anoncup.competition.parser import parse_competition
+from anoncup.competition.templates import template
+from anoncup.evaluation.evaluate import Verdict, evaluate
+from anoncup.evaluation.ranking import ROUNDING, overall_score
+from anoncup.evaluation.scales import scales
+from anoncup.plugins import TRACKS
+from anoncup.rules.settings import MeasureSettings
+from anoncup.tracks.microdata.example import household_table
+from anoncup.tracks.model import Track
+from anoncup.tracks.monthly.example import make_example_data
+from anoncup.tracks.transactions.example import tc400
+from tests.support.membership_cases import build_survey
+
+PAGE = (Path(__file__).parents[2] / "docs" / "scoring.md").read_text()
+METHODS: dict[int, tuple[str, dict[str, Any]]] = {
+    2015: ("swap_within_classes", {}),
+    2016: ("balance_clusters", {"clusters": 80, "smallest": 3}),
+}
+every_year = pytest.mark.parametrize("year", METHODS)
+
+
+@dataclass(frozen=True)
+class ScoringExample:
+    track: Track
+    settings: Mapping[str, MeasureSettings]
+    verdict: Verdict
+    scales: dict[str, float]
+    largest_cell: float
+    section: str
+
+
+@cache
+def compute_example(year: int) -> ScoringExample:
+    rules = parse_competition(template(year))
+    track, (method, parameters) = TRACKS[rules.track], METHODS[year]
+    tables = household_table() if year == 2015 else tc400()
+    original, rng = track.prepare(tables, rules), np.random.default_rng(1)
+    release = track.anonymize(track.methods[method], tables, rules, rng, parameters)
+    verdict = evaluate(rules, original, *track.shuffle(*release, rng=rng))
+    section = PAGE.split("\n## ")[1 if year == 2015 else 2]
+    null_scales = scales(track, original, rules.measures)
+    return ScoringExample(track, rules.measures, verdict, null_scales, track.largest_cell(original), section)
+
+
+@pytest.mark.full
+@every_year
+def test_the_page_shows_the_utility_scores(year: int) -> None:
+    case = compute_example(year)
+    weighted_scores = []
+    for name, scale in case.scales.items():
+        value = case.verdict.measures[name].value
+        smallest = ROUNDING * (case.largest_cell if case.track.measures[name].in_data_units else 1.0)
+        value = 0.0 if value < smallest else value
+        score = min(1.0, value / scale)
+        assert f"| {name} | {value:.6g} | {scale:.6g} | {score:.6g} |" in case.section
+        weighted_scores += [score] * (case.settings.get(name, MeasureSettings()).weight > 0)
+    assert case.verdict.utility == pytest.approx(sum(weighted_scores) / len(weighted_scores))
+    terms = " + ".join(f"{score:.6g}" for score in weighted_scores)
+    assert f"**U** = ({terms}) / {len(weighted_scores)} = {case.verdict.utility:.6g}." in case.section
+
+
+@pytest.mark.full
+@every_year
+def test_the_page_shows_the_attackers(year: int) -> None:
+    case = compute_example(year)
+    for name, result in case.verdict.attackers.items():
+        assert f"| {name} | {result.rate.correct:.0f} | {result.rate.rate:.6g} |" in case.section
+
+
+@pytest.mark.full
+@every_year
+def test_the_page_shows_the_scores(year: int) -> None:
+    case = compute_example(year)
+    u, e = case.verdict.utility, case.verdict.security
+    assert (
+        f"**E** = {e:.6g}, and **overall** = ({u:.6g} + {e:.6g}) / 2 = {overall_score(u, e):.6g}."
+        in case.section
+    )
+
+
+@pytest.mark.full
+def test_the_page_shows_the_distance_of_the_transactions() -> None:
+    case = compute_example(2016)
+    assert case.verdict.excessive is not None
+    assert f"The mean distance is {case.verdict.excessive.mean:.6g}" in case.section
+
+
+@pytest.mark.full
+def test_the_page_shows_a_release_under_monthly_pseudonyms() -> None:
+    rules, track = parse_competition(template(2017)), TRACKS["monthly"]
+    original, _ = track.parse_original(make_example_data(), rules)
+    rng = np.random.default_rng(1)
+    release = track.anonymize(track.methods["noisy_purchases"], original, rules, rng, {})
+    verdict, section = evaluate(rules, track.prepare(original, rules), *release), PAGE.split("\n## ")[3]
+    rows = f"{original.rows} customers, {original.records.rows:,} rows"
+    assert rows in section
+    for name, measure in verdict.measures.items():
+        assert f"| {name} | {measure.value:.6g} |" in section
+    for name, attacker in verdict.attackers.items():
+        numbers = [*(attacker.rate.details[question] for question in track.questions), attacker.rate.rate]
+        assert f"| {name} | {' | '.join(f'{number:.6g}' for number in numbers)} |" in section
+    u, e = verdict.utility, verdict.security
+    assert f"**U** is the largest, {u:.6g}." in section
+    assert f"**E** = {e:.6g}," in section
+    assert f"**overall** = ({u:.6g} + {e:.6g}) / 2 = {verdict.overall:.6g}." in section
+
+
+@pytest.mark.full
+def test_the_page_shows_a_contest_of_membership() -> None:
+    track, rules = TRACKS["membership"], parse_competition(template("membership"))
+    section = PAGE.partition("## Membership: ")[2].partition("\n## ")[0]
+    original, rng = build_survey(2000, 0), np.random.default_rng(1)
+    release = track.anonymize(track.methods["noise"], original, rules, rng, {"strength": 0.5})
+    verdict = evaluate(rules, original, *track.shuffle(*release, rng=rng))
+    for name, measure in verdict.measures.items():
+        assert f"| {name} | {measure.value:.6g} |" in section
+    terms = " + ".join(f"{verdict.measures[name].value:.6g}" for name in rules.weights)
+    assert f"**U** = ({terms}) / 5 = {verdict.utility:.6g}." in section
+    for name, result in verdict.attackers.items():
+        details = result.rate.details
+        numbers = (result.rate.rate, details["auc"], details["advantage"], result.rate.risk)
+        assert f"| {name} | {' | '.join(f'{number:.6g}' for number in numbers)} |" in section
+    u, e = verdict.utility, verdict.security
+    assert (
+        f"**E** = {e:.6g}, and **overall** = ({u:.6g} + {e:.6g}) / 2 = {overall_score(u, e):.6g}." in section
+    )

@@ -1,0 +1,189 @@
+"""The clock as a real process: alone, several at once, stopped, killed, and without a database."""
+
+import os
+import signal
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil
+import pytest
+from fastapi.testclient import TestClient
+from sqlalchemy import func, select, text
+
+from app.config import Settings
+from app.db import engine
+from app.db.models import AuditEntry
+from app.db.transaction import transaction
+from app.processes.embedded_servers import run_embedded_services
+from app.processes.supervisor import build_scheduler_program
+from app.services.attacks import contest_lifecycle
+from app.services.jobs import queue
+from migrations.run import migrate
+from tests.support.contest import Contest, load_competition_id
+from tests.support.phase_changes import submit_with_verdict
+from tests.support.service_processes import (
+    QUICK_SETTINGS,
+    kill,
+    open_small_contest,
+    run_program,
+    run_web_server,
+    run_worker,
+)
+from tests.support.wait import TIMEOUT_S, poll_until
+
+pytestmark = pytest.mark.full
+
+NO_QUEUE = {"REDIS_URL": "redis://127.0.0.1:1/0"}
+
+
+@contextmanager
+def run_clock(logs: Path, **env: str) -> Iterator[subprocess.Popen[bytes]]:
+    log = logs / f"clock-{len(list(logs.glob('clock-*')))}.log"
+    with run_program(build_scheduler_program(env=QUICK_SETTINGS | env, log=log)) as process:
+        yield process
+
+
+def require_eventually(condition: Callable[[], bool]) -> None:
+    assert poll_until(condition)
+
+
+def open_ended_contest(client: TestClient) -> Contest:
+    """Open a contest with finals of two teams, past both deadlines, before any transition."""
+    contest = Contest.create(client)
+    for team in ("red", "blue"):
+        submit_with_verdict(contest, team)
+    contest.move_phases(anonymization=(-3, -2), reidentification=(-1, -0.5))
+    return contest
+
+
+def open_frozen_contest(client: TestClient) -> None:
+    """Open an ended contest with frozen finals; the next transition is done by a child."""
+    contest = open_ended_contest(client)
+    with transaction() as session:
+        assert contest_lifecycle.freeze(session, load_competition_id(contest.arena.slug))
+
+
+def count_transitions() -> dict[str, int]:
+    """Return how often each transition was made."""
+    with transaction() as session:
+        query = select(AuditEntry.action, func.count().label("number")).where(AuditEntry.user_id.is_(None))
+        return {row.action: row.number for row in session.execute(query.group_by(AuditEntry.action))}
+
+
+EACH_TRANSITION_ONCE = {"finals.freeze": 1, "targets.publish": 1, "competition.close": 1, "secrets.reveal": 1}
+
+
+@contextmanager
+def lock_targets() -> Iterator[None]:
+    """Lock the targets, so that a process that records their files waits in the middle of its work."""
+    with engine.get_engine().begin() as connection:
+        connection.execute(text("LOCK TABLE targets IN SHARE MODE"))
+        yield
+
+
+def list_children(process: subprocess.Popen[bytes]) -> list[psutil.Process]:
+    return psutil.Process(process.pid).children(recursive=True)
+
+
+def is_child_waiting(process: subprocess.Popen[bytes]) -> bool:
+    """Return whether a child of the clock waits for the lock on the targets."""
+    waits = text("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query ~ 'targets'")
+    with engine.get_engine().begin() as connection:
+        return bool(connection.scalar(waits)) and bool(list_children(process))
+
+
+@pytest.mark.full
+def test_the_clock_makes_all_transitions_without_a_worker_and_without_a_queue(
+    client: TestClient, tmp_path: Path
+) -> None:
+    contest = open_ended_contest(client)
+    with run_clock(tmp_path, **NO_QUEUE) as process:
+        require_eventually(lambda: contest.get_state() == "closed")
+        require_eventually(lambda: count_transitions() == EACH_TRANSITION_ONCE)
+        require_eventually(lambda: not list_children(process))
+
+
+@pytest.mark.full
+def test_several_clocks_make_each_transition_once(client: TestClient, tmp_path: Path) -> None:
+    open_ended_contest(client)
+    with run_clock(tmp_path), run_clock(tmp_path), run_clock(tmp_path):
+        require_eventually(lambda: count_transitions() == EACH_TRANSITION_ONCE)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.full)])
+def test_a_signal_ends_the_clock_and_its_children(
+    client: TestClient, tmp_path: Path, number: signal.Signals
+) -> None:
+    open_frozen_contest(client)
+    old_handler = signal.signal(number, signal.default_int_handler)  # background jobs ignore SIGINT
+    with run_clock(tmp_path) as process, lock_targets():
+        signal.signal(number, old_handler)
+        require_eventually(lambda: is_child_waiting(process))
+        workers = list_children(process)
+        process.send_signal(number)
+        assert process.wait(TIMEOUT_S) == 0
+        ended, alive = psutil.wait_procs(workers, timeout=TIMEOUT_S)
+        assert (len(ended), alive) == (2, [])  # including the one that reads the releases
+    assert "Traceback" not in (tmp_path / "clock-0.log").read_text()
+
+
+@pytest.mark.full
+def test_a_clock_killed_in_the_middle_leaves_no_child_and_the_next_one_finishes(
+    client: TestClient, tmp_path: Path
+) -> None:
+    open_frozen_contest(client)
+    with run_clock(tmp_path) as first, lock_targets():
+        require_eventually(lambda: is_child_waiting(first))
+        workers = list_children(first)
+        kill(first)
+        assert psutil.wait_procs(workers, timeout=TIMEOUT_S)[1] == []
+    with run_clock(tmp_path):
+        require_eventually(lambda: count_transitions() == EACH_TRANSITION_ONCE)
+
+
+@pytest.mark.full
+def test_a_child_killed_in_the_middle_is_followed_by_another(client: TestClient, tmp_path: Path) -> None:
+    open_frozen_contest(client)
+    with run_clock(tmp_path) as process:
+        with lock_targets():
+            require_eventually(lambda: is_child_waiting(process))
+            child = next(
+                candidate
+                for candidate in list_children(process)
+                if "workers.lifecycle" in candidate.cmdline()
+            )
+            os.kill(child.pid, signal.SIGKILL)
+            require_eventually(lambda: not child.is_running())
+        require_eventually(lambda: count_transitions() == EACH_TRANSITION_ONCE)
+
+
+@pytest.mark.full
+def test_the_clock_survives_a_database_that_goes_away_and_comes_back(tmp_path: Path) -> None:
+    with run_embedded_services(tmp_path / "servers") as services:
+        migrate(services.database_url)
+        with run_clock(tmp_path, DATABASE_URL=services.database_url, REDIS_URL=services.redis_url) as process:
+            log = tmp_path / "clock-0.log"
+            require_eventually(lambda: "clock_starts" in log.read_text())
+            (postgres,) = [server for server in services.servers if server.name == "Postgres"]
+            kill(postgres.process)
+            require_eventually(lambda: "clock_hindered" in log.read_text())
+            services.check()
+            require_eventually(lambda: "clock_goes_again" in log.read_text())
+            assert process.poll() is None
+            assert log.read_text().count("clock_hindered") == 1
+
+
+@pytest.mark.full
+def test_messages_that_an_older_clock_left_in_the_queue_end_no_worker(
+    settings: Settings, tmp_path: Path
+) -> None:
+    with queue.celery.connection_for_write() as connection:
+        for name in ("turn", "sweep"):
+            queue.celery.send_task(name, connection=connection)
+    with run_web_server(tmp_path) as url, run_worker(tmp_path) as process:
+        contest = open_small_contest(url)
+        contest.wait_for_state(contest.submit(), "SCORED")
+        assert process.poll() is None
+    assert queue.count_messages() == 0

@@ -1,0 +1,292 @@
+"""The service as an operator runs it: its command, process tree and disk, and what it leaves behind."""
+
+import fcntl
+import os
+import shutil
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psutil
+import redis
+
+from app.cli.local_service import build_environments
+from app.processes import child_process
+from app.processes.embedded_servers import EmbeddedServices, find_running_services
+from tests.support.s3_server import BUCKET, S3Server
+from tests.support.service_processes import find_free_port
+
+READY_TIMEOUT_S = 300.0
+"""An upper bound, not a measurement."""
+DISK_MB = 96
+
+COMMAND_LINE_PARTS: tuple[tuple[str, str], ...] = (
+    ("postgres", "pginstall"),
+    ("valkey", "valkey-server"),
+    ("scoring child", "workers.scorer"),
+    ("web", "app.cli.web_server"),
+    ("clock", "workers.clock"),
+    ("turning child", "workers.lifecycle"),
+    ("reports worker", "--queues reports"),
+    ("worker", "workers.main worker"),
+)
+"""Roles and a part of their processes' command lines; the first match counts."""
+FORK_ROLES = {"worker": "worker", "reports": "reports worker", "scheduler": "clock"}
+"""Roles of forks by process name, since forks have the command line of their parent."""
+
+
+@dataclass
+class ServiceInstallation:
+    """The running service. All its files are below ``folder``; its commands are children of this process."""
+
+    folder: Path
+    port: int
+    s3: S3Server | None = None
+    """The store of the files, if it is not a folder."""
+    commands: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+    starts: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def data(self) -> Path:
+        return self.folder / "data"
+
+    @property
+    def logs(self) -> Path:
+        return self.folder / "logs"
+
+    @property
+    def store(self) -> Path:
+        """The folder of the public files, on its own small disk."""
+        return self.folder / "disk" / "store"
+
+    def build_settings(self) -> dict[str, str]:
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("ANONCUP_")}
+        for name in ("DATABASE_URL", "REDIS_URL"):
+            environment.pop(name, None)
+        return environment | {
+            "TMPDIR": str(self.folder / "tmp"),
+            "ANONCUP_STORE": f"s3://{BUCKET}/files" if self.s3 else str(self.store),
+            **(self.s3.environment if self.s3 else {}),
+            "ANONCUP_GRACE_S": "15",
+            "ANONCUP_LEASE_S": "4",
+            "ANONCUP_SWEEP_EVERY_S": "1",
+            "PYTHONUNBUFFERED": "1",
+        }
+
+    def start_missing(self) -> None:
+        """Start ended commands again, like an init system. Call it from the main thread."""
+        serve = ["serve", "--port", str(self.port), "--data", str(self.data)]
+        self._start_if_ended("serve", serve, self.build_settings())
+        services = find_running_services(self.data)
+        if services is not None:
+            self._start_if_ended(
+                "second worker", ["worker"], self.build_settings() | self.build_worker_settings(services)
+            )
+
+    def build_worker_settings(self, services: EmbeddedServices) -> dict[str, str]:
+        shared, _, private = build_environments(services, self.data)
+        return shared | private
+
+    def _start_if_ended(self, name: str, arguments: list[str], env: dict[str, str]) -> None:
+        running = self.commands.get(name)
+        if running is not None and running.poll() is None:
+            return
+        self.starts[name] = self.starts.get(name, 0) + 1
+        command = [sys.executable, "-c", "from anoncup.cli.main import main; main()", *arguments]
+        log = self.logs / f"{name.replace(' ', '-')}.log"
+        end_with = signal.SIGTERM if name == "serve" else signal.SIGQUIT
+        self.commands[name] = child_process.start(command, log=log, env=env, end_with=end_with)
+
+    def is_ready(self) -> bool:
+        import httpx2
+
+        try:
+            return httpx2.get(f"{self.url}/readyz", timeout=5, trust_env=False).status_code == 200
+        except httpx2.HTTPError:
+            return False
+
+    def wait_until_ready(self, timeout_s: float = READY_TIMEOUT_S) -> None:
+        deadline = time.monotonic() + timeout_s
+        while not self.is_ready():
+            self.start_missing()
+            if time.monotonic() > deadline:
+                log_tail = child_process.tail(self.logs / "serve.log")
+                raise TimeoutError(f"not ready again within {timeout_s:.0f} s; serve.log ends:\n{log_tail}")
+            time.sleep(0.2)
+
+    def find_services(self) -> EmbeddedServices:
+        services = find_running_services(self.data)
+        if services is None:
+            raise ProcessLookupError("the embedded servers are not running")
+        return services
+
+    def list_processes(self) -> dict[str, list[psutil.Process]]:
+        """Return the running processes of the service by role, parents before their children."""
+        by_role: dict[str, list[psutil.Process]] = {}
+        for command in self.commands.values():
+            with suppress(psutil.NoSuchProcess):
+                top = psutil.Process(command.pid)
+                if command.poll() is None:
+                    role = find_role(top)
+                    by_role.setdefault("supervisor" if role == "other" else role, []).append(top)
+                for process in top.children(recursive=True):
+                    with suppress(psutil.NoSuchProcess, psutil.AccessDenied):
+                        if process.status() != psutil.STATUS_ZOMBIE:
+                            by_role.setdefault(find_role(process), []).append(process)
+        return by_role
+
+    def find_postmaster(self) -> psutil.Process | None:
+        """Return the parent of all Postgres processes."""
+        servers = self.list_processes().get("postgres", [])
+        pids = {process.pid for process in servers}
+        with suppress(psutil.NoSuchProcess):
+            return next((process for process in servers if process.ppid() not in pids), None)
+        return None
+
+    @contextmanager
+    def connect_to_queue(self) -> Iterator["redis.Redis"]:
+        """Connect to Valkey."""
+        connection = redis.Redis.from_url(self.find_services().redis_py_url, socket_timeout=5)
+        try:
+            yield connection
+        finally:
+            connection.close()
+
+    def stop(self) -> int:
+        """Send SIGTERM, as an operator does, and return the exit status of the command."""
+        worker, serve = self.commands.get("second worker"), self.commands["serve"]
+        for command in (worker, serve):
+            if command is not None and command.poll() is None:
+                command.terminate()
+                with suppress(subprocess.TimeoutExpired):
+                    command.wait(120)
+        return serve.returncode if serve.returncode is not None else -1
+
+    def kill_all(self) -> None:
+        """Resume, stop and kill everything that still runs."""
+        for name in list(self.commands):
+            command = self.commands[name]
+            with suppress(psutil.NoSuchProcess):
+                descendants = psutil.Process(command.pid).children(recursive=True)
+                for process in descendants:
+                    with suppress(psutil.NoSuchProcess):
+                        process.resume()
+            command.send_signal(signal.SIGCONT)
+        self.stop()
+        for process in self.list_leftover_processes():
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
+        if self.s3 is not None:
+            self.s3.kill()
+
+    def describe_processes(self) -> list[str]:
+        """Describe every process of the service, for the diagnosis of a failed run."""
+        lines = []
+        for process in self.list_leftover_processes():
+            with suppress(psutil.NoSuchProcess, psutil.AccessDenied):
+                lines.append(
+                    f"{process.pid} of {process.ppid()}, {process.status()}: "
+                    f"{' '.join(process.cmdline())[:150]}"
+                )
+        return lines
+
+    def list_leftover_processes(self) -> list[psutil.Process]:
+        """Return the processes, except this one, that were started with a path below the folder."""
+        leftovers = []
+        excluded_pids = {os.getpid(), self.s3.process.pid if self.s3 and self.s3.process else None}
+        for process in psutil.process_iter():
+            with suppress(psutil.NoSuchProcess, psutil.AccessDenied):
+                texts = [*process.cmdline(), process.environ().get("TMPDIR", "")]
+                if process.pid not in excluded_pids and any(str(self.folder) in text for text in texts):
+                    leftovers.append(process)
+        return leftovers
+
+    def list_leftovers(self) -> list[str]:
+        """Return processes, sockets, temporary files and locks that should have ended with the service."""
+        leftovers = [
+            f"process {process.pid} {' '.join(process.cmdline())[:120]}"
+            for process in self.list_leftover_processes()
+        ]
+        for path in self.folder.rglob("*"):
+            if stat.S_ISSOCK(path.lstat().st_mode):
+                leftovers.append(f"socket {path}")
+        # multiprocessing has an empty folder for a worker's pool; a killed worker cannot remove it.
+        unexpected_paths = (path for path in (self.folder / "tmp").rglob("*") if not path.match("tmp/pymp-*"))
+        leftovers += [f"temporary file {path}" for path in unexpected_paths]
+        unexpected_paths = (path for path in self.store.rglob("*") if path.is_file() and len(path.name) != 64)
+        leftovers += [f"file aside in the store {path}" for path in unexpected_paths]
+        for name in ("lock", "servers.lock"):
+            with (self.data / name).open() as file:
+                try:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    leftovers.append(f"lock {name}")
+        for path in (self.data / "postgres" / "postmaster.pid", self.data / "services.json"):
+            if path.exists():
+                leftovers.append(f"file {path}")
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(("127.0.0.1", self.port))
+            except OSError:
+                leftovers.append(f"port {self.port}")
+        return leftovers
+
+
+def find_role(process: psutil.Process) -> str:
+    line = " ".join(process.cmdline())
+    parent = process.parent()
+    if "workers.fork_server" in line:
+        role = FORK_ROLES.get(process.name(), "forking process")
+        is_pool_fork = "worker" in role and parent is not None and parent.name() == process.name()
+        return "pool process" if is_pool_fork else role
+    for role, part in COMMAND_LINE_PARTS:
+        if part in line:
+            is_pool_child = "worker" in role and parent is not None and part in " ".join(parent.cmdline())
+            return "pool process" if is_pool_child else role
+    if line.startswith("postgres:") or process.name() == "postgres":
+        return "postgres"
+    return find_role(parent) if parent is not None and "multiprocessing" in line else "other"
+
+
+@contextmanager
+def run_installation(*, s3: bool = False, keep_folder: bool = False) -> Iterator[ServiceInstallation]:
+    """Run a fresh installation with a small disk for its files, or an S3 server, and remove it afterwards."""
+    folder = Path(tempfile.mkdtemp(prefix="faults-"))
+    for name in ("tmp", "disk", "logs", "data"):
+        (folder / name).mkdir()
+    is_mounted = mount_small_disk(folder / "disk")
+    installation = ServiceInstallation(folder, find_free_port())
+    try:
+        installation.store.mkdir()
+        if s3:
+            (folder / "s3").mkdir()
+            installation.s3 = S3Server(folder / "s3")
+            installation.s3.start()
+        yield installation
+    finally:
+        installation.kill_all()
+        if is_mounted:
+            subprocess.run(["umount", "-l", str(folder / "disk")], check=False)
+        if not keep_folder:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def mount_small_disk(folder: Path) -> bool:
+    """Mount a small tmpfs that can be filled; return False if this user may not."""
+    if os.geteuid() != 0:
+        return False
+    command = ["mount", "-t", "tmpfs", "-o", f"size={DISK_MB}m", "anoncup-faults", str(folder)]
+    return subprocess.run(command, check=False, capture_output=True).returncode == 0

@@ -1,0 +1,29 @@
+"""All invariants of one competition."""
+
+from collections.abc import Iterator
+
+from tests.faults import expected_boards, oracles
+from tests.faults.calls import Caller
+from tests.faults.ledger import Ledger
+from tests.support.board_facts import ORGANIZER
+
+
+def check_competition(ledger: Ledger, callers: dict[str, Caller], *, plays_to_end: bool) -> Iterator[str]:
+    """Yield the violations of a competition. ``plays_to_end``: whether it has been closed and revealed."""
+    organizer = callers[ORGANIZER]
+    ledger.rules = organizer.request("GET", f"/competitions/{ledger.slug}/competition.toml").response.text
+    scorer = oracles.LocalScorer(ledger)
+    missing = list(oracles.check_stored_once(ledger))
+    yield from missing
+    if missing:
+        return  # the other checks need every upload to exist
+    yield from oracles.check_verdicts(ledger, scorer, organizer)
+    yield from oracles.check_guesses(ledger)
+    yield from oracles.check_quotas(ledger)
+    yield from oracles.check_transitions(ledger, organizer, plays_to_end=plays_to_end)
+    yield from oracles.check_publication(ledger, organizer)
+    yield from oracles.check_reports(ledger)
+    yield from oracles.check_errors(ledger)
+    facts, problems = expected_boards.build_facts(ledger, scorer, organizer)
+    yield from problems
+    yield from expected_boards.compare_boards(ledger, facts, callers)

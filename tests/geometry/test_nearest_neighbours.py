@@ -1,0 +1,333 @@
+"""Nearest-neighbour search with trees finds exactly what a brute-force search finds."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from anoncup.geometry import kernels
+from anoncup.geometry.arrays import FloatArray, IntArray
+from anoncup.geometry.encoding import group_rows
+from anoncup.geometry.kernels import gower as nearest_kernels
+from anoncup.geometry.kernels import groups as group_kernels
+from anoncup.geometry.kernels import octree_bvh
+from anoncup.geometry.kernels import trees as tree_kernels
+from anoncup.geometry.nearest_neighbours import (
+    LEAF_SIZE,
+    MIN_SORTED_QUERIES,
+    KdForest,
+    NeighbourIndex,
+    build_forest,
+    build_index,
+    k_nearest_rows,
+    nearest_rows,
+)
+from anoncup.rules.settings import Columns
+from anoncup.tracks.microdata.distances import gower_nearest_other
+from anoncup.tracks.microdata.registry import ATTACKERS
+from anoncup.tracks.microdata.release import prepare, target_of
+from tests.support.attacker_guesses import guess_rows
+
+REFERENCE_DATA = os.environ.get("ANONCUP_REFERENCE_DATA")
+ROWS = 700
+SINGLE_GROUP = group_rows(np.zeros((ROWS, 0), dtype=np.int64))
+
+
+def find_by_brute_force(points: FloatArray, query: FloatArray, *, absolute: bool = False) -> int:
+    total = np.zeros(len(points))
+    with np.errstate(over="ignore"):
+        for column in range(points.shape[1]):
+            gap = points[:, column] - query[column]
+            total = total + (np.abs(gap) if absolute else gap * gap)
+    return int(total.argmin())
+
+
+def generate_points(kind: str, rng: np.random.Generator, columns: int = 4) -> FloatArray:
+    shape = (ROWS, columns)
+    generators: dict[str, Callable[[], FloatArray]] = {
+        "normal": lambda: rng.standard_normal(shape),
+        "grid": lambda: rng.integers(0, 4, shape).astype(float),
+        "zeros": lambda: np.where(rng.random(shape) < 0.8, 0.0, rng.lognormal(10, 2, shape)),
+        "identical": lambda: np.full(shape, 3.5),
+        "constant": lambda: np.where(np.arange(columns) == 1, rng.integers(0, 50, shape), 7.0),
+        "tiny": lambda: rng.integers(-3, 4, shape).astype(np.float64) * 5e-324,
+        "huge": lambda: rng.integers(-2, 3, shape).astype(np.float64) * 1e200,
+        "largest": lambda: rng.choice([-1.7e308, 1.7e308, 0.0, 1.0], shape),
+        "mixed": lambda: rng.choice([0.0, 1e16, 1e16 + 2, 1e-200, 1e200, 1.0, 0.1, 0.3], shape),
+        "outlier": lambda: np.where(rng.random(shape) < 0.001, 1e12, rng.integers(0, 9, shape) / 10),
+    }
+    return generators[kind]()
+
+
+KINDS = ("normal", "grid", "zeros", "identical", "constant", "tiny", "huge", "largest", "mixed", "outlier")
+
+
+@pytest.mark.parametrize("is_mixed", [False, True])
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_query_finds_what_brute_force_finds(kind: str, is_mixed: bool) -> None:
+    rng = np.random.default_rng(7)
+    points = generate_points(kind, rng)
+    queries = generate_points("mixed" if is_mixed else kind, rng)[:200]
+    rows = nearest_rows(build_index(points, SINGLE_GROUP), queries, np.zeros(len(queries), dtype=np.int64))
+    assert rows.tolist() == [find_by_brute_force(points, query) for query in queries]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_one_column_is_searched_by_the_plain_difference(kind: str) -> None:
+    rng = np.random.default_rng(8)
+    points, queries = generate_points(kind, rng, 1), generate_points("mixed", rng, 1)[:200]
+    rows = nearest_rows(
+        build_index(points, SINGLE_GROUP), queries, np.zeros(len(queries), dtype=np.int64), absolute=True
+    )
+    assert rows.tolist() == [find_by_brute_force(points, query, absolute=True) for query in queries]
+
+
+def test_groups_are_searched_separately() -> None:
+    rng = np.random.default_rng(9)
+    points = generate_points("grid", rng)
+    group_of = rng.permutation(np.arange(ROWS) % 5)
+    groups = rng.integers(-1, 5, ROWS)
+    rows = nearest_rows(
+        build_index(points, group_rows(group_of[:, None])), generate_points("grid", rng), groups
+    )
+    assert ((rows == -1) == (groups == -1)).all()
+    assert (group_of[rows] == groups)[groups >= 0].all()
+
+
+@pytest.mark.parametrize("groups", [1, 6, 60])
+@pytest.mark.parametrize("kind", KINDS)
+def test_barred_rows_and_rows_that_are_not_kept_are_never_found(kind: str, groups: int) -> None:
+    rng = np.random.default_rng(14)
+    points, group_of = generate_points(kind, rng), rng.permutation(np.arange(ROWS) % groups)
+    is_kept, barred = rng.random(ROWS) < 0.7, rng.integers(-1, ROWS, ROWS)
+    index = build_index(points, group_rows(group_of[:, None]), is_kept)
+    rows = nearest_rows(index, points, group_of, excluded_rows=barred)
+    for query, row in enumerate(rows):
+        candidates = np.flatnonzero(
+            is_kept & (group_of == group_of[query]) & (np.arange(ROWS) != barred[query])
+        )
+        expected = (
+            candidates[find_by_brute_force(points[candidates], points[query])] if len(candidates) else -1
+        )
+        assert row == expected
+
+
+def test_many_queries_find_the_same_as_a_few() -> None:
+    rng = np.random.default_rng(16)
+    points, group_of = generate_points("grid", rng), rng.permutation(np.arange(ROWS) % 30)
+    index, repeats = build_index(points, group_rows(group_of[:, None])), MIN_SORTED_QUERIES // ROWS + 1
+    queries = generate_points("grid", rng)
+    groups = rng.integers(-1, 30, ROWS)
+    barred = rng.integers(-1, ROWS, ROWS)
+    single_result = nearest_rows(index, queries, groups, excluded_rows=barred)
+    repeated_result = nearest_rows(
+        index,
+        *(np.concatenate([array] * repeats) for array in (queries, groups)),
+        excluded_rows=np.concatenate([barred] * repeats),
+    )
+    assert np.array_equal(
+        repeated_result.reshape(repeats, ROWS), np.broadcast_to(single_result, (repeats, ROWS))
+    )
+
+
+@pytest.mark.parametrize("columns", [0, 3])
+@pytest.mark.parametrize("queries", [0, 1])
+def test_few_queries_and_no_columns_are_legal(queries: int, columns: int) -> None:
+    index = build_index(np.zeros((ROWS, columns)), SINGLE_GROUP)
+    rows = nearest_rows(index, np.ones((queries, columns)), np.zeros(queries, dtype=np.int64))
+    assert rows.tolist() == [0] * queries
+
+
+@pytest.mark.parametrize("groups", [1, 6, 60])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("count", "columns"), [(1, 3), (7, 3), (200, 2), (7, 0)])
+def test_several_nearest_equals_a_sort_of_plain_sums(
+    kind: str, groups: int, count: int, columns: int
+) -> None:
+    rng = np.random.default_rng(16)
+    points = generate_points(kind, rng)[:, :columns]
+    queries, group_of = generate_points(kind, rng)[:, :columns], rng.permutation(np.arange(ROWS) % groups)
+    is_kept, query_groups = rng.random(ROWS) < 0.9, rng.integers(-1, groups, ROWS)
+    index = build_index(points, group_rows(group_of[:, None]), is_kept)
+    rows, squares = k_nearest_rows(index, queries, query_groups, count)
+    for query in range(0, ROWS, 5):
+        candidates = np.flatnonzero(is_kept & (group_of == query_groups[query]))
+        sums = np.zeros(len(candidates))
+        for column in range(columns):
+            with np.errstate(over="ignore"):
+                sums += (points[candidates, column] - queries[query, column]) ** 2
+        nearest = np.argsort(sums, kind="stable")[: min(count, np.isfinite(sums).sum())]
+        assert rows[query].tolist() == [*candidates[nearest], *[-1] * (count - len(nearest))]
+        assert squares[query].tolist() == [*sums[nearest], *[np.inf] * (count - len(nearest))]
+
+
+def check_rows_below(index: NeighbourIndex, node: int) -> list[int]:
+    """Return the rows of a node after checking its boxes.
+
+    The box of each child bounds its rows exactly, and unused boxes are at infinity.
+    """
+    node_rows: list[int] = []
+    bounds = (
+        index.low[node].reshape(-1, octree_bvh.LANES).T,
+        index.high[node].reshape(-1, octree_bvh.LANES).T,
+    )
+    for lane, (least_row, low, high) in enumerate(zip(index.smallest_rows[node], *bounds, strict=True)):
+        if least_row == octree_bvh.NO_ROW:
+            assert (low == np.inf).all()
+            continue
+        child = int(index.first_child[node]) + lane
+        rows = check_block_rows(index, child) if index.is_leaf[node] else check_rows_below(index, child)
+        assert least_row == min(rows)
+        assert np.array_equal(low, index.points[rows].min(axis=0))
+        assert np.array_equal(high, index.points[rows].max(axis=0))
+        node_rows += rows
+    return node_rows
+
+
+def check_block_rows(index: NeighbourIndex, block: int) -> list[int]:
+    rows = index.block_rows[block]
+    for row, point in zip(rows, index.blocks[block].reshape(-1, octree_bvh.LANES).T, strict=True):
+        assert (
+            np.array_equal(point, index.points[row]) if row < octree_bvh.NO_ROW else (point == np.inf).all()
+        )
+    return [int(row) for row in rows if row < octree_bvh.NO_ROW]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("rows", "groups"), [(1, 1), (33, 1), (ROWS, 1), (ROWS, 9), (ROWS, 60)])
+def test_an_index_has_all_rows_of_a_group_in_the_boxes_of_its_tree(kind: str, rows: int, groups: int) -> None:
+    rng = np.random.default_rng(15)
+    group_of = rng.permutation(np.arange(rows) % groups)
+    index = build_index(generate_points(kind, rng)[:rows], group_rows(group_of[:, None]))
+    for group, root in enumerate(index.roots):
+        members = index.members[index.starts[group] : index.starts[group + 1]]
+        assert sorted(members) == np.flatnonzero(group_of == group).tolist()
+        assert (root < 0) == (len(members) <= octree_bvh.MAX_SCANNED_ROWS)
+        assert root < 0 or check_rows_below(index, int(root)) == members.tolist()
+
+
+def list_descendants(forest: KdForest, node: int) -> list[int]:
+    child = int(forest.child[node])
+    return (
+        [node]
+        if child < 0
+        else [node, *list_descendants(forest, child), *list_descendants(forest, child + 1)]
+    )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("rows", "groups"), [(1, 1), (13, 1), (ROWS, 1), (ROWS, 40)])
+def test_trees_hold_each_point_once_in_boxes_that_are_halved(kind: str, rows: int, groups: int) -> None:
+    rng = np.random.default_rng(12)
+    points = generate_points(kind, rng)[:rows]
+    group_of = rng.permutation(np.arange(rows) % groups)
+    starts = np.append(0, np.cumsum(np.bincount(group_of)))
+    forest = build_forest(points, np.argsort(group_of), starts)
+    assert np.array_equal(forest.points, points[forest.rows])
+    assert sorted(forest.rows) == list(range(rows))
+    assert sorted(
+        descendant for tree in range(groups) for descendant in list_descendants(forest, tree)
+    ) == list(range(len(forest.start)))
+    for node, (start, end, child) in enumerate(zip(forest.start, forest.end, forest.child, strict=True)):
+        assert node >= groups or set(group_of[forest.rows[start:end]]) == {node}
+        assert forest.smallest_row[node] == forest.rows[start:end].min()
+        assert np.array_equal(forest.low[node], forest.points[start:end].min(axis=0))
+        assert np.array_equal(forest.high[node], forest.points[start:end].max(axis=0))
+        assert (child < 0) == (end - start <= LEAF_SIZE)
+        assert child < 0 or (forest.start[child], forest.end[child + 1]) == (start, end)
+        assert child < 0 or forest.end[child] == forest.start[child + 1] == (start + end) // 2
+
+
+@pytest.mark.parametrize("columns", [0, 1])
+@pytest.mark.parametrize("rows", [0, 1, 30])
+def test_few_rows_and_no_columns_have_trees(rows: int, columns: int) -> None:
+    forest = build_forest(np.zeros((rows, columns)), np.arange(rows), np.unique([0, rows]))
+    assert sorted(forest.rows) == list(range(rows))
+    assert (len(forest.start) > 1) == (columns * rows > LEAF_SIZE)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_half_of_the_points_are_no_larger_than_the_others(kind: str) -> None:
+    points, rows = generate_points(kind, np.random.default_rng(13)), np.arange(ROWS)
+    original_points = points.copy()
+    middle = tree_kernels.split_points(points, rows, 3, ROWS - 4, 2)
+    assert middle == (ROWS - 1) // 2
+    assert np.array_equal(points, original_points[rows])
+    assert (rows[[0, 1, 2]].tolist(), sorted(rows.tolist())) == ([0, 1, 2], list(range(ROWS)))
+    assert points[3:middle, 2].max() <= points[middle : ROWS - 4, 2].min()
+
+
+def test_no_operations_are_contracted() -> None:
+    """(a, b) and (b, a) are equally far from 0 only if each square is rounded before the addition."""
+    rng = np.random.default_rng(10)
+    for a, b in rng.random((300, 2)):
+        for copies in (1, 20):  # a linear scan and a tree
+            index = build_index(
+                np.array([[a, b], [b, a]] * copies), group_rows(np.zeros((2 * copies, 1), int))
+            )
+            assert nearest_rows(index, np.zeros((1, 2)), np.zeros(1, dtype=np.int64)).tolist() == [0]
+
+
+def test_kernels_are_compiled_for_one_set_of_types_only() -> None:
+    kernels.warm_scoring()
+    table = pd.DataFrame({"q": ["a", "b", "a"], "r": ["a", "b", "b"], "s": [1.0, 2.0, 3.0]})
+    original = prepare(table, Columns(("q", "r"), ("s",)))
+    target = target_of(original, table.iloc[::-1].reset_index(drop=True))
+    for attacker in ATTACKERS.values():
+        attacker.attack(target)
+    gower_nearest_other(original)
+    compiled: list[Any] = [
+        group_kernels.encode_texts, group_kernels.append_digits, group_kernels.build_hash_slots,
+        group_kernels.look_up_keys,
+        octree_bvh.build_octrees, octree_bvh.scan_small_groups, octree_bvh.search_nearest,
+        nearest_kernels.nearest_neighbour_sums,
+        tree_kernels.split_points, tree_kernels.build_kd_trees, group_kernels.find_first_duplicates,
+        group_kernels.sort_by_group,
+    ]  # fmt: skip
+    # A kernel has no signature if it was only loaded from the disk cache inside another kernel.
+    assert {
+        kernel.function.__name__: n for kernel in compiled if (n := len(kernel.loop.signatures)) > 1
+    } == {}
+
+
+def add_noise(values: FloatArray, rng: np.random.Generator) -> FloatArray:
+    noise = rng.standard_normal(values.shape) * values.std(axis=0) / 10
+    return np.where(rng.random(values.shape) < 0.5, values, np.rint(values + noise))
+
+
+def find_class_rows(codes: IntArray, class_codes: IntArray) -> IntArray:
+    return np.flatnonzero((codes == class_codes).all(axis=1))
+
+
+@pytest.mark.skipif(REFERENCE_DATA is None, reason="ANONCUP_REFERENCE_DATA names no folder")
+def test_attackers_on_real_data_agree_with_brute_force() -> None:
+    table = pd.read_csv(Path(str(REFERENCE_DATA)) / "microdata_8333x25.csv", dtype=str, keep_default_na=False)
+    columns = Columns(tuple(table.columns[:13]), tuple(table.columns[13:]))
+    table = table.astype(dict.fromkeys(columns.sensitive, float))
+    rng = np.random.default_rng(11)
+    anonymized = table.copy()
+    anonymized[list(columns.sensitive)] = add_noise(table[list(columns.sensitive)].to_numpy(), rng)
+    anonymized[columns.quasi_identifiers[0]] = np.where(
+        rng.random(len(table)) < 0.5, "unknown", table.iloc[:, 0]
+    )
+    target = target_of(prepare(table, columns), anonymized)
+    x, y = target.original, target
+    guesses = {name: guess_rows(name, target) for name in ("id_sa", "sa_nearest", "euc1", "euc2")}
+    for j in rng.permutation(len(table))[:400]:
+        all_rows = np.arange(len(table))
+        matching = find_class_rows(x.codes, y.codes[j])
+        candidates = matching if len(matching) else all_rows
+        nearest_row = int(candidates[find_by_brute_force(x.values[candidates], y.values[j])])
+        expected = {
+            "id_sa": int(
+                candidates[find_by_brute_force(x.values[candidates, :1], y.values[j, :1], absolute=True)]
+            ),
+            "sa_nearest": find_by_brute_force(x.values[:, :1], y.values[j, :1], absolute=True),
+            "euc1": nearest_row if len(matching) else -1,
+            "euc2": nearest_row,
+        }
+        assert {name: guess[j] for name, guess in guesses.items()} == expected

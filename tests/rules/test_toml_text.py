@@ -1,0 +1,287 @@
+"""Replacing a table of a competition file keeps the rest, and no text breaks the parser."""
+
+import math
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from datetime import timedelta, timezone
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from anoncup.competition.parser import parse_competition
+from anoncup.competition.templates import template
+from anoncup.errors import MAX_VALUE_LENGTH, InvalidCompetition
+from anoncup.plugins import TRACKS
+from anoncup.rules.model import Rules
+from anoncup.rules.settings import Excessive, MeasureSettings
+from anoncup.rules.toml_text import replace_scales, replace_tables
+from tests.support.competition_texts import EXAMPLE, MINIMAL, PHASE, expect_refusal
+from tests.support.hypothesis_profiles import limit_examples
+from tests.support.step_counter import count_instructions
+
+pytestmark = pytest.mark.full
+
+hostile_examples = limit_examples(200)
+JAPAN = timezone(timedelta(hours=9))
+MEASURES = TRACKS["microdata"].measures
+
+# Replacing a table keeps the rest.
+
+amounts = st.floats(min_value=0, allow_nan=False, allow_infinity=False)
+scale_tables = st.dictionaries(st.sampled_from(sorted(MEASURES)), amounts)
+AWKWARD_FILES = {
+    "the template": template(2015),
+    "the example": EXAMPLE,
+    "the least": MINIMAL,
+    "the line ends of Windows": EXAMPLE.replace("\n", "\r\n"),
+    "no last line end": EXAMPLE.rstrip(),
+    "indented headers": EXAMPLE.replace("[scales]", "  [scales]"),
+    "spaces in a header": EXAMPLE.replace("[scales]", "[ scales ]"),
+    "a quoted header": EXAMPLE.replace("[scales]", '["scales"]'),
+    "a literal header": EXAMPLE.replace("[scales]", "['scales']"),
+    "dotted at the top": "scales.mean_mae = 3.5\n" + MINIMAL,
+    "inline at the top": "scales = { mean_mae = 3.5, cross_mean = 1 }\n" + MINIMAL,
+    "brackets at the start of a line": MINIMAL.replace('["a", "b"]', '[\n"a",\n"b"\n]'),
+    "a header in a text": MINIMAL.replace('"Demo cup"', "'Demo [scales] # cup'"),
+    "a text of several lines": MINIMAL.replace('"x", "y"', '"""\n[scales]\nx = 1""", "x", "y"'),
+    "a literal of several lines": MINIMAL.replace('"x", "y"', "'''\n[scales]\nit's''', 'x', \"y\""),
+    "quotes at the end of a text": MINIMAL.replace('["x", "y"]', '["""\n[scales]\n"q""""", "x", "y"] # "'),
+    "escaped quotes": MINIMAL.replace('"x", "y"', r'"\"[", "x\\", "x", "y"'),
+    "line ends that TOML has not": MINIMAL.replace("Demo cup", "Demo\u2028cup\u0085."),
+    "brackets in comments": MINIMAL.replace("[columns]", "# [[ {{ '''\n[columns] # \"\"\""),
+    "a name that begins alike": EXAMPLE + "\n# [scales.x]\n",
+}  # fmt: skip
+
+
+def drop_scales(rules: Rules) -> Rules:
+    return replace(rules, scales={})
+
+
+@pytest.mark.parametrize("text", AWKWARD_FILES.values(), ids=AWKWARD_FILES)
+def test_fixing_the_scales_keeps_everything_else(text: str) -> None:
+    original = parse_competition(text)
+    scales = {"mean_mae": 0.1, "cross_mean": 5e-324, "k_min": 1e300}
+    new_text = replace_scales(text, scales)
+    parsed = parse_competition(new_text)
+    assert parsed.scales == scales
+    assert drop_scales(parsed) == drop_scales(original)
+    assert replace_scales(new_text, scales) == new_text
+
+
+@hostile_examples
+@given(scales=scale_tables, other_scales=scale_tables, text=st.sampled_from(sorted(AWKWARD_FILES.values())))
+@example(
+    scales={"mean_mae": 1 / 3, "cross_mean": 1e16, "cor_mae": 1.7976931348623157e308},
+    other_scales={},
+    text=MINIMAL,
+)
+def test_scales_are_written_to_the_last_bit(
+    scales: dict[str, float], other_scales: dict[str, float], text: str
+) -> None:
+    new_text = replace_scales(text, scales)
+    assert {name: value.hex() for name, value in parse_competition(new_text).scales.items()} == {
+        name: value.hex() for name, value in scales.items()
+    }
+    assert replace_scales(replace_scales(text, other_scales), scales) == new_text
+    assert parse_competition(replace_scales(new_text, other_scales)).scales == other_scales
+
+
+def test_scales_may_be_numpy_floats_or_integers() -> None:
+    scales = parse_competition(replace_scales(MINIMAL, {"mean_mae": np.float64(0.1), "k_min": 3})).scales
+    assert scales == {"mean_mae": 0.1, "k_min": 3.0}
+
+
+def test_comments_outside_of_the_replaced_table_stay() -> None:
+    text = (
+        "# first\n"
+        + MINIMAL
+        + "# above scales\n[scales] # own\n# inside\nk_min = 1.0\n\n"
+        + "# of limits\n[limits]\nfile_mb = 1 # here\n# last\n"
+    )
+    new_text = replace_scales(text, {"k_min": 2.0})
+    assert [line for line in new_text.splitlines() if "#" in line] == [
+        "# first", "# above scales", "# of limits", "file_mb = 1 # here", "# last"
+    ]  # fmt: skip
+    assert parse_competition(new_text).limits.file_mb == 1
+
+
+def test_all_comments_of_the_template_stay() -> None:
+    comments = [line for line in template(2015).splitlines() if line.startswith("#")]
+    for name, body in [("scales", "[scales]"), ("phases", ""), ("excessive", "[excessive]\nthreshold = 0.1")]:
+        new_text = replace_tables(template(2015), name, body)
+        assert [line for line in new_text.splitlines() if line.startswith("#")] == comments
+
+
+def test_a_table_is_replaced_with_all_its_subtables() -> None:
+    body = PHASE.format("anonymization", "2030-01-01T00:00:00Z", "2030-01-02T00:00:00Z")
+    rules = parse_competition(replace_tables(template(2015), "phases", body))
+    assert [phase.start.year for phase in rules.phases] == [2030]
+    assert replace(rules, phases=()) == replace(parse_competition(template(2015)), phases=())
+    fewer_measures = parse_competition(
+        replace_tables(template(2015), "measures", "[measures.cor_mae]\nweight = 2")
+    )
+    assert fewer_measures.measures == {"cor_mae": MeasureSettings(2.0)}
+    with_threshold = parse_competition(
+        replace_tables(template(2015), "excessive", "[excessive]\nthreshold = 0.25")
+    )
+    assert with_threshold == replace(parse_competition(template(2015)), excessive=Excessive(threshold=0.25))
+
+
+def test_a_value_of_several_lines_is_removed_as_a_whole() -> None:
+    rest = "# a remark\u2028of one line\n\n[limits]\n"
+    text = f"[scales]\nk_min = '''\n# not a remark'''\n{rest}"
+    assert replace_tables(text, "scales", "[x]") == f"{rest}\n[x]\n"
+
+
+@pytest.mark.parametrize("eol", ["\n", "\r\n"], ids=["unix", "windows"])
+def test_separate_tables_are_removed_and_the_rest_stays_in_place(eol: str) -> None:
+    middle = f"# b{eol}[limits]  # c{eol}file_mb  =  1{eol}# d{eol}"
+    lists = f"[[measures.y]]{eol}z = [ 1,{eol} 2 ]{eol}"
+    text = f"scales . k_min=1{eol}# a{eol}[measures.x]{eol}{middle}{lists}# e{eol}"
+    rest = replace_tables(replace_tables(text, "measures", ""), "scales", "[scales]")
+    assert rest == f"# a{eol}{middle}# e\n\n[scales]\n"
+
+
+def test_a_key_of_the_same_name_in_another_table_stays() -> None:
+    text = MINIMAL + '[attackers.euc1]\nquasi_identifiers = ["a"]\n'
+    new_text = replace_tables(text, "quasi_identifiers", "")
+    assert parse_competition(new_text) == parse_competition(text)
+
+
+# Any text is either read or refused.
+
+
+BOMBS = {
+    "arrays": "a = " + "[" * 100_000,
+    "closed arrays": "a = " + "[" * 50_000 + "]" * 50_000,
+    "inline tables": "a = " + "{a=" * 50_000,
+    "a dotted key": ".".join("a" * 50_000) + " = 1",
+    "a spaced dotted key": " . ".join("a" * 50_000) + " = 1",
+    "a quoted dotted key": ".".join(['"a"'] * 50_000) + " = 1",
+    "a dotted header": "[" + ".".join("a" * 50_000) + "]",
+    "an integer": "format = " + "9" * 5_000,
+    "an hexadecimal integer": "format = 0x" + "f" * 100_000,
+    "an exponent": "format = 1e" + "9" * 100_000,
+    "a comment": "# " + "x" * 50_000_000,
+    "a text": 'slug = "' + "x" * 900_000 + '"',
+    "an open text": 'slug = """' + "x" * 900_000,
+    "many quotes": '"' * 900_000,
+    "many keys": "\n".join(f"k{i} = 1" for i in range(80_000)),
+    "many tables": "\n".join(f"[t{i}]" for i in range(80_000)),
+    "an array of many tables": "[[phases]]\n" * 80_000,
+    "line ends": "\n" * 900_000,
+    "nothing": "",
+    "a NUL": "\x00",
+    "a mark": "\ufeff" + MINIMAL,
+    "a lone surrogate": MINIMAL + "# \ud800",
+    "carriage returns": MINIMAL.replace("\n", "\r"),
+    "a date that is none": "format = 2027-02-30",
+    "a key twice": MINIMAL + "sensitive = []",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", BOMBS.values(), ids=BOMBS)
+def test_a_file_made_to_break_the_parser_is_refused(text: str) -> None:
+    if text.endswith("\ud800"):
+        parse_competition(text)
+    else:
+        expect_refusal(text)
+
+
+def build_wide_file(count: int) -> str:
+    column_list = "[" + ", ".join(f'"c{i}"' for i in range(count)) + "]"
+    return (
+        MINIMAL.replace('["a", "b"]', column_list) + f"[attackers.euc1]\nquasi_identifiers = {column_list}\n"
+    )
+
+
+def test_very_many_columns_are_read() -> None:
+    rules = parse_competition(build_wide_file(40_000))
+    assert rules.attackers["euc1"].parameters["quasi_identifiers"] == tuple(f"c{i}" for i in range(40_000))
+
+
+GROWING_FILES: dict[str, Callable[[int], str]] = {
+    "columns": build_wide_file,
+    "arrays": lambda count: "[" * count,
+    "tables inside tables": lambda count: "a = " + "{a=" * count,
+    "a dotted key": lambda count: ".".join("a" * count) + " = 1",
+    "a text": lambda count: 'slug = "' + "x" * count + '"',
+    "an open text": lambda count: 'slug = """' + "x" * count,
+    "quotes": lambda count: '"' * count,
+    "keys": lambda count: "\n".join(f"k{i} = 1" for i in range(count)),
+    "tables": lambda count: "\n".join(f"[t{i}]" for i in range(count)),
+    "an array of tables": lambda count: "[[phases]]\n" * count,
+    "line ends": lambda count: "\n" * count,
+}
+
+
+@pytest.mark.parametrize("generate", GROWING_FILES.values(), ids=GROWING_FILES)
+def test_the_work_grows_at_most_linearly_with_the_length(generate: Callable[[int], str]) -> None:
+    def count_parse_steps(count: int) -> int:
+        content = generate(count)
+        return count_instructions(lambda: parse_ignoring_errors(content))
+
+    count_parse_steps(10)  # imports and caches of the first call are not counted
+    assert count_parse_steps(4_000) < 2.1 * count_parse_steps(2_000) + 1_000
+
+
+def parse_ignoring_errors(text: str) -> None:
+    with suppress(InvalidCompetition):
+        parse_competition(text)
+
+
+def check_read_or_refused(text: str) -> None:
+    try:
+        rules = parse_competition(text)
+    except InvalidCompetition as error:
+        assert str(error)  # noqa: PT017
+        return
+    assert all(math.isfinite(value) for value in rules.scales.values())
+    new_text = replace_scales(text, {"mean_mae": 1.5})
+    assert drop_scales(parse_competition(new_text)) == drop_scales(rules)
+
+
+@hostile_examples
+@given(text=st.text(max_size=60))
+def test_random_text_is_refused(text: str) -> None:
+    expect_refusal(text)
+
+
+fragments = st.sampled_from(
+    ["[", "]", "{", "}", '"', "'", '"""', "'''", "#", "\n", "\r", "=", ".", ",", "\\", "1", "[scales]\n"]
+) | st.text(max_size=2)  # fmt: skip
+
+
+@limit_examples(1000)
+@given(data=st.data())
+def test_a_damaged_file_is_refused_or_survives_new_scales(data: st.DataObject) -> None:
+    text = data.draw(st.sampled_from([MINIMAL, EXAMPLE, AWKWARD_FILES["a text of several lines"]]))
+    for _ in range(data.draw(st.integers(1, 3))):
+        start = data.draw(st.integers(0, len(text)))
+        text = text[:start] + data.draw(fragments) + text[start + data.draw(st.integers(0, 3)) :]
+    check_read_or_refused(text)
+
+
+LONG_KEY = "k" * 300_000
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{LONG_KEY} = 1\n{MINIMAL}",
+        f"{MINIMAL}\n[measures.{LONG_KEY}]\n",
+        f"{MINIMAL}\n[{LONG_KEY}]\n",
+        f"{MINIMAL}\n[columns]\nquasi_identifiers = ['{LONG_KEY}']\nsensitive = ['{LONG_KEY}']",
+        f"[{LONG_KEY}]\n[{LONG_KEY}]\n",
+    ],
+)
+def test_errors_quote_little_of_a_refused_file(text: str) -> None:
+    with pytest.raises(InvalidCompetition) as excinfo:
+        parse_competition(text)
+    assert len(str(excinfo.value)) < MAX_VALUE_LENGTH + 100
+    assert all(
+        len(str(value)) <= MAX_VALUE_LENGTH for value in excinfo.value.message.values_in_english().values()
+    )

@@ -1,0 +1,476 @@
+"""Allocation from a committed seed: once per team, visible to that team only, and reproducible after the
+reveal."""
+
+import hashlib
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+from sqlalchemy import select
+
+import workers.allocate
+from anoncup.plugins import TRACKS
+from anoncup.schemas.roles import Role
+from anoncup.tables.csv_text import write_csv
+from anoncup.tracks.files import FileSpec
+from anoncup.tracks.generators import generator_for
+from anoncup.tracks.linkage.permutation import parse_secret
+from anoncup.tracks.model import Allocation
+from app.cli.backup import service as backup
+from app.config import Settings, get_settings
+from app.db.models import AllocatedFiles, Seed
+from app.db.transaction import transaction
+from app.locale.language import LANGUAGES
+from app.services.accounts import accounts
+from app.services.attacks import allocation
+from app.services.originals import allocations as data_draws
+from app.storage import get_store
+from tests.support.allocated_contest import (
+    PATH,
+    create_contest,
+    get_team_file,
+    load_allocations,
+    load_audit_entries,
+    submit_release,
+    upload_organizer_file,
+)
+from tests.support.allocation_track import (
+    TEAM_ALLOCATION,
+    allocate_order,
+    build_label_file,
+    make_rotation_allocator,
+)
+from tests.support.arena import PASSWORD, ROWS
+from tests.support.contest import (
+    Contest,
+    build_two_phase_toml,
+    load_competition,
+    load_competition_id,
+    run_clock,
+)
+from tests.support.page_requests import get_page, post_form
+from tests.support.translations import translate
+from tests.support.uploads import score_everything
+
+pytestmark = pytest.mark.full
+
+
+@pytest.fixture
+def contest(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> Contest:
+    """A contest whose track allocates the teams' answers from labels uploaded by the organizers."""
+    opened_contest = create_contest(client, monkeypatch, TEAM_ALLOCATION)
+    assert upload_organizer_file(opened_contest.arena).status_code == 200
+    return opened_contest
+
+
+def test_a_seed_is_committed_to_once_and_the_commitment_is_public(contest: Contest) -> None:
+    assert contest.arena.client.get(f"/api/v1{PATH}").json()["seed_commitment"] is None
+    for _ in range(3):
+        run_clock()
+    (entry,) = load_audit_entries("seed.commit")
+    description = contest.arena.client.get(f"/api/v1{PATH}").json()
+    assert description["seed_commitment"] == entry.after["sha256"]  # type: ignore[index]
+    assert (description["own_files"], description["truth_files"]) == (
+        ["secret.csv", "labels.csv"],
+        ["hidden.csv"],
+    )
+    with transaction() as session:
+        seed = session.scalars(select(Seed)).one()
+    assert seed.commitment.encode() not in seed.sealed
+    assert len(seed.sealed) > 32 + 32 + 16
+
+
+def test_each_team_gets_its_own_files_and_a_later_one_at_once(contest: Contest) -> None:
+    contest.arena.get_team_token("red")
+    assert get_team_file(contest.arena, "red").json()["code"] == "not_drawn_yet"
+    run_clock()
+    first = get_team_file(contest.arena, "red").json()
+    contest.arena.get_team_token("blue")
+    run_clock()
+    assert get_team_file(contest.arena, "red").json() == first
+    assert list(load_allocations()) == ["", "red", "blue"]
+    assert len({str(allocated_row.files) for allocated_row in load_allocations().values()}) == 3
+    for team in ("red", "blue"):
+        secret, labelled = (
+            get_team_file(contest.arena, team, f"{name}.csv").content for name in ("secret", "labels")
+        )
+        order = parse_secret(secret, originals=ROWS, anonymized=ROWS)
+        assert labelled.decode().splitlines() == [f"label {row}" for row in order]
+        files = get_team_file(contest.arena, team).json()["files"]
+        assert files == {
+            "secret.csv": hashlib.sha256(secret).hexdigest(),
+            "labels.csv": hashlib.sha256(labelled).hexdigest(),
+        }
+    assert [entry.after for entry in load_audit_entries("own.draw")] == [
+        {"team": team, "attempt": 0} for team in ("", "red", "blue")
+    ]
+
+
+def test_nothing_is_allocated_before_the_first_phase_or_without_organizer_data(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    contest = create_contest(client, monkeypatch, TEAM_ALLOCATION)
+    contest.arena.get_team_token("red")
+    contest.move_phases(anonymization=(1, 2), reidentification=(3, 4))
+    run_clock()
+    assert upload_organizer_file(contest.arena).status_code == 200
+    run_clock()
+    assert load_allocations() == {}
+    contest.move_phases(anonymization=(-1, 2))
+    run_clock()
+    assert set(load_allocations()) == {"", "red"}
+
+
+def test_a_team_without_data_is_told_the_reason(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    contest = create_contest(client, monkeypatch, TEAM_ALLOCATION)
+    contest.move_phases(anonymization=(1, 2), reidentification=(3, 4))
+    responses = [get_team_file(contest.arena, "red").json()]
+    contest.move_phases(anonymization=(-1, 2))
+    responses.append(get_team_file(contest.arena, "red").json())
+    upload_organizer_file(contest.arena)
+    responses.append(get_team_file(contest.arena, "red").json())
+    assert {response["code"] for response in responses} == {"not_drawn_yet"}
+    assert [response["detail"] for response in responses] == [
+        data_draws.PHASE_NOT_BEGUN,
+        data_draws.FILES_MISSING,
+        data_draws.NOT_READY,
+    ]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_team_that_joins_after_the_allocation_is_told_that_it_gets_none(
+    contest: Contest, language: str
+) -> None:
+    contest.arena.get_team_token("red")
+    run_clock()
+    contest.start_pause()
+    late_response = get_team_file(contest.arena, "late")
+    assert (late_response.status_code, late_response.json()["code"]) == (409, "drawing_over")
+    team_page = get_page(contest.arena, f"{PATH}/submissions", team="late", language=language)
+    message = translate(
+        "The anonymization phase is over, and no more data are drawn: your team has none.", language
+    )
+    assert message in unescape(team_page.text)
+
+
+def test_a_release_is_scored_against_its_teams_allocation(contest: Contest) -> None:
+    arena = contest.arena
+    arena.get_team_token("red")
+    early_response = arena.post(
+        f"{PATH}/submissions", token=arena.get_team_token("red"), files={"anonymized": ("a.csv", b"")}
+    )
+    assert (early_response.status_code, early_response.json()["code"]) == (409, "not_drawn_yet")
+    assert arena.get(f"{PATH}/quota", token=arena.get_team_token("red")).json()["caps"][0]["used"] == 0
+    run_clock()
+    response = submit_release(contest, "red")
+    assert response.status_code == 202, response.text
+    score_everything()
+    submission = arena.get_submission(response.json()["id"], "red")
+    assert submission["status"] == "SCORED"
+    # The release has the original rows in the allocated order, so its loss is zero.
+    assert submission["result"]["measures"]["mean_mae"]["value"] == 0.0
+
+
+def test_inputs_of_an_allocation_cannot_be_replaced(contest: Contest) -> None:
+    arena = contest.arena
+    assert upload_organizer_file(arena).status_code == 200
+    run_clock()
+    for response in (
+        upload_organizer_file(arena),
+        arena.put(f"{PATH}/original/original.csv", content=write_csv(arena.table.iloc[::-1])),
+        arena.put(f"{PATH}/competition.toml", content=build_two_phase_toml().replace('"rent"]', "]")),
+    ):
+        assert (response.status_code, response.json()["code"]) == (409, "drawn_already"), response.text
+    later = arena.put(
+        f"{PATH}/competition.toml", content=build_two_phase_toml(extra_toml="[limits]\nfile_mb = 3\n")
+    )
+    assert later.status_code == 200
+
+
+def test_organizer_data_are_discarded_with_the_original_they_belong_to(contest: Contest) -> None:
+    arena = contest.arena
+    assert list(arena.get(PATH).json()["truth_commitments"]) == ["hidden.csv"]
+    longer_table = arena.table.iloc[[0, *range(ROWS)]]
+    response = arena.put(f"{PATH}/original/original.csv", content=write_csv(longer_table))
+    assert response.json()["truth_commitments"] == {}
+    run_clock()
+    assert load_allocations() == {}
+    assert upload_organizer_file(arena).json()["errors"][0]["code"] == "rows"
+    assert upload_organizer_file(arena, build_label_file(ROWS + 1)).status_code == 200
+    run_clock()
+    assert set(load_allocations()) == {""}
+
+
+def test_invalid_organizer_data_are_refused(contest: Contest) -> None:
+    response = upload_organizer_file(contest.arena, b"label\nA SECRET LABEL\n")
+    assert response.status_code == 422
+    assert "SECRET LABEL" not in response.text
+    assert upload_organizer_file(contest.arena, file="other.csv").json()["code"] == "no_such_file"
+
+
+def test_as_many_teams_as_there_are_allocations_have_one_each_and_baselines_take_none(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workers.allocate, "MAX_ATTEMPTS", 100)
+    draw = Allocation(files=(FileSpec("secret"),), per_team=True, make_files=make_rotation_allocator(4))
+    contest = create_contest(client, monkeypatch, draw)
+    teams = ["red", "blue", "green", "black"]
+    for team in teams:
+        contest.arena.get_team_token(team)
+    run_clock()
+    allocations = load_allocations()
+    assert list(allocations) == ["", *teams]
+    assert len({allocations[team].files["secret"] for team in teams}) == 4
+    assert allocations[""].files["secret"] not in {allocations[team].files["secret"] for team in teams[:3]}
+    assert all(get_team_file(contest.arena, team).status_code == 200 for team in teams)
+    assert submit_release(contest, "black").status_code == 202
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_team_for_which_no_allocation_is_left_is_told_and_so_are_the_organizers(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch, language: str
+) -> None:
+    monkeypatch.setattr(workers.allocate, "MAX_ATTEMPTS", 60)
+    draw = Allocation(files=(FileSpec("secret"),), per_team=True, make_files=make_rotation_allocator(2))
+    contest = create_contest(client, monkeypatch, draw)
+    for team in ("red", "blue", "green", "black"):
+        contest.arena.get_team_token(team)
+    run_clock()
+    allocations = load_allocations()
+    assert {team: bool(row.files) for team, row in allocations.items()} == {
+        "": True, "red": True, "blue": True, "green": False, "black": False
+    }  # fmt: skip
+    assert [entry.after["team"] for entry in load_audit_entries("own.exhausted")] == ["green", "black"]  # type: ignore[index]
+    with transaction() as session:
+        assert allocation.load_request(session, load_competition_id()) is None
+    submit_response = contest.arena.post(
+        f"{PATH}/submissions",
+        token=contest.arena.get_team_token("green"),
+        files={"anonymized": ("a.csv", b"")},
+    )
+    for response in (
+        get_team_file(contest.arena, "green"),
+        get_team_file(contest.arena, "green", "secret.csv"),
+        submit_response,
+    ):
+        assert (response.status_code, response.json()["code"]) == (409, "no_allocation_left")
+    message = translate(
+        "All data are assigned to other teams: there are none left for your team. Ask the organizers.",
+        language,
+    )
+    team_page = get_page(contest.arena, f"{PATH}/submissions", team="green", language=language)
+    assert message in unescape(team_page.text)
+    organizer_page = get_page(contest.arena, f"{PATH}/organize", organizer=True, language=language)
+    assert translate("duty_unallocated", language, n=2) in unescape(organizer_page.text)
+    run_clock()
+    assert len(load_audit_entries("own.exhausted")) == 2
+
+
+def test_teams_may_share_an_allocation_if_the_competition_allows_it(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rotation = make_rotation_allocator(2)
+    draw = Allocation(
+        files=(FileSpec("secret"),), per_team=True, make_files=rotation, allows_shared=lambda _: True
+    )
+    contest = create_contest(client, monkeypatch, draw)
+    teams = [f"team {number}" for number in range(4)]
+    for team in teams:
+        contest.arena.get_team_token(team)
+    run_clock()
+    counts = Counter(row.files["secret"] for row in load_allocations().values())
+    assert (sum(counts.values()), len(counts)) == (5, 2) or len(counts) == 1
+    assert {row.attempt for row in load_allocations().values()} == {0}
+
+
+def test_concurrent_clocks_allocate_once(contest: Contest) -> None:
+    for team in ("red", "blue"):
+        contest.arena.get_team_token(team)
+    with ThreadPoolExecutor(4) as pool:
+        for future in [pool.submit(run_clock) for _ in range(8)]:
+            future.result()
+    assert len(load_audit_entries("seed.commit")) == 1
+    assert [entry.after["team"] for entry in load_audit_entries("own.draw")] == ["", "red", "blue"]  # type: ignore[index]
+
+
+def test_an_allocation_made_while_the_data_change_is_discarded(contest: Contest) -> None:
+    """An allocation that was computed from replaced data is not recorded."""
+    commit_seed(contest)
+    with transaction() as session:
+        pending = allocation.load_request(session, load_competition_id())
+    assert pending is not None
+    assert (
+        upload_organizer_file(
+            contest.arena, build_label_file(ROWS).replace(b"label 3\n", b"other 3\n")
+        ).status_code
+        == 200
+    )
+    with transaction() as session:
+        assert allocation.record_allocation(session, pending, {"secret": "0" * 64}, 0, may_repeat=False)
+    assert load_allocations() == {}
+    run_clock()
+    assert b"other 3" in get_team_file(contest.arena, "red", "labels.csv").content
+
+
+def commit_seed(contest: Contest) -> None:
+    """Let the clock commit a seed before anything is allocated."""
+    contest.arena.get_team_token("red")
+    contest.move_phases(anonymization=(1, 2), reidentification=(3, 4))
+    run_clock()
+    contest.move_phases(anonymization=(-1, 2))
+
+
+def test_allocations_can_be_reproduced_after_the_reveal(contest: Contest) -> None:
+    arena = contest.arena
+    for team in ("red", "blue"):
+        arena.get_team_token(team)
+    run_clock()
+    submission_id = submit_release(contest, "red").json()["id"]
+    score_everything()
+    owned = {team: get_team_file(arena, team, "secret.csv").content for team in ("red", "blue")}
+    contest.open_attacks()
+    for response in (arena.client.get(f"/api/v1{PATH}/draws"), arena.get(f"{PATH}/draws")):
+        assert (response.status_code, response.json()["code"]) == (404, "not_revealed_yet")
+    contest.close_attacks()
+    published = arena.client.get(f"/api/v1{PATH}/draws").json()
+    assert published["commitment"] == hashlib.sha256(bytes.fromhex(published["seed"])).hexdigest()
+    assert published["commitment"] == arena.get(PATH).json()["seed_commitment"]
+    assert [allocation_row["team"] for allocation_row in published["draws"]] == ["", "red", "blue"]
+    for allocation_row in published["draws"]:
+        files = allocate_order(
+            arena.table,
+            {"hidden": build_label_file(ROWS)},
+            None,  # type: ignore[arg-type]  # it draws whatever the rules are
+            lambda purpose, allocation_row=allocation_row: generator_for(  # type: ignore[misc]
+                bytes.fromhex(published["seed"]), purpose, allocation_row["team"], allocation_row["attempt"]
+            ),
+        )
+        digests = {f"{name}.csv": hashlib.sha256(files[name]).hexdigest() for name in ("secret", "labels")}
+        assert digests == allocation_row["files"]
+        if allocation_row["team"]:
+            assert files["secret"] == owned[allocation_row["team"]]
+    (revealed,) = arena.client.get(f"/api/v1{PATH}/reveal").json()
+    assert revealed["submission_id"] == submission_id
+    assert revealed["secret_sha256"] == hashlib.sha256(owned["red"]).hexdigest()
+
+
+def test_nobody_but_a_teams_members_gets_its_files(
+    contest: Contest, capfd: pytest.CaptureFixture[str]
+) -> None:
+    arena = contest.arena
+    for team in ("red", "blue"):
+        arena.get_team_token(team)
+    run_clock()
+    secrets = {team: get_team_file(arena, team, "secret.csv").content for team in ("red", "blue")}
+    assert secrets["red"] != secrets["blue"]
+    with transaction() as session:
+        root = accounts.create_user(session, name="root", password=PASSWORD, role=Role.ADMINISTRATOR)
+        another = accounts.create_user(session, name="other", password=PASSWORD, role=Role.ORGANIZER)
+        tokens = [accounts.issue_token(session, user, name="test") for user in (root, another)]
+    for token in (arena.organizer, *tokens):
+        for path in ("own", "own/secret.csv", "own/labels.csv"):
+            assert arena.get(f"{PATH}/{path}", token=token).status_code == 403
+    assert arena.client.get(f"/api/v1{PATH}/own/secret.csv").status_code == 401
+    for path in ("export.zip", "kit.zip", "audit", "teams"):
+        content = arena.get(f"{PATH}/{path}").content
+        assert b"label 3" not in content
+    log_text = "".join(capfd.readouterr())
+    assert "own.draw" in log_text
+    for line in secrets["red"].decode().splitlines()[1:4]:
+        assert f"\n{line}\n" not in log_text
+    assert "label 3" not in log_text
+
+
+def test_a_backup_has_the_allocations_and_names_the_key_of_the_seed(
+    contest: Contest, settings: Settings, tmp_path: Path
+) -> None:
+    contest.arena.get_team_token("red")
+    run_clock()
+    summary = backup.backup(settings.database_url, get_store(), tmp_path / "made.tar")
+    with transaction() as session:
+        seed = session.scalars(select(Seed)).one()
+    assert summary.key_ids == [seed.key_id]
+    with backup.open_backup(tmp_path / "made.tar") as (archive, _):
+        stored_digests = {name for name, _ in archive.members("blobs")}
+    assert {digest for row in load_allocations().values() for digest in row.files.values()} <= stored_digests
+    content = (tmp_path / "made.tar").read_bytes()
+    assert build_label_file(ROWS) not in content
+    assert seed.sealed.hex().encode() in content
+
+
+def test_a_disqualified_team_keeps_its_files_and_sends_nothing(contest: Contest) -> None:
+    arena = contest.arena
+    arena.get_team_token("red")
+    run_clock()
+    own_files = get_team_file(arena, "red").json()
+    team = next(entry for entry in arena.get(f"{PATH}/teams").json() if entry["name"] == "red")
+    assert arena.post(f"{PATH}/teams/{team['id']}/disqualify").status_code == 200
+    run_clock()
+    assert get_team_file(arena, "red").json() == own_files
+    assert submit_release(contest, "red").json()["code"] == "disqualified"
+
+
+def test_a_baseline_uses_the_allocation_of_all_baselines(
+    contest: Contest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arena, path = contest.arena, "/competitions/small/organize/baselines"
+    fields = {"name": "untouched", "method": next(iter(TRACKS["microdata"].methods))}
+    received_answers: list[Any] = []
+
+    def anonymize(_: Any, original: Any, *__: Any, answer: Any) -> Any:
+        received_answers.append(answer)
+        return original.iloc[answer].reset_index(drop=True), answer
+
+    monkeypatch.setitem(
+        TRACKS, "microdata", replace(TRACKS["microdata"], anonymize=anonymize, shuffle=keep_order)
+    )
+    early_response = post_form(arena, path, fields, organizer=True)
+    assert early_response.status_code == 409
+    run_clock()
+    assert post_form(arena, path, fields, organizer=True).status_code == 303
+    score_everything()
+    (order,) = received_answers
+    with transaction() as session:
+        allocated_files = session.scalars(select(AllocatedFiles.files).where(AllocatedFiles.team == "")).one()
+    secret = get_store().get(allocated_files["secret"])
+    assert order.tolist() == parse_secret(secret, originals=ROWS, anonymized=ROWS).tolist()
+    (submission,) = arena.get(f"{PATH}/submissions/all").json()
+    assert (submission["team"], submission["status"]) == ("untouched", "SCORED")
+
+
+def keep_order(release: Any, answer: Any, *, rng: Any) -> Any:
+    """Return the release in its present order, in place of the track's shuffle."""
+    return release, answer
+
+
+def test_a_track_without_allocation_has_no_seed(client: TestClient) -> None:
+    contest = Contest.create(client)
+    contest.arena.get_team_token("red")
+    run_clock()
+    assert load_audit_entries("seed.commit") == []
+    assert get_team_file(contest.arena, "red").json()["code"] == "nothing_drawn"
+    description = contest.arena.get(PATH).json()
+    assert (description["own_files"], description["seed_commitment"], description["truth_files"]) == (
+        [],
+        None,
+        [],
+    )
+
+
+def test_without_a_private_key_no_seed_is_made_and_phases_still_change(
+    contest: Contest, settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
+    monkeypatch.setenv("ANONCUP_OPENING_KEYS_DIR", str(tmp_path))
+    get_settings.cache_clear()
+    run_clock()
+    assert load_audit_entries("seed.commit") == []
+    contest.move_phases(anonymization=(-3, -2), reidentification=(1, 2))
+    run_clock()
+    assert load_competition().published_at is not None
+    monkeypatch.undo()
+    get_settings.cache_clear()

@@ -1,0 +1,172 @@
+"""Faults during allocation: the next round completes it once and keeps what was already allocated."""
+
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+from sqlalchemy import select, update
+from structlog.testing import capture_logs
+
+import workers.allocate
+import workers.lifecycle
+from anoncup.errors import Unavailable
+from anoncup.plugins import TRACKS
+from app.db.models import Seed, SeedOpening
+from app.db.transaction import transaction
+from app.services.attacks import allocation
+from app.storage.store import Store
+from tests.support.allocated_contest import (
+    PATH,
+    get_team_file,
+    load_allocations,
+    load_audit_entries,
+    upload_organizer_file,
+)
+from tests.support.allocation_track import (
+    TEAM_ALLOCATION,
+    build_label_file,
+    evaluate_in_process,
+    install_allocation,
+)
+from tests.support.arena import ROWS
+from tests.support.contest import Contest, load_competition, run_clock
+from tests.support.phase_changes import SimulatedKill, kill_at_call
+from workers import child_manager
+
+pytestmark = pytest.mark.full
+
+
+@pytest.fixture
+def contest(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> Contest:
+    install_allocation(monkeypatch, TEAM_ALLOCATION)
+    opened_contest = Contest.create(client)
+    assert upload_organizer_file(opened_contest.arena).status_code == 200
+    opened_contest.arena.get_team_token("red")
+    opened_contest.arena.get_team_token("blue")
+    return opened_contest
+
+
+@pytest.mark.parametrize("is_before", [True, False])
+@pytest.mark.parametrize(
+    ("module", "function_name", "call_number"),
+    [
+        (allocation, "commit_seed", 1),
+        (workers.allocate, "draw_files", 1),
+        (workers.allocate, "draw_files", 3),
+        (allocation, "record_allocation", 1),
+        (allocation, "record_allocation", 2),
+    ],
+)
+def test_an_allocation_by_a_clock_killed_anywhere_is_finished_by_the_next(
+    contest: Contest,
+    monkeypatch: pytest.MonkeyPatch,
+    module: Any,
+    function_name: str,
+    call_number: int,
+    *,
+    is_before: bool,
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            module,
+            function_name,
+            kill_at_call(getattr(module, function_name), kills_before=is_before, call_number=call_number),
+        )
+        with pytest.raises(SimulatedKill):
+            run_clock()
+    files_before = {team: row.files for team, row in load_allocations().items()}
+    run_clock()
+    allocations = load_allocations()
+    assert list(allocations) == ["", "red", "blue"]
+    assert all(allocations[team].files == files for team, files in files_before.items())
+    assert len(load_audit_entries("seed.commit")) == 1
+    assert [entry.after["team"] for entry in load_audit_entries("own.draw")] == ["", "red", "blue"]  # type: ignore[index]
+
+
+@pytest.mark.parametrize("is_before", [True, False])
+@pytest.mark.parametrize(
+    ("module", "function_name"), [(workers.lifecycle, "reveal_seed"), (allocation, "record_seed_opening")]
+)
+def test_a_clock_killed_while_it_opens_the_seed_reveals_it_at_the_next_turn(
+    contest: Contest, monkeypatch: pytest.MonkeyPatch, module: Any, function_name: str, *, is_before: bool
+) -> None:
+    run_clock()
+    contest.open_attacks()
+    contest.move_phases(reidentification=(-1, -0.5))
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            module, function_name, kill_at_call(getattr(module, function_name), kills_before=is_before)
+        )
+        with pytest.raises(SimulatedKill):
+            run_clock()
+    assert load_competition().revealed_at is None
+    run_clock()
+    published = contest.arena.client.get(f"/api/v1{PATH}/draws").json()
+    assert published["commitment"] == contest.arena.get(PATH).json()["seed_commitment"]
+
+
+@pytest.mark.parametrize("fault", ["store", "child", "track"])
+def test_a_failed_allocation_is_logged_and_made_later(
+    contest: Contest, monkeypatch: pytest.MonkeyPatch, fault: str
+) -> None:
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise (
+            Unavailable("it is away")
+            if fault == "store"
+            else child_manager.ChildDiedError(child_manager.DIED_MESSAGE)
+        )
+
+    with monkeypatch.context() as patch, capture_logs() as logs:
+        if fault == "store":
+            patch.setattr(Store, "save", refuse)
+        elif fault == "child":
+            patch.setattr(child_manager, "run", refuse)
+        else:
+            crash = child_manager.ScoringError(child_manager.CRASH_MESSAGE)
+            patch.setattr(child_manager, "run", lambda *_, **__: (_ for _ in ()).throw(crash))
+        run_clock()
+    assert load_allocations() == {}
+    assert any(entry["event"] == "turning_failed" for entry in logs)
+    assert "label 3" not in str(logs)
+    run_clock()
+    assert list(load_allocations()) == ["", "red", "blue"]
+    assert child_manager.run is evaluate_in_process
+    assert TRACKS["microdata"].allocation is TEAM_ALLOCATION
+
+
+def test_a_replaced_seed_is_neither_used_nor_revealed(contest: Contest) -> None:
+    """The owner of the database may copy a sealed box from another row."""
+    contest.arena.get_team_token("red")
+    run_clock()
+    with transaction() as session:
+        session.execute(update(Seed).values(commitment="0" * 64))
+    contest.arena.get_team_token("green")
+    with capture_logs() as logs:
+        run_clock()
+    assert "green" not in load_allocations()
+    assert any("does not match its commitment" in str(entry.get("reason")) for entry in logs)
+    contest.open_attacks()
+    contest.move_phases(reidentification=(-1, -0.5))
+    run_clock()
+    assert load_competition().revealed_at is None
+    with transaction() as session:
+        assert session.scalars(select(SeedOpening)).all() == []
+
+
+def test_organizer_data_open_only_with_their_own_binding(contest: Contest) -> None:
+    from app.config import get_settings
+    from app.crypto import sealing
+    from app.services.contests import sealed_inputs
+    from tests.support.contest import load_competition_id
+
+    with transaction() as session:
+        (box,) = sealed_inputs.load_organizer_files(session, load_competition_id()).values()
+    keys = get_settings().opening_keys_dir
+    opened_box = sealing.open_with_salt(keys, key_id=box.key_id, box=box.sealed, submission_id=box.bound_to)
+    assert opened_box.secret == build_label_file(ROWS)
+    assert sealing.compute_commitment(opened_box.salt, opened_box.secret) == box.commitment
+    assert b"label 3" not in box.sealed
+    other_binding = sealed_inputs.binding_id(load_competition_id(), "controls")
+    with pytest.raises(Unavailable):
+        sealing.open_sealed(keys, key_id=box.key_id, box=box.sealed, submission_id=other_binding)
+    assert get_team_file(contest.arena, "red").status_code == 409

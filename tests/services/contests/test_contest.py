@@ -1,0 +1,47 @@
+"""Tests of a competition's row combined with the rules of its file."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from anoncup.competition.scoring_versions import is_counted_attacker
+from anoncup.errors import CompetitionUnavailable
+from anoncup.plugins import TRACKS
+from app.db.models import Competition
+from app.services.contests.contest import Contest
+from tests.support.competition_texts import MINIMAL, add_phases
+
+NOW = datetime(2027, 1, 1, tzinfo=UTC)
+
+
+def make_contest(file: str = MINIMAL, **columns: object) -> Contest:
+    return Contest(Competition(slug="demo", file=file, **{"scales": {}, "scored_by": {}, **columns}))
+
+
+def test_the_rules_in_force_have_what_is_kept_beside_the_file() -> None:
+    demo = make_contest(scales={"mean_mae": 2.0}, scored_by={"attackers.euc1": "1"})
+    assert demo.rules.scales == {"mean_mae": 2.0}
+    assert is_counted_attacker(demo.rules, "euc1")
+    assert not is_counted_attacker(demo.rules, "euc2")
+    assert demo.track is TRACKS["microdata"]
+
+
+def test_one_that_cannot_be_read_still_has_a_row() -> None:
+    demo = make_contest("format = 0")
+    assert demo.slug == "demo"
+    with pytest.raises(CompetitionUnavailable):
+        demo.rules  # noqa: B018
+    with pytest.raises(CompetitionUnavailable):
+        demo.track  # noqa: B018
+
+
+def test_one_without_a_second_phase_is_over_when_it_is_published() -> None:
+    assert not make_contest().is_over
+    assert make_contest(published_at=NOW).is_over
+
+
+def test_one_with_a_second_phase_is_over_when_it_is_closed() -> None:
+    start, middle, end = (f"2027-01-0{day}T00:00:00Z" for day in (1, 2, 3))
+    two_phases = add_phases(("anonymization", start, middle), ("reidentification", middle, end))
+    assert not make_contest(two_phases, published_at=NOW).is_over
+    assert make_contest(two_phases, published_at=NOW, closed_at=NOW).is_over

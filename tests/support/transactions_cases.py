@@ -1,0 +1,232 @@
+"""Hypothesis strategies for hostile transactions: ties, empty tables, unknown goods, extreme values."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from hypothesis import strategies as st
+
+from anoncup.tracks.transactions.files import CUSTOMER_COLUMNS, TRANSACTION_COLUMNS
+from anoncup.tracks.transactions.release import TransactionRelease, prepare, release_of
+from anoncup.tracks.transactions.tables import TransactionTables
+from tests.support.transactions_reference import Customer, PlainTables, Record
+
+GOODS = ["a", "b", "A", "10", "9"]
+RECEIPTS = ["r1", "r2", "r3", "1", "01"]
+DATES = ["2011-01-05", "2011-03-01", "2011-06-30", "2012-02-29", "0001-01-01", "9999-12-31"]
+TIMES = ["00:00", "08:45", "23:59"]
+MASTERS = [["", "f", "m"], ["", "1980-01-01", "2000-02-29"], ["", "France", "日本"]]
+TAME = [0.0, 1.0, 2.0, 1.5, 0.1, 0.2, 0.3]
+LARGE = [*TAME, 0.1 + 0.2, 1e-220, 1e16, 1e16 + 2, 1e200, 1e308, 1.7976931348623157e308]
+CLOSE = [0.1, 0.2, 0.3, 0.1 + 0.2, 0.6]
+TINY = [[0.0, 1e-290, 2e-290], [*TAME, 5e-324], [5e-324]]
+SUMMABLE_PRICES = [TAME, LARGE, CLOSE, [0.0], [1e308, 1.7976931348623157e308], *TINY]
+"""Prices whose scaled sums keep all digits of a float64, so that two implementations can be compared."""
+PRICES = [*SUMMABLE_PRICES, [*LARGE, 5e-324, 1e-300]]
+QUANTITIES = [
+    [1, 2, 3],
+    [1],
+    [10**12, 10**12 - 10**6, 10**6],
+    [8 * 10**11, 1, 2],
+    [1, 2, 5, 10**6, 10**9],
+]
+STRANGE_GOODS = ["z", "y"]
+STRANGE_RECEIPTS = ["s1", "s2"]
+CellValues = dict[str, object]
+
+
+@dataclass(frozen=True)
+class TransactionCase:
+    """A release together with its tables as plain lists."""
+
+    release: TransactionRelease
+    original: PlainTables
+    released: PlainTables
+    source: list[int]
+
+
+def build_tables(plain: PlainTables) -> TransactionTables:
+    customers = pd.DataFrame(plain.customers, columns=list(CUSTOMER_COLUMNS)).astype("str")
+    dtypes = dict.fromkeys(TRANSACTION_COLUMNS, "str") | {"unit_price": "float64", "quantity": "int64"}
+    return TransactionTables(
+        customers, pd.DataFrame(plain.records, columns=list(TRANSACTION_COLUMNS)).astype(dtypes)
+    )
+
+
+def build_case(original: PlainTables, released: PlainTables, source: list[int]) -> TransactionCase:
+    release = release_of(prepare(build_tables(original)), build_tables(released), np.array(source))
+    return TransactionCase(release, original, released, source)
+
+
+@dataclass(frozen=True)
+class Palette:
+    """Values for the cells of one case; small palettes make ties, equal rows and equal baskets."""
+
+    goods: list[str]
+    receipts: list[str]
+    dates: list[str]
+    prices: list[float]
+    quantities: list[int]
+
+    def record(self, customers: list[str]) -> st.SearchStrategy[Record]:
+        return st.builds(
+            Record,
+            st.sampled_from(customers),
+            st.sampled_from(self.receipts),
+            st.sampled_from(self.dates),
+            st.sampled_from(TIMES),
+            st.sampled_from(self.goods),
+            st.sampled_from(self.prices),
+            st.sampled_from(self.quantities),
+        )
+
+
+def draw_some(draw: st.DrawFn, texts: list[str]) -> list[str]:
+    return texts[: draw(st.integers(1, len(texts)))]
+
+
+@st.composite
+def palettes(draw: st.DrawFn, prices: list[list[float]]) -> Palette:
+    return Palette(
+        draw_some(draw, GOODS),
+        draw_some(draw, RECEIPTS),
+        draw_some(draw, DATES),
+        draw(st.sampled_from(prices)),
+        draw(st.sampled_from(QUANTITIES)),
+    )
+
+
+def draw_customers(draw: st.DrawFn, names: list[str]) -> list[Customer]:
+    values = [draw_some(draw, texts) for texts in MASTERS]
+    return [Customer(name, *[draw(st.sampled_from(texts)) for texts in values]) for name in names]
+
+
+@st.composite
+def originals(draw: st.DrawFn, palette: Palette, max_customers: int) -> PlainTables:
+    """Draw an original; some customers have no records, and some cases repeat a basket."""
+    names = [f"c{number}" for number in range(draw(st.integers(1, max_customers)))]
+    record_count = draw(st.sampled_from([1, 3, 6, 12, 20]))
+    records = draw(st.lists(palette.record(names), min_size=record_count, max_size=record_count))
+    if draw(st.integers(0, 3)) == 0:
+        copied = [record for record in records if record.customer == records[0].customer]
+        records += [record._replace(customer=name) for name in names[1::2] for record in copied]
+    return PlainTables(draw_customers(draw, names), draw(st.permutations(records)))
+
+
+def assign_pseudonyms(customers: list[Customer], source: list[int], *, prefix: str) -> dict[str, str]:
+    """Map the remaining customers to pseudonyms; the prefix of the original makes them misleading."""
+    return {customers[i].name: f"{prefix}{j}" for j, i in enumerate(source)}
+
+
+def draw_masters(draw: st.DrawFn, original: PlainTables, names: dict[str, str]) -> list[Customer]:
+    """Draw the remaining customers in pseudonym order, some with the attributes of another customer."""
+    customers_by_name = {customer.name: customer for customer in original.customers}
+    return [
+        (
+            draw(st.sampled_from(original.customers))
+            if draw(st.integers(0, 2)) == 0
+            else customers_by_name[name]
+        )._replace(name=pseudonym)
+        for name, pseudonym in names.items()
+    ]
+
+
+def alter_record(draw: st.DrawFn, record: Record, strangers: st.SearchStrategy[Record]) -> list[Record]:
+    """Return the record kept, dropped, doubled or changed in one cell."""
+    action = draw(st.sampled_from(["keep", "keep", "drop", "double", "change"]))
+    if action == "change":
+        name = draw(st.sampled_from(Record._fields[1:]))
+        changed: CellValues = {name: getattr(draw(strangers), name)}
+        return [Record(**(record._asdict() | changed))]
+    return [record] * {"keep": 1, "drop": 0, "double": 2}[action]
+
+
+def add_dummies(draw: st.DrawFn, remaining: list[Record], names: list[str], palette: Palette) -> list[Record]:
+    strangers = Palette(
+        palette.goods + STRANGE_GOODS,
+        palette.receipts + STRANGE_RECEIPTS,
+        DATES,
+        palette.prices,
+        palette.quantities,
+    ).record(names)
+    records = [new_record for record in remaining for new_record in alter_record(draw, record, strangers)]
+    return records + draw(st.lists(strangers, max_size=3))
+
+
+def share_one_basket(draw: st.DrawFn, records: list[Record], names: list[str]) -> list[Record]:
+    """Give every customer the records of one customer, so that all baskets are equal."""
+    owner = draw(st.sampled_from(names))
+    shared = [record for record in records if record.customer == owner]
+    return [record._replace(customer=name) for name in names for record in shared]
+
+
+def replace_goods(draw: st.DrawFn, records: list[Record], names: list[str]) -> list[Record]:
+    return [record._replace(goods=draw(st.sampled_from(STRANGE_GOODS))) for record in records]
+
+
+def replace_receipts(draw: st.DrawFn, records: list[Record], names: list[str]) -> list[Record]:
+    return [record._replace(receipt=f"new {record.receipt}") for record in records]
+
+
+def shuffle_records(draw: st.DrawFn, records: list[Record], names: list[str]) -> list[Record]:
+    return draw(st.permutations(records))
+
+
+def drop_all(draw: st.DrawFn, records: list[Record], names: list[str]) -> list[Record]:
+    return []
+
+
+def keep_all(draw: st.DrawFn, records: list[Record], names: list[str]) -> list[Record]:
+    return records
+
+
+ReleaseChange = Callable[[st.DrawFn, list[Record], list[str]], list[Record]]
+CHANGES: list[ReleaseChange] = [
+    keep_all,
+    keep_all,
+    shuffle_records,
+    share_one_basket,
+    replace_goods,
+    replace_receipts,
+    drop_all,
+]
+
+
+@st.composite
+def cases(draw: st.DrawFn, max_customers: int = 8, prices: list[list[float]] = PRICES) -> TransactionCase:
+    palette = draw(palettes(prices))
+    original = draw(originals(palette, max_customers))
+    count = len(original.customers)
+    source = draw(st.permutations(range(count)))[: draw(st.integers(1, count))]
+    pseudonym_of = assign_pseudonyms(original.customers, source, prefix=draw(st.sampled_from(["p", "c"])))
+    remaining = [
+        r._replace(customer=pseudonym_of[r.customer]) for r in original.records if r.customer in pseudonym_of
+    ]
+    pseudonyms = list(pseudonym_of.values())
+    records = draw(st.sampled_from(CHANGES))(
+        draw, add_dummies(draw, remaining, pseudonyms, palette), pseudonyms
+    )
+    return build_case(original, PlainTables(draw_masters(draw, original, pseudonym_of), records), source)
+
+
+def draw_neighbouring_goods(draw: st.DrawFn, name: str, goods: list[str]) -> list[Record]:
+    """Draw the records of a customer who buys a range of neighbouring goods."""
+    start = draw(st.integers(0, len(goods)))
+    end = draw(st.integers(start, len(goods)))
+    return [Record(name, "r", DATES[0], TIMES[0], good, 1.0, 1) for good in goods[start:end]]
+
+
+@st.composite
+def wide_cases(draw: st.DrawFn) -> TransactionCase:
+    """Draw cases with more goods than the list of top goods holds, most with equally many buyers."""
+    goods = [f"g{number}" for number in range(draw(st.integers(95, 130)))]
+    count = draw(st.integers(1, 4))
+    names = [f"c{number}" for number in range(count)]
+    first = Record(names[0], "r", DATES[0], TIMES[0], goods[0], 1.0, 1)
+    original = PlainTables(
+        draw_customers(draw, names),
+        [first, *[r for name in names for r in draw_neighbouring_goods(draw, name, goods)]],
+    )
+    records = [r for name in names for r in draw_neighbouring_goods(draw, name, goods)]
+    return build_case(original, PlainTables(draw_customers(draw, names), records), list(range(count)))

@@ -1,0 +1,78 @@
+"""Uploaded tables in other encodings and numbers in other spellings."""
+
+import pytest
+
+from anoncup.rules.settings import Columns
+from anoncup.tables.csv_text import write_csv
+from anoncup.tables.files import Remark
+from anoncup.tracks.microdata.tables import parse_original, parse_release
+from tests.support.table_files import HEADER, SMALL, build_original, expect_refusal, list_problems
+
+# Text that is not UTF-8.
+
+
+def test_shift_jis_is_read_with_a_remark() -> None:
+    table, remarks = parse_original("q,s\n表ソ①ﾊﾝ髙,1\n".encode("cp932"), SMALL, file="a.csv")
+    assert table["q"].tolist() == ["表ソ①ﾊﾝ髙"]
+    assert [remark.code for remark in remarks] == ["read_as_cp932"]
+    assert "a.csv" in str(remarks[0].message)
+    release, release_remarks = parse_release("q,s\n表,1\n".encode("cp932"), table, SMALL)
+    assert release["q"].tolist() == ["表"]
+    assert [remark.code for remark in release_remarks] == ["read_as_cp932"]
+
+
+@pytest.mark.parametrize(
+    "bad", [b"\xff", b"\xa0", b"\x80", b"\xfd\xfe", b"\x81\x20", b"\xf0\x40", b"\x85\x9f"]
+)
+def test_bytes_that_are_neither_utf8_nor_shift_jis_are_refused_with_their_row(bad: bytes) -> None:
+    assert list_problems(expect_refusal(HEADER + b"x,1\ny" + bad + b",2\n")) == [(2, None, "encoding")]
+
+
+def test_undecodable_bytes_in_the_header_have_no_row() -> None:
+    assert list_problems(expect_refusal(b"\xffq,s\nx,1\n")) == [(None, None, "encoding")]
+    (problem,) = expect_refusal(b"a,b,x\n1,q,1\r1,q,2\r\n1,\xff\xfe,3\n").problems
+    assert (problem.row, problem.line) == (3, 4)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-32"])
+def test_utf_16_and_utf_32_are_refused(encoding: str) -> None:
+    assert expect_refusal("q,s\nx,1\n".encode(encoding)).problems[0].code in {"encoding", "header"}
+
+
+# Respelled numbers.
+
+
+@pytest.mark.parametrize(
+    ("original_texts", "released_texts", "is_remarked"),
+    [
+        (["1", "2"], ["1.0"], True),
+        (["1", "2"], ["01"], True),
+        (["1.50"], ["1.5"], True),
+        (["1000"], ["1e3"], True),
+        (["0"], ["-0"], True),
+        (["1", "2"], ["1", "2"], False),
+        (["1", "1.0"], ["1.0"], False),
+        (["1", "2"], ["3.0"], False),
+        (["a", "b"], ["A"], False),
+        (["1"], [" 1"], False),
+        (["one"], ["1"], False),
+        (["１"], ["1"], False),
+        (["NA", "nan"], ["NaN"], False),
+        ([""], ["0"], False),
+    ],
+)
+def test_a_respelled_number_is_accepted_with_a_remark(
+    original_texts: list[str], released_texts: list[str], is_remarked: bool
+) -> None:
+    content = write_csv(build_original(*released_texts))
+    release, remarks = parse_release(content, build_original(*original_texts), SMALL)
+    assert release["q"].tolist() == released_texts
+    assert [remark.code for remark in remarks] == ["respelled"] * is_remarked
+    assert all(str(remark.message).startswith("q:") for remark in remarks)
+
+
+def test_every_respelled_column_has_its_own_remark() -> None:
+    columns = Columns(("a", "b", "c"), ("s",))
+    table, _ = parse_original(b"a,b,c,s\n1,1,x,1\n", columns)
+    remarks: list[Remark] = parse_release(b"a,b,c,s\n1.0,1e0,X,1.0\n", table, columns)[1]
+    assert [str(remark.message).split(":")[0] for remark in remarks] == ["a", "b"]

@@ -1,0 +1,107 @@
+"""Problems of a file have the line number of an editor and the text of the cell."""
+
+import pytest
+
+from anoncup.errors import MAX_LISTED_PROBLEMS, MAX_VALUE_LENGTH, FileProblem, InvalidUpload
+from anoncup.messages import Message
+from anoncup.tables.line_numbers import add_line_numbers, find_lines
+from anoncup.tracks.linkage.permutation import parse_guess, parse_secret
+from anoncup.tracks.transactions import tables
+from tests.support.step_counter import count_instructions
+from tests.support.table_files import expect_refusal
+
+CUSTOMERS = b"customer_id,sex,birthday,country\nc1,f,,Japan\n"
+TRANSACTIONS = b"customer_id,receipt_id,date,time,goods,unit_price,quantity\n"
+
+
+def located_problems(error: InvalidUpload) -> list[tuple[str, int | None, int | None, str | None]]:
+    return [(problem.file, problem.row, problem.line, problem.value) for problem in error.problems]
+
+
+@pytest.mark.parametrize(
+    ("content", "row", "line"),
+    [
+        (b"q,s\na,1\nb,2\n", 2, 3),
+        (b"q,s\r\na,1\r\nb,2\r\n", 2, 3),
+        (b"q,s\ra,1\rb,2\r", 2, 3),
+        (b'q,s\n"a\nb\r\nc",1\nb,2\n', 1, 2),
+        (b'q,s\n"a\nb\r\nc",1\nb,2\n', 2, 5),
+        (b'q,s\n"a ""\n"" b",1\nb,2\n', 2, 4),
+        (b'q,s\n\n"a",1\nb,2\n', 3, 4),
+        ('"\u8868",s\n"\u30bd\n",1\nb,2\n'.encode("cp932"), 2, 4),
+        (b'q,s\n"never closed\nb,2\n', 1, 2),
+        (b'q,s\n"never closed\nb,2\n', 9, None),
+    ],
+)
+def test_rows_have_the_line_numbers_of_an_editor(content: bytes, row: int, line: int | None) -> None:
+    assert find_lines([row], content).get(row) == line
+
+
+def test_the_file_is_read_once_for_all_problems() -> None:
+    content = b"q,s\n" + b'"a\nb",1\n' * 3000
+
+    def refuse(rows: int) -> None:
+        problems = [FileProblem("t", 3000 - number, None, "code", Message("m")) for number in range(rows)]
+        with pytest.raises(InvalidUpload) as excinfo, add_line_numbers({"t": content}):
+            raise InvalidUpload(problems)
+        assert [problem.line for problem in excinfo.value.problems] == [
+            6000 - 2 * number for number in range(rows)
+        ]
+
+    assert count_instructions(lambda: refuse(MAX_LISTED_PROBLEMS)) < 2 * count_instructions(lambda: refuse(1))
+
+
+def test_an_invalid_cell_is_reported_with_line_and_text() -> None:
+    assert located_problems(expect_refusal(b'q,s\na,1\nb,"x"\nc,2\n')) == [("original", 2, 3, "x")]
+    assert located_problems(expect_refusal(b"q,s\na,\n")) == [("original", 1, 2, "")]
+    assert located_problems(expect_refusal(b'q,s\n"a\nb",1\nc,1\nd,2,3\n')) == [("original", 3, 5, None)]
+    assert located_problems(expect_refusal(b"q,s\n" + b"a" * 2000 + b",1\n"))[0][2:] == (
+        2,
+        "a" * MAX_VALUE_LENGTH,
+    )
+    assert located_problems(expect_refusal(b'q,s\n"a\nb",1\n')) == [("original", 1, 2, "a\nb")]
+
+
+def test_header_and_encoding_problems_have_a_line() -> None:
+    assert located_problems(expect_refusal(b"q,t\na,1\n"))[0][1:3] == (None, 1)
+    assert located_problems(expect_refusal(b"q,s\na,1\r\n\xff\xff,1\n"))[0][1:3] == (2, 3)
+
+
+def test_problems_in_both_transactions_tables_have_line_and_text() -> None:
+    with pytest.raises(InvalidUpload) as excinfo:
+        tables.check_customers({"customers": CUSTOMERS + b'"c1",f,,Japan\nc2,f,May,Japan\n'})
+    assert located_problems(excinfo.value) == [("customers", 2, 3, "c1"), ("customers", 3, 4, "May")]
+    bad = b'c9,r,2011-01-05,8:60,"tea\ncups",1,1\n'
+    with pytest.raises(InvalidUpload) as excinfo:
+        tables.parse_original({"customers": CUSTOMERS, "transactions": TRANSACTIONS + bad})
+    assert located_problems(excinfo.value) == [
+        ("transactions", 1, 2, value) for value in ("tea\ncups", "c9", "8:60")
+    ]
+    row = b"c1,r,2011-01-05,8:%d,tea,%s,%s\n"
+    rows = TRANSACTIONS + b"\n".join([(row % (10, b"1", b"1"))[:-1], row % (60, b"-1", b"0.5")])
+    with pytest.raises(InvalidUpload) as excinfo:
+        tables.parse_original({"customers": CUSTOMERS, "transactions": rows})
+    assert located_problems(excinfo.value) == [
+        ("transactions", 2, 3, value) for value in ("8:60", "-1", "0.5")
+    ]
+
+
+@pytest.mark.parametrize(
+    "content", [b"original_row\n2\n7\n", b"original_row\n2\nseven\n", b"original_row\n2\n2\n"]
+)
+def test_problems_of_a_secret_have_a_line_but_no_value(content: bytes) -> None:
+    with pytest.raises(InvalidUpload) as excinfo:
+        parse_secret(content, originals=2, anonymized=2)
+    assert located_problems(excinfo.value) == [("secret", 2, 3, None)]
+    assert "7" not in str(excinfo.value.problems)
+    assert "seven" not in str(excinfo.value.problems)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [(b"7", "7"), (b" 1.5 ", "1.5"), (b"9" * 200, "9" * MAX_VALUE_LENGTH)]
+)
+def test_an_invalid_guess_is_reported_with_line_and_text(text: bytes, value: str) -> None:
+    with pytest.raises(InvalidUpload) as excinfo:
+        parse_guess(b"original_row\n2\n" + text + b"\n", originals=2, anonymized=2)
+    assert located_problems(excinfo.value) == [("guess", 2, 3, value)]
+    assert isinstance(excinfo.value.problems[0], FileProblem)

@@ -1,0 +1,137 @@
+"""Japanese tables in CP932 are read, and tables in other encodings are never mistaken for CP932."""
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from anoncup.errors import InvalidUpload
+from anoncup.tables.csv_text import decode_upload
+from anoncup.tables.shift_jis import NotShiftJis, decode_shift_jis
+from anoncup.tracks.microdata.tables import parse_original
+from tests.support.hypothesis_profiles import limit_examples
+from tests.support.table_files import SMALL, expect_refusal, list_problems
+
+pytestmark = pytest.mark.full
+
+thorough_examples = limit_examples(400)
+
+WESTERN = (
+    "état été élève ça là être garçon Noël cœur œuvre naïf l’âge où français",
+    "Müller schön Straße größer Äpfel Österreich übel Mädchen",
+    "niño mañana año José corazón él más qué María Núñez ¿Qué señor",
+    "São ação informações você às coração João não avó",
+    "città perché è più università lunedì",
+    "år över små Malmö Åsa själv kött även",
+    "øl få København blåbær ærlig søster",
+    "hétérogène café crème façade Zoë Chloé",
+    "það fjörður Íslandi þýðing æði óður",
+    "km² m³ 25°C 1ª nº § £ ½ «École» 10–20 Children’s don’t ’t ’s don’t",
+)
+JAPANESE = (
+    "男 女 性別 年齢 職業 都道府県 東京都 大阪府 北海道 神奈川県 農林漁業 無職 単身世帯 持ち家 借家",
+    "会社員 自営業 パート・アルバイト 製造業 情報通信業 医療、福祉 ～ １０代 ２０代 ㈱山本 №１ ①非該当",
+    "佐藤 鈴木 髙橋 渡邊 齋藤 﨑田 草彅 鴎外 Tシャツ ｱﾙﾊﾞｲﾄ ﾊﾟｰﾄ LEDライト A型 B級品 e-文書 表示 ソフト 能力",
+)
+
+
+def sample_words(texts: tuple[str, ...]) -> st.SearchStrategy[str]:
+    all_words = [word for text in texts for word in text.split()]
+    return st.sampled_from(all_words)
+
+
+def list_case_variants(word: str) -> list[str]:
+    return [word, word.lower(), word.upper(), word.capitalize()]
+
+
+@st.composite
+def european_tables(draw: st.DrawFn) -> tuple[str, str]:
+    """Draw a table with words of one language and the code page that encodes it."""
+    language = draw(st.sampled_from(WESTERN))
+    code_page = draw(st.sampled_from(["latin-1", "cp1252", "iso8859-15"]))
+    cells = draw(
+        st.lists(
+            sample_words((language,)).flatmap(lambda word: st.sampled_from(list_case_variants(word))),
+            min_size=1,
+        )
+    )
+    text = draw(st.sampled_from(["q,s\n", "année,s\n"])) + "".join(
+        f"{cell},{len(cell)}.5\n" for cell in cells
+    )
+    return text.encode(code_page, errors="ignore").decode(code_page), code_page
+
+
+@thorough_examples
+@given(european_tables())
+@example(("q,s\nÑ,1\n", "latin-1"))
+@example(("q,s\nça,1\nétés,2\n", "latin-1"))
+@example(("q,s\nAÇÕES,1\n", "latin-1"))
+@example(("q,s\nit’s,1\nChildren’s,2\n", "cp1252"))
+@example(("q,s\n’t,1\n’n,2\n", "cp1252"))
+@example(("q,s\nÅÄÖ,1\n", "latin-1"))
+def test_a_european_table_is_refused_or_unchanged(table: tuple[str, str]) -> None:
+    text, code_page = table
+    if text.isascii():
+        assert decode_upload(text.encode(code_page), "a.csv") == (text.encode(), [])
+        return
+    with pytest.raises(InvalidUpload) as excinfo:
+        decode_upload(text.encode(code_page), "a.csv")
+    assert [problem.code for problem in excinfo.value.problems] == ["encoding"]
+
+
+@thorough_examples
+@given(st.lists(sample_words(JAPANESE), min_size=3, unique=True))
+def test_japanese_tables_are_read_with_a_remark(cells: list[str]) -> None:
+    text = "q,s\n" + "".join(f"{cell},{row}\n" for row, cell in enumerate(cells))
+    content, remarks = decode_upload(text.encode("cp932"), "a.csv")
+    assert content == text.encode()
+    assert [remark.code for remark in remarks] == ["read_as_cp932"] * (not text.isascii())
+
+
+@pytest.mark.parametrize("cell", ["男", "表", "東京", "Tシャツ", "ｶﾀｶﾅ", "の", "１０", "①", "女", "ﾃｽﾄ"])
+def test_one_japanese_word_is_enough(cell: str) -> None:
+    assert decode_shift_jis(f"q,s\n{cell},1\n".encode("cp932")) == f"q,s\n{cell},1\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "code_page"),
+    [
+        ("Łódź już być", "cp1250"),
+        ("příští ještě", "cp1250"),
+        ("KÜÇÜK DÜŞÜŞ", "cp1254"),
+        ("МОСКВА СЕВЕР ВОЛГА", "cp1251"),
+        ("москва север волга", "koi8-r"),
+        ("ΑΘΗΝΑ ΠΑΤΡΑ", "cp1253"),
+        ("です ます ひらがな カタカナ", "euc-jp"),
+    ],
+)
+def test_other_languages_are_refused_too(text: str, code_page: str) -> None:
+    with pytest.raises(NotShiftJis):
+        decode_shift_jis("\n".join(["q,s", *(f"{word},1" for word in text.split()), ""]).encode(code_page))
+
+
+@thorough_examples
+@given(st.binary(), st.sampled_from([b"", "性別,年齢\n女,1\n東京都,2\n大阪府,3\n".encode("cp932")]))
+def test_decoded_text_keeps_its_numbers_and_cells(content: bytes, prefix: bytes) -> None:
+    try:
+        text = decode_shift_jis(prefix + content)
+    except NotShiftJis:
+        return
+    plain_bytes = b'0123456789,.+-"\r\n '
+    assert bytes(byte for byte in prefix + content if byte in plain_bytes).decode() == "".join(
+        character for character in text if character.isascii() and character.encode() in plain_bytes
+    )
+    assert text.encode("cp932") == prefix + content
+
+
+def test_the_problem_names_the_row_of_the_first_doubtful_word() -> None:
+    content = "q,s\n東京,1\n".encode("cp932") + "Ménage,2\nétat,3\nCafé,4\n".encode("latin-1")
+    assert list_problems(expect_refusal(content)) == [(4, None, "encoding")]
+    content = "q,s\n東京,1\n".encode("cp932") + "Ménage,2\nétat,3\nété_,4\n".encode("latin-1")
+    assert list_problems(expect_refusal(content)) == [(2, None, "encoding")]
+
+
+def test_a_few_doubtful_words_among_japanese_ones_are_accepted() -> None:
+    """p値 could be ``p’l`` and A群 ``AŒQ`` in a Western code page, but not beside 性別 and 東京."""
+    text = "q,s\n性別,1\n東京,2\np値,3\nA群,4\nB群,5\n会社員,6\n"
+    table, _ = parse_original(text.encode("cp932"), SMALL)
+    assert table["q"].tolist() == ["性別", "東京", "p値", "A群", "B群", "会社員"]

@@ -1,0 +1,174 @@
+"""All registered measures, attackers and methods keep the laws of parts, and broken ones are rejected."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from anoncup.competition.parser import parse_competition
+from anoncup.competition.templates import template
+from anoncup.plugins import TRACKS
+from anoncup.rules.parameters import Parameter
+from anoncup.testing.parts import (
+    BrokenLaw,
+    TrackCase,
+    check_attacker,
+    check_measure,
+    check_method,
+    iter_method_cases,
+)
+from anoncup.testing.tracks import check_track
+from anoncup.tracks.linkage.attack_rates import KnownCluster
+from anoncup.tracks.model import Track
+from anoncup.tracks.monthly.example import make_example_data
+from anoncup.tracks.parts import Attacker, Measure, Method
+from anoncup.tracks.transactions.example import tc400
+from tests.support.arena import build_competition_toml, build_original_table
+from tests.support.membership_cases import build_survey as membership_survey
+
+MICRODATA = TRACKS["microdata"]
+
+
+def build_cases(name: str) -> list[TrackCase]:
+    track = TRACKS[name]
+    original: Any
+    if name == "microdata":
+        rules, original = parse_competition(build_competition_toml()), build_original_table(60)
+    elif name == "membership":
+        rules, original = parse_competition(template(name)), membership_survey(60)
+    elif name == "monthly":
+        rules = parse_competition(template(2017))
+        original, _ = track.parse_original(make_example_data(30), rules)
+    else:
+        rules = parse_competition(template(2016))
+        original = track.subset(track.prepare(tc400(), rules), np.arange(60))
+    return list(iter_method_cases(track, rules, original))
+
+
+@pytest.fixture(scope="module")
+def cases() -> list[TrackCase]:
+    return build_cases("microdata")[:3]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        # The transactions track takes three times as long as all others together.
+        pytest.param(name, marks=[pytest.mark.full] * (name == "transactions"))
+        for name in TRACKS
+    ],
+)
+def test_every_track_keeps_all_laws(name: str) -> None:
+    check_track(TRACKS[name], build_cases(name)[::3])
+
+
+def row_count_difference(release: Any) -> float:
+    return float(release.original.rows - release.target.rows)
+
+
+def first_cell(release: Any) -> float:
+    return float(release.target.values[0, 0])
+
+
+def total_change(release: Any) -> float:
+    return float(np.abs(release.source_values - release.target.values).sum())
+
+
+def overwrite_cell(release: Any) -> float:
+    release.target.anonymized.iloc[0, 0] = "spoilt"
+    return 0.0
+
+
+BROKEN_MEASURES: dict[str, tuple[Callable[[Any], Any], dict[str, Any], str]] = {
+    "an integer": (lambda release: release.target.rows, {}, "a float, not int"),
+    "negative": (lambda _: -1.0, {}, "not below 0"),
+    "not a number": (lambda _: float("nan"), {}, "finite"),
+    "of the order": (first_cell, {}, "the order of the rows"),
+    "spoils what it is given": (overwrite_cell, {}, "stays as it is"),
+    "the original is a loss": (lambda _: 1.0, {"weighs": True}, "lost nothing"),
+    "nothing moves it": (row_count_difference, {"weighs": True}, "a scale above 0"),
+    "reads the answer": (total_change, {"reads_secret": False}, "does not read the answer"),
+    "unknown parameter": (lambda _: 0.0, {"parameters": (Parameter("k", "whole"),)}, "takes no k"),
+}
+
+
+@pytest.mark.parametrize(("compute", "options", "message"), BROKEN_MEASURES.values(), ids=BROKEN_MEASURES)
+def test_a_measure_that_breaks_a_law_is_rejected_with_its_name(
+    cases: list[TrackCase], compute: Callable[[Any], Any], options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(BrokenLaw, match=message) as excinfo:
+        check_measure(Measure("mine", 1, compute, **options), MICRODATA, cases)
+    assert str(excinfo.value).startswith("mine: ")
+
+
+def answer_cluster_of_two(target: Any) -> KnownCluster:
+    return KnownCluster(np.full(target.rows, 2))
+
+
+def guess_at_random(target: Any) -> Any:
+    return np.random.default_rng().integers(0, target.original.rows, target.rows)
+
+
+BROKEN_ATTACKERS: dict[str, tuple[Callable[[Any], Any], dict[str, Any], str]] = {
+    "other answers each time": (guess_at_random, {}, "the same answer"),
+    "a row that there is not": (lambda target: np.full(target.rows, target.original.rows), {}, "could send"),
+    "unknown question": (answer_cluster_of_two, {"question": "membership"}, "no question membership"),
+    "depends on the answer": (
+        lambda target: np.arange(target.rows),
+        {"reads_secret": False},
+        "does not depend",
+    ),
+}
+
+
+@pytest.mark.parametrize(("attack", "options", "message"), BROKEN_ATTACKERS.values(), ids=BROKEN_ATTACKERS)
+def test_an_attacker_that_breaks_a_law_is_rejected(
+    cases: list[TrackCase], attack: Callable[[Any], Any], options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(BrokenLaw, match=message):
+        check_attacker(Attacker("mine", 1, attack, **options), MICRODATA, cases)
+
+
+def test_impossible_cluster_sizes_are_an_attack_without_a_guess(cases: list[TrackCase]) -> None:
+    check_attacker(Attacker("mine", 1, answer_cluster_of_two, reads_secret=False), MICRODATA, cases)
+
+
+def write_unknown_cells(table: Any, columns: Any, *, rng: np.random.Generator) -> Any:
+    return table.assign(**{columns.sensitive[0]: "none"}), np.arange(len(table))
+
+
+def repeat_first_source(table: Any, columns: Any, *, rng: np.random.Generator) -> Any:
+    return table, np.zeros(len(table), dtype=np.int64)
+
+
+def shuffle_unseeded(table: Any, columns: Any, *, rng: np.random.Generator) -> Any:
+    order = np.random.default_rng().permutation(len(table))
+    return table.iloc[order].reset_index(drop=True), order
+
+
+BROKEN_METHODS = {
+    "cells that are none": (write_unknown_cells, "release would be refused"),
+    "an answer that is none": (repeat_first_source, "answer would be refused"),
+    "draws by itself": (shuffle_unseeded, "the same numbers draw the same release"),
+}
+
+
+@pytest.mark.parametrize(("apply", "message"), BROKEN_METHODS.values(), ids=BROKEN_METHODS)
+def test_a_method_that_breaks_a_law_is_rejected(
+    cases: list[TrackCase], apply: Callable[..., Any], message: str
+) -> None:
+    with pytest.raises(BrokenLaw, match=message):
+        check_method(Method("mine", apply), MICRODATA, cases)
+
+
+def test_a_track_whose_parts_have_other_names_is_rejected(cases: list[TrackCase]) -> None:
+    track: Track = replace(MICRODATA, measures={"other": MICRODATA.measures["mean_mae"]})
+    with pytest.raises(BrokenLaw, match="under their names"):
+        check_track(track, cases)
+
+
+def test_a_law_needs_at_least_one_case() -> None:
+    with pytest.raises(ValueError, match="one case at least"):
+        check_measure(MICRODATA.measures["mean_mae"], MICRODATA, [])

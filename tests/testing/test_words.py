@@ -1,0 +1,143 @@
+"""The check that a package's catalogues name its parts in every language."""
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from anoncup.catalogues import LANGUAGES
+from anoncup.rules.parameters import Parameter
+from anoncup.testing.parts import BrokenLaw
+from anoncup.testing.words import check_words, iter_required_keys
+from anoncup.tracks.microdata import MICRODATA
+from anoncup.tracks.parts import Attacker, Measure, Method
+from anoncup.tracks.plugin import Plugin
+from tests.support import small_track
+from tests.support.several_questions_track import SEVERAL_QUESTIONS_TRACK
+from tests.support.track_package import install_package
+
+COIN = Parameter("coin", "amount", default=1.0)
+PLUGIN = Plugin(
+    api=0,
+    measures={"microdata": {"coins": Measure("coins", 1, lambda _, coin=1.0: coin, (COIN,))}},
+    attackers={"microdata": {"thief": Attacker("thief", 1, lambda target: target)}},
+    methods={"microdata": {"mint": Method("mint", lambda *_: _, (Parameter("k", "whole", default=3),))}},
+)
+REQUIRED_KEYS = (
+    "measure_coins",
+    "measure_coins_said",
+    "parameter_coin",
+    "attacker_thief",
+    "attacker_thief_said",
+    "method_mint",
+)
+TEXTS = {key: f"{key} says" for key in REQUIRED_KEYS}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The locale folder of an installed package coins, without catalogues yet."""
+    install_package(tmp_path, "coins", "")
+    (tmp_path / "coins.py").unlink()
+    (tmp_path / "coins").mkdir()
+    (tmp_path / "coins/__init__.py").write_text("")
+    entries = tmp_path / "coins-1.0.dist-info/entry_points.txt"
+    entries.write_text("[anoncup.locale]\ncoins = coins\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "coins", raising=False)
+    return tmp_path / "coins/locale"
+
+
+def write_catalogue(folder: Path, language: str, texts: dict[str, str]) -> None:
+    catalogue = folder / language / "LC_MESSAGES/coins.po"
+    catalogue.parent.mkdir(parents=True)
+    lines = [f'msgid ""\nmsgstr "Language: {language}\\nContent-Type: text/plain; charset=utf-8\\n"\n']
+    lines += [f'msgid "{key}"\nmsgstr "{text}"\n' for key, text in texts.items()]
+    catalogue.write_text("\n".join(lines), encoding="utf-8")
+
+
+def test_its_parts_and_the_parameters_that_nobody_else_has_need_names() -> None:
+    assert tuple(iter_required_keys(PLUGIN)) == REQUIRED_KEYS
+
+
+def test_names_in_every_language_are_enough(folder: Path) -> None:
+    for language in LANGUAGES:
+        write_catalogue(folder, language, TEXTS)
+    check_words(PLUGIN)
+
+
+@pytest.mark.parametrize("key", REQUIRED_KEYS)
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_text_missing_in_one_language_is_named(folder: Path, language: str, key: str) -> None:
+    for catalogue_language in LANGUAGES:
+        write_catalogue(
+            folder,
+            catalogue_language,
+            {name: text for name, text in TEXTS.items() if (catalogue_language, name) != (language, key)},
+        )
+    with pytest.raises(BrokenLaw, match=f"^words: not said are {key} in {language}$"):
+        check_words(PLUGIN)
+
+
+def test_all_that_is_missing_is_named_at_once(folder: Path) -> None:
+    write_catalogue(
+        folder, "en", {name: text for name, text in TEXTS.items() if name != "attacker_thief_said"}
+    )
+    with pytest.raises(BrokenLaw) as raised:
+        check_words(PLUGIN)
+    missing = ["attacker_thief_said in en", *(f"{key} in ja" for key in REQUIRED_KEYS)]
+    assert str(raised.value) == f"words: not said are {', '.join(missing)}"
+
+
+def test_a_track_needs_names_for_what_pages_show_of_it_and_of_its_questions() -> None:
+    assert {*iter_required_keys(small_track.PLUGIN)} - {
+        f"{kind}_{name}{suffix}"
+        for kind, parts, suffixes in (
+            ("measure", small_track.SMALL_TRACK.measures, ("", "_said")),
+            ("attacker", small_track.SMALL_TRACK.attackers, ("", "_said")),
+            ("method", small_track.SMALL_TRACK.methods, ("",)),
+        )
+        for name in parts
+        for suffix in suffixes
+    } == {
+        "track_small", "about_small", "file_list", "file_said_list", "original_numbers",
+        "secret_rules_list", "secret_said_list",
+        "question_member", "question_asks_member", "guess_said_member", "guess_guide_member",
+        "guess_rules_member",
+        "question_first", "question_asks_first", "guess_said_first", "guess_guide_first", "guess_rules_first",
+    }  # fmt: skip
+
+
+def test_question_names_are_required_only_for_several_questions_of_a_package() -> None:
+    track = replace(
+        small_track.SMALL_TRACK,
+        questions={"member": small_track.MEMBER_QUESTION},
+        templates={"lists": Path()},
+    )
+    required_keys = {*iter_required_keys(Plugin(api=0, tracks={"small": track}))}
+    assert "question_member" not in required_keys
+    assert {"question_asks_member", "choose_start_lists"} <= required_keys
+    distances = {"by_foot": MICRODATA.distances["gower"], **MICRODATA.distances}
+    several_questions = replace(SEVERAL_QUESTIONS_TRACK, name="riddles", distances=distances)
+    assert [
+        key
+        for key in iter_required_keys(Plugin(api=0, tracks={"riddles": several_questions}))
+        if "link" in key
+    ] == []
+    distance_keys = {
+        key
+        for key in iter_required_keys(Plugin(api=0, tracks={"riddles": several_questions}))
+        if "distance" in key
+    }
+    assert distance_keys == {"distance_by_foot", "distance_by_foot_said"}
+    assert {"parameter_credit", "parameter_chance"} <= {
+        *iter_required_keys(Plugin(api=0, tracks={"riddles": SEVERAL_QUESTIONS_TRACK}))
+    }
+
+
+def test_a_field_that_one_language_lacks_is_named(folder: Path) -> None:
+    write_catalogue(folder, "en", TEXTS | {"measure_coins_said": "of {k} rows"})
+    write_catalogue(folder, "ja", TEXTS)
+    with pytest.raises(BrokenLaw, match="ja has the fields of en"):
+        check_words(PLUGIN)

@@ -1,0 +1,212 @@
+"""Measures and attackers of the membership track equal plain loops and keep their laws on hostile tables."""
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anoncup.tracks.membership import attackers, measures
+from anoncup.tracks.membership.attackers import MembershipAttackInput
+from anoncup.tracks.membership.propensity import design_matrix, fit_logistic_regression, propensity
+from anoncup.tracks.membership.schema import CategoricalColumn, TableSchema
+from anoncup.tracks.membership.tables import TypedTable
+from tests.support import membership_reference as plain
+from tests.support.hypothesis_profiles import limit_examples
+from tests.support.membership_cases import MembershipCase, build_schema, build_table, cases, list_rows
+from tests.support.membership_reference import Rows
+
+Measure = Callable[[TypedTable, TypedTable], float]
+Attacker = Callable[[MembershipAttackInput], np.ndarray]
+
+MEASURES: dict[str, tuple[Measure, float]] = {
+    "marginals": (measures.marginals, 1e-12),
+    "pairs": (measures.pairs, 1e-12),
+    "correlations": (measures.correlations, 1e-7),
+    "tails": (measures.tails, 1e-12),
+    "copies": (measures.copies, 0.0),
+    "propensity": (propensity, 1e-6),
+}
+"""Measures with their tolerance against exact arithmetic."""
+ATTACKERS: dict[str, tuple[Attacker, float]] = {
+    "closest": (attackers.closest, 0.0),
+    "closest_ratio": (attackers.closest_ratio, 1e-12),
+    "density": (attackers.density, 1e-9),
+    "exact_copy": (attackers.exact_copy, 0.0),
+}
+every_measure = pytest.mark.parametrize("name", MEASURES)
+every_attacker = pytest.mark.parametrize("name", ATTACKERS)
+
+
+def test_a_target_has_no_field_for_the_members() -> None:
+    assert set(MembershipAttackInput.__dataclass_fields__) == {"candidates", "release_table", "background"}
+
+
+@pytest.mark.parametrize("name", ["marginals", "pairs"])
+def test_memory_grows_only_with_categories_that_occur(name: str) -> None:
+    schema = TableSchema(tuple(CategoricalColumn(column, tuple(map(str, range(100_000)))) for column in "ab"))
+    first, second = (
+        TypedTable(schema, np.empty((2, 0)), np.array([[0, code], [99_999, code]])) for code in (0, 99_999)
+    )
+    assert MEASURES[name][0](first, second) == {"marginals": 0.5, "pairs": 1.0}[name]
+
+
+def build_number_table(*values: float) -> TypedTable:
+    return build_table([[value] for value in values], build_schema(1, 0))
+
+
+def test_a_value_equal_to_a_quantile_is_in_the_bin_above() -> None:
+    members = [7.0 * number + 3 for number in range(101)]
+    assert np.quantile(members, 11 / 20) > 388 == members[55]
+    smaller, equal, larger = (build_number_table(value) for value in (387.0, 388.0, 389.0))
+    assert measures.marginals(build_number_table(*members), build_number_table(*members)) == 0
+    bins = [
+        measures.bin_columns(build_number_table(*members), table, 20)[0][1]
+        for table in (smaller, equal, larger)
+    ]
+    assert [int(table[0]) for table in bins] == [10, 11, 11]
+
+
+def test_quantiles_are_computed_from_the_written_decimals() -> None:
+    # The median of 0.1 and 0.5 is 0.3, but the median of their float64 values is above the float64 of 0.3.
+    assert sum(map(Fraction, (0.1, 0.5))) / 2 > Fraction(0.3)
+    ((_, bin_numbers),) = measures.bin_columns(build_number_table(0.1, 0.5), build_number_table(0.3), 2)
+    assert bin_numbers.tolist() == [1]
+    assert measures.tails(build_number_table(*range(101)), build_number_table(1.0, 99.0)) == 0.02
+    assert (
+        measures.tails(build_number_table(*range(101)), build_number_table(np.nextafter(1, 0), 99.0)) == 0.48
+    )
+
+
+@given(
+    st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=9), st.integers(0, 100)
+)
+@limit_examples(200)
+def test_float_limits_are_the_nearest_floats_to_a_quantile(values: list[float], percent: int) -> None:
+    limit = measures.quantile(np.sort(values), Fraction(percent, 100))
+    assert limit == plain.quantile([Fraction(repr(value)) for value in values], percent)
+    for nearest, sign in (
+        (measures.smallest_float_from(limit), 1),
+        (measures.largest_float_up_to(limit), -1),
+    ):
+        assert sign * measures.exact_decimal(nearest) >= sign * limit
+        neighbour = math.nextafter(nearest, -sign * math.inf)
+        assert math.isinf(neighbour) or sign * measures.exact_decimal(neighbour) < sign * limit
+
+
+def build_target(case: MembershipCase) -> MembershipAttackInput:
+    return MembershipAttackInput(case.candidates, case.release)
+
+
+@every_measure
+@given(case=cases())
+@limit_examples(100)
+def test_measures_equal_plain_loops(name: str, case: MembershipCase) -> None:
+    measure, tolerance = MEASURES[name]
+    expected = getattr(plain, name)(list_rows(case.member_table), list_rows(case.release))
+    value = measure(case.member_table, case.release)
+    assert type(value) is float
+    assert 0 <= value <= 1
+    assert value == pytest.approx(expected, abs=tolerance, rel=0)
+
+
+@every_attacker
+@given(case=cases())
+@limit_examples(100)
+def test_attackers_equal_plain_loops(name: str, case: MembershipCase) -> None:
+    attacker, tolerance = ATTACKERS[name]
+    expected = getattr(plain, name)(list_rows(case.candidates), list_rows(case.release))
+    scores = attacker(build_target(case))
+    assert scores.shape == (case.candidates.rows,)
+    assert ((scores >= 0) & (scores <= 1)).all()
+    assert np.abs(scores - expected).max() <= tolerance
+
+
+@every_measure
+@given(case=cases(), seed=st.integers(0, 99))
+@limit_examples(40)
+def test_the_order_of_rows_changes_no_measure(name: str, case: MembershipCase, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    member_table, release = (
+        table.select_rows(rng.permutation(table.rows)) for table in (case.member_table, case.release)
+    )
+    assert MEASURES[name][0](member_table, release) == MEASURES[name][0](case.member_table, case.release)
+
+
+@every_attacker
+@given(case=cases(), seed=st.integers(0, 99))
+@limit_examples(40)
+def test_the_order_of_rows_changes_no_score(name: str, case: MembershipCase, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(case.candidates.rows)
+    reordered = MembershipAttackInput(
+        case.candidates.select_rows(order), case.release.select_rows(rng.permutation(case.release.rows))
+    )
+    scores, reordered_scores = ATTACKERS[name][0](build_target(case))[order], ATTACKERS[name][0](reordered)
+    assert np.abs(scores - reordered_scores).max() <= (1e-12 if name == "density" else 0)
+
+
+@every_measure
+@given(case=cases())
+@limit_examples(40)
+def test_releasing_the_members_has_no_loss(name: str, case: MembershipCase) -> None:
+    loss = MEASURES[name][0](case.member_table, case.member_table)
+    if name == "copies":
+        assert loss == 1.0
+    elif name == "tails":
+        # With few or equal values the share beyond the quantiles is not 0.02; it may be off by up to 0.98.
+        assert loss == pytest.approx(plain.tails(list_rows(case.member_table), list_rows(case.member_table)))
+    else:
+        assert loss == pytest.approx(0, abs=1e-15)
+
+
+@given(case=cases())
+@limit_examples(40)
+def test_inputs_stay_unchanged(case: MembershipCase) -> None:
+    copies = [(table.numbers.copy(), table.codes.copy()) for table in (case.candidates, case.release)]
+    for measure, _ in MEASURES.values():
+        measure(case.member_table, case.release)
+    for attacker, _ in ATTACKERS.values():
+        attacker(build_target(case))
+    for table, (numbers, codes) in zip((case.candidates, case.release), copies, strict=True):
+        assert np.array_equal(table.numbers, numbers)
+        assert np.array_equal(table.codes, codes)
+
+
+@given(case=cases())
+@limit_examples(60)
+def test_the_fitted_regression_has_a_zero_gradient(case: MembershipCase) -> None:
+    x = design_matrix(case.member_table, case.release)
+    labels = np.repeat([0.0, 1.0], [case.member_table.rows, case.release.rows])
+    weights = fit_logistic_regression(x, labels)
+    gradient = x.T @ (1 / (1 + np.exp(-(x @ weights))) - labels)
+    gradient[1:] += weights[1:]
+    assert np.abs(gradient).max() / len(x) <= 1e-8
+
+
+def test_equal_distances_stay_equal_despite_rounding() -> None:
+    tenths: Rows = [[number / 10, (7 * number % 11) / 10, (3 * number % 7) / 10] for number in range(40)]
+    shifted: Rows = [
+        [index / 10 + 0.3, (7 * index % 11) / 10, (3 * index % 7) / 10 + 0.1] for index in range(0, 40, 3)
+    ]
+    candidates, released = (build_table(rows, build_schema(3, 0)) for rows in (tenths, shifted))
+    scores = attackers.closest(MembershipAttackInput(candidates, released))
+    exact = plain.closest(tenths, list_rows(released))
+    assert [list(scores).count(score) for score in scores] == [exact.count(score) for score in exact]
+
+
+def test_the_block_size_changes_no_score(monkeypatch: pytest.MonkeyPatch) -> None:
+    from anoncup.tracks.membership import rows
+    from anoncup.tracks.membership.example import survey_table
+
+    table = survey_table(60)
+    target = MembershipAttackInput(table, table.select_rows(np.arange(20)))
+    expected = [attacker(target) for attacker, _ in ATTACKERS.values()]
+    monkeypatch.setattr(rows, "MAX_DISTANCES_PER_BLOCK", 7 * 20)
+    assert all(
+        (attacker(target) == scores).all()
+        for scores, (attacker, _) in zip(expected, ATTACKERS.values(), strict=True)
+    )

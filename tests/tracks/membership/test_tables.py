@@ -1,0 +1,152 @@
+"""Files of the membership track: problems with their places, and reproducible allocation of members."""
+
+import hashlib
+import hmac
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from numpy.random import PCG64
+
+from anoncup.errors import InvalidCompetition, InvalidInput, InvalidUpload
+from anoncup.rules.toml_values import TomlTable
+from anoncup.tracks.membership.allocation import allocate_members, allocate_teams
+from anoncup.tracks.membership.schema import CategoricalColumn, NumericColumn, TableSchema, parse_schema
+from anoncup.tracks.membership.tables import parse_candidates, parse_rows, parse_scores, write_table
+from anoncup.tracks.seeds import commit_to_seed
+from tests.support.hypothesis_profiles import limit_examples
+from tests.support.membership_cases import MembershipCase, cases, list_rows
+
+SCHEMA = TableSchema(
+    (
+        CategoricalColumn("sex", ("f", "m", "")),
+        NumericColumn("age", 0, 120),
+        CategoricalColumn("ill", ("no", "yes")),
+    )
+)
+GOOD = b"sex,age,ill\nf,30,no\n,0,yes\nm,120,no\n,1e1,no\n"
+
+
+def expect_problems(content: bytes, **limits: int) -> list[tuple[int | None, str | None, str]]:
+    with pytest.raises(InvalidUpload) as excinfo:
+        parse_rows(content, SCHEMA, file="released", **limits)
+    assert {problem.file for problem in excinfo.value.problems} == {"released"}
+    return [(problem.row, problem.column, problem.code) for problem in excinfo.value.problems]
+
+
+def test_the_competition_sets_the_column_types() -> None:
+    table, remarks = parse_candidates(GOOD, SCHEMA)
+    assert (table.numbers.tolist(), table.codes.tolist()) == (
+        [[30.0], [0.0], [120.0], [10.0]], [[0, 0], [2, 1], [1, 0], [2, 0]]
+    )  # fmt: skip
+    assert remarks == []
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (b"sex,ill,age\nf,no,3\n", [(None, "age", "header"), (None, "ill", "header")]),
+        (b"sex,age,ill\nx,3,no\nf,121,no\nf,-1,No\n",
+         [(1, "sex", "unknown_value"), (2, "age", "out_of_range"), (3, "age", "out_of_range"),
+          (3, "ill", "unknown_value")]),
+        (b"sex,age,ill\nf,,no\nf,nan,no\nf,1e999,no\n",
+         [(1, "age", "missing_value"), (2, "age", "not_a_number"), (3, "age", "not_finite")]),
+        ("sex,age,ill\nf,plenty,no\u200b\n".encode(),
+         [(1, "ill", "invisible_character"), (1, "age", "not_a_number")]),
+        (b"sex,age,ill\nf,3\n", [(1, None, "ragged_row")]),
+        (b"sex,age,ill\n", [(None, None, "no_rows")]),
+    ],
+)  # fmt: skip
+def test_problems_are_reported_with_row_and_column(content: bytes, expected: object) -> None:
+    assert expect_problems(content) == expected
+
+
+def test_the_number_of_rows_is_limited() -> None:
+    assert expect_problems(GOOD, max_rows=3) == [(None, None, "too_many_rows")]
+    assert expect_problems(GOOD, min_rows=5) == [(None, None, "too_few_rows")]
+    assert parse_rows(GOOD, SCHEMA, file="released", min_rows=4, max_rows=4)[0].rows == 4
+
+
+def test_the_number_of_candidates_must_be_even() -> None:
+    with pytest.raises(InvalidUpload, match="the table has 3 rows"):
+        parse_candidates(b"sex,age,ill\n" + b"f,3,no\n" * 3, SCHEMA)
+
+
+def test_there_must_be_one_score_between_0_and_1_for_each_candidate() -> None:
+    assert parse_scores(b"score\n0\n1\n.5\n", 3)[0].tolist() == [0, 1, 0.5]
+    for content, code in ((b"score\n1.1\n0\n0\n", "out_of_range"), (b"score\n0\n", "too_few_rows")):
+        with pytest.raises(InvalidUpload) as excinfo:
+            parse_scores(content, 3)
+        assert excinfo.value.problems[0].code == code
+
+
+@given(cases())
+@limit_examples(60)
+def test_a_table_round_trips(case: MembershipCase) -> None:
+    table, _ = parse_rows(write_table(case.release), case.release.schema, file="released")
+    assert list_rows(table) == list_rows(case.release)
+
+
+def test_the_schema_is_read_from_the_competition_file() -> None:
+    raw = {
+        "sex": {"kind": "categorical", "values": ["f", "m", ""]},
+        "age": {"kind": "numeric", "least": 0, "most": 120},
+        "ill": {"kind": "categorical", "values": ["no", "yes"]},
+    }
+    assert parse_schema(TomlTable(raw, "columns")) == SCHEMA
+
+
+@pytest.mark.parametrize(
+    ("column", "message"),
+    [
+        ({"kind": "ordinal"}, "columns.x.kind"),
+        ({"kind": "numeric", "least": 0}, "columns.x.most is missing"),
+        ({"kind": "numeric", "least": 2, "most": 1}, "columns.x.most must be no less than 2"),
+        ({"kind": "numeric", "least": math.nan, "most": 1}, "columns.x.least must be a finite number"),
+        ({"kind": "categorical", "values": []}, "columns.x.values"),
+        ({"kind": "categorical", "values": ["a", "a"]}, "columns.x.values"),
+        ({"kind": "categorical", "values": ["a", 1]}, "columns.x.values"),
+        ({"kind": "categorical", "values": ["a"], "least": 1}, "columns.x.least is not a key"),
+    ],
+)
+def test_an_invalid_column_definition_is_refused_with_its_key(column: object, message: str) -> None:
+    with pytest.raises(InvalidCompetition) as excinfo:
+        parse_schema(TomlTable({"x": column}, "columns"))
+    assert str(excinfo.value).startswith(message)
+
+
+def test_a_schema_without_columns_is_refused() -> None:
+    with pytest.raises(InvalidCompetition, match="at least one column"):
+        parse_schema(TomlTable({}, "columns"))
+
+
+def test_a_half_can_be_recomputed_from_the_documented_algorithm() -> None:
+    seed = bytes(range(32))
+    key = hmac.new(seed, b"members\x000\x00Team \xe6\x97\xa5", hashlib.sha256).digest()
+    numbers = PCG64(int.from_bytes(key, "big")).random_raw(50).tolist()
+    members = sorted(range(50), key=lambda row: (numbers[row], row))[:25]
+    assert np.flatnonzero(allocate_members(seed, "Team 日", 50)).tolist() == sorted(members)
+    assert commit_to_seed(seed) == hashlib.sha256(seed).hexdigest()
+
+
+def test_teams_get_different_halves_unless_sharing_is_allowed() -> None:
+    teams = [f"team {number}" for number in range(6)]
+    distinct = allocate_teams(b"seed", teams, 4)
+    assert len({members.tobytes() for members in distinct.values()}) == 6
+    assert all(members.sum() == 2 for members in distinct.values())
+    shared = allocate_teams(b"seed", teams, 4, shared=True)
+    assert all((shared[team] == allocate_members(b"seed", team, 4)).all() for team in teams)
+    assert len({members.tobytes() for members in shared.values()}) < 6
+    with pytest.raises(InvalidInput, match="all 6 halves"):
+        allocate_teams(b"seed", [*teams, "one more"], 4)
+
+
+def test_a_later_team_changes_no_earlier_half() -> None:
+    earlier, later = (allocate_teams(b"seed", [str(n) for n in range(size)], 6) for size in (5, 9))
+    assert all((later[team] == earlier[team]).all() for team in earlier)
+
+
+def test_all_candidates_are_equally_likely_members() -> None:
+    times_chosen = np.sum([allocate_members(b"seed", str(team), 20) for team in range(4000)], axis=0)
+    assert abs(times_chosen - 2000).max() < 5 * math.sqrt(1000)

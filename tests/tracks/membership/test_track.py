@@ -1,0 +1,418 @@
+"""The membership track from files to a verdict: parsing, allocation, round trips and measures."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anoncup.competition.parser import parse_competition
+from anoncup.competition.templates import template
+from anoncup.errors import InvalidCompetition, InvalidInput, InvalidUpload
+from anoncup.evaluation.evaluate import evaluate
+from anoncup.plugins import TRACKS
+from anoncup.rules.model import Rules
+from anoncup.testing.parts import TrackCase, check_attacker, check_measure, iter_method_cases
+from anoncup.testing.tracks import check_track
+from anoncup.tracks.generators import generator_for
+from anoncup.tracks.membership.adapter import files_of
+from anoncup.tracks.membership.allocation import allocate_teams
+from anoncup.tracks.membership.answer import Members
+from anoncup.tracks.membership.tables import MembershipOriginal, TypedTable, build_frame, write_table
+from anoncup.tracks.model import ReleaseContext
+from tests.support import membership_cases
+from tests.support import membership_reference as plain
+from tests.support.hypothesis_profiles import limit_examples
+from tests.support.membership_cases import build_survey, list_rows
+
+pytestmark = pytest.mark.full
+
+TRACK = TRACKS["membership"]
+SEED = bytes(range(32))
+ATTRIBUTE = '\n[questions.attribute]\nhidden = "disease"\n'
+
+
+def parse_rules(addition: str = "") -> Rules:
+    return parse_competition(template("membership") + addition)
+
+
+def hide_column(original: MembershipOriginal, column: str) -> tuple[MembershipOriginal, dict[str, bytes]]:
+    """Return the original without a column, and that column as the organizers' file."""
+    table = original.candidates
+    names = [name for name in table.schema.names if name != column]
+    return MembershipOriginal(table.select_columns(*names)), {
+        "hidden": write_table(table.select_columns(column))
+    }
+
+
+def allocate_members(
+    original: MembershipOriginal, rules: Rules, truth: Mapping[str, bytes], team: str = "a"
+) -> bytes:
+    assert TRACK.allocation is not None
+    contents = TRACK.allocation.make_files(
+        original, truth, rules, lambda purpose: generator_for(SEED, purpose, team)
+    )
+    assert list(contents) == ["members"]
+    return contents["members"]
+
+
+def build_context(
+    original: MembershipOriginal, rules: Rules, truth: Mapping[str, bytes] | None = None
+) -> ReleaseContext:
+    sizes = {"originals": original.rows, "rows": original.rows // 2}
+    return ReleaseContext(rules, sizes, lambda: original, organizer_files=truth or {})
+
+
+def test_the_track_keeps_all_track_laws() -> None:
+    cases = list(iter_method_cases(TRACK, parse_rules(), build_survey()))
+    original, truth = hide_column(build_survey(), "disease")
+    rules = parse_rules(ATTRIBUTE)
+    members = TRACK.answer_spec.read(
+        allocate_members(original, rules, truth), build_context(original, rules, truth)
+    )
+    cases += [TrackCase(rules, original, members.table, members), *iter_method_cases(TRACK, rules, original)]
+    check_track(TRACK, cases)
+
+
+def test_a_copy_loses_all_privacy_and_independent_columns_most_utility() -> None:
+    original, rules = build_survey(1000), parse_rules()
+    cases = iter_method_cases(TRACK, rules, original)
+    copy, independent, noise, copula = (
+        evaluate(rules, original, case.release, case.answer) for case in cases
+    )
+    assert copy.security == 1.0
+    assert copy.measures["copies"].value == 1.0
+    assert copy.measures["marginals"].value == copy.measures["pairs"].value == 0.0
+    assert max(independent.security, copula.security) < 0.2
+    assert independent.utility > max(noise.utility, copula.utility, 10 * copy.utility)
+    assert copy.excessive is None
+
+
+def test_a_verdict_equals_plain_loops() -> None:
+    original, rules = build_survey(30), parse_rules()
+    members = TRACK.answer_spec.read(allocate_members(original, rules, {}), build_context(original, rules))
+    release = TRACK.anonymize(TRACK.methods["noise"], original, rules, np.random.default_rng(3), {})[0]
+    verdict = evaluate(rules, original, release, members)
+    member_rows = list_rows(members.table)
+    released_rows = list_rows(release)
+    all_rows = list_rows(original.candidates)
+    expected_measures = {name: getattr(plain, name)(member_rows, released_rows) for name in TRACK.measures}
+    assert {name: result.value for name, result in verdict.measures.items()} == pytest.approx(
+        expected_measures, abs=1e-6
+    )
+    weighted_sum = sum(value for name, value in expected_measures.items() if name != "copies")
+    assert verdict.utility == pytest.approx(weighted_sum / 5, abs=1e-6)
+    is_member = [index in set(members.rows.tolist()) for index in range(30)]
+    expected_rates = {
+        name: plain.tpr(list(map(float, getattr(plain, name)(all_rows, released_rows))), is_member)
+        for name in TRACK.attackers
+    }
+    assert {name: result.rate.rate for name, result in verdict.attackers.items()} == pytest.approx(
+        {name: float(result) for name, result in expected_rates.items()}
+    )
+    largest = max(float(rate) for rate in expected_rates.values())
+    assert verdict.security == pytest.approx(max(0.0, (largest - 0.01) / 0.99))
+    details = verdict.measures["marginals"].details
+    assert details is not None
+    assert np.mean(list(details.values())) == pytest.approx(expected_measures["marginals"])
+
+
+def test_an_allocated_half_can_be_recomputed() -> None:
+    original, rules = build_survey(), parse_rules()
+    halves = allocate_teams(SEED, ["a", "b"], original.rows)
+    for team, half in halves.items():
+        table = build_frame(original.candidates.select_rows(half))
+        lines = allocate_members(original, rules, {}, team).decode().splitlines()
+        assert lines[0] == ",".join(["candidate", *table.columns])
+        numbers = [int(line.split(",")[0]) for line in lines[1:]]
+        assert numbers == (np.flatnonzero(half) + 1).tolist()
+        cells = [line.partition(",")[2] for line in lines]
+        assert cells == table.to_csv(index=False).splitlines()
+
+
+@st.composite
+def competitions_and_cases(draw: st.DrawFn) -> tuple[membership_cases.MembershipCase, Rules, str | None]:
+    """Draw hostile candidates with matching rules; with two or more columns, one may be hidden."""
+    case = draw(membership_cases.cases())
+    schema = case.candidates.schema
+    text = template("membership")
+    opening = text[: text.index("[membership.columns")]
+    phases = "\n[[phases]]" + text.partition("[[phases]]")[2]
+    columns = [
+        f'[membership.columns.{column.name}]\nkind = "numeric"\n'
+        f"least = {column.minimum!r}\nmost = {column.maximum!r}\n"
+        for column in schema.numeric
+    ] + [
+        f'[membership.columns.{column.name}]\nkind = "categorical"\nvalues = {list(column.values)}\n'
+        for column in schema.categorical
+    ]
+    hidden_column = draw(st.sampled_from([None, *schema.names])) if len(schema.names) > 1 else None
+    question = f'[questions.attribute]\nhidden = "{hidden_column}"\n' if hidden_column else ""
+    return case, parse_competition(opening + "\n".join(columns) + question + phases), hidden_column
+
+
+@given(competitions_and_cases())
+@limit_examples(60)
+def test_hostile_candidates_round_trip_through_their_files(
+    example: tuple[membership_cases.MembershipCase, Rules, str | None],
+) -> None:
+    case, rules, hidden_column = example
+    full_original = MembershipOriginal(case.candidates)
+    original, truth = hide_column(full_original, hidden_column) if hidden_column else (full_original, {})
+    parsed, _ = TRACK.parse_original(files_of(original), rules)
+    assert files_of(parsed) == files_of(original)
+    content = allocate_members(parsed, rules, truth)
+    members = TRACK.answer_spec.read(content, build_context(parsed, rules, truth))
+    assert TRACK.answer_spec.write(members) == content
+    assert list_rows(members.table) == list_rows(case.candidates.select_rows(members.is_member))
+    assert members.is_member.sum() == len(members.rows) == case.candidates.rows // 2
+    for question in TRACK.select_questions(rules).values():
+        guess = question.read(
+            question.write(question.perfect_guess(members)), build_context(parsed, rules, truth)
+        )
+        outcome = question.judge(guess, members, {}, **rules.questions.get(question.name, {}))
+        assert outcome.value == (0.0 if outcome.details.get("without_release") == 1 else 1.0)
+
+
+def allocate_case(example: tuple[membership_cases.MembershipCase, Rules, str | None]) -> TrackCase:
+    """Return a release of hostile candidates with members allocated as by the service."""
+    case, rules, hidden_column = example
+    full_original = MembershipOriginal(case.candidates)
+    original, truth = hide_column(full_original, hidden_column) if hidden_column else (full_original, {})
+    members = TRACK.answer_spec.read(
+        allocate_members(original, rules, truth), build_context(original, rules, truth)
+    )
+    return TrackCase(rules, original, case.release, members)
+
+
+@pytest.mark.parametrize("name", TRACK.measures)
+def test_measures_keep_their_laws_on_hostile_releases(name: str) -> None:
+    @limit_examples(25)
+    @given(competitions_and_cases())
+    def law(example: tuple[membership_cases.MembershipCase, Rules, str | None]) -> None:
+        case = allocate_case(example)
+        check_measure(TRACK.measures[name], TRACK, [case])
+        release = TRACK.measure_view(case.original, case.release, case.answer)
+        value = TRACK.measures[name].compute(release)
+        assert 0.0 <= value <= 1.0
+        reordered = case.release.select_rows(np.random.default_rng(0).permutation(case.release.rows))
+        reordered_value = TRACK.measures[name].compute(
+            TRACK.measure_view(case.original, reordered, case.answer)
+        )
+        assert reordered_value == pytest.approx(value, rel=1e-9, abs=1e-9)
+
+    law()
+
+
+@pytest.mark.parametrize("name", TRACK.attackers)
+def test_attackers_keep_their_laws_on_hostile_releases(name: str) -> None:
+    @limit_examples(25)
+    @given(competitions_and_cases())
+    def law(example: tuple[membership_cases.MembershipCase, Rules, str | None]) -> None:
+        case = allocate_case(example)
+        check_attacker(TRACK.attackers[name], TRACK, [case])
+        reordered = case.release.select_rows(np.random.default_rng(0).permutation(case.release.rows))
+        scores, reordered_scores = (
+            TRACK.attackers[name].attack(TRACK.attack_view(case.original, release))
+            for release in (case.release, reordered)
+        )
+        assert reordered_scores == pytest.approx(scores, rel=1e-9, abs=1e-9)
+
+    law()
+
+
+@pytest.mark.parametrize("name", [*TRACK.measures, *TRACK.attackers])
+def test_every_measure_and_attack_rate_depends_on_the_members(name: str) -> None:
+    original, rules = build_survey(40), parse_rules()
+    released, _ = TRACK.anonymize(TRACK.methods["copy"], original, rules, np.random.default_rng(0), {})
+    values = set()
+    for team in "abcdef":
+        members = TRACK.answer_spec.read(
+            allocate_members(original, rules, {}, team), build_context(original, rules)
+        )
+        release = TRACK.measure_view(original, released, members)
+        if name in TRACK.measures:
+            values.add(TRACK.measures[name].compute(release))
+        else:
+            scores = TRACK.attackers[name].attack(release.target)
+            values.add(TRACK.questions["membership"].rate_prediction(scores, members, {}).rate)
+    assert len(values) > 1
+
+
+VALID_ANSWER = "candidate,age,ill\n1,30,no\n3,50,yes\n"
+SMALL = template("membership").partition("[membership.columns")[0] + (
+    '[membership.columns.age]\nkind = "numeric"\nleast = 0\nmost = 99\n'
+    '[membership.columns.ill]\nkind = "categorical"\nvalues = ["no", "yes", ""]\n'
+)
+CANDIDATES = b"age,ill\n30,no\n30,no\n50,yes\n70,\n"
+
+
+def build_small_contest(addition: str = "") -> tuple[Rules, MembershipOriginal]:
+    rules = parse_competition(SMALL + addition)
+    names = ("age",) if addition else ("age", "ill")
+    lines = [line.split(b",")[: len(names)] for line in CANDIDATES.splitlines()]
+    candidates = b"".join(b",".join(line) + b"\n" for line in lines)
+    return rules, TRACK.parse_original({"candidates": candidates}, rules)[0]
+
+
+def test_the_members_file_is_read() -> None:
+    rules, original = build_small_contest()
+    members = TRACK.answer_spec.read(VALID_ANSWER.encode(), build_context(original, rules))
+    assert isinstance(members, Members)
+    assert (members.rows.tolist(), members.is_member.tolist()) == ([0, 2], [True, False, True, False])
+    assert list_rows(members.table) == [[30.0, "no"], [50.0, "yes"]]
+    TRACK.answer_spec.check(members, {"originals": 4, "rows": 1})
+    with pytest.raises(InvalidInput, match="2 members are not half of 6 candidates"):
+        TRACK.answer_spec.check(members, {"originals": 6, "rows": 1})
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ("candidate,age,ill\n1,30,no\n", {(None, None, "too_few_rows")}),
+        (VALID_ANSWER + "4,70,\n", {(None, None, "too_many_rows")}),
+        ("3,31,secret\n4,1,secret\n", {(None, None, "header")}),
+        ("candidate,age,ill\n3,50,yes\n1,30,no\n", {(2, "candidate", "not_a_row_number")}),
+        ("candidate,age,ill\n1,30,no\n1,30,no\n", {(2, "candidate", "not_a_row_number")}),
+        ("candidate,age,ill\n1,30,no\n3.5,50,yes\n", {(2, "candidate", "not_a_row_number")}),
+        ("candidate,age,ill\n1,30,no\n5,50,yes\n", {(2, "candidate", "out_of_range")}),
+        ("candidate,age,ill\n1,31,no\n3,50,yes\n", {(1, "age", "not_the_original")}),
+        ("candidate,age,ill\n1,30,no\n3,50,\n", {(2, "ill", "not_the_original")}),
+        ("candidate,age,ill\n1,30,no\n3,50,secret\n", {(2, "ill", "unknown_value")}),
+        ("candidate,age,ill\n1,secret,no\n3,50,yes\n", {(1, "age", "not_a_number")}),
+        ("candidate,age,ill\n1,30,no\n3,50\n", {(2, None, "ragged_row")}),
+    ],
+)
+def test_problems_of_a_members_file_have_a_place_but_no_value(content: str, expected: object) -> None:
+    rules, original = build_small_contest()
+    with pytest.raises(InvalidUpload) as excinfo:
+        TRACK.answer_spec.read(content.encode(), build_context(original, rules))
+    problems = excinfo.value.problems
+    assert {(problem.row, problem.column, problem.code) for problem in problems} == expected
+    assert {problem.file for problem in problems} == {"members"}
+    messages = [str(problem.describe()) for problem in problems]
+    assert not any("secret" in problem or "31" in problem or "3.5" in problem for problem in messages)
+
+
+HIDDEN_ILL = '[questions.attribute]\nhidden = "ill"\n'
+HIDDEN_CELLS = b"ill\nno\nyes\nyes\n\n"
+
+
+def test_the_hidden_column_comes_from_the_organizers() -> None:
+    rules, original = build_small_contest(HIDDEN_ILL)
+    assert TRACK.allocation is not None
+    assert [file.name for file in TRACK.allocation.requested_organizer_files(rules)] == ["hidden"]
+    TRACK.allocation.check_organizer_file("hidden", HIDDEN_CELLS, original, rules)  # type: ignore[misc]
+    members = TRACK.answer_spec.read(
+        VALID_ANSWER.encode(), build_context(original, rules, {"hidden": HIDDEN_CELLS})
+    )
+    question = TRACK.select_questions(rules)["attribute"]
+    guess = question.read(b"ill\nno\nno\nyes\n\n", build_context(original, rules))
+    outcome = question.judge(guess, members, {}, hidden="ill")
+    # Both members are right; a constant gets one of them. The others have "yes" and "", so the reference
+    # cannot predict "no".
+    details = {name: outcome.details[name] for name in ("members", "without_release", "commonest", "others")}
+    assert (outcome.value, outcome.correct, outcome.trials) == (1.0, 2, 2)
+    assert details == {"members": 1.0, "without_release": 0.5, "commonest": 0.5, "others": 0.5}
+    with pytest.raises(InvalidInput, match="only the service knows"):
+        question.judge(guess, replace(members, hidden_column=None), {}, hidden="ill")
+    with pytest.raises(InvalidInput, match="hidden is needed"):
+        allocate_members(original, rules, {})
+
+
+@pytest.mark.parametrize("content", [b"ill\nno\n", b"age\n1\n2\n3\n4\n", b"ill\nno\nsecret\nno\nno\n", b""])
+def test_invalid_organizer_data_is_refused_without_repeating_it(content: bytes) -> None:
+    rules, original = build_small_contest(HIDDEN_ILL)
+    assert TRACK.allocation is not None
+    with pytest.raises(InvalidUpload) as excinfo:
+        TRACK.allocation.check_organizer_file("hidden", content, original, rules)  # type: ignore[misc]
+    assert {problem.file for problem in excinfo.value.problems} == {"hidden"}
+    assert "secret" not in str([problem.describe() for problem in excinfo.value.problems])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('[membership.columns.candidate]\nkind = "numeric"\nleast = 0\nmost = 1\n', "with another name"),
+        ('[membership.columns.""]\nkind = "numeric"\nleast = 0\nmost = 1\n', "named by 1 to 80 characters"),
+        ('[membership.columns."a\\nb"]\nkind = "numeric"\nleast = 0\nmost = 1\n', "named by 1 to 80"),
+        ('[questions.attribute]\nhidden = "nobody"\n', "nobody is not such a column"),
+        ('[questions.attribute]\ntolerance = -1\n', "0 or more"),
+        ('[questions.membership]\nvalue = "auc"\n', "one of tpr, advantage"),
+        ('[questions.link]\n', "not a question of this track"),
+    ],
+)  # fmt: skip
+def test_invalid_settings_are_refused(text: str, message: str) -> None:
+    with pytest.raises(InvalidCompetition, match=message):
+        parse_competition(SMALL.replace('[questions.membership]\nvalue = "tpr"\n', "") + text)
+
+
+def parse_settings(new_settings: str) -> Rules:
+    old_settings = "shared = false\nfewest_rows = 0.5\nmost_rows = 2.0\n"
+    assert old_settings in SMALL
+    return parse_competition(SMALL.replace(old_settings, new_settings))
+
+
+def test_a_column_may_be_called_score() -> None:
+    column = '[membership.columns.score]\nkind = "numeric"\nleast = 0\nmost = 9\n'
+    rules = parse_competition(SMALL + column + '[questions.attribute]\nhidden = "score"\n')
+    guess = TRACK.questions["attribute"].read(
+        b"score\n9\n", ReleaseContext(rules, {"originals": 1}, lambda: pytest.fail("the schema says enough"))
+    )
+    assert guess.numbers.tolist() == [[9.0]]
+
+
+def test_candidates_need_a_column_besides_the_hidden_one() -> None:
+    without_ill = SMALL.partition("[membership.columns.ill]")[0]
+    parse_competition(without_ill)
+    with pytest.raises(InvalidCompetition, match="candidates need a column beside age"):
+        parse_competition(without_ill + "[questions.attribute]\n")
+
+
+@pytest.mark.parametrize(
+    ("settings", "candidates", "limits"),
+    [
+        ("", 10, (3, 10)),
+        ("fewest_rows = 1.0\nmost_rows = 1.0", 10, (5, 5)),
+        ("fewest_rows = 0.7\nmost_rows = 0.9", 20, (7, 9)),
+        ("fewest_rows = 0\nmost_rows = 0", 10, (1, 1)),
+        ("fewest_rows = 0.1\nmost_rows = 0.3", 2, (1, 1)),
+    ],
+)
+def test_the_competition_limits_the_rows_of_a_release(
+    settings: str, candidates: int, limits: tuple[int, int]
+) -> None:
+    parsed_settings: Any = parse_settings(settings).settings
+    assert parsed_settings.rows(candidates) == limits
+
+
+def test_the_maximum_of_rows_must_not_be_below_the_minimum() -> None:
+    with pytest.raises(InvalidCompetition, match=r"membership\.most_rows must be no less than 0\.5"):
+        parse_settings("most_rows = 0.4")
+
+
+def test_the_row_order_of_a_release_is_not_published() -> None:
+    table: TypedTable = build_survey().candidates
+    reordered = table.select_rows(np.random.default_rng(0).permutation(table.rows))
+    assert TRACK.write_canonical(table) == TRACK.write_canonical(reordered)
+    assert TRACK.files_of(table) != TRACK.files_of(reordered)
+
+
+def test_a_method_uses_allocated_members_or_those_of_the_team() -> None:
+    rules, original = build_small_contest(HIDDEN_ILL)
+    copy, rng = TRACK.methods["copy"], np.random.default_rng(0)
+    trial_release, members_drawn = TRACK.anonymize(copy, original, rules, rng, {})
+    assert sorted(list_rows(trial_release)) == sorted(list_rows(members_drawn.table))
+    ages = [row[0] for row in list_rows(original.candidates.select_rows(members_drawn.is_member))]
+    assert [row[0] for row in list_rows(members_drawn.table)] == ages
+    hidden_cells = [
+        row[0] for row in list_rows(members_drawn.hidden_column.select_rows(members_drawn.is_member))
+    ]
+    assert [row[1] for row in list_rows(members_drawn.table)] == hidden_cells
+    members = TRACK.answer_spec.read(VALID_ANSWER.encode(), build_context(original, rules))
+    released, answer = TRACK.anonymize(copy, original, rules, rng, {}, answer=members)
+    assert answer is members
+    assert sorted(list_rows(released)) == list_rows(members.table)

@@ -1,0 +1,190 @@
+"""Microdata measures, distances and attackers equal a second implementation on hostile tables."""
+
+import math
+from itertools import accumulate
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from anoncup.excessive.individual_distances import DistanceHistogram, individual_distances
+from anoncup.tracks.linkage import attack_rates
+from anoncup.tracks.microdata import MICRODATA, anonymity, distances, utility
+from anoncup.tracks.microdata.attackers import quasi_identifiers
+from tests.support import microdata_reference
+from tests.support.attacker_guesses import guess_rows
+from tests.support.hypothesis_profiles import limit_examples
+from tests.support.microdata_cases import MicrodataCase, cases
+
+hostile = limit_examples(150)
+
+
+def largest_cell(case: MicrodataCase) -> float:
+    return max(abs(x) for row in case.xs + case.ys for x in row)
+
+
+def assert_close(value: float, expected: float, *, unit: float = 1.0) -> None:
+    assert type(value) is float
+    assert math.isfinite(value)
+    assert value == pytest.approx(expected, rel=1e-9, abs=1e-12 * unit)
+
+
+@hostile
+@given(cases())
+def test_mean_mae(case: MicrodataCase) -> None:
+    assert_close(
+        utility.mean_mae(case.release),
+        microdata_reference.mean_mae(case.xs, case.ys),
+        unit=largest_cell(case),
+    )
+
+
+@hostile
+@given(cases())
+def test_cross_tables(case: MicrodataCase) -> None:
+    roles, quasi = case.release.original.columns, range(len(case.xq[0]))
+    tables = case.xq, case.xs, case.yq, case.ys
+    unit = largest_cell(case)
+    assert_close(
+        utility.cross_mean(case.release), microdata_reference.cross_mean(tables, quasi, [0]), unit=unit
+    )
+    all_targets = utility.cross_mean(
+        case.release, columns=roles.quasi_identifiers[1:], target=roles.sensitive
+    )
+    assert_close(
+        all_targets, microdata_reference.cross_mean(tables, quasi[1:], range(len(case.xs[0]))), unit=unit
+    )
+    assert_close(utility.cross_count(case.release), microdata_reference.cross_count(case.xq, case.yq, quasi))
+    one_column = utility.cross_count(case.release, columns=roles.quasi_identifiers[:1])
+    assert_close(one_column, microdata_reference.cross_count(case.xq, case.yq, quasi[:1]))
+
+
+@hostile
+@given(cases())
+def test_correlations_losses_and_rows(case: MicrodataCase) -> None:
+    assert_close(utility.cor_mae(case.release), microdata_reference.cor_mae(case.xs, case.ys))
+    assert_close(
+        utility.information_loss(case.release),
+        microdata_reference.information_loss(case.xs, case.ys, case.source),
+    )
+    assert_close(utility.row_difference(case.release), float(len(case.xs) - len(case.ys)))
+
+
+@hostile
+@given(cases())
+def test_anonymity(case: MicrodataCase) -> None:
+    sizes = microdata_reference.class_sizes(case.yq)
+    assert_close(anonymity.k_min(case.release), float(min(sizes)))
+    assert_close(anonymity.k_mean(case.release), len(case.yq) / len(sizes))
+    assert_close(anonymity.classes(case.release), float(len(sizes)))
+    assert_close(anonymity.unique_share(case.release), sizes.count(1) / len(case.yq))
+    names = case.release.original.columns.sensitive
+    by_l = {
+        name: microdata_reference.column_l_diversity(case.yq, case.ys, index)
+        for index, name in enumerate(names)
+    }
+    by_t = {
+        name: microdata_reference.column_t_closeness(case.yq, case.ys, index)
+        for index, name in enumerate(names)
+    }
+    assert anonymity.l_diversity_by_column(case.release) == by_l
+    assert anonymity.t_closeness_by_column(case.release) == pytest.approx(by_t, rel=1e-12)
+    assert_close(anonymity.l_diversity(case.release), min(by_l.values()))
+    assert_close(anonymity.t_closeness(case.release), max(by_t.values()))
+
+
+@hostile
+@given(cases())
+def test_gower_and_the_distances_of_individuals(case: MicrodataCase) -> None:
+    def distance(i: int, j: int) -> float:
+        return microdata_reference.gower(case.xq, case.xs, i, case.yq[j], case.ys[j])
+
+    own_distances = [distance(i, j) for j, i in enumerate(case.source)]
+    assert distances.gower_rows(case.release) == pytest.approx(own_distances, rel=1e-9, abs=1e-12)
+    all_distances = [[distance(i, j) for i in range(len(case.xs))] for j in range(len(case.ys))]
+    block = distances.gower_block(case.release.target, 0, len(case.ys))
+    assert block == pytest.approx(np.array(all_distances), rel=1e-9, abs=1e-12)
+    result = individual_distances(case.release, MICRODATA.distances["gower"])
+    expected = own_distances + [1.0] * (len(case.xs) - len(case.ys))
+    assert_close(result.mean, sum(expected) / len(expected))
+    assert_close(result.largest, max(expected))
+    for threshold in (None, 0.0, 0.04, 3.0):
+        assert_histogram_matches(result.histogram(threshold), expected, threshold or 0.0)
+
+
+def assert_histogram_matches(histogram: DistanceHistogram, distances: list[float], threshold: float) -> None:
+    """Assert the cumulative counts; a distance on an edge may count on either side."""
+    farthest = max(threshold, *distances)
+    assert histogram.end == pytest.approx(farthest if farthest > 1e-6 else 1.0, rel=1e-12)
+    assert sum(histogram.counts) == len(distances)
+    for i, below in enumerate(accumulate(histogram.counts), start=1):
+        edge = histogram.end * i / len(histogram.counts)
+        assert sum(d < edge - 1e-9 for d in distances) <= below
+        assert below <= sum(d <= edge + 1e-9 for d in distances)
+
+
+@hostile
+@given(cases())
+def test_the_nearest_other_row_by_gower(case: MicrodataCase) -> None:
+    rows = len(case.xs)
+    expected = [
+        min(
+            (
+                microdata_reference.gower(case.xq, case.xs, j, case.xq[i], case.xs[i])
+                for j in range(rows)
+                if j != i
+            ),
+            default=math.inf,
+        )
+        for i in range(rows)
+    ]
+    assert distances.gower_nearest_other(case.release.original) == pytest.approx(
+        expected, rel=1e-9, abs=1e-12
+    )
+
+
+@hostile
+@given(cases())
+def test_id_rand(case: MicrodataCase) -> None:
+    answer = quasi_identifiers.id_rand(case.release.target)
+    rate = attack_rates.rate_of(answer, case.release.source, rows=len(case.xs))
+    assert_close(
+        rate.rate, microdata_reference.id_rand_rate(case.xq, case.yq, case.source, range(len(case.xq[0])))
+    )
+    guess = attack_rates.sampled_guess(answer, np.random.default_rng(0))
+    sets = microdata_reference.candidates(case.xq, case.yq, range(len(case.xq[0])))
+    assert all(g in c if c else g == -1 for g, c in zip(guess.tolist(), sets, strict=True))
+
+
+@hostile
+@given(cases())
+def test_attackers_by_value_and_rank(case: MicrodataCase) -> None:
+    target, last = case.release.target, len(case.xs[0]) - 1
+    quasi, sensitive = range(len(case.xq[0])), range(last + 1)
+    tables, name = (case.xq, case.xs, case.yq, case.ys), f"s{last}"
+    assert guess_rows("id_sa", target, column=name) == microdata_reference.id_sa(tables, quasi, last)
+    assert guess_rows("id_sa", target, quasi_identifiers=()) == microdata_reference.id_sa(tables, [], 0)
+    assert guess_rows("sa_nearest", target, column=name) == microdata_reference.id_sa(tables, [], last)
+    assert guess_rows("sa_rank", target, column=name) == microdata_reference.sa_rank(case.xs, case.ys, last)
+    assert guess_rows("sort", target) == microdata_reference.sort(case.xs, case.ys, sensitive)
+    assert guess_rows("sort", target, sensitive=(name,)) == microdata_reference.sort(case.xs, case.ys, [last])
+
+
+@hostile
+@given(cases())
+def test_euclidean_attackers(case: MicrodataCase) -> None:
+    target = case.release.target
+    quasi, sensitive = range(len(case.xq[0])), range(len(case.xs[0]))
+    tables = case.xq, case.xs, case.yq, case.ys
+    expected = microdata_reference.euclidean_guess(tables, quasi, sensitive, search_all=False)
+    assert guess_rows("euc1", target) == expected
+    assert guess_rows("euc1", target, give_up="own_row") == [
+        index if row < 0 else row for index, row in enumerate(expected)
+    ]
+    assert guess_rows("euc2", target) == microdata_reference.euclidean_guess(
+        tables, quasi, sensitive, search_all=True
+    )
+    subset = {"quasi_identifiers": ("q0",), "sensitive": ("s0",)}
+    assert guess_rows("euc2", target, **subset) == microdata_reference.euclidean_guess(
+        tables, [0], [0], search_all=True
+    )

@@ -1,0 +1,342 @@
+"""The attackers ``aya``, ``gower`` and the one-to-one attackers equal a reference and keep their laws."""
+
+from collections.abc import Callable
+from decimal import Decimal
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anoncup.geometry import assignment, kernels
+from anoncup.geometry.arrays import FloatArray, IntArray
+from anoncup.geometry.assignment import candidates_from_blocks, match_dense, match_sparse
+from anoncup.geometry.kernels import knn_gower, octree_bvh
+from anoncup.geometry.kernels.assignment import place_rows
+from anoncup.tracks.linkage.attack_rates import AnnotatedGuess, rate_of
+from anoncup.tracks.linkage.attackers import own_row
+from anoncup.tracks.microdata.attackers.assignment import euc2_assignment, gower_assignment
+from anoncup.tracks.microdata.attackers.euclidean import aya, euc2
+from anoncup.tracks.microdata.attackers.gower import gower
+from anoncup.tracks.microdata.distances import (
+    build_whole_gower_index,
+    compute_ranges,
+    find_gower_nearest,
+    gower_sums,
+    scaled_differences,
+)
+from anoncup.tracks.microdata.example import household_columns, household_table
+from anoncup.tracks.microdata.registry import METHODS
+from anoncup.tracks.microdata.release import MicrodataRelease, MicrodataTarget, prepare, release_of, target_of
+from anoncup.tracks.outcomes import Rate
+from tests.support import microdata_reference_attackers as reference
+from tests.support.hypothesis_profiles import limit_examples
+from tests.support.microdata_cases import HOSTILE, TAME, MicrodataCase, build_case, cases
+
+pytestmark = pytest.mark.full
+
+Attack = Callable[..., IntArray | AnnotatedGuess]
+hostile_examples = limit_examples(80)
+small_cases = cases().filter(lambda case: len(case.xs) <= 6)
+SPARSE_OPTIONS = {"dense_limit": 0}
+dense_limits = st.sampled_from([0, 1000])
+
+
+def extract_guess(answer: IntArray | AnnotatedGuess) -> list[int]:
+    guess: list[int] = (answer.guess if isinstance(answer, AnnotatedGuess) else answer).tolist()
+    return guess
+
+
+def get_tables(
+    case: MicrodataCase,
+) -> tuple[list[tuple[str, ...]], list[list[float]], list[tuple[str, ...]], list[list[float]]]:
+    return case.xq, case.xs, case.yq, case.ys
+
+
+@hostile_examples
+@given(cases())
+def test_aya_takes_no_identical_row_while_the_class_has_others(case: MicrodataCase) -> None:
+    tables, target = get_tables(case), case.release.target
+    quasi_columns, sensitive_columns = range(len(case.xq[0])), range(len(case.xs[0]))
+    assert aya(target).tolist() == reference.aya(tables, quasi_columns, sensitive_columns)
+    subset = aya(target, quasi_identifiers=("q0",), sensitive=("s0",))
+    assert subset.tolist() == reference.aya(tables, [0], [0])
+    assert aya(target, quasi_identifiers=()).tolist() == reference.aya(tables, [], sensitive_columns)
+
+
+def test_aya_finds_partners_under_the_cheating_permutation() -> None:
+    table, roles = household_table(400), household_columns()
+    rng = np.random.default_rng(3)
+    anonymized, source = METHODS["cheating_permutation"].apply(table, roles, rng=rng)
+    target = release_of(prepare(table, roles), anonymized, source).target
+    assert (aya(target) != euc2(target))[target.original.group_by(roles.quasi_identifiers).sizes[
+        target.matching_classes(roles.quasi_identifiers)] > 1].all()  # fmt: skip
+
+
+@hostile_examples
+@given(cases())
+def test_own_row_answers_each_row_with_its_number(case: MicrodataCase) -> None:
+    assert own_row(case.release.target).tolist() == list(range(len(case.ys)))
+
+
+@hostile_examples
+@given(cases())
+def test_gower_finds_the_nearest_and_of_equally_near_rows_the_lowest(case: MicrodataCase) -> None:
+    assert gower(case.release.target).tolist() == reference.gower(get_tables(case))
+
+
+@hostile_examples
+@given(cases())
+def test_gower_sums_equal_those_of_plain_loops(case: MicrodataCase) -> None:
+    costs = [[float(cost) for _, cost in row] for row in reference.gower_costs(get_tables(case))]
+    sums = gower_sums(case.release.target, np.arange(len(case.ys)))
+    assert sums == pytest.approx(np.array(costs), rel=1e-14, abs=1e-300)
+
+
+@hostile_examples
+@given(cases())
+def test_gower_sums_are_bitwise_those_added_column_by_column(case: MicrodataCase) -> None:
+    target, all_rows = case.release.target, np.arange(len(case.ys))
+    original, (exponents, widths) = target.original, compute_ranges(target.original)
+    sums = np.zeros((target.rows, original.rows))
+    for codes, original_codes in zip(target.codes.T, original.codes.T, strict=True):
+        sums += codes[:, None] != original_codes
+    for column, (cells, original_cells) in enumerate(zip(target.values.T, original.values.T, strict=True)):
+        column_range = exponents[column], widths[column]
+        sums += np.minimum(scaled_differences(original_cells, cells[:, None], column_range), 1.0)
+    assert (gower_sums(target, all_rows) == sums).all()
+
+
+@pytest.mark.parametrize("method", ["add_noise", "k_anonymize", "swap_within_classes", "microaggregate"])
+@pytest.mark.parametrize("columns", [13, 2, 0])
+def test_gower_equals_an_exhaustive_search(method: str, columns: int) -> None:
+    check_nearest_rows(build_household_release(method, 300, columns).target)
+
+
+@pytest.mark.parametrize("kind", ["unknown", "mixed"])
+@pytest.mark.parametrize("values", ["noisy", "far", "huge"])
+def test_gower_equals_an_exhaustive_search_where_no_class_matches(kind: str, values: str) -> None:
+    release, rng = build_household_release("add_noise", 600), np.random.default_rng(2)
+    anonymized, columns = release.target.anonymized.copy(), release.original.columns
+    for name in columns.quasi_identifiers:
+        anonymized[name] = "unknown" if kind == "unknown" else rng.permutation(anonymized[name])
+    x = release.original.values
+    replacements = {
+        "noisy": release.target.values,
+        "far": x.min(axis=0) + np.ptp(x, axis=0) * rng.random(x.shape),
+        "huge": np.full(x.shape, 1e308),
+    }
+    anonymized[list(columns.sensitive)] = replacements[values]
+    check_nearest_rows(target_of(release.original, anonymized))
+
+
+@pytest.mark.parametrize(("texts", "columns"), [(700, 1), (600, 3), (3, 260), (600, 260), (1, 300)])
+def test_gower_equals_an_exhaustive_search_where_counts_need_more_than_a_byte(
+    texts: int, columns: int
+) -> None:
+    rng, rows = np.random.default_rng(4), 600
+    xq = rng.integers(0, texts, (rows, columns)).astype(str)
+    yq = np.where(rng.random(xq.shape) < 0.5, xq, rng.integers(0, texts + 1, xq.shape).astype(str))
+    xs = rng.integers(0, 9, (rows, 2)).astype(float)
+    ys = xs + rng.random((rows, 2))
+    tables = [tuple(map(tuple, table.tolist())) for table in (xq, xs, yq, ys)]
+    check_nearest_rows(build_case(tuple(tables), list(range(rows))).release.target)  # type: ignore[arg-type]
+
+
+def check_nearest_rows(target: MicrodataTarget) -> None:
+    """Check that the nearest row and the nearest seven rows are those of a search through all sums."""
+    all_rows = np.arange(target.rows)
+    sums = gower_sums(target, all_rows)
+    is_near = sums <= sums.min(axis=1, keepdims=True) * (1 + 1e-12)
+    assert gower(target).tolist() == is_near.argmax(axis=1).tolist()
+    index = build_whole_gower_index(target.original)
+    rows, distances = find_gower_nearest(target, index, all_rows, 7)
+    assert (rows == np.argsort(sums, axis=1, kind="stable")[:, :7]).all()
+    assert (distances == np.sort(sums, axis=1)[:, :7]).all()
+
+
+def build_household_release(method: str, rows: int, columns: int = 13) -> MicrodataRelease:
+    roles = household_columns()
+    table, quasi_identifiers = household_table(rows), roles.quasi_identifiers[1 : columns + 1]
+    anonymized, source = METHODS[method].apply(table, roles, rng=np.random.default_rng(1))
+    used_roles = type(roles)(quasi_identifiers, roles.sensitive)
+    return release_of(prepare(table, used_roles), anonymized, source)
+
+
+@hostile_examples
+@given(small_cases, dense_limits)
+def test_an_assignment_by_gower_is_optimal(case: MicrodataCase, limit: int) -> None:
+    answer = gower_assignment(case.release.target, dense_limit=limit)
+    check_optimal(extract_guess(answer), reference.gower_costs(get_tables(case)), Decimal("1e-12"))
+
+
+@hostile_examples
+@given(small_cases, dense_limits)
+def test_an_assignment_by_euclidean_distance_is_optimal(case: MicrodataCase, limit: int) -> None:
+    all_columns = range(len(case.xq[0])), range(len(case.xs[0]))
+    costs = reference.euclidean_costs(get_tables(case), *all_columns)
+    answer = euc2_assignment(case.release.target, dense_limit=limit)
+    check_optimal(extract_guess(answer), costs, rounding_margin(costs, case))
+    costs = reference.euclidean_costs(get_tables(case), [0], [0])
+    chosen_columns = {"quasi_identifiers": ("q0",), "sensitive": ("s0",)}
+    subset = euc2_assignment(case.release.target, **chosen_columns, dense_limit=limit)
+    check_optimal(extract_guess(subset), costs, rounding_margin(costs, case))
+
+
+def rounding_margin(costs: reference.Costs, case: MicrodataCase) -> Decimal:
+    """Return the difference of total costs up to which two assignments count as equally cheap.
+
+    It is 1e-9 of the largest cell of X plus the rounding of float64 in the largest sum of these distances.
+    """
+    largest = max(abs(x) for row in case.xs for x in row)
+    farthest = sum((max(cost for _, cost in row) for row in costs), Decimal(0))
+    return Decimal(largest) / 10**9 + farthest / 10**14
+
+
+def check_optimal(guess: list[int], costs: reference.Costs, margin: Decimal) -> None:
+    assert len(set(guess)) == len(guess)
+    assert all(0 <= i < len(costs[0]) for i in guess)
+    best = reference.lowest_cost(costs)
+    assert guess in reference.list_near_optimal(costs, best, margin)
+
+
+@hostile_examples
+@given(cases(), st.integers(0, 99), dense_limits)
+def test_the_order_of_rows_matters_only_between_equal_rows(
+    case: MicrodataCase, seed: int, limit: int
+) -> None:
+    target = case.release.target
+    order = np.random.default_rng(seed).permutation(target.rows)
+    moved = target_of(target.original, target.anonymized.iloc[order].reset_index(drop=True))
+    for attack in (gower_assignment, euc2_assignment):
+        guess, moved_guess = (
+            extract_guess(attack(attack_target, dense_limit=limit)) for attack_target in (target, moved)
+        )
+        rows = [(texts, tuple(cells)) for texts, cells in zip(case.yq, case.ys, strict=True)]
+        assert sorted(zip(rows, guess, strict=True)) == sorted(
+            zip([rows[j] for j in order], moved_guess, strict=True)
+        )
+
+
+@pytest.mark.parametrize("attack", [gower_assignment, euc2_assignment])
+@pytest.mark.parametrize("method", ["add_noise", "k_anonymize", "swap_within_classes", "microaggregate"])
+def test_sparse_lists_find_what_the_full_matrix_finds(attack: Attack, method: str) -> None:
+    target = build_household_release(method, 500).target
+    dense, sparse = attack(target), attack(target, **SPARSE_OPTIONS)
+    assert isinstance(dense, np.ndarray)
+    assert isinstance(sparse, AnnotatedGuess)
+    assigned = sparse.guess[sparse.guess >= 0]
+    assert len(np.unique(assigned)) == len(assigned)
+    assert len(assigned) == target.rows
+    dense_cost, sparse_cost = (total_cost(attack, target, guess) for guess in (dense, sparse.guess))
+    if "the least possible" in str(sparse.note):
+        assert sparse_cost == pytest.approx(dense_cost, rel=1e-9)
+    assert dense_cost <= sparse_cost * (1 + 1e-9)
+    assert sparse_cost <= dense_cost * 1.1
+
+
+def total_cost(attack: Attack, target: MicrodataTarget, guess: IntArray) -> float:
+    """Return the total cost of a full guess; each row outside of its class costs 1e9."""
+    all_rows = np.arange(target.rows)
+    if attack is gower_assignment:
+        return float(gower_sums(target, all_rows)[all_rows, guess].sum())
+    names = target.original.columns.quasi_identifiers
+    classes = target.matching_classes(names)
+    is_outside_class = (classes >= 0) & (target.original.group_by(names).group_ids[guess] != classes)
+    return float(
+        np.linalg.norm(target.original.values[guess] - target.values, axis=1).sum()
+        + 1e9 * is_outside_class.sum()
+    )
+
+
+def test_an_extreme_cell_does_not_change_the_guesses_for_other_rows() -> None:
+    release = build_household_release("add_noise", 300)
+    anonymized = release.target.anonymized.copy()
+    anonymized.loc[7, list(release.original.columns.sensitive)] = 1.7e308
+    outlier_target = target_of(release.original, anonymized)
+    for attack in (gower_assignment, euc2_assignment):
+        for options in ({}, SPARSE_OPTIONS):
+            guess, outlier_guess = (
+                np.array(extract_guess(attack(attack_target, **options)))
+                for attack_target in (release.target, outlier_target)
+            )
+            assert (guess == outlier_guess).mean() > 0.98
+
+
+def test_a_sparse_answer_has_a_note() -> None:
+    release = build_household_release("add_noise", 60)
+    answer = gower_assignment(release.target, dense_limit=59)
+    assert isinstance(answer, AnnotatedGuess)
+    assert str(answer.note) == (
+        "sparse assignment: 60 rows are more than dense_limit = 59; the total cost is the least possible"
+    )
+    rate = rate_of(answer, release.source, rows=60)
+    assert rate.note == answer.note
+    assert rate.interval is not None
+    assert isinstance(gower_assignment(release.target, dense_limit=60), np.ndarray)
+
+
+def test_a_row_whose_listed_rows_are_all_assigned_gets_another_or_abstains() -> None:
+    release = build_household_release("add_noise", 400)
+    identical_rows = release.target.anonymized.iloc[[0] * 400].reset_index(drop=True)
+    answer = gower_assignment(target_of(release.original, identical_rows), **SPARSE_OPTIONS)
+    assert isinstance(answer, AnnotatedGuess)
+    longest = assignment.LIST_LENGTHS[-1]
+    assert (answer.guess >= 0).sum() == longest
+    assert str(answer.note).endswith(
+        f"; {400 - longest} rows whose nearest {longest} went to others were matched with what was left, "
+        f"{400 - longest} of them abstain"
+    )
+
+
+def test_a_rate_without_a_note_has_none() -> None:
+    assert rate_of(np.array([0]), np.array([0]), rows=1).note is None
+    assert Rate(1.0, 1, 1, 1.0).note is None
+
+
+def generate_costs(kind: str, rng: np.random.Generator, rows: int, columns: int) -> FloatArray:
+    shape = rows, columns
+    generators: dict[str, Callable[[], FloatArray]] = {
+        "random": lambda: rng.random(shape),
+        "ties": lambda: rng.integers(0, 3, shape).astype(float),
+        "equal": lambda: np.ones(shape),
+        "places": lambda: np.abs(rng.normal(size=rows)[:, None] - rng.normal(size=columns)),
+        "negative": lambda: -rng.random(shape),
+        "crowd": lambda: rng.random(columns) + 1e-3 * rng.random(shape),
+    }
+    return generators[kind]()
+
+
+@pytest.mark.parametrize("kind", ["random", "ties", "equal", "places", "negative", "crowd"])
+@pytest.mark.parametrize("shape", [(1, 1), (1, 9), (30, 30), (40, 200), (200, 201)])
+def test_matching_by_lists_costs_as_little_as_by_the_full_matrix(kind: str, shape: tuple[int, int]) -> None:
+    costs = generate_costs(kind, np.random.default_rng(5), *shape)
+    dense = match_dense(costs)
+    listed = match_sparse(
+        candidates_from_blocks(lambda rows, columns: [costs[np.ix_(rows, columns)]]), *shape
+    )
+    dense_cost, column_of = costs[np.arange(shape[0]), dense].sum(), listed.columns
+    assigned = column_of[column_of >= 0]
+    assert len(np.unique(assigned)) == len(assigned)
+    if not listed.displaced_count:
+        assert costs[np.arange(shape[0]), column_of].sum() == pytest.approx(dense_cost, rel=1e-12)
+
+
+@given(st.integers(1, 5), st.integers(0, 3), st.sampled_from([TAME, HOSTILE]), st.data())
+@limit_examples(200)
+def test_a_full_matrix_is_matched_at_the_least_cost(
+    rows: int, extra_columns: int, cells: list[float], data: st.DataObject
+) -> None:
+    row_costs = st.lists(st.sampled_from(cells), min_size=rows + extra_columns, max_size=rows + extra_columns)
+    costs = np.array(data.draw(st.lists(row_costs, min_size=rows, max_size=rows)))
+    decimal_costs = [[(0, Decimal(cost)) for cost in line] for line in costs.tolist()]
+    check_optimal(match_dense(costs).tolist(), decimal_costs, Decimal(np.abs(costs).max()) / 10**12)
+
+
+def test_kernels_of_lists_are_compiled_for_one_set_of_types_only() -> None:
+    kernels.warm_scoring()
+    release = build_household_release("add_noise", 50)
+    for attack in (gower, gower_assignment, euc2_assignment):
+        attack(release.target, **({} if attack is gower else SPARSE_OPTIONS))
+    compiled_kernels = [octree_bvh.search_k_nearest, knn_gower.search_k_nearest_gower, place_rows]
+    assert [len(kernel.loop.signatures) for kernel in compiled_kernels] == [1, 1, 1]  # type: ignore[attr-defined]

@@ -1,0 +1,397 @@
+"""Reading and writing microdata tables, and refusing malformed ones with row, column and code."""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from anoncup.errors import MAX_LISTED_PROBLEMS, FileProblem, InvalidUpload
+from anoncup.messages import Message
+from anoncup.rules.settings import Columns
+from anoncup.tables.csv_text import write_csv
+from anoncup.tables.files import MAX_CELL, MAX_ROWS
+from anoncup.tracks.microdata.tables import parse_original, parse_release
+from tests.support.hypothesis_profiles import limit_examples
+from tests.support.step_counter import count_instructions
+from tests.support.table_files import (
+    COLUMNS,
+    FLOATS,
+    HEADER,
+    NAMES,
+    NOT_NUMBERS,
+    ONE_COLUMN,
+    SMALL,
+    SPELLINGS,
+    TEXTS,
+    ValidFile,
+    build_original,
+    cell_texts,
+    check_problem_list,
+    expect_refusal,
+    expected_rows,
+    frames,
+    hostile,
+    list_exact_cells,
+    list_problems,
+    quote,
+    valid_files,
+)
+
+# Round trips.
+
+
+@hostile
+@given(table=frames())
+@example(table=pd.DataFrame(dict.fromkeys(NAMES[:2], TEXTS) | {name: [*FLOATS, 0.0] for name in NAMES[2:]}))
+def test_a_written_table_reads_back_to_the_same_texts_and_bits(table: pd.DataFrame) -> None:
+    content = write_csv(table)
+    parsed, remarks = parse_original(content, COLUMNS)
+    assert remarks == []
+    assert list(parsed.columns) == list(NAMES)
+    assert list_exact_cells(parsed) == list_exact_cells(table)
+    assert write_csv(parsed) == content
+
+
+@hostile
+@given(table=frames(), seed=st.integers(0, 9))
+def test_a_shuffled_release_of_a_table_reads_back_without_remarks(table: pd.DataFrame, seed: int) -> None:
+    kept_rows = np.random.default_rng(seed).permutation(len(table))[: max(1, len(table) - 1)]
+    release = table.iloc[kept_rows].reset_index(drop=True)
+    parsed, remarks = parse_release(write_csv(release), table, COLUMNS)
+    assert remarks == []
+    assert list_exact_cells(parsed) == list_exact_cells(release)
+    assert list(parsed.dtypes) == list(parse_original(write_csv(table), COLUMNS)[0].dtypes)
+
+
+@hostile
+@given(texts=st.lists(cell_texts, min_size=1, max_size=6))
+@example(texts=[""])
+@example(texts=["", "", ""])
+@example(texts=["x", ""])
+def test_a_table_of_one_column_keeps_its_empty_cells(texts: list[str]) -> None:
+    parsed, _ = parse_original(write_csv(pd.DataFrame({"q": texts})), ONE_COLUMN)
+    assert parsed["q"].tolist() == texts
+
+
+@hostile
+@given(file=valid_files())
+@example(file=ValidFile(b"q,s\r\nx,1\r\n", SMALL))
+@example(file=ValidFile(b'\xef\xbb\xbf"q","s"\n"","1"', SMALL))
+@example(file=ValidFile(b"q\r\n\r\nx\r\n\r\n", ONE_COLUMN))
+def test_a_valid_file_reads_as_the_standard_library_reads_it(file: ValidFile) -> None:
+    parsed, remarks = parse_original(file.content, file.columns)
+    assert remarks == []
+    assert list_exact_cells(parsed) == expected_rows(file.content, file.columns)
+    assert parsed.index.equals(pd.RangeIndex(len(parsed)))
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_a_quasi_identifier_is_text_exactly_as_written(text: str) -> None:
+    parsed, _ = parse_original(HEADER + f"{quote(text, always=True)},1".encode(), SMALL)
+    assert parsed["q"].tolist() == [text]
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_a_number_is_read_to_the_nearest_float(spelling: str) -> None:
+    parsed, _ = parse_original(HEADER + f"x,{spelling}".encode(), SMALL)
+    assert parsed["s"][0].hex() == float(spelling).hex()
+
+
+def test_the_original_may_mix_roles_if_each_keeps_the_order_of_the_file() -> None:
+    columns = Columns(("a", "c"), ("b", "d"))
+    parsed, _ = parse_original(b"a,b,c,d\nx,1,y,2\n", columns)
+    assert list_exact_cells(parsed) == [["x", (1.0).hex(), "y", (2.0).hex()]]
+    error = expect_refusal(b"c,b,a,d\nx,1,y,2\n", columns)
+    assert list_problems(error) == [(None, None, "columns_order")]
+
+
+def test_blank_lines_at_the_end_are_ignored() -> None:
+    assert len(parse_original(b"q,s\nx,1\n\n\r\n\n", SMALL)[0]) == 1
+
+
+def test_quotes_inside_an_unquoted_cell_are_literal() -> None:
+    assert parse_original(b'q,s\n5" disk,1\n', SMALL)[0]["q"].tolist() == ['5" disk']
+
+
+# Refusals name row, column and code.
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (b"x,1\ny\nz,3\n", [(2, None, "ragged_row")]),
+        (b"x\ny,2\n", [(1, None, "ragged_row")]),
+        (b"x,1\ny,2,\n", [(2, None, "ragged_row")]),
+        (b"x,1,1\ny,2\nz\n", [(1, None, "ragged_row"), (3, None, "ragged_row")]),
+        (b"x,1\n \ny,2\n", [(2, None, "ragged_row")]),
+        (b"x,1\n\ny,2\n", [(2, None, "blank_line")]),
+        (b"\nx,1\n", [(1, None, "blank_line")]),
+        (b"x,1\r\r\ny,2\n", [(2, None, "blank_line")]),
+        (b"x,1\r\n\r\n\r\ny,2", [(2, None, "blank_line"), (3, None, "blank_line")]),
+        (b'"x,1\ny,2\nz,3\n', [(1, None, "unclosed_quote")]),
+        (b'x,1\n"y,2\nz,3\n', [(2, None, "unclosed_quote")]),
+        (b'x,1\ny,2\n"z,3\n', [(3, None, "unclosed_quote")]),
+        (b'x,1\ny,2\n"z,3', [(3, None, "unclosed_quote")]),
+        (b'x,"1\ny,2\n', [(1, None, "unclosed_quote")]),
+        (b'x,1\ny,"2\nz,3\n', [(2, None, "unclosed_quote")]),
+        (b'x,1\ny,"2', [(2, None, "unclosed_quote")]),
+        (b'x,1\ny,"2\n', [(2, None, "unclosed_quote")]),
+        (b'x,1\n"y"y,2\n', [(2, None, "text_after_quote")]),
+        (b'x,"1"2\n', [(1, None, "text_after_quote")]),
+        (b'x,1\n"y" ,2\n', [(2, None, "text_after_quote")]),
+        (b"x,1\ny\x00,2\n", [(2, "q", "control_character")]),
+        (b"x,1\ny,2\x1a", [(2, "s", "control_character")]),
+        (b"\x7f,1\x0b", [(1, "q", "control_character"), (1, "s", "control_character")]),
+        (b'x,1\n"y\nz",2\n', [(2, "q", "control_character")]),
+        (b'x,1\n"y\n\nz",2\nw,3\n', [(2, "q", "control_character")]),
+        (b'x,1\n"y\rz",2\n', [(2, "q", "control_character")]),
+        (b"x,1\n\xef\xbb\xbfy,2\n", [(2, "q", "invisible_character")]),
+        ("x,1\ny,\u202e2\n".encode(), [(2, "s", "invisible_character")]),
+        ("x,plenty\ny\u200b,2\n".encode(), [(1, "s", "not_a_number"), (2, "q", "invisible_character")]),
+        (b"x,1\n" + b"y" * (MAX_CELL + 1) + b",2\n", [(2, "q", "cell_too_long")]),
+        (b"x,1\ny," + b"1" * (MAX_CELL + 1) + b"\n", [(2, "s", "cell_too_long")]),
+        (b"x,1\ny,\n", [(2, "s", "missing_value")]),
+        (b'x,""\ny,2\n', [(1, "s", "missing_value")]),
+        (b"x,1e400\ny,2\nz,-1e309\n", [(1, "s", "not_finite"), (3, "s", "not_finite")]),
+        (b"x,1e400\ny,two\n", [(1, "s", "not_finite"), (2, "s", "not_a_number")]),
+        (b"x,\ny,two\n", [(1, "s", "missing_value"), (2, "s", "not_a_number")]),
+        (b"", [(None, None, "no_rows")]),
+        (b"\n\n", [(None, None, "no_rows")]),
+    ],
+)  # fmt: skip
+def test_a_bad_body_is_refused_with_row_column_and_code(
+    body: bytes, expected: list[tuple[int | None, str | None, str]]
+) -> None:
+    error = expect_refusal(HEADER + body)
+    assert list_problems(error) == expected
+    assert error.total == len(expected)
+    assert {problem.file for problem in error.problems} == {"original"}
+    assert (
+        list_problems(expect_refusal(HEADER + body, original=build_original("x", "y", "z", "w"))) == expected
+    )
+
+
+@pytest.mark.parametrize("cell", NOT_NUMBERS)
+def test_a_cell_that_is_no_plain_decimal_number_is_refused(cell: str) -> None:
+    content = HEADER + f"x,1\ny,{quote(cell, always=True)}\n".encode()
+    assert list_problems(expect_refusal(content)) == [(2, "s", "not_a_number")]
+
+
+def test_an_unclosed_quote_in_a_table_of_one_column_is_found() -> None:
+    assert list_problems(expect_refusal(b'q\nx\n"y\nz\n', ONE_COLUMN)) == [(2, None, "unclosed_quote")]
+    assert list_problems(expect_refusal(b'q\n"', ONE_COLUMN)) == [(1, None, "unclosed_quote")]
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
+def test_rows_are_counted_alike_under_every_line_end(end: bytes) -> None:
+    for bad, expected in [
+        (b"y", (3, None, "ragged_row")),
+        (b"", (3, None, "blank_line")),
+        (b"y,z", (3, "s", "not_a_number")),
+        (b'y,"1', (3, None, "unclosed_quote")),
+    ]:
+        content = b"\xef\xbb\xbf" + end.join([b"q,s", b"x,1", b"x,2", bad, b"x,4"]) + end
+        assert list_problems(expect_refusal(content)) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("header", "expected"),
+    [
+        (b"", [(None, None, "no_header")]),
+        (b"\nq,s\nx,1\n", [(None, None, "no_header")]),
+        (b"\xef\xbb\xbf\nx,1\n", [(None, None, "no_header")]),
+        (b'"q,s\nx,1\n', [(None, None, "header")]),
+        (b"q\nx\n", [(None, "s", "header")]),
+        (b"q,q,s\nx,x,1\n", [(None, "q", "header")]),
+        (b"q,s,t\nx,1,2\n", [(None, "t", "column_without_role")]),
+        (b"q;s\nx;1\n", [(None, "q", "header"), (None, "s", "header"), (None, "q;s", "column_without_role")]),
+        (b"Q,s\nx,1\n", [(None, "q", "header"), (None, "Q", "column_without_role")]),
+        (b" q,s\nx,1\n", [(None, "q", "header"), (None, " q", "column_without_role")]),
+        (b'q"",s\nx,1\n', [(None, "q", "header"), (None, 'q""', "column_without_role")]),
+        (b'"q""",s\nx,1\n', [(None, "q", "header"), (None, 'q"', "column_without_role")]),
+        (b'q","s\nx,1\n', [(None, None, "header")]),
+        (b'""q"",s\nx,1\n', [(None, None, "header")]),
+        (b'"q" ,s\nx,1\n', [(None, None, "header")]),
+        (
+            b"x,1\ny,2\n",
+            [(None, n, "header") for n in "qs"] + [(None, n, "column_without_role") for n in "x1"],
+        ),
+    ],
+)  # fmt: skip
+def test_an_original_needs_exactly_the_columns_of_the_competition(
+    header: bytes, expected: list[tuple[int | None, str | None, str]]
+) -> None:
+    error = expect_refusal(header)
+    assert list_problems(error) == expected
+    assert error.total == len(expected)
+
+
+@pytest.mark.parametrize(
+    ("header", "expected"),
+    [
+        (b"", [(None, None, "no_header")]),
+        (b"s,q\n1,x\n", [(None, "q", "header"), (None, "s", "header")]),
+        (b"q\nx\n", [(None, None, "header")]),
+        (b"q,s,s\nx,1,1\n", [(None, None, "header")]),
+        (b"q,q\nx,1\n", [(None, "s", "header")]),
+        (b"q,S\nx,1\n", [(None, "s", "header")]),
+        (b"x,1\n", [(None, None, "header")]),
+    ],
+)
+def test_a_release_needs_exactly_the_header_of_the_original(
+    header: bytes, expected: list[tuple[int | None, str | None, str]]
+) -> None:
+    assert list_problems(expect_refusal(header, original=build_original("x", "y"))) == expected
+
+
+def test_a_release_may_not_have_more_rows_than_the_original() -> None:
+    content = HEADER + b"x,1\n" * 3
+    assert len(parse_release(content, build_original("x", "x", "x"), SMALL)[0]) == 3
+    assert list_problems(expect_refusal(content, original=build_original("x", "x"))) == [
+        (None, None, "too_many_rows")
+    ]
+
+
+def test_at_most_twenty_problems_are_listed_and_all_are_counted() -> None:
+    error = expect_refusal(HEADER + b"x\n" * 37 + b"y,1\n")
+    assert list_problems(error) == [(row, None, "ragged_row") for row in range(1, MAX_LISTED_PROBLEMS + 1)]
+    assert error.total == 37
+    error = expect_refusal(HEADER + b"x,\n" * 30 + b"y,z\n" * 33)
+    assert len(error.problems) == MAX_LISTED_PROBLEMS
+    assert error.total == 63
+    assert expect_refusal(HEADER + b"\n" * 25 + b"x,1").total == 25
+    assert expect_refusal(",".join(f"c{i}" for i in range(60)).encode() + b"\n").total == 62
+    assert expect_refusal(b"q,s" + b",t" * 60 + b"\n", original=build_original("x")).total == 1
+
+
+def test_problems_are_listed_in_the_order_of_the_rows() -> None:
+    columns = Columns(("q",), ("a", "b"))
+    error = expect_refusal(b"q,a,b\nx,1,two\ny,one,2\nz,,\n", columns)
+    assert [(row, code) for row, _, code in list_problems(error)] == [
+        (1, "not_a_number"), (2, "not_a_number"), (3, "missing_value"), (3, "missing_value")
+    ]  # fmt: skip
+
+
+def test_a_problem_names_its_file() -> None:
+    with pytest.raises(InvalidUpload) as excinfo:
+        parse_original(b"q,s\nx,one\n", SMALL, file="my table.csv")
+    reason = Message("not a decimal number")
+    message = Message("{column}, row {row}: {what}", column="s", row=1, what=reason)
+    assert excinfo.value.problems == (
+        FileProblem("my table.csv", 1, "s", "not_a_number", message, line=2, value="one"),
+    )
+
+
+# Any input is either read or refused.
+
+
+def parse_or_none(content: bytes, columns: Columns) -> pd.DataFrame | None:
+    try:
+        return parse_original(content, columns)[0]
+    except InvalidUpload as error:
+        check_problem_list(error)
+        return None
+
+
+@limit_examples(500)
+@given(
+    content=st.binary(max_size=80),
+    prefix=st.sampled_from([b"", b"q,s\n", b"q\n", b"q,s\nx,1\n", b"\xef\xbb\xbf"]),
+)
+def test_random_bytes_are_read_or_refused(content: bytes, prefix: bytes) -> None:
+    for columns in (SMALL, ONE_COLUMN):
+        parse_or_none(prefix + content, columns)
+
+
+pieces = st.sampled_from(
+    [b'"', b'""', b",", b"\n", b"\r", b"\r\n", b"\x00", b" ", b"\xff", b"\x81", b"x", b"1", b"\t"]
+)
+
+
+@st.composite
+def damaged_files(draw: st.DrawFn) -> ValidFile:
+    file = draw(valid_files())
+    content = file.content
+    for _ in range(draw(st.integers(1, 4))):
+        start = draw(st.integers(0, len(content)))
+        end = start + draw(st.integers(0, 2))
+        content = content[:start] + draw(pieces | st.just(b"")) + content[end:]
+    return ValidFile(content, file.columns)
+
+
+@limit_examples(1000)
+@given(file=damaged_files())
+@example(file=ValidFile(b'q,s\nx,"1', SMALL))
+@example(file=ValidFile(b'q,s\n"x"y,1', SMALL))
+def test_a_damaged_file_is_refused_or_reads_as_the_standard_library_reads_it(file: ValidFile) -> None:
+    parsed = parse_or_none(file.content, file.columns)
+    try:
+        file.content.decode()
+    except UnicodeDecodeError:
+        return
+    if parsed is not None:
+        content = file.content.rstrip(b"\r\n") if file.columns is not ONE_COLUMN else file.content
+        assert list_exact_cells(parsed) == expected_rows(content, file.columns)
+
+
+LONG_LENGTH = 60_000_000
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"x" * LONG_LENGTH,
+        b"," * LONG_LENGTH,
+        b"q,s\n" + b"x" * LONG_LENGTH,
+        b"q,s\n" + b"," * LONG_LENGTH,
+        b"q,s\nx," + b"1" * LONG_LENGTH,
+        b'q,s\nx,1\n"' + b"x" * LONG_LENGTH,
+        b'q,s\nx,"' + b'""' * (LONG_LENGTH // 2),
+        b"q,s\n" + b"\n" * LONG_LENGTH,
+        b"q,s\n" + b"x\r\n" * (LONG_LENGTH // 3),
+        b"q,s\n" + b"x\n" * MAX_ROWS,
+        b"q,s\n" + b"x,\n" * MAX_ROWS,
+        b"q,s\n" + b"\n" * (MAX_ROWS - 1) + b"x,1",
+        ",".join(f"c{i}" for i in range(150_000)).encode() + b"\n",
+    ],
+    ids=lambda content: repr(content[:12]),
+)
+def test_a_huge_malformed_file_is_refused(content: bytes) -> None:
+    assert parse_or_none(content, SMALL) is None
+
+
+GROWING_FILES: dict[str, Callable[[int], bytes]] = {
+    "one cell": lambda count: b"q,s\n" + b"x" * count,
+    "commas": lambda count: b"," * count,
+    "a row of commas": lambda count: b"q,s\n" + b"," * count,
+    "digits": lambda count: b"q,s\nx," + b"1" * count,
+    "quotes": lambda count: b'q,s\nx,"' + b'""' * count,
+    "an open quote": lambda count: b'q,s\nx,1\n"' + b"x" * count,
+    "empty rows": lambda count: b"q,s\n" + b"\n" * count + b"x,1",
+    "short rows": lambda count: b"q,s\n" + b"x\n" * count,
+    "empty cells": lambda count: b"q,s\n" + b"x,\n" * count,
+    "columns": lambda count: ",".join(f"c{i}" for i in range(count)).encode() + b"\n",
+    "good rows": lambda count: b"q,s\n" + b"x,1\n" * count,
+}
+
+
+@pytest.mark.parametrize("generate", GROWING_FILES.values(), ids=GROWING_FILES)
+def test_the_work_grows_at_most_linearly_with_the_length(generate: Callable[[int], bytes]) -> None:
+    def count_parse_steps(count: int) -> int:
+        generated_file = generate(count)
+        return count_instructions(lambda: parse_or_none(generated_file, SMALL))
+
+    count_parse_steps(10)  # imports and caches of the first call are not counted
+    assert count_parse_steps(4_000) < 2.1 * count_parse_steps(2_000) + 1_000
+
+
+def test_infinity_is_never_read() -> None:
+    parsed = parse_or_none(b"q,s\nx," + b"9" * 308, SMALL)
+    assert parsed is not None
+    assert math.isfinite(parsed["s"][0])
+    assert parse_or_none(b"q,s\nx," + b"9" * 309, SMALL) is None

@@ -1,0 +1,200 @@
+"""Values of the monthly track equal those of a reference with plain loops and exact fractions."""
+
+from fractions import Fraction
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+
+from anoncup.competition.parser import parse_competition
+from anoncup.competition.templates import template
+from anoncup.evaluation.attacks import rate_attack
+from anoncup.evaluation.evaluate import evaluate
+from anoncup.geometry.arrays import BoolArray
+from anoncup.tracks.monthly import MONTHLY
+from anoncup.tracks.monthly.answer import NameArray, build_pseudonym_table, extract_answer
+from anoncup.tracks.monthly.files import QUESTIONS
+from anoncup.tracks.monthly.goods_similarity import cosine_distance
+from anoncup.tracks.monthly.original import MonthlyOriginal
+from tests.support import monthly_reference as reference
+from tests.support.hypothesis_profiles import limit_examples
+from tests.support.monthly_cases import (
+    DELETED_ROW,
+    MonthlyCase,
+    alter_rows,
+    attach_knowledge,
+    build_case,
+    cases,
+    collect_guesses,
+    compute_measures,
+    random_row,
+)
+from tests.support.monthly_reference import Row
+
+hostile_examples = limit_examples(150)
+RULES = parse_competition(template(2017))
+
+
+def mask_rows(rows: list[Row], is_kept: BoolArray) -> list[Row]:
+    return [
+        (*row[:4], row[4][:2], *row[5:]) if is_known else DELETED_ROW
+        for row, is_known in zip(rows, is_kept.tolist(), strict=True)
+    ]
+
+
+def convert_to_dict(names: NameArray, original: MonthlyOriginal) -> reference.Pseudonyms:
+    """Return the pseudonym of each customer and month, without ``DEL``."""
+    customers = original.customers["customer"].tolist()
+    return {
+        (customer, month): name
+        for customer, monthly_names in zip(customers, names.tolist(), strict=True)
+        for month, name in zip(original.months, monthly_names, strict=True)
+        if name != "DEL"
+    }
+
+
+@hostile_examples
+@given(case=cases())
+def test_the_answer_equals_that_of_the_reference(case: MonthlyCase) -> None:
+    original = case.release.original
+    assert list(original.months) == reference.list_months(case.original_rows)
+    assert convert_to_dict(extract_answer(case.release), original) == reference.build_answer(
+        case.original_rows, case.released_rows
+    )
+
+
+@hostile_examples
+@given(case=cases())
+def test_every_measure_equals_its_formula(case: MonthlyCase) -> None:
+    values = compute_measures(case.release)
+    assert list(values) == list(reference.MEASURES)
+    for name, compute in reference.MEASURES.items():
+        assert type(values[name]) is float
+        assert 0 <= values[name] <= 1
+        assert values[name] == pytest.approx(
+            compute(case.original_rows, case.released_rows), rel=1e-12, abs=1e-13
+        ), name
+
+
+@hostile_examples
+@given(case=cases(), seed=st.binary(max_size=3))
+def test_every_attacker_guesses_like_the_reference(case: MonthlyCase, seed: bytes) -> None:
+    release = attach_knowledge(case.release, seed)
+    guesses, tables = collect_guesses(release), release.original.knowledge
+    assert list(guesses) == list(reference.KEYS)
+    for question, table in QUESTIONS.items():
+        for name, key in reference.KEYS.items():
+            expected = reference.attack(case.released_rows, mask_rows(case.original_rows, tables[table]), key)
+            assert convert_to_dict(guesses[name][question].names, release.original) == expected, (
+                name,
+                question,
+            )
+
+
+@hostile_examples
+@given(case=cases(), seed=st.binary(max_size=3), data=st.data())
+def test_outcomes_and_risks_equal_the_reference(case: MonthlyCase, seed: bytes, data: st.DataObject) -> None:
+    release = attach_knowledge(case.release, seed)
+    truth = reference.build_answer(case.original_rows, case.released_rows)
+    original, answer = release.original, build_pseudonym_table(release.original, extract_answer(release))
+    months, sizes = reference.list_months(case.original_rows), MONTHLY.sizes(original, release)
+    outcomes: dict[str, dict[str, Fraction]] = {}
+    for name, by_question in collect_guesses(release).items():
+        outcomes[name] = {}
+        for question, attack_guess in by_question.items():
+            rows = mask_rows(case.original_rows, original.knowledge[QUESTIONS[question]])
+            expected_guess = reference.attack(case.released_rows, rows, reference.KEYS[name])
+            expected = reference.reidentification_rate(case.customers, months, expected_guess, truth)
+            outcome = MONTHLY.questions[question].rate_prediction(attack_guess, answer, sizes)
+            assert Fraction(int(outcome.correct or 0), outcome.trials) == expected
+            assert (outcome.rate, outcome.trials) == (float(expected), len(case.customers))
+            outcomes[name][question] = expected
+    rates = [
+        rate_attack(MONTHLY.attackers[name], attack_guess, answer, sizes, track=MONTHLY, rules=RULES)
+        for name, attack_guess in collect_guesses(release).items()
+    ]
+    for rate, by_table in zip(rates, outcomes.values(), strict=True):
+        assert (
+            rate.rate == rate.risk == pytest.approx(float(sum(by_table.values(), Fraction(0)) / 4), rel=1e-15)
+        )
+        assert rate.details == rate.risks == {name: float(value) for name, value in by_table.items()}
+    shares = st.lists(st.fractions(0, 1, max_denominator=8), max_size=3)
+    guesses = {question: data.draw(shares) for question in QUESTIONS}
+    team_risk = MONTHLY.rival_risk(
+        {name: sorted(map(float, team_shares), reverse=True) for name, team_shares in guesses.items()}
+    )
+    expected_risk = float(reference.security(outcomes, guesses))
+    assert max(team_risk, *(rate.risk for rate in rates)) == pytest.approx(expected_risk, rel=1e-15)
+
+
+@limit_examples(60)
+@given(case=cases(), seed=st.binary(max_size=3))
+def test_a_verdict_is_the_mean_of_the_worst_loss_and_the_strongest_attackers_mean(
+    case: MonthlyCase, seed: bytes
+) -> None:
+    release = attach_knowledge(case.release, seed)
+    truth = reference.build_answer(case.original_rows, case.released_rows)
+    original, months = release.original, reference.list_months(case.original_rows)
+    tables = {
+        name: mask_rows(case.original_rows, original.knowledge[table]) for name, table in QUESTIONS.items()
+    }
+    outcomes = {
+        name: {
+            question: reference.reidentification_rate(
+                case.customers, months, reference.attack(case.released_rows, rows, key), truth
+            )
+            for question, rows in tables.items()
+        }
+        for name, key in reference.KEYS.items()
+    }
+    losses = [compute(case.original_rows, case.released_rows) for compute in reference.MEASURES.values()]
+    verdict = evaluate(RULES, original, release, build_pseudonym_table(original, extract_answer(release)))
+    assert (verdict.verdict, verdict.excessive) == ("accepted", None)
+    assert verdict.security == pytest.approx(float(reference.security(outcomes, {})), rel=1e-15)
+    assert verdict.utility == pytest.approx(max(losses), rel=1e-12, abs=1e-12)
+    assert verdict.overall == (verdict.utility + verdict.security) / 2
+
+
+@hostile_examples
+@given(case=cases())
+def test_no_measure_depends_on_the_order_of_rows_or_on_pseudonyms(case: MonthlyCase) -> None:
+    reordered = build_case(case.customers[::-1], case.original_rows[::-1], case.released_rows[::-1])
+    names = {row[0]: f"other{position}" for position, row in enumerate(case.released_rows)} | {"DEL": "DEL"}
+    renamed = build_case(
+        case.customers, case.original_rows, [(names[row[0]], *row[1:]) for row in case.released_rows]
+    )
+    assert (
+        compute_measures(reordered.release)
+        == compute_measures(case.release)
+        == compute_measures(renamed.release)
+    )
+
+
+@pytest.mark.parametrize("goods", [99, 100, 101, 230])
+def test_the_top_goods_are_at_most_a_hundred(goods: int) -> None:
+    random = Random(goods)
+    cell_values = (["2011-01-05", "2011-02-01"], ["1"], ["1", "6", "12", "30"])
+    names = [str(number) for number in range(goods)]
+    row_goods = [*names, *(random.choice(names) for _ in range(400))]
+    original_rows = [random_row(random, random.choice("PQRSTU"), good, cell_values) for good in row_goods]
+    case = build_case(
+        list("PQRSTU"), original_rows, alter_rows(random, original_rows, (cell_values[0], ["1"], ["1", "12"]))
+    )
+    values = compute_measures(case.release)
+    for name, compute in reference.MEASURES.items():
+        assert values[name] == pytest.approx(
+            compute(case.original_rows, case.released_rows), rel=1e-12, abs=1e-13
+        ), name
+    assert (values["top_goods"] > 0) == (goods > 100)
+
+
+@pytest.mark.parametrize("at_once", [1, 2, 7, 40])
+def test_cosines_in_blocks_equal_those_of_the_whole_matrix(at_once: int) -> None:
+    random = np.random.Generator(np.random.PCG64(1))
+    original, released = (csr_array(random.poisson(0.3, (40, 15))) for _ in range(2))
+    assert cosine_distance(original, released, goods_per_block=at_once) == pytest.approx(
+        cosine_distance(original, released), rel=1e-14
+    )

@@ -1,0 +1,428 @@
+"""Reading, writing and refusing the files of the monthly track."""
+
+import hmac
+from collections.abc import Callable
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anoncup.errors import InvalidUpload
+from anoncup.rules.model import Rules
+from anoncup.tables.files import Remark
+from anoncup.tracks.monthly.adapter import parse_original
+from anoncup.tracks.monthly.answer import (
+    build_pseudonym_table,
+    empty_guess,
+    extract_answer,
+    judge_names,
+    parse_answer,
+    parse_guess,
+    write_pseudonyms,
+)
+from anoncup.tracks.monthly.example import load_year_of_tc400, make_example_data
+from anoncup.tracks.monthly.files import CUSTOMER_COLUMNS, KNOWLEDGE_PERCENTAGES, TRANSACTION_COLUMNS
+from anoncup.tracks.monthly.knowledge import knowledge_csv, parse_knowledge, sample_known_rows
+from anoncup.tracks.monthly.original import MonthlyOriginal
+from anoncup.tracks.monthly.release import MonthlyRelease, parse_release, shuffle_kept_rows
+from tests.support.hypothesis_profiles import limit_examples
+from tests.support.monthly_cases import (
+    DELETED_ROW,
+    TRANSACTIONS,
+    MonthlyCase,
+    build_csv,
+    build_original,
+    cases,
+    knowledge_generator,
+)
+from tests.support.monthly_reference import Row
+
+hostile_examples = limit_examples(60)
+
+Location = tuple[int | None, str | None, str]
+RELEASED_ROWS: list[Row] = [
+    ("p1", "x", "2011/1/6", "", "A13", "2.50", "4"),
+    DELETED_ROW,
+    ("p2", "", "2011-02-28", "noon", "A12", "0", "3"),
+    ("p3", "i3", "2011-01-05", "9:00", "A13", "0", "12"),
+]
+ANSWER_ROWS = [("c1", "p1", "p2"), ("c2", "p3", "DEL")]
+ANSWER_COLUMNS = ("customer", "2011-01", "2011-02")
+
+
+def build_example_original() -> MonthlyOriginal:
+    return build_original(["c1", "c2"], TRANSACTIONS)
+
+
+def encode_rows(rows: list[Row]) -> bytes:
+    return build_csv(TRANSACTION_COLUMNS, rows)
+
+
+def parse_example_release() -> MonthlyRelease:
+    return parse_release(encode_rows(RELEASED_ROWS), build_example_original())[0]
+
+
+def replace_cells(rows: list[Row], row: int, **cells: str) -> list[Row]:
+    """Return the rows with some cells of row ``row``, counted from 1, replaced."""
+    records = [dict(zip(TRANSACTION_COLUMNS, record, strict=True)) for record in rows]
+    records[row - 1] |= cells
+    return [tuple(record.values()) for record in records]  # type: ignore[misc]
+
+
+def read_original(files: dict[str, bytes]) -> tuple[MonthlyOriginal, list[Remark]]:
+    return parse_original(files, Rules("small", {}, "monthly", "UTC"))
+
+
+def expect_refusal(parse: Callable[[], object]) -> InvalidUpload:
+    with pytest.raises(InvalidUpload) as excinfo:
+        parse()
+    return excinfo.value
+
+
+def list_locations(error: InvalidUpload) -> list[Location]:
+    return [(problem.row, problem.column, problem.code) for problem in error.problems]
+
+
+def test_an_original_has_its_cells_as_text_and_as_numbers() -> None:
+    parsed = build_example_original()
+    assert parsed.months == ("2011-01", "2011-02")
+    assert [tuple(row) for row in parsed.records.cells.to_numpy()] == TRANSACTIONS
+    assert (parsed.customer_row.tolist(), parsed.month_index.tolist()) == ([0, 0, 0, 1], [0, 0, 1, 0])
+    assert np.diff(parsed.records.day).tolist() == [26, 1, -27]
+    assert parsed.records.price.tolist() == [2.5, 1, 2.5, 0]
+    assert parsed.records.quantity.tolist() == [3, 1, 3, 12]
+
+
+@pytest.mark.parametrize(
+    ("customers", "rows", "expected"),
+    [
+        (["c1", "c2", "c1"], TRANSACTIONS, [(3, "customer", "duplicate_customer")]),
+        (["c1", "c2", ""], TRANSACTIONS, [(3, "customer", "missing_value")]),
+        (["c1", "c2", "DEL"], TRANSACTIONS, [(3, "customer", "reserved_id")]),
+        (["c1"], TRANSACTIONS, [(4, "customer", "unknown_customer")]),
+        (["c1", "c2"], [], [(None, None, "no_rows")]),
+        (["c1", "c2"], replace_cells(TRANSACTIONS, 2, date="2011-02-29"), [(2, "date", "not_a_date")]),
+        (["c1", "c2"], replace_cells(TRANSACTIONS, 2, good=""), [(2, "good", "missing_value")]),
+        (["c1", "c2"], replace_cells(TRANSACTIONS, 2, price="-1"), [(2, "price", "negative_price")]),
+        (["c1", "c2"], replace_cells(TRANSACTIONS, 2, price="x"), [(2, "price", "not_a_number")]),
+        (["c1", "c2"], replace_cells(TRANSACTIONS, 2, quantity="0"), [(2, "quantity", "not_a_quantity")]),
+        (["c1", "c2"], replace_cells(TRANSACTIONS, 2, quantity="1.5"), [(2, "quantity", "not_a_quantity")]),
+    ],
+)
+def test_an_original_that_breaks_a_rule_is_refused(
+    customers: list[str], rows: list[Row], expected: list[Location]
+) -> None:
+    assert list_locations(expect_refusal(lambda: build_original(customers, rows))) == expected
+
+
+@pytest.mark.parametrize("count", [12, 13])
+def test_an_original_has_at_most_twelve_calendar_months(count: int) -> None:
+    rows = [
+        ("c1", "", f"20{10 + month // 12}-{month % 12 + 1}-05", "", "A", "1", "1") for month in range(count)
+    ]
+    rows = [(*row[:2], row[2].replace("-", "/"), *row[3:]) for row in rows]
+    if count == 12:
+        assert len(build_original(["c1"], rows).months) == 12
+    else:
+        error = expect_refusal(lambda: build_original(["c1"], rows))
+        assert list_locations(error) == [(None, "date", "too_many_months")]
+
+
+@hostile_examples
+@given(case=cases())
+def test_a_release_is_read_as_it_was_written(case: MonthlyCase) -> None:
+    kept_rows = [row for row in case.released_rows if row[0] != "DEL"]
+    assert [tuple(row) for row in case.release.kept_rows.to_numpy()] == kept_rows
+    target = shuffle_kept_rows(case.release, np.random.Generator(np.random.PCG64(0)))
+    assert sorted(tuple(row) for row in target.to_numpy()) == sorted(kept_rows)
+
+
+def test_a_target_is_in_random_order() -> None:
+    orders = {
+        tuple(
+            shuffle_kept_rows(parse_example_release(), np.random.Generator(np.random.PCG64(seed)))["customer"]
+        )
+        for seed in range(40)
+    }
+    assert len(orders) == 6
+
+
+def test_a_released_row_may_change_everything_except_its_month() -> None:
+    release = parse_example_release()
+    assert release.records.is_kept.tolist() == [True, False, True, True]
+    assert release.kept_rows["price"].tolist() == ["2.50", "0", "0"]
+
+
+@pytest.mark.parametrize(
+    ("row", "cells", "expected"),
+    [
+        (1, {"customer": ""}, [(1, "customer", "missing_value")]),
+        (1, {"customer": "p1\x7f"}, [(1, "customer", "control_character")]),
+        (1, {"customer": "p 1"}, [(1, "customer", "not_a_pseudonym")]),
+        (1, {"customer": "p１"}, [(1, "customer", "not_a_pseudonym")]),
+        (1, {"customer": "del"}, []),
+        (1, {"customer": "c2"}, [(1, "customer", "real_id")]),
+        (1, {"customer": "c1"}, [(1, "customer", "real_id")]),
+        (3, {"customer": "p1"}, [(3, "customer", "shared_pseudonym")]),
+        (4, {"customer": "p1"}, [(4, "customer", "shared_pseudonym")]),
+        (2, {"invoice": "i1"}, [(2, "invoice", "deleted_not_empty")]),
+        (
+            2,
+            {"price": "0", "good": "B"},
+            [(2, "good", "deleted_not_empty"), (2, "price", "deleted_not_empty")],
+        ),
+        (1, {"date": "2011-02-01"}, [(1, "date", "wrong_month")]),
+        (1, {"date": "2012-01-05"}, [(1, "date", "wrong_month")]),
+        (1, {"date": ""}, [(1, "date", "not_a_date")]),
+        (
+            1,
+            {"good": "A\u200b", "price": "plenty"},
+            [(1, "good", "invisible_character"), (1, "price", "not_a_number")],
+        ),
+        (1, {"good": "A"}, [(1, "good", "unknown_good")]),
+        (1, {"good": ""}, [(1, "good", "unknown_good")]),
+        (1, {"price": "-0.1"}, [(1, "price", "negative_price")]),
+        (1, {"price": ""}, [(1, "price", "missing_value")]),
+        (1, {"quantity": "0"}, [(1, "quantity", "not_a_quantity")]),
+        (1, {"quantity": "-1"}, [(1, "quantity", "not_a_quantity")]),
+    ],
+)
+def test_a_release_that_breaks_a_rule_is_refused(
+    row: int, cells: dict[str, str], expected: list[Location]
+) -> None:
+    content = encode_rows(replace_cells(RELEASED_ROWS, row, **cells))
+    if not expected:
+        parse_release(content, build_example_original())
+        return
+    error = expect_refusal(lambda: parse_release(content, build_example_original()))
+    assert sorted(list_locations(error), key=str) == sorted(expected, key=str)
+    assert {problem.line for problem in error.problems} == {row + 1}
+    assert all(problem.value is None for problem in error.problems if problem.column == "customer")
+    assert all(problem.value is not None for problem in error.problems if problem.column != "customer")
+
+
+def test_a_customer_has_one_pseudonym_in_a_month() -> None:
+    rows = replace_cells(
+        RELEASED_ROWS, 2, **dict(zip(TRANSACTION_COLUMNS, TRANSACTIONS[1], strict=True)) | {"customer": "p9"}
+    )
+    assert list_locations(
+        expect_refusal(lambda: parse_release(encode_rows(rows), build_example_original()))
+    ) == [(2, "customer", "several_pseudonyms")]
+
+
+@pytest.mark.parametrize(
+    ("rows", "code"),
+    [(RELEASED_ROWS[:3], "too_few_rows"), ([*RELEASED_ROWS, RELEASED_ROWS[0]], "too_many_rows")],
+)
+def test_a_release_has_as_many_rows_as_the_original(rows: list[Row], code: str) -> None:
+    assert list_locations(
+        expect_refusal(lambda: parse_release(encode_rows(rows), build_example_original()))
+    ) == [(None, None, code)]
+
+
+def test_at_least_half_of_the_rows_rounded_down_are_kept() -> None:
+    assert (
+        parse_release(encode_rows([DELETED_ROW, DELETED_ROW, *RELEASED_ROWS[2:]]), build_example_original())[
+            0
+        ].records.is_kept.sum()
+        == 2
+    )
+    error = expect_refusal(
+        lambda: parse_release(
+            encode_rows([DELETED_ROW, DELETED_ROW, DELETED_ROW, RELEASED_ROWS[3]]), build_example_original()
+        )
+    )
+    assert list_locations(error) == [(None, None, "too_many_deleted")]
+    three_rows = build_original(["c1", "c2"], TRANSACTIONS[1:])
+    assert (
+        parse_release(encode_rows([DELETED_ROW, DELETED_ROW, RELEASED_ROWS[3]]), three_rows)[
+            0
+        ].records.is_kept.sum()
+        == 1
+    )
+    error = expect_refusal(lambda: parse_release(encode_rows([DELETED_ROW] * 3), three_rows))
+    assert str(error.problems[0].message) == "3 of 3 rows are deleted; at most 2 may be"
+
+
+def test_as_many_rows_may_be_deleted_as_in_the_official_example_of_2017() -> None:
+    rows = 44_917
+    large_original = build_original(["c1"], [("c1", "i1", "2011-01-05", "8:45", "A", "1", "1")] * rows)
+    kept_row = ("p1", "i1", "2011-01-05", "8:45", "A", "1", "1")
+    release = parse_release(
+        encode_rows([DELETED_ROW] * 22_459 + [kept_row] * (rows - 22_459)), large_original
+    )[0]
+    assert release.records.is_kept.sum() == 22_458
+    error = expect_refusal(
+        lambda: parse_release(
+            encode_rows([DELETED_ROW] * 22_460 + [kept_row] * (rows - 22_460)), large_original
+        )
+    )
+    assert list_locations(error) == [(None, None, "too_many_deleted")]
+
+
+@hostile_examples
+@given(case=cases(), random=st.randoms(use_true_random=False))
+def test_an_answer_is_read_back_in_any_order_of_its_customers(case: MonthlyCase, random: Random) -> None:
+    original = case.release.original
+    names = extract_answer(case.release)
+    lines = [
+        [customer, *monthly_names]
+        for customer, monthly_names in zip(case.customers, names.tolist(), strict=True)
+    ]
+    random.shuffle(lines)
+    content = build_csv(("customer", *original.months), lines)
+    assert (parse_answer(content, case.release) == names).all()
+    assert (
+        parse_answer(write_pseudonyms(build_pseudonym_table(original, names)), case.release) == names
+    ).all()
+    assert (parse_guess(content, original) == names).all()
+
+
+@pytest.mark.parametrize(
+    ("lines", "answer_problems", "guess_problems"),
+    [
+        ([("c1", "p1", "DEL"), ANSWER_ROWS[1]], [(1, "2011-02", "not_the_release")], []),
+        (
+            [ANSWER_ROWS[1], ("c1", "p2", "p1")],
+            [(2, "2011-01", "not_the_release"), (2, "2011-02", "not_the_release")],
+            [],
+        ),
+        (
+            [ANSWER_ROWS[0], ("c2", "p3", "")],
+            [(2, "2011-02", "not_a_pseudonym")],
+            [(2, "2011-02", "not_a_pseudonym")],
+        ),
+        (
+            [ANSWER_ROWS[0], ("c2", "p\x7f", "DEL")],
+            [(2, "2011-01", "control_character")],
+            [(2, "2011-01", "control_character")],
+        ),
+        (
+            [ANSWER_ROWS[0], ANSWER_ROWS[0]],
+            [(2, "customer", "duplicate_customer")],
+            [(2, "customer", "duplicate_customer")],
+        ),
+        (
+            [ANSWER_ROWS[0], ("c3", "p3", "DEL")],
+            [(2, "customer", "unknown_customer")],
+            [(2, "customer", "unknown_customer")],
+        ),
+        ([ANSWER_ROWS[0]], [(None, None, "too_few_rows")], [(None, None, "too_few_rows")]),
+        ([*ANSWER_ROWS, ANSWER_ROWS[0]], [(None, None, "too_many_rows")], [(None, None, "too_many_rows")]),
+    ],
+)
+def test_an_answer_must_agree_with_its_release_but_a_guess_need_not(
+    lines: list[Row], answer_problems: list[Location], guess_problems: list[Location]
+) -> None:
+    content = build_csv(ANSWER_COLUMNS, lines)
+    error = expect_refusal(lambda: parse_answer(content, parse_example_release()))
+    assert list_locations(error) == answer_problems
+    assert all(problem.value is None for problem in error.problems)
+    if guess_problems:
+        assert (
+            list_locations(expect_refusal(lambda: parse_guess(content, build_example_original())))
+            == guess_problems
+        )
+    else:
+        parse_guess(content, build_example_original())
+
+
+def test_months_must_be_in_order() -> None:
+    content = build_csv(("customer", "2011-02", "2011-01"), ANSWER_ROWS)
+    assert {
+        code
+        for _, _, code in list_locations(
+            expect_refusal(lambda: parse_guess(content, build_example_original()))
+        )
+    } == {"header"}
+
+
+def test_a_customer_counts_only_if_all_months_are_right() -> None:
+    answer = extract_answer(parse_example_release())
+    half = answer.copy()
+    half[0, 1] = "DEL"
+    assert judge_names(answer, answer).value == 1
+    assert (judge_names(half, answer).correct, judge_names(half, answer).trials) == (1, 2)
+    assert judge_names(empty_guess(build_example_original()), answer).value == 0
+
+
+@hostile_examples
+@given(case=cases(), seed=st.binary(max_size=3))
+def test_knowledge_tables_have_their_shares_and_include_the_smaller_tables(
+    case: MonthlyCase, seed: bytes
+) -> None:
+    original, smaller = case.release.original, np.zeros(len(case.original_rows), dtype=bool)
+    for name, is_kept in sample_known_rows(original, knowledge_generator(seed)).items():
+        assert abs(100 * is_kept.sum() - KNOWLEDGE_PERCENTAGES[name] * len(is_kept)) <= 50
+        assert is_kept[smaller].all()
+        assert (parse_knowledge(knowledge_csv(original, is_kept), original, name)[0] == is_kept).all()
+        smaller = is_kept
+
+
+@pytest.mark.parametrize("seed", [b"", b"seed", bytes(32)])
+def test_the_seed_determines_the_rows_of_the_knowledge_tables(seed: bytes) -> None:
+    key = int.from_bytes(hmac.digest(seed, b"knowledge\x000\x00", "sha256"), "big")
+    numbers = np.random.PCG64(key).random_raw(4).tolist()
+    order = sorted(range(4), key=lambda row: (numbers[row], row))
+    for count, is_kept in enumerate(
+        sample_known_rows(build_example_original(), knowledge_generator(seed)).values(), 1
+    ):
+        assert np.flatnonzero(is_kept).tolist() == sorted(order[:count])
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ([("c1", "i1", "2011-01-05", "8:45", "A1", "2.5", "3"), DELETED_ROW, DELETED_ROW, DELETED_ROW], []),
+        ([DELETED_ROW, DELETED_ROW, DELETED_ROW, DELETED_ROW], [(None, None, "wrong_share")]),
+        (
+            [(*TRANSACTIONS[0][:4], "A12", "2.5", "3"), DELETED_ROW, DELETED_ROW, DELETED_ROW],
+            [(1, "good", "not_the_original")],
+        ),
+        (
+            [DELETED_ROW, DELETED_ROW, DELETED_ROW, ("c2", *TRANSACTIONS[3][1:4], "A1", "0.0", "12")],
+            [(4, "price", "not_the_original")],
+        ),
+        (
+            [DELETED_ROW, DELETED_ROW, DELETED_ROW, ("DEL", "", "", "", "A1", "", "")],
+            [(4, "good", "deleted_not_empty")],
+        ),
+    ],
+)
+def test_a_knowledge_table_has_its_share_of_unchanged_rows(rows: list[Row], expected: list[Location]) -> None:
+    if not expected:
+        assert parse_knowledge(encode_rows(rows), build_example_original(), "knowledge_25")[0].tolist() == [
+            True,
+            False,
+            False,
+            False,
+        ]
+        return
+    error = expect_refusal(
+        lambda: parse_knowledge(encode_rows(rows), build_example_original(), "knowledge_25")
+    )
+    assert set(expected) <= set(list_locations(error))
+    assert {problem.file for problem in error.problems} == {"knowledge_25"}
+
+
+@pytest.mark.full
+def test_the_example_is_a_year_of_tc400_and_always_the_same() -> None:
+    files = make_example_data()
+    original, remarks = read_original(files)
+    assert (remarks, len(original.months), original.records.rows) == ([], 12, 36594)
+    assert files["customers"].startswith(",".join(CUSTOMER_COLUMNS).encode())
+    assert files == make_example_data(None, 0)
+    other_files = make_example_data(None, 1)
+    assert {name for name in files if files[name] != other_files[name]} == {*KNOWLEDGE_PERCENTAGES} - {
+        "knowledge_100"
+    }
+
+
+def test_the_example_of_some_customers_has_all_their_purchases() -> None:
+    subset, _ = read_original(make_example_data(7))
+    transaction_lines = load_year_of_tc400()["transactions"].splitlines()
+    ids = subset.customers["customer"].tolist()
+    assert subset.rows == 7
+    assert subset.records.rows == sum(line.split(b",")[0].decode() in ids for line in transaction_lines)

@@ -1,0 +1,106 @@
+"""A small release of the monthly track whose values were computed by hand."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from anoncup.errors import InvalidInput
+from anoncup.geometry.arrays import BoolArray
+from anoncup.tracks.monthly import MONTHLY
+from anoncup.tracks.monthly.adapter import ScoredMonthlyRelease
+from anoncup.tracks.monthly.answer import extract_answer, judge_names
+from anoncup.tracks.monthly.files import KNOWLEDGE_PERCENTAGES
+from anoncup.tracks.monthly.goods_similarity import cosine_distance
+from anoncup.tracks.monthly.release import MonthlyRelease
+from tests.support.monthly_cases import DELETED_ROW, TRANSACTIONS, build_case, compute_measures
+from tests.support.monthly_reference import Row
+
+RELEASED_ROWS: list[Row] = [
+    ("p1", "i1", "2011/1/6", "8:45", "A13", "2.50", "4"),
+    DELETED_ROW,
+    ("p2", "i2", "2011-02-28", "9:00", "A12", "0", "3"),
+    ("p3", "i3", "2011-01-05", "9:00", "A13", "0", "12"),
+]
+
+
+@pytest.fixture(scope="module")
+def release() -> MonthlyRelease:
+    return build_case(["c1", "c2"], TRANSACTIONS, RELEASED_ROWS).release
+
+
+def test_every_measure_by_hand(release: MonthlyRelease) -> None:
+    losses = compute_measures(release)
+    assert losses == {
+        "itemcf_levels": 0.0,  # only A13 reaches 12, so no pair of goods has a cosine
+        "itemcf_small": 1.0,  # c1 bought 6 of A12 and 1 of B, a cosine of 1; in the release nobody has both
+        "top_goods": 0.0,  # nobody has B any more, but it is still among the three goods
+        "top_cf": 1.0,
+        "date_shift": 28 / 124,  # 1 and 27 days, over 31 days for each of four rows
+        "price_ratio": 0.25,  # 2.5 became 0, and 0 stayed 0
+        "deleted": 0.25,
+    }
+
+
+def test_a_cosine_that_rises_counts_as_one_that_falls() -> None:
+    original = csr_array(np.array([[1, 1], [1, 0]]))  # cosine 1/√2
+    bought_together, bought_apart = csr_array(np.array([[1], [1]])), csr_array(np.array([[1, 0], [0, 1]]))
+    assert cosine_distance(original, bought_together) == pytest.approx(2**0.5 - 1, rel=1e-14)
+    assert cosine_distance(original, bought_apart) == 1.0
+    assert cosine_distance(original, original) == 0.0
+    assert cosine_distance(bought_apart, bought_together) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("name", "guess", "correct"),
+    [
+        ("date_quantity", [["DEL", "DEL"], ["p3", "DEL"]], 1),
+        ("good_price", [["DEL", "DEL"], ["p3", "DEL"]], 1),  # 2.50 and 2.5 differ as texts
+        ("good_quantity", [["p2", "p2"], ["p3", "DEL"]], 1),  # only p2 has A1 with quantity 3
+        ("date_good", [["p3", "DEL"], ["p3", "DEL"]], 1),  # A12 and A13 both begin with A1
+        ("good_price_quantity", [["DEL", "DEL"], ["p3", "DEL"]], 1),
+        ("good_date_quantity", [["DEL", "DEL"], ["p3", "DEL"]], 1),
+    ],
+)
+def test_every_attacker_by_hand(
+    release: MonthlyRelease, name: str, guess: list[list[str]], correct: int
+) -> None:
+    answer = extract_answer(release)
+    assert answer.tolist() == [["p1", "p2"], ["p3", "DEL"]]
+    guesses: Any = MONTHLY.attackers[name].attack(limit_knowledge(release, np.ones(4, dtype=bool)).target)
+    assert {
+        question: question_guess.names.tolist() for question, question_guess in guesses.items()
+    } == dict.fromkeys(MONTHLY.questions, guess)
+    outcome = judge_names(guesses["link_100"].names, answer)
+    assert (outcome.value, outcome.correct, outcome.trials, outcome.risk) == (0.5, correct, 2, 0.5)
+
+
+def limit_knowledge(release: MonthlyRelease, rows: BoolArray) -> ScoredMonthlyRelease:
+    """Return the release with these rows in every table of partial knowledge."""
+    return ScoredMonthlyRelease(
+        replace(release.original, knowledge=dict.fromkeys(KNOWLEDGE_PERCENTAGES, rows)), release.records
+    )
+
+
+def test_an_attacker_without_knowledge_names_nobody(release: MonthlyRelease) -> None:
+    target = limit_knowledge(release, np.zeros(4, dtype=bool)).target
+    for attacker in MONTHLY.attackers.values():
+        guesses: Any = attacker.attack(target)
+        for question_guess in guesses.values():
+            assert question_guess.names.tolist() == [["DEL"] * 2] * 2
+
+
+def test_no_attacker_runs_while_a_knowledge_table_is_missing(release: MonthlyRelease) -> None:
+    with pytest.raises(
+        InvalidInput, match=r"knowledge_25\.csv, knowledge_50\.csv, .*knowledge_100\.csv"
+    ) as excinfo:
+        _ = ScoredMonthlyRelease(release.original, release.records).target
+    assert excinfo.value.code == "knowledge_missing"
+
+
+def test_the_risk_from_teams_is_the_mean_over_questions_of_the_largest_guess() -> None:
+    no_guesses: dict[str, list[float]] = {question: [] for question in MONTHLY.questions}
+    assert MONTHLY.rival_risk(no_guesses) == 0
+    assert MONTHLY.rival_risk(no_guesses | {"link_25": [1.0, 0.2], "link_50": [0.5]}) == 0.375

@@ -1,0 +1,452 @@
+"""Reading and writing the files of the transactions track, and refusing malformed ones."""
+
+import csv
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from anoncup.errors import MAX_LISTED_PROBLEMS, InvalidUpload
+from anoncup.tables.files import MAX_CELL, Remark
+from anoncup.tracks.transactions.files import CUSTOMER_COLUMNS, TRANSACTION_COLUMNS
+from anoncup.tracks.transactions.tables import (
+    MAX_QUANTITY,
+    TransactionTables,
+    files_of,
+    parse_original,
+    parse_release,
+)
+from tests.support.hypothesis_profiles import limit_examples
+from tests.support.table_files import NOT_NUMBERS, cell_texts, check_problem_list, quote
+from tests.support.transactions_cases import TransactionCase, build_tables, cases
+
+hostile_examples = limit_examples(60)
+
+Location = tuple[str, int | None, str | None, str]
+CUSTOMER_HEADER = b"customer_id,sex,birthday,country\n"
+TRANSACTION_HEADER = b"customer_id,receipt_id,date,time,goods,unit_price,quantity\n"
+TWO_CUSTOMERS = CUSTOMER_HEADER + b"c1,f,1980-01-01,France\nc2,,,\n"
+ONE_RECORD = TRANSACTION_HEADER + b"c1,r1,2011-01-05,08:45,A,2.5,3\n"
+VALID_RECORD = ("c1", "r1", "2011-01-05", "08:45", "A", "2.5", "3")
+
+
+def build_record(**cells: str) -> bytes:
+    """Return the line of a valid record with some cells replaced."""
+    texts = dict(zip(TRANSACTION_COLUMNS, VALID_RECORD, strict=True)) | cells
+    return (",".join(quote(text, always=False) for text in texts.values()) + "\n").encode()
+
+
+def parse_files(
+    customers: bytes = TWO_CUSTOMERS, transactions: bytes = ONE_RECORD
+) -> tuple[TransactionTables, list[Remark]]:
+    return parse_original({"customers": customers, "transactions": transactions})
+
+
+def parse_as_release(
+    customers: bytes = TWO_CUSTOMERS,
+    transactions: bytes = ONE_RECORD,
+    *,
+    original: TransactionTables | None = None,
+) -> tuple[TransactionTables, list[Remark]]:
+    files = {"customers": customers, "transactions": transactions}
+    return parse_release(files, parse_files()[0] if original is None else original)
+
+
+def expect_refusal(customers: bytes = TWO_CUSTOMERS, transactions: bytes = ONE_RECORD) -> InvalidUpload:
+    """Return the error of an original after checking that the same files fail alike as a release."""
+    with pytest.raises(InvalidUpload) as excinfo:
+        parse_files(customers, transactions)
+    with pytest.raises(InvalidUpload) as release_excinfo:
+        parse_as_release(customers, transactions, original=parse_files(TWO_CUSTOMERS + b"c3,,,\n")[0])
+    assert list_locations(release_excinfo.value) == list_locations(excinfo.value)
+    assert release_excinfo.value.total == excinfo.value.total
+    return excinfo.value
+
+
+def list_locations(error: InvalidUpload) -> list[Location]:
+    assert all(problem.message for problem in error.problems)
+    return [(problem.file, problem.row, problem.column, problem.code) for problem in error.problems]
+
+
+def list_rows(table: pd.DataFrame) -> list[list[object]]:
+    return [list(row) for row in zip(*(table[name].tolist() for name in table.columns), strict=True)]
+
+
+# Round trips.
+
+
+def assert_same_tables(parsed: TransactionTables, expected: TransactionTables) -> None:
+    pairs = [(parsed.customers, expected.customers), (parsed.transactions, expected.transactions)]
+    for table, expected_table in pairs:
+        assert list(table.columns) == list(expected_table.columns)
+        assert list_rows(table) == list_rows(expected_table)
+
+
+@hostile_examples
+@given(case=cases())
+def test_written_tables_read_back_to_the_same_cells(case: TransactionCase) -> None:
+    original, release = build_tables(case.original), build_tables(case.released)
+    parsed, remarks = parse_original(files_of(original))
+    assert remarks == []
+    assert_same_tables(parsed, original)
+    assert_same_tables(parse_release(files_of(release), parsed)[0], release)
+
+
+@hostile_examples
+@given(texts=st.lists(cell_texts.filter(bool), min_size=3, max_size=3), master=st.tuples(*[cell_texts] * 2))
+@example(texts=["NA", "null", "nan"], master=("", "NaN"))
+@example(texts=["007", "1.0", " x "], master=('"', ","))
+def test_ids_goods_sex_and_country_are_text_exactly_as_written(
+    texts: list[str], master: tuple[str, str]
+) -> None:
+    line = ",".join(quote(cell, always=True) for cell in (texts[0], master[0], "", master[1]))
+    parsed, remarks = parse_files(
+        CUSTOMER_HEADER + line.encode(),
+        TRANSACTION_HEADER + build_record(customer_id=texts[0], receipt_id=texts[1], goods=texts[2]),
+    )
+    assert remarks == []
+    assert list_rows(parsed.customers) == [[texts[0], master[0], "", master[1]]]
+    assert list_rows(parsed.transactions)[0][:2] == texts[:2]
+    assert parsed.transactions["goods"].tolist() == texts[2:]
+
+
+def test_columns_and_their_types() -> None:
+    parsed, remarks = parse_files()
+    assert remarks == []
+    assert tuple(parsed.customers.columns) == CUSTOMER_COLUMNS
+    assert tuple(parsed.transactions.columns) == TRANSACTION_COLUMNS
+    assert list_rows(parsed.transactions) == [["c1", "r1", "2011-01-05", "08:45", "A", 2.5, 3]]
+    assert parsed.transactions["unit_price"].dtype == np.float64
+    assert parsed.transactions["quantity"].dtype == np.int64
+
+
+@pytest.mark.parametrize(
+    ("column", "cell", "expected"),
+    [
+        ("date", "2011/1/5", "2011-01-05"),
+        ("date", "2011-1-5", "2011-01-05"),
+        ("date", "2011/01/05", "2011-01-05"),
+        ("date", "2012-02-29", "2012-02-29"),
+        ("date", "0001-01-01", "0001-01-01"),
+        ("date", "9999/12/31", "9999-12-31"),
+        ("time", "8:45", "08:45"),
+        ("time", "0:00", "00:00"),
+        ("time", "23:59", "23:59"),
+        ("unit_price", "0", 0.0),
+        ("unit_price", "1e-400", 0.0),
+        ("unit_price", "5e-324", 5e-324),
+        ("unit_price", "1.7976931348623157e308", 1.7976931348623157e308),
+        ("unit_price", "+.5", 0.5),
+        ("quantity", "1", 1),
+        ("quantity", "007", 7),
+        ("quantity", str(MAX_QUANTITY), 10**12),
+    ],
+)
+def test_a_cell_is_normalized(column: str, cell: str, expected: object) -> None:
+    body = TRANSACTION_HEADER + build_record(**{column: cell})
+    assert parse_files(transactions=body)[0].transactions[column].tolist() == [expected]
+    assert parse_as_release(transactions=body)[0].transactions[column].tolist() == [expected]
+
+
+def test_a_price_of_minus_zero_is_zero() -> None:
+    (price,) = parse_files(transactions=TRANSACTION_HEADER + build_record(unit_price="-0.0"))[0].transactions[
+        "unit_price"
+    ]
+    assert float(price).hex() == (0.0).hex()
+
+
+@pytest.mark.parametrize(("cell", "expected"), [("", ""), ("1980/2/9", "1980-02-09")])
+def test_a_birthday_is_a_date_or_empty(cell: str, expected: str) -> None:
+    assert parse_files(CUSTOMER_HEADER + f"c1,f,{cell},\n".encode())[0].customers["birthday"].tolist() == [
+        expected
+    ]
+
+
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
+def test_byte_order_marks_and_line_ends_are_no_part_of_the_cells(mark: bytes, end: bytes) -> None:
+    parsed, remarks = parse_files(
+        mark + TWO_CUSTOMERS.replace(b"\n", end), mark + ONE_RECORD.replace(b"\n", end)
+    )
+    assert remarks == []
+    assert_same_tables(parsed, parse_files()[0])
+
+
+def test_shift_jis_is_read_with_a_remark_for_each_file() -> None:
+    customers = CUSTOMER_HEADER + "c1,女,,日本\n".encode("cp932")
+    transactions = TRANSACTION_HEADER + "c1,r1,2011/1/5,8:45,紅茶,2.5,3\n".encode("cp932")
+    parsed, remarks = parse_files(customers, transactions)
+    assert parsed.transactions["goods"].tolist() == ["紅茶"]
+    assert parsed.customers["country"].tolist() == ["日本"]
+    assert [remark.code for remark in remarks] == ["read_as_cp932"] * 2
+    assert [str(remark.message).split()[0] for remark in remarks] == ["customers", "transactions"]
+
+
+# Releases.
+
+
+@pytest.mark.parametrize(
+    "body", [TRANSACTION_HEADER, TRANSACTION_HEADER.rstrip(b"\n"), TRANSACTION_HEADER + b"\n\n"]
+)
+def test_a_release_may_have_no_transactions_but_an_original_must_have_some(body: bytes) -> None:
+    parsed, remarks = parse_as_release(transactions=body)
+    assert remarks == []
+    assert len(parsed.transactions) == 0
+    assert tuple(parsed.transactions.columns) == TRANSACTION_COLUMNS
+    assert list(parsed.transactions.dtypes) == list(parse_files()[0].transactions.dtypes)
+    with pytest.raises(InvalidUpload) as excinfo:
+        parse_files(transactions=body)
+    assert list_locations(excinfo.value) == [("transactions", None, None, "no_rows")]
+
+
+def test_a_release_may_have_fewer_customers_but_not_more() -> None:
+    assert len(parse_as_release(CUSTOMER_HEADER + b"c1,f,,\n")[0].customers) == 1
+    with pytest.raises(InvalidUpload) as excinfo:
+        parse_as_release(TWO_CUSTOMERS + b"c3,f,,\n")
+    assert list_locations(excinfo.value) == [("customers", None, None, "too_many_rows")]
+
+
+def test_a_release_may_have_more_transactions_and_other_ids() -> None:
+    body = TRANSACTION_HEADER + build_record(customer_id="p1", receipt_id="new", goods="unheard of") * 5
+    assert len(parse_as_release(CUSTOMER_HEADER + b"p1,f,,\n", body)[0].transactions) == 5
+
+
+@pytest.mark.parametrize(
+    ("customers", "goods", "expected"),
+    [
+        (b"c1,1.0,,\n", "A", ["sex"]),
+        (b"c1,1,,2e0\n", "01", ["country", "goods"]),
+        (b"c1,1,,2\n", "1", []),
+        (b"c1,3,,\n", "4", []),
+    ],
+)
+def test_a_respelled_number_is_accepted_with_a_remark(
+    customers: bytes, goods: str, expected: list[str]
+) -> None:
+    original, _ = parse_files(CUSTOMER_HEADER + b"c1,1,,2\n", TRANSACTION_HEADER + build_record(goods="1"))
+    _, remarks = parse_as_release(
+        CUSTOMER_HEADER + customers, TRANSACTION_HEADER + build_record(goods=goods), original=original
+    )
+    assert [str(remark.message).split(":")[0] for remark in remarks] == expected
+    assert {remark.code for remark in remarks} <= {"respelled"}
+
+
+# Refusals name file, row, column and code.
+
+
+def list_header_locations(file: str, *columns: str | None) -> list[Location]:
+    return [(file, None, column, "header") for column in columns]
+
+
+@pytest.mark.parametrize(
+    ("header", "expected"),
+    [
+        (b"", [("customers", None, None, "no_header")]),
+        (b"\nc1,f,,\n", [("customers", None, None, "no_header")]),
+        (b"c1,f,,France\n", list_header_locations("customers", None)),
+        (b"customer_id,sex,birthday\n", list_header_locations("customers", None)),
+        (b"customer_id,sex,birthday,country,x\n", list_header_locations("customers", None)),
+        (b"customer_id,sex,country,birthday\n", list_header_locations("customers", "birthday", "country")),
+        (b"Customer_id,sex,birthday,country\n", list_header_locations("customers", "customer_id")),
+    ],
+)
+def test_customers_need_their_header(header: bytes, expected: list[Location]) -> None:
+    assert list_locations(expect_refusal(header)) == expected
+
+
+@pytest.mark.parametrize(
+    ("header", "expected"),
+    [
+        (b"", [("transactions", None, None, "no_header")]),
+        (b"c1,r1,2011-01-05,08:45,A,2.5,3\n", list_header_locations("transactions", None)),
+        (
+            TRANSACTION_HEADER.replace(b",time", b""),
+            list_header_locations("transactions", None, *TRANSACTION_COLUMNS[3:6]),
+        ),
+        (
+            TRANSACTION_HEADER.replace(b"unit_price", b"price"),
+            list_header_locations("transactions", "unit_price"),
+        ),
+        (CUSTOMER_HEADER, list_header_locations("transactions", None, *TRANSACTION_COLUMNS[1:4])),
+    ],
+)
+def test_transactions_need_their_header(header: bytes, expected: list[Location]) -> None:
+    assert list_locations(expect_refusal(transactions=header)) == expected
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (b"", [(None, None, "no_rows")]),
+        (b"c1,f,\n", [(1, None, "ragged_row")]),
+        (b"c1,f,,\n\nc2,f,,\n", [(2, None, "blank_line")]),
+        (b"c1,f,,\nc1,m,,\n", [(2, "customer_id", "duplicate_customer")]),
+        (
+            b"c1,,,\nc1,,,\nc1,,,\n",
+            [(2, "customer_id", "duplicate_customer"), (3, "customer_id", "duplicate_customer")],
+        ),
+        (b"c1,f,,\n,f,,\n", [(2, "customer_id", "missing_value")]),
+        (b"c1,f,1980-02-30,\n", [(1, "birthday", "not_a_date")]),
+        (b"c1,f,,\nc2,f,unknown,\n", [(2, "birthday", "not_a_date")]),
+        (b"c1,f\x00,,\n", [(1, "sex", "control_character")]),
+        (b'c1,f,,"a\nb"\n', [(1, "country", "control_character")]),
+        (b"c1,f,," + b"x" * (MAX_CELL + 1) + b"\n", [(1, "country", "cell_too_long")]),
+        (b'c1,f,,"x\n', [(1, None, "unclosed_quote")]),
+        (b"c1,f,,\xff\n", [(1, None, "encoding")]),
+    ],
+    ids=lambda value: repr(value)[:40],
+)
+def test_bad_customers_are_refused_with_row_column_and_code(
+    body: bytes, expected: list[tuple[int | None, str | None, str]]
+) -> None:
+    error = expect_refusal(CUSTOMER_HEADER + body)
+    assert list_locations(error) == [("customers", *location) for location in expected]
+    assert error.total == len(expected)
+
+
+def test_problems_of_both_tables_are_reported_together() -> None:
+    header_error = expect_refusal(
+        b"id,sex,birthday,country\n", TRANSACTION_HEADER.replace(b"unit_price", b"price")
+    )
+    assert [location[0] for location in list_locations(header_error)] == ["customers", "transactions"]
+    cell_error = expect_refusal(
+        CUSTOMER_HEADER + b"c1,f,soon,\n", TRANSACTION_HEADER + build_record(date="soon")
+    )
+    assert list_locations(cell_error) == [
+        ("customers", 1, "birthday", "not_a_date"),
+        ("transactions", 1, "date", "not_a_date"),
+    ]
+
+
+def test_problems_of_texts_and_of_numbers_are_reported_together() -> None:
+    error = expect_refusal(
+        transactions=TRANSACTION_HEADER
+        + build_record(goods="\u200bA", unit_price="plenty", quantity="1" * 5000)
+    )
+    assert list_locations(error) == [
+        ("transactions", 1, "goods", "invisible_character"),
+        ("transactions", 1, "quantity", "cell_too_long"),
+        ("transactions", 1, "unit_price", "not_a_number"),
+    ]
+
+
+BAD_DATES = [
+    "", "2011-02-30", "2011-02-29", "2011/1-5", "2011-1/5", "2011-13-01", "2011-00-10", "2011-01-00",
+    "11-01-05", "0000-01-01", "20110105", "5/1/2011", "2011-01-05 ", "2011-01-05T00:00", "2011.1.5",
+    "２０１１-01-05", "NaT",
+]  # fmt: skip
+BAD_TIMES = ["", "24:00", "8:5", "08:60", "8", "08:45:00", "8:45 ", "-1:00", "0845", "008:45", "８:45"]
+BAD_QUANTITIES = ["", "0", "00", "-1", "+1", "1.5", "1.0", "1e3", " 1", "1_000", "１", "٣", "NaN", "0x1"]
+
+
+@pytest.mark.parametrize(
+    ("column", "cell", "code"),
+    [
+        *[("date", cell, "not_a_date") for cell in BAD_DATES],
+        *[("time", cell, "not_a_time") for cell in BAD_TIMES],
+        *[("quantity", cell, "not_a_quantity") for cell in BAD_QUANTITIES],
+        *[("quantity", str(cell), "too_large") for cell in (10**12 + 1, 10**13, 2**64 + 1, 10**500)],
+        *[("unit_price", cell, "not_a_number") for cell in NOT_NUMBERS],
+        ("unit_price", "", "missing_value"),
+        ("unit_price", "-0.01", "negative_price"),
+        ("unit_price", "-5e-324", "negative_price"),
+        ("unit_price", "1e400", "not_finite"),
+        ("customer_id", "c3", "unknown_customer"),
+        ("customer_id", "C1", "unknown_customer"),
+        ("customer_id", "c1 ", "unknown_customer"),
+        ("customer_id", "", "missing_value"),
+        ("receipt_id", "", "missing_value"),
+        ("goods", "", "missing_value"),
+        ("goods", "A\x00", "control_character"),
+        ("receipt_id", "a\nb", "control_character"),
+        ("goods", "x" * (MAX_CELL + 1), "cell_too_long"),
+        ("quantity", "1" * (MAX_CELL + 1), "cell_too_long"),
+    ],
+    ids=lambda value: repr(value)[:40],
+)
+def test_a_bad_cell_is_refused_with_row_column_and_code(column: str, cell: str, code: str) -> None:
+    error = expect_refusal(
+        transactions=TRANSACTION_HEADER + build_record() + build_record(**{column: cell}) + build_record()
+    )
+    assert list_locations(error) == [("transactions", 2, column, code)]
+    assert error.total == 1
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (build_record() + b"c1,r1\n", (2, None, "ragged_row")),
+        (build_record().rstrip(b"\n") + b",\n", (1, None, "ragged_row")),
+        (build_record() + b"\n" + build_record(), (2, None, "blank_line")),
+        (build_record() + b'"c1,r1,2011-01-05\n', (2, None, "unclosed_quote")),
+        (build_record() + b'"c1"x,r1,2011-01-05,08:45,A,2.5,3\n', (2, None, "text_after_quote")),
+        (build_record() + b"c1,r1,2011-01-05,08:45,\xff,2.5,3\n", (2, None, "encoding")),
+    ],
+)
+def test_a_bad_line_is_refused_with_its_row(body: bytes, expected: tuple[int, None, str]) -> None:
+    assert list_locations(expect_refusal(transactions=TRANSACTION_HEADER + body)) == [
+        ("transactions", *expected)
+    ]
+
+
+def test_all_problems_are_listed_in_the_order_of_the_rows() -> None:
+    bad_record = build_record(customer_id="c9", date="x", time="x", unit_price="-1", quantity="0")
+    error = expect_refusal(
+        transactions=TRANSACTION_HEADER
+        + build_record(quantity="0")
+        + bad_record
+        + build_record(goods="B", time="24:00")
+    )
+    assert [(row, code) for _, row, _, code in list_locations(error)] == [
+        (1, "not_a_quantity"),
+        *[(2, code) for code in ("unknown_customer", "not_a_date", "not_a_time", "negative_price")],
+        (2, "not_a_quantity"),
+        (3, "not_a_time"),
+    ]
+
+
+def test_at_most_twenty_problems_are_listed_and_all_are_counted() -> None:
+    error = expect_refusal(
+        transactions=TRANSACTION_HEADER + build_record(quantity="0") * 30 + build_record(date="never") * 7
+    )
+    assert len(error.problems) == MAX_LISTED_PROBLEMS
+    assert error.total == 37
+
+
+# Any input is either read or refused.
+
+pieces = st.sampled_from([b'"', b",", b"\n", b"\r", b"\x00", b"\xff", b"\x81", b"-", b"0", b"c1", b"/", b""])
+
+
+@st.composite
+def damaged_transactions(draw: st.DrawFn) -> bytes:
+    content = ONE_RECORD + build_record(customer_id="c2", goods="a, b")
+    for _ in range(draw(st.integers(1, 4))):
+        start = draw(st.integers(0, len(content)))
+        content = content[:start] + draw(pieces) + content[start + draw(st.integers(0, 2)) :]
+    return content
+
+
+def parse_or_none(content: bytes) -> pd.DataFrame | None:
+    try:
+        return parse_as_release(transactions=content)[0].transactions
+    except InvalidUpload as error:
+        check_problem_list(error)
+        return None
+
+
+@limit_examples(200)
+@given(content=damaged_transactions() | st.binary(max_size=80).map(lambda tail: TRANSACTION_HEADER + tail))
+def test_a_damaged_file_is_refused_or_reads_as_the_standard_library_reads_it(content: bytes) -> None:
+    parsed = parse_or_none(content)
+    try:
+        text = content.decode("utf-8-sig").rstrip("\r\n")
+    except UnicodeDecodeError:
+        return
+    if parsed is not None:
+        _, *rows = csv.reader(io.StringIO(text, newline=""), strict=True)
+        assert parsed["goods"].tolist() == [row[4] for row in rows]
+        assert parsed["quantity"].tolist() == [int(row[6]) for row in rows]

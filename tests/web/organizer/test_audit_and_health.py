@@ -1,0 +1,275 @@
+"""The organizers' pages of announcements, audit log, health and exports."""
+
+import base64
+import re
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from datetime import timedelta
+from html import unescape
+
+import pytest
+from kombu.connection import Connection
+from sqlalchemy import select, update
+
+from anoncup.messages import Message
+from anoncup.schemas.roles import Role
+from app.db.models import Evaluation, State, Team
+from app.db.now import read_clock
+from app.db.transaction import transaction
+from app.locale.language import LANGUAGES
+from app.services.jobs import health, queue
+from tests.support.accounts import sign_in_new_person
+from tests.support.arena import Arena
+from tests.support.contest import Contest
+from tests.support.organizer_pages import ORGANIZE_PATH, contest, get_page_text
+from tests.support.page_requests import get_page, post_form
+from tests.support.translations import translate, translate_message
+from tests.support.wait import poll_until
+from workers import sandbox
+
+pytestmark = pytest.mark.full
+
+__all__ = ["contest"]
+
+MARKUP = "<script>alert(1)</script> & second line"
+
+
+def test_an_announcement_is_posted_in_both_languages_read_and_withdrawn(arena: Arena) -> None:
+    text = {"en": f"Hello\r\n{MARKUP}", "ja": "こんにちは"}
+    assert post_form(arena, ORGANIZE_PATH + "/announcements", text, organizer=True).status_code == 303
+    html = get_page(arena, ORGANIZE_PATH + "/announcements", organizer=True).text
+    assert '<p class="said" lang="ja" dir="auto">こんにちは</p>' in html
+    assert "&lt;script&gt;alert(1)" in html
+    assert "<script>alert" not in html
+    (path,) = re.findall(r'action="([^"]+/withdraw)"', html)
+    assert post_form(arena, path, organizer=True).headers["location"].endswith("announcements?done=withdrawn")
+    assert translate("Nothing has been announced yet.") in get_page_text(arena, "/announcements")
+    assert "こんにちは" in get_page_text(arena, "/audit")  # the log keeps withdrawn announcements
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ({"en": " ", "ja": ""}, Message("write the announcement in at least one language")),
+        (
+            {"en": "x" * 4001},
+            Message(
+                "{language}: text of at most {most} characters, without control characters",
+                language="en",
+                most=4000,
+            ),
+        ),
+    ],
+)
+def test_an_invalid_announcement_is_refused_and_stays_in_the_form(
+    arena: Arena, text: dict[str, str], problem: Message
+) -> None:
+    response = post_form(arena, ORGANIZE_PATH + "/announcements", text, organizer=True, language="ja")
+    assert (response.status_code, translate_message(problem, "ja") in response.text) == (422, True)
+    assert text["en"] in response.text
+    assert arena.get(f"/competitions/{arena.slug}/announcements").json() == []
+
+
+def test_the_audit_log_says_what_was_before_and_after_in_words(contest: Contest) -> None:
+    arena = contest.arena
+    contest.post_as_organizer(f"{contest.path}/phases/anonymization/extend", end="2099-01-01T00:00:00+00:00")
+    contest.post_as_organizer(
+        f"{contest.path}/phases/anonymization/extend", end="2099-01-01T00:00:00Z", move_following=True
+    )
+    for language in LANGUAGES:
+        html = get_page_text(arena, "/audit", language=language)
+        assert translate("act_phase_extend", language) in html
+        assert "2099-01-01 09:00:00 JST" in html  # in the competition's time zone
+        content = re.sub(r"<[^>]*>", "", html.partition("<main")[2].partition("</main>")[0])
+        assert "+00:00" not in content  # no value in its stored form
+        assert "{" not in content
+
+
+@pytest.mark.parametrize("name", ["0001-01-01T00:00+14:00", "9999-12-31T23:59-14:00"])
+def test_the_audit_log_is_shown_whatever_teams_call_themselves(arena: Arena, name: str) -> None:
+    """Such a name looks like a time that cannot be converted to another time zone."""
+    code = arena.post(f"/competitions/{arena.slug}/invites", json={}).json()["code"]
+    token = sign_in_new_person(arena.client, "Rei")
+    response = arena.post("/join", token=token, json={"invite": code, "team": name})
+    assert response.is_success, response.text
+    assert name in get_page_text(arena, "/audit")
+
+
+def test_the_audit_log_comes_in_pages(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.web.organizer.audit_and_health.PAGE_SIZE", 2)
+    for _ in range(3):
+        post_form(arena, ORGANIZE_PATH + "/announcements", {"en": "again"}, organizer=True)
+    query, row_counts = "", []
+    while True:
+        html = get_page_text(arena, "/audit" + query)
+        row_counts.append(html.count("<time ") - html.partition("<main")[0].count("<time "))
+        next_link = re.search(r'rel="next" href="([^"]+)"', html)
+        if not next_link:
+            break
+        query = next_link.group(1)
+    assert row_counts == [2, 2, 1]  # created, uploaded, and three announcements
+    deep = base64.urlsafe_b64encode(b"[" * 30_000).decode()
+    for cursor in ("nonsense", deep):
+        assert get_page(arena, ORGANIZE_PATH + f"/audit?cursor={cursor}", organizer=True).status_code == 422
+
+
+def test_the_audit_log_is_filtered_and_names_what_was_done_to_what(arena: Arena) -> None:
+    red, blue = (arena.submit(team, seed=seed).json()["id"] for seed, team in enumerate(("red", "blue")))
+    for submission_id in (red, blue):
+        path = f"{ORGANIZE_PATH}/submissions/{submission_id}/disqualify"
+        assert post_form(arena, path, {"reason": "copied"}, organizer=True).status_code == 303
+    with transaction() as session:
+        teams = {team.name: team.id for team in session.query(Team)}
+    grant = {"cap": "valid_per_day", "amount": "2"}
+    post_form(arena, f"{ORGANIZE_PATH}/teams/{teams['red']}/grants", grant, organizer=True)
+    post_form(arena, f"{ORGANIZE_PATH}/announcements", {"en": "Hello"}, organizer=True)
+
+    def filter_log(query: str, language: str = "ja") -> list[tuple[str, str]]:
+        html = get_page_text(arena, "/audit" + query, language=language)
+        return re.findall(r'<th scope="row" class="entry">([^<]+)</th><td class="entry">(.*?)</td>', html)
+
+    def format_subject(name: str, identifier: str) -> str:
+        return f"{translate(f'subject_{name}', 'ja')} <code>{identifier[:8]}</code>"
+
+    disqualified, granted = translate("act_submission_disqualify", "ja"), translate("act_quota_grant", "ja")
+    assert [act for act, _ in filter_log("?action=submission.disqualify")] == [disqualified, disqualified]
+    red_entries = [
+        (act, re.sub("</?a[^>]*>", "", subject)) for act, subject in filter_log(f"?team={teams['red']}")
+    ]
+    assert (granted, "red") in red_entries
+    assert (disqualified, format_subject("submission", red)) in red_entries
+    assert (disqualified, format_subject("submission", blue)) not in red_entries
+    assert filter_log("?person=clock") == []
+    assert translate("Nothing matches.") in get_page_text(arena, "/audit?person=clock")
+    assert len(filter_log("?person=nobody&action=nothing&team=%00")) >= 5
+    html = get_page_text(arena, "/audit", language="ja")
+    assert translate("cap_valid_per_day", "ja") in html.partition("</form>")[2]
+    assert translate("subject_announcement", "ja") + " <code>" in html
+
+
+def test_the_health_page_reports_a_missing_worker(arena: Arena) -> None:
+    arena.submit("red")
+    with transaction() as session:
+        for task in (health.SWEEP_TASK, "turn"):
+            health.record_heartbeat(session, task)
+    assert translate("All is well: work gets done, and the regular tasks run.") in get_page_text(
+        arena, "/health"
+    )
+    with transaction() as session:
+        session.execute(update(Evaluation).values(created_at=read_clock(session) - timedelta(minutes=5)))
+    html = get_page_text(arena, "/health")
+    assert (
+        translate(
+            "Work has been waiting for more than a minute and nothing is running: there seems to be no worker."
+        )
+        in html
+    )
+    assert translate("All is well: work gets done, and the regular tasks run.") not in html
+    assert translate("duty_stalled", n=1) in get_page_text(arena)
+
+
+def test_work_waiting_behind_another_competition_does_not_report_a_missing_worker(arena: Arena) -> None:
+    arena.submit("red")
+    with transaction() as session:
+        long_ago = read_clock(session) - timedelta(minutes=5)
+        session.execute(update(Evaluation).values(created_at=long_ago))
+        waiting_ids = set(session.scalars(select(Evaluation.id)))
+    other_contest = Contest.create(arena.client, slug="other")
+    other_contest.arena.submit("red")
+    with transaction() as session:
+        statement = update(Evaluation).where(Evaluation.id.not_in(waiting_ids)).values(state=State.SCORING)
+        session.execute(statement)
+    assert translate("duty_stalled", n=1) not in get_page_text(arena)
+
+
+def test_the_health_page_says_that_the_regular_tasks_do_not_run(arena: Arena) -> None:
+    assert translate(
+        "The regular tasks have not run for a minute: phases do not change.", "ja"
+    ) in get_page_text(arena, "/health", language="ja")
+
+
+@contextmanager
+def run_workers(**answers: Mapping[str, object]) -> Iterator[None]:
+    """Run fake workers on the queue that give these answers when asked for their sandbox."""
+    stop = threading.Event()
+    with ExitStack() as stack:
+        for name, answer in answers.items():
+            connection = stack.enter_context(queue.celery.connection_for_read())
+            node = queue.celery.control.mailbox.Node(name, channel=connection.default_channel)
+            node.handlers[queue.SANDBOX_QUERY] = lambda _, answer=answer: answer
+            stack.enter_context(node.listen(callback=node.handle_message))
+            thread = threading.Thread(target=consume_events, args=(connection, stop))
+            thread.start()
+            stack.callback(thread.join)
+        stack.callback(stop.set)
+        yield
+
+
+def consume_events(connection: Connection, stop: threading.Event) -> None:
+    while not stop.is_set():
+        with suppress(TimeoutError):
+            connection.drain_events(timeout=0.05)  # type: ignore[no-untyped-call]
+
+
+def test_the_health_page_tells_administrators_alone_how_children_are_sandboxed(arena: Arena) -> None:
+    arena.tokens["root"] = sign_in_new_person(arena.client, "Root", Role.ADMINISTRATOR)
+    answers: dict[str, Mapping[str, object]] = {
+        "whole": {"standing": "landlock, seccomp", "complete": True},
+        "partly": {"standing": "seccomp", "complete": False},
+        "open": {"standing": "none", "complete": False},
+        "broken": {"error": "KeyError('sandbox')"},
+    }
+    expected = {
+        "web": sandbox.describe("required"),
+        "whole": "landlock, seccomp",
+        "partly": f'<strong class="falls">{translate("Incomplete: {standing}", standing="seccomp")}</strong>',
+        "open": f'<strong class="falls">{translate("Incomplete: {standing}", standing="none")}</strong>',
+    }
+
+    def read_rows() -> dict[str, str]:
+        text = unescape(get_page(arena, ORGANIZE_PATH + "/health", team="root").text)
+        return dict(re.findall(r'<th scope="row" class="entry">(\w+)</th><td>(.*?)</td>', text))
+
+    with run_workers(**answers):
+        assert poll_until(lambda: read_rows() == expected)
+        for language in ("en", "ja"):
+            assert translate("Sandbox of the processes that read files", language) not in get_page_text(
+                arena, "/health", language=language
+            )
+
+
+def test_the_health_page_says_that_no_worker_reported_its_sandbox(arena: Arena) -> None:
+    arena.tokens["root"] = sign_in_new_person(arena.client, "Root", Role.ADMINISTRATOR)
+    for language in ("en", "ja"):
+        html = unescape(get_page(arena, ORGANIZE_PATH + "/health", team="root", language=language).text)
+        assert (
+            translate("No worker has answered. A busy worker may be slow: load the page again.", language)
+            in html
+        )
+
+
+def test_every_export_is_offered_and_can_be_fetched_with_the_pages_cookie(arena: Arena) -> None:
+    html = get_page_text(arena, "/exports")
+    links = re.findall(r'href="(/api/[^"]+)" download', html)
+    assert [link.rpartition("/")[2] for link in links] == [
+        "export.zip",
+        "kit.zip",
+        "competition.toml",
+        "anonymization.csv",
+        "reidentification.csv",
+        "matrix.csv",
+    ]
+    assert [get_page(arena, link, organizer=True).status_code for link in links] == [200] * 6
+
+
+def test_every_page_of_the_organizers_leads_to_all_others(arena: Arena) -> None:
+    paths = set(
+        re.findall(rf'href="({ORGANIZE_PATH}[/a-z]*)"', get_page_text(arena).partition("</nav>\n  <div")[0])
+    )
+    assert len(paths) >= 15
+    for path in paths:
+        response = get_page(arena, path, organizer=True)
+        assert response.status_code == 200, path
+        assert f'href="{path}" aria-current="page"' in response.text
+        assert unescape(response.text).count("<h1") == 1

@@ -1,0 +1,417 @@
+"""Disqualification, quotas, invites, co-organizers and baselines on the organizers' pages."""
+
+import re
+from html import unescape
+from uuid import UUID
+
+import pytest
+from fastapi.testclient import TestClient
+
+from anoncup.schemas.roles import Role
+from app.db.models import AuditEntry, Competition, Evaluation, State, Submission, Team, User
+from app.db.transaction import transaction
+from app.locale.language import LANGUAGES
+from app.services.accounts import accounts
+from tests.support.arena import API, PASSWORD, Arena
+from tests.support.contest import Contest
+from tests.support.disqualification_pages import ORGANIZE_PATH, submit_release
+from tests.support.organizer_pages import fail_evaluation, get_page_text
+from tests.support.page_requests import get_page, post_form
+from tests.support.translations import translate, translate_message
+from tests.support.uploads import score_everything
+
+pytestmark = pytest.mark.full
+
+LONG_NAME = "チーム「長い名前」" * 8 + " & <b>“quotes”</b>"
+
+
+def find_team_id(name: str) -> UUID:
+    with transaction() as session:
+        return session.query(Team).filter_by(name=name).one().id
+
+
+def list_reasons(action: str) -> list[str | None]:
+    with transaction() as session:
+        entries = session.query(AuditEntry).filter_by(action=action).order_by(AuditEntry.number)
+        return [(entry.after or {}).get("reason") for entry in entries]
+
+
+def test_the_list_of_submissions_is_filtered_by_team_state_and_comment(arena: Arena) -> None:
+    red, blue = submit_release(arena, "red"), submit_release(arena, "blue", seed=2)
+    fail_evaluation(red)
+    with transaction() as session:
+        session.get_one(Submission, UUID(blue)).comment = "50% noise_"
+    for query, expected in (
+        ("", {red, blue}),
+        ("?state=ERROR", {red}),
+        (f"?team={find_team_id('blue')}", {blue}),
+        ("?said=50%25", {blue}),
+        ("?said=5%250", set()),  # no wildcard
+        ("?said=noise_", {blue}),
+        ("?state=SCORED&said=nothing", set()),
+        ("?team=nonsense&state=NONE&said=%00", {red, blue}),
+        ("?of=teams", {red, blue}),
+        ("?of=baselines", set()),
+    ):
+        html = get_page_text(arena, "/submissions" + query)
+        assert set(re.findall(r'href="/submissions/([0-9a-f-]+)"', html)) == expected, query
+    assert translate("No submission matches.") in get_page_text(arena, "/submissions?said=nothing")
+
+
+def test_many_submissions_come_in_pages_that_keep_the_filter(
+    arena: Arena, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.web.organizer.submissions.PAGE_SIZE", 2)
+    submitted = [submit_release(arena, "red", seed=seed) for seed in range(5)]
+    query, page_ids = f"?team={find_team_id('red')}&state=QUEUED", []
+    while query:
+        html = get_page_text(arena, "/submissions" + query)
+        page_ids += re.findall(r'href="/submissions/([0-9a-f-]+)"', html)
+        next_link = re.search(r'rel="next" href="([^"]+)"', html)
+        query = next_link.group(1) if next_link else ""
+    assert page_ids == submitted[::-1]
+
+
+def test_a_submission_is_disqualified_with_a_reason_and_reinstated(arena: Arena) -> None:
+    red = submit_release(arena, "red")
+    score_everything()
+    path = f"{ORGANIZE_PATH}/submissions/{red}"
+    preview = get_page_text(arena, f"/submissions/{red}/disqualify")
+    assert (
+        translate("ruling_board_anonymization") + " " + translate("The row disappears (rank {n} now).", n=1)
+        in preview
+    )
+    assert (
+        translate("Its members read on their pages that it is disqualified, when, and your reason.")
+        in preview
+    )
+    assert (
+        translate(
+            "The team sees this text as you write it. Apart from the team, only organizers can read it, in the audit log."
+        )
+        in preview
+    )
+    assert len(arena.get_board()["rows"]) == 1  # nothing has happened
+    response = post_form(arena, path + "/disqualify", {"reason": " copied  from\nblue "}, organizer=True)
+    assert response.headers["location"] == path + "?done=disqualified"
+    assert arena.get_board()["rows"] == []
+    assert list_reasons("submission.disqualify") == ["copied from blue"]
+    assert translate("run_reinstate_note") in get_page_text(arena, f"/submissions/{red}")
+    assert "copied from blue" in get_page_text(arena, f"/submissions/{red}")
+    repeated_response = post_form(
+        arena, path + "/disqualify", {"reason": "again"}, organizer=True, language="ja"
+    )
+    assert (
+        repeated_response.status_code,
+        translate_message("it is disqualified already", "ja") in repeated_response.text,
+    ) == (409, True)
+    assert translate("A row comes back, with rank {n}.", n=1) in get_page_text(
+        arena, f"/submissions/{red}/reinstate"
+    )
+    assert get_page_text(arena, f"/submissions/{red}/disqualify", status=409)
+    assert post_form(arena, path + "/reinstate", {"reason": "a mistake"}, organizer=True).status_code == 303
+    assert len(arena.get_board()["rows"]) == 1
+    assert "copied from blue" in get_page_text(arena, "/audit")
+    for reason in ("copied from blue", "a mistake"):  # one is withdrawn, the other is only logged
+        assert reason not in get_page(arena, f"/submissions/{red}", team="red").text
+
+
+REASON = "copied <b>&amp;</b> “from” blue, 写しです"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_reason_for_a_team_is_read_by_its_members_and_by_nobody_else(arena: Arena, language: str) -> None:
+    red, blue = submit_release(arena, "red"), submit_release(arena, "blue", seed=2)
+    score_everything()
+    red_id = find_team_id("red")
+    response = post_form(
+        arena, f"{ORGANIZE_PATH}/teams/{red_id}/disqualify", {"reason": REASON}, organizer=True
+    )
+    assert response.status_code == 303
+    reason_text = translate("Their reason: “{reason}”.", language, reason=REASON)
+    for path in ("/competitions/small", "/competitions/small/submissions", f"/submissions/{red}"):
+        html = get_page(arena, path, team="red", language=language).text
+        assert reason_text in unescape(html)
+        assert "<b>&amp;" not in html
+        assert translate("Ask the organizers why.", language) not in html
+    own_team = arena.get("/competitions/small/team", token=arena.get_team_token("red")).json()
+    assert own_team["disqualified_for"] == REASON
+    entrants = arena.get("/competitions/small/teams").json()
+    assert {entrant["name"]: entrant["disqualified_for"] for entrant in entrants} == {
+        "red": REASON,
+        "blue": None,
+    }
+    for path in ("/competitions/small", "/competitions/small/boards/anonymization", f"/submissions/{blue}"):
+        for team in ("blue", None):
+            assert "copied" not in get_page(arena, path, team=team, language=language).text
+    assert "copied" not in str(arena.get_board())
+    post_form(arena, f"{ORGANIZE_PATH}/teams/{red_id}/reinstate", {"reason": "cleared"}, organizer=True)
+    own_after = arena.get("/competitions/small/team", token=arena.get_team_token("red")).json()
+    assert (own_after["disqualified_at"], own_after["disqualified_for"]) == (None, None)
+    assert "cleared" not in get_page(arena, "/competitions/small", team="red").text
+
+
+def test_the_reason_for_a_submission_is_read_on_its_page_in_the_list_and_by_programs(arena: Arena) -> None:
+    red = submit_release(arena, "red")
+    score_everything()
+    response = arena.post(f"/submissions/{red}/disqualify", json={"reason": f"  {REASON}\n "})
+    assert response.json()["disqualified_for"] == REASON
+    assert arena.get_submission(red, "red")["disqualified_for"] == REASON
+    (submission,) = arena.get("/competitions/small/submissions", token=arena.get_team_token("red")).json()
+    assert submission["disqualified_for"] == REASON
+    reason_text = translate("Their reason: “{reason}”.", reason=REASON)
+    for path in (f"/submissions/{red}", "/competitions/small/submissions", f"/submissions/{red}/row"):
+        assert reason_text in unescape(get_page(arena, path, team="red").text)
+    assert get_page(arena, f"/submissions/{red}", team="blue").status_code == 404
+    too_long = arena.post(f"/submissions/{red}/reinstate", json={"reason": "x" * 501})
+    assert (too_long.status_code, too_long.json()["code"]) == (422, "invalid_reason")
+
+
+def test_without_a_reason_the_team_is_led_to_the_organizers(arena: Arena) -> None:
+    red = submit_release(arena, "red")
+    score_everything()
+    assert arena.post(f"/submissions/{red}/disqualify").json()["disqualified_for"] is None
+    html = get_page(arena, f"/submissions/{red}", team="red").text
+    assert translate("Ask the organizers why.") in html
+    assert (
+        translate("Ask the organizers why.")
+        not in get_page(arena, f"/submissions/{red}", organizer=True).text
+    )
+
+
+def test_an_invalid_reason_is_refused(arena: Arena) -> None:
+    red = submit_release(arena, "red")
+    for reason, problem in (
+        ("x" * 501, "A reason is text of at most 500 characters."),
+        (
+            "half \ud800".encode("utf-8", "replace").decode() + "\x07",
+            "A reason is text of at most 500 characters.",
+        ),
+        (" \n", "Give a reason."),
+    ):
+        response = post_form(
+            arena, f"{ORGANIZE_PATH}/submissions/{red}/disqualify", {"reason": reason}, organizer=True
+        )
+        assert response.status_code == 422
+        assert problem in response.text
+    with transaction() as session:
+        assert session.get_one(Submission, UUID(red)).disqualified_at is None
+
+
+def test_a_failed_submission_is_re_evaluated_from_its_page(arena: Arena) -> None:
+    red = submit_release(arena, "red")
+    fail_evaluation(red)
+    html = get_page_text(arena, f"/submissions/{red}")
+    assert "The disk was full." in html
+    assert (
+        post_form(arena, f"{ORGANIZE_PATH}/submissions/{red}/score-again", organizer=True).status_code == 303
+    )
+    score_everything()
+    with transaction() as session:
+        states = session.query(Evaluation.state).filter_by(submission_id=UUID(red), current=True).all()
+    assert [state for (state,) in states] == [State.SCORED]
+    response = post_form(arena, f"{ORGANIZE_PATH}/submissions/{red}/score-again", organizer=True)
+    assert (
+        response.status_code,
+        "Only a submission that ended in ERROR can be scored again on its own." in response.text,
+    ) == (409, True)
+
+
+def test_objects_of_another_competition_are_not_found(client: TestClient, arena: Arena) -> None:
+    other_arena = Arena.create(client, slug="elsewhere")
+    foreign_id = submit_release(other_arena, "green")
+    assert get_page(arena, f"{ORGANIZE_PATH}/submissions/{foreign_id}", organizer=True).status_code == 404
+    with transaction() as session:  # not even for an organizer of both
+        row = session.query(Competition).filter_by(slug="elsewhere").one()
+        other_path = f"/competitions/{row.slug}/organize/teams/{find_team_id('green')}"
+    assert get_page(arena, other_path, organizer=True).status_code == 403
+    assert (
+        get_page(arena, f"{ORGANIZE_PATH}/teams/{find_team_id('green')}", organizer=True).status_code == 404
+    )
+    response = post_form(
+        arena, f"{ORGANIZE_PATH}/submissions/{foreign_id}/disqualify", {"reason": "x"}, organizer=True
+    )
+    assert response.status_code == 404
+    assert (
+        get_page(arena, f"{ORGANIZE_PATH}/submissions/{foreign_id}/disqualify", organizer=True).status_code
+        == 404
+    )
+
+
+def test_a_team_is_disqualified_and_reinstated_with_all_it_had(arena: Arena) -> None:
+    submit_release(arena, LONG_NAME)
+    score_everything()
+    path = f"{ORGANIZE_PATH}/teams/{find_team_id(LONG_NAME)}"
+    assert (
+        post_form(arena, path + "/disqualify", {"reason": "two accounts"}, organizer=True).status_code == 303
+    )
+    assert arena.get_board()["rows"] == []
+    html = get_page(arena, path, organizer=True).text
+    assert "<b>“quotes”" not in html
+    assert translate("run_reinstate_team_note") in html
+    assert post_form(arena, path + "/reinstate", {"reason": "cousins"}, organizer=True).status_code == 303
+    assert len(arena.get_board()["rows"]) == 1
+
+
+def test_the_disqualification_preview_counts_affected_targets_and_guesses(client: TestClient) -> None:
+    contest = Contest.create(client)
+    red, blue = contest.submit("red"), contest.submit("blue")
+    contest.open_attacks()
+    for attacker, victim, rows in (("blue", red, 3), ("red", blue, 2), ("green", blue, 1)):
+        contest.submit_correct_guess(attacker, victim, rows)
+    html = get_page_text(contest.arena, f"/teams/{find_team_id('blue')}/disqualify")
+    assert translate("Targets that are withdrawn: {n}.", n=1) in html
+    assert translate("Guesses on them that stop counting: {n}, of {teams} teams.", n=2, teams=2) in html
+    assert translate("The team’s own guesses stop counting: {n}.", n=1) in html
+    assert (
+        translate("ruling_board_reidentification")
+        + " "
+        + translate("The row disappears (rank {n} now).", n=1)
+        in html
+    )
+
+
+def test_quota_is_granted_and_counts(arena: Arena) -> None:
+    arena.get_team_token("red")
+    path = f"{ORGANIZE_PATH}/teams/{find_team_id('red')}"
+    fields = {"cap": "valid_total", "amount": "7", "reason": "a lost day"}
+    assert (
+        post_form(arena, path + "/grants", fields, organizer=True).headers["location"]
+        == path + "?done=granted"
+    )
+    assert ">107<" in get_page(arena, path, organizer=True).text
+    assert list_reasons("quota.grant") == ["a lost day"]
+    for amount in ("0", "1001", "seven", "-1", ""):
+        response = post_form(arena, path + "/grants", fields | {"amount": amount}, organizer=True)
+        problem = "Grant 1 to 1,000 more." if amount.isdecimal() else "Enter a whole number."
+        assert (response.status_code, problem in response.text) == (422, True)
+        assert f'value="{amount or 1}"' in response.text
+
+
+def test_an_invite_is_shown_once_and_creates_as_many_teams_as_it_allows(arena: Arena) -> None:
+    response = post_form(arena, f"{ORGANIZE_PATH}/teams/invites", {"uses": "2"}, organizer=True)
+    (link,) = re.findall(r'<p class="once"[^>]*>([^<]+)</p>', response.text)
+    code = link.partition("/sign-up?invite=")[2]
+    assert link.startswith("http://localhost/")
+    statuses = [
+        arena.client.post(
+            f"{API}/signup",
+            json={"invite": code, "team": f"t{n}", "name": f"p{n}", "password": PASSWORD},
+        ).status_code
+        for n in range(3)
+    ]
+    assert statuses == [201, 201, 422]
+    assert code not in get_page_text(arena, "/teams") + get_page_text(arena, "/audit")
+    for uses in ("0", "1001", "two"):
+        refusal = post_form(arena, f"{ORGANIZE_PATH}/teams/invites", {"uses": uses}, organizer=True)
+        problem = "An invite is for 1 to 1,000 teams." if uses.isdecimal() else "Enter a whole number."
+        assert (refusal.status_code, problem in refusal.text) == (422, True)
+
+
+def test_open_invites_are_listed_and_withdrawn_and_a_form_sent_twice_makes_one(arena: Arena) -> None:
+    (key,) = re.findall(r'name="key" value="([0-9a-f-]+)"', get_page_text(arena, "/teams"))
+    first_response = post_form(
+        arena, f"{ORGANIZE_PATH}/teams/invites", {"uses": "3", "key": key}, organizer=True
+    )
+    (code,) = re.findall(r"/sign-up\?invite=([\w-]+)<", first_response.text)
+    repeated_response = post_form(
+        arena, f"{ORGANIZE_PATH}/teams/invites", {"uses": "3", "key": key}, organizer=True
+    )
+    assert (repeated_response.status_code, code in repeated_response.text) == (409, False)
+    assert (
+        "This invite has been made already: it is among the open ones, and its link cannot be shown again."
+        in unescape(repeated_response.text)
+    )
+    html = get_page_text(arena, "/teams")
+    assert html.count(translate("Teams left: {n}", n=3)) == 1
+    assert re.search(r"\(organizer \d+\) · " + translate("Until"), html)
+    assert key[:8] in get_page_text(arena, "/audit")
+    path = f"{ORGANIZE_PATH}/teams/invites/{key}/withdraw"
+    assert post_form(arena, path, organizer=True).headers["location"].endswith("?done=invite_withdrawn")
+    assert translate("Open invites") not in get_page_text(arena, "/teams")
+    body = {"invite": code, "team": "late", "name": "late comer", "password": PASSWORD}
+    assert arena.client.post(f"{API}/signup", json=body).json()["code"] == "invalid_invite"
+    assert post_form(arena, path, organizer=True).status_code == 404
+    assert get_page(arena, f"{ORGANIZE_PATH}/teams/invites", organizer=True).status_code == 303
+
+
+def test_a_password_link_is_shown_once_and_works(arena: Arena) -> None:
+    arena.get_team_token("red")
+    html = get_page_text(arena, f"/teams/{find_team_id('red')}")
+    (action,) = re.findall(r'action="([^"]+/password-link)"', html)
+    response = post_form(arena, action, organizer=True)
+    (link,) = re.findall(r'<p class="once"[^>]*>([^<]+)</p>', response.text)
+    code = unescape(link).partition("/password?code=")[2]
+    assert code not in get_page_text(arena, f"/teams/{find_team_id('red')}") + get_page_text(arena, "/audit")
+    body = {"code": code, "password": "battery staple"}
+    assert arena.client.post(f"{API}/password", json=body).status_code in {200, 204}
+
+
+def test_organizers_are_added_and_removed_but_the_last(arena: Arena) -> None:
+    with transaction() as session:
+        for name, role in (("Ayumi", Role.ORGANIZER), ("Ken", Role.PARTICIPANT)):
+            accounts.create_user(session, name=name, password=PASSWORD, role=role)
+    path = f"{ORGANIZE_PATH}/teams/organizers"
+    assert post_form(arena, path, {"name": "Ayumi"}, organizer=True).status_code == 303
+    for name, problem in (
+        ("Ayumi", "this person organizes the competition already"),
+        ("Ken", "this person has no organizer's account; an administrator makes one"),
+        ("Nobody", "there is nobody of that name"),
+    ):
+        response = post_form(arena, path, {"name": name}, organizer=True, language="ja")
+        assert response.status_code >= 400
+        assert translate_message(problem, "ja") in response.text
+        assert f'value="{name}"' in response.text
+    removals = re.findall(r'action="([^"]+/remove)"', get_page_text(arena, "/teams"))
+    assert len(removals) == 2
+    with transaction() as session:
+        ayumi = session.query(User).filter_by(name="Ayumi").one().id
+    removal = next(action for action in removals if str(ayumi) in action)
+    assert post_form(arena, removal, organizer=True).status_code == 303
+    assert "/remove" not in get_page_text(arena, "/teams")
+    last_removal = next(action for action in removals if action != removal)
+    last_response = post_form(arena, last_removal, organizer=True)
+    assert (last_response.status_code, "The last organizer cannot be removed." in last_response.text) == (
+        409,
+        True,
+    )
+
+
+def test_a_baseline_of_a_sample_method_comes_to_the_board_and_goes(arena: Arena) -> None:
+    path = f"{ORGANIZE_PATH}/baselines"
+    response = post_form(arena, path, {"method": "add_noise", "name": "A little noise"}, organizer=True)
+    assert response.status_code == 303, response.text
+    score_everything()
+    (row,) = arena.get_board()["rows"]
+    assert (row["team"], row["baseline"], row["rank"]) == ("A little noise", True, None)
+    for fields, problem in (
+        (
+            {"method": "add_noise", "name": "A little noise"},
+            "This competition has a team of that name, or of one that looks like it: choose another.",
+        ),
+        ({"method": "magic", "name": "x"}, "Methods: "),
+    ):
+        refusal = post_form(arena, path, fields, organizer=True)
+        assert (refusal.status_code >= 400, problem in unescape(refusal.text)) == (True, True)
+    (submission_id,) = re.findall(
+        r'href="/submissions/([0-9a-f-]+)"', get_page_text(arena, "/submissions?of=baselines")
+    )
+    assert translate("No submission matches.") in get_page_text(arena, "/submissions?of=teams")
+    html = get_page_text(arena, f"/submissions/{submission_id}")
+    assert (
+        translate("This is the release of a baseline: it has no team and is no target. Remove it on the page")
+        in html,
+        translate("run_disqualify") in html,
+    ) == (True, False)
+    assert get_page_text(arena, f"/submissions/{submission_id}/disqualify", status=404)
+    (removal,) = re.findall(r'action="([^"]+/remove)"', get_page_text(arena, "/baselines"))
+    assert post_form(arena, removal, organizer=True).status_code == 303
+    assert arena.get_board()["rows"] == []
+    assert translate("No baseline is on the board yet.") in get_page_text(arena, "/baselines")
+
+
+@pytest.mark.parametrize("method", ["k_anonymize", "unify_columns", "swap_within_classes", "shift"])
+def test_every_sample_method_makes_an_accepted_baseline(arena: Arena, method: str) -> None:
+    assert (
+        post_form(arena, f"{ORGANIZE_PATH}/baselines", {"method": method}, organizer=True).status_code == 303
+    )

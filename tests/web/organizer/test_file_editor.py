@@ -1,0 +1,101 @@
+"""The editor of the competition file: comparison, saving, upload and download."""
+
+import re
+from html import unescape
+
+import pytest
+
+from tests.support.arena import Arena, build_competition_toml
+from tests.support.page_requests import get_page, post_form
+from tests.support.setup_pages import ORGANIZE_PATH, load_competition
+from tests.support.translations import translate
+
+pytestmark = pytest.mark.full
+
+
+def test_the_file_is_compared_before_it_is_saved(arena: Arena) -> None:
+    path, file_before = f"{ORGANIZE_PATH}/file", load_competition().file
+    changed_file = file_before.replace("threshold = 0.2", "threshold = 0.25")
+    response = post_form(
+        arena, path, {"text": changed_file.replace("\n", "\r\n"), "do": "compare"}, organizer=True
+    )
+    assert response.status_code == 200
+    assert "<ins>+ threshold = 0.25</ins>" in response.text
+    assert "<del>- threshold = 0.2</del>" in response.text
+    assert load_competition().file == file_before
+    (digest,) = re.findall(r'name="of" value="(\w+)"', response.text)
+    save_response = post_form(arena, path, {"text": changed_file, "do": "save", "of": digest}, organizer=True)
+    assert save_response.status_code == 303
+    assert load_competition().file == changed_file
+    stale_response = post_form(arena, path, {"text": file_before, "do": "save", "of": digest}, organizer=True)
+    assert stale_response.status_code == 409
+    assert "<ins>+ threshold = 0.2</ins>" in stale_response.text
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (
+            "threshold = 0.2",
+            "threshold = 0.25",
+            "There are already submissions. Saving starts a re-score: every submission is scored under the new rules. Nothing changes for the teams until you apply it.",
+        ),
+        (
+            "Small cup",
+            "Little cup",
+            "No result depends on this: it is saved at once, and nothing is scored again.",
+        ),
+        ("title", "# a remark\ntitle", "Only comments and spacing differ: no rule changes."),
+    ],
+)
+def test_the_comparison_says_whether_anything_is_scored_again(
+    arena: Arena, old: str, new: str, message: str
+) -> None:
+    arena.submit("red")
+    file_before = load_competition().file
+    assert old in file_before
+    response = post_form(
+        arena,
+        f"{ORGANIZE_PATH}/file",
+        {"text": file_before.replace(old, new, 1), "do": "compare"},
+        organizer=True,
+    )
+    messages = (
+        "There are already submissions. Saving starts a re-score: every submission is scored under the new rules. Nothing changes for the teams until you apply it.",
+        "No result depends on this: it is saved at once, and nothing is scored again.",
+        "Only comments and spacing differ: no rule changes.",
+    )
+    expected = {message} | (
+        {"No result depends on this: it is saved at once, and nothing is scored again."}
+        if message == "Only comments and spacing differ: no rule changes."
+        else set()
+    )
+    assert {key for key in messages if translate(key) in unescape(response.text)} == expected
+
+
+def test_a_file_is_uploaded_and_what_is_wrong_with_it_is_said(arena: Arena) -> None:
+    path, valid_file = f"{ORGANIZE_PATH}/file", build_competition_toml(threshold=0.3)
+    response = post_form(
+        arena, path, {"do": "compare"}, files={"upload": ("c.toml", valid_file.encode())}, organizer=True
+    )
+    assert "<ins>+ threshold = 0.3</ins>" in response.text
+    invalid_response = post_form(
+        arena, path, {"text": "colour = 1\n" + valid_file, "do": "compare"}, organizer=True, language="ja"
+    )
+    assert invalid_response.status_code == 422
+    assert "設定項目 colour は存在しません。" in invalid_response.text
+    assert "colour is not a key of the format" not in invalid_response.text
+    assert "colour = 1" in invalid_response.text.split("<textarea")[1]
+    for invalid_text in ("\x00", "not = toml = at all", ""):
+        assert post_form(arena, path, {"text": invalid_text, "do": "save"}, organizer=True).status_code == 422
+    text = get_page(arena, f"{ORGANIZE_PATH}/competition.toml", organizer=True)
+    assert text.text == load_competition().file
+    assert "attachment" in text.headers["content-disposition"]
+
+
+def test_other_columns_in_the_file_are_said_to_drop_the_data(arena: Arena) -> None:
+    changed_file = load_competition().file.replace('"sex", "age"', '"sex", "years"')
+    response = post_form(
+        arena, f"{ORGANIZE_PATH}/file", {"text": changed_file, "do": "compare"}, organizer=True
+    )
+    assert "saving deletes the data" in response.text

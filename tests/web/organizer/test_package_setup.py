@@ -1,0 +1,54 @@
+"""Starts and parameters of packages are labelled by their catalogues on the set-up pages."""
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from anoncup.competition.drafts import DRAFT_SOURCES
+from anoncup.plugins import TRACKS
+from anoncup.rules.parameters import Parameter
+from anoncup.tracks.microdata import MICRODATA
+from anoncup.tracks.parts import Attacker
+from app.locale.language import LANGUAGES
+from app.web.organizer import setup
+from app.web.site.labels import LABELS
+from tests.support.arena import Arena
+from tests.support.page_requests import get_page
+
+pytestmark = pytest.mark.full
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_start_of_a_package_is_labelled_by_its_catalogue_its_track_or_its_name(
+    arena: Arena, monkeypatch: pytest.MonkeyPatch, language: str
+) -> None:
+    monkeypatch.setattr(setup, "DRAFT_SOURCES", (*DRAFT_SOURCES, "bets", "riddles", "riddles_2"))
+    for name, text in (("choose_start_bets", "A cup of bets"), ("track_riddles", "Riddles")):
+        monkeypatch.setitem(LABELS, name, text)
+    response = get_page(arena, "/organize/new", organizer=True, language=language)
+    assert response.status_code == 200
+    labels = dict(re.findall(r'<label for="start-(\w+)">([^<]*)</label>', response.text))
+    assert list(labels) == [*DRAFT_SOURCES, "bets", "riddles", "riddles_2"]
+    assert [labels[name] for name in ("bets", "riddles", "riddles_2")] == [
+        "A cup of bets",
+        "Riddles",
+        "riddles_2",
+    ]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_parameter_of_a_package_is_labelled_by_its_catalogue(
+    arena: Arena, monkeypatch: pytest.MonkeyPatch, language: str
+) -> None:
+    parameters = Parameter("coin", "amount", default=1.0), Parameter("of", "choice", ("gold", "tin"))
+    thief = Attacker("thief", 1, lambda target, **_: target, parameters)
+    monkeypatch.setitem(
+        TRACKS, "microdata", replace(MICRODATA, attackers={**MICRODATA.attackers, "thief": thief})
+    )
+    for name, text in (("parameter_coin", "Its coin"), ("value_gold", "Of gold")):
+        monkeypatch.setitem(LABELS, name, text)
+    html = get_page(arena, "/competitions/small/organize/measures", organizer=True, language=language).text
+    assert re.search(r'<label for="[^"]*coin">Its coin</label>', html)
+    assert re.search(r'<label for="[^"]*of">of</label>', html)
+    assert re.findall(r'<option value="(?:gold|tin)"[^>]*>([^<]*)<', html) == ["Of gold", "tin"]

@@ -1,0 +1,383 @@
+"""Set-up of a competition on the organizers' pages, from its creation to its opening."""
+
+import re
+
+import pytest
+
+from anoncup.competition.drafts import DRAFT_SOURCES, change_columns, create_draft
+from anoncup.competition.parser import parse_competition
+from anoncup.competition.writer import replace_attackers, replace_measures, replace_publication
+from anoncup.plugins import TRACKS
+from anoncup.rules.settings import Columns
+from anoncup.rules.toml_text import format_value
+from anoncup.tables.csv_text import write_csv
+from anoncup.tracks.microdata.column_roles import suggest_roles
+from anoncup.tracks.transactions.example import tc400
+from app.db.transaction import transaction
+from app.http.middleware import UPLOAD_PATH_PATTERN
+from app.services.contests import competitions
+from tests.support.arena import Arena
+from tests.support.page_requests import extract_words, get_page, post_form
+from tests.support.setup_pages import (
+    BASICS,
+    ORGANIZE_PATH,
+    PUBLICATION,
+    load_competition,
+    load_rules,
+    new_organizer,
+    upload_original,
+)
+from tests.support.translations import translate
+
+__all__ = ["new_organizer"]
+
+pytestmark = pytest.mark.full
+
+
+def test_an_organizer_comes_from_nothing_to_a_competition_that_is_set_up(new_organizer: Arena) -> None:
+    response = post_form(new_organizer, "/organize/new", BASICS, organizer=True)
+    assert (response.status_code, response.headers["location"]) == (
+        303,
+        "/competitions/fresh/organize/data?done=created",
+    )
+    assert upload_original(new_organizer, write_csv(new_organizer.table)).status_code == 303
+    assert load_rules("fresh").columns == Columns(("sex", "age"), ("income", "rent"))
+    rule = {"approach": "II", "rule": "average", "distance": "gower", "threshold": "0.2"}
+    assert (
+        post_form(new_organizer, "/competitions/fresh/organize/threshold", rule, organizer=True).status_code
+        == 303
+    )
+    new_organizer.post("/competitions/fresh/invites", json={})
+    html = get_page(new_organizer, "/competitions/fresh/organize/data", organizer=True).text
+    assert "missing" not in extract_words(html)
+    assert "Everything is set" in html
+    competition = load_rules("fresh")
+    assert [phase.start.isoformat() for phase in competition.phases] == [
+        "2031-01-10T09:00:00+09:00",
+        "2031-01-25T09:00:00+09:00",
+    ]
+    assert dict(competition.title) == {"en": "Fresh cup", "ja": "新しい“杯”"}
+    assert load_competition("fresh").original_rows == len(new_organizer.table)
+
+
+def test_starting_from_an_own_table_is_offered_first(new_organizer: Arena) -> None:
+    visible_html = get_page(new_organizer, "/organize/new", organizer=True).text.partition("<details")[0]
+    assert translate("choose_start_microdata") in visible_html
+    assert 'value="microdata"' in visible_html
+
+
+@pytest.mark.parametrize(
+    ("field", "typed", "message"),
+    [
+        ("slug", "Not A Slug", "1 to 63 small letters"),
+        ("start", "2099", "Choose one of these"),
+        ("zone", "Mars/Olympus", "Choose a time zone"),
+        ("zone", "../../etc/passwd", "Choose a time zone"),
+        ("title_en", "x" * 201, "At most 200"),
+        ("anonymization_start", "", "This time is missing"),
+        ("anonymization_end", "2031-01-09T09:00", "after the start"),
+        ("reidentification_start", "2031-01-23T09:00", "when the anonymization phase has ended"),
+        ("reidentification_end", "soon", "Enter a date and a time"),
+    ],
+)
+def test_an_error_is_shown_beside_its_field_and_the_rest_is_kept(
+    new_organizer: Arena, field: str, typed: str, message: str
+) -> None:
+    response = post_form(new_organizer, "/organize/new", BASICS | {field: typed}, organizer=True)
+    assert response.status_code == 422
+    assert re.search(rf'id="{field}-error">[^<]*{message}', response.text)
+    assert "Fresh cup" in response.text or field == "title_en"
+    assert "<option selected>Asia/Tokyo</option>" in response.text or field == "zone"
+    assert new_organizer.client.get("/api/v1/competitions").json() == []
+
+
+def test_an_address_that_is_taken_is_said_beside_it_in_the_readers_language(new_organizer: Arena) -> None:
+    post_form(new_organizer, "/organize/new", BASICS, organizer=True)
+    response = post_form(new_organizer, "/organize/new", BASICS, organizer=True, language="ja")
+    assert response.status_code == 422
+    assert "このアドレスのコンテストはすでにあります" in response.text
+
+
+def test_what_is_wrong_is_summed_up_at_the_top_with_the_way_to_each_field(new_organizer: Arena) -> None:
+    fields = BASICS | {"title_en": "", "title_ja": "", "anonymization_end": ""}
+    html = post_form(new_organizer, "/organize/new", fields, organizer=True).text
+    alert = html.partition('role="alert"')[2].partition("</div>")[0]
+    assert re.findall(r'<a href="#(\w+)">', alert) == ["title_en", "anonymization_end"]
+    for field in ("title_en", "anonymization_end"):
+        assert f'id="{field}"' in html
+    assert html.count(f"({translate('one of the two')})") == 2
+
+
+def test_an_untouched_step_is_marked_as_default(arena: Arena) -> None:
+    def read_state(step: str) -> str:
+        html = get_page(arena, f"{ORGANIZE_PATH}/publication", organizer=True).text
+        return str(re.findall(rf'<li class="(\w+)"><a href="{ORGANIZE_PATH}/{step}"', html)[0])
+
+    assert read_state("publication") == "default"
+    assert post_form(arena, f"{ORGANIZE_PATH}/publication", PUBLICATION, organizer=True).status_code == 303
+    assert read_state("publication") == "done"
+    with transaction() as session:
+        row = competitions.find(session, None, "small").row
+        row.file = replace_measures(row.file, parse_competition(create_draft("microdata")).measures)
+    assert read_state("measures") == "default"
+
+
+def test_a_competition_may_have_one_phase_and_a_title_in_one_language(new_organizer: Arena) -> None:
+    fields = BASICS | {"title_en": "", "reidentification_start": "", "reidentification_end": ""}
+    assert post_form(new_organizer, "/organize/new", fields, organizer=True).status_code == 303
+    assert [phase.name for phase in load_rules("fresh").phases] == ["anonymization"]
+
+
+def test_titles_clock_and_phases_may_change_and_times_that_were_not_touched_stay(arena: Arena) -> None:
+    rules_before = load_rules()
+    html = get_page(arena, f"{ORGANIZE_PATH}/basics", organizer=True).text
+    fields = dict(re.findall(r'name="(\w+)" type="[\w-]+" value="([^"]*)"', html))
+    response = post_form(
+        arena, f"{ORGANIZE_PATH}/basics", fields | {"title_en": "Other", "zone": "Asia/Tokyo"}, organizer=True
+    )
+    assert response.status_code == 303
+    assert load_rules().phases == rules_before.phases  # to the microsecond
+    assert load_rules().title["en"] == "Other"
+
+
+def test_columns_of_an_unknown_table_get_suggested_roles_that_can_be_changed(new_organizer: Arena) -> None:
+    post_form(new_organizer, "/organize/new", BASICS | {"start": "2015"}, organizer=True)
+    assert upload_original(new_organizer, write_csv(new_organizer.table)).status_code == 303
+    html = get_page(new_organizer, "/competitions/fresh/organize/data", organizer=True).text
+    assert "40" in extract_words(html)
+    digest = load_competition("fresh").original["original"]
+    roles = {"role_0": "quasi_identifier", "role_1": "quasi_identifier", "role_2": "sensitive"}
+    path = "/competitions/fresh/organize/data"
+    lone_column_roles = roles | {"of": digest, "role_3": "quasi_identifier"}
+    assert load_rules("fresh").weight("cor_mae") == 1.0
+    response = post_form(new_organizer, path, lone_column_roles, organizer=True)
+    # a single column correlates with no other, so cor_mae would be meaningless
+    assert response.headers["location"] == f"{path}?done=weights_taken"
+    assert load_rules("fresh").weight("cor_mae") == 0.0
+    assert load_rules("fresh").columns == Columns(("sex", "age", "rent"), ("income",))
+    assert load_competition("fresh").original_rows == 40  # the data were kept
+    invalid_response = post_form(
+        new_organizer,
+        path,
+        roles | {"of": digest, "role_0": "sensitive", "role_3": "sensitive"},
+        organizer=True,
+    )
+    assert invalid_response.status_code == 422
+    assert (
+        'value="sensitive" selected' in invalid_response.text.split('name="role_0"')[1].split("</select>")[0]
+    )
+    assert post_form(new_organizer, path, roles | {"of": digest}, organizer=True).status_code == 422
+    assert (
+        post_form(
+            new_organizer, path, roles | {"of": "0" * 64, "role_3": "sensitive"}, organizer=True
+        ).status_code
+        == 409
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"a,a\n1,2\n", "列「a」が 2 回あります"),
+        (b"a\n1\n", "2 列以上が必要です"),
+        (b"a,b\nx,y\n", "数値だけの列がない"),
+        (b"", "ファイルが選ばれていない"),
+        (b"a,b\n1\n", "1 行目の列数は 1 です"),
+    ],
+)
+def test_a_table_that_cannot_be_an_original_is_refused_with_a_message(
+    arena: Arena, content: bytes, message: str
+) -> None:
+    row_before = load_competition()
+    response = upload_original(arena, content, language="ja")
+    assert response.status_code == 422
+    assert "このファイルは使えません" in response.text
+    assert message in response.text
+    assert (load_competition().file, load_competition().original) == (row_before.file, row_before.original)
+
+
+def test_roles_are_suggested_from_the_values_and_known_ones_are_kept() -> None:
+    rows = "".join(f"p{index % 3},{index % 7},{index},{index * 2}\n" for index in range(60))
+    content = ("city,size,rent,income\n" + rows).encode()
+    no_columns = Columns(("x",), ("y",))
+    assert suggest_roles(content, no_columns) == Columns(("city", "size"), ("rent", "income"))
+    known_columns = Columns(("rent", "size"), ("z",))
+    assert suggest_roles(content, known_columns) == Columns(("city", "size", "rent"), ("income",))
+    assert suggest_roles(b"a,b\n1,2\n", no_columns) == Columns(("b",), ("a",))
+
+
+@pytest.mark.parametrize("name", ["age", "Alter (Jahre)", "birth_year", "ZIP code", "年齢（歳）", "plain"])
+def test_numeric_ages_years_and_codes_are_suggested_as_quasi_identifiers(name: str) -> None:
+    cell = "{:04}" if name == "plain" else "{}"  # leading zeros mark a code whatever its name
+    rows = "".join(f"{cell.format(n)},{n * 2}\n" for n in range(60))
+    columns = suggest_roles(f"{name},income\n{rows}".encode(), Columns(("x",), ("y",)))
+    assert columns == Columns((name,), ("income",))
+    single_row = suggest_roles(f"sex,{name}\n{'f,' + cell.format(7)}\n".encode(), Columns(("x",), ("y",)))
+    assert single_row == Columns(("sex",), (name,))  # at least one column must be sensitive
+
+
+@pytest.mark.parametrize("name", ["wage", "average rent", "package", "codeine", "解雇年"])
+def test_amounts_with_similar_names_are_suggested_as_sensitive(name: str) -> None:
+    rows = "".join(f"{'fm'[n % 2]},{n * 2}\n" for n in range(60))
+    assert suggest_roles(f"sex,{name}\n{rows}".encode(), Columns(("x",), ("y",))).sensitive == (name,)
+
+
+def test_both_files_of_the_transactions_track_go_up_one_after_the_other(new_organizer: Arena) -> None:
+    post_form(new_organizer, "/organize/new", BASICS | {"start": "2016"}, organizer=True)
+    files = TRACKS["transactions"].files_of(tc400())
+    early_response = upload_original(new_organizer, files["transactions"], file="transactions.csv")
+    assert early_response.status_code == 409
+    for name, content in files.items():
+        assert upload_original(new_organizer, content, file=f"{name}.csv").status_code == 303
+    response = get_page(new_organizer, "/competitions/fresh/organize/data", organizer=True)
+    assert "400" in extract_words(response.text)
+    assert load_competition("fresh").original_rows == 400
+    assert upload_original(new_organizer, b"x", file="secret.csv").status_code == 404
+
+
+def test_large_files_may_be_sent_to_the_page_of_the_data() -> None:
+    assert UPLOAD_PATH_PATTERN.search("/competitions/x/organize/original/original.csv")
+    assert UPLOAD_PATH_PATTERN.search("/competitions/x/organize/truth/hidden.csv")
+    assert not UPLOAD_PATH_PATTERN.search("/competitions/x/organize/measures")
+
+
+def test_weights_parameters_and_attackers_are_written_into_the_file(arena: Arena) -> None:
+    fields = {
+        "weight_mean_mae": "2",
+        "weight_cross_count": "",
+        "measure_cross_count_columns": "age",
+        "counts_euc1": "yes",
+        "attacker_euc1_give_up": "own_row",
+        "attacker_id_sa_column": "rent",
+        "attacker_euc2_assignment_dense_limit": "500",
+        "min_rows_kept": "0.75",
+    }
+    assert post_form(arena, f"{ORGANIZE_PATH}/measures", fields, organizer=True).status_code == 303
+    competition = load_rules()
+    assert {name: settings.weight for name, settings in competition.measures.items()} == {
+        "mean_mae": 2.0,
+        "cross_count": 0.0,
+    }
+    assert competition.measures["cross_count"].parameters == {"columns": ("age",)}
+    assert competition.attackers["euc1"].parameters == {"give_up": "own_row"}
+    assert competition.attackers["id_sa"].counts is False
+    assert competition.attackers["id_sa"].parameters == {"column": "rent"}
+    assert competition.attackers["euc2_assignment"].parameters == {"dense_limit": 500}
+    assert competition.limits.min_rows_kept == 0.75
+    assert competition.limits.valid_per_day == 10
+    html = get_page(arena, f"{ORGANIZE_PATH}/measures", organizer=True, language="ja").text
+    assert "平均値の誤差" in html
+
+
+@pytest.mark.parametrize(
+    ("field", "typed"),
+    [
+        ("weight_mean_mae", "-1"),
+        ("weight_mean_mae", "nan"),
+        ("weight_mean_mae", "1e999"),
+        ("min_rows_kept", "2"),
+    ],
+)
+def test_an_invalid_weight_is_refused_and_stays_in_the_form(arena: Arena, field: str, typed: str) -> None:
+    file_before = load_competition().file
+    fields = {
+        "weight_rfm": "1",
+        "weight_cross_count": "7.25",
+        "min_rows_kept": "0.5",
+    } | {field: typed}
+    response = post_form(arena, f"{ORGANIZE_PATH}/measures", fields, organizer=True)
+    assert response.status_code == 422
+    assert 'class="error"' in response.text
+    assert 'value="7.25"' in response.text
+    assert load_competition().file == file_before
+
+
+def test_a_competition_without_weights_is_refused(arena: Arena) -> None:
+    response = post_form(arena, f"{ORGANIZE_PATH}/measures", {"min_rows_kept": "0.5"}, organizer=True)
+    assert response.status_code == 422
+    assert "nothing could be ranked" in response.text
+
+
+def test_publication_is_saved_and_shown_as_it_was_chosen(arena: Arena) -> None:
+    assert post_form(arena, f"{ORGANIZE_PATH}/publication", PUBLICATION, organizer=True).status_code == 303
+    competition = load_rules()
+    assert (competition.publication.board, competition.publication.feedback) == ("teams", "daily")
+    assert competition.publication.shuffle_targets is True
+    assert (competition.publication.digits, competition.publication.owners) == (1, "hidden")
+    assert competition.publication.reveal_notice_hours == 36
+    assert str(competition.publication.frozen_from) == "2031-01-20 09:00:00+09:00"
+    assert (competition.ranking.rule, competition.ranking.finals) == ("rank_sum", 3)
+    assert (competition.limits.valid_total, competition.limits.file_mb, competition.limits.min_rows_kept) == (
+        50,
+        8,
+        0.5,
+    )
+    html = get_page(arena, f"{ORGANIZE_PATH}/publication", organizer=True).text
+    assert 'value="2031-01-20T09:00"' in html
+    assert "about 20 exact scores" in html
+
+
+@pytest.mark.parametrize("typed", ["0", "-1", "1.5", "١٢", "9" * 30, ""])
+def test_an_invalid_quota_is_refused_with_the_rest_kept(arena: Arena, typed: str) -> None:
+    response = post_form(
+        arena, f"{ORGANIZE_PATH}/publication", PUBLICATION | {"valid_total": typed}, organizer=True
+    )
+    assert response.status_code == 422
+    assert 'id="valid_total-error"' in response.text
+    assert re.search(r'value="daily" checked', response.text)
+
+
+def test_after_the_first_submission_data_are_fixed_and_new_rules_start_a_rejudging(arena: Arena) -> None:
+    arena.submit("red")
+    html = get_page(arena, f"{ORGANIZE_PATH}/data", organizer=True).text
+    assert 'type="file"' not in html
+    assert upload_original(arena, write_csv(arena.table.iloc[:30])).status_code == 409
+    fields = {"weight_mean_mae": "5", "min_rows_kept": "0.5"}
+    file_before = load_competition().file
+    response = post_form(arena, f"{ORGANIZE_PATH}/measures", fields, organizer=True)
+    assert response.headers["location"].startswith(f"{ORGANIZE_PATH}/rescores")
+    (rejudging,) = arena.get("/competitions/small/rescores").json()
+    assert (rejudging["total"], load_competition().file == file_before) == (1, True)
+    locked_html = get_page(arena, f"{ORGANIZE_PATH}/publication", organizer=True).text
+    assert (
+        f'{translate("A re-score set is open. When it is applied, its file takes the place of this one: until then, or until it is cancelled, nothing else can be saved here. Phases can still be moved, and teams granted quota.")} <a href="{ORGANIZE_PATH}/rescores/{rejudging["id"]}">'
+        in locked_html
+    )
+    repeated_response = post_form(arena, f"{ORGANIZE_PATH}/measures", fields, organizer=True, language="ja")
+    assert repeated_response.status_code == 409
+    assert "進行中の再採点があります" in repeated_response.text
+    assert post_form(arena, f"{ORGANIZE_PATH}/publication", PUBLICATION, organizer=True).status_code == 409
+    arena.post(f"/rescores/{rejudging['id']}/cancel")
+    assert post_form(arena, f"{ORGANIZE_PATH}/publication", PUBLICATION, organizer=True).status_code == 303
+    assert load_rules().publication.board == "teams"
+
+
+def test_settings_round_trip_through_the_file() -> None:
+    for start in DRAFT_SOURCES:
+        text = create_draft(start)
+        competition = parse_competition(text)
+        text_again = replace_measures(text, competition.measures)
+        text_again = replace_attackers(text_again, TRACKS[competition.track], competition.attackers)
+        text_again = replace_publication(
+            text_again, competition.publication, competition.ranking, competition.limits
+        )
+        reparsed = parse_competition(text_again)
+        expected_measures = {
+            name: settings
+            for name, settings in competition.measures.items()
+            if settings.weight or settings.parameters
+        }
+        assert dict(reparsed.measures) == expected_measures
+        assert (reparsed.publication, reparsed.ranking, reparsed.limits) == (
+            competition.publication,
+            competition.ranking,
+            competition.limits,
+        )
+
+
+def test_column_names_are_escaped_in_toml() -> None:
+    names = ('say "b"', "back\\slash", "日本語", "tab\tand\x7f", "#")
+    competition = parse_competition(change_columns(create_draft("microdata"), Columns(names[:3], names[3:])))
+    assert competition.columns == Columns(names[:3], names[3:])
+    with pytest.raises(TypeError):
+        format_value(None)

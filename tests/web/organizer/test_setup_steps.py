@@ -1,0 +1,164 @@
+"""The list of set-up steps, and the links and buttons that lead from each step to the next."""
+
+import re
+from html import unescape
+from typing import Any
+
+import pytest
+
+from anoncup.competition.drafts import DRAFT_SOURCES, create_draft
+from anoncup.competition.parser import parse_competition
+from app.locale.language import LANGUAGES
+from app.services.contests import competitions
+from tests.support.arena import Arena
+from tests.support.page_requests import get_page, post_form
+from tests.support.setup_pages import BASICS, new_organizer
+from tests.support.translations import translate
+
+__all__ = ["new_organizer"]
+
+ORGANIZE = "/competitions/small/organize"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_next_leads_through_every_step_of_the_list_whatever_its_state(arena: Arena, language: str) -> None:
+    html = get_page(arena, f"{ORGANIZE}/basics", organizer=True, language=language).text
+    listed = re.findall(rf'<li class="\w+"><a href="({ORGANIZE}/\w+)"', html)
+    assert [path.rsplit("/", 1)[1] for path in listed] == [
+        "basics",
+        "data",
+        "measures",
+        "threshold",
+        "publication",
+        "teams",
+    ]
+    visited = [listed[0]]
+    while (next_path := follow_next(arena, visited[-1], html, language)) is not None:
+        visited.append(next_path)
+        html = get_page(arena, next_path, organizer=True, language=language).text
+    assert visited == listed
+
+
+def follow_next(arena: Arena, path: str, html: str, language: str) -> str | None:
+    """Return the path of the next step: that of the link, or the redirect after saving the unchanged form."""
+    next_link = re.search(rf'href="([^"]*)">{translate("Next", language)}', html)
+    if next_link or translate("Save and go on", language) not in html:
+        return next_link[1] if next_link else None
+    form = re.search(r'<button form="([\w-]+)" name="onward"', html)
+    assert form is not None
+    body = re.search(rf'<form[^>]*id="{form[1]}".*?</form>', html, re.DOTALL)
+    assert body is not None
+    fields: Any = {**read_fields(body[0]), "onward": "yes"}
+    return str(post_form(arena, path, fields, organizer=True).headers["location"]).partition("?")[0]
+
+
+def read_fields(form: str) -> dict[str, list[str]]:
+    """Return the fields that a browser sends of an unchanged form."""
+    values: dict[str, list[str]] = {}
+    for tag in re.findall(r"<input[^>]*>", form):
+        field = dict(re.findall(r'([\w-]+)="([^"]*)"', tag))
+        if "name" not in field or (field.get("type") in {"radio", "checkbox"} and " checked" not in tag):
+            continue
+        values.setdefault(field["name"], []).append(unescape(field.get("value", "")))
+    for name, options in re.findall(r'<select[^>]*name="(\w+)"[^>]*>(.*?)</select>', form, re.DOTALL):
+        selected = re.search(r'<option(?: value="([^"]*)")? selected>([^<]*)', options)
+        first = re.search(r'<option(?: value="([^"]*)")?>([^<]*)', options)
+        option = selected or first
+        assert option is not None
+        values[name] = [unescape(option[1] if option[1] is not None else option[2])]
+    return values
+
+
+def test_what_is_missing_elsewhere_is_named_beside_the_next_step(new_organizer: Arena) -> None:
+    post_form(new_organizer, "/organize/new", BASICS, organizer=True)
+    path = "/competitions/fresh/organize"
+    html = get_page(new_organizer, f"{path}/publication", organizer=True).text
+    next_html = html.partition('class="onward"')[2].partition("</div>")[0]
+    assert re.findall(r"Save and go on: (\w+)", next_html) == ["Invites"]
+    missing = re.findall(rf'<a href="{path}/(\w+)">', next_html.partition("Still missing")[2])
+    assert missing == ["data", "measures", "threshold"]
+
+
+def test_an_address_is_made_of_the_title_where_none_is_typed(new_organizer: Arena) -> None:
+    response = post_form(
+        new_organizer, "/organize/new", BASICS | {"slug": "", "title_en": "Café cup, 2031!"}, organizer=True
+    )
+    assert response.headers["location"].startswith("/competitions/cafe-cup-2031/")
+    only_japanese = BASICS | {"slug": "", "title_en": ""}
+    response = post_form(new_organizer, "/organize/new", only_japanese, organizer=True)
+    assert response.headers["location"].startswith("/competitions/cup-20310110/")
+    repeated_response = post_form(new_organizer, "/organize/new", only_japanese, organizer=True)
+    assert (repeated_response.status_code, 'id="slug-error"' in repeated_response.text) == (422, True)
+
+
+def test_a_missing_title_is_reported_once(new_organizer: Arena) -> None:
+    refusal = post_form(
+        new_organizer, "/organize/new", BASICS | {"slug": "", "title_en": "", "title_ja": ""}, organizer=True
+    )
+    alert = refusal.text.partition('role="alert"')[2].partition("</div>")[0]
+    assert re.findall(r'<a href="#(\w+)">', alert) == ["title_en"]
+
+
+PAST = "2026-01-10T09:00"
+
+
+def test_a_contest_that_would_be_over_before_it_begins_is_not_made(new_organizer: Arena) -> None:
+    past_fields = BASICS | {"anonymization_start": "2026-01-09T09:00", "anonymization_end": PAST}
+    refusal = post_form(new_organizer, "/organize/new", past_fields, organizer=True)
+    assert refusal.status_code == 422
+    assert re.search(r'id="anonymization_end-error">[^<]*This time is in the past', refusal.text)
+    started_fields = BASICS | {"anonymization_start": PAST}
+    assert post_form(new_organizer, "/organize/new", started_fields, organizer=True).status_code == 303
+    edit_response = post_form(
+        new_organizer, "/competitions/fresh/organize/basics", past_fields, organizer=True
+    )
+    assert (edit_response.status_code, "This time is in the past" in edit_response.text) == (422, True)
+
+
+def test_the_last_step_shows_the_others_until_somebody_has_submitted(arena: Arena) -> None:
+    def read_html() -> str:
+        return get_page(arena, f"{ORGANIZE}/teams", organizer=True).text
+
+    assert re.findall(r'<li class="\w+"><a href="[^"]*/(\w+)" aria-current="step"', read_html()) == ["teams"]
+    arena.submit("red")
+    assert 'class="stepper"' not in read_html()
+
+
+def test_the_last_step_lists_what_is_missing_in_the_others(new_organizer: Arena) -> None:
+    post_form(new_organizer, "/organize/new", BASICS, organizer=True)
+    path = "/competitions/fresh/organize"
+    next_html = get_page(new_organizer, f"{path}/teams", organizer=True).text.partition('class="onward"')[2]
+    missing = re.findall(rf'<a href="{path}/(\w+)">', next_html.partition("</div>")[0])
+    assert missing == ["data", "measures", "threshold"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "exists"),
+    [
+        ("2031-03-30T01:59", True),
+        ("2031-03-30T02:00", False),
+        ("2031-03-30T02:59", False),
+        ("2031-03-30T03:00", True),
+    ],
+)
+def test_a_time_that_the_clocks_of_the_zone_never_show_is_refused(
+    new_organizer: Arena, typed: str, exists: bool
+) -> None:
+    boundaries = {"anonymization_end": typed, "reidentification_start": "2031-04-02T09:00"}
+    reidentification = {"reidentification_end": "2031-04-30T09:00"}
+    response = post_form(
+        new_organizer,
+        "/organize/new",
+        BASICS | {"zone": "Europe/Berlin"} | boundaries | reidentification,
+        organizer=True,
+    )
+    assert response.status_code == (303 if exists else 422)
+    assert ("put forward past it" in response.text) is not exists
+
+
+@pytest.mark.parametrize("start", DRAFT_SOURCES)
+def test_every_draft_is_a_competition_without_a_threshold(start: str) -> None:
+    text = create_draft(start)
+    competitions.parse_hostable_rules(text)
+    assert parse_competition(text).threshold is None
+    assert "#" not in text

@@ -1,0 +1,338 @@
+"""The threshold step: requesting a report of the advisor, reading it and using its threshold."""
+
+import re
+from dataclasses import replace
+from typing import Any
+from uuid import UUID
+
+import pytest
+from sqlalchemy import select
+
+from anoncup.competition.parser import parse_competition
+from anoncup.messages import CodedMessage, Message, serialize
+from anoncup.plugins import TRACKS
+from anoncup.tables.csv_text import write_csv
+from anoncup.tracks.microdata import MICRODATA
+from app.db.models import State, ThresholdReport
+from app.db.transaction import transaction
+from app.locale.language import LANGUAGES
+from app.services.contests import competitions
+from app.services.originals.threshold_reports import MAX_UNFINISHED
+from app.web.site.notation import format_number
+from tests.support.arena import Arena
+from tests.support.page_requests import get_page, post_form
+from tests.support.threshold_reports import add_waiting_reports
+from tests.support.translations import translate, translate_message
+from workers import advise
+
+pytestmark = pytest.mark.full
+
+PATH = "/competitions/small/organize/threshold"
+REPORT_FIELDS = {"groups": "sex", "asked_distance": "gower", "bits": "4", "draws": "20", "seconds": "0"}
+
+
+def request_report(arena: Arena, **fields: str) -> str:
+    """Request a report on the page and return its path."""
+    response = post_form(arena, f"{PATH}/reports", REPORT_FIELDS | fields, organizer=True)
+    assert response.status_code == 303, response.text
+    return str(response.headers["location"]).split("?")[0]
+
+
+def create_report(arena: Arena, **fields: str) -> str:
+    path = request_report(arena, **fields)
+    advise.advise(path.rsplit("/", 1)[1])
+    return path
+
+
+def load_rule() -> Any:
+    with transaction() as session:
+        return parse_competition(competitions.find(session, None, "small").row.file).excessive
+
+
+def load_report(path: str) -> Any:
+    with transaction() as session:
+        return session.get_one(ThresholdReport, UUID(path.rsplit("/", 1)[1])).report
+
+
+def test_a_distance_of_a_package_without_a_label_is_shown_by_its_name(
+    arena: Arena, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    extended_track = replace(
+        MICRODATA, distances={**MICRODATA.distances, "by_foot": MICRODATA.distances["gower"]}
+    )
+    monkeypatch.setitem(TRACKS, "microdata", extended_track)
+    response = get_page(arena, PATH, organizer=True)
+    assert response.text.count('<option value="by_foot">by_foot</option>') == 2
+
+
+def test_a_report_is_waited_for_then_shown_in_words_and_pictures(arena: Arena) -> None:
+    path = request_report(arena)
+    waiting_html = get_page(arena, path, organizer=True).text
+    assert '<meta http-equiv="refresh"' in waiting_html
+    list_html = get_page(arena, PATH, organizer=True).text
+    assert "Waiting" in list_html
+    assert 'hx-trigger="every 2s"' in list_html
+    advise.advise(path.rsplit("/", 1)[1])
+    content = load_report(path)
+    html = get_page(arena, path, organizer=True).text
+    assert '<meta http-equiv="refresh"' not in html
+    assert f"<strong>{format_number(content['evidence']['threshold'])}</strong>" in html
+    assert html.count("<svg") >= 3
+    for bound_row in content["bounds"]:
+        assert f'<th scope="row" class="number">{bound_row["fixed"]}</th>' in html
+    assert "hx-trigger" not in get_page(arena, PATH, organizer=True).text
+
+
+def test_a_report_says_it_is_running_only_while_it_is(arena: Arena) -> None:
+    path = request_report(arena)
+    notice, noted_address = translate("done_report_asked"), f"{path}?done=report_asked"
+    assert notice in get_page(arena, noted_address, organizer=True).text
+    advise.advise(path.rsplit("/", 1)[1])
+    assert notice not in get_page(arena, noted_address, organizer=True).text
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_report_names_its_cheats_in_the_readers_language(arena: Arena, language: str) -> None:
+    html = get_page(arena, create_report(arena), organizer=True, language=language).text
+    for name in ("shift", "random", "group"):
+        assert translate(f"adv_cheat_{name}", language) in html.replace("&#39;", "'")
+    assert translate("Recommended threshold", language) in html
+
+
+def test_the_recommended_threshold_is_used_by_a_button(arena: Arena) -> None:
+    path = create_report(arena)
+    assert post_form(arena, f"{path}/use", organizer=True).status_code == 303
+    current_rule = load_rule()
+    assert (current_rule.threshold, current_rule.distance) == (
+        load_report(path)["evidence"]["threshold"],
+        "gower",
+    )
+    assert (current_rule.approach, current_rule.rule) == ("II", "average")
+    html = get_page(arena, path, organizer=True).text
+    assert "In use" in html
+    assert html.count(f"{path}/use") == 1
+    assert post_form(arena, f"{path}/use", {"guaranteed": "1"}, organizer=True).status_code == 303
+    assert (
+        load_rule().threshold == load_report(path)["threshold"] != load_report(path)["evidence"]["threshold"]
+    )
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_report_shows_both_errors_and_says_why_it_recommends(arena: Arena, language: str) -> None:
+    path = create_report(arena)
+    evidence = load_report(path)["evidence"]
+    html = get_page(arena, path, organizer=True, language=language).text
+    assert 'id="errors"' in html
+    for reason in evidence["reasons"]:
+        values = {
+            name: format_number(value) if isinstance(value, float) else value
+            for name, value in reason["values"].items()
+        }
+        assert translate_message(reason["template"], language, **values) in html
+    for error in evidence["errors"]:
+        assert f'<th scope="row" class="number">{format_number(error["threshold"])}</th>' in html
+
+
+def test_a_report_without_simulation_leaves_the_picture_out(arena: Arena) -> None:
+    html = get_page(arena, create_report(arena, draws="0"), organizer=True).text
+    assert 'id="simulated"' not in html
+    assert 'id="bounds"' in html
+
+
+@pytest.mark.parametrize(("groups", "bits"), [("age", "500"), ("sex", "900")])
+def test_where_no_threshold_separates_the_page_says_what_to_change(
+    arena: Arena, groups: str, bits: str
+) -> None:
+    path = create_report(arena, groups=groups, bits=bits, draws="0")
+    html = get_page(arena, path, organizer=True, language="ja").text
+    assert load_report(path)["threshold"] is None
+    assert translate_message(str(load_report(path)["remedy"]), "ja") in html
+    assert f"{path}/use" not in html
+    refusal = post_form(arena, f"{path}/use", organizer=True)
+    assert refusal.status_code == 409
+    assert "The report recommends no threshold." in refusal.text
+    assert translate("The cheats that no threshold stops for certain", "ja") in html
+    assert "証明されたしきい値はありません。" in html
+    assert translate("The cheats that it stops", "ja") not in html
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize(("draws", "remedy"), [("0", "not_simulated"), ("20", "inseparable")])
+def test_where_no_threshold_is_recommended_the_page_says_so_and_what_to_do(
+    arena: Arena, draws: str, remedy: str, language: str
+) -> None:
+    path = create_report(arena, groups="age", bits="900", draws=draws)
+    if remedy == "inseparable":
+        store_overlap(path)
+    html = get_page(arena, path, organizer=True, language=language).text
+    verdicts = {"not_simulated": translate("No threshold can be recommended on these data.", language)}
+    distances = {"most": 0.1235, "least": 0.2}  # four decimals, as in the picture
+    verdicts["inseparable"] = translate_message(OVERLAP.message.template, language, **distances)
+    assert [code for code, verdict in verdicts.items() if verdict in html] == [remedy]
+    assert 'class="recommended"' not in html
+    assert translate("Use this threshold", language) not in html
+    assert translate(f"adv_remedy_{remedy}", language) in html
+    text = re.sub(r"<[^>]*>", " ", html.replace("&#39;", "'"))
+    for words in ("ecommended threshold: –", "推奨しきい値：–", "at – or above", "– 以上"):
+        assert words not in text
+    list_html = get_page(arena, PATH, organizer=True, language=language).text
+    assert f'<td class="number">{translate("none", language)}</td>' in list_html
+    assert post_form(arena, f"{path}/use", organizer=True).status_code == 409
+
+
+OVERLAP = CodedMessage(
+    "inseparable",
+    Message(
+        "no threshold separates honest work from cheats: sample releases reach {most:.6g}, simulated cheats "
+        "begin at {least:.6g}; another distance or other group columns may tell them apart",
+        most=0.123456,
+        least=0.2,
+    ),
+)
+
+
+def store_overlap(path: str) -> None:
+    """Store a report in which honest work and cheats overlap although it names a threshold."""
+    with transaction() as session:
+        row = session.get_one(ThresholdReport, UUID(path.rsplit("/", 1)[1]))
+        evidence = {
+            "separates": False,
+            "reasons": [serialize(OVERLAP.code, OVERLAP.message)],
+            "threshold": 0.101,
+        }
+        row.report = load_report(path) | {"evidence": load_report(path)["evidence"] | evidence}
+
+
+def test_a_report_shows_its_verdict_and_one_picture_and_folds_the_rest(arena: Arena) -> None:
+    html = get_page(arena, create_report(arena), organizer=True).text
+    first, *folds = re.sub(r"<figure.*?</figure>", "<figure>", html, flags=re.DOTALL).split("<details>")
+    assert (first.count("<figure>"), len(folds)) == (1, 3)
+    assert "<table" not in first
+    assert "Recommended threshold" in first
+
+
+def test_the_list_of_reports_has_what_each_recommends_not_what_it_guarantees(arena: Arena) -> None:
+    path = create_report(arena)
+    content = load_report(path)
+    assert content["threshold"] != content["evidence"]["threshold"]
+    list_html = get_page(arena, PATH, organizer=True).text
+    assert f'<td class="number">{format_number(content["evidence"]["threshold"])}</td>' in list_html
+
+
+def test_a_report_about_other_data_is_not_used(arena: Arena) -> None:
+    path, rule_before = create_report(arena), load_rule()
+    arena.put("/competitions/small/original/original.csv", content=write_csv(arena.table.iloc[:30]))
+    assert "The data have changed" in get_page(arena, path, organizer=True).text
+    assert post_form(arena, f"{path}/use", organizer=True).status_code == 409
+    assert load_rule() == rule_before
+
+
+def test_a_failed_report_says_so(arena: Arena) -> None:
+    path = request_report(arena)
+    with transaction() as session:
+        row = session.scalars(select(ThresholdReport)).one()
+        row.state, row.failure = State.ERROR, CodedMessage("scoring_failed", Message("out of memory"))
+    html = get_page(arena, path, organizer=True).text
+    assert "Failed" in html
+    assert "Out of memory." in html
+
+
+@pytest.mark.parametrize(
+    ("field", "typed", "status"),
+    [
+        ("bits", "0", 422),
+        ("draws", "100001", 422),
+        ("seconds", "301", 422),
+        ("asked_distance", "jaccard", 422),
+        ("groups", "income", 422),
+    ],
+)
+def test_a_question_the_advisor_cannot_answer_comes_back_as_it_was_typed(
+    arena: Arena, field: str, typed: str, status: int
+) -> None:
+    fields = REPORT_FIELDS | {"draws": "123", field: typed}
+    response = post_form(arena, f"{PATH}/reports", fields, organizer=True)
+    assert response.status_code == status
+    assert 'role="alert"' in response.text or 'class="error"' in response.text
+    assert (f'value="{typed}"' if field == "draws" else 'value="123"') in response.text
+
+
+def test_a_rule_is_also_set_by_hand_and_taken_away(arena: Arena) -> None:
+    by_hand = {"approach": "I", "rule": "strict", "distance": "euclidean", "threshold": "0.125"}
+    assert post_form(arena, PATH, by_hand, organizer=True).status_code == 303
+    current_rule = load_rule()
+    assert (current_rule.approach, current_rule.rule, current_rule.distance, current_rule.threshold) == (
+        "I",
+        "strict",
+        "euclidean",
+        0.125,
+    )
+    refusal = post_form(arena, PATH, by_hand | {"threshold": "far"}, organizer=True)
+    assert (refusal.status_code, 'id="threshold-error"' in refusal.text) == (422, True)
+    assert post_form(arena, PATH, by_hand | {"threshold": ""}, organizer=True).status_code == 303
+    assert load_rule().threshold is None
+    assert "nothing is rejected" in get_page(arena, PATH, organizer=True).text
+
+
+def test_a_report_of_another_competition_is_not_found_under_this_one(arena: Arena) -> None:
+    path = request_report(arena)
+    elsewhere = Arena.create(arena.client, slug="elsewhere")
+    for asker, slug in ((arena, "elsewhere"), (elsewhere, "elsewhere")):
+        response = get_page(asker, path.replace("small", slug), organizer=True)
+        assert response.status_code in {403, 404}
+
+
+def test_with_submissions_a_new_threshold_starts_a_rejudging(arena: Arena) -> None:
+    path, rule_before = create_report(arena), load_rule()
+    arena.submit("red")
+    response = post_form(arena, f"{path}/use", organizer=True)
+    assert re.match(r"/competitions/small/organize/rescores\?done=", response.headers["location"])
+    assert load_rule() == rule_before
+    assert len(arena.get("/competitions/small/rescores").json()) == 1
+
+
+def test_a_threshold_outside_of_what_the_latest_report_allows_is_warned_about(arena: Arena) -> None:
+    path = create_report(arena)
+    content = load_report(path)
+    outside = translate(
+        "The latest report recommends {recommended} with both errors in sight; {threshold} is in use."
+    ).split("{")[0]
+    recommended, upper_limit = (content["evidence"][name] for name in ("threshold", "cheats_from"))
+    for threshold, warned in ((content["threshold"], False), (recommended, False), (upper_limit, True)):
+        fields = {"approach": "II", "rule": "average", "distance": "gower", "threshold": repr(threshold)}
+        assert post_form(arena, PATH, fields, organizer=True).status_code == 303
+        html = get_page(arena, PATH, organizer=True).text
+        assert (outside in html) is warned
+        assert (f'<a href="{path}">{translate("Threshold report")}</a></p>' in html) is warned
+
+
+def test_the_note_of_a_requested_report_disappears_when_it_is_finished(arena: Arena) -> None:
+    path = request_report(arena)
+    notice = translate("done_report_asked")
+    assert notice in get_page(arena, f"{path}?done=report_asked", organizer=True).text
+    advise.advise(path.rsplit("/", 1)[1])
+    html = get_page(arena, f"{path}?done=report_asked", organizer=True).text
+    assert notice not in html
+    assert "a chance of 2<sup>−4</sup>" in html
+    assert "2^" not in html
+
+
+def test_the_columns_of_the_cross_tables_that_weigh_are_ticked(arena: Arena) -> None:
+    def list_ticked() -> list[str]:
+        return re.findall(r'name="groups" value="(\w+)" checked', get_page(arena, PATH, organizer=True).text)
+
+    assert list_ticked() == ["sex", "age"]
+    with transaction() as session:
+        row = competitions.find(session, None, "small").row
+        row.file = row.file.replace("[measures.cross_count]", '[measures.cross_count]\ncolumns = ["age"]')
+    assert list_ticked() == ["age"]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_too_many_unfinished_reports_are_refused_in_the_readers_language(arena: Arena, language: str) -> None:
+    request_report(arena)
+    add_waiting_reports(MAX_UNFINISHED)
+    refusal = post_form(arena, f"{PATH}/reports", REPORT_FIELDS, organizer=True, language=language)
+    assert refusal.status_code == 429
+    problem = "{most} reports of this competition are unfinished: ask again when one is finished"
+    assert translate_message(problem, language, most=MAX_UNFINISHED) in refusal.text

@@ -1,0 +1,304 @@
+"""Catalogues of packages, regional variants of languages, and plurals and numbers by CLDR."""
+
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from gettext import NullTranslations
+from importlib import invalidate_caches
+from pathlib import Path
+
+import pytest
+from babel.localedata import locale_identifiers
+
+from anoncup import schemas
+from anoncup.messages import Message, PluralMessage, serialize
+from anoncup.plugins import TRACKS
+from app.db.models import Submission
+from app.db.transaction import transaction
+from app.locale import language
+from app.locale.language import LANGUAGES, Translator, load_translator
+from app.web.organizer.audit_entries import flatten
+from app.web.site import language as languages
+from tests.support.arena import Arena
+from tests.support.page_requests import get_page
+from tests.support.team_pages import submit_and_score
+
+JAPANESE_COINS = """
+msgid ""
+msgstr "Content-Type: text/plain; charset=utf-8\\n"
+
+msgid "A coin is tossed."
+msgstr "コインを投げます。"
+
+msgid "Sign in"
+msgstr "別の言葉"
+
+msgid "measure_coin"
+msgstr "コインの指標"
+
+msgid "measure_mean_mae"
+msgstr "別の名前"
+"""
+ENGLISH_COINS = """
+msgid ""
+msgstr "Content-Type: text/plain; charset=utf-8\\n"
+
+msgid "measure_coin"
+msgstr "Tossed coins"
+
+msgid "measure_coin_said"
+msgstr "How often heads came up."
+"""
+
+
+POLISH = """
+msgid ""
+msgstr ""
+"Content-Type: text/plain; charset=utf-8\\n"
+"Plural-Forms: nplurals=3; plural=(n==1 ? 0 : n%10>=2 && n%10<=4 && (n%100<12 || n%100>14) ? 1 : 2);\\n"
+
+msgid "{found} row is left; at least {needed} must be"
+msgid_plural "{found} rows are left; at least {needed} must be"
+msgstr[0] "Został {found} wiersz z {needed}."
+msgstr[1] "Zostały {found} wiersze z {needed}."
+msgstr[2] "Zostało {found} wierszy z {needed}."
+"""
+
+MICRODATA = TRACKS["microdata"]
+
+
+def install_catalogue(folder: Path, package: str, language: str, catalogue: str) -> None:
+    """Write a package with a catalogue and its entry point, whose code fails when imported."""
+    paths = {
+        folder / package / "locale" / language / "LC_MESSAGES" / f"{package}.po": catalogue,
+        folder / package / "__init__.py": "raise AssertionError('nobody needs its code')\n",
+        folder
+        / f"{package}-1.0.dist-info"
+        / "METADATA": f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n",
+        folder
+        / f"{package}-1.0.dist-info"
+        / "entry_points.txt": f"[anoncup.locale]\n{package} = {package}\n",
+    }
+    for path, content in paths.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+    invalidate_caches()  # a thread of an earlier test may have listed the folder meanwhile
+    clear_catalogue_caches()
+
+
+def clear_catalogue_caches() -> None:
+    """Clear the cached catalogues."""
+    language.load_catalogue.cache_clear()
+    languages.words_in.cache_clear()
+
+
+@pytest.fixture
+def packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Return a folder for packages with catalogues, with German and Polish added to the languages."""
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(languages, "LANGUAGES", ("de", *LANGUAGES, "pl"))
+    clear_catalogue_caches()
+    yield tmp_path
+    clear_catalogue_caches()
+
+
+def test_a_package_catalogue_adds_messages_and_overrides_none(packages: Path) -> None:
+    install_catalogue(packages, "coins", "ja", JAPANESE_COINS)
+    ja, en = load_translator("ja"), load_translator("en")
+    assert (ja("A coin is tossed."), en("A coin is tossed.")) == ("コインを投げます。", "A coin is tossed.")
+    assert ja("Sign in") == "サインイン"
+    assert "coins" not in sys.modules
+
+
+@pytest.mark.parametrize(
+    ("accepted", "expected"),
+    [
+        (["pt-BR", "en"], "pt_BR"),
+        (["PT-br"], "pt_BR"),
+        (["zh-Hant-TW"], "zh_Hant"),
+        (["de-AT", "ja"], "de"),
+        (["fr", "ja-JP"], "ja"),
+        (["", "*", "fr"], "en"),
+    ],
+)
+def test_the_closest_variant_of_the_browser_language_is_chosen(
+    monkeypatch: pytest.MonkeyPatch, accepted: list[str], expected: str
+) -> None:
+    monkeypatch.setattr(languages, "LANGUAGES", ("en", "de", "ja", "pt_BR", "zh_Hant"))
+    assert languages.match_accepted_language(accepted) == expected
+
+
+def test_integers_are_formatted_by_language() -> None:
+    german, hindi = (Translator(code, NullTranslations()) for code in ("de", "hi"))
+    assert german("{rows} rows", rows=1234567) == "1.234.567 rows"
+    assert hindi.localize(1234567) == "12,34,567"
+    assert german.localize(0.5) == "0,5"
+    assert german.localize(True) is True
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "expected"),
+    [
+        ("de", "-1,234,567.85", "-1.234.567,85"),
+        ("de", "12.3%", "12,3\xa0%"),
+        ("de", "1.2346e-07", "1,2346e-07"),
+        ("de", "1234.5", "1234,5"),
+        ("de", "<0.01 ≈0 – −2.5×10⁻⁹", "<0,01 ≈0 – −2,5×10⁻⁹"),
+        ("sv", "-0.50", "−0,50"),
+        ("tr", "5%", "%5"),
+        ("pl", "12,345.0", "12\xa0345,0"),
+        ("hi", "1,234,567.0", "12,34,567.0"),
+        ("de", "1" + ",000" * 40 + ".0", "1" + ".000" * 40 + ",0"),
+    ],
+)
+def test_a_number_gets_the_signs_of_its_language_and_keeps_its_digits(
+    code: str, text: str, expected: str
+) -> None:
+    assert Translator(code, NullTranslations()).localize_numbers(text) == expected
+
+
+@pytest.mark.full
+def test_every_locale_formats_numbers_and_english_and_japanese_agree() -> None:
+    text = "-1,234,567.85 and 12.3%"
+    for code in locale_identifiers():
+        formatted = Translator(code, NullTranslations()).localize_numbers(text)
+        assert re.sub(r"\D", "", formatted) == re.sub(r"\D", "", text)
+        assert formatted == text or code not in LANGUAGES
+
+
+PAGES = ("/submissions/{one}", "/competitions/{slug}/rules", "/competitions/{slug}/boards/anonymization")
+VERSIONS_AND_CLOCKS = re.compile(r"\b\d+(\.\d+\.|:\d+:|:)\d+\b")
+
+
+def read_visible_text(arena: Arena, path: str, language: str) -> str:
+    """Return the visible text and the labels of a page without formulas, times, versions and code to copy."""
+    html = get_page(arena, path, team="red", language=language).text
+    html = re.sub(r"<(script|math|time|pre)\b.*?</\1>", "", html.partition("<main")[2], flags=re.DOTALL)
+    labels = re.findall(r'aria-label="([^"]*)"', html)
+    return VERSIONS_AND_CLOCKS.sub(
+        "", "\n".join([*re.split(r"[ \n]+", re.sub(r"<[^>]*>", " ", html)), *labels])
+    )
+
+
+@pytest.mark.full
+def test_pages_and_pictures_have_the_signs_of_the_readers_language_in_every_number(
+    arena: Arena, packages: Path
+) -> None:
+    submission_id = submit_and_score(arena)
+    for path in PAGES:
+        address = path.format(one=submission_id, slug=arena.slug)
+        english, german = read_visible_text(arena, address, "en"), read_visible_text(arena, address, "de")
+        points = re.findall(r"\d\.\d", english)
+        assert len(points) > 10
+        assert re.findall(r"\d\.\d", german) == []
+        assert re.sub(r"(?<=\d)\.(?=\d)", ",", english) == german.replace("\xa0%", "%")
+        assert ("%" in english) == ("\xa0%" in german)
+
+
+def test_number_fields_use_a_decimal_point_in_every_language(arena: Arena, packages: Path) -> None:
+    fields = [
+        re.findall(
+            r'<input[^>]*value="[\d.]+"',
+            get_page(
+                arena, f"/competitions/{arena.slug}/organize/measures", organizer=True, language=code
+            ).text,
+        )
+        for code in ("en", "de")
+    ]
+    assert any("0." in field for field in fields[0])
+    assert fields[0] == fields[1]
+
+
+def test_numbers_in_messages_are_formatted_by_language() -> None:
+    german = Translator("de", NullTranslations())
+    message = Message("{a:,} of {b:.6g}, {c:.0f} and {d}", a=12345, b=0.123456789, c=1234.5, d=(1234, 0.5))
+    assert german.translate_message(message) == "12.345 of 0,123457, 1234 and 1.234, 0,5"
+    assert str(message) == "12,345 of 0.123457, 1234 and 1234, 0.5"
+
+
+ROWS_LEFT = (
+    "{found} row is left; at least {needed} must be",
+    "{found} rows are left; at least {needed} must be",
+)
+
+
+@pytest.mark.parametrize(
+    ("count", "expected"),
+    [
+        (1, "Został 1 wiersz z 1,5."),
+        (3, "Zostały 3 wiersze z 1,5."),
+        (12, "Zostało 12 wierszy z 1,5."),
+        (1022, "Zostały 1\xa0022 wiersze z 1,5."),
+    ],
+)
+def test_a_counting_message_uses_the_plural_form_of_its_number(
+    packages: Path, count: int, expected: str
+) -> None:
+    install_catalogue(packages, "polski", "pl", POLISH)
+    message = PluralMessage(*ROWS_LEFT, "found", found=count, needed=1.5)
+    assert load_translator("pl").translate_message(message) == expected
+    assert load_translator("pl").is_translated(message)
+    assert not load_translator("de").is_translated(message)
+
+
+def test_a_page_uses_the_plural_form_of_the_reader_even_for_messages_stored_before(
+    arena: Arena, packages: Path
+) -> None:
+    install_catalogue(packages, "polski", "pl", POLISH)
+    submission_id = submit_and_score(arena)
+    forms = [PluralMessage(*ROWS_LEFT, "found", found=3, needed=4), Message(ROWS_LEFT[1], found=5, needed=6)]
+    with transaction() as session:
+        row = session.query(Submission).filter_by(id=submission_id).one()
+        row.remarks = [serialize("too_few_rows", item) for item in forms]
+    polish, japanese, english = (
+        get_page(arena, f"/submissions/{submission_id}", team="red", language=item).text
+        for item in ("pl", "ja", "en")
+    )
+    assert "Zostały 3 wiersze z 4." in polish
+    assert "Zostało 5 wierszy z 6." in polish
+    assert "残された個人は 3 人です（4 人以上" in japanese
+    assert "残された個人は 5 人です（6 人以上" in japanese
+    assert "3 rows are left; at least 4 must be." in english
+    notice = schemas.Notice.create("too_few_rows", forms[0]).model_dump()
+    assert notice.keys() == {"code", "message", "values"}
+    assert schemas.Notice(**notice).sentence == Message("3 rows are left; at least 4 must be")
+
+
+PAGES_WITH_PARTS = ("rules", "organize/measures", "organize/rescores")
+
+
+def test_parts_of_a_package_are_labelled_by_its_catalogue_then_english_then_their_name(
+    arena: Arena, packages: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install_catalogue(packages, "coins", "ja", JAPANESE_COINS)
+    install_catalogue(packages, "coins", "en", ENGLISH_COINS)
+    for name in ("coin", "bare"):
+        measure = replace(MICRODATA.measures["mean_mae"], name=name)
+        monkeypatch.setitem(MICRODATA.measures, name, measure)
+    titles = {"ja": "コインの指標", "en": "Tossed coins", "de": "Tossed coins"}
+    for code, title in titles.items():
+        for path in PAGES_WITH_PARTS:
+            html = get_page(arena, f"/competitions/{arena.slug}/{path}", organizer=True, language=code).text
+            text = " ".join(re.sub(r"<[^>]*>", " ", html).split())
+            assert f"{title} coin" in text
+            assert "bare" in text
+            assert "別の名前" not in text
+            assert "measure_" not in text
+            assert ("How often heads came up." in text) == (path != "organize/rescores")
+
+
+def test_a_missing_label_falls_back_to_the_default(packages: Path) -> None:
+    t = languages.words_in("de")
+    assert (t.label("measure_bare", "bare"), t.label("measure_bare", "")) == ("bare", "")
+    with pytest.raises(KeyError):
+        t.label("measure_bare")
+
+
+def test_the_audit_log_formats_decimals_by_language() -> None:
+    details = {"threshold": 0.25, "shares": [0.5, 1], "weights": {"mean_mae": 1.5}, "name": "v1.5"}
+    german, english = (
+        dict(flatten(details, Translator(code, NullTranslations()), "UTC")) for code in ("de", "en")
+    )
+    assert list(german.values()) == ["0,25", "0,5, 1", "1,5", "v1.5"]
+    assert list(english.values()) == ["0.25", "0.5, 1", "1.5", "v1.5"]

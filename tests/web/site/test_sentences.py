@@ -1,0 +1,295 @@
+"""Messages about files, rules and releases are translated, with their values."""
+
+import re
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from anoncup.competition.parser import parse_competition
+from anoncup.errors import DomainError, InvalidUpload
+from anoncup.excessive.individual_distances import IndividualDistances, find_excess
+from anoncup.geometry.assignment import Assignment, describe_assignment
+from anoncup.messages import Message
+from anoncup.plugins import TRACKS
+from anoncup.rules.settings import Columns, Excessive
+from anoncup.tables import checks, csv_text
+from anoncup.tracks.linkage.permutation import ORIGINAL_ORDER_REMARK, parse_guess, parse_secret
+from anoncup.tracks.microdata import tables
+from anoncup.tracks.microdata.column_roles import suggest_roles
+from anoncup.tracks.transactions import tables as transaction_tables
+from app.locale.language import LANGUAGES
+from app.services.contests.revisions import build_missing_file_remark
+from app.web.site.language import words_in
+from app.web.site.sentences import translate_sentence
+from tests.support.arena import build_original_table
+from tests.support.catalogues import extract_template
+from tests.support.competition_texts import MINIMAL
+
+EN, JA = (words_in(language) for language in LANGUAGES)
+ENGLISH_PHRASE = re.compile(r"[A-Za-z]+ [a-z]+ [a-z]+")
+"""Three English words in a row; no name or code contains that."""
+COLUMNS = Columns(("sex", "age"), ("income", "rent"))
+ORIGINAL = build_original_table()
+HEAD = b"sex,age,income,rent\n"
+SHOP = {
+    "customers": b"customer_id,sex,birthday,country\n1,f,1980-01-01,France\n",
+    "transactions": b"customer_id,receipt_id,date,time,goods,unit_price,quantity\n"
+    b"1,r,2011-01-05,08:45,a,1,1\n",
+}
+
+
+def parse_release(content: bytes) -> object:
+    return tables.parse_release(content, ORIGINAL, COLUMNS)
+
+
+def parse_customers(line: str) -> object:
+    return transaction_tables.parse_original(SHOP | {"customers": SHOP["customers"] + line.encode()})
+
+
+def parse_purchase(line: str) -> object:
+    return transaction_tables.parse_original(SHOP | {"transactions": SHOP["transactions"] + line.encode()})
+
+
+def parse_small_secret(content: bytes) -> object:
+    return parse_secret(content, originals=3, anonymized=2)
+
+
+def parse_small_guess(content: bytes) -> object:
+    return parse_guess(content, originals=3, anonymized=2)
+
+
+UPLOAD_ERRORS: dict[str, Callable[[], object]] = {
+    "ragged": lambda: parse_release(HEAD + b"f,20,1\n"),
+    "not a number": lambda: parse_release(HEAD + b"f,20,1,1\nf,20,x,1\nf,20,,1\nf,20,1e999,1\n"),
+    "control": lambda: parse_release(HEAD + b"f\0,20,1,1\n"),
+    "long": lambda: parse_release(HEAD + b"f" * 1001 + b",20,1,1\n"),
+    "wrong name": lambda: parse_release(b"sex,Alter,income,rent\nf,20,1,1\n"),
+    "too few columns": lambda: parse_release(b"sex,age,income\nf,20,1\n"),
+    "unreadable header": lambda: parse_release(b'"sex"x,age,income,rent\nf,20,1,1\n'),
+    "no header": lambda: parse_release(b""),
+    "no rows": lambda: parse_release(HEAD),
+    "too many rows": lambda: parse_release(HEAD + b"f,20,1,1\n" * 41),
+    "a million rows": lambda: csv_text.read_cells(b"a,b\n" * 1_000_003, ["a", "b"], "anonymized"),
+    "no text": lambda: parse_release(b"\xff\xfe\x00\x01"),
+    "blank line": lambda: parse_release(HEAD + b"f,20,1,1\n\nf,20,1,1\n"),
+    "open quote": lambda: parse_release(HEAD + b'"f,20,1,1\n'),
+    "text after a quote": lambda: parse_release(HEAD + b'"f"x,20,1,1\n'),
+    "a column twice": lambda: tables.parse_original(b"sex,sex,age,income,rent\n", COLUMNS),
+    "a column less": lambda: tables.parse_original(b"sex,age,income\n", COLUMNS),
+    "a column more": lambda: tables.parse_original(b"sex,age,income,rent,more\n", COLUMNS),
+    "another order": lambda: tables.parse_original(b"age,sex,income,rent\n", COLUMNS),
+    "a new column twice": lambda: suggest_roles(b"a,a\n1,2\n", COLUMNS),
+    "one new column": lambda: suggest_roles(b"a\n1\n", COLUMNS),
+    "no numbers": lambda: suggest_roles(b"a,b\nx,y\n", COLUMNS),
+    "customer twice": lambda: parse_customers("1,f,1980-01-01,France\n"),
+    "no birthday": lambda: parse_customers("2,f,soon,France\n"),
+    "no id": lambda: parse_customers(",f,1980-01-01,France\n"),
+    "a bad purchase": lambda: parse_purchase(
+        "9,r,soon,late,a,-1,0\n1,r,2011-01-05,08:45,a,1,9999999999999\n"
+    ),
+    "secret header": lambda: parse_small_secret(b"1\n2\n"),
+    "secret bytes": lambda: parse_small_secret(b"original_row\n\xff\n"),
+    "secret NUL": lambda: parse_small_secret(b"original_row\n\x00\n"),
+    "secret length": lambda: parse_small_secret(b"original_row\n1\n"),
+    "secret range": lambda: parse_small_secret(b"original_row\n1\n4\n"),
+    "secret from 0": lambda: parse_small_secret(b"original_row\n1\n0\n"),
+    "secret words": lambda: parse_small_secret(b"original_row\n1\nx\n"),
+    "secret twice": lambda: parse_small_secret(b"original_row\n1\n1\n"),
+    "secret missing": lambda: parse_small_secret(b"anonymized_row\n1\n0\n0\n"),
+    "secret lines": lambda: parse_small_secret(b"\n" * 5000),
+    "secret of a longer original": lambda: parse_small_secret(b"anonymized_row\n1\n"),
+    "secret invisible": lambda: parse_small_secret("original_row\n1\n\u200b2\n".encode()),
+    "secret header invisible": lambda: parse_small_secret("original_row\u200b\n1\n2\n".encode()),
+    "guess header": lambda: parse_small_guess(b"row\n1\n2\n"),
+    "guess length": lambda: parse_small_guess(b"original_row\n1\n"),
+}
+
+
+LIST = "quasi_identifiers = ['a', 'b']"
+INVALID_TABLES = {
+    "[measures.mean_mae]\nweight = -1": "measures.mean_mae",
+    "[measures.nothing]": "nothing",
+    "[measures.k_min]\nweight = 1": "k_min",
+    "[measures.cross_mean]\ncolumns = ['z']": "z",
+    "[measures.cross_mean]\ncolumns = ['a', 'a']": "columns",
+    "[measures.cross_mean]\ncolumns = 'a'": "columns",
+    "[attackers.nobody]": "nobody",
+    "[attackers.euc1]\ngive_up = 'never'": "abstain",
+    "[attackers.euc1]\ncounts = 1": "counts",
+    "[publication]\nfrozen_from = 1": "frozen_from",
+    "[publication]\nreveal_notice_hours = -1": "reveal_notice_hours",
+    "[limits]\nmin_rows_kept = 2": "min_rows_kept",
+    "[limits]\nfile_mb = 0": "file_mb",
+    "[limits]\nmiles = 0": "limits.miles",
+    "measures = 1": "measures",
+    "= 1": "1 行目",
+    "[": "11 行目",
+    "phases = 1": "phases",
+    "[[phases]]\nname = 'anonymization'\nstart = 2027-01-02T00:00:00Z\nend = 2027-01-01T00:00:00Z": "phases",
+}
+INVALID_ROOT_KEYS = {
+    'slug = "Demo"': ("slug", "slug"),
+    'title = ""': ("title", "title"),
+    "": ("slug", "slug"),
+    'timezone = "Tokyo"': ("timezone", "timezone"),
+}
+
+
+def collect_problems() -> list[tuple[DomainError, str]]:
+    """Return the error of each invalid competition file and the value that its message must contain."""
+    texts = [
+        (f"{MINIMAL}\n{more}\n" if "[" in more else f"{more}\n{MINIMAL}", name)
+        for more, name in INVALID_TABLES.items()
+    ]
+    texts += [
+        (re.sub(rf"(?m)^{key} = .*$", line, MINIMAL), name) for line, (key, name) in INVALID_ROOT_KEYS.items()
+    ]
+    texts.append((MINIMAL.replace('["x", "y"]', '["x", "a"]'), "a"))
+    cases = []
+    for text, name in texts:
+        with pytest.raises(DomainError) as excinfo:
+            parse_competition(text)
+        cases.append((excinfo.value, name))
+    return cases
+
+
+@pytest.mark.parametrize("case", UPLOAD_ERRORS)
+def test_a_file_error_is_translated_and_names_its_row(case: str) -> None:
+    with pytest.raises(InvalidUpload) as excinfo:
+        UPLOAD_ERRORS[case]()
+    for problem in excinfo.value.problems:
+        japanese, english = translate_sentence(problem.message, JA), translate_sentence(problem.message, EN)
+        assert not ENGLISH_PHRASE.search(japanese), japanese
+        assert japanese.endswith("。")
+        assert english[0].isupper() or problem.message.template.startswith("{")
+        assert english.endswith(".")
+        if problem.row:
+            assert japanese.startswith(f"{problem.row} 行目")
+            assert f"{problem.row}" in english
+
+
+def test_a_file_error_keeps_its_values() -> None:
+    with pytest.raises(InvalidUpload) as excinfo:
+        UPLOAD_ERRORS["not a number"]()
+    first = excinfo.value.problems[0].message
+    assert translate_sentence(first, JA) == "2 行目、income 列：10 進数の数値ではありません。"
+    assert translate_sentence(first, EN) == "income, row 2: not a decimal number."
+    header = Message("column {place} is {found!r}; it must be {name!r}", place=2, found='年"齢', name="it's")
+    assert translate_sentence(header, JA) == "ヘッダー行の 2 列目は「年\"齢」です（「it's」としてください）。"
+    assert translate_sentence(header, EN) == "Column 2 is '年\"齢'; it must be \"it's\"."
+
+
+@pytest.mark.parametrize(("problem", "value"), collect_problems())
+def test_an_error_of_the_competition_file_names_its_key(problem: DomainError, value: str) -> None:
+    japanese = translate_sentence(problem.message, JA)
+    assert value in japanese
+    assert not ENGLISH_PHRASE.search(japanese), japanese
+    assert value.split(maxsplit=1)[0] in translate_sentence(problem.message, EN)
+
+
+def test_an_attackers_note_is_said_in_numbers() -> None:
+    no_match = np.full(3, -1)
+    for late in (0, 17):
+        japanese = translate_sentence(
+            describe_assignment(Assignment(no_match, late), rows=8333, dense_limit=1000), JA
+        )
+        assert "8,333 行（1,000 行超）" in japanese
+        assert not ENGLISH_PHRASE.search(japanese)
+        assert ("17 行" in japanese) == bool(late)
+
+
+def test_a_rejection_states_the_distance_and_the_threshold() -> None:
+    distances = IndividualDistances("gower", np.array([0.1, 0.0595123456]))
+    gower = TRACKS["microdata"].distances["gower"]
+    rejected = find_excess(None, gower, distances, Excessive(threshold=0.07))
+    assert rejected is not None
+    assert all(
+        part in translate_sentence(rejected, JA) for part in ("Gower 距離", "平均", "0.0797562", "0.07")
+    )
+    assert translate_sentence(rejected, EN) == (
+        "The mean Gower distance of individuals is 0.0797562; at most 0.07 is allowed."
+    )
+
+
+@pytest.mark.parametrize(
+    ("distance", "expected"), [(1234567.8, "1.23457e+06"), (2.0, "2"), (0.1 + 0.2, "0.3"), (1e300, "1e+300")]
+)
+def test_a_rejection_says_six_digits_of_a_distance(distance: float, expected: str) -> None:
+    distances = IndividualDistances("euclidean", np.array([distance]))
+    rejected = find_excess(
+        None, TRACKS["microdata"].distances["euclidean"], distances, Excessive(threshold=0.07)
+    )
+    assert (
+        str(rejected) == f"the mean euclidean distance of individuals is {expected}; at most 0.07 is allowed"
+    )
+    assert rejected is not None
+    assert f"{expected} で" in translate_sentence(rejected, JA)
+
+
+def test_a_page_calls_a_distance_by_its_name_in_every_language() -> None:
+    for track in TRACKS.values():
+        for distance in track.distances.values():
+            message = build_deletion_message(distance.name)
+            assert distance.name not in translate_sentence(message, EN)
+            assert distance.name not in translate_sentence(message, JA)
+    assert translate_sentence(build_deletion_message("jaccard_quantity"), EN).startswith(
+        "Under the Jaccard (quantities) distance,"
+    )
+
+
+def build_deletion_message(name: str) -> Message:
+    return Message(
+        "under the {distance} distance, which has no bound, every individual must be kept",
+        distance=Message(name),
+    )
+
+
+def test_an_untranslated_message_is_replaced_by_the_fallback() -> None:
+    unknown = Message("something went wrong")
+    wrapped = Message("the competition's file cannot be read: {reason}", reason=unknown)
+    for message in (unknown, wrapped):
+        assert translate_sentence(message, JA, "代わり") == "代わり"
+        assert translate_sentence(message, EN, "instead").endswith("omething went wrong.")
+    name = Message("the {phase} phase is not open", phase=Message("some_phase"))
+    assert "some_phase" in translate_sentence(name, JA, "代わり")
+
+
+def test_english_library_messages_are_left_out_in_other_languages() -> None:
+    for source in ("header line", "request"):
+        message = Message(f"the {source} cannot be read: {{reason}}", reason="unexpected end of data")
+        assert "unexpected" in translate_sentence(message, EN)
+        assert not ENGLISH_PHRASE.search(translate_sentence(message, JA))
+
+
+def test_control_characters_in_values_are_made_visible() -> None:
+    message = Message(
+        "column {place} is {found!r}; it must be {name!r}", place=1, found="a\0\x1b\x7f", name="b"
+    )
+    assert "a␀␛␡" in translate_sentence(message, JA)
+
+
+def test_warnings_are_fully_translated() -> None:
+    remarks = [
+        ORIGINAL_ORDER_REMARK,
+        build_missing_file_remark("transactions"),
+        checks.respelled_remark("age"),
+        *csv_text.decode_upload(b"\x93\xfa", "a")[1],
+    ]
+    for remark in remarks:
+        assert not ENGLISH_PHRASE.search(translate_sentence(remark.message, JA))
+    assert "transactions.csv" in translate_sentence(remarks[1].message, JA)
+    assert "age" in translate_sentence(remarks[2].message, JA)
+
+
+def test_a_message_of_a_plugin_is_shown_untranslated() -> None:
+    assert translate_sentence(Message("something new"), EN) == "Something new."
+    assert translate_sentence(Message("something new"), JA) == "something new"
+    assert translate_sentence(Message("{name}: new", name="x"), EN) == "x: new."
+
+
+@pytest.mark.full
+def test_messages_of_commands_are_not_in_the_catalogues() -> None:
+    source_paths = {path for message in extract_template() for path, _ in message.locations}
+    assert source_paths
+    assert {path.split("/")[1] for path in source_paths} & {"cli", "client", "backup"} == set()

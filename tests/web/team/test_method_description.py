@@ -1,0 +1,65 @@
+"""Method descriptions of teams: hidden until the close, and removable by organizers."""
+
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from app.services.teams import members
+from tests.support.arena import Arena
+from tests.support.contest import Contest
+from tests.support.page_requests import get_page, post_form
+
+pytestmark = pytest.mark.full
+
+DESCRIPTION = "1. Noise\r\n2. <b>swaps</b>"
+DESCRIPTION_HTML = "1. Noise\n2. &lt;b&gt;swaps&lt;/b&gt;"
+
+
+def read_team_page(arena: Arena, **reader: Any) -> str:
+    row = arena.get_board()["rows"][0]
+    response = get_page(arena, f"/competitions/{arena.slug}/teams/{row['team_id']}", **reader)
+    assert response.status_code == 200
+    return response.text
+
+
+def test_a_method_description_is_public_from_the_close_until_organizers_remove_it(client: TestClient) -> None:
+    contest = Contest.create(client)
+    arena, slug = contest.arena, contest.arena.slug
+    contest.submit("red")
+    response = post_form(arena, f"/competitions/{slug}/team/approach", {"approach": DESCRIPTION}, team="red")
+    assert response.status_code == 303
+    assert arena.get(f"/competitions/{slug}/team", token=arena.get_team_token("red")).json()[
+        "approach"
+    ] == DESCRIPTION.replace("\r", "")
+    for stage in (contest.open_attacks, contest.close_attacks):
+        assert DESCRIPTION_HTML not in read_team_page(arena)
+        assert DESCRIPTION_HTML not in read_team_page(arena, team="blue")
+        stage()
+    assert DESCRIPTION_HTML in read_team_page(arena)
+    team_id = arena.get_board()["rows"][0]["team_id"]
+    organizer_page = f"/competitions/{slug}/organize/teams/{team_id}"
+    assert DESCRIPTION_HTML in get_page(arena, organizer_page, organizer=True).text
+    assert post_form(arena, f"{organizer_page}/approach", organizer=True).status_code == 303
+    assert DESCRIPTION_HTML not in read_team_page(arena)
+    entry = arena.get(f"/competitions/{slug}/audit").json()[0]
+    assert (entry["action"], entry["before"]) == ("team.silence", {"approach": DESCRIPTION.replace("\r", "")})
+
+
+@pytest.mark.parametrize("text", ["x" * (members.MAX_METHOD_DESCRIPTION_LENGTH + 1), "a\x00b"])
+def test_a_description_that_cannot_be_shown_is_refused_and_stays_in_the_form(arena: Arena, text: str) -> None:
+    path = f"/competitions/{arena.slug}/team/approach"
+    refusal = post_form(arena, path, {"approach": text}, team="red")
+    assert refusal.status_code == 422
+    assert 'role="alert"' in refusal.text
+    assert (
+        arena.get(f"/competitions/{arena.slug}/team", token=arena.get_team_token("red")).json()["approach"]
+        is None
+    )
+
+
+def test_an_empty_text_removes_the_description(arena: Arena) -> None:
+    path = f"/competitions/{arena.slug}/team/approach"
+    for text, stored in (("Noise.", "Noise."), (" \n ", None)):
+        response = arena.put(path, token=arena.get_team_token("red"), json={"approach": text})
+        assert response.json()["approach"] == stored

@@ -1,0 +1,202 @@
+"""Target pages with several questions: each has its own form, limit and best guess."""
+
+import re
+from collections.abc import Iterator
+from html import unescape
+from uuid import uuid4
+
+import pytest
+from fastapi.testclient import TestClient
+from httpx2 import Response
+from sqlalchemy import select
+
+from anoncup.schemas import GuessOutcome
+from app.db.models import Guess
+from app.db.transaction import transaction
+from app.locale.language import LANGUAGES
+from app.web.team.targets import OwnGuess, find_best_by_target
+from tests.support.arena import ROWS
+from tests.support.contest import Contest, judge_everything
+from tests.support.page_requests import extract_words, get_page, post_form
+from tests.support.several_questions_contest import build_claims, create_contest
+from tests.support.several_questions_track import QUESTIONS_TOML, SEVERAL_QUESTIONS_TRACK
+from tests.support.team_pages import extract_text
+from tests.support.track_package import install_track
+from tests.support.translations import translate
+
+pytestmark = pytest.mark.full
+
+
+@pytest.fixture(autouse=True, scope="module")
+def installed_track(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with install_track(
+        SEVERAL_QUESTIONS_TRACK, "tests.support.several_questions_track", tmp_path_factory.mktemp("packages")
+    ):
+        yield
+
+
+def post_guess(contest: Contest, target: str, content: bytes, question: str) -> Response:
+    files = {"guess": ("guess.csv", content)}
+    return post_form(
+        contest.arena, f"/targets/{target}/guesses", {"question": question}, files=files, team="blue"
+    )
+
+
+def split_forms(text: str) -> dict[str, str]:
+    """Return the markup between the heading and the end of the form of each question."""
+    matches = re.findall(r"<h3>(\w[^<]*)</h3>(.*?)</form>", text, re.DOTALL)
+    return {unescape(name): form for name, form in matches}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_each_question_has_its_form_with_its_own_check(client: TestClient, language: str) -> None:
+    contest, red = create_contest(client)
+    target = str(contest.find_target(red)["id"])
+    html = get_page(contest.arena, f"/targets/{target}", team="blue", language=language).text
+    question_forms = split_forms(html)
+    link_label = translate("question_link", language)
+    assert list(question_forms) == [link_label, "value"]
+    for form in question_forms.values():
+        assert f'data-check="/targets/{target}/guesses/check"' in form
+    assert 'name="question" value="value"' in question_forms["value"]
+    assert "CSV headed like the column that is asked for" in question_forms["value"]
+    assert 'id="guessing-link"' in question_forms[link_label]
+
+
+def test_guesses_are_listed_with_their_question_and_the_best_of_each(client: TestClient) -> None:
+    contest, red = create_contest(client)
+    target = str(contest.find_target(red)["id"])
+    for correct in (30, 8):
+        assert post_guess(contest, target, build_claims(contest, red, correct), "value").status_code == 303
+    assert post_guess(contest, target, contest.build_guess(red, 10), "link").status_code == 303
+    judge_everything()
+    response = get_page(contest.arena, f"/targets/{target}", team="blue")
+    text = " ".join(extract_words(response.text))
+    assert "Your best (Origin of the rows) 0.2500 10 / 40" in text
+    assert "Your best (value) 0.7500" in text
+    table_rows = re.findall(r"<tr><th.*?</tr>", response.text, re.DOTALL)
+    cells = [
+        [" ".join(extract_words(cell)) for cell in re.findall(r"<td.*?</td>", row, re.DOTALL)]
+        for row in table_rows
+    ]
+    assert cells[-3:] == [
+        ["Origin of the rows", "Scored", "10 / 40", "10", "0.2500", "0.2500"],
+        ["value", "Scored", "8 / 40", "–", "0.2000", "0.0000"],
+        ["value", "Scored", "30 / 40", "–", "0.7500", "0.5000"],
+    ]
+    assert "Guesses left: 1" in extract_text(response)
+    targets_text = " ".join(
+        extract_words(get_page(contest.arena, f"{contest.path}/targets", team="blue").text)
+    )
+    assert "Origin of the rows 2 value 1 Origin of the rows 0.2500 10 / 40 value 0.7500" in targets_text
+
+
+def test_an_uncounted_guess_is_shown_beside_random_guessing(client: TestClient) -> None:
+    contest, red = create_contest(client)
+    target = str(contest.find_target(red)["id"])
+    post_guess(contest, target, build_claims(contest, red, 30), "value")
+    judge_everything()
+    text = extract_text(get_page(contest.arena, f"/targets/{target}", team="blue"))
+    assert (
+        translate("It found {rate}; guessing at random finds {baseline}.", rate="0.7500", baseline="0.5000")
+        in text
+    )
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize(
+    ("questions", "word", "absent_word"), [(QUESTIONS_TOML, "Value", "Rate"), ("", "Rate", "Value")]
+)
+def test_the_result_column_is_headed_rate_only_if_all_questions_are_counted(
+    client: TestClient, questions: str, word: str, absent_word: str, language: str
+) -> None:
+    contest, red = create_contest(client, questions)
+    target = str(contest.find_target(red)["id"])
+    post_guess(contest, target, contest.build_guess(red, 10), "link")
+    html = get_page(contest.arena, f"/targets/{target}", team="blue", language=language).text
+    heads = re.findall(r'<th scope="col" class="number">([^<]*)</th>', html)
+    assert (translate(word, language) in heads, translate(absent_word, language) in heads) == (True, False)
+
+
+def test_additional_counts_are_not_shown_as_the_value(client: TestClient) -> None:
+    contest, red = create_contest(client)
+    target = str(contest.find_target(red)["id"])
+    post_guess(contest, target, build_claims(contest, red, 30), "value")
+    judge_everything()
+    with transaction() as session:
+        stored_guess = session.scalars(select(Guess)).one()
+        assert stored_guess.outcome is not None
+        stored_guess.outcome = {**stored_guess.outcome, "correct": 33, "trials": ROWS}
+    text = extract_text(get_page(contest.arena, f"/targets/{target}", team="blue"))
+    assert (
+        translate("It found {rate}; guessing at random finds {baseline}.", rate="0.7500", baseline="0.5000")
+        in text
+    )
+    assert "rows are right" not in text
+    assert "33 /" not in text
+    targets_text = " ".join(
+        extract_words(get_page(contest.arena, f"{contest.path}/targets", team="blue").text)
+    )
+    assert "value 0.7500 33" not in targets_text
+    assert "value 0.7500" in targets_text
+
+
+def test_the_best_guess_is_that_with_the_largest_risk_as_on_boards() -> None:
+    verdicts = [
+        GuessOutcome(value=value, baseline=baseline, details={})
+        for value, baseline in ((0.6, 0.5), (0.5, 0.1), (0.4, 0.1), (0.9, 1.0))
+    ]
+    stored_guess = Guess(target_id=uuid4(), question="value")
+    results = [OwnGuess(stored_guess, verdict, None, counts_rows=False) for verdict in verdicts]
+    for order in (results, results[::-1]):
+        assert find_best_by_target(order) == {stored_guess.target_id: {"value": verdicts[1]}}
+
+
+def test_a_refused_guess_is_explained_by_the_form_of_its_question(client: TestClient) -> None:
+    contest, red = create_contest(client)
+    target = str(contest.find_target(red)["id"])
+    refusal = post_guess(contest, target, b"age\n20\n", "value")
+    assert refusal.status_code == 422
+    question_forms = split_forms(refusal.text)
+    assert "The first line must be age, a line for each row below." in unescape(question_forms["value"])
+    assert [name for name, form in question_forms.items() if 'class="note bad"' in form] == ["value"]
+    unknown_response = post_guess(contest, target, b"age\n", "who")
+    assert (unknown_response.status_code, "asked here are link, value" in extract_text(unknown_response)) == (
+        422,
+        True,
+    )
+
+
+def test_a_file_uploaded_twice_is_one_guess_per_question(client: TestClient) -> None:
+    contest, red = create_contest(client)
+    target = str(contest.find_target(red)["id"])
+    content = build_claims(contest, red, 3)
+    assert [post_guess(contest, target, content, "value").status_code for _ in range(2)] == [303, 303]
+    assert post_guess(contest, target, content, "link").status_code == 422
+    assert (
+        len(contest.arena.get(f"{contest.path}/guesses", token=contest.arena.get_team_token("blue")).json())
+        == 1
+    )
+
+
+def test_the_commands_name_the_question_and_the_file_that_attack_has_written_for_it(
+    client: TestClient,
+) -> None:
+    contest, red = create_contest(client)
+    target = contest.find_target(red)
+    text = extract_text(get_page(contest.arena, f"/targets/{target['id']}", team="blue"))
+    first = next(iter(SEVERAL_QUESTIONS_TRACK.attackers))
+    assert f"--anonymized small/targets/{target['name']}/anonymized.csv --into guesses" in text
+    command = f"anoncup guess small/{target['name']}"
+    assert f"{command} --question link --file guesses/{first}.link.csv" in text
+    assert f"{command} --question value --file value.csv" in text
+
+
+def test_a_question_without_guesses_left_says_so_and_the_other_stays_open(client: TestClient) -> None:
+    contest, red = create_contest(client)
+    target = str(contest.find_target(red)["id"])
+    for correct in range(3):
+        post_guess(contest, target, build_claims(contest, red, correct), "value")
+    response = get_page(contest.arena, f"/targets/{target}", team="blue")
+    assert translate("Your team has no guess left on this question.") in extract_text(response)
+    assert re.findall(r'name="question" value="(\w+)"', response.text) == ["link"]

@@ -1,0 +1,444 @@
+"""The submissions page of a team without scripts: upload form, errors, finals and quotas."""
+
+import re
+from dataclasses import replace
+from html import unescape
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import numpy as np
+import pytest
+from fastapi.testclient import TestClient
+from httpx2 import Response
+
+from anoncup.competition.parser import parse_competition
+from anoncup.plugins import TRACKS
+from anoncup.tracks.files import any_row_count
+from anoncup.tracks.linkage.permutation import secret_csv
+from app.config import Settings
+from app.db.models import Submission
+from app.locale.language import LANGUAGES
+from tests.support.arena import Arena, build_competition_toml, build_noisy_release
+from tests.support.contest import load_competition
+from tests.support.page_requests import SAME_ORIGIN, extract_words, get_page, post_form
+from tests.support.translations import translate, translate_message
+from tests.support.uploads import (
+    BAD_UPLOADS,
+    GOOD_SECRET,
+    GOOD_TABLE,
+    count_rows,
+    edit_rows,
+    score_everything,
+)
+
+pytestmark = pytest.mark.full
+
+SUBMISSIONS_PAGE = "/competitions/small/submissions"
+
+
+def find_form_action(html: str) -> str:
+    (action,) = re.findall(r'<form id="upload"[^>]* action="([^"]*)"', html)
+    return str(action).replace("&amp;", "&")
+
+
+def build_files(table: bytes = GOOD_TABLE, secret: bytes = GOOD_SECRET) -> dict[str, tuple[str, bytes]]:
+    return {"anonymized": ("a.csv", table), "secret": ("s.csv", secret)}
+
+
+def post_upload(arena: Arena, action: str = SUBMISSIONS_PAGE, **more: Any) -> Response:
+    return post_form(arena, action, {"comment": "first try"}, files=build_files(**more), team="red")
+
+
+def test_the_form_says_the_limits_of_rows_that_are_not_the_contests_own(
+    arena: Arena, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (file,) = TRACKS["microdata"].release_files
+    for rows, expected in ((file.rows, "1 to 40 rows"), (any_row_count, "any number of rows")):
+        changed_track = replace(
+            TRACKS["microdata"], release_files=(replace(file, rows=rows, rows_are_individuals=False),)
+        )
+        monkeypatch.setitem(TRACKS, "microdata", changed_track)
+        assert expected in get_page(arena, SUBMISSIONS_PAGE, team="red").text
+
+
+def test_the_form_shows_what_is_expected_and_leads_to_the_receipt(arena: Arena) -> None:
+    html = get_page(arena, SUBMISSIONS_PAGE, team="red").text
+    for column in arena.table.columns:
+        assert f'<th scope="row">{column}</th>' in html
+    assert "20 to 40 rows" in html  # releases of fewer than half of the rows are rejected
+    assert (
+        translate(
+            "Your team has not submitted yet. Choose your files above and send them; a release is scored in a few moments."
+        )
+        in html
+    )
+    response = post_upload(arena, find_form_action(html))
+    assert response.status_code == 303
+    receipt = get_page(arena, response.headers["location"], team="red").text
+    assert translate("done_received") in receipt
+    (submission,) = arena.get("/competitions/small/submissions", token=arena.get_team_token("red")).json()
+    for text in (
+        submission["id"],
+        submission["commitment"],
+        submission["sha256"]["anonymized.csv"],
+        "first try",
+    ):
+        assert text in receipt
+
+
+def test_a_form_that_is_sent_twice_gives_one_submission(arena: Arena) -> None:
+    action = find_form_action(get_page(arena, SUBMISSIONS_PAGE, team="red").text)
+    first, second = post_upload(arena, action), post_upload(arena, action)
+    assert first.headers["location"] == second.headers["location"]
+    assert count_rows(Submission) == 1
+    other_release = build_noisy_release(9, arena.table)
+    reused_response = post_upload(arena, action, table=other_release[0], secret=other_release[1])
+    assert reused_response.status_code == 422
+    assert translate("problem_idempotency_key_reused") in reused_response.text
+    new_action = find_form_action(reused_response.text)
+    assert new_action != action  # with a new key it is accepted
+    assert post_upload(arena, new_action, table=other_release[0], secret=other_release[1]).status_code == 303
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("case", BAD_UPLOADS.values(), ids=BAD_UPLOADS)
+def test_a_malformed_file_comes_back_with_what_is_wrong_beside_it(
+    arena: Arena, case: tuple[str, bytes, str, int | None, bool], language: str
+) -> None:
+    file, content, code, row, _ = case
+    files = build_files() | {file: ("x.csv", content)}
+    response = post_form(
+        arena, SUBMISSIONS_PAGE, {"comment": "kept <b>"}, files=files, team="red", language=language
+    )
+    assert response.status_code == 422
+    (box,) = re.findall(rf'<div class="problems" id="{file}-problems".*?</div>', response.text, re.DOTALL)
+    assert (code if content else "missing_file") in box
+    if row is not None and content:
+        assert {"en": f" {row}", "ja": f"{row} 行目"}[language] in box
+    assert 'value="kept &lt;b&gt;"' in response.text
+    assert count_rows(Submission) == 0
+
+
+def test_a_control_character_of_a_file_is_made_visible(arena: Arena) -> None:
+    files = build_files() | {"anonymized": ("x.csv", b"sex,age,income,rent\nf,1\x00,1,1\n")}
+    response = post_form(arena, SUBMISSIONS_PAGE, files=files, team="red")
+    assert response.status_code == 422
+    assert ">1␀<" in response.text
+    assert "\0" not in response.text
+
+
+COMMON_MISTAKES = {
+    "row labels": (
+        "anonymized",
+        b",sex,age,income,rent\n0,f,20,1,1\n",
+        "the first column holds row labels: write the file without them; in pandas use to_csv(…, index=False)",
+    ),
+    "a spreadsheet": (
+        "anonymized",
+        b"PK\x03\x04\x14\x00",
+        "this is a spreadsheet (Excel), not CSV: save it as “CSV UTF-8” and choose that file",
+    ),
+    "exchanged": (
+        "anonymized",
+        GOOD_SECRET,
+        "this looks like the secret: were the files swapped?",
+    ),
+    "the other way round": (
+        "secret",
+        GOOD_TABLE,
+        "this looks like the release: were the files swapped?",
+    ),
+    "from zero": (
+        "secret",
+        b"original_row\n" + b"".join(b"%d\n" % row for row in range(40)),
+        "Rows seem to be counted from 0; they count from 1, so add 1 to each number.",
+    ),
+    "a spreadsheet of lines": (
+        "secret",
+        b"\xd0\xcf\x11\xe0\xa1\xb1",
+        "this is a spreadsheet (Excel), not CSV: save it as “CSV UTF-8” and choose that file",
+    ),
+}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("case", COMMON_MISTAKES.values(), ids=COMMON_MISTAKES)
+def test_a_common_mistake_is_recognized(arena: Arena, case: tuple[str, bytes, str], language: str) -> None:
+    file, content, mistake = case
+    files = build_files() | {file: ("x.csv", content)}
+    response = post_form(arena, SUBMISSIONS_PAGE, files=files, team="red", language=language)
+    (box,) = re.findall(rf'<div class="problems" id="{file}-problems".*?</div>', response.text, re.DOTALL)
+    assert translate_message(mistake, language) in unescape(box)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_cell_that_is_refused_is_shown_with_its_line(arena: Arena, language: str) -> None:
+    table = b'sex,age,income,rent\n"a\nb",20,<i>,1\n'
+    response = post_form(
+        arena, SUBMISSIONS_PAGE, files=build_files(table=table), team="red", language=language
+    )
+    line = translate("line {line} of the file, counting the header line", language, line=2)
+    prefix, suffix = translate(" ({text})", language).split("{text}")
+    assert f"</code>{translate(', ', language)}{line}{suffix}" in response.text
+    files = build_files(table=table.replace(b"a\nb", b"a"))
+    response = post_form(arena, SUBMISSIONS_PAGE, files=files, team="red", language=language)
+    assert f'{prefix}<code dir="auto">&lt;i&gt;</code>{translate(", ", language)}' in response.text
+
+
+def test_columns_that_are_missing_or_too_many_are_named(arena: Arena) -> None:
+    table = b"sex,years,rent,<b>\nf,20,1,x\n"
+    html = unescape(post_upload(arena, table=table).text)
+    assert translate("Missing columns: {names}.", names="age, income") in html
+    assert translate("Not among the columns: {names}.", names="years, <b>") in html
+
+
+def test_a_form_sent_after_the_session_ended_is_reported_as_lost(arena: Arena) -> None:
+    headers = SAME_ORIGIN | {"Referer": f"http://localhost{SUBMISSIONS_PAGE}?cursor=x"}
+    response = arena.client.post(
+        SUBMISSIONS_PAGE, files=build_files(), headers=headers, follow_redirects=False
+    )
+    assert response.status_code == 303
+    html = get_page(arena, response.headers["location"]).text
+    assert (
+        translate(
+            "Your session had ended, so nothing was sent. Sign in and send the form again; you have to choose any files again."
+        )
+        in html
+    )
+    assert f'name="to" value="{SUBMISSIONS_PAGE}"' in html
+    assert (
+        translate(
+            "Your session had ended, so nothing was sent. Sign in and send the form again; you have to choose any files again."
+        )
+        not in get_page(arena, "/sign-in").text
+    )
+
+
+def test_the_state_changes_with_the_list_the_quota_and_the_phase(arena: Arena) -> None:
+    def read_tag() -> str:
+        value: str = get_page(arena, SUBMISSIONS_PAGE + "/state", team="red").text
+        assert f'data-tag="{value}"' in get_page(arena, SUBMISSIONS_PAGE, team="red").text
+        return value
+
+    tags = [read_tag()]
+    assert read_tag() == tags[0]
+    identifier = arena.submit("red").json()["id"]
+    tags.append(read_tag())
+    score_everything()
+    tags.append(read_tag())
+    post_form(arena, f"/submissions/{identifier}/final", {"final": "true"}, team="red")
+    tags.append(read_tag())
+    post_upload(arena, table=b"malformed")  # counts as an attempt
+    tags.append(read_tag())
+    disqualify(arena, f"/submissions/{identifier}/disqualify")
+    tags.append(read_tag())
+    arena.submit("blue")
+    assert read_tag() == tags[-1]  # submissions of other teams do not change it
+    arena.post("/competitions/small/phases/anonymization/pause")
+    tags.append(read_tag())
+    assert len(set(tags)) == len(tags)
+
+
+def test_a_form_without_files_names_each_that_is_missing(arena: Arena) -> None:
+    response = post_form(
+        arena, SUBMISSIONS_PAGE, files={"anonymized": ("", b""), "secret": ("", b"")}, team="red"
+    )
+    assert response.status_code == 422
+    assert response.text.count("No file was chosen, or it is empty.") == 2
+    assert post_form(arena, SUBMISSIONS_PAGE, {"comment": "no form of ours"}, team="red").status_code == 422
+
+
+def test_a_file_beyond_the_limit_is_refused_with_a_page(client: TestClient) -> None:
+    arena = Arena.create(client, file=build_competition_toml(extra_toml="[limits]\nfile_mb = 1"))
+    response = post_upload(arena, table=b"x" * (2**20 + 1))
+    assert response.status_code == 413
+    assert "anonymized is larger than 1 MB." in response.text
+
+
+def test_a_quota_that_is_used_up_is_said_with_its_reset(client: TestClient) -> None:
+    arena = Arena.create(client, file=build_competition_toml(extra_toml="[limits]\nvalid_per_day = 1"))
+    assert post_upload(arena).status_code == 303
+    response = post_upload(arena, SUBMISSIONS_PAGE + "?key=another")
+    assert (response.status_code, "retry-after" in response.headers) == (429, True)
+    assert translate("problem_quota_used_up") in response.text
+    assert translate("Used up") in response.text
+    assert "1 / 1" in response.text
+    assert translate("resets") in response.text
+
+
+@pytest.mark.parametrize(
+    ("opens", "closes", "state"), [(1, 2, "draft"), (-2, -1, "settling")], ids=["before", "after"]
+)
+def test_outside_its_phase_there_is_no_form(
+    client: TestClient, opens: float, closes: float, state: str
+) -> None:
+    arena = Arena.create(client, file=build_competition_toml(opens=opens, closes=closes))
+    html = get_page(arena, SUBMISSIONS_PAGE, team="red").text
+    assert '<form id="upload"' not in html
+    assert translate(f"upload_{state}") in html
+    assert translate("Your team has not submitted.") in html
+    assert (
+        translate(
+            "Your team has not submitted yet. Choose your files above and send them; a release is scored in a few moments."
+        )
+        not in html
+    )
+    assert post_upload(arena).status_code == 409
+
+
+def test_before_the_start_the_team_is_told_when_and_led_to_the_rules(client: TestClient) -> None:
+    arena = Arena.create(client, file=build_competition_toml(opens=1, closes=2))
+    (start,) = (phase.start for phase in parse_competition(load_competition().file).phases)
+    for path, label in ((SUBMISSIONS_PAGE, "Start:"), ("/competitions/small", "turn_anonymization_start")):
+        html = get_page(arena, path, team="red").text
+        content = html[html.index('<main id="main">') :]
+        assert f'{translate(label)} <time datetime="{start.isoformat()}"' in content
+        assert 'href="/competitions/small/rules"' in content
+
+
+def test_a_paused_phase_is_not_shown_as_closed(arena: Arena) -> None:
+    arena.submit("red")
+    arena.post("/competitions/small/phases/anonymization/pause")
+    html = get_page(arena, SUBMISSIONS_PAGE, team="red").text
+    for text in ("upload_paused", "finals_paused"):
+        assert translate(text) in html
+    assert translate("finals_over") not in html
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_disqualified_team_is_told_on_every_page_and_offered_nothing(arena: Arena, language: str) -> None:
+    identifier = arena.submit("red").json()["id"]
+    score_everything()
+    html_before = get_page(arena, SUBMISSIONS_PAGE, team="red").text
+    disqualify(arena, f"/competitions/small/teams/{find_team_id(arena, 'red')}/disqualify")
+    for path in (
+        SUBMISSIONS_PAGE,
+        "/competitions/small",
+        "/competitions/small/rules",
+        f"/submissions/{identifier}",
+    ):
+        html = get_page(arena, path, team="red", language=language).text
+        assert (
+            translate(
+                "It cannot send anything or choose finals, and it is not on any board.",
+                language,
+            )
+            in html
+        )
+        assert translate("What to do next", language) not in html
+        assert f'action="/submissions/{identifier}/final"' not in html
+    assert f'action="/submissions/{identifier}/final"' in html_before
+    rival_html = get_page(arena, "/competitions/small", team="blue", language=language).text
+    assert (
+        translate(
+            "It cannot send anything or choose finals, and it is not on any board.",
+            language,
+        )
+        not in rival_html
+    )
+    assert translate("upload_disqualified") in get_page(arena, SUBMISSIONS_PAGE, team="red").text
+    assert (
+        post_form(arena, f"/submissions/{identifier}/final", {"final": "true"}, team="red").status_code == 403
+    )
+    assert not arena.get_submission(identifier, "red")["final"]
+
+
+def test_a_rejected_submission_has_no_overall_score_in_the_list(arena: Arena) -> None:
+    release = edit_rows(GOOD_TABLE, lambda rows: rows[:11]), secret_csv(np.arange(10)[::-1])
+    identifier = arena.submit("red", anonymized=release[0], secret=release[1]).json()["id"]
+    score_everything()
+    result = arena.get_submission(identifier, "red")["result"]
+    (line,) = re.findall(
+        r'<li class="entry.*?</li>', get_page(arena, SUBMISSIONS_PAGE, team="red").text, re.DOTALL
+    )
+    assert translate("state_REJECTED") in line
+    scores = re.findall(r'<dd class="number[^>]*>([^<]*)</dd>', line)
+    assert scores == ["–", f"{result['utility']:.4f}", f"{result['security']:.4f}"]
+    picture = (
+        get_page(arena, SUBMISSIONS_PAGE, team="red")
+        .text.partition('id="course"')[2]
+        .partition("</figure>")[0]
+    )
+    assert f"{result['overall']:.4f}" not in picture
+
+
+def test_a_disqualified_submission_shows_only_that_state_and_cannot_be_final(arena: Arena) -> None:
+    identifier = arena.submit("red").json()["id"]
+    score_everything()
+    assert 'id="course"' in get_page(arena, SUBMISSIONS_PAGE, team="red").text
+    disqualify(arena, f"/submissions/{identifier}/disqualify")
+    assert 'id="course"' not in get_page(arena, SUBMISSIONS_PAGE, team="red").text
+    for path in (f"/submissions/{identifier}/row", f"/submissions/{identifier}"):
+        html = get_page(arena, path, team="red").text
+        assert translate("state_DISQUALIFIED") in html
+        assert translate("state_SCORED") not in html
+        assert f'action="/submissions/{identifier}/final"' not in html
+    assert translate("It is not on any board, and any target made of it is withdrawn.") in html
+
+
+def disqualify(arena: Arena, path: str) -> None:
+    assert arena.post(path).status_code == 200
+
+
+def find_team_id(arena: Arena, name: str) -> str:
+    teams = arena.get("/competitions/small/teams").json()
+    return str(next(team["id"] for team in teams if team["name"] == name))
+
+
+def test_finals_are_marked_and_unmarked_by_forms(client: TestClient) -> None:
+    arena = Arena.create(client, file=build_competition_toml(extra_toml="[ranking]\nfinals = 1"))
+    first, second = (arena.submit("red", seed=seed).json()["id"] for seed in (1, 2))
+    score_everything()
+    assert (
+        translate(
+            "No final is chosen. Unless you choose one, your best accepted submission is taken at the deadline.",
+        )
+        in get_page(arena, SUBMISSIONS_PAGE, team="red").text
+    )
+    response = post_form(arena, f"/submissions/{first}/final", {"final": "true"}, team="red")
+    assert urlsplit(response.headers["location"]).path == SUBMISSIONS_PAGE
+    assert parse_qs(urlsplit(response.headers["location"]).query)["done"] == ["final_marked"]
+    assert "Finals chosen: 1 of 1." in get_page(arena, SUBMISSIONS_PAGE, team="red").text
+    refusal = post_form(arena, f"/submissions/{second}/final", {"final": "true"}, team="red")
+    assert refusal.status_code == 409
+    assert "All finals (1) are marked already; unmark one first." in refusal.text
+    post_form(arena, f"/submissions/{first}/final", {"final": "false"}, team="red")
+    assert not arena.get_submission(first, "red")["final"]
+
+
+def test_a_submission_that_waits_is_cancelled_by_a_form_once(arena: Arena) -> None:
+    identifier = arena.submit("red").json()["id"]
+    path = f"/submissions/{identifier}/cancel"
+    assert f'action="{path}"' in get_page(arena, SUBMISSIONS_PAGE, team="red").text
+    assert post_form(arena, path, team="red").status_code == 303
+    assert arena.get_submission(identifier, "red")["status"] == "CANCELLED"
+    assert post_form(arena, path, team="red").status_code == 409
+
+
+def test_a_single_row_equals_that_of_the_list(arena: Arena) -> None:
+    identifier = arena.submit("red").json()["id"]
+    waiting_html = get_page(arena, f"/submissions/{identifier}/row", team="red").text
+    assert f'data-live="/submissions/{identifier}/row"' in waiting_html
+    assert waiting_html.strip() in get_page(arena, SUBMISSIONS_PAGE, team="red").text
+    score_everything()
+    assert "data-live" not in get_page(arena, f"/submissions/{identifier}/row", team="red").text
+
+
+def test_a_long_list_comes_in_pages(
+    arena: Arena, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.web.team.submissions.PAGE_SIZE", 2)
+    submission_ids = [arena.submit("red", seed=seed).json()["id"] for seed in range(3)]
+    html = get_page(arena, SUBMISSIONS_PAGE, team="red").text
+    (older_path,) = re.findall(r'href="([^"]*cursor=[^"]*)"', html)
+    assert [identifier in html for identifier in submission_ids] == [False, True, True]
+    older_html = get_page(arena, older_path, team="red").text
+    assert [f'id="s-{identifier}"' in older_html for identifier in submission_ids] == [True, False, False]
+    assert get_page(arena, SUBMISSIONS_PAGE + "?cursor=nonsense", team="red").status_code == 422
+
+
+def test_another_teams_list_is_not_shown(arena: Arena) -> None:
+    identifier = arena.submit("red").json()["id"]
+    html = get_page(arena, SUBMISSIONS_PAGE, team="blue").text
+    assert identifier not in html
+    assert "red" not in extract_words(html)

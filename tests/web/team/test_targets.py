@@ -1,0 +1,273 @@
+"""Target pages of the re-identification phase: guesses by a form, and scores hidden until their time."""
+
+import re
+from html import unescape
+
+import pytest
+from fastapi.testclient import TestClient
+from httpx2 import Response
+from sqlalchemy import func, select
+
+from app.db.models import Attempt, Guess, State
+from app.db.transaction import transaction
+from app.locale.language import LANGUAGES
+from tests.support.arena import ROWS
+from tests.support.contest import Contest, judge_everything
+from tests.support.page_requests import extract_words, get_page, post_form
+from tests.support.team_pages import extract_text
+from tests.support.translations import translate, translate_message
+
+PUBLICATION = '[publication]\nfeedback = "{feedback}"'
+
+
+def start_attack_phase(client: TestClient, *, feedback: str = "immediate") -> tuple[Contest, str, str]:
+    """Start the second phase of a contest and return it with red's submission and the target made of it."""
+    contest = Contest.create(client, extra_toml=PUBLICATION.format(feedback=feedback))
+    submission = contest.submit("red")
+    contest.submit("blue")
+    contest.open_attacks()
+    return contest, submission, str(contest.find_target(submission)["id"])
+
+
+def post_guess(
+    contest: Contest, target: str, content: bytes, *, team: str = "blue", language: str = "en"
+) -> Response:
+    files = {"guess": ("guess.csv", content)}
+    return post_form(contest.arena, f"/targets/{target}/guesses", files=files, team=team, language=language)
+
+
+def count_rows(kind: type[Guess] | type[Attempt]) -> int:
+    with transaction() as session:
+        return session.scalars(select(func.count()).select_from(kind)).one()
+
+
+@pytest.mark.full
+def test_before_the_second_phase_the_page_says_when_it_starts(client: TestClient) -> None:
+    contest = Contest.create(client)
+    contest.submit("red")
+    response = get_page(contest.arena, f"{contest.path}/targets", team="red", language="ja")
+    assert response.status_code == 200
+    assert translate(
+        "There is nothing to attack yet: the targets are published when the re-identification phase starts.",
+        "ja",
+    ) in extract_text(response)
+    assert translate("It starts:", "ja") in extract_text(response)
+    contest.start_pause()  # the targets are written, but published only when the phase starts
+    assert translate(
+        "There is nothing to attack yet: the targets are published when the re-identification phase starts."
+    ) in extract_text(get_page(contest.arena, f"{contest.path}/targets", team="red"))
+
+
+def test_a_team_sees_what_is_left_to_attack_and_which_is_its_own(client: TestClient) -> None:
+    contest, _, target = start_attack_phase(client)
+    response = get_page(contest.arena, f"{contest.path}/targets", team="blue")
+    assert response.text.count('<tr class="own">') == 1
+    assert f'href="/targets/{target}"' in response.text
+    assert "red" in extract_words(response.text)
+    for link in re.findall(r'href="(/api/v1/[^"]*)"', response.text):
+        assert contest.arena.get(
+            link.removeprefix("/api/v1"), token=contest.arena.get_team_token("blue")
+        ).is_success
+
+
+def test_with_immediate_feedback_a_guess_is_judged_and_shown_at_once(client: TestClient) -> None:
+    contest, submission, target = start_attack_phase(client)
+    post_response = post_guess(contest, target, contest.build_guess(submission, 7))
+    assert post_response.headers["location"] == f"/targets/{target}?done=guessed"
+    waiting_response = get_page(contest.arena, post_response.headers["location"], team="blue")
+    assert translate("guess_QUEUED") in extract_text(waiting_response)
+    assert 'hx-trigger="every 3s"' in waiting_response.text
+    judge_everything()
+    for path in (f"/targets/{target}", f"{contest.path}/targets"):
+        response = get_page(contest.arena, path, team="blue")
+        assert "0.1750" in response.text  # 7 of 40
+        assert f"7 / {ROWS}" in " ".join(extract_words(response.text))
+        assert "hx-trigger" not in response.text
+    remaining = re.search(
+        r"Guesses left: (\d)", extract_text(get_page(contest.arena, f"/targets/{target}", team="blue"))
+    )
+    assert remaining
+    assert remaining[1] == "2"
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_result_of_the_last_guess_is_shown_on_top(client: TestClient, language: str) -> None:
+    contest, submission, target = start_attack_phase(client)
+    post_guess(contest, target, contest.build_guess(submission, 7))
+
+    def read_last_guess() -> str:
+        html = get_page(contest.arena, f"/targets/{target}", team="blue", language=language).text
+        (paragraph,) = re.findall(r'<p id="last-guess".*?</p>', html, re.DOTALL)
+        return str(paragraph)
+
+    assert translate("is being scored; the result appears here.", language) in read_last_guess()
+    judge_everything()
+    result_text = translate(
+        "{right} of {rows} rows are right ({rate}).", language, right=7, rows=ROWS, rate="0.1750"
+    )
+    assert result_text in unescape(read_last_guess())
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_an_empty_guess_is_warned_about_without_scripts(client: TestClient, language: str) -> None:
+    contest, _, target = start_attack_phase(client)
+    post_response = post_guess(contest, target, b"original_row\n" + b"0\n" * ROWS)
+    response = get_page(contest.arena, post_response.headers["location"], team="blue", language=language)
+    assert translate_message("no line is answered, so the guess finds nobody", language) in extract_text(
+        response
+    )
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("feedback", ["hidden", "daily"])
+def test_a_hidden_score_is_on_no_page_until_it_is_shown(client: TestClient, feedback: str) -> None:
+    contest, submission, target = start_attack_phase(client, feedback=feedback)
+    post_guess(contest, target, contest.build_guess(submission, 13))
+    judge_everything()
+    for path in (f"/targets/{target}", f"{contest.path}/targets"):
+        response = get_page(contest.arena, path, team="blue")
+        assert translate("hidden") in extract_words(response.text)
+        assert translate(f"guess_feedback_{feedback}") in extract_text(response)
+        assert "0.3250" not in response.text
+    japanese_text = " ".join(
+        extract_words(get_page(contest.arena, f"/targets/{target}", team="blue", language="ja").text)
+    )
+    assert f"{translate('Scored.', 'ja')} {translate(f'guess_feedback_{feedback}', 'ja')}" in japanese_text
+    contest.close_attacks()
+    assert "0.3250" in get_page(contest.arena, f"/targets/{target}", team="blue").text
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        pytest.param(b"", "the first line of a guess must be original_row", marks=pytest.mark.full),
+        (b"row\n" + b"1\n" * ROWS, "the first line of a guess must be original_row"),
+        (
+            b"original_row\n1\n",
+            "{found} lines after original_row; {needed} are needed, 0 for a row not guessed",
+        ),
+        (b"original_row\n" + b"41\n" * ROWS, "is outside {lowest} to {highest}"),
+        (b"original_row\nx\n" + b"1\n" * (ROWS - 1), "is not a row number"),
+        pytest.param(b"original_row\n\xff\n", "the file is not UTF-8 text", marks=pytest.mark.full),
+        (b"original_row\n\x00\n", "the file contains a NUL byte"),
+    ],
+)
+def test_a_malformed_guess_is_explained_and_costs_no_guess(
+    client: TestClient, content: bytes, problem: str
+) -> None:
+    contest, _, target = start_attack_phase(client)
+    attempts_before = count_rows(Attempt)
+    response = post_guess(contest, target, content, language="ja")
+    assert response.status_code == 422
+    expected = translate_message(problem, "ja", found=1, needed=ROWS, lowest=0, highest=ROWS)
+    assert expected in extract_text(response)
+    assert 'role="alert"' in response.text
+    assert (count_rows(Guess), count_rows(Attempt)) == (0, attempts_before + 1)
+    text = extract_text(get_page(contest.arena, f"{contest.path}/targets", team="blue"))
+    assert "1 / 50" in text
+
+
+@pytest.mark.full
+def test_the_rows_that_are_wrong_are_named(client: TestClient) -> None:
+    contest, _, target = start_attack_phase(client)
+    text = extract_text(post_guess(contest, target, b"original_row\n" + b"1\n" * 4 + b"99\n" * (ROWS - 4)))
+    assert f"Rows 5–24: is outside 0 to {ROWS}" in text
+    assert text.count("is outside") == 1
+    assert "The first 20 of 36:" in text
+
+
+@pytest.mark.full
+def test_a_form_without_its_file_asks_for_one(client: TestClient) -> None:
+    contest, _, target = start_attack_phase(client)
+    files = {"other": ("x.csv", b"original_row\n")}
+    response = post_form(contest.arena, f"/targets/{target}/guesses", files=files, team="blue")
+    assert (response.status_code, "The request has no file named guess." in extract_text(response)) == (
+        422,
+        True,
+    )
+    response = post_form(contest.arena, f"/targets/{target}/guesses", {"guess": "text"}, team="blue")
+    assert response.status_code == 422
+
+
+@pytest.mark.full
+def test_the_same_file_sent_twice_is_one_guess_unless_the_service_failed_on_it(client: TestClient) -> None:
+    contest, submission, target = start_attack_phase(client)
+    content = contest.build_guess(submission, 3)
+    assert [post_guess(contest, target, content).status_code for _ in range(2)] == [303, 303]
+    assert count_rows(Guess) == 1
+    with transaction() as session:
+        session.scalars(select(Guess)).one().state = State.ERROR
+    assert post_guess(contest, target, content).status_code == 303
+    assert count_rows(Guess) == 2
+
+
+@pytest.mark.full
+def test_a_refused_guess_says_why(client: TestClient) -> None:
+    contest, submission, target = start_attack_phase(client)
+    content = contest.build_guess(submission, 1)
+    own_response = post_guess(contest, target, content, team="red")
+    assert (own_response.status_code, "This target is your own." in extract_text(own_response)) == (403, True)
+    for rows in (1, 2, 3):
+        post_guess(contest, target, contest.build_guess(submission, rows))
+    limit_response = post_guess(contest, target, contest.build_guess(submission, 4))
+    assert (
+        limit_response.status_code,
+        translate("problem_quota_used_up") in extract_text(limit_response),
+    ) == (429, True)
+    assert int(limit_response.headers["Retry-After"]) > 0
+    assert translate("Your team has no guess left on this target.") in extract_text(
+        get_page(contest.arena, f"/targets/{target}", team="blue")
+    )
+    assert contest.post_as_organizer(f"/submissions/{submission}/disqualify", reason="test").is_success
+    assert get_page(contest.arena, f"/targets/{target}", team="blue").status_code == 404
+    assert translate(
+        "It has been withdrawn: guesses on it do not count, and none are accepted."
+    ) not in extract_text(get_page(contest.arena, f"/targets/{target}", team="red"))
+    assert translate("Withdrawn") in extract_words(
+        get_page(contest.arena, f"/targets/{target}", team="red").text
+    )
+
+
+@pytest.mark.full
+def test_after_the_close_the_page_takes_no_guess_and_opens_the_secret(client: TestClient) -> None:
+    contest, submission, target = start_attack_phase(client)
+    response_before = get_page(contest.arena, f"/targets/{target}", team="blue")
+    assert f"/api/v1/targets/{target}/secret" not in response_before.text
+    contest.close_attacks()
+    late_response = post_guess(contest, target, contest.build_guess(submission, 1))
+    assert (
+        late_response.status_code,
+        "The reidentification phase is not open." in extract_text(late_response),
+    ) == (
+        409,
+        True,
+    )
+    response = get_page(contest.arena, f"/targets/{target}", team="blue")
+    assert "red" in extract_words(response.text)
+    assert 'type="file"' not in response.text
+    assert f'href="/api/v1/targets/{target}/secret"' in response.text
+    (reveal,) = [
+        entry
+        for entry in contest.arena.get(f"{contest.path}/reveal").json()
+        if entry["submission_id"] == submission
+    ]
+    assert reveal["salt"] in response.text
+    assert translate(
+        "The competition is over. Each target’s page has its secret and the salt that proves its commitment."
+    ) in extract_text(get_page(contest.arena, f"{contest.path}/targets", team="blue"))
+    for path in (
+        f"/targets/{target}",
+        f"{contest.path}/targets",
+    ):  # no forms and no instructions are left
+        for team in ("red", "blue"):
+            text = extract_text(get_page(contest.arena, path, team=team))
+            for words in (
+                "How to attack",
+                "What your team may still send",
+                "Guesses left",
+                "the others attack it",
+            ):
+                assert words not in text

@@ -1,0 +1,351 @@
+"""Pages of accounts and teams: sign-up by invite, tokens, passwords and members."""
+
+import re
+from html import unescape
+
+import pytest
+from fastapi.testclient import TestClient
+from httpx2 import Response
+from limits import RateLimitItemPerMinute
+from sqlalchemy import func, select
+
+from anoncup.messages import Message
+from anoncup.schemas.roles import Role
+from app.db.models import Invite, Token, User
+from app.db.transaction import transaction
+from app.http import throttle
+from app.services.accounts import accounts
+from tests.support.arena import API, PASSWORD, Arena
+from tests.support.page_requests import SAME_ORIGIN, get_page, post_form
+from tests.support.translations import translate, translate_message, translate_problem
+
+pytestmark = pytest.mark.full
+
+ACCEPT_HTML = {"Accept": "text/html,application/xhtml+xml"}
+
+
+def strip_tags(response: Response) -> str:
+    return unescape(re.sub(r"<[^>]*>", "", response.text))
+
+
+def create_team_invite(arena: Arena) -> str:
+    return str(arena.post(f"/competitions/{arena.slug}/invites", json={}).json()["code"])
+
+
+def create_member_invite(arena: Arena, team: str) -> str:
+    path = f"/competitions/{arena.slug}/team/invites"
+    return str(arena.post(path, token=arena.get_team_token(team), json={}).json()["code"])
+
+
+def count_users() -> int:
+    with transaction() as session:
+        return session.scalars(select(func.count()).select_from(User)).one()
+
+
+def test_an_organizers_invite_leads_to_an_account_a_team_and_its_submissions(arena: Arena) -> None:
+    invite = create_team_invite(arena)
+    form = get_page(arena, f"/sign-up?invite={invite}")
+    assert "Small cup" in form.text
+    assert 'name="team"' in form.text
+    typed = {"team": "赤 & Söhne", "name": "Rei", "password": PASSWORD}
+    response = post_form(arena, f"/sign-up?invite={invite}", typed)
+    assert response.status_code == 303
+    assert response.headers["location"] == f"/competitions/{arena.slug}/submissions?done=joined"
+    assert "httponly" in response.headers["set-cookie"].lower()
+    assert translate("done_joined") in strip_tags(arena.client.get(response.headers["location"]))
+    assert "赤 &amp; Söhne" in arena.client.get("/account").text
+    with transaction() as session:
+        token = session.scalars(select(Token).join(User).where(User.name == "Rei")).one()
+        assert (token.kind, token.expires_at - token.created_at <= accounts.SESSION_LIFETIME) == (
+            "session",
+            True,
+        )
+
+
+def test_a_members_invite_names_the_team_and_asks_for_no_other(arena: Arena) -> None:
+    form = get_page(arena, f"/sign-up?invite={create_member_invite(arena, 'red')}", language="ja").text
+    assert "<strong>red</strong>" in form
+    assert "小さな杯" in form
+    assert 'name="team"' not in form
+
+
+@pytest.mark.parametrize(
+    ("typed", "problem"),
+    [
+        (
+            {"team": "red", "name": "Rei", "password": PASSWORD},
+            Message("this competition has a team of that name, or of one that looks like it: choose another"),
+        ),
+        (
+            {"team": "", "name": "Rei", "password": PASSWORD},
+            Message("this invite creates a team: give the team a name"),
+        ),
+        (
+            {"team": "blue", "name": "", "password": PASSWORD},
+            Message("a name must have 1 to {most} characters", most=100),
+        ),
+        (
+            {"team": "blue", "name": "Rei\u202e", "password": PASSWORD},
+            Message("a name must not contain control or invisible characters"),
+        ),
+        (
+            {"team": "\u2800", "name": "Rei", "password": PASSWORD},
+            Message("a name must contain at least one visible character"),
+        ),
+        (
+            {"team": "blue", "name": "Rei", "password": "short"},
+            Message("a password must have {least} to {most} characters", least=8, most=256),
+        ),
+    ],
+)
+def test_a_refused_sign_up_says_why_and_keeps_what_was_typed_but_the_password(
+    arena: Arena, typed: dict[str, str], problem: Message
+) -> None:
+    arena.get_team_token("red")
+    users_before, invite = count_users(), create_team_invite(arena)
+    response = post_form(arena, f"/sign-up?invite={invite}", typed, language="ja")
+    assert response.status_code in {409, 422}
+    assert translate_message(problem, "ja") in strip_tags(response)
+    assert f'value="{typed["team"]}"' in response.text
+    assert typed["password"] not in response.text
+    assert count_users() == users_before
+    valid_fields = {"team": "green", "name": "Ren", "password": PASSWORD}
+    assert (
+        post_form(arena, f"/sign-up?invite={invite}", valid_fields).status_code == 303
+    )  # a refusal uses no invite
+
+
+def test_guessing_invite_and_password_codes_is_throttled(
+    arena: Arena, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(throttle, "PER_ADDRESS", RateLimitItemPerMinute(2, 15, "throttle"))
+    response = get_page(arena, "/sign-up?invite=wrong")
+    assert (
+        response.status_code,
+        "The invite is unknown, used up or expired: ask for a new one." in strip_tags(response),
+    ) == (422, True)
+    assert post_form(arena, "/sign-up?invite=wrong", {"password": PASSWORD}).status_code == 422
+    throttled = get_page(arena, "/sign-up?invite=wrong")
+    assert throttled.status_code == 429
+    assert int(throttled.headers["Retry-After"]) > 0
+    assert (
+        get_page(arena, f"/sign-up?invite={create_team_invite(arena)}").status_code == 200
+    )  # valid codes still work
+    statuses = [
+        post_form(arena, "/password?code=wrong", {"password": PASSWORD}).status_code for _ in range(3)
+    ]
+    assert statuses == [422, 422, 429]
+
+
+@pytest.mark.parametrize("path", ["/sign-up?invite=x", "/password?code=x"])
+def test_a_form_of_another_site_uses_no_code(arena: Arena, path: str) -> None:
+    response = arena.client.post(path, data={"password": PASSWORD}, headers={"Sec-Fetch-Site": "cross-site"})
+    assert response.status_code == 403
+
+
+def test_who_is_signed_in_joins_instead_of_signing_up(client: TestClient) -> None:
+    first, second = Arena.create(client, slug="first"), Arena.create(client, slug="second")
+    first.get_team_token("red")
+    invite = create_team_invite(second)
+    response = get_page(first, f"/sign-up?invite={invite}", team="red")
+    assert response.headers["location"] == f"/join?invite={invite}"
+    assert post_form(first, response.headers["location"], {"team": "roses"}, team="red").status_code == 303
+    text = strip_tags(get_page(first, "/account", team="red"))
+    assert "roses" in text
+    second_response = post_form(
+        first, f"/join?invite={create_team_invite(second)}", {"team": "more"}, team="red"
+    )
+    assert (
+        second_response.status_code,
+        "You are in a team of this competition already." in strip_tags(second_response),
+    ) == (
+        409,
+        True,
+    )
+
+
+def test_the_sign_in_page_links_to_the_sign_up_with_the_invite(arena: Arena) -> None:
+    invite = create_team_invite(arena)
+    response = get_page(arena, f"/join?invite={invite}")
+    form = get_page(arena, response.headers["location"])
+    assert f'href="/sign-up?invite={invite}"' in form.text
+    assert 'href="/sign-up"' in get_page(arena, "/sign-in?to=//elsewhere/join%3Finvite=x").text
+
+
+def test_a_password_link_works_once_and_ends_every_session(arena: Arena) -> None:
+    token = arena.get_team_token("red")
+    name = arena.get("/me", token=token).json()["name"]
+    code = arena.post("/users/password-links", json={"name": name}).json()["code"]
+    refusal = post_form(arena, f"/password?code={code}", {"password": "short"})
+    assert (refusal.status_code, "A password must have 8 to 256 characters." in strip_tags(refusal)) == (
+        422,
+        True,
+    )
+    response = post_form(arena, f"/password?code={code}", {"password": "a new password"})
+    assert response.headers["location"] == "/sign-in?done=password_set"
+    assert arena.get("/me", token=token).status_code == 401
+    repeated_response = post_form(arena, f"/password?code={code}", {"password": "another one"})
+    assert (
+        repeated_response.status_code,
+        "The code is unknown, used or expired." in strip_tags(repeated_response),
+    ) == (422, True)
+    sign_in_response = post_form(arena, "/sign-in", {"name": name, "password": "a new password"})
+    assert sign_in_response.status_code == 303
+
+
+def test_a_token_is_shown_once_and_does_what_was_chosen(arena: Arena) -> None:
+    arena.get_team_token("red")
+    response = post_form(
+        arena, "/account/tokens", {"name": "lab <1>", "scopes": "read", "days": "30"}, team="red"
+    )
+    assert response.status_code == 201
+    (token,) = re.findall(r"anoncup_[\w-]{43}", response.text)
+    assert token not in get_page(arena, "/account", team="red").text
+    assert "lab &lt;1&gt;" in get_page(arena, "/account", team="red").text
+    assert arena.get("/me", token=token).json()["scopes"] == ["read"]
+    assert arena.post(f"/competitions/{arena.slug}/team/invites", token=token, json={}).status_code == 403
+    (identifier,) = [entry["id"] for entry in arena.get("/tokens", token=token).json() if entry["current"]]
+    revoke_response = post_form(arena, f"/account/tokens/{identifier}/revoke", team="red")
+    assert revoke_response.headers["location"] == "/account?done=token_revoked"
+    assert arena.get("/me", token=token).status_code == 401
+
+
+@pytest.mark.parametrize(
+    ("fields", "problem"),
+    [
+        ({"name": "x"}, "Choose at least one of the scopes read, submit."),
+        ({"name": "", "scopes": "read"}, "A name must have 1 to 100 characters."),
+        ({"name": "x", "scopes": "organize"}, "This token lacks the scope organize."),
+        ({"name": "x", "scopes": "read", "days": "9999"}, "This form cannot be read: check what you typed."),
+    ],
+)
+def test_a_token_without_scopes_or_with_too_many_is_refused(
+    arena: Arena, fields: dict[str, str], problem: str
+) -> None:
+    arena.get_team_token("red")
+    response = post_form(arena, "/account/tokens", fields, team="red")
+    assert response.status_code == (403 if "lacks" in problem else 422)
+    assert problem in strip_tags(response)
+    assert not re.search(r"anoncup_[\w-]{43}", response.text)
+
+
+def test_a_token_cannot_create_one_with_more_scopes(arena: Arena) -> None:
+    with transaction() as session:
+        user = accounts.create_user(session, name="Chief", password=PASSWORD, role=Role.ORGANIZER)
+        arena.tokens["few"] = accounts.issue_token(session, user, name="few", scopes=("read", "submit"))
+    response = post_form(arena, "/account/tokens", {"name": "x", "scopes": "organize"}, team="few")
+    assert response.status_code == 403
+    assert (
+        post_form(arena, "/account/tokens", {"name": "x", "scopes": "submit"}, team="few").status_code == 201
+    )
+
+
+def test_the_password_is_changed_by_the_old_one_and_this_browser_stays(arena: Arena) -> None:
+    token = arena.get_team_token("red")
+    name = arena.get("/me", token=token).json()["name"]
+    other_token = arena.client.post(f"{API}/tokens", json={"name": name, "password": PASSWORD}).json()[
+        "token"
+    ]
+    wrong_response = post_form(
+        arena, "/account/password", {"old": "not it", "new": "a new password"}, team="red"
+    )
+    assert (
+        wrong_response.status_code,
+        translate("The current password is wrong.") in strip_tags(wrong_response),
+    ) == (422, True)
+    response = post_form(arena, "/account/password", {"old": PASSWORD, "new": "a new password"}, team="red")
+    assert response.headers["location"] == "/account?done=password_changed"
+    assert get_page(arena, "/account", team="red").status_code == 200
+    assert arena.get("/me", token=other_token).status_code == 401
+
+
+def test_a_team_invites_by_a_link_that_is_shown_once(arena: Arena) -> None:
+    path = f"/competitions/{arena.slug}/team"
+    arena.get_team_token("red")
+    response = post_form(arena, f"{path}/invites", {"uses": "1"}, team="red")
+    assert response.status_code == 201
+    (link,) = re.findall(r"http://localhost(/sign-up\?invite=[\w-]+)", response.text)
+    assert link not in get_page(arena, path, team="red").text
+    join_response = post_form(arena, link, {"name": "Colleague", "password": PASSWORD})
+    assert join_response.status_code == 303
+    assert "Colleague" in strip_tags(get_page(arena, path, team="red"))
+    assert post_form(arena, link, {"name": "One more", "password": PASSWORD}).status_code == 422
+    for uses in ("0", "-1", "1000000", "many"):
+        assert post_form(arena, f"{path}/invites", {"uses": uses}, team="red").status_code == 422
+
+
+def test_removing_a_member_needs_a_confirmation_and_the_last_one_stays(arena: Arena) -> None:
+    path = f"/competitions/{arena.slug}/team"
+    body = {"invite": create_member_invite(arena, "red"), "name": "Colleague", "password": PASSWORD}
+    colleague = arena.client.post(f"{API}/signup", json=body).json()
+    question = get_page(arena, f"{path}/members/{colleague['user_id']}", team="red")
+    assert "Colleague" in question.text
+    assert get_page(arena, path, team="red").text.count("/members/") == 2  # the question changed nothing
+    response = post_form(arena, f"{path}/members/{colleague['user_id']}", team="red")
+    assert response.headers["location"] == f"{path}?done=member_removed"
+    assert "Colleague" not in get_page(arena, path, team="red").text
+    own = arena.get("/me", token=arena.get_team_token("red")).json()["user_id"]
+    last = post_form(arena, f"{path}/members/{own}", team="red")
+    assert (last.status_code, translate("The last member cannot leave a team.") in strip_tags(last)) == (
+        409,
+        True,
+    )
+
+
+def test_creating_a_team_invite_needs_the_password(arena: Arena) -> None:
+    """Somebody who joined through a stolen session would stay in the team after it ends."""
+    path = f"/competitions/{arena.slug}/team"
+    html = get_page(arena, path, team="red").text
+    assert 'name="password" type="password" required' in html.split(f'action="{path}/invites"')[1]
+    with transaction() as session:
+        invites_before = session.scalars(select(Invite.id).order_by(Invite.id)).all()
+    for password, status, language, problem in (
+        ("", 403, "en", "problem_password_needed"),
+        ("wrong", 422, "ja", "the password is wrong"),
+    ):
+        fields = {"uses": "7", "password": password}
+        response = post_form(arena, f"{path}/invites", fields, team="red", language=language)
+        assert response.status_code == status
+        assert translate_problem(problem, language) in strip_tags(response)
+        assert 'name="uses" type="number" value="7"' in response.text
+    token = {"Authorization": f"Bearer {arena.get_team_token('red')}"}
+    response = arena.client.post(f"{API}{path}/invites", headers=token, json={})
+    assert (response.status_code, response.json()["code"]) == (403, "password_needed")
+    with transaction() as session:
+        assert session.scalars(select(Invite.id).order_by(Invite.id)).all() == invites_before
+    assert post_form(arena, f"{path}/invites", {"uses": "7"}, team="red").status_code == 201
+
+
+def test_a_member_who_leaves_is_led_to_the_account(arena: Arena) -> None:
+    body = {"invite": create_member_invite(arena, "red"), "name": "Colleague", "password": PASSWORD}
+    colleague = arena.client.post(f"{API}/signup", json=body).json()
+    arena.tokens["colleague"] = colleague["token"]
+    path = f"/competitions/{arena.slug}/team/members/{colleague['user_id']}"
+    assert post_form(arena, path, team="colleague").headers["location"] == "/account?done=team_left"
+    assert translate(
+        "You take part in no competition yet. You can join one with an invite code."
+    ) in strip_tags(get_page(arena, "/account", team="colleague"))
+
+
+@pytest.mark.parametrize(("language", "path"), [("en", "/nowhere"), ("ja", "/competitions/a/b/c")])
+def test_an_address_that_exists_nowhere_is_a_page_to_browsers_and_json_to_others(
+    client: TestClient, language: str, path: str
+) -> None:
+    response = client.get(path, headers=ACCEPT_HTML | {"Accept-Language": language})
+    assert response.status_code == 404
+    assert translate("This page does not exist, or is not open to you.", language) in response.text
+    assert client.get(path).json()["code"] == "not_found"
+    assert client.get(f"{API}{path}", headers=ACCEPT_HTML).json()["code"] == "not_found"
+
+
+def test_the_address_of_a_form_opened_as_a_page_says_so(client: TestClient) -> None:
+    response = client.get("/sign-out", headers=ACCEPT_HTML)
+    assert (response.status_code, response.headers["allow"]) == (405, "POST")
+    assert translate("http_method_not_allowed") in strip_tags(response)
+    for path in ("/account/tokens", "/account/password", "/competitions/x/team/invites"):
+        assert client.get(path, headers=SAME_ORIGIN, follow_redirects=False).status_code == 303
+
+
+def test_tokens_and_sessions_stand_on_the_readers_own_clock(arena: Arena) -> None:
+    html = get_page(arena, "/account", team="red").text
+    assert len(re.findall(r'<time datetime="[^"]+" data-own>[^<]* UTC</time>', html)) >= 2

@@ -1,0 +1,117 @@
+"""Allocated data on the pages: a team's own files, hidden files of organizers and public commitments."""
+
+import re
+
+import pytest
+from fastapi.testclient import TestClient
+
+from tests.support.allocation_track import (
+    SHARED_ALLOCATION,
+    TEAM_ALLOCATION,
+    build_label_file,
+    install_allocation,
+)
+from tests.support.arena import ROWS
+from tests.support.contest import Contest, run_clock
+from tests.support.page_requests import get_page, post_form
+
+pytestmark = pytest.mark.full
+
+SUBMISSIONS_PAGE = "/competitions/small/submissions"
+RULES_PAGE = "/competitions/small/rules"
+DATA_PAGE = "/competitions/small/organize/data"
+HIDDEN_FILE_PATH = "/competitions/small/organize/truth/hidden.csv"
+DOWNLOAD_LINK = re.compile(r"/api/v1/competitions/small/own/(\w+)\.csv")
+
+
+@pytest.fixture
+def contest(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> Contest:
+    install_allocation(monkeypatch, TEAM_ALLOCATION)
+    return Contest.create(client)
+
+
+def upload_hidden_file(contest: Contest, content: bytes) -> int:
+    files = {"table": ("hidden.csv", content)}
+    return int(post_form(contest.arena, HIDDEN_FILE_PATH, files=files, organizer=True).status_code)
+
+
+@pytest.mark.parametrize(
+    ("language", "announcement", "privacy_note"),
+    [
+        ("en", "as soon as the anonymization phase begins", "Nobody else gets them"),
+        ("ja", "が始まるとすぐ", "誰にも"),
+    ],
+)
+def test_a_team_finds_its_allocated_data_and_an_open_page_is_refreshed(
+    contest: Contest, language: str, announcement: str, privacy_note: str
+) -> None:
+    assert upload_hidden_file(contest, build_label_file(ROWS)) == 303
+    html_before = get_page(contest.arena, SUBMISSIONS_PAGE, team="red", language=language).text
+    state = get_page(contest.arena, f"{SUBMISSIONS_PAGE}/state", team="red").text
+    assert announcement in html_before
+    assert not DOWNLOAD_LINK.search(html_before)
+    run_clock()
+    html_after = get_page(contest.arena, SUBMISSIONS_PAGE, team="red", language=language).text
+    assert privacy_note in html_after
+    assert DOWNLOAD_LINK.findall(html_after) == ["secret", "labels"]
+    assert get_page(contest.arena, f"{SUBMISSIONS_PAGE}/state", team="red").text != state
+    digests = contest.arena.get("/competitions/small/own", token=contest.arena.get_team_token("red")).json()[
+        "files"
+    ]
+    assert all(digest in html_after for digest in digests.values())
+
+
+def test_organizers_can_upload_hidden_files_until_the_first_allocation(contest: Contest) -> None:
+    html = get_page(contest.arena, DATA_PAGE, organizer=True).text
+    assert "Files that only you hold" in html
+    assert f'action="{HIDDEN_FILE_PATH}"' in html
+    assert upload_hidden_file(contest, b"label\nA SECRET LABEL\n") == 422
+    desk = "/competitions/small/organize"
+    missing = "Files that only you hold are missing"
+    assert missing in get_page(contest.arena, desk, organizer=True).text
+    run_clock()
+    assert contest.arena.client.get("/api/v1/competitions/small").json()["seed_commitment"]
+    assert upload_hidden_file(contest, build_label_file(ROWS)) == 303
+    assert missing not in get_page(contest.arena, desk, organizer=True).text
+    updated_html = get_page(contest.arena, DATA_PAGE, organizer=True).text
+    (commitment,) = contest.arena.get("/competitions/small").json()["truth_commitments"].values()
+    assert commitment in updated_html
+    run_clock()
+    assert f'action="{HIDDEN_FILE_PATH}"' not in get_page(contest.arena, DATA_PAGE, organizer=True).text
+    assert upload_hidden_file(contest, build_label_file(ROWS)) == 409
+
+
+def test_a_refused_hidden_file_is_not_echoed(contest: Contest) -> None:
+    files = {"table": ("hidden.csv", b"label\nA SECRET LABEL\n")}
+    html = post_form(contest.arena, HIDDEN_FILE_PATH, files=files, organizer=True).text
+    assert "41 lines are needed" in html
+    assert "SECRET LABEL" not in html
+
+
+def test_the_rules_show_the_commitment_and_later_the_seed(contest: Contest) -> None:
+    assert "SHA-256:" not in get_page(contest.arena, RULES_PAGE).text
+    upload_hidden_file(contest, build_label_file(ROWS))
+    run_clock()
+    commitment = contest.arena.get("/competitions/small").json()["seed_commitment"]
+    for language, sentence in (("en", "anyone can repeat the draw"), ("ja", "誰でも抽選を再現できます")):
+        html = get_page(contest.arena, RULES_PAGE, language=language).text
+        assert commitment in html
+        assert sentence in html
+    contest.open_attacks()
+    contest.close_attacks()
+    assert "/api/v1/competitions/small/draws" in get_page(contest.arena, RULES_PAGE).text
+
+
+def test_data_allocated_for_all_teams_are_offered_with_the_original(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install_allocation(monkeypatch, SHARED_ALLOCATION)
+    arena = Contest.create(client).arena
+    link = "/api/v1/competitions/small/original/hints.csv"
+    assert link not in get_page(arena, RULES_PAGE).text
+    assert "optional" in get_page(arena, DATA_PAGE, organizer=True).text
+    run_clock()
+    assert link in get_page(arena, RULES_PAGE).text
+    assert "drawn by the service" in get_page(arena, DATA_PAGE, organizer=True).text
+    kit = arena.get("/competitions/small/kit.zip").content
+    assert b"original/hints.csv" in kit

@@ -1,0 +1,136 @@
+"""Boards of a contest that counts no individuals, as pages and CSV: no result reads "x of y"."""
+
+import csv
+import io
+import re
+from collections.abc import Iterator
+from html import unescape
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from app.charts.heatmap import format_hundredths
+from app.web.site import notation
+from tests.support.archives import unpack_export
+from tests.support.arena import API, ROWS
+from tests.support.contest import Contest, judge_everything
+from tests.support.page_requests import get_page
+from tests.support.several_questions_contest import build_claims, create_contest
+from tests.support.several_questions_track import SEVERAL_QUESTIONS_TRACK
+from tests.support.track_package import install_track
+from tests.support.translations import translate
+from tests.support.visitor_pages import extract_text, get_board_page, parse_ranking
+
+pytestmark = pytest.mark.full
+
+COUNT_LABELS = ("Individuals identified", "of individuals", "Share of individuals found")
+INDIVIDUALS_PATTERN = re.compile(
+    r"share of individuals|identifies|re-identification rate|% of the individuals"
+)
+CORRECT_LINKS, CORRECT_CLAIMS = 10, 35
+VALUE = (CORRECT_CLAIMS / ROWS - 0.5) / 0.5
+
+
+@pytest.fixture(scope="module")
+def installed_track(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with install_track(
+        SEVERAL_QUESTIONS_TRACK, "tests.support.several_questions_track", tmp_path_factory.mktemp("packages")
+    ):
+        yield
+
+
+@pytest.fixture
+def contest(client: TestClient, installed_track: None) -> Contest:
+    """Return a contest in which blue answered both questions about red's target, the second beyond chance."""
+    contest, red = create_contest(client)
+    target = contest.find_target(red)["id"]
+    assert contest.submit_guess("blue", target, contest.build_guess(red, CORRECT_LINKS)).status_code == 202
+    headers = {"Authorization": f"Bearer {contest.arena.get_team_token('blue')}"}
+    for correct in (CORRECT_CLAIMS, 5):
+        files = {"guess": ("g.csv", build_claims(contest, red, correct))}
+        path = f"{API}/targets/{target}/guesses"
+        response = client.post(path, headers=headers, files=files, data={"question": "value"})
+        assert response.status_code == 202, response.text
+    judge_everything()
+    return contest
+
+
+def read_csv_board(contest: Contest, board_name: str) -> list[dict[str, str]]:
+    text = contest.arena.get(f"{contest.path}/boards/{board_name}.csv").text
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_teams_are_ranked_by_their_score_beyond_chance(contest: Contest) -> None:
+    (blue, red) = contest.get_board("reidentification")["rows"]
+    expected: dict[str, Any] = {"rank": 1, "team": "blue", "own": False, "identified": None, "tried": None}
+    expected |= {"score": VALUE, "rate": VALUE, "targets": 1, "team_id": blue["team_id"]}
+    assert blue == expected | {"by_question": {"link": CORRECT_LINKS / ROWS, "value": VALUE}}
+    assert (red["team"], red["rank"], red["rate"]) == ("red", None, None)
+    html = get_board_page(contest.arena, "reidentification")
+    numbers = [notation.format_score(value) for value in (VALUE, VALUE)]
+    question_scores = [notation.format_score(value) for value in (CORRECT_LINKS / ROWS, VALUE)]
+    assert parse_ranking(html) == [
+        ["1", "blue", *numbers, "1", *question_scores],
+        ["–", "red", "–", "–", "–", "–", "–"],
+    ]
+    assert not any(translate(word) in extract_text(html) for word in COUNT_LABELS)
+    first, last = read_csv_board(contest, "reidentification")
+    assert list(first) == ["rank", "team", "score", "rate", "targets", "link", "value"]
+    assert [float(first[name]) for name in ("score", "rate", "link", "value")] == [
+        VALUE,
+        VALUE,
+        CORRECT_LINKS / ROWS,
+        VALUE,
+    ]
+    assert last == dict.fromkeys(first, "") | {"team": "red"}
+
+
+def test_the_matrix_can_be_filtered_by_question(contest: Contest) -> None:
+    expected_rates = {
+        "": VALUE,
+        "?question=link": CORRECT_LINKS / ROWS,
+        "?question=value": VALUE,
+        "?question=who": VALUE,
+    }
+    for query, rate in expected_rates.items():
+        html = get_board_page(contest.arena, "matrix", query)
+        assert format_hundredths(rate) in extract_text(html.partition("<tbody")[2])
+        assert not any(translate(word) in extract_text(html) for word in COUNT_LABELS)
+    filtered_html = get_board_page(contest.arena, "matrix", "?question=value")
+    assert '<option value="value" selected>' in filtered_html
+    built_in = [row for row in contest.get_board("matrix", organizer=True)["rows"] if row["built_in"]]
+    assert all(cell["by_question"] == {"link": cell["rate"]} for row in built_in for cell in row["cells"])
+    line = read_csv_board(contest, "matrix")[0]
+    (name,) = (
+        f"{target['name']} ({target['team']})" for target in contest.list_targets("blue") if not target["own"]
+    )
+    assert [line[f"{name}{part}"] for part in ("", " link", " value")] == [
+        str(VALUE),
+        str(CORRECT_LINKS / ROWS),
+        str(VALUE),
+    ]
+
+
+def test_the_first_page_says_who_leads_and_what_sets_the_risk(contest: Contest) -> None:
+    html = unescape(get_page(contest.arena, contest.path, organizer=True).text)
+    leader_template = "{team} leads the re-identification board with {score} of {targets}: the sum of what it found in each target."
+    assert translate(leader_template, team="blue", score=notation.format_score(VALUE), targets=1) in html
+    for suffix in ("", "/boards/anonymization", "/boards/matrix", "/boards/reidentification"):
+        response = get_page(contest.arena, contest.path + suffix, organizer=True)
+        assert response.status_code == 200
+        assert not INDIVIDUALS_PATTERN.search(extract_text(response.text)), suffix
+    attackers = "Every attacker runs on every submission. The risk is the largest amount that any counted attacker finds out beyond chance."
+    assert translate(attackers) in unescape(
+        get_page(contest.arena, f"{contest.path}/organize/measures", organizer=True).text
+    )
+
+
+def test_the_export_has_value_baseline_and_risk_of_each_guess(contest: Contest) -> None:
+    guesses = unpack_export(contest.arena)["guesses.csv"].decode()
+    rows = {
+        (line["question"], float(line["value"]), float(line["baseline"]), float(line["risk"]))
+        for line in csv.DictReader(io.StringIO(guesses))
+    }
+    link = ("link", CORRECT_LINKS / ROWS, 0.0, CORRECT_LINKS / ROWS)
+    assert rows == {link, ("value", CORRECT_CLAIMS / ROWS, 0.5, VALUE), ("value", 5 / ROWS, 0.5, 0.0)}

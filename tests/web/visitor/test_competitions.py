@@ -1,0 +1,165 @@
+"""The front page lists competitions with their state, the reader's own and the leaders."""
+
+import re
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from fastapi.testclient import TestClient
+from sqlalchemy import event
+
+from app.db.engine import get_engine
+from app.db.models import Competition
+from app.db.transaction import transaction
+from tests.support.arena import Arena, build_competition_toml
+from tests.support.page_requests import extract_words, get_page
+from tests.support.translations import translate
+from tests.support.uploads import score_everything
+
+pytestmark = pytest.mark.full
+
+
+def list_headings(html: str) -> list[str]:
+    """Return the headings of groups and the titles below them, in order."""
+    matches = re.findall(r"<h2[^>]*>(.*?)</h2>|<h3><a [^>]*>(.*?)</a>", html)
+    return [group or title for group, title in matches]
+
+
+def add_competition(
+    slug: str, title: str, *, opens: float, closes: float, more: str = "", is_over: bool = False
+) -> None:
+    """Add a competition that has no organizer and no team."""
+    published_columns = {"published_at": datetime.now(UTC)} if is_over else {}
+    file = build_competition_toml(slug, opens=opens, closes=closes, extra_toml=more).replace(
+        "Small cup", title
+    )
+    with transaction() as session:
+        session.add(Competition(slug=slug, file=file, scales={}, original={}, **published_columns))
+
+
+def test_running_competitions_come_first_then_upcoming_then_past(arena: Arena) -> None:
+    add_competition("later", "Later", opens=3, closes=4)
+    add_competition("soon", "Soon", opens=1, closes=4)
+    add_competition("ending", "Ending", opens=-3, closes=0.5)
+    html = get_page(arena, "/").text
+    assert list_headings(html) == ["Open now", "Ending", "Small cup", "Coming up", "Soon", "Later"]
+    assert "Anonymization starts" in html  # the next event of an upcoming competition
+
+
+def test_past_competitions_show_when_they_ended_latest_first(arena: Arena) -> None:
+    add_competition("old", "Old", opens=-9, closes=-8, is_over=True)
+    add_competition("recent", "Recent", opens=-9, closes=-2, is_over=True)
+    html = get_page(arena, "/").text
+    assert list_headings(html)[-3:] == ["Past competitions", "Recent", "Old"]
+    end_times = re.findall(r"Ended <time datetime=\"([^\"]*)\"", html)
+    assert end_times == sorted(end_times, reverse=True)
+    assert len(end_times) == 2
+
+
+def test_a_team_meets_its_own_competitions_first(arena: Arena) -> None:
+    add_competition("ending", "Ending", opens=-3, closes=0.5)
+    html = get_page(arena, "/", team="red").text
+    assert list_headings(html) == ["Your competitions", "Small cup", "Open now", "Ending"]
+    assert "Your team: red" in html
+    assert translate("You organize it") not in html
+
+
+def test_organizers_are_told_which_are_theirs_and_may_create_another(arena: Arena) -> None:
+    html = get_page(arena, "/", organizer=True).text
+    assert list_headings(html)[0] == "Your competitions"
+    assert translate("You organize it") in html
+    assert 'href="/organize/new"' in html
+    assert 'href="/organize/new"' not in get_page(arena, "/", team="red").text
+    assert 'href="/organize/new"' not in get_page(arena, "/").text
+
+
+def test_a_long_name_of_a_team_is_text(arena: Arena) -> None:
+    name = '<i>"長い名前"</i>' * 5
+    html = get_page(arena, "/", team=name).text
+    assert "<i>" not in html
+    assert "&lt;i&gt;" in html
+
+
+@pytest.mark.parametrize(
+    ("setting", "seen_by"), [("public", {None, "red"}), ("teams", {"red"}), ("organizers", set())]
+)
+def test_team_counts_follow_the_visibility_of_boards(
+    client: TestClient, setting: str, seen_by: set[str | None]
+) -> None:
+    arena = Arena.create(
+        client, file=build_competition_toml(extra_toml=f'[publication]\nboard = "{setting}"')
+    )
+    arena.get_team_token("red")
+    arena.get_team_token("blue")
+    for team in (None, "red"):
+        assert ("2 teams" in get_page(arena, "/", team=team).text) == (team in seen_by)
+    assert "2 teams" in get_page(arena, "/", organizer=True).text
+
+
+def test_the_podium_of_the_first_running_competition_is_shown_with_links_to_teams(arena: Arena) -> None:
+    add_competition("soon", "Soon", opens=1, closes=4)
+    assert "podium" not in get_page(arena, "/").text
+    arena.submit("red")
+    score_everything()
+    (row,) = arena.get(f"/competitions/{arena.slug}/boards/anonymization").json()["rows"]
+    for reader in ({}, {"team": "blue"}, {"organizer": True}):
+        html = get_page(arena, "/", **reader).text
+        assert f'href="/competitions/{arena.slug}/teams/{row["team_id"]}"' in html
+        assert f"Risk E 1 red {row['overall']:.4f}" in " ".join(extract_words(html))
+    add_competition("ending", "Ending", opens=-3, closes=0.5)
+    assert "podium" not in get_page(arena, "/").text  # the first competition is now another, without ranks
+    assert "podium" in get_page(arena, "/", team="blue").text
+
+
+@pytest.mark.parametrize(("setting", "seen_by"), [("teams", {"red"}), ("organizers", set())])
+def test_leaders_follow_the_visibility_of_boards(
+    client: TestClient, setting: str, seen_by: set[str | None]
+) -> None:
+    arena = Arena.create(
+        client, file=build_competition_toml(extra_toml=f'[publication]\nboard = "{setting}"')
+    )
+    arena.submit("red")
+    score_everything()
+    for team in (None, "red"):
+        assert ("podium" in get_page(arena, "/", team=team).text) == (team in seen_by)
+    assert "podium" in get_page(arena, "/", organizer=True).text
+
+
+def test_a_frozen_board_says_so_to_those_for_whom_it_stands_still(client: TestClient) -> None:
+    frozen_from = (datetime.now(UTC) + timedelta(seconds=-1)).isoformat()
+    file = build_competition_toml(opens=-2, extra_toml=f"[publication]\nfrozen_from = {frozen_from}")
+    arena = Arena.create(client, file=file)
+    arena.submit("red")
+    score_everything()
+    assert "podium" not in get_page(arena, "/").text  # visitors see no submission from after the freeze
+    own = get_page(arena, "/", organizer=True).text
+    assert "podium" in own
+    assert translate("as it stood on") not in own
+
+
+def test_the_number_of_queries_does_not_depend_on_the_number_of_competitions(arena: Arena) -> None:
+    arena.get_team_token("red")
+    query_count = count_queries(arena)
+    for number in range(20):
+        add_competition(f"cup-{number}", f"Cup {number}", opens=-1, closes=number + 1)
+    assert count_queries(arena) == query_count
+
+
+def count_queries(arena: Arena) -> int:
+    statements: list[str] = []
+    arena.get_session(arena.get_team_token("red"))  # signing in is not counted
+
+    def count(connection: object, cursor: object, statement: str, *_: object) -> None:
+        statements.append(statement)
+
+    event.listen(get_engine(), "before_cursor_execute", count)
+    try:
+        assert get_page(arena, "/", team="red").status_code == 200
+    finally:
+        event.remove(get_engine(), "before_cursor_execute", count)
+    return len(statements)
+
+
+def test_the_front_page_is_whole_in_japanese(arena: Arena) -> None:
+    words = extract_words(get_page(arena, "/", language="ja").text)
+    for text in ("開催中", "小さな杯", "個票データ"):
+        assert text in words

@@ -1,0 +1,104 @@
+"""The board for other sites: the visitor's view for everybody, on the only page that may be framed."""
+
+import re
+from html import unescape
+
+import pytest
+from fastapi.testclient import TestClient
+
+from app.http.authentication import COOKIE
+from tests.support.arena import Arena, build_competition_toml
+from tests.support.contest import Contest
+from tests.support.page_requests import extract_words
+from tests.support.uploads import score_everything
+
+pytestmark = pytest.mark.full
+
+
+@pytest.fixture
+def scored_arena(arena: Arena) -> Arena:
+    for seed, team in enumerate(("red", "blue", "green"), 1):
+        arena.submit(team, seed=seed)
+    score_everything()
+    return arena
+
+
+def get_embed(arena: Arena, query: str = "", **headers: str) -> tuple[str, dict[str, str]]:
+    response = arena.client.get(f"/competitions/{arena.slug}/embed{query}", headers=headers)
+    assert response.status_code == 200, response.text
+    return response.text, dict(response.headers)
+
+
+def test_everybody_gets_the_same_bytes_and_no_cookie(scored_arena: Arena) -> None:
+    visitor, headers = get_embed(scored_arena)
+    for token in (scored_arena.get_team_token("red"), scored_arena.organizer):
+        session = {"Cookie": f"{COOKIE}={scored_arena.get_session(token)}"}
+        assert get_embed(scored_arena, **session)[0] == visitor
+        assert get_embed(scored_arena, Authorization=f"Bearer {token}")[0] == visitor
+    assert "set-cookie" not in headers
+    assert "set-cookie" not in get_embed(scored_arena, "?lang=ja")[1]
+    assert 'class="own"' not in visitor
+    assert "Sign out" not in visitor
+
+
+def test_it_shows_what_a_visitor_sees_of_the_first_ten(scored_arena: Arena) -> None:
+    html, _ = get_embed(scored_arena)
+    board = Contest(scored_arena).get_board()
+    words = unescape(" ".join(extract_words(html)))
+    for row in board["rows"]:
+        assert f"{row['rank']} {row['team']} {row['overall']:.4f} {row['utility']:.2f}" in words
+    exact = scored_arena.get(f"/competitions/{scored_arena.slug}/boards/anonymization").json()["rows"]
+    assert all(f"{row['utility']:.4f}" not in html for row in exact)
+    assert 'id="scatter"' in html
+
+
+def test_only_this_page_may_be_framed(scored_arena: Arena) -> None:
+    _, headers = get_embed(scored_arena)
+    assert "frame-ancestors *" in headers["content-security-policy"]
+    assert "default-src 'none'" in headers["content-security-policy"]
+    for path in ("", "/boards/anonymization", "/rules", "/embed/", "/announcements.atom", "/nothing"):
+        response = scored_arena.client.get(f"/competitions/{scored_arena.slug}{path}", follow_redirects=False)
+        assert "frame-ancestors 'none'" in response.headers["content-security-policy"], path
+    missing_response = scored_arena.client.get("/competitions/none/embed")
+    assert (
+        missing_response.status_code,
+        "frame-ancestors 'none'" in missing_response.headers["content-security-policy"],
+    ) == (
+        404,
+        True,
+    )
+
+
+def test_it_has_no_form_no_script_and_leads_out_of_its_frame(scored_arena: Arena) -> None:
+    html, _ = get_embed(scored_arena)
+    assert "<form" not in html
+    assert "<script" not in html
+    for link in re.findall(r"<a [^>]*>", html):
+        assert 'target="_blank" rel="noopener"' in link
+        assert 'href="http' in link
+
+
+def test_a_closed_board_names_nobody_here_either(client: TestClient) -> None:
+    arena = Arena.create(client, file=build_competition_toml(extra_toml='[publication]\nboard = "teams"'))
+    arena.submit("crimson")
+    score_everything()
+    session = {"Cookie": f"{COOKIE}={arena.get_session(arena.get_team_token('crimson'))}"}
+    assert "crimson" not in get_embed(arena, **session)[0]
+    assert (
+        "Show this board on your own site"
+        not in arena.client.get(f"/competitions/{arena.slug}/boards/anonymization", headers=session).text
+    )
+
+
+def test_its_scheme_and_language_are_asked_for_in_the_address(scored_arena: Arena) -> None:
+    assert '<html lang="ja" class="dark">' in get_embed(scored_arena, "?lang=ja&theme=dark")[0]
+    assert '<html lang="en">' in get_embed(scored_arena, "?lang=en")[0]
+    refusal = scored_arena.client.get(f"/competitions/{scored_arena.slug}/embed?theme=x")
+    assert refusal.status_code == 422
+
+
+def test_the_board_has_a_line_to_copy_that_leads_here(scored_arena: Arena) -> None:
+    html = scored_arena.client.get(f"/competitions/{scored_arena.slug}/boards/anonymization?lang=en").text
+    (line,) = re.findall(r"<pre>(&lt;iframe .*?)</pre>", html)
+    (address,) = re.findall(r'src="([^"]*)"', unescape(line))
+    assert scored_arena.client.get(address).status_code == 200

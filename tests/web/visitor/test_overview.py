@@ -1,0 +1,343 @@
+"""The overview of a competition: its state, the leaders, the schedule and the reader's next step."""
+
+import re
+from html import unescape
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from anoncup.competition.parser import parse_competition
+from app.web.site.notation import format_percent
+from app.web.visitor.leader import compare_scores, find_leader, select_podium
+from tests.support.arena import Arena, build_competition_toml
+from tests.support.contest import Contest
+from tests.support.page_requests import extract_words, get_page
+from tests.support.translations import translate
+from tests.support.uploads import score_everything
+from tests.support.visitor_pages import RULES, build_board_from_rows, build_row
+
+pytestmark = pytest.mark.full
+
+
+def read_overview(arena: Arena, **reader: Any) -> str:
+    """Return the visible text of the overview in one line."""
+    return unescape(" ".join(extract_words(get_page(arena, f"/competitions/{arena.slug}", **reader).text)))
+
+
+def test_the_leader_is_the_first_rank_and_its_attacker_the_best_that_counts() -> None:
+    leader = find_leader(
+        build_board_from_rows(build_row(1), build_row(2, utility=0.3), build_row(None)), RULES
+    )
+    assert leader is not None
+    assert (leader.row.rank, leader.attacker, leader.found_by_rival) == (1, "euc1", False)
+    assert [row.rank for row in leader.runners_up] == [2]
+
+
+def test_an_attacker_that_does_not_count_is_not_named() -> None:
+    file = build_competition_toml(extra_toml="[attackers.euc1]\ncounts = false\n")
+    leader = find_leader(build_board_from_rows(build_row(1)), parse_competition(file))
+    assert leader is not None
+    assert leader.attacker == "gower"
+
+
+def test_a_rival_who_finds_the_most_is_the_best_attacker() -> None:
+    leader = find_leader(build_board_from_rows(build_row(1, rivals=0.5, security=0.5)), RULES)
+    assert leader is not None
+    assert leader.found_by_rival
+    other_leader = find_leader(build_board_from_rows(build_row(1, rivals=0.1)), RULES)
+    assert other_leader is not None
+    assert not other_leader.found_by_rival
+
+
+def test_nobody_leads_before_anybody_has_a_rank() -> None:
+    assert find_leader(build_board_from_rows(build_row(None, overall=None)), RULES) is None
+    assert find_leader(build_board_from_rows(), RULES) is None
+
+
+def test_tied_leaders_are_grouped_starting_with_the_own_team() -> None:
+    rows = [
+        build_row(1, team="a"),
+        build_row(1, team="b", own=True),
+        build_row(3, team="c"),
+        build_row(3, team="d"),
+    ]
+    leader = find_leader(build_board_from_rows(*rows), RULES)
+    assert leader is not None
+    assert [row.team for row in leader.rows] == ["b", "a"]
+    assert [row.team for row in leader.runners_up] == ["c", "d"]
+    assert leader.same_scores
+
+
+@pytest.mark.parametrize(
+    ("second", "better_in"),
+    [
+        ({"utility": 0.2, "security": 0.3}, "both"),
+        ({"utility": 0.2, "security": 0.2}, "as_safe"),
+        ({"utility": 0.2, "security": 0.1}, "more_useful"),
+        ({"utility": 0.1, "security": 0.3}, "as_useful"),
+        ({"utility": 0.05, "security": 0.3}, "safer"),
+        ({"utility": 0.1, "security": 0.2}, "neither"),
+    ],
+)
+def test_the_leader_is_compared_with_the_second(second: dict[str, float], better_in: str) -> None:
+    assert compare_scores(build_row(1), build_row(2, **second), None) == better_in
+    rounded = compare_scores(build_row(1), build_row(2, **second), 4)
+    assert rounded.removeprefix("about_") == better_in
+
+
+def test_differences_hidden_by_rounding_are_not_mentioned() -> None:
+    """The reader's own row is exact, the other is rounded: 0.1049 may exceed a score shown as 0.1."""
+    own = build_row(1, own=True, utility=0.1049, security=0.24)
+    leader = find_leader(build_board_from_rows(own, build_row(2, utility=0.1, security=0.2), digits=1), RULES)
+    assert leader is not None
+    assert (leader.comparison, leader.digits, leader.shows_attackers) == ("neither", 1, False)
+
+
+def test_the_podium_has_three_rows_no_baseline_and_the_readers_own() -> None:
+    rows = [build_row(rank) for rank in range(1, 8)] + [build_row(None, baseline=True)]
+    assert [row.rank for row in select_podium(build_board_from_rows(*rows))] == [1, 2, 3]
+    rows[5] = build_row(6, own=True)
+    assert [row.rank for row in select_podium(build_board_from_rows(*rows))] == [1, 2, 3, 6]
+    rows[1] = build_row(2, own=True)
+    rows[5] = build_row(6)
+    assert [row.rank for row in select_podium(build_board_from_rows(*rows))] == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [
+        (0.0, "0%"),
+        (2 / 8333, "0.024%"),
+        (0.0004, "0.04%"),
+        (1e-9, "0.0000001%"),
+        (0.021, "2.1%"),
+        (0.05, "5%"),
+        (0.2149, "21%"),
+        (0.999, "99.9%"),
+        (8332 / 8333, "99.99%"),
+        (1.0, "100%"),
+    ],
+)
+def test_shares_are_never_rounded_to_none_or_all(share: float, text: str) -> None:
+    assert format_percent(share) == text
+
+
+def test_the_page_says_what_the_contest_is_and_who_leads_and_why(arena: Arena) -> None:
+    arena.submit("red")
+    arena.submit("blue", seed=2)
+    score_everything()
+    rows = arena.get("/competitions/small/boards/anonymization").json()["rows"]
+    organizer_text = read_overview(arena, organizer=True)
+    assert "40 individuals with 4 columns" in organizer_text
+    assert (
+        f"{rows[0]['team']} leads with the lowest overall score, {rows[0]['overall']:.4f}" in organizer_text
+    )
+    best = format_percent(rows[0]["security"])
+    assert f"{best} of the individuals" in organizer_text
+    visitor_text = read_overview(arena)
+    assert f"{rows[0]['team']} leads with the lowest overall score, {rows[0]['overall']:.4f}" in visitor_text
+    assert "of the individuals" not in visitor_text.partition("leads with")[2].partition("rank")[0]
+    for row in rows:
+        assert f"{row['utility']:.4f}" in organizer_text
+        assert f"{row['utility']:.2f}" in visitor_text
+        assert f"{row['utility']:.4f}" not in visitor_text
+
+
+def test_in_japanese_the_page_is_japanese(arena: Arena) -> None:
+    arena.submit("red")
+    score_everything()
+    text = read_overview(arena, language="ja")
+    assert "40 人・4 列の個票データ" in text
+    assert "首位は「red」で" in text
+    assert "leads" not in text
+
+
+def test_before_the_first_release_nobody_leads(arena: Arena) -> None:
+    assert translate(
+        "Nobody has a rank yet. The first accepted submission leads the board."
+    ) in read_overview(arena)
+
+
+def test_a_closed_board_names_nobody(client: TestClient) -> None:
+    arena = Arena.create(client, file=build_competition_toml(extra_toml='[publication]\nboard = "teams"'))
+    arena.submit("crimson")
+    score_everything()
+    assert translate("The boards of this competition are not open to you at the moment.") in read_overview(
+        arena
+    )
+    assert "crimson" not in read_overview(arena)
+    assert "crimson leads" in read_overview(arena, team="blue")
+
+
+def test_without_its_data_a_competition_says_so_and_sends_its_organizer_to_the_data(
+    client: TestClient,
+) -> None:
+    arena = Arena.create(client)
+    arena.post("/competitions", content=build_competition_toml("bare", opens=1, closes=2))
+    html = get_page(arena, "/competitions/bare").text
+    assert translate("The organizers have not uploaded the original data yet.") in html
+    assert "Not begun" in html
+    own = get_page(arena, "/competitions/bare", organizer=True).text
+    assert 'href="/competitions/bare/organize/data"' in own
+
+
+def find_next_link(arena: Arena, **reader: Any) -> str:
+    html = get_page(arena, f"/competitions/{arena.slug}", **reader).text
+    (link,) = re.findall(r'<a class="button" href="([^"]*)"', html)
+    return str(link)
+
+
+def test_everybody_is_shown_their_own_next_step(arena: Arena) -> None:
+    path = f"/competitions/{arena.slug}"
+    assert find_next_link(arena) == f"/sign-in?to={path}"
+    assert find_next_link(arena, organizer=True) == f"{path}/organize"
+    assert find_next_link(arena, team="red") == f"{path}/submissions"
+    other_arena = Arena.create(arena.client, slug="other")
+    other_arena.tokens["stranger"] = arena.get_team_token("red")
+    assert find_next_link(other_arena, team="stranger") == "/account"
+
+
+def test_the_next_step_follows_the_phases(client: TestClient) -> None:
+    contest = Contest.create(client)
+    arena, path = contest.arena, f"/competitions/{contest.arena.slug}"
+    contest.submit("red")
+    contest.start_pause()
+    assert find_next_link(arena, team="red") == f"{path}/submissions"
+    contest.open_attacks()
+    assert find_next_link(arena, team="red") == f"{path}/targets"
+    assert translate(
+        "The re-identification board opens when the phase closes; until then the scores of guesses are hidden."
+    ) in read_overview(arena)
+    contest.close_attacks()
+    assert find_next_link(arena, team="red") == f"{path}/boards/replay"
+    assert find_next_link(arena) == f"{path}/boards/replay"
+
+
+def test_visitors_are_led_to_the_board_when_nothing_can_be_submitted(client: TestClient) -> None:
+    contest = Contest.create(client)
+    arena, board = contest.arena, f"/competitions/{contest.arena.slug}/boards/anonymization"
+    contest.submit("red")
+    contest.start_pause()
+    assert find_next_link(arena) == board
+    contest.open_attacks()
+    assert find_next_link(arena) == board
+
+
+def test_a_member_sees_their_own_rank_and_what_is_left_to_send(arena: Arena) -> None:
+    for _ in range(2):
+        arena.submit("red")
+    arena.submit("blue", seed=2)
+    score_everything()
+    path = f"/competitions/{arena.slug}"
+    rows = arena.get(f"{path}/boards/anonymization", token=arena.get_team_token("red")).json()["rows"]
+    rank = next(row["rank"] for row in rows if row["team"] == "red")
+    caps = arena.get(f"{path}/quota", token=arena.get_team_token("red")).json()["caps"]
+    text = read_overview(arena, team="red")
+    assert f"Rank {rank} of 2 Overall" in text
+    assert f"Left to send today {min(cap['limit'] - cap['used'] for cap in caps)} " in text
+    assert "Left to send today" not in read_overview(arena)
+
+
+def test_an_organizer_sees_what_waits_and_the_way_to_the_desk(arena: Arena) -> None:
+    arena.submit("red")
+    text = read_overview(arena, organizer=True)
+    assert "Your desk" in text
+    assert "Teams 1 Submissions 1 Waiting 1" in text
+    score_everything()
+    assert "Submissions 1 Waiting 0" in read_overview(arena, organizer=True)
+    assert "Your desk" not in read_overview(arena, team="red")
+
+
+def test_with_results_the_chart_comes_first_and_the_explanation_is_folded_for_members(arena: Arena) -> None:
+    path = f"/competitions/{arena.slug}"
+    html_before = get_page(arena, path, team="red").text
+    assert translate("How it works") in html_before
+    assert '<svg class="chart' not in html_before
+    arena.submit("red")
+    score_everything()
+    assert (
+        f'<summary id="how">{translate("How it works")}</summary>' in get_page(arena, path, team="red").text
+    )
+    visitor = get_page(arena, path).text
+    assert f'<h2 id="how">{translate("How it works")}</h2>' in visitor
+    assert 'id="scatter"' in visitor
+    assert visitor.index('id="scatter"') < visitor.index('id="how"')
+
+
+def test_after_the_close_there_is_a_winner(client: TestClient) -> None:
+    contest = Contest.create(client)
+    contest.submit("red")
+    assert "red wins" not in read_overview(contest.arena)
+    contest.open_attacks()
+    contest.close_attacks()
+    text = read_overview(contest.arena)
+    assert "Final result" in text
+    assert "red wins with the lowest overall score" in text
+    assert re.search(r"Best anonymization red overall score \d\.\d{4} Watch the replay", text)
+    assert 'property="og:description" content="red wins with' in get_page(contest.arena, contest.path).text
+
+
+def test_during_a_pause_there_is_a_note_and_no_countdown(arena: Arena) -> None:
+    assert "data-until" in get_page(arena, f"/competitions/{arena.slug}").text
+    arena.post(f"/competitions/{arena.slug}/phases/anonymization/pause")
+    html = get_page(arena, f"/competitions/{arena.slug}", team="red").text
+    assert translate("step_team_paused") in html
+    assert "data-until" not in html
+
+
+def test_after_the_close_the_leading_attacker_is_named_and_before_it_is_not(client: TestClient) -> None:
+    contest = Contest.create(client)
+    target = contest.submit("red")
+    contest.submit("blue")
+    contest.open_attacks()
+    contest.submit_correct_guess("blue", target, 30)
+    assert "leads the re-identification board" not in read_overview(contest.arena)
+    assert "blue leads the re-identification board: 30 of 40" in read_overview(contest.arena, organizer=True)
+    assert "Individuals identified" not in read_overview(contest.arena, team="blue")
+    contest.close_attacks()
+    assert "blue wins the re-identification board: 30 of 40" in read_overview(contest.arena)
+    assert "Re-identification board 1 of 1 Individuals identified 30" in read_overview(
+        contest.arena, team="blue"
+    )
+
+
+def test_announcements_stand_newest_first_in_the_languages_they_have(arena: Arena) -> None:
+    path = f"/competitions/{arena.slug}/announcements"
+    arena.post(path, json={"text": {"en": "The first."}})
+    arena.post(path, json={"text": {"en": "One.\n\nTwo <b>bold</b>.", "ja": "一つ目。\n\n二つ目。"}})
+    english = get_page(arena, f"/competitions/{arena.slug}").text
+    assert english.index("One.") < english.index("The first.")
+    assert "<p>One.</p><p>Two &lt;b&gt;bold&lt;/b&gt;.</p>" in english
+    assert english.index("One.") < english.index("一つ目")
+    japanese = get_page(arena, f"/competitions/{arena.slug}", language="ja").text
+    assert japanese.index("一つ目") < japanese.index("One.")
+    assert re.search(r'<div lang="en" class="other"><p>One\.', japanese)
+
+
+def test_older_announcements_are_folded(arena: Arena) -> None:
+    for number in range(5):
+        arena.post(f"/competitions/{arena.slug}/announcements", json={"text": {"en": f"No. {number}"}})
+    html = get_page(arena, f"/competitions/{arena.slug}").text
+    first, folded = html.split('<details class="older">')
+    assert all(f"No. {number}" in first for number in (2, 3, 4))
+    assert all(f"No. {number}" in folded for number in (0, 1))
+
+
+def test_the_schedule_stands_on_the_competitions_clock(arena: Arena) -> None:
+    html = get_page(arena, f"/competitions/{arena.slug}").text
+    assert re.search(r"<time [^>]*data-zone=\"Asia/Tokyo\" data-beside>[^<]* JST</time>", html)
+    assert html.count("data-beside") == 3  # start and end of the only phase, and the countdown
+
+
+def test_answers_that_the_reader_may_read_are_counted(arena: Arena) -> None:
+    path, label = f"/competitions/{arena.slug}/clarifications", translate("Questions to the organizers")
+    for team, public in (("red", True), ("red", False), ("blue", False)):
+        question = arena.post(path, json={"question": "why?"}, token=arena.get_team_token(team)).json()
+        answer = {"answer": "so", "public": public}
+        arena.put(f"/clarifications/{question['id']}/answer", json=answer, token=arena.organizer)
+    arena.post(path, json={"question": "how?"}, token=arena.get_team_token("red"))
+    assert f"{label} (2 answered)" in read_overview(arena, team="red")
+    assert f"{label} (2 answered)" in read_overview(arena, team="blue")
+    assert f"{label} (1 answered)" in read_overview(arena)
+    assert f"{label} (3 answered)" in read_overview(arena, organizer=True)

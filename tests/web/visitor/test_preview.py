@@ -1,0 +1,190 @@
+"""The preview image of a competition's link shows what a visitor may see."""
+
+import re
+import struct
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import resvg_py
+from fastapi.testclient import TestClient
+
+from app.charts.card import PodiumRow, PreviewCard, draw_card, wrap_text
+from app.charts.svg import text_width
+from app.config import get_settings
+from app.db.transaction import transaction
+from app.web.site import raster
+from app.web.visitor import preview
+from tests.support.arena import API
+from tests.support.chart_samples import EN, HOSTILE_NAMES, JA
+from tests.support.contest import Contest
+from tests.support.step_counter import count_instructions
+
+PUBLIC_URL = "https://cup.example.org"
+needs_font = pytest.mark.skipif(not raster.has_fonts(), reason="no font is installed")
+
+
+@pytest.fixture
+def contest(client: TestClient) -> Contest:
+    new_contest = Contest.create(client)
+    for team in ("red", "blue"):
+        new_contest.submit(team)
+    return new_contest
+
+
+def read_preview_text(slug: str = "small") -> str:
+    with transaction() as session:
+        return "".join(ET.fromstring(preview.draw_preview(session, slug, EN)).itertext())
+
+
+def get_picture(contest: Contest, **headers: str) -> tuple[int, bytes, str]:
+    response = contest.arena.client.get("/competitions/small/picture.png", headers=headers)
+    return response.status_code, response.content, response.headers["etag"]
+
+
+@needs_font
+def test_the_picture_is_a_png_of_the_size_that_previews_have(contest: Contest) -> None:
+    status, content, tag = get_picture(contest)
+    assert status == 200
+    assert content[:8] == b"\x89PNG\r\n\x1a\n"
+    assert struct.unpack(">II", content[16:24]) == (1200, 630)
+    assert len(content) < 300_000
+    assert get_picture(contest, **{"If-None-Match": tag})[:2] == (304, b"")
+    contest.submit("green")
+    second_status, second_content, second_tag = get_picture(contest, **{"If-None-Match": tag})
+    assert (second_status, second_tag) != (304, tag)
+    assert second_content != content
+
+
+@needs_font
+@pytest.mark.full
+def test_it_has_title_phase_and_podium_as_a_visitor_sees_them(contest: Contest) -> None:
+    words = read_preview_text()
+    board = contest.get_board()
+    for row in board["rows"]:
+        assert row["team"] in words
+        assert f"{row['overall']:.4f}" in words
+    assert "Small cup" in words
+    assert "Anonymization phase" in words
+    member = contest.arena.client.get(
+        "/competitions/small/picture.png", headers=build_session_header(contest)
+    )
+    assert member.content == get_picture(contest)[1], "a member's link shows what a visitor's does"
+
+
+def build_session_header(contest: Contest) -> dict[str, str]:
+    return {"Cookie": f"anoncup_session={contest.arena.get_session(contest.arena.get_team_token('red'))}"}
+
+
+@needs_font
+@pytest.mark.full
+@pytest.mark.parametrize("audience", ["teams", "organizers"])
+def test_where_the_board_is_not_public_it_has_no_team(client: TestClient, audience: str) -> None:
+    contest = Contest.create(client, extra_toml=f'[publication]\nboard = "{audience}"')
+    contest.submit("red")
+    words = read_preview_text()
+    assert "Small cup" in words
+    assert "red" not in words
+    assert not re.search(r"0\.\d", words)
+
+
+@pytest.mark.full
+def test_before_the_reveal_the_preview_uses_the_rounded_board(contest: Contest) -> None:
+    with transaction() as session:
+        board = preview.load_public_board(session, "small")
+    api_board = contest.get_board()
+    assert board is not None
+    assert board.digits == api_board["digits"] == 2
+    assert [(row.utility, row.security) for row in board.rows] == [
+        (row["utility"], row["security"]) for row in api_board["rows"]
+    ]
+
+
+def test_names_that_no_font_has_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(raster, "DRAWABLE_SCRIPTS", {"ASCII": True, "HIRAGANA": False, "CJK": False})
+    assert [raster.legible_or_empty(name) for name in ("Team 1", "いろは", "team 匿", "")] == [
+        "Team 1",
+        "",
+        "",
+        "",
+    ]
+    monkeypatch.setattr(raster, "DRAWABLE_SCRIPTS", {})
+    assert not raster.can_draw(raster.MISSING_CHARACTER)
+
+
+def test_a_letter_is_found_where_dejavu_is_the_only_font() -> None:
+    fonts = sorted(map(str, Path("/usr/share/fonts").rglob("DejaVuSans.ttf")))
+    if not fonts:
+        pytest.skip("DejaVuSans.ttf is not installed")
+    images = [
+        resvg_py.svg_to_bytes(
+            svg_string=raster.draw_character(letter), skip_system_fonts=True, font_files=fonts
+        )
+        for letter in ("a", " ")
+    ]
+    assert images[0] != images[1]
+
+
+def test_without_fonts_there_is_no_picture_and_no_page_names_one(
+    contest: Contest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(raster, "DRAWABLE_SCRIPTS", {"ASCII": False})
+    assert contest.arena.client.get("/competitions/small/picture.png").status_code == 404
+    assert "og:image" not in contest.arena.client.get("/competitions/small").text
+
+
+@pytest.fixture
+def public_url() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("ANONCUP_PUBLIC_URL", PUBLIC_URL)
+        get_settings.cache_clear()
+        yield
+    get_settings.cache_clear()
+
+
+@needs_font
+@pytest.mark.full
+def test_pages_of_a_competition_name_the_picture_by_its_whole_address(
+    contest: Contest, public_url: None
+) -> None:
+    html = contest.arena.client.get("/competitions/small/rules?lang=ja").text
+    meta_tags = dict(re.findall(r'<meta (?:property|name)="([\w:]+)" content="([^"]*)">', html))
+    assert meta_tags["og:image"] == f"{PUBLIC_URL}/competitions/small/picture.png?lang=ja"
+    assert meta_tags["og:url"] == f"{PUBLIC_URL}/competitions/small/rules"
+    assert (
+        meta_tags["og:title"] == contest.arena.client.get(f"{API}/competitions/small").json()["title"]["ja"]
+    )
+    assert meta_tags["twitter:card"] == "summary_large_image"
+
+
+@pytest.mark.parametrize("name", HOSTILE_NAMES)
+def test_a_card_accepts_any_name(name: str) -> None:
+    preview_card = PreviewCard(name or "-", name, [PodiumRow("1", name, "0.1234")])
+    ET.fromstring(draw_card(preview_card, preview.load_palette()))
+    assert raster.rasterize(draw_card(preview_card, preview.load_palette()))
+
+
+@pytest.mark.parametrize(
+    "title", ["A short one", "A title of many words that needs all the lines there are", *HOSTILE_NAMES]
+)
+def test_a_title_is_broken_into_lines_that_fit(title: str) -> None:
+    lines = wrap_text(title, 340, 40, max_lines=3)
+    assert len(lines) <= 3
+    assert all(text_width(line, 40) <= 340 for line in lines)
+    joined = "".join(lines).replace("…", "").replace(" ", "")
+    assert "".join(title.split()).startswith(joined) or "…" in "".join(lines)
+
+
+@pytest.mark.parametrize("has_japanese_font", [True, False])
+def test_the_title_is_in_the_requested_language_if_a_font_has_its_letters(
+    contest: Contest, monkeypatch: pytest.MonkeyPatch, has_japanese_font: bool
+) -> None:
+    scripts = dict.fromkeys(("HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "CJK"), has_japanese_font)
+    monkeypatch.setattr(raster, "DRAWABLE_SCRIPTS", {"ASCII": True, **scripts})
+    with transaction() as session:
+        assert ("小さな杯" in preview.draw_preview(session, "small", JA)) == has_japanese_font
+
+
+def test_a_long_title_costs_little() -> None:
+    assert count_instructions(lambda: raster.legible_or_empty("いろは" * 1000)) < 200_000

@@ -1,0 +1,170 @@
+"""A team's page shows the numbers of the boards, and exists only for teams on the board."""
+
+import json
+import re
+from datetime import timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from fastapi.testclient import TestClient
+from sqlalchemy import select, update
+
+from app.db.models import Evaluation, Rescore
+from app.db.transaction import transaction
+from app.services.boards import verdicts
+from app.web.site import notation
+from tests.support.arena import ROWS, Arena, build_competition_toml
+from tests.support.board_facts import TIME_COLUMNS
+from tests.support.contest import Contest
+from tests.support.database_rows import load_team_id
+from tests.support.page_requests import get_page
+from tests.support.rejudgings import apply_rejudging, build_reweighted_file
+from tests.support.translations import translate
+from tests.support.visitor_pages import extract_text, get_board_page
+
+IMMEDIATE = '[publication]\nfeedback = "immediate"'
+
+
+def read_team_page(contest: Contest, name: str, **reader: Any) -> str:
+    response = get_page(contest.arena, f"{contest.path}/teams/{load_team_id(name)}", **reader)
+    assert response.status_code == 200, response.text
+    return response.text
+
+
+def read_numbers(html: str) -> list[str]:
+    """Return the numbers below the team's name."""
+    (summary,) = re.findall(r'<dl class="place.*?</dl>', html, re.DOTALL)[:1]
+    return [extract_text(cell) for cell in re.findall(r"<dd>(.*?)</dd>", summary, re.DOTALL)]
+
+
+@pytest.mark.parametrize(
+    "reader",
+    [
+        {},
+        pytest.param({"team": "red"}, marks=pytest.mark.full),
+        pytest.param({"organizer": True}, marks=pytest.mark.full),
+    ],
+)
+def test_the_page_says_what_the_boards_say_until_and_after_the_reveal(
+    client: TestClient, reader: dict[str, Any]
+) -> None:
+    contest = Contest.create(client, extra_toml=IMMEDIATE)
+    red, _ = contest.submit("red"), contest.submit("blue")
+    contest.arena.get_team_token("idle")
+    contest.submit("red")
+    for step in (
+        lambda: None,
+        contest.open_attacks,
+        lambda: contest.submit_correct_guess("blue", red, 30),
+        contest.close_attacks,
+    ):
+        step()
+        board = contest.get_board(**reader)
+        ranked = sum(row["rank"] is not None for row in board["rows"])
+        for row in board["rows"]:
+            html = read_team_page(contest, row["team"], **reader)
+            digits = 4 if row["own"] or board["digits"] is None else board["digits"]
+            expected = [notation.format_score(row["overall"])]
+            expected += [notation.format_score(row[name], digits) for name in ("utility", "security")]
+            assert read_numbers(html)[1:5] == [*expected, str(row["entries"])]
+            assert f"{translate('of')} {ranked}" in read_numbers(html)[0]
+            assert row["team_id"] == str(load_team_id(row["team"]))
+            targets = [
+                entry["target"]
+                for entry in contest.get_board("matrix", **reader)["targets"]
+                if entry["team"] == row["team"]
+            ]
+            assert bool(targets) == (translate("What was found in its releases") in html)
+            assert all(f'<th scope="row">{target}</th>' in html for target in targets)
+            assert f'href="{contest.path}/teams/{row["team_id"]}"' in get_board_page(contest.arena, **reader)
+        ids_by_team = {row["team"]: row["team_id"] for row in board["rows"]}
+        for row in contest.get_board("reidentification", **reader)["rows"]:
+            assert row["team_id"] == ids_by_team.get(row["team"])
+    attackers = get_page(contest.arena, f"{contest.path}/boards/reidentification", **reader).text
+    assert f'href="{contest.path}/teams/{load_team_id("blue")}" title="blue">blue</a>' in attackers
+    assert "/teams/None" not in attackers
+    assert "<b>0.7500</b> blue" in collapse_whitespace(read_team_page(contest, "red", **reader))
+
+
+def collapse_whitespace(html: str) -> str:
+    return " ".join(html.split())
+
+
+@pytest.mark.full
+def test_a_team_without_a_board_row_has_no_page(client: TestClient) -> None:
+    contest = Contest.create(client)
+    contest.submit("red")
+    idle = contest.arena.get_team_token("idle")
+    assert idle
+    identifier = load_team_id("red")
+    unknown = get_page(contest.arena, f"{contest.path}/teams/{uuid4()}")
+    for name in ("idle", "red"):
+        if name == "red":
+            contest.post_as_organizer(f"{contest.path}/teams/{identifier}/disqualify")
+        response = get_page(contest.arena, f"{contest.path}/teams/{load_team_id(name)}")
+        assert response.status_code == unknown.status_code == 404
+        assert read_main_text(response.text) == read_main_text(unknown.text)
+    other_contest = Contest.create(client, slug="other")
+    other_contest.submit("elsewhere")
+    assert get_page(contest.arena, f"{contest.path}/teams/{load_team_id('elsewhere')}").status_code == 404
+
+
+def read_main_text(html: str) -> str:
+    return extract_text(html.partition("<main")[2])
+
+
+def test_a_closed_board_has_no_team_pages(client: TestClient) -> None:
+    arena = Arena.create(
+        client, file=build_competition_toml(extra_toml='[publication]\nboard = "organizers"')
+    )
+    arena.submit("red")
+    for identifier in (load_team_id("red"), uuid4()):
+        response = get_page(arena, f"/competitions/small/teams/{identifier}")
+        assert response.status_code == 403
+        assert "red" not in read_main_text(response.text)
+
+
+def list_reasons(contest: Contest, **reader: Any) -> list[str | None]:
+    teams = contest.get_board("history", **reader)["teams"]
+    return [step["why"] for team in teams if team["team"] == "red" for step in team["steps"]]
+
+
+@pytest.mark.full
+def test_reasons_of_score_changes_are_shown_to_those_who_may_see_them(client: TestClient) -> None:
+    contest = Contest.create(client, extra_toml=IMMEDIATE)
+    red, _ = contest.submit("red"), contest.submit("blue")
+    shift_times_back()
+    apply_rejudging(contest, build_reweighted_file(contest))
+    store_weak_attacks()
+    contest.open_attacks()
+    shift_times_back()
+    contest.submit_correct_guess("blue", red, 30)
+    expected: list[str | None] = ["release", "scoring", "guesses"]
+    readers: list[dict[str, Any]] = [{"team": "red"}, {"organizer": True}, {}]
+    for reader in readers:
+        visible_reasons = expected if reader else [None] * 3
+        assert list_reasons(contest, **reader) == visible_reasons
+        html = read_team_page(contest, "red", **reader)
+        assert (translate("other teams’ guesses") in html) == (visible_reasons == expected)
+    contest.close_attacks()
+    assert list_reasons(contest) == expected
+
+
+def store_weak_attacks() -> None:
+    """Let every built-in attacker have identified eight of forty individuals."""
+    with transaction() as session:
+        for evaluation in session.scalars(select(Evaluation)):
+            verdict = json.loads(json.dumps(evaluation.verdict))
+            for attacker in verdict["attackers"].values():
+                attacker |= {"correct": 8, "rate": 8 / ROWS}
+            evaluation.verdict = verdict | {"security": 8 / ROWS}
+    verdicts.numbers_cache.clear()
+
+
+def shift_times_back() -> None:
+    """Move all events ten seconds back, because events within a second form one step of the history."""
+    with transaction() as session:
+        for table, columns in {**TIME_COLUMNS, Rescore: ("applied_at",)}.items():
+            past = {name: getattr(table, name) - timedelta(seconds=10) for name in columns}
+            session.execute(update(table).values(past))

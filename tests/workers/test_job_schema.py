@@ -1,0 +1,273 @@
+"""Validation of scoring children's answers: real ones are accepted, all others rejected."""
+
+import copy
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+import pytest
+
+from anoncup.competition.parser import parse_competition
+from anoncup.competition.templates import template
+from anoncup.plugins import TRACKS
+from anoncup.tables.csv_text import write_csv
+from tests.support.arena import build_competition_toml, build_noisy_release, build_original_table
+from tests.support.shop_contest import CUSTOMERS, RELEASED_CUSTOMERS, RELEASED_TRANSACTIONS, TRANSACTIONS
+from workers.jobs import AdviceJob, JudgeJob, ScoreJob, TargetFilesJob
+from workers.scorer import JobContext, judge, score, write_target_files
+
+Json = dict[str, Any]
+
+
+def compute_answer(request: ScoreJob) -> Json:
+    """Return the answer that a child would give. Digests are the files' contents."""
+
+    def prepare_original(digests: Any, file: str) -> Any:
+        competition = parse_competition(file)
+        track = TRACKS[competition.track]
+        tables, _ = track.parse_original({name: text.encode() for name, text in digests}, competition)
+        return competition, tables, track.prepare(tables, competition)
+
+    result = score(asdict(request), JobContext(str.encode, prepare_original), lambda *_: None)
+    answer: Json = json.loads(json.dumps(result))
+    return answer
+
+
+@pytest.fixture(scope="module")
+def microdata() -> tuple[ScoreJob, Json]:
+    table = build_original_table()
+    anonymized, secret = build_noisy_release(1, table)
+    files = {"anonymized": anonymized.decode()}
+    request = ScoreJob(
+        build_competition_toml(), {"original": write_csv(table).decode()}, files, secret.decode()
+    )
+    return request, compute_answer(request)
+
+
+@pytest.fixture(scope="module")
+def transactions() -> tuple[ScoreJob, Json]:
+    file = template(2016).replace("min_rows_kept", "# min_rows_kept")
+    original = {"customers": CUSTOMERS, "transactions": TRANSACTIONS}
+    files = {"customers": RELEASED_CUSTOMERS, "transactions": RELEASED_TRANSACTIONS}
+    request = ScoreJob(file, original, files, "original_row\n3\n1\n2\n")
+    return request, compute_answer(request)
+
+
+@pytest.mark.parametrize("track", ["microdata", "transactions"])
+def test_a_verdict_that_was_computed_is_admitted(track: str, request: pytest.FixtureRequest) -> None:
+    job, verdict = request.getfixturevalue(track)
+    assert job.validates(verdict)
+
+
+def replace_value(verdict: Json, *path: str | int, value: Any) -> Json:
+    changed_verdict = copy.deepcopy(verdict)
+    container: Any = changed_verdict
+    for step in path[:-1]:
+        container = container[step]
+    container[path[-1]] = value
+    return changed_verdict
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("overall",), float("nan")),
+        (("overall",), -0.1),
+        (("utility",), "0"),
+        (("security",), 2),
+        (("verdict",), "rejected"),
+        (("verdict",), "best"),
+        (("violations",), [{"code": "x"}]),
+        (("violations",), [{"code": "x", "message": "a rule is broken"}]),
+        (("more",), "another team's secret"),
+        (("measures",), {}),
+        (("measures", "mean_mae"), 0.5),
+        (("measures", "mean_mae", "value"), float("inf")),
+        (("measures", "mean_mae", "version"), 99),
+        (("measures", "mean_mae", "details"), {"\0": 1.0}),
+        (("measures", "mean_mae", "details"), dict.fromkeys(map(str, range(1001)), 1.0)),
+        (("measures", "another"), {"value": 0.0, "version": 1, "rounding": 0.0}),
+        (("attackers", "euc1", "rate"), 1.5),
+        (("attackers", "euc1", "version"), 99),
+        (("attackers", "euc1", "trials"), 10**400),
+        (("attackers", "euc1", "trials"), -1),
+        (("attackers", "euc1", "interval"), [0.0]),
+        (("attackers", "euc1", "note"), "a note without a template"),
+        (("excessive", "histogram", "counts"), [0] * 1001),
+        (("excessive", "histogram", "counts"), [2**63]),
+        (("excessive", "histogram", "counts"), [-1]),
+        (("resembles",), [{"methods": []}]),
+        (("resembles", 0, "methods"), ["x"] * 11),
+    ],
+)
+def test_an_invalid_verdict_is_rejected(
+    microdata: tuple[ScoreJob, Json], path: tuple[str | int, ...], value: Any
+) -> None:
+    request, verdict = microdata
+    assert not request.validates(replace_value(verdict, *path, value=value))
+
+
+def list_paths(value: Any, *path: str | int) -> Iterator[tuple[str | int, ...]]:
+    """Yield the path of every field of a verdict; of a list, only of the first entry."""
+    parts = (
+        value.items() if isinstance(value, dict) else enumerate(value[:1]) if isinstance(value, list) else ()
+    )
+    for name, part in parts:
+        yield (*path, name)
+        yield from list_paths(part, *path, name)
+
+
+def test_a_verdict_has_no_null_no_wrong_type_and_no_unknown_field(
+    microdata: tuple[ScoreJob, Json],
+) -> None:
+    request, verdict = microdata
+    paths = [*list_paths(verdict)]
+    assert len(paths) > 100
+    nullable_paths = [path for path in paths if request.validates(replace_value(verdict, *path, value=None))]
+    assert nullable_paths == [("excessive", "threshold")]
+    for path in paths:
+        assert not request.validates(replace_value(verdict, *path, value={"more": "x"})), path
+        if isinstance(path[-1], str):
+            assert not request.validates(replace_value(verdict, *path[:-1], "more", value="x")), path
+
+
+def test_a_verdict_leaves_out_only_what_not_every_release_has(microdata: tuple[ScoreJob, Json]) -> None:
+    request, verdict = microdata
+    optional = set()
+    for *path, name in list_paths(verdict):
+        changed_verdict = copy.deepcopy(verdict)
+        container: Any = changed_verdict
+        for step in path:
+            container = container[step]
+        if isinstance(container, dict) and "details" not in path:
+            del container[name]
+            optional |= {name} if request.validates(changed_verdict) else set()
+    assert optional == {"correct", "trials", "details", "interval", "sd", "evidence"}
+
+
+def test_the_numbers_of_another_track_are_none_of_this_ones(
+    microdata: tuple[ScoreJob, Json], transactions: tuple[ScoreJob, Json]
+) -> None:
+    request, verdict = microdata
+    assert not request.validates(replace_value(verdict, "measures", value=transactions[1]["measures"]))
+
+
+def add_note(verdict: Json, text: str, **values: Any) -> Json:
+    """Return the verdict with a note of an attacker."""
+    note = {"note": text, "note_template": "{said}" if values else text, "note_values": values}
+    return replace_value(verdict, "attackers", "euc1", value=verdict["attackers"]["euc1"] | note)
+
+
+def test_names_and_notes_may_be_in_any_script(microdata: tuple[ScoreJob, Json]) -> None:
+    request, verdict = microdata
+    for text in ("収入\u3000（円）", "a\nb", "💡"):
+        assert request.validates(add_note(verdict, text))
+        assert request.validates(add_note(verdict, text, said=text))
+        assert request.validates(add_note(verdict, text, said={"template": "{a}", "values": {"a": [text]}}))
+
+
+@pytest.mark.parametrize(
+    ("text", "note_value"),
+    [
+        ("another sentence", "this one"),
+        ("x" * 10_001, "x" * 10_001),
+        ("\ud800", "\ud800"),
+        ("nan", float("nan")),
+        ("{}", {}),
+        ("x", {"template": "x"}),
+        ("x", {"template": "x", "values": {}, "more": 1}),
+        ("x", {"template": "{a}", "values": {"a": [["x"]]}}),
+    ],
+)
+def test_a_note_is_what_its_template_and_plain_values_make(
+    microdata: tuple[ScoreJob, Json], text: str, note_value: Any
+) -> None:
+    request, verdict = microdata
+    assert not request.validates(add_note(verdict, text, said=note_value))
+
+
+def test_a_violation_is_what_its_template_and_values_make(microdata: tuple[ScoreJob, Json]) -> None:
+    request, verdict = microdata
+    violation = {"code": "x", "message": "3 rows", "template": "{a} rows", "values": {"a": 3}}
+    for values, is_valid in (({"a": 3}, True), ({"a": 4}, False)):
+        rejected = verdict | {"verdict": "rejected", "violations": [violation | {"values": values}]}
+        assert request.validates(rejected) is is_valid
+
+
+def test_a_sentence_that_counts_is_what_its_form_for_the_number_makes(
+    microdata: tuple[ScoreJob, Json],
+) -> None:
+    request, verdict = microdata
+    plural = {"one": "{a} row", "many": "{a} rows", "by": "a"}
+    violation = {"code": "x", "template": "{a} rows", "values": {"a": 3}}
+    for text, forms, is_valid in (
+        ("3 rows", plural, True),
+        ("3 row", plural, False),
+        ("3 rows", plural | {"many": "{a} lines"}, False),
+        ("3 rows", plural | {"more": "x"}, False),
+        ("3 rows", {"one": "{a} row"}, False),
+        ("3 rows", None, False),
+    ):
+        violations = [violation | {"message": text, "plural": forms}]
+        assert request.validates(verdict | {"verdict": "rejected", "violations": violations}) is is_valid
+    for forms, is_valid in ((plural, True), (plural | {"one": "no row"}, False)):
+        note = {"note": "1 row", "note_template": "{a} row", "note_values": {"a": 1}, "note_plural": forms}
+        attacker = verdict["attackers"]["euc1"] | note
+        assert request.validates(replace_value(verdict, "attackers", "euc1", value=attacker)) is is_valid
+
+
+def test_a_targets_files_are_texts_by_the_names_of_the_releases(transactions: tuple[ScoreJob, Json]) -> None:
+    request, _ = transactions
+    job = TargetFilesJob(
+        request.competition_file, request.original, request.files, names=tuple(sorted(request.files))
+    )
+    answer = write_target_files(
+        {"competition_file": job.competition_file, "original": job.original, "files": job.files},
+        JobContext(str.encode, lambda *_: pytest.fail("nothing is prepared")),
+        lambda *_: None,
+    )
+    assert job.validates(answer)
+    for files in (
+        {},
+        {"customers": "x"},
+        {**answer["files"], "more": ""},
+        {"customers": 1, "transactions": 2},
+    ):
+        assert not job.validates({"files": files})
+
+
+def test_a_guess_is_right_on_no_more_rows_than_there_are() -> None:
+    row_file, file = "original_row\n1\n2\n", template(2015)
+    job = JudgeJob(file, {}, row_file, row_file, question="link", sizes={"originals": 2, "rows": 2})
+    context = JobContext(str.encode, lambda *_: pytest.fail("nothing is prepared"))
+    answer = json.loads(json.dumps(judge(asdict(job), context, lambda *_: None)))
+    assert (answer["outcome"]["correct"], answer["outcome"]["value"]) == (2, 1.0)
+    assert job.validates(answer)
+    for correct in (-1, 3, 2.5, "1", True, None, float("nan")):
+        assert not job.validates({"outcome": answer["outcome"] | {"correct": correct}})
+    assert job.validates({"outcome": answer["outcome"] | {"correct": 1.5}})
+    for value in (-0.1, 1.1, "1", True, None, float("nan")):
+        assert not job.validates({"outcome": answer["outcome"] | {"value": value}})
+    assert not job.validates({"outcome": answer["outcome"] | {"more": 1}})
+
+
+def nest(depth: int) -> Any:
+    return [nest(depth - 1)] if depth else "deep"
+
+
+@pytest.mark.parametrize(
+    ("value", "is_valid"),
+    [
+        ({"a": [1, 2.5, None, True, "…"]}, True),
+        ({"a": nest(7)}, True),
+        ({"a": nest(8)}, False),
+        ({"a": float("nan")}, False),
+        ({"a": 10**400}, False),
+        ({"a\0": 1}, False),
+        ({"a": "x" * 10_001}, False),
+    ],
+)
+def test_a_report_is_of_plain_values(value: Json, is_valid: bool) -> None:
+
+    assert AdviceJob("", {}, {}).validates(value) is is_valid

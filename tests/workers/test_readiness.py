@@ -1,0 +1,198 @@
+"""A worker without the store, a stored file or a key takes no work and uses up no attempts."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+from sqlalchemy import text
+from structlog.testing import capture_logs
+
+from app.config import Settings, get_settings
+from app.crypto import sealing
+from app.db.models import Evaluation, State, Submission, ThresholdReport
+from app.db.transaction import transaction
+from app.services.jobs import queue
+from app.services.jobs.store_check import sample_digests
+from app.storage import get_store
+from tests.support import queued_work
+from tests.support.arena import Arena
+from tests.support.database_rows import claim_evaluation, load_evaluation, submit_evaluation
+from tests.support.queue import clear_retry_delays, empty_queue
+from tests.support.queued_work import QueuedEvaluation
+from tests.support.stored_files import build_blob_path
+from workers import advise, clock, readiness
+from workers import score as scoring
+
+pytestmark = pytest.mark.full
+
+
+@pytest.fixture(autouse=True)
+def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(readiness, "READY_TIMEOUT_S", 0.0)
+    monkeypatch.setattr(readiness, "POLL_INTERVAL_S", 0.0)
+
+
+@pytest.fixture
+def worker_environment(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
+    """This process acts as a worker on another host when its environment changes; ``undo`` restores it."""
+    yield monkeypatch
+    monkeypatch.undo()
+    get_settings.cache_clear()
+
+
+def set_environment(worker_environment: pytest.MonkeyPatch, **environment: object) -> None:
+    for name, value in environment.items():
+        worker_environment.setenv(name, str(value))
+    get_settings.cache_clear()
+
+
+def restore_environment(worker_environment: pytest.MonkeyPatch) -> None:
+    worker_environment.undo()
+    get_settings.cache_clear()
+
+
+def score_evaluation(identifier: UUID) -> Evaluation:
+    scoring.score(str(identifier))
+    return load_evaluation(identifier)
+
+
+def test_a_worker_with_another_store_takes_no_work_logs_it_once_and_recovers(
+    arena: Arena, worker_environment: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    identifier = submit_evaluation(arena)
+    with capture_logs() as logs:
+        set_environment(worker_environment, ANONCUP_STORE=tmp_path)
+        for _ in range(5):
+            assert (score_evaluation(identifier).state, load_evaluation(identifier).attempt) == (
+                State.QUEUED,
+                0,
+            )
+        restore_environment(worker_environment)
+        assert (score_evaluation(identifier).state, load_evaluation(identifier).attempt) == (State.SCORED, 1)
+    events = [entry["event"] for entry in logs]
+    assert (events.count("takes_no_work"), events.count("takes_work_again")) == (1, 1)
+    assert "is it the right store" in next(
+        entry["reason"] for entry in logs if entry["event"] == "takes_no_work"
+    )
+
+
+def test_a_worker_without_keys_takes_no_submission_but_a_report(
+    arena: Arena, worker_environment: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    identifier = submit_evaluation(arena)
+    report = arena.post("/competitions/small/threshold-reports", json={}).json()["id"]
+    set_environment(worker_environment, ANONCUP_OPENING_KEYS_DIR=tmp_path)
+    assert (score_evaluation(identifier).state, load_evaluation(identifier).attempt) == (State.QUEUED, 0)
+    advise.advise(report)
+    with transaction() as session:
+        assert session.get_one(ThresholdReport, UUID(report)).state == State.SCORED
+
+
+def test_a_worker_that_lacks_a_key_returns_the_claim_without_counting_it(
+    arena: Arena, worker_environment: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    identifier = submit_evaluation(arena)
+    sealing.create_keys(tmp_path / "other.pub", tmp_path / "private")
+    set_environment(worker_environment, ANONCUP_OPENING_KEYS_DIR=tmp_path / "private")
+    for attempt in range(1, 6):
+        evaluation = score_evaluation(identifier)
+        assert (evaluation.state, evaluation.attempt, evaluation.excused) == (State.QUEUED, attempt, attempt)
+        clear_retry_delays()
+    restore_environment(worker_environment)
+    assert (score_evaluation(identifier).state, load_evaluation(identifier).failure) == (State.SCORED, None)
+
+
+@pytest.mark.parametrize(
+    ("damage", "times"),
+    [pytest.param(Path.unlink, 4, marks=pytest.mark.full), (lambda path: path.write_bytes(b"harmed"), 1)],
+)
+def test_a_damaged_file_costs_no_attempt_and_is_scored_once_it_is_restored(
+    arena: Arena, settings: Settings, damage: object, times: int
+) -> None:
+    identifier = submit_evaluation(arena)
+    blob = build_blob_path(settings.data, read_release_digest(identifier))
+    content = blob.read_bytes()
+    assert callable(damage)
+    damage(blob)
+    for attempt in range(1, times + 1):  # one more than the attempts of a submission
+        assert (score_evaluation(identifier).state, load_evaluation(identifier).excused) == (
+            State.QUEUED,
+            attempt,
+        )
+        clear_retry_delays()
+    get_store().save(content)
+    assert score_evaluation(identifier).state == State.SCORED
+
+
+def test_a_lost_file_ends_only_its_own_submission_in_error_after_a_while(
+    arena: Arena, settings: Settings
+) -> None:
+    identifier, other_identifier = submit_evaluation(arena), submit_evaluation(arena, seed=2)
+    build_blob_path(settings.data, read_release_digest(identifier)).unlink()
+    assert score_evaluation(identifier).state == State.QUEUED
+    readiness.SCORING_READINESS.backoff_until = 0.0
+    assert score_evaluation(other_identifier).state == State.SCORED
+    clear_retry_delays()
+    with transaction() as session:
+        seconds = settings.lost_after_s + 1
+        session.execute(
+            text(f"UPDATE evaluations SET missing_since = missing_since - interval '{seconds} seconds'")
+        )
+    assert score_evaluation(identifier).state == State.ERROR
+    failure = load_evaluation(identifier).failure
+    assert failure
+    assert (failure.code, str(failure.message)) == ("file_lost", "the file is not in the store")
+
+
+def read_release_digest(identifier: UUID) -> str:
+    with transaction() as session:
+        return str(session.get_one(Submission, load_evaluation(identifier).submission_id).files["anonymized"])
+
+
+def test_a_returned_evaluation_rests_before_it_is_claimed_or_requeued(
+    arena: Arena, worker_environment: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    identifier = submit_evaluation(arena)
+    sealing.create_keys(tmp_path / "other.pub", tmp_path / "private")
+    set_environment(worker_environment, ANONCUP_OPENING_KEYS_DIR=tmp_path / "private")
+    score_evaluation(identifier)
+    with transaction() as session:
+        session.execute(text("UPDATE evaluations SET created_at = created_at - interval '1 hour'"))
+    empty_queue()
+    assert claim_evaluation(identifier) is None
+    clock.sweep()
+    assert queue.count_messages() == 0
+    clear_retry_delays()
+    clock.sweep()
+    assert queue.count_messages() == 1
+    assert claim_evaluation(identifier) is not None
+
+
+def test_a_service_without_files_is_ready_if_its_store_is_writable(
+    settings: Settings, worker_environment: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    assert readiness.SCORING_READINESS.find_problem() is None
+    (tmp_path / "file").write_bytes(b"")
+    set_environment(worker_environment, ANONCUP_STORE=tmp_path / "file")
+    assert readiness.SCORING_READINESS.find_problem() is not None
+
+
+def test_the_newest_files_are_found_without_reading_all_submissions(settings: Settings) -> None:
+    """The query runs before every upload and needs only the newest of 3,000 rows, in any competition."""
+    contests = queued_work.create_contests(3, teams=2)
+    pieces = [(round_number, contest_index) for round_number in range(1000) for contest_index in range(3)]
+    queued_work.insert_evaluations(
+        QueuedEvaluation(contests[index], contests[index].teams[round_number % 2], 3 * round_number + index)
+        for round_number, index in pieces
+    )
+    with transaction() as session:
+        session.execute(text("UPDATE submissions SET files = json_build_object('anonymized', received_at)"))
+        files_query = "SELECT files ->> 'anonymized' FROM submissions ORDER BY received_at DESC LIMIT 3"
+        newest = session.scalars(text(files_query)).all()
+        session.execute(text("ANALYZE submissions"))
+    rows_read_query = text("SELECT seq_tup_read FROM pg_stat_xact_user_tables WHERE relname = 'submissions'")
+    with transaction() as session:
+        rows_read = session.scalars(rows_read_query).one()
+        assert sample_digests(session) == newest
+        assert session.scalars(rows_read_query).one() == rows_read
