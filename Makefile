@@ -30,7 +30,7 @@ coverage: dev .venv/.warm
 
 # Compile the loops of a new environment once, on two cores; otherwise each test process would.
 .venv/.warm: | dev
-	@$(BIN)/python -c 'from anoncup.geometry import kernels; kernels.warm()' & \
+	@$(BIN)/python -c 'from anoncup.geometry import kernels; kernels.warm_scoring()' & \
 	  $(BIN)/python -c 'from anoncup.geometry import kernels; kernels.warm_bounds()' & wait
 	@touch $@
 

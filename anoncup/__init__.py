@@ -1,13 +1,16 @@
-"""The rules of the contests, for notebooks and programs.
+"""Measures, attackers and anonymization methods of the contests, for notebooks and programs.
 
-``TRACKS["microdata"]`` and ``TRACKS["transactions"]`` hold the measures, attackers and methods of each track.
-All tracks have the same steps: ``track.parse_original(files, rules)`` (or build the tables yourself),
-``track.prepare(tables, rules)``, ``track.anonymize(method, tables, rules, rng, parameters)``,
-``track.shuffle(tables, source, rng=rng)``, and then ``evaluate(rules, prepared, released, source)`` with
-``rules = parse_competition(text)``. Row numbers start at 0.
+``TRACKS`` contains them by track, such as ``TRACKS["microdata"]``. The steps are the same in all tracks:
 
-``ATTACKERS``, ``METHODS``, ``UTILITIES``, ``prepare``, ``target_of``, ``release_of`` and ``shuffle_rows``
-belong to the microdata track.
+1. ``rules = parse_competition(text)``
+2. ``tables = track.parse_original(files, rules)``, or build the tables yourself
+3. ``prepared = track.prepare(tables, rules)``
+4. ``released, source = track.anonymize(method, tables, rules, rng, parameters)``
+5. ``released, source = track.shuffle(released, source, rng=rng)``
+6. ``evaluate(rules, prepared, released, source)``
+
+Row numbers start at 0. ``ATTACKERS``, ``METHODS``, ``UTILITIES``, ``prepare``, ``build_target``,
+``build_release`` and ``shuffle_rows`` are shortcuts to the microdata track.
 """
 
 from importlib import import_module
@@ -31,21 +34,21 @@ if TYPE_CHECKING:
     from anoncup.rules.settings import Columns as Columns
     from anoncup.rules.settings import Excessive as Excessive
     from anoncup.rules.settings import MeasureSettings as MeasureSettings
-    from anoncup.tracks.linkage.attack_rates import rate_of as rate_of
-    from anoncup.tracks.linkage.attack_rates import sampled_guess as sampled_guess
-    from anoncup.tracks.microdata.example import household_columns as household_columns
-    from anoncup.tracks.microdata.example import household_table as household_table
+    from anoncup.tracks.linkage.attack_rates import rate_prediction as rate_prediction
+    from anoncup.tracks.linkage.attack_rates import sample_guess as sample_guess
+    from anoncup.tracks.microdata.example import generate_households as generate_households
+    from anoncup.tracks.microdata.example import get_household_columns as get_household_columns
     from anoncup.tracks.microdata.permutations import shuffle_rows as shuffle_rows
     from anoncup.tracks.microdata.registry import ATTACKERS as ATTACKERS
     from anoncup.tracks.microdata.registry import METHODS as METHODS
     from anoncup.tracks.microdata.registry import UTILITIES as UTILITIES
+    from anoncup.tracks.microdata.release import build_release as build_release
+    from anoncup.tracks.microdata.release import build_target as build_target
     from anoncup.tracks.microdata.release import prepare as prepare
-    from anoncup.tracks.microdata.release import release_of as release_of
-    from anoncup.tracks.microdata.release import target_of as target_of
     from anoncup.tracks.transactions.cluster_planning import best_clusters as best_clusters
     from anoncup.tracks.transactions.cluster_planning import expected_dummies as expected_dummies
     from anoncup.tracks.transactions.cluster_planning import expected_shared_goods as expected_shared_goods
-    from anoncup.tracks.transactions.example import tc400 as tc400
+    from anoncup.tracks.transactions.example import load_tc400 as load_tc400
     from anoncup.tracks.transactions.tables import TransactionTables as TransactionTables
 
 _IMPORT_PATHS = {
@@ -65,22 +68,22 @@ _IMPORT_PATHS = {
     "Verdict": "anoncup.evaluation.evaluate.Verdict",
     "advise": "anoncup.excessive.advisor.advise",
     "best_clusters": "anoncup.tracks.transactions.cluster_planning.best_clusters",
+    "build_release": "anoncup.tracks.microdata.release.build_release",
+    "build_target": "anoncup.tracks.microdata.release.build_target",
     "certified_bounds": "anoncup.excessive.certified_bounds.certified_bounds",
     "evaluate": "anoncup.evaluation.evaluate.evaluate",
     "expected_dummies": "anoncup.tracks.transactions.cluster_planning.expected_dummies",
     "expected_shared_goods": "anoncup.tracks.transactions.cluster_planning.expected_shared_goods",
     "fingerprint": "anoncup.evaluation.fingerprint.fingerprint",
-    "household_columns": "anoncup.tracks.microdata.example.household_columns",
-    "household_table": "anoncup.tracks.microdata.example.household_table",
+    "generate_households": "anoncup.tracks.microdata.example.generate_households",
+    "get_household_columns": "anoncup.tracks.microdata.example.get_household_columns",
+    "load_tc400": "anoncup.tracks.transactions.example.load_tc400",
     "parse_competition": "anoncup.competition.parser.parse_competition",
     "prepare": "anoncup.tracks.microdata.release.prepare",
-    "rate_of": "anoncup.tracks.linkage.attack_rates.rate_of",
-    "release_of": "anoncup.tracks.microdata.release.release_of",
-    "sampled_guess": "anoncup.tracks.linkage.attack_rates.sampled_guess",
+    "rate_prediction": "anoncup.tracks.linkage.attack_rates.rate_prediction",
+    "sample_guess": "anoncup.tracks.linkage.attack_rates.sample_guess",
     "scales": "anoncup.evaluation.scales.scales",
     "shuffle_rows": "anoncup.tracks.microdata.permutations.shuffle_rows",
-    "target_of": "anoncup.tracks.microdata.release.target_of",
-    "tc400": "anoncup.tracks.transactions.example.tc400",
     "template": "anoncup.competition.templates.template",
 }
 """Dotted path of each public name. A name is imported on first access."""

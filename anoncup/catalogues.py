@@ -1,4 +1,4 @@
-"""Load gettext catalogues, including those of installed packages."""
+"""Loading of gettext catalogues, including those of installed packages."""
 
 from collections.abc import Sequence
 from gettext import GNUTranslations, NullTranslations
@@ -8,14 +8,15 @@ from io import BytesIO
 from pathlib import Path
 
 _ENTRY_POINT_GROUP = "anoncup.locale"
-"""Entry-point group. Name: a gettext domain; value: the package with the ``locale`` folder."""
+"""Group of entry points whose name is a gettext domain and whose value is the package with its ``locale``
+folder."""
 
 
 def _compile_catalogue(path: Path, language: str) -> GNUTranslations:
     """Compile a ``.po`` file in memory, so that no ``.mo`` files have to be kept up to date.
 
-    Each plural form is also added as a message of its own: stored messages may date from a time when the
-    message had no plural.
+    Each plural form is also added as a message of its own, because stored messages may be older than the
+    plural.
     """
     from babel.messages.mofile import write_mo  # noqa: PLC0415  # needs the extra `testing`
     from babel.messages.pofile import read_po  # noqa: PLC0415
@@ -33,11 +34,11 @@ def _compile_catalogue(path: Path, language: str) -> GNUTranslations:
 
 
 LANGUAGES = ("en", "ja")
-"""Languages that the catalogues of a package must provide, the same as for competition titles."""
+"""Languages of competition titles, for which packages must provide catalogues."""
 
 
 def find_package_catalogues() -> list[tuple[str, Path]]:
-    """Return the domain and folder of each package's catalogues without importing the packages."""
+    """Return the domain and folder of each package's catalogues, without importing the packages."""
     entry_points_by_name = sorted(
         entry_points(group=_ENTRY_POINT_GROUP), key=lambda entry_point: entry_point.name
     )

@@ -15,12 +15,12 @@ MAX_VALUE_LENGTH = 80
 
 
 class DomainError(Exception):
-    """An error with a stable ``code`` and a message for the caller. ``str`` returns the English text."""
+    """An error with a stable ``code`` and a message for the user. ``str`` returns the English text."""
 
     code = "error"
 
     def __init__(self, message: str | Message, /, *, code: str | None = None, **values: Value) -> None:
-        """``message`` is either a template, filled with ``values``, or a complete ``Message``."""
+        """Create the error from a template and its ``values``, or from a complete ``Message``."""
         self.message = message if isinstance(message, Message) else Message(message, **values)
         super().__init__(str(self.message))
         if code is not None:
@@ -28,7 +28,7 @@ class DomainError(Exception):
 
     @property
     def coded_message(self) -> CodedMessage:
-        """The code and message, in the form in which they are stored."""
+        """The code and message, as they are stored."""
         return CodedMessage(self.code, self.message)
 
 
@@ -53,13 +53,13 @@ class InvalidInput(DomainError):
 
 
 class WrongCredential(InvalidInput):
-    """A wrong code or old password. Attempts are counted and limited."""
+    """A wrong code or current password. Such attempts are counted and limited."""
 
     code = "wrong_credential"
 
 
 class TooLarge(DomainError):
-    """A request or file is too large. The value ``file`` names the file if the request has several."""
+    """A request or file is too large. If the request has several files, the value ``file`` names this one."""
 
     code = "too_large"
 
@@ -102,7 +102,7 @@ class DatabaseUnavailable(Unavailable):
 
 
 class CompetitionUnavailable(Unavailable):
-    """This version cannot read a stored competition file: a part was removed, or the format is outdated."""
+    """This version cannot read a stored competition file, because a part was removed or the format is old."""
 
     code = "competition_unavailable"
     retry_after = 60
@@ -111,7 +111,7 @@ class CompetitionUnavailable(Unavailable):
 class InvalidCompetition(DomainError):
     """The competition file is invalid; ``code`` names the violated rule.
 
-    Text values are cut to ``MAX_VALUE_LENGTH`` characters, because one may be most of the file.
+    Text values are cut to ``MAX_VALUE_LENGTH`` characters, because a value may be as long as the file.
     """
 
     code = "invalid_competition"
@@ -126,10 +126,11 @@ class InvalidCompetition(DomainError):
 
 @dataclass(frozen=True, slots=True)
 class FileProblem:
-    """One problem in an uploaded file. Rows are 1-based and count data rows.
+    """A problem in an uploaded file.
 
-    ``line`` is the line on which the row begins, as an editor counts. ``value`` is the rejected text, cut to
-    ``MAX_VALUE_LENGTH`` characters; it is never set for secrets.
+    ``row`` counts data rows from 1. ``line`` is the line of the file on which the row begins, as an editor
+    shows it. ``value`` is the rejected text, cut to ``MAX_VALUE_LENGTH`` characters; it is never set for
+    secrets.
     """
 
     file: str
@@ -149,7 +150,7 @@ class FileProblem:
 
 
 class InvalidUpload(DomainError):
-    """Uploaded files are malformed. Holds the first problems and the total number."""
+    """Uploaded files are malformed; the error contains the first problems and their total number."""
 
     code = "malformed_upload"
 
@@ -160,7 +161,7 @@ class InvalidUpload(DomainError):
 
 
 def _merge_problems(errors: Sequence[InvalidUpload]) -> InvalidUpload:
-    """Merge several errors into one; if there are too many problems, list some of each error."""
+    """Merge several errors into one. If there are too many problems, some of each error are listed."""
     batches = zip_longest(
         *([(index, entry) for entry in error.problems] for index, error in enumerate(errors))
     )
@@ -170,7 +171,7 @@ def _merge_problems(errors: Sequence[InvalidUpload]) -> InvalidUpload:
 
 
 def run_steps(*steps: Callable[[], Any]) -> list[Any]:
-    """Run all steps and return their results; raise one InvalidUpload with the problems of all of them."""
+    """Run all steps and return their results. If steps fail, raise one InvalidUpload with all problems."""
     results, errors = [], []
     for step in steps:
         try:
@@ -183,7 +184,7 @@ def run_steps(*steps: Callable[[], Any]) -> list[Any]:
 
 
 def describe_error(error: DomainError) -> dict[str, Any]:
-    """Return the fields of an error response other than code and message: values and file problems."""
+    """Return the values and file problems of an error, for its API response."""
     values = error.message.values_in_english()
     if isinstance(error, InvalidUpload):
         descriptions = [problem.describe() for problem in error.problems]

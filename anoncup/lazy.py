@@ -1,12 +1,12 @@
-"""Lazy imports: functions referenced by their dotted path and imported on the first call.
+"""Lazy imports: functions that are named by a dotted path and imported on the first call.
 
-Importing numpy, pandas, Arrow, scipy and numba takes seconds and 200 MB, and most processes need none of
-them: the clock, the parent process of a worker, a page that shows rules. Registries, and modules that compute
-only for some requests, therefore name a function by its path::
+Importing numpy, pandas, Arrow, scipy and numba takes seconds and 200 MB. Often none of them is needed, as in
+the clock, the parent process of a worker, and pages that show rules. Registries, and modules that only
+compute for some requests, therefore name functions by their path::
 
     "sort": Attacker("sort", 1, lazy("anoncup.tracks.microdata.attackers.ranks.sort"), ("sensitive",))
 
-If the types matter, show the type checker the function itself::
+Where types matter, the type checker sees the function itself::
 
     if TYPE_CHECKING:
         from anoncup.evaluation.scales import scales
@@ -21,7 +21,7 @@ from threading import RLock
 from typing import Any
 
 _import_lock = RLock()
-"""Serializes imports: threads that enter an import cycle at the same time would see incomplete modules."""
+"""Allows one import at a time: threads that enter an import cycle together would see incomplete modules."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
-"""Messages for people: an English template and the values for its placeholders.
+"""Messages for people: an English template and the values of its placeholders.
 
-Pages translate the template first and fill in the values afterwards. No code ever parses a finished sentence.
+Pages translate the template and then fill in the values. No code needs to parse a finished sentence.
 """
 
 import re
@@ -12,7 +12,8 @@ ScalarValue: TypeAlias = "str | int | float | Message | None"
 Value: TypeAlias = "ScalarValue | tuple[ScalarValue, ...]"
 
 PLACEHOLDER = re.compile(r"\{([a-z_]+)(!r)?(?::(,|\.0f|\.6g))?\}")
-"""A small subset of ``str.format``, because a template may come from the database or a scoring process."""
+"""Placeholders, a small subset of ``str.format``. Templates are untrusted: they may come from the database or
+from a sandboxed process."""
 
 STORED_KEYS = ("template", "values", "plural")
 """Keys of a stored message; only plural messages have ``plural``."""
@@ -26,12 +27,12 @@ _CONTROL_CHARACTER_SYMBOLS = {
 
 
 def N_(text: str) -> str:  # noqa: N802  # conventional name in gettext projects
-    """Return the text unchanged. Marks it for translation where it is displayed."""
+    """Return the text unchanged. The call marks the text for translation."""
     return text
 
 
 def P_(context: str, text: str) -> tuple[str, str]:  # noqa: N802  # analogous to N_
-    """Return context and text. Marks an ambiguous text for translation, like ``N_``."""
+    """Return context and text unchanged. The call marks an ambiguous text for translation."""
     return context, text
 
 
@@ -39,8 +40,7 @@ def P_(context: str, text: str) -> tuple[str, str]:  # noqa: N802  # analogous t
 class Message:
     """A message template with values. A value may itself be a message.
 
-    ``str`` returns the English text. The items of a tuple are joined by commas. A template without values is
-    used as it is.
+    ``str`` returns the English text, in which the items of a tuple are joined by commas.
     """
 
     template: str
@@ -56,8 +56,8 @@ class Message:
     def values_in_english(self) -> dict[str, Any]:
         """Return the values for programs, with nested messages rendered in English.
 
-        The values of nested messages are included. If a name occurs more than once, the outer value wins,
-        then the first one.
+        The values of nested messages are included. If a name occurs several times, the value of the outer
+        message wins, then that of the first nested one.
         """
         rendered = {name: _map_messages(value, str) for name, value in self.values.items()}
         for value in self.values.values():
@@ -93,9 +93,9 @@ class Message:
 
 @dataclass(frozen=True, slots=True, init=False)
 class PluralMessage(Message):
-    """A message with a plural form; the value named ``count_name`` selects the form.
+    """A message with a singular and a plural form; the value named ``count_name`` selects the form.
 
-    ``forms`` are the English singular and plural; ``template`` is the one that applies.
+    ``forms`` are the English forms, and ``template`` is the selected one.
     """
 
     forms: tuple[str, str]
@@ -116,7 +116,7 @@ class PluralMessage(Message):
 
 
 class RemoteMessage(Message):
-    """A finished sentence received from another service, with its values. It is not a template."""
+    """A finished sentence from another service, with its values. Its text is not a template."""
 
     __slots__ = ()
 
@@ -141,17 +141,17 @@ class CodedMessage:
 
 
 def describe(code: str, message: Message) -> dict[str, Any]:
-    """Return the code, the English text and the values of a message, for API responses."""
+    """Return code, English text and values of a message, for API responses."""
     return {"code": code, "message": str(message), "values": message.values_in_english()}
 
 
 def serialize(code: str, message: Message) -> dict[str, Any]:
-    """Return a coded message in its stored form, which can be rendered in any language later."""
+    """Return a coded message in its stored form, which can later be rendered in any language."""
     return {"code": code, "message": str(message), **message.to_json()}
 
 
 def serialize_prefixed(prefix: str, message: Message) -> dict[str, Any]:
-    """Return a message as prefixed keys (``note``, ``note_template``, …), to merge into a stored object."""
+    """Return a message as prefixed keys (``note``, ``note_template``, ...), to merge into a stored object."""
     return {prefix: str(message)} | {f"{prefix}_{part}": value for part, value in message.to_json().items()}
 
 
@@ -197,7 +197,7 @@ def _read_count(values: Mapping[str, Value], count_name: str) -> int:
 
 
 def replace_control_characters(text: str) -> str:
-    """Replace control characters by visible symbols, because untrusted text may contain any of them."""
+    """Replace the control characters of an untrusted text by visible symbols."""
     return text.translate(_CONTROL_CHARACTER_SYMBOLS)
 
 

@@ -1,7 +1,8 @@
-"""Plug-ins: entry points of the group ``anoncup.plugins``, each naming a ``Plugin``.
+"""Plug-ins: packages that add measures, attackers, methods or tracks.
 
-A package is skipped as a whole if its entry point cannot be loaded, targets another API version, or adds a
-part that is invalid or already exists. The reason is recorded, and the other packages still work.
+Each entry point of the group ``anoncup.plugins`` names a ``Plugin``. A package is skipped as a whole if its
+entry point cannot be loaded, is made for another API version, or adds a part that is invalid or already
+exists. The reason is recorded, and the other packages still work.
 """
 
 import re
@@ -16,7 +17,7 @@ from anoncup.tracks.microdata import MICRODATA
 from anoncup.tracks.model import Track
 from anoncup.tracks.monthly import MONTHLY
 from anoncup.tracks.parts import Attacker, Measure, Method
-from anoncup.tracks.plugin import API, Formulas, Plugin
+from anoncup.tracks.plugin import API_VERSION, Formulas, Plugin
 from anoncup.tracks.transactions import TRANSACTIONS
 
 _ENTRY_POINT_GROUP = "anoncup.plugins"
@@ -35,10 +36,11 @@ class InvalidPlugin(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """The entry point of a distribution.
+    """An installed package with a plug-in.
 
-    ``parts`` are the added parts, as ``microdata.measures.NAME`` or ``tracks.NAME``. ``broken`` is the reason
-    why the package was skipped, or empty.
+    ``entry`` is the value of its entry point. ``parts`` are the parts that it adds, such as
+    ``microdata.measures.NAME`` or ``tracks.NAME``. ``broken`` is the reason why the package was skipped, or
+    empty.
     """
 
     name: str
@@ -57,7 +59,7 @@ class InstalledParts:
     formulas: Formulas = field(default_factory=dict)
 
     def find_provider(self, part: str) -> Package | None:
-        """Return the package that provides a part (named as in ``Package.parts``); None if it is built in."""
+        """Return the package that provides a part, named as in ``Package.parts``; None if it is built in."""
         return next((package for package in self.packages if part in package.parts), None)
 
 
@@ -73,10 +75,9 @@ def discover_plugins(tracks: Mapping[str, Track]) -> InstalledParts:
 def _merge_plugins(
     tracks: Mapping[str, Track], entries: Iterable[tuple[Package, EntryPoint]]
 ) -> InstalledParts:
-    """Add plug-ins to the tracks.
+    """Add plug-ins to the tracks, first those that define tracks, then those that extend tracks.
 
-    If two add the same part, the first one wins. Plug-ins that define tracks are added before those that
-    extend tracks.
+    If two plug-ins add the same part, the second one is skipped.
     """
     packages: list[Package] = []
     loaded: list[tuple[Package, Plugin]] = []
@@ -90,7 +91,7 @@ def _merge_plugins(
     for package, plugin in sorted(loaded, key=lambda item: not item[1].tracks):
         try:
             merged = add_plugin(merged, plugin)
-        except Exception as problem:  # accessing an object of a plug-in may raise anything
+        except Exception as problem:  # Attributes of a plug-in's objects may raise anything.
             packages.append(replace(package, broken=_describe_failure(problem)))
             continue
         packages.append(replace(package, parts=_list_parts(plugin)))
@@ -107,15 +108,15 @@ def _identify_package(entry: EntryPoint) -> Package:
 
 
 def _load_plugin(entry: EntryPoint) -> Plugin:
-    """Load an entry point; raise InvalidPlugin whatever its code raises."""
+    """Load an entry point; any exception in its code becomes InvalidPlugin."""
     try:
         plugin = entry.load()
     except (Exception, SystemExit) as problem:
         raise InvalidPlugin(_describe_failure(problem)) from problem
     if not isinstance(plugin, Plugin):
         raise InvalidPlugin(f"{entry.value} is no Plugin")
-    if plugin.api != API:
-        raise InvalidPlugin(f"it is made for api {plugin.api}; this is api {API}")
+    if plugin.api != API_VERSION:
+        raise InvalidPlugin(f"it is made for api {plugin.api}; this is api {API_VERSION}")
     return plugin
 
 
@@ -163,7 +164,7 @@ def _add_parts(
         for question in part.questions if isinstance(part, Attacker) else ():
             if question not in track.questions:
                 raise InvalidPlugin(f"{name} answers {question}, which {track.name} does not ask")
-    if kind == "attackers":  # a contest that does not name an attacker must not depend on what is installed
+    if kind == "attackers":  # The scores of a contest must not depend on what is installed.
         parts = {name: replace(part, counts_by_default=False) for name, part in parts.items()}
     changes: dict[str, Any] = {kind: {**registered, **parts}}
     return replace(track, **changes)

@@ -39,8 +39,8 @@ class Settings(BaseSettings):
     other hosts are rejected except for local names of this machine, and browsers are told to use https only.
     Without it, only requests for localhost, 127.0.0.0/8 or [::1] are accepted."""
     source: str = ""
-    """Where to get the code of this service, such as the URL of a Git repository. Kits give it to teams for
-    installing the command ``anoncup``. Without it, teams are referred to the organizers."""
+    """Source of this service's code, such as the URL of a Git repository. Kits tell teams to install the
+    command ``anoncup`` from there. Without it, teams are referred to the organizers."""
     sealing_key_file: Path | None = None
     """Public key that secrets are sealed to; required by the web application."""
     opening_keys_dir: Path | None = None
@@ -63,7 +63,7 @@ class Settings(BaseSettings):
     body_patience_s: float = 30
     """Period of that average in seconds: how far a client may fall behind, or how long it may pause."""
     connections: int = 1600
-    """Maximum number of open connections; beyond it, the one that has been idle longest is closed."""
+    """Maximum number of open connections. A further one closes the connection that has been idle longest."""
     web_processes: Annotated[int, Field(ge=1, le=32)] = 1
     """Number of web server processes. Limits kept in the memory of a process (connections, uploads, bytes,
     passwords, database connections) are divided by it."""
@@ -144,7 +144,7 @@ class Settings(BaseSettings):
         """Return whether the service accepts requests for ``host``."""
         return is_local_host(host) or (bool(host) and host == urlsplit(self.public_url).hostname)
 
-    def share_per_process(self, total: int) -> int:
+    def compute_process_share(self, total: int) -> int:
         """Return the share of one web process in a total limit, at least 1."""
         return max(1, total // self.web_processes)
 

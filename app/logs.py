@@ -10,7 +10,7 @@ import structlog
 from structlog.typing import Processor
 
 _LOGGERS_WITH_HANDLERS = ("uvicorn", "uvicorn.error")
-"""Loggers that are created with handlers of their own."""
+"""Loggers that are created with their own handlers."""
 
 
 def configure() -> None:
@@ -26,8 +26,10 @@ def configure() -> None:
         logger_factory=structlog.stdlib.LoggerFactory(),
         wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
     )
-    terminal = sys.stderr.isatty()
-    renderer: Processor = structlog.dev.ConsoleRenderer() if terminal else structlog.processors.JSONRenderer()
+    is_terminal = sys.stderr.isatty()
+    renderer: Processor = (
+        structlog.dev.ConsoleRenderer() if is_terminal else structlog.processors.JSONRenderer()
+    )
     handler = logging.StreamHandler()
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
@@ -40,7 +42,7 @@ def configure() -> None:
     for name in _LOGGERS_WITH_HANDLERS:
         logging.getLogger(name).handlers.clear()
         logging.getLogger(name).propagate = True
-    # It would log queries, which may contain codes. The application logs each request itself.
+    # uvicorn would log query strings, which may contain codes. The application logs each request itself.
     logging.getLogger("uvicorn.access").disabled = True
 
 

@@ -29,8 +29,8 @@ from app.api import (
     users,
 )
 from app.api.documentation import document
-from app.api.documentation.bodies import raw_response
-from app.api.documentation.responses import DATABASE, error_responses
+from app.api.documentation.bodies import build_raw_response
+from app.api.documentation.responses import DATABASE, build_error_responses
 from app.config import get_settings
 from app.db.privileges import warn_if_overprivileged
 from app.db.transaction import transaction
@@ -76,7 +76,7 @@ _RESOURCES = (
 )
 
 
-def served_app() -> FastAPI:
+def create_served_app() -> FastAPI:
     """Configure this process and return its application; called by uvicorn."""
     logs.configure()
     memory.return_freed_memory()
@@ -94,11 +94,11 @@ def create_app() -> FastAPI:
         redoc_url=None,
         openapi_url=f"{_API_PREFIX}/openapi.json",
         lifespan=progress_stream.close_on_shutdown,
-        generate_unique_id_function=document.operation_id,
+        generate_unique_id_function=document.get_operation_id,
     )
-    app.state.live = progress_stream.ProgressHub()
+    app.state.progress_hub = progress_stream.ProgressHub()
     app.state.admission = Admission(get_settings())
-    app.state.boards = BoardCache()
+    app.state.board_cache = BoardCache()
     app.add_middleware(GzipMiddleware)
     app.add_middleware(SecurityHeadersMiddleware, settings=get_settings())
     app.add_middleware(HeadAsGetMiddleware)
@@ -106,7 +106,7 @@ def create_app() -> FastAPI:
     app.state.write_test = WriteTest()
     app.add_middleware(MetricsMiddleware, meters=app.state.meters)
     problems.register_handlers(app)
-    pages.register(app)
+    pages.register_error_pages(app)
     for resource in _RESOURCES:
         app.include_router(resource.router, prefix=_API_PREFIX)
     for router in (*visitor.ROUTERS, *team.ROUTERS, *organizer.ROUTERS):
@@ -118,14 +118,14 @@ def create_app() -> FastAPI:
         "/readyz",
         readyz,
         tags=["operation"],
-        responses=error_responses(f"clock_stale storage_unavailable {DATABASE}"),
+        responses=build_error_responses(f"clock_stale storage_unavailable {DATABASE}"),
     )
     app.add_api_route(
         "/metrics",
         metrics,
         tags=["operation"],
         response_class=PlainTextResponse,
-        responses=raw_response("text/plain", _METRICS_EXAMPLE) | error_responses("not_found"),
+        responses=build_raw_response("text/plain", _METRICS_EXAMPLE) | build_error_responses("not_found"),
     )
     document.install(app)
     return app
@@ -142,7 +142,7 @@ def readyz(request: Request) -> schemas.Ready:
         heartbeat_ages = health.load_heartbeat_ages(session)
     write_test: WriteTest = request.app.state.write_test
     write_test.require()
-    clock_s = health.require_clock(heartbeat_ages, stale_after_s=get_settings().clock_stale_s)
+    clock_s = health.require_running_clock(heartbeat_ages, stale_after_s=get_settings().clock_stale_s)
     check_store()
     queue_depth = queue.count_messages()
     return schemas.Ready(

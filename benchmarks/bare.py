@@ -1,4 +1,4 @@
-"""Scoring without a service: the baseline of the service benchmarks' ratios."""
+"""Score releases without a service, as the baseline for the ratios of the service benchmarks."""
 
 import statistics
 import time
@@ -17,21 +17,23 @@ Release = Mapping[str, bytes]
 
 
 class BareScorer:
-    """Reads and evaluates releases in this process, in one thread, with the original prepared once."""
+    """Parses and scores releases in this process, in one thread. The original is prepared only once."""
 
-    def __init__(self, file: str, original: pd.DataFrame) -> None:
+    def __init__(self, competition_file: str, original: pd.DataFrame) -> None:
         rows = len(original)
         files = {"anonymized": write_csv(original)}
-        self.reference = prepare_upload(parse_competition(file), original, files, np.arange(rows))
+        self.prepared_upload = prepare_upload(
+            parse_competition(competition_file), original, files, np.arange(rows)
+        )
 
     def score(self, release: Release) -> None:
         """Parse a release and its secret, and compute all measures and attackers of the competition."""
         files = {name: content for name, content in release.items() if name != "secret"}
-        rows = len(self.reference.tables)
-        source = parse_secret(release["secret"], originals=rows, anonymized=rows)
-        score_all(replace(self.reference, files=files, source=source))
+        rows = len(self.prepared_upload.tables)
+        source = parse_secret(release["secret"], original_count=rows, anonymized_count=rows)
+        score_all(replace(self.prepared_upload, files=files, source=source))
 
-    def median_seconds(
+    def measure_median_seconds(
         self, releases: Iterable[Release], clock: Callable[[], float] = time.process_time
     ) -> float:
         """Return the median seconds of one evaluation, by the given clock."""

@@ -28,17 +28,17 @@ from tests.support.service_processes import find_free_port
 
 @dataclass(frozen=True, slots=True)
 class Installation:
-    """A folder and the environments of the programs.
+    """A folder and the environment variables of the programs.
 
-    ``shared`` is for all programs, ``public`` for the web server, ``private`` for workers and clock, and
-    ``clock`` for the clock only.
+    ``shared_env`` is for all programs, ``web_env`` for the web server, ``private_env`` for workers and clock,
+    and ``clock_env`` for the clock only.
     """
 
     folder: Path
-    shared: Mapping[str, str]
-    public: Mapping[str, str]
-    private: Mapping[str, str]
-    clock: Mapping[str, str]
+    shared_env: Mapping[str, str]
+    web_env: Mapping[str, str]
+    private_env: Mapping[str, str]
+    clock_env: Mapping[str, str]
 
 
 @contextmanager
@@ -71,7 +71,7 @@ async def _copy_stream(reader: asyncio.StreamReader, writer: asyncio.StreamWrite
     writer.close()
 
 
-async def _connect_streams(path: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def _relay_connection(path: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     far_reader, far_writer = await asyncio.open_unix_connection(path)
     await asyncio.gather(
         _copy_stream(reader, far_writer), _copy_stream(far_reader, writer), return_exceptions=True
@@ -81,7 +81,7 @@ async def _connect_streams(path: str, reader: asyncio.StreamReader, writer: asyn
 def _start_relay(path: str) -> int:
     """Relay a local port to a unix socket as long as this process lives; return the port."""
     port, loop = find_free_port(), asyncio.new_event_loop()
-    loop.run_until_complete(asyncio.start_server(partial(_connect_streams, path), HOST, port))
+    loop.run_until_complete(asyncio.start_server(partial(_relay_connection, path), HOST, port))
     threading.Thread(target=loop.run_forever, daemon=True).start()
     return port
 
@@ -89,25 +89,29 @@ def _start_relay(path: str) -> int:
 @contextmanager
 def run_over_network(installation: Installation, services: EmbeddedServices) -> Iterator[Installation]:
     """Yield the installation with an S3 bucket for the files and TCP addresses of the servers."""
-    sockets = services.redis_py_url.removeprefix("unix://").removesuffix("/valkey.sock")
-    postgres, valkey = _start_relay(f"{sockets}/.s.PGSQL.5432"), _start_relay(f"{sockets}/valkey.sock")
+    socket_folder = services.redis_py_url.removeprefix("unix://").removesuffix("/valkey.sock")
+    postgres_port, valkey_port = (
+        _start_relay(f"{socket_folder}/.s.PGSQL.5432"),
+        _start_relay(f"{socket_folder}/valkey.sock"),
+    )
     (installation.folder / "bucket").mkdir()
     bucket = S3Server(installation.folder / "bucket")
     bucket.start()
 
     def replace_database_url(env: Mapping[str, str]) -> dict[str, str]:
-        socket_part = f"@/anoncup?host={sockets}&port=5432&"
-        url = env.get("DATABASE_URL", "").replace(socket_part, f"@{HOST}:{postgres}/anoncup?")
+        socket_part = f"@/anoncup?host={socket_folder}&port=5432&"
+        url = env.get("DATABASE_URL", "").replace(socket_part, f"@{HOST}:{postgres_port}/anoncup?")
         return {**env, "DATABASE_URL": url} if url else dict(env)
 
     shared = {
-        **replace_database_url(installation.shared),
+        **replace_database_url(installation.shared_env),
         **bucket.environment,
-        "REDIS_URL": f"redis://{HOST}:{valkey}/0",
+        "REDIS_URL": f"redis://{HOST}:{valkey_port}/0",
         "ANONCUP_STORE": f"s3://{BUCKET}/scale",
     }
     environments = [
-        replace_database_url(env) for env in (installation.public, installation.private, installation.clock)
+        replace_database_url(env)
+        for env in (installation.web_env, installation.private_env, installation.clock_env)
     ]
     try:
         yield Installation(installation.folder, shared, *environments)
@@ -117,17 +121,17 @@ def run_over_network(installation: Installation, services: EmbeddedServices) -> 
 
 def build_programs(installation: Installation, port: int, hosts: int, jobs: int) -> Iterator[Program]:
     """Yield the programs of the web server, the clock, and a worker with ``jobs`` jobs on each host."""
-    logs = installation.folder / f"logs-{port}"
-    logs.mkdir()
-    web = {**installation.shared, **installation.public}
-    private = {**installation.shared, **installation.private}
-    yield build_web_program(host=HOST, port=port, env=web, log=logs / "web.log", process_count=2)
-    yield build_scheduler_program(env={**private, **installation.clock}, log=logs / "clock.log")
+    log_folder = installation.folder / f"logs-{port}"
+    log_folder.mkdir()
+    web_env = {**installation.shared_env, **installation.web_env}
+    private_env = {**installation.shared_env, **installation.private_env}
+    yield build_web_program(host=HOST, port=port, env=web_env, log=log_folder / "web.log", process_count=2)
+    yield build_scheduler_program(env={**private_env, **installation.clock_env}, log=log_folder / "clock.log")
     for number in range(hosts):
-        home = logs / f"host-{number}"
-        home.mkdir()
-        env = {"ANONCUP_STORE": installation.shared["ANONCUP_DATA"], **private}
-        env |= {"ANONCUP_DATA": str(home), "TMPDIR": str(home)}
+        host_folder = log_folder / f"host-{number}"
+        host_folder.mkdir()
+        env = {"ANONCUP_STORE": installation.shared_env["ANONCUP_DATA"], **private_env}
+        env |= {"ANONCUP_DATA": str(host_folder), "TMPDIR": str(host_folder)}
         yield from build_worker_programs(
-            queues=("scores", "guesses"), jobs=jobs, env=env, logs=home, name=f"{port}-{number}"
+            kinds=("scores", "guesses"), jobs=jobs, env=env, log_folder=host_folder, name=f"{port}-{number}"
         )

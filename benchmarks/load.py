@@ -1,4 +1,4 @@
-"""Send prepared requests. Their bytes are built beforehand, so that sending takes little CPU time."""
+"""Send requests whose bytes were built beforehand, so that sending takes little CPU time."""
 
 import asyncio
 import time
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 HOST = "127.0.0.1"
 _BOUNDARY = b"a-line-that-no-table-has"
-_CHUNK = 1 << 20
+_CHUNK_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +32,9 @@ def build_upload(path: str, token: str, files: Mapping[str, bytes]) -> bytes:
         for name, content in files.items()
     ]
     body = b"".join([*parts, b"--%s--\r\n" % _BOUNDARY])
-    kind = f"multipart/form-data; boundary={_BOUNDARY.decode()}"
+    content_type = f"multipart/form-data; boundary={_BOUNDARY.decode()}"
     extra_headers = (
-        f"Authorization: Bearer {token}\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n"
+        f"Authorization: Bearer {token}\r\nContent-Type: {content_type}\r\nContent-Length: {len(body)}\r\n"
     )
     return _build_head("POST", path, extra_headers).encode() + body
 
@@ -44,45 +44,45 @@ def _build_head(method: str, path: str, extra_headers: str) -> str:
 
 
 async def send_request(port: int, request: bytes) -> TimedResponse:
-    """Send a request on a connection of its own."""
-    started_at, answer = time.monotonic(), b""
+    """Send a request on a new connection."""
+    started_at, response = time.monotonic(), b""
     try:
         reader, writer = await asyncio.open_connection(HOST, port)
         try:
             await _write_in_chunks(writer, request)
-            answer = await reader.read()
+            response = await reader.read()
         finally:
             writer.close()
     except OSError:
         pass  # no response, or an incomplete one: status 0
-    line, _, rest = answer.partition(b"\r\n")
-    status = int(line.split()[1]) if line else 0
+    status_line, _, rest = response.partition(b"\r\n")
+    status = int(status_line.split()[1]) if status_line else 0
     return TimedResponse(status, started_at, time.monotonic() - started_at, rest.partition(b"\r\n\r\n")[2])
 
 
 async def _write_in_chunks(writer: asyncio.StreamWriter, request: bytes) -> None:
-    for start in range(0, len(request), _CHUNK):
-        writer.write(request[start : start + _CHUNK])
+    for start in range(0, len(request), _CHUNK_BYTES):
+        writer.write(request[start : start + _CHUNK_BYTES])
         await writer.drain()
 
 
-async def send_spread(port: int, requests: list[bytes], over_s: float) -> list[TimedResponse]:
-    """Send the requests evenly over ``over_s`` seconds, without waiting for responses in between."""
+async def send_spread(port: int, requests: list[bytes], duration_s: float) -> list[TimedResponse]:
+    """Send the requests evenly over ``duration_s`` seconds, without waiting for responses in between."""
 
     async def send_later(wait_s: float, request: bytes) -> TimedResponse:
         await asyncio.sleep(wait_s)
         return await send_request(port, request)
 
-    interval_s = over_s / max(1, len(requests))
+    interval_s = duration_s / max(1, len(requests))
     return await asyncio.gather(
         *(send_later(number * interval_s, payload) for number, payload in enumerate(requests))
     )
 
 
-async def poll(port: int, path: str, every_s: float, stop: asyncio.Event) -> list[TimedResponse]:
-    """Request a path every ``every_s`` seconds until ``stop`` is set. Late responses delay no request."""
+async def poll(port: int, path: str, interval_s: float, stop: asyncio.Event) -> list[TimedResponse]:
+    """Request a path every ``interval_s`` seconds until ``stop`` is set. Late responses delay no request."""
     tasks: list[asyncio.Task[TimedResponse]] = []
     while not stop.is_set():
         tasks.append(asyncio.create_task(send_request(port, _build_get(path))))
-        await asyncio.sleep(every_s)
+        await asyncio.sleep(interval_s)
     return await asyncio.gather(*tasks)

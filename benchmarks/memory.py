@@ -15,22 +15,22 @@ import psutil
 
 from anoncup.rules.toml_text import replace_tables
 from anoncup.tables.csv_text import write_csv
-from benchmarks.processes import iterate_with_kind, proportional_mb
+from benchmarks.processes import iterate_with_kind, measure_pss_mb
 from benchmarks.service import run_service
 from tests.support.arena import build_competition_toml, build_original_table
 from tests.support.service_processes import ServedContest, open_contest
 
-_SETTLE_S = 15
-"""Seconds to wait for imports and connections that go on when the service is ready."""
+_WARM_UP_S = 15
+"""Seconds to wait after the service is ready, because it still imports modules and opens connections."""
 _IDLE_S = 20
-MB = 2**20
+BYTES_PER_MB = 2**20
 
 
 def _measure_mb_by_kind(pid: int) -> Counter[str]:
     """Return PSS in MB by kind of process."""
     totals: Counter[str] = Counter()
     for process, kind in iterate_with_kind(psutil.Process(pid)):
-        totals[kind] += round(proportional_mb(process.pid))
+        totals[kind] += round(measure_pss_mb(process.pid))
     return totals
 
 
@@ -63,10 +63,10 @@ def main() -> None:
     if options.pid is not None:
         report("now", options.pid)
         return
-    idle = {"ANONCUP_SCORING_IDLE_S": str(_IDLE_S)}
-    with tempfile.TemporaryDirectory() as folder, run_service(Path(folder), env=idle) as service:
+    env = {"ANONCUP_SCORING_IDLE_S": str(_IDLE_S)}
+    with tempfile.TemporaryDirectory() as folder, run_service(Path(folder), env=env) as service:
         pid = service.pid
-        time.sleep(_SETTLE_S)
+        time.sleep(_WARM_UP_S)
         report("fresh", pid)
         contest = open_contest(
             service.url,
@@ -79,7 +79,9 @@ def main() -> None:
         for number in range(2, options.scores + 2):
             score(contest, number)
             if number % 50 == 0:
-                sizes = [process.memory_full_info().uss // MB for process in _list_scoring_children(pid)]
+                sizes = [
+                    process.memory_full_info().uss // BYTES_PER_MB for process in _list_scoring_children(pid)
+                ]
                 print(f"{number} scored: scoring processes {sizes} MB", flush=True)
         while _list_scoring_children(pid):
             time.sleep(1)

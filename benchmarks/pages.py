@@ -30,7 +30,7 @@ from app.db import engine
 from app.db.models import Competition, Submission, Target, Team
 from app.db.transaction import transaction
 from app.http.authentication import COOKIE
-from app.main import create_app, served_app
+from app.main import create_app, create_served_app
 from app.processes.embedded_servers import run_embedded_services
 from app.services.accounts import accounts
 from app.services.boards import verdicts
@@ -44,10 +44,10 @@ from tests.support.large_contest import ContestSize
 from tests.support.query_counter import log_queries
 
 _FEEDBACK = '[publication]\nfeedback = "immediate"'
-_COMPETITIONS = 200
-_LIMIT_MS = 200.0
+_COMPETITION_COUNT = 200
+_SLOW_MS = 200.0
 _SKIPPED_PREFIXES = ("/api/", "/static", "/sign-out", "/healthz", "/readyz", "/metrics")
-"""Paths that are not timed. Of the API, only the boards and the list of competitions are."""
+"""Paths that are not timed. The only API paths timed are the boards and the list of competitions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +55,9 @@ class PageMeasurement:
     """Measurements of one page for one audience. Times are in milliseconds."""
 
     status: int
-    cold: float
-    warm: float
-    statements: int
+    cold_ms: float
+    warm_ms: float
+    statement_count: int
     kilobytes: float
 
 
@@ -80,7 +80,7 @@ def run_application() -> Iterator[TestClient]:
                 ANONCUP_OPENING_KEYS_DIR=str(data / "private"),
             )
             get_settings.cache_clear()
-            with TestClient(served_app(), base_url="http://localhost") as client:
+            with TestClient(create_served_app(), base_url="http://localhost") as client:
                 structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
                 yield client
             engine.get_engine().dispose()
@@ -88,29 +88,34 @@ def run_application() -> Iterator[TestClient]:
 
 
 def fill_contest(client: TestClient, size: ContestSize) -> tuple[Contest, dict[str, str]]:
-    """Create a large contest among many empty ones; return it and the values of path parameters."""
+    """Create a large contest and many empty ones; return the large one and the values of path parameters."""
     contest = Contest.create(client, slug="crowded", extra_toml=_FEEDBACK)
-    _add_empty_competitions(_COMPETITIONS - 1)
+    _add_empty_competitions(_COMPETITION_COUNT - 1)
     large_contest.fill(contest, size)
-    rescore = large_contest.create_rejudging(contest)
+    rejudging_id = large_contest.create_rejudging(contest)
     with engine.get_engine().begin() as connection:
         connection.execute(text("ANALYZE"))  # autovacuum would do this within a minute
     with transaction() as session:
-        team = session.scalars(select(Team.id).where(Team.name == "the first")).one()
+        team_id = session.scalars(select(Team.id).where(Team.name == "the first")).one()
         submission_id = session.scalars(
-            select(Submission.id).where(Submission.team_id == team).limit(1)
+            select(Submission.id).where(Submission.team_id == team_id).limit(1)
         ).one()
-        target = session.scalars(select(Target.id).limit(1)).first()
-    path_values = {"slug": "crowded", "submission_id": submission_id, "team_id": team, "rescore_id": rescore}
-    path_values |= {"target_id": target, "name": "anonymization"}
+        target_id = session.scalars(select(Target.id).limit(1)).first()
+    path_values = {
+        "slug": "crowded",
+        "submission_id": submission_id,
+        "team_id": team_id,
+        "rescore_id": rejudging_id,
+    }
+    path_values |= {"target_id": target_id, "name": "anonymization"}
     return contest, {name: str(value) for name, value in path_values.items() if value is not None}
 
 
-def _add_empty_competitions(number: int) -> None:
-    """Add ``number`` competitions without data."""
+def _add_empty_competitions(count: int) -> None:
+    """Add ``count`` competitions without data."""
     with transaction() as session:
         (row,) = competitions.list_competitions(session)
-        for index in range(number):
+        for index in range(count):
             file = row.file.replace('"crowded"', f'"other-{index}"')
             session.add(Competition(slug=f"other-{index}", file=file, scales={}, original={}))
 
@@ -119,8 +124,8 @@ def _list_paths() -> list[str]:
     """Return the paths of all pages and boards, in the order of the routes."""
     routes = iter_route_contexts(create_app().routes)
     paths = [route.path or "" for route in routes if "GET" in (route.methods or ())]
-    wanted = [path for path in paths if "/boards/" in path or not path.startswith(_SKIPPED_PREFIXES)]
-    return [*wanted, "/api/v1/competitions"]
+    timed_paths = [path for path in paths if "/boards/" in path or not path.startswith(_SKIPPED_PREFIXES)]
+    return [*timed_paths, "/api/v1/competitions"]
 
 
 def _time_page(client: TestClient, path: str, session: str | None, repeats: int) -> PageMeasurement:
@@ -128,23 +133,25 @@ def _time_page(client: TestClient, path: str, session: str | None, repeats: int)
 
     def request_page() -> tuple[float, Response]:
         started = time.perf_counter()
-        answer = client.get(path, headers=headers, follow_redirects=False)
-        return 1000 * (time.perf_counter() - started), answer
+        response = client.get(path, headers=headers, follow_redirects=False)
+        return 1000 * (time.perf_counter() - started), response
 
     request_page()
     verdicts.numbers_cache.clear()
     parse_rules.cache_clear()
-    cold, _ = request_page()
-    warm = statistics.median(request_page()[0] for _ in range(repeats))
-    with log_queries() as noted:
-        _, answer = request_page()
-    return PageMeasurement(answer.status_code, cold, warm, len(noted.statements), len(answer.content) / 1000)
+    cold_ms, _ = request_page()
+    warm_ms = statistics.median(request_page()[0] for _ in range(repeats))
+    with log_queries() as query_log:
+        _, response = request_page()
+    return PageMeasurement(
+        response.status_code, cold_ms, warm_ms, len(query_log.statements), len(response.content) / 1000
+    )
 
 
 def report(client: TestClient, size: ContestSize, *, repeats: int, only: str) -> None:
     contest, path_values = fill_contest(client, size)
     arena = contest.arena
-    tokens = {"team": arena.get_team_token("the first"), "organizer": arena.organizer}
+    tokens = {"team": arena.get_team_token("the first"), "organizer": arena.organizer_token}
     sessions = {"visitor": None} | {audience: arena.get_session(token) for audience, token in tokens.items()}
     print(f"{size.teams} teams with {size.submissions_per_team} submissions each, {size.targets} targets")
     print(f"{'median ms (first)':>36}{'SQL':>7}{'kB':>8}")
@@ -156,21 +163,21 @@ def report(client: TestClient, size: ContestSize, *, repeats: int, only: str) ->
                 print(f"    not tried: nothing stands for {', '.join(sorted(missing))}")
                 continue
             for audience, session in sessions.items():
-                timing = _time_page(client, path.format(**path_values), session, repeats)
-                _print_line(audience, timing)
+                measurement = _time_page(client, path.format(**path_values), session, repeats)
+                _print_line(audience, measurement)
 
 
 def _list_placeholders(path: str) -> set[str]:
     return {name for _, name, _, _ in Formatter().parse(path) if name}
 
 
-def _print_line(audience: str, timing: PageMeasurement) -> None:
-    if timing.status != 200:
-        print(f"    {audience:<10}{timing.status}")
+def _print_line(audience: str, measurement: PageMeasurement) -> None:
+    if measurement.status != 200:
+        print(f"    {audience:<10}{measurement.status}")
         return
-    times = f"{timing.warm:8.1f} ({timing.cold:7.1f})"
-    slow = "  slow" if timing.warm > _LIMIT_MS else ""
-    print(f"    {audience:<14}{times}{timing.statements:7}{timing.kilobytes:8.1f}{slow}")
+    times = f"{measurement.warm_ms:8.1f} ({measurement.cold_ms:7.1f})"
+    slow = "  slow" if measurement.warm_ms > _SLOW_MS else ""
+    print(f"    {audience:<14}{times}{measurement.statement_count:7}{measurement.kilobytes:8.1f}{slow}")
 
 
 def main() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import psutil
 
-_KIND_MARKS = {
+_KIND_BY_MARK = {
     "app.cli.web_server": "web",
     "workers.parser": "parsers of uploads",
     "workers.scorer": "scoring children",
@@ -22,7 +22,7 @@ _KIND_MARKS = {
     "valkey-server": "valkey",
     "bin/weed": "bucket",
 }
-"""Kind by part of the command line. Other processes have the kind of their parent."""
+"""The kind of process by a part of its command line. Other processes have the kind of their parent."""
 _TOP_KIND = "supervisor"
 _INTERVAL_S = 0.5
 
@@ -31,12 +31,12 @@ _INTERVAL_S = 0.5
 class ResourceUsage:
     """CPU seconds by kind, and memory in MB (PSS): peaks by kind, total peak and total at the start."""
 
-    cpu: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
-    peaks: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
-    other_cpu: float = 0.0
+    cpu_s: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
+    peaks_mb: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
+    other_cpu_s: float = 0.0
     """CPU seconds of other processes on the machine. If there are many, the times of a run are unreliable."""
-    peak: float = 0.0
-    idle: float = 0.0
+    peak_mb: float = 0.0
+    idle_mb: float = 0.0
 
 
 def iterate_with_kind(top: psutil.Process) -> Iterator[tuple[psutil.Process, str]]:
@@ -45,13 +45,13 @@ def iterate_with_kind(top: psutil.Process) -> Iterator[tuple[psutil.Process, str
     while pending:
         process, parent_kind = pending.pop()
         with suppress(psutil.NoSuchProcess):
-            words = " ".join(process.cmdline())
-            kind = next((kind for mark, kind in _KIND_MARKS.items() if mark in words), parent_kind)
+            command_line = " ".join(process.cmdline())
+            kind = next((kind for mark, kind in _KIND_BY_MARK.items() if mark in command_line), parent_kind)
             yield process, kind
             pending += [(child, kind) for child in process.children()]
 
 
-def proportional_mb(pid: int) -> float:
+def measure_pss_mb(pid: int) -> float:
     """Return the PSS of a process in MB; 0 if it has ended."""
     with suppress(OSError):
         for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
@@ -77,40 +77,40 @@ class UsageSampler:
     machine_cpu_at_start: float = field(default_factory=_measure_machine_cpu)
 
     def sample(self) -> None:
-        memory: defaultdict[str, float] = defaultdict(float)
+        memory_mb: defaultdict[str, float] = defaultdict(float)
         for process, kind in iterate_with_kind(self.top):
             with suppress(psutil.NoSuchProcess):
                 used = process.cpu_times()
                 self.latest_cpu[process.pid] = kind, used.user + used.system
-                memory[kind] += proportional_mb(process.pid)
-        self.usage.peak = max(self.usage.peak, sum(memory.values()))
-        for kind, size in memory.items():
-            self.usage.peaks[kind] = max(self.usage.peaks[kind], size)
-        self.usage.idle = self.usage.idle or sum(memory.values())
+                memory_mb[kind] += measure_pss_mb(process.pid)
+        self.usage.peak_mb = max(self.usage.peak_mb, sum(memory_mb.values()))
+        for kind, size in memory_mb.items():
+            self.usage.peaks_mb[kind] = max(self.usage.peaks_mb[kind], size)
+        self.usage.idle_mb = self.usage.idle_mb or sum(memory_mb.values())
 
-    def begin(self) -> None:
+    def start(self) -> None:
         self.sample()
         self.cpu_at_start = {pid: seconds for pid, (_, seconds) in self.latest_cpu.items()}
 
-    def end(self) -> None:
+    def stop(self) -> None:
         self.sample()
         for pid, (kind, seconds) in self.latest_cpu.items():
-            self.usage.cpu[kind] += seconds - self.cpu_at_start.get(pid, 0.0)
-        self.usage.other_cpu = (
-            _measure_machine_cpu() - self.machine_cpu_at_start - sum(self.usage.cpu.values())
+            self.usage.cpu_s[kind] += seconds - self.cpu_at_start.get(pid, 0.0)
+        self.usage.other_cpu_s = (
+            _measure_machine_cpu() - self.machine_cpu_at_start - sum(self.usage.cpu_s.values())
         )
 
 
 @contextmanager
 def measure_usage(pid: int) -> Iterator[ResourceUsage]:
-    """Measure the usage of a process and its descendants in the context, complete at its end."""
+    """Measure the usage of a process and its descendants. The result is complete when the context ends."""
     sampler, stopping = UsageSampler(psutil.Process(pid)), threading.Event()
 
     def sample_repeatedly() -> None:
         while not stopping.wait(_INTERVAL_S):
             sampler.sample()
 
-    sampler.begin()
+    sampler.start()
     thread = threading.Thread(target=sample_repeatedly)
     thread.start()
     try:
@@ -118,4 +118,4 @@ def measure_usage(pid: int) -> Iterator[ResourceUsage]:
     finally:
         stopping.set()
         thread.join()
-        sampler.end()
+        sampler.stop()

@@ -1,4 +1,4 @@
-"""Measure queries on a database with many submissions, which are SQL copies of one that was really scored.
+"""Measure queries on a database with many submissions, made by SQL as copies of one scored submission.
 
 The copies are spread over ten competitions with two hundred teams each, 100,000 per day. Times are CPU time
 of this process and of its Postgres backend, which plans without parallel workers.
@@ -36,7 +36,7 @@ CONTEST_COUNT, TEAM_COUNT = 10, 200
 _BACKLOGS = (1_000, 10_000, 100_000)
 MAX_MEASURING_S, REPEATS = 1.0, 20
 _SEALED_BYTES_KEPT = 1_000
-"""Bytes of a sealed secret kept in a copy. The rest would only take space, and the report gives its size."""
+"""Bytes of the sealed secret that a copy keeps, to save space. The report gives the full size."""
 _LEASE = timedelta(seconds=20)
 
 _TEMPLATE_SQL = """
@@ -91,7 +91,7 @@ class OperationCost:
         return f"{self.python_ms:.1f} | {self.postgres_ms:.1f} | {tables} |"
 
 
-def _postgres_ms(backend: int) -> float:
+def _read_postgres_ms(backend: int) -> float:
     """Return the CPU milliseconds of a Postgres backend so far, in microsecond resolution."""
     return int(Path(f"/proc/{backend}/schedstat").read_text().split()[0]) / 1e6
 
@@ -103,10 +103,10 @@ def _measure_cost(operation: Callable[[Session], Any]) -> OperationCost:
     while len(samples) < 2 or (len(samples) < REPEATS and time.monotonic() < deadline):
         with _open_discarded_session() as session:
             backend = session.scalars(text("SELECT pg_backend_pid()")).one()
-            python_start, postgres_start = time.process_time(), _postgres_ms(backend)
+            python_start, postgres_start = time.process_time(), _read_postgres_ms(backend)
             operation(session)
             samples.append(
-                (1000 * (time.process_time() - python_start), _postgres_ms(backend) - postgres_start)
+                (1000 * (time.process_time() - python_start), _read_postgres_ms(backend) - postgres_start)
             )
     with _open_discarded_session() as session, _collect_scans(session.connection()) as scans:
         operation(session)
@@ -126,10 +126,10 @@ def _collect_scans(connection: Connection) -> Iterator[set[str]]:
     """Collect the tables of ``_TABLES`` that queries in the context scan sequentially."""
     scans: set[str] = set()
 
-    def explain(_: Any, cursor: Any, statement: str, values: Any, *_rest: Any) -> None:
+    def explain(_: Any, cursor: Any, statement: str, parameters: Any, *_rest: Any) -> None:
         if statement.lstrip().startswith(("SELECT", "WITH")):
             cursor_for_plan = cursor.connection.cursor()
-            plan = cursor_for_plan.execute(f"EXPLAIN (FORMAT JSON) {statement}", values).fetchone()[0]
+            plan = cursor_for_plan.execute(f"EXPLAIN (FORMAT JSON) {statement}", parameters).fetchone()[0]
             scans.update(
                 _iterate_scanned_tables(
                     json.loads(plan)[0]["Plan"] if isinstance(plan, str) else plan[0]["Plan"]
@@ -150,19 +150,19 @@ def _iterate_scanned_tables(node: dict[str, Any]) -> Iterator[str]:
         yield from _iterate_scanned_tables(child)
 
 
-def _execute_each(statements: str) -> None:
+def _execute_statements(statements: str) -> None:
     with engine.get_engine().connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         for statement in filter(str.strip, statements.split(";")):
             connection.execute(text(statement))
 
 
-def fill(number: int, *, begin: int) -> None:
-    """Add ``number`` submissions, each older than all existing ones."""
+def fill(submission_count: int, *, begin: int) -> None:
+    """Add ``submission_count`` submissions, each older than all existing ones."""
     if begin == 0:
-        _execute_each(_TEMPLATE_SQL.format(contests=CONTEST_COUNT, teams=TEAM_COUNT))
-    _execute_each(
+        _execute_statements(_TEMPLATE_SQL.format(contests=CONTEST_COUNT, teams=TEAM_COUNT))
+    _execute_statements(
         _COPIES_SQL.format(
-            number=number, begin=begin, sealed=_SEALED_BYTES_KEPT, every=CONTEST_COUNT * TEAM_COUNT
+            number=submission_count, begin=begin, sealed=_SEALED_BYTES_KEPT, every=CONTEST_COUNT * TEAM_COUNT
         )
     )
 
@@ -183,14 +183,14 @@ def _print_time(title: str, operation: Callable[[], Any]) -> None:
     )
 
 
-def _print_sizes(number: int) -> None:
+def _print_sizes(submission_count: int) -> None:
     """Print the size of each table, and the bytes of one submission in it."""
     print("| table | rows, bytes | indexes, bytes | of it one submission: | all |\n" + "| --- " * 5 + "|")
     query = "SELECT pg_table_size('{0}'), pg_indexes_size('{0}')"
     with _open_discarded_session() as session:
         for table in _TABLES:
             rows, indexes = session.execute(text(query.format(table))).one()
-            cells = f"{rows / number:.0f} | {(rows + indexes) / number:.0f}"
+            cells = f"{rows / submission_count:.0f} | {(rows + indexes) / submission_count:.0f}"
             print(f"| {table} | {rows:,} | {indexes:,} | {cells} |")
         secret, verdict = session.execute(
             text(
@@ -225,7 +225,7 @@ def _build_operations() -> dict[str, Callable[[Session], Any]]:
     return {
         "a board after a change": load_board,
         "the first board of a process": load_first_board,
-        "claim": lambda db: leases.claim_next(db, Evaluation, lease=_LEASE, attempts=3),
+        "claim": lambda db: leases.claim_next(db, Evaluation, lease=_LEASE, max_attempts=3),
         "progress of one": lambda db: progress.load_many(db, {latest}),
         "quota": lambda db: quota.load_caps(db, contest, team, "anonymization", now.read_clock(db)),
         "same release before?": lambda db: db.scalars(
@@ -239,26 +239,27 @@ def _build_operations() -> dict[str, Callable[[Session], Any]]:
     }
 
 
-def report(numbers: Sequence[int]) -> None:
-    _execute_each("ALTER ROLE anoncup SET max_parallel_workers_per_gather = 0")
+def report(submission_counts: Sequence[int]) -> None:
+    _execute_statements("ALTER ROLE anoncup SET max_parallel_workers_per_gather = 0")
     engine.get_engine().dispose()
     filled_count = 0
-    for number in numbers:
-        print(f"\n{number:,} submissions")
-        _print_time("filled", partial(fill, number - filled_count, begin=filled_count))
-        _print_time("vacuum and analyze", partial(_execute_each, "VACUUM ANALYZE"))
-        filled_count = number
-        _print_sizes(number)
+    for submission_count in submission_counts:
+        print(f"\n{submission_count:,} submissions")
+        _print_time("filled", partial(fill, submission_count - filled_count, begin=filled_count))
+        _print_time("vacuum and analyze", partial(_execute_statements, "VACUUM ANALYZE"))
+        filled_count = submission_count
+        _print_sizes(submission_count)
         with tempfile.TemporaryDirectory() as folder:
             archive = Path(folder, "cup.tar.gz")
             _print_time("backup", partial(backups.backup, get_settings().database_url, get_store(), archive))
-            print(f"backup: {archive.stat().st_size / number:.0f} bytes of a submission without its files")
+            backup_bytes = archive.stat().st_size / submission_count
+            print(f"backup: {backup_bytes:.0f} bytes of a submission without its files")
         print("| what | Python, ms | Postgres, ms | reads all of |\n" + "| --- " * 4 + "|")
         for title, operation in _build_operations().items():
             print(f"| {title} | {_measure_cost(operation)}", flush=True)
-    waiting_count = 0
+    queued_count = 0
     for backlog in _BACKLOGS:
-        _execute_each(_REQUEUE_SQL.format(more=backlog - waiting_count) + "; VACUUM ANALYZE evaluations")
-        waiting_count = backlog
+        _execute_statements(_REQUEUE_SQL.format(more=backlog - queued_count) + "; VACUUM ANALYZE evaluations")
+        queued_count = backlog
         for title in ("claim", "progress of one", "sweep", "/metrics"):
             print(f"| {title}, {backlog:,} waiting | {_measure_cost(_build_operations()[title])}", flush=True)

@@ -26,9 +26,9 @@ from anoncup.client import Client
 from anoncup.competition.parser import parse_competition
 from anoncup.plugins import TRACKS
 from anoncup.tables.csv_text import write_csv
-from anoncup.tracks.linkage.permutation import secret_csv
-from anoncup.tracks.microdata.example import household_table
-from anoncup.tracks.transactions.example import tc400
+from anoncup.tracks.linkage.permutation import write_secret
+from anoncup.tracks.microdata.example import generate_households
+from anoncup.tracks.transactions.example import load_tc400
 from anoncup.tracks.transactions.tables import files_of
 from app.db.models import Evaluation
 from app.db.transaction import transaction
@@ -43,7 +43,7 @@ from tests.support.service_processes import build_shop_file, find_free_port, run
 
 _PROCESS_KINDS = (
     "web",
-    "readers of uploads",
+    "parsers of uploads",
     "worker",
     "scoring children",
     "postgres",
@@ -51,9 +51,9 @@ _PROCESS_KINDS = (
     "clock",
     "bucket",
 )
-ROWS, MANY_ROWS = (8_333, 83_330, 250_000), (8_333, 83_330, 250_000, 1_000_000)
-UPLOADS, WARMING = 60, 3
-SUBMISSIONS, MANY_SUBMISSIONS = (100_000,), (100_000, 1_000_000)
+ROW_COUNTS, LARGE_ROW_COUNTS = (8_333, 83_330, 250_000), (8_333, 83_330, 250_000, 1_000_000)
+UPLOAD_COUNT, WARM_UP_COUNT = 60, 3
+SUBMISSION_COUNTS, LARGE_SUBMISSION_COUNTS = (100_000,), (100_000, 1_000_000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +67,13 @@ class ScaleCase:
 
 
 def _make_household_case(number: int) -> ScaleCase:
-    table = household_table()
+    table = generate_households()
     releases = _make_releases(rush.build_competition_file("made"), table, "swap_within_classes", number)
     return ScaleCase("8,333 x 25", rush.build_competition_file, {"original.csv": write_csv(table)}, releases)
 
 
 def _make_shop_case(number: int) -> ScaleCase:
-    tables = tc400()
+    tables = load_tc400()
     releases = _make_releases(build_shop_file("made"), tables, "balance_clusters", number)
     return ScaleCase(
         "TC400",
@@ -91,7 +91,7 @@ def _make_releases(file: str, table: Any, method: str, number: int) -> list[dict
     releases: list[dict[str, bytes]] = []
     for seed in range(number):
         release, source = track.shuffle(*anonymized, rng=np.random.default_rng(seed))
-        releases.append({**track.files_of(release), "secret": secret_csv(source)})
+        releases.append({**track.files_of(release), "secret": write_secret(source)})
     return releases
 
 
@@ -99,7 +99,7 @@ def _measure_throughput(
     installation: Installation, case: ScaleCase, token: str, *, hosts: int, jobs: int
 ) -> str:
     """Return a row of the table. The first submissions only warm up the processes."""
-    port, warm_up_count = find_free_port(), WARMING * hosts * jobs
+    port, warm_up_count = find_free_port(), WARM_UP_COUNT * hosts * jobs
     with ExitStack() as stack:
         for program in build_programs(installation, port, hosts, jobs):
             stack.enter_context(run_program(program))
@@ -110,12 +110,12 @@ def _measure_throughput(
         asyncio.run(rush.warm_up(service, requests[:warm_up_count]))
         started_at = datetime.now(UTC)
         with measure_usage(service.pid) as usage:
-            answers = asyncio.run(_upload_at_once(port, requests[warm_up_count:]))
-        assert not rush.count_refused(answers), "a benchmark of refusals says nothing"
-    cpu_ms = [1000 * usage.cpu[kind] / (len(requests) - warm_up_count) for kind in _PROCESS_KINDS]
+            responses = asyncio.run(_upload_at_once(port, requests[warm_up_count:]))
+        assert not rush.count_refused(responses), "a benchmark of refusals says nothing"
+    cpu_ms = [1000 * usage.cpu_s[kind] / (len(requests) - warm_up_count) for kind in _PROCESS_KINDS]
     numbers = " | ".join(f"{value:.0f}" for value in (*cpu_ms, sum(cpu_ms)))
     rate = f"{hosts} | {hosts * jobs} | {_measure_rate_since(started_at):.2f}"
-    return f"| {case.name} | {rate} | {numbers} | {usage.other_cpu:.0f} s |"
+    return f"| {case.name} | {rate} | {numbers} | {usage.other_cpu_s:.0f} s |"
 
 
 def _open_competition(service: BenchmarkService, token: str, case: ScaleCase) -> str:
@@ -129,24 +129,24 @@ def _open_competition(service: BenchmarkService, token: str, case: ScaleCase) ->
 
 async def _upload_at_once(port: int, requests: list[bytes]) -> list[TimedResponse]:
     """Send all requests at once; return the responses when all are scored."""
-    answers = await send_spread(port, requests, 0.0)
+    responses = await send_spread(port, requests, 0.0)
     await rush.wait_until_scored(asyncio.Event())
-    return answers
+    return responses
 
 
-def _measure_rate_since(moment: datetime) -> float:
+def _measure_rate_since(start: datetime) -> float:
     """Return evaluations per second, from the start of the first to the end of the last."""
     duration = func.extract("epoch", func.max(Evaluation.finished_at) - func.min(Evaluation.started_at))
     with transaction() as session:
         return float(
-            session.scalars(select(func.count() / duration).where(Evaluation.created_at >= moment)).one()
+            session.scalars(select(func.count() / duration).where(Evaluation.created_at >= start)).one()
         )
 
 
 def _report_scoring(
     installation: Installation, cases: Sequence[ScaleCase], layouts: Sequence[tuple[int, int]]
 ) -> None:
-    """Print a row for each case and layout, a number of hosts and of jobs on each."""
+    """Print a row for each case and layout. A layout is the number of hosts and of jobs on each."""
     token = rush.create_organizer()
     for case in cases:
         for hosts, jobs in layouts:
@@ -154,7 +154,7 @@ def _report_scoring(
 
 
 def _report_hosts(folder: Path, cases: Sequence[ScaleCase]) -> None:
-    """Measure two hosts with a new database, because the bucket lacks the files of other databases."""
+    """Measure two hosts with a new database, because the bucket has no files of other databases."""
     header = (
         "case",
         "hosts",
@@ -180,9 +180,9 @@ def main() -> None:
     parts = {options.only} if options.only else {"workers", "rows", "queries"}
     with tempfile.TemporaryDirectory() as folder:
         cases = (
-            (_make_household_case(UPLOADS), _make_shop_case(UPLOADS // 2))
+            (_make_household_case(UPLOAD_COUNT), _make_shop_case(UPLOAD_COUNT // 2))
             if "workers" in parts
-            else (_make_household_case(2 * WARMING),)
+            else (_make_household_case(2 * WARM_UP_COUNT),)
         )
         if "workers" in parts:
             _report_hosts(Path(folder, "hosts"), cases)
@@ -192,9 +192,9 @@ def main() -> None:
                     installation, cases, [(1, 1), (1, 2), (1, 4)] if "workers" in parts else [(1, 1)]
                 )
                 if "queries" in parts:
-                    queries.report(MANY_SUBMISSIONS if options.large else SUBMISSIONS)
+                    queries.report(LARGE_SUBMISSION_COUNTS if options.large else SUBMISSION_COUNTS)
     if "rows" in parts:
-        growth.report(MANY_ROWS if options.large else ROWS)
+        growth.report(LARGE_ROW_COUNTS if options.large else ROW_COUNTS)
 
 
 if __name__ == "__main__":

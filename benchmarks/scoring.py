@@ -1,7 +1,7 @@
 """Time the parts of scoring: ``python -m benchmarks.scoring [PART] [--method NAME]``.
 
-Prints the median milliseconds of every measure, attacker and check. Values derived from the release are
-counted where they are first needed; those derived from the original alone are timed separately. Compilation
+Prints the median milliseconds of every measure, attacker and check. The time to derive values from the
+release counts for the part that first needs them. Preparing the original is timed separately, and compilation
 is not counted.
 """
 
@@ -19,18 +19,18 @@ from anoncup.evaluation.scales import scales
 from anoncup.excessive.advisor import advise
 from anoncup.excessive.certified_bounds import certified_bounds
 from anoncup.excessive.gaps import close_gaps
-from anoncup.excessive.individual_distances import individual_distances
+from anoncup.excessive.individual_distances import compute_individual_distances
 from anoncup.geometry import kernels
 from anoncup.geometry.arrays import IntArray
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
-from anoncup.tracks.microdata.example import ROWS, household_table
+from anoncup.tracks.microdata.example import DEFAULT_ROWS, generate_households
 from anoncup.tracks.model import Tables, Track
-from anoncup.tracks.transactions.example import tc400
+from anoncup.tracks.transactions.example import load_tc400
 
 _UNMATCHED = "unmatched"
 _REPEATS = 5
-_YEARS = {"microdata": 2015, "transactions": 2016}
+_TEMPLATE_YEARS = {"microdata": 2015, "transactions": 2016}
 _DEFAULT_METHODS = {
     "microdata": ("add_noise", "k_anonymize", _UNMATCHED),
     "transactions": ("delete_records", "cluster_tfidf", "balance_clusters"),
@@ -50,9 +50,9 @@ def _make_release(track: Track, rules: Rules, tables: Tables, method: str) -> tu
     return track.shuffle(release, source, rng=rng)
 
 
-def _measure_milliseconds(work: Callable[[], object]) -> float:
+def _measure_milliseconds(function: Callable[[], object]) -> float:
     start = time.perf_counter()
-    work()
+    function()
     return 1000 * (time.perf_counter() - start)
 
 
@@ -70,32 +70,34 @@ def _time_parts(
         parameters = rules.attacker_settings(name).parameters
         times[name] = _measure_milliseconds(lambda: attacker.attack(evaluated_release.target, **parameters))  # noqa: B023
     distance = track.distances[rules.required_excessive.distance]
-    times["excessive"] = _measure_milliseconds(lambda: individual_distances(evaluated_release, distance))
+    times["excessive"] = _measure_milliseconds(
+        lambda: compute_individual_distances(evaluated_release, distance)
+    )
     return times | {"total": sum(times.values())}
 
 
 def report(track: Track, tables: Tables, method: str) -> None:
-    rules = parse_competition(template(_YEARS[track.name]))
+    rules = parse_competition(template(_TEMPLATE_YEARS[track.name]))
     release = _make_release(track, rules, tables, method)
     files = dict(zip(track.original_file_names, track.files_of(tables).values(), strict=True))
-    parsing = _measure_milliseconds(lambda: track.parse_original(files, rules))
-    preparing = _measure_milliseconds(lambda: track.prepare(tables, rules))
-    cold = _time_parts(track, rules, track.prepare(tables, rules), release)
+    parsing_ms = _measure_milliseconds(lambda: track.parse_original(files, rules))
+    preparing_ms = _measure_milliseconds(lambda: track.prepare(tables, rules))
+    cold_times = _time_parts(track, rules, track.prepare(tables, rules), release)
     original = track.prepare(tables, rules)
     _time_parts(track, rules, original, release)
     rounds = [_time_parts(track, rules, original, release) for _ in range(_REPEATS)]
     print(f"{track.name}, {track.count_individuals(tables)} individuals, {method}; median of {_REPEATS}")
     for name in rounds[0]:
         print(f"  {name:<28}{statistics.median(times[name] for times in rounds):10.2f} ms")
-    print(f"  {'total, cold':<28}{cold['total'] + preparing:10.2f} ms  with preparing the original")
-    print(f"  {'parsing the original':<28}{parsing:10.2f} ms")
+    print(f"  {'total, cold':<28}{cold_times['total'] + preparing_ms:10.2f} ms  with preparing the original")
+    print(f"  {'parsing the original':<28}{parsing_ms:10.2f} ms")
     print(f"  {'scales':<28}{_measure_milliseconds(lambda: scales(track, original, {})):10.2f} ms  once")
 
 
 def _report_bounds() -> None:
     """Time the bounds for all r on TC400, and the advice on it."""
     track = TRACKS["transactions"]
-    original = track.prepare(tc400(), parse_competition(template(2016)))
+    original = track.prepare(load_tc400(), parse_competition(template(2016)))
     distance = track.distances["jaccard_quantity"]
     matrix = distance.matrix(original)
     certified_bounds(matrix[:20, :20])
@@ -120,7 +122,7 @@ def _report_bounds() -> None:
 def _report_advice(rows: int) -> None:
     """Time the advice on a table of households. The goal is 10 s for 8,333 rows."""
     track, rules = TRACKS["microdata"], parse_competition(template(2015))
-    original = track.prepare(household_table(rows), rules)
+    original = track.prepare(generate_households(rows), rules)
     distance = track.distances[rules.required_excessive.distance]
     groups = track.group_individuals(original, track.group_columns(rules)[1])
     print(f"advice on {rows} rows, distance {distance.name}")
@@ -129,19 +131,19 @@ def _report_advice(rows: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("part", nargs="*", choices=[*_YEARS, "bounds", "advice", []])
+    parser.add_argument("part", nargs="*", choices=[*_TEMPLATE_YEARS, "bounds", "advice", []])
     parser.add_argument("--method", action="append")
-    parser.add_argument("--rows", type=int, default=ROWS)
+    parser.add_argument("--rows", type=int, default=DEFAULT_ROWS)
     options = parser.parse_args()
     kernels.warm_scoring()
-    for part in options.part or (*_YEARS, "bounds", "advice"):
+    for part in options.part or (*_TEMPLATE_YEARS, "bounds", "advice"):
         if part == "advice":
             _report_advice(options.rows)
             continue
         if part == "bounds":
             _report_bounds()
             continue
-        tables = household_table(options.rows) if part == "microdata" else tc400()
+        tables = generate_households(options.rows) if part == "microdata" else load_tc400()
         for method in options.method or _DEFAULT_METHODS[part]:
             report(TRACKS[part], tables, method)
 

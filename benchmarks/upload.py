@@ -17,7 +17,7 @@ import numpy as np
 from sqlalchemy import select
 
 from anoncup.tables.csv_text import write_csv
-from anoncup.tracks.microdata.example import household_table
+from anoncup.tracks.microdata.example import generate_households
 from app.db.models import Evaluation
 from app.db.transaction import transaction
 from benchmarks import rush
@@ -26,40 +26,40 @@ from benchmarks.load import send_request
 from benchmarks.processes import measure_usage
 from benchmarks.service import BenchmarkService, run_service
 
-_WARM_UP_RELEASES = 4
-_GOAL = 1.5
+_WARM_UP_COUNT = 4
+_MAX_RATIO = 1.5
 """Maximum time from upload to verdict, as a multiple of bare scoring."""
 
 
 async def _upload_and_wait(service: BenchmarkService, request: bytes) -> tuple[float, float]:
     """Upload and wait until scored; return the times of the request and the response."""
     sent_at = time.time()
-    answer = await send_request(service.port, request)
-    assert answer.status == 202, answer.body  # otherwise there is nothing to measure
+    response = await send_request(service.port, request)
+    assert response.status == 202, response.body  # otherwise there is nothing to measure
     await rush.wait_until_scored(asyncio.Event())
-    return sent_at, sent_at + answer.seconds
+    return sent_at, sent_at + response.seconds
 
 
-def _load_stages(last: int) -> list[tuple[float, ...]]:
+def _load_stages(count: int) -> list[tuple[float, ...]]:
     """Return when each of the last evaluations was created, claimed and finished."""
-    moments = select(Evaluation.created_at, Evaluation.started_at, Evaluation.finished_at)
+    times = select(Evaluation.created_at, Evaluation.started_at, Evaluation.finished_at)
     with transaction() as session:
-        rows = session.execute(moments.order_by(Evaluation.created_at)).all()
-    return [tuple(moment.timestamp() for moment in row) for row in rows[-last:]]
+        rows = session.execute(times.order_by(Evaluation.created_at)).all()
+    return [tuple(moment.timestamp() for moment in row) for row in rows[-count:]]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.upload")
     parser.add_argument("--uploads", type=int, default=30)
     parser.add_argument("--every", type=float, default=1.0)
-    options, more = parser.parse_known_args()
-    with tempfile.TemporaryDirectory() as folder, run_service(Path(folder), more) as service:
-        table, file = household_table(), rush.build_competition_file("idle")
+    options, serve_arguments = parser.parse_known_args()
+    with tempfile.TemporaryDirectory() as folder, run_service(Path(folder), serve_arguments) as service:
+        table, file = generate_households(), rush.build_competition_file("idle")
         slug = rush.open_competition(service, rush.create_organizer(), file, write_csv(table))
-        bare = BareScorer(file, table)
-        releases = rush.make_releases(file, table, _WARM_UP_RELEASES + options.uploads)
+        bare_scorer = BareScorer(file, table)
+        releases = rush.make_releases(file, table, _WARM_UP_COUNT + options.uploads)
         warm_up_requests = rush.build_uploads(
-            slug, rush.enroll_teams(slug, 1, "warm"), islice(releases, _WARM_UP_RELEASES)
+            slug, rush.enroll_teams(slug, 1, "warm"), islice(releases, _WARM_UP_COUNT)
         )
         asyncio.run(rush.warm_up(service, warm_up_requests))
         contents = list(releases)
@@ -68,7 +68,7 @@ def main() -> None:
         with measure_usage(service.pid) as usage:
             for request, content in zip(requests, contents, strict=True):
                 times.append(asyncio.run(_upload_and_wait(service, request)))
-                bare_seconds.append(bare.median_seconds([content], time.perf_counter))
+                bare_seconds.append(bare_scorer.measure_median_seconds([content], time.perf_counter))
                 time.sleep(options.every)
         delays_ms = [
             [1000 * (moment - sent_at) for moment in (answered, *later_moments)]
@@ -81,11 +81,13 @@ def main() -> None:
         print(f"{name:<10}p50 {middle:6.0f} ms, p99 {slow:6.0f} ms")
     bare_ms = 1000 * float(np.median(bare_seconds))
     ratio = float(np.median(delays_ms, axis=0)[-1]) / bare_ms
-    verdict = "met" if ratio <= _GOAL else "MISSED"
-    print(f"{'bare':<10}p50 {bare_ms:6.0f} ms; scored / bare {ratio:.2f}, goal at most {_GOAL}: {verdict}")
-    for kind, seconds in rush.sort_by_value(usage.cpu):
+    verdict = "met" if ratio <= _MAX_RATIO else "MISSED"
+    print(
+        f"{'bare':<10}p50 {bare_ms:6.0f} ms; scored / bare {ratio:.2f}, goal at most {_MAX_RATIO}: {verdict}"
+    )
+    for kind, seconds in rush.sort_by_value(usage.cpu_s):
         print(f"CPU of {kind}: {1000 * seconds / len(times):.0f} ms each")
-    print(f"CPU of others on this machine: {usage.other_cpu:.0f} s")
+    print(f"CPU of others on this machine: {usage.other_cpu_s:.0f} s")
 
 
 if __name__ == "__main__":

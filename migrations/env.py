@@ -1,4 +1,4 @@
-"""Alembic's environment, on the connection of ``migrations.run`` or else the database of the settings."""
+"""Alembic's environment: uses the connection of ``migrations.run``, else the database of the settings."""
 
 from alembic import context
 from sqlalchemy import Connection, create_engine

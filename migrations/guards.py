@@ -1,7 +1,7 @@
-"""Triggers that enforce rules on the processes' roles which privileges on columns and rows cannot express.
+"""Triggers for rules that column privileges and row policies cannot express.
 
-They do not restrict the tables' owner (a migration, a restore, an installation with a single user): every
-table here has row security, which is active for the processes' roles only.
+They restrict the roles of the processes, but not the owner of the tables, as which migrations, restores and
+installations with a single user run: row security is active for the processes' roles only.
 """
 
 from collections.abc import Iterator
@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from app.db.privileges import GUESS_GUARD, SUBMISSION_GUARD
 
 _STATE_GUARD = "anoncup_state_guard"
-_WRITTEN_ONCE = "anoncup_written_once"
-_TURNED_ONCE = "anoncup_turned_once"
-_ENTRANCE_GUARD = "anoncup_entrance_guard"
-_NAMED_ONCE = "anoncup_named_once"
+_RESULT_GUARD = "anoncup_written_once"
+_TRANSITION_GUARD = "anoncup_turned_once"
+_ATTEMPT_GUARD = "anoncup_entrance_guard"
+_TARGET_FILES_GUARD = "anoncup_named_once"
 
 _REFUSED = "ERRCODE = 'insufficient_privilege'"
 
-_STATE_BODY = f"""
+_STATE_GUARD_BODY = f"""
 BEGIN
     IF has_column_privilege(current_user, TG_RELID, 'verdict', 'UPDATE') THEN
         RETURN NEW;
@@ -30,7 +30,7 @@ END
 """
 """A role that may not write verdicts may only cancel an unfinished evaluation."""
 
-_WRITTEN_ONCE_BODY = f"""
+_RESULT_GUARD_BODY = f"""
 BEGIN
     IF OLD.state IN ('QUEUED', 'SCORING') THEN
         IF NEW.state IN ('QUEUED', 'SCORING', 'CANCELLED')
@@ -49,10 +49,9 @@ BEGIN
     RETURN NEW;
 END
 """
-"""A result is written only with the end of its job. Finished jobs do not change, except for which evaluation
-is current."""
+"""A job gets its result only when it ends. Finished jobs do not change, except for ``current``."""
 
-_TURNED_ONCE_BODY = f"""
+_TRANSITION_GUARD_BODY = f"""
 BEGIN
     IF (OLD.drawn_at IS NOT NULL AND NEW.drawn_at IS DISTINCT FROM OLD.drawn_at)
        OR (OLD.frozen_at IS NOT NULL AND NEW.frozen_at IS DISTINCT FROM OLD.frozen_at)
@@ -67,9 +66,9 @@ BEGIN
     RETURN NEW;
 END
 """
-"""The times of a competition's transitions are written once, and a rehearsal keeps its competition."""
+"""The times of a competition's transitions are written once. A rehearsal stays with its competition."""
 
-_NAMED_ONCE_BODY = f"""
+_TARGET_FILES_GUARD_BODY = f"""
 BEGIN
     IF OLD.files IS NOT NULL THEN
         RAISE EXCEPTION 'the files of a target are named once' USING {_REFUSED};
@@ -79,7 +78,7 @@ END
 """
 """The files of a target do not change once teams can download them."""
 
-_ENTRANCE_BODY = f"""
+_ATTEMPT_GUARD_BODY = f"""
 BEGIN
     IF TG_OP = 'UPDATE' THEN
         IF NEW.at = OLD.at THEN
@@ -96,7 +95,7 @@ END
 """
 """An upload cannot be backdated to before the transaction that records it."""
 
-_GUESS_BODY = f"""
+_GUESS_GUARD_BODY = f"""
 DECLARE
     this_moment timestamptz := clock_timestamp();
     contest public.competitions%ROWTYPE;
@@ -169,11 +168,11 @@ END
 """  # noqa: S608  # only constants are inserted
 """A guess must be in time, on another team's target, by a member of a participating team, and within the cap.
 
-The clock has read deadline and cap from the competition's file (``guess_terms``).
+The clock process copies deadline and cap from the competition's file to ``guess_terms``.
 """
 
 
-_SUBMISSION_BODY = f"""
+_SUBMISSION_GUARD_BODY = f"""
 DECLARE
     this_moment timestamptz := clock_timestamp();
     paused timestamptz;
@@ -251,8 +250,8 @@ END
 """  # noqa: S608  # only constants are inserted
 """A submission must be in time, by a member of a participating team, and within the caps on valid ones.
 
-The clock has read the limits from the competition's file (``submission_terms``). Before it has done so for
-the first time, nothing is checked.
+The clock process copies the limits from the competition's file to ``submission_terms``. Before it has done so
+for the first time, nothing is checked.
 """
 
 
@@ -261,7 +260,7 @@ class Guard:
     """A trigger and the function of the same name that it calls."""
 
     name: str
-    body: str
+    function_body: str
     timing: str
     tables: tuple[str, ...]
     checks_role: bool = True
@@ -270,7 +269,7 @@ class Guard:
     def build_statements(self) -> Iterator[str]:
         yield (
             f"CREATE OR REPLACE FUNCTION {self.name}() RETURNS trigger LANGUAGE plpgsql"
-            f" SET search_path = pg_catalog AS $${self.body}$$"
+            f" SET search_path = pg_catalog AS $${self.function_body}$$"
         )
         for table in self.tables:
             condition = "" if self.checks_role else f"WHEN (row_security_active('public.{table}')) "
@@ -283,11 +282,17 @@ class Guard:
 _JOB_TABLES = ("evaluations", "guesses", "threshold_reports")
 
 GUARDS = (
-    Guard(_STATE_GUARD, _STATE_BODY, "BEFORE UPDATE OF state", ("evaluations",)),
-    Guard(_WRITTEN_ONCE, _WRITTEN_ONCE_BODY, "BEFORE UPDATE", _JOB_TABLES, checks_role=False),
-    Guard(_TURNED_ONCE, _TURNED_ONCE_BODY, "BEFORE UPDATE", ("competitions",), checks_role=False),
-    Guard(_ENTRANCE_GUARD, _ENTRANCE_BODY, "BEFORE INSERT OR UPDATE", ("attempts",), checks_role=False),
-    Guard(_NAMED_ONCE, _NAMED_ONCE_BODY, "BEFORE UPDATE OF files", ("targets",), checks_role=False),
-    Guard(SUBMISSION_GUARD, _SUBMISSION_BODY, "AFTER INSERT", ("submissions",), checks_role=False),
-    Guard(GUESS_GUARD, _GUESS_BODY, "AFTER INSERT", ("guesses",), checks_role=False),
+    Guard(_STATE_GUARD, _STATE_GUARD_BODY, "BEFORE UPDATE OF state", ("evaluations",)),
+    Guard(_RESULT_GUARD, _RESULT_GUARD_BODY, "BEFORE UPDATE", _JOB_TABLES, checks_role=False),
+    Guard(_TRANSITION_GUARD, _TRANSITION_GUARD_BODY, "BEFORE UPDATE", ("competitions",), checks_role=False),
+    Guard(_ATTEMPT_GUARD, _ATTEMPT_GUARD_BODY, "BEFORE INSERT OR UPDATE", ("attempts",), checks_role=False),
+    Guard(
+        _TARGET_FILES_GUARD,
+        _TARGET_FILES_GUARD_BODY,
+        "BEFORE UPDATE OF files",
+        ("targets",),
+        checks_role=False,
+    ),
+    Guard(SUBMISSION_GUARD, _SUBMISSION_GUARD_BODY, "AFTER INSERT", ("submissions",), checks_role=False),
+    Guard(GUESS_GUARD, _GUESS_GUARD_BODY, "AFTER INSERT", ("guesses",), checks_role=False),
 )

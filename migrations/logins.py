@@ -1,4 +1,4 @@
-"""Set the passwords with which the processes' roles sign in."""
+"""Set the database passwords of the processes' roles."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from sqlalchemy.exc import OperationalError
 
 from anoncup.errors import Forbidden
 from app.db import logins
-from migrations.run import make_unreachable_error
+from migrations.run import build_unreachable_error
 
 
 def set_passwords(database_url: str, folder: Path) -> None:
@@ -31,6 +31,6 @@ def set_passwords(database_url: str, folder: Path) -> None:
             "this user may not let roles sign in: {reason}", reason=problem.diag.message_primary
         ) from problem
     except OperationalError as problem:
-        raise make_unreachable_error(problem) from problem
+        raise build_unreachable_error(problem) from problem
     finally:
         engine.dispose()

@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import ProgrammingError
 
 from app.db import privileges
-from app.db.privileges import DELETES, PRIVILEGES, ROLES, ROW_POLICIES
+from app.db.privileges import DELETE_PRIVILEGES, PRIVILEGES, ROLES, ROW_POLICIES
 from migrations.guards import GUARDS
 
 logger = logging.getLogger(__name__)
@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 _NO_PARAMETERS = {"no_parameters": True}
 """Execution option with which a percent sign in a statement is literal."""
 
-VERBS = {"r": "SELECT", "i": "INSERT", "u": "UPDATE"}
+COMMAND_BY_LETTER = {"r": "SELECT", "i": "INSERT", "u": "UPDATE"}
 
 
 def apply_privileges(connection: Connection) -> None:
@@ -28,7 +28,7 @@ def apply_privileges(connection: Connection) -> None:
 
     If this user may not create the missing roles, only the owner keeps access to the tables.
     """
-    if _read_applied_digest(connection) == compute_digest():
+    if _read_applied_digest(connection) == _compute_grants_digest():
         return
     if not _ensure_roles(connection):
         logger.warning(
@@ -38,11 +38,11 @@ def apply_privileges(connection: Connection) -> None:
         return
     for statement in _build_statements():
         connection.exec_driver_sql(statement, execution_options=_NO_PARAMETERS)
-    connection.exec_driver_sql(f"COMMENT ON TABLE alembic_version IS 'privileges {compute_digest()}'")
+    connection.exec_driver_sql(f"COMMENT ON TABLE alembic_version IS 'privileges {_compute_grants_digest()}'")
     logger.info("the database's roles have their privileges")
 
 
-def compute_digest() -> str:
+def _compute_grants_digest() -> str:
     """Return a digest of all statements that would be executed."""
     return hashlib.sha256("\n".join([*_build_statements()]).encode()).hexdigest()
 
@@ -56,7 +56,7 @@ def _read_applied_digest(connection: Connection) -> str:
 def _ensure_roles(connection: Connection) -> bool:
     """Create missing roles; return whether all exist.
 
-    Roles belong to the whole server, so another database of ours may have created them.
+    Roles belong to the whole server, so they may have been created for another of our databases.
     """
     for role in _list_missing_roles(connection):
         try:
@@ -84,16 +84,16 @@ def _build_statements() -> Iterator[str]:
     yield f"REVOKE ALL ON {', '.join(PRIVILEGES)} FROM PUBLIC, {all_roles}"
     for role in ROLES:
         yield from _build_grants(role)
-    for table in sorted({fence.table for fence in ROW_POLICIES}):
+    for table in sorted({policy.table for policy in ROW_POLICIES}):
         yield from _build_policies(table)
     for guard in GUARDS:
         yield from guard.build_statements()
 
 
 def _build_database_statements(all_roles: str) -> Iterator[str]:
-    """Yield statements on the database, whose name only the database knows.
+    """Yield statements about the database itself. The server inserts the database's name.
 
-    They have no effect, and raise no error, for a user who does not own it.
+    For a user who does not own the database they have no effect and raise no error.
     """
     for statement in (
         f"GRANT CONNECT ON DATABASE %I TO {all_roles}",
@@ -103,24 +103,24 @@ def _build_database_statements(all_roles: str) -> Iterator[str]:
 
 
 def _build_grants(role: str) -> Iterator[str]:
-    for letter, verb in VERBS.items():
+    for letter, command in COMMAND_BY_LETTER.items():
         for table, columns in privileges.list_granted_columns(role, letter):
-            yield f"GRANT {verb} ({', '.join(columns)}) ON {table} TO {role}"
-    for table, deleting_roles in DELETES.items():
+            yield f"GRANT {command} ({', '.join(columns)}) ON {table} TO {role}"
+    for table, deleting_roles in DELETE_PRIVILEGES.items():
         if role in deleting_roles:
             yield f"GRANT DELETE ON {table} TO {role}"
 
 
 def _build_policies(table: str) -> Iterator[str]:
-    """Yield statements that open all rows to roles with privileges, but for those in ``ROW_POLICIES``."""
+    """Yield statements that give roles access to all rows that ``ROW_POLICIES`` does not restrict."""
     yield f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY"
     yield f"DROP POLICY IF EXISTS everybody ON {table}"
     yield f"CREATE POLICY everybody ON {table} USING (true) WITH CHECK (true)"
-    for fence in ROW_POLICIES:
-        if fence.table == table:
-            kind = "WITH CHECK" if fence.command == "INSERT" else "USING"
-            yield f"DROP POLICY IF EXISTS {fence.name} ON {table}"
+    for policy in ROW_POLICIES:
+        if policy.table == table:
+            kind = "WITH CHECK" if policy.command == "INSERT" else "USING"
+            yield f"DROP POLICY IF EXISTS {policy.name} ON {table}"
             yield (
-                f"CREATE POLICY {fence.name} ON {table} AS RESTRICTIVE FOR {fence.command} TO {fence.role} "
-                f"{kind} ({fence.condition})"
+                f"CREATE POLICY {policy.name} ON {table} AS RESTRICTIVE FOR {policy.command}"
+                f" TO {policy.role} {kind} ({policy.condition})"
             )

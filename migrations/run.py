@@ -33,7 +33,7 @@ def migrate(database_url: str, revision: str = "head") -> None:
         with engine.begin() as connection:
             migrate_on(connection, revision)
     except OperationalError as problem:
-        raise make_unreachable_error(problem) from problem
+        raise build_unreachable_error(problem) from problem
     except ProgrammingError as problem:
         if isinstance(problem.orig, InsufficientPrivilege):
             raise Forbidden(
@@ -47,7 +47,7 @@ def migrate(database_url: str, revision: str = "head") -> None:
 def migrate_on(connection: Connection, revision: str) -> None:
     """Migrate within the connection's transaction, so that it can be rolled back."""
     lock_schema(connection)
-    _refuse_unknown(connection)
+    _require_known_revision(connection)
     config = build_config()
     config.attributes["connection"] = connection
     command.upgrade(config, revision)
@@ -55,12 +55,13 @@ def migrate_on(connection: Connection, revision: str) -> None:
         role_grants.apply_privileges(connection)
 
 
-def _refuse_unknown(connection: Connection) -> None:
+def _require_known_revision(connection: Connection) -> None:
     """Raise Conflict if the database has an unknown revision: a later or a removed one."""
-    current = MigrationContext.configure(connection).get_current_revision()
-    if current is not None and current not in list_revisions():
+    current_revision = MigrationContext.configure(connection).get_current_revision()
+    if current_revision is not None and current_revision not in list_revisions():
         raise Conflict(
-            "the database is of revision {at}, which this version of anoncup does not know", at=current
+            "the database is of revision {at}, which this version of anoncup does not know",
+            at=current_revision,
         )
 
 
@@ -68,7 +69,7 @@ def lock_schema(connection: Connection) -> None:
     connection.exec_driver_sql("SELECT pg_advisory_xact_lock(%s)", (_SCHEMA_LOCK,))
 
 
-def make_unreachable_error(problem: OperationalError) -> Unavailable:
+def build_unreachable_error(problem: OperationalError) -> Unavailable:
     """Return the error as one line; the driver's text has a line for each address it tried."""
     reason = " ".join(str(problem.orig).split())
     return Unavailable("the database cannot be reached: {reason}", code="database_unavailable", reason=reason)

@@ -1,4 +1,4 @@
-"""Let processes that tests start write bytecode: there are hundreds, and only the first compiles."""
+"""Let processes that tests start write bytecode, so that only the first of hundreds compiles."""
 
 import os
 import sys

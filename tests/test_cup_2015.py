@@ -10,7 +10,7 @@ pytestmark = pytest.mark.full
 
 
 @pytest.mark.full
-def test_the_cup_is_played_to_its_reveal(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cup_is_played_to_its_reveal(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     teams = (cup_2015.OUR_TEAM, *[team for team in cup_2015.TEAMS if team != cup_2015.OUR_TEAM][:3])
     monkeypatch.setattr(cup_2015, "TEAMS", teams)
     cup = cup_2015.PlayedCup.create(client)

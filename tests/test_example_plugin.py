@@ -32,17 +32,17 @@ def cup(tmp_path: Path) -> Path:
     return folder
 
 
-def get_refusal_code(environment: PackageEnvironment, cup: Path) -> str:
+def read_refusal_code(environment: PackageEnvironment, cup: Path) -> str:
     completed = environment.run("-m", "anoncup.cli", "score", *RELEASE_OPTIONS, "--json", cwd=cup)
     assert completed.returncode == 2, completed.stderr
     return str(json.loads(completed.stdout)["code"])
 
 
-def test_the_example_is_listed_scores_anonymizes_and_loads_no_numbers_until_then(
+def test_example_is_listed_and_scores_and_anonymizes(
     environment: PackageEnvironment, example: Path, cup: Path, tmp_path: Path
 ) -> None:
     assert environment.run_anoncup("plugins", cwd=cup) == []
-    assert get_refusal_code(environment, cup) == "package_missing"
+    assert read_refusal_code(environment, cup) == "package_missing"
     environment.install(example, tmp_path / "wheels")
     (package,) = environment.run_anoncup("plugins", cwd=cup)
     assert package == {
@@ -79,32 +79,32 @@ def test_the_example_is_listed_scores_anonymizes_and_loads_no_numbers_until_then
 RECORD_VERSIONS = """
 from pathlib import Path
 from anoncup.competition.parser import parse_competition
-from anoncup.competition.scoring_versions import collect_counted_versions
+from anoncup.competition.scoring_versions import collect_scoring_versions
 from anoncup.competition.writer import replace_scored_by
 path = Path("competition.toml")
 text = path.read_text()
-counted = collect_counted_versions(parse_competition(text))
+counted = collect_scoring_versions(parse_competition(text))
 assert counted["packages.anoncup-example"] == "0.1.0", counted
 assert counted["measures.combinations_lost"] == counted["attackers.nearest_total"] == "1"
 path.write_text(replace_scored_by(text, counted))
 """
 
 
-def test_the_recorded_version_of_a_package_is_required_to_score(
+def test_recorded_version_of_a_package_is_required_to_score(
     environment: PackageEnvironment, example: Path, cup: Path, tmp_path: Path
 ) -> None:
     environment.install(example, tmp_path / "wheels")
     assert environment.run("-c", RECORD_VERSIONS, cwd=cup).returncode == 0
     assert environment.run_anoncup("score", *RELEASE_OPTIONS, cwd=cup)["verdict"] == "accepted"
     environment.upgrade(example, tmp_path / "wheels", "0.2.0")
-    assert get_refusal_code(environment, cup) == "part_version"
+    assert read_refusal_code(environment, cup) == "part_version"
     environment.upgrade(example, tmp_path / "wheels", "1.0")
-    assert get_refusal_code(environment, cup) == "package_version"
+    assert read_refusal_code(environment, cup) == "package_version"
     environment.uninstall()
-    assert get_refusal_code(environment, cup) == "package_missing"
+    assert read_refusal_code(environment, cup) == "package_missing"
 
 
-def test_a_file_has_the_scale_of_its_measure_where_that_weighs_and_is_read_without_it_elsewhere(
+def test_scales_include_the_packages_measure_only_if_it_has_a_weight(
     environment: PackageEnvironment, example: Path, cup: Path, tmp_path: Path
 ) -> None:
     environment.install(example, tmp_path / "wheels")
@@ -114,7 +114,7 @@ def test_a_file_has_the_scale_of_its_measure_where_that_weighs_and_is_read_witho
         assert ("combinations_lost = " in completed.stdout, completed.returncode) == (has_scale, 0)
 
 
-def test_a_failing_part_affects_only_contests_that_count_it(
+def test_failing_part_affects_only_contests_that_count_it(
     environment: PackageEnvironment, example: Path, cup: Path, tmp_path: Path
 ) -> None:
     (cup / "competition.toml").write_text(COMPETITION, "utf-8")
@@ -122,8 +122,8 @@ def test_a_failing_part_affects_only_contests_that_count_it(
     parts = example / "anoncup_example/parts.py"
     parts.write_text(parts.read_text().replace("import numpy as np", "raise ImportError('not here')"))
     environment.install(example, tmp_path / "wheels")
-    uncounted = COMPETITION + "[attackers.nearest_total]\ncounts = false\n"
-    (cup / "competition.toml").write_text(uncounted, "utf-8")
+    uncounted_file = COMPETITION + "[attackers.nearest_total]\ncounts = false\n"
+    (cup / "competition.toml").write_text(uncounted_file, "utf-8")
     assert environment.run_anoncup("score", *RELEASE_OPTIONS, cwd=cup) == scores_before
     (cup / "competition.toml").write_text(COMPETITION + PACKAGE_TABLES, "utf-8")
     completed = environment.run("-m", "anoncup.cli", "score", *RELEASE_OPTIONS, cwd=cup)

@@ -33,14 +33,14 @@ def run_anoncup(environment: PackageEnvironment, *arguments: str, cwd: Path) -> 
     return completed.stdout
 
 
-def test_the_example_track_keeps_the_laws(environment: PackageEnvironment, cup: Path) -> None:
+def test_example_track_keeps_the_laws(environment: PackageEnvironment, cup: Path) -> None:
     completed = environment.run(
         "-m", "pytest", "-q", "-p", "no:cacheprovider", EXAMPLE_TRACK / "tests", cwd=cup
     )
     assert completed.returncode == 0, completed.stdout
 
 
-def test_a_release_is_scored_and_attacked_by_its_own_questions(
+def test_release_of_the_example_track_is_scored_and_attacked(
     environment: PackageEnvironment, cup: Path
 ) -> None:
     scores = json.loads(
@@ -52,13 +52,19 @@ def test_a_release_is_scored_and_attacked_by_its_own_questions(
     sure = scores["attackers"]["nearest_pairs"]["rate"]
     assert scores["utility"] == shift / 2
     assert scores["security"] == max(link, sure)
-    places, moved = (read_points(cup / name) for name in ("data/places.csv", "mine/moved.csv"))
+    original_points, moved_points = (
+        read_points(cup / name) for name in ("data/places.csv", "mine/moved.csv")
+    )
     source = [int(line) - 1 for line in (cup / "mine/secret.csv").read_text().split()[1:]]
     nearest = [
-        min(range(len(places)), key=lambda index: euclidean_distance(places[index], point)) for point in moved
+        min(range(len(original_points)), key=lambda index: euclidean_distance(original_points[index], point))
+        for point in moved_points
     ]
     assert link == sum(map(int.__eq__, nearest, source)) / len(source)
-    distances = [euclidean_distance(point, places[index]) for point, index in zip(moved, source, strict=True)]
+    distances = [
+        euclidean_distance(point, original_points[index])
+        for point, index in zip(moved_points, source, strict=True)
+    ]
     assert shift == pytest.approx(
         sum(distances) / len(distances) / euclidean_distance((0, 0), (1000, 1000)), rel=1e-12
     )
@@ -80,7 +86,7 @@ def euclidean_distance(a: tuple[float, ...], b: tuple[float, ...]) -> float:
         ("x\n1\n", "header", None),
     ],
 )
-def test_an_invalid_release_is_refused_with_its_row(
+def test_invalid_release_is_refused_with_its_row(
     environment: PackageEnvironment, cup: Path, text: str, code: str, row: int | None
 ) -> None:
     (cup / "mine/moved.csv").write_text(text)

@@ -9,10 +9,10 @@ import pytest
 from nbclient import NotebookClient
 from nbformat import NotebookNode
 
-PAPERS = Path(__file__).parents[1] / "examples" / "papers.ipynb"
+NOTEBOOK = Path(__file__).parents[1] / "examples" / "papers.ipynb"
 pytestmark = pytest.mark.full
-TIMEOUT = 300
-"""Seconds for one cell; all cells take about ten."""
+CELL_TIMEOUT_S = 300
+"""Limit for one cell; all cells together take about ten seconds."""
 
 NUMBERS_CELL = """
 import json
@@ -43,17 +43,19 @@ Numbers = dict[str, Any]
 @pytest.fixture(scope="module")
 def executed_notebook(tmp_path_factory: pytest.TempPathFactory) -> NotebookNode:
     folder = tmp_path_factory.mktemp("notebook")
-    notebook: NotebookNode = nbformat.read(PAPERS, as_version=4)
+    notebook: NotebookNode = nbformat.read(NOTEBOOK, as_version=4)
     notebook.cells.append(nbformat.v4.new_code_cell(NUMBERS_CELL))
     with pytest.MonkeyPatch.context() as environment:
         for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR"):
             environment.setenv(name, str(folder / name.lower()))
         environment.setenv("MPLCONFIGDIR", str(folder / "matplotlib"))
         environment.delenv("MPLBACKEND", raising=False)
-        work = folder / "work"
-        work.mkdir()
-        NotebookClient(notebook, timeout=TIMEOUT, resources={"metadata": {"path": str(work)}}).execute()
-    assert not list(work.iterdir())
+        work_folder = folder / "work"
+        work_folder.mkdir()
+        NotebookClient(
+            notebook, timeout=CELL_TIMEOUT_S, resources={"metadata": {"path": str(work_folder)}}
+        ).execute()
+    assert not list(work_folder.iterdir())
     return notebook
 
 
@@ -67,8 +69,8 @@ def list_code_cells(notebook: NotebookNode) -> list[NotebookNode]:
     return [cell for cell in notebook.cells if cell.cell_type == "code"]
 
 
-def test_it_is_kept_without_outputs_and_imports_nothing_else_of_the_project() -> None:
-    notebook: NotebookNode = nbformat.read(PAPERS, as_version=4)
+def test_notebook_has_no_outputs_and_imports_only_anoncup() -> None:
+    notebook: NotebookNode = nbformat.read(NOTEBOOK, as_version=4)
     nbformat.validate(notebook)
     assert [cell.outputs for cell in list_code_cells(notebook)] == [[] for _ in list_code_cells(notebook)]
     assert {cell.execution_count for cell in list_code_cells(notebook)} == {None}
@@ -84,13 +86,13 @@ def test_it_is_kept_without_outputs_and_imports_nothing_else_of_the_project() ->
     ]
 
 
-def test_it_draws_its_figures_and_warns_of_nothing(executed_notebook: NotebookNode) -> None:
+def test_notebook_draws_two_figures_without_warnings(executed_notebook: NotebookNode) -> None:
     outputs = [output for cell in list_code_cells(executed_notebook) for output in cell.outputs]
     assert sum("image/png" in output.get("data", {}) for output in outputs) == 2
     assert not [output.text for output in outputs if "Warning" in output.get("text", "")]
 
 
-def test_table_1_is_the_papers(numbers: Numbers) -> None:
+def test_table_1_equals_the_papers(numbers: Numbers) -> None:
     expected = [0.6435287602, 0.7634816754, 0.8291073208, 0.8723424982, 0.8748393112]
     assert numbers["fixed"] == [99, 47, 19, 1, 0]
     assert numbers["s_lower"] == pytest.approx(expected, abs=1e-9)
@@ -99,7 +101,7 @@ def test_table_1_is_the_papers(numbers: Numbers) -> None:
     assert numbers["s_exact_0"] == pytest.approx([356.39559585829] * 2, abs=1e-9)
 
 
-def test_the_certified_bounds_hold_what_is_known_of_the_exact_values(numbers: Numbers) -> None:
+def test_certified_bounds_enclose_the_known_exact_values(numbers: Numbers) -> None:
     exact = {99: 0.6547335023, 19: 0.8439939045, 1: 0.8884889896, 0: 0.8909889896}
     columns = zip(*(numbers[name] for name in ("fixed", "s_lower", "lower", "upper")), strict=True)
     for fixed, s_lower, lower, upper in columns:
@@ -107,7 +109,7 @@ def test_the_certified_bounds_hold_what_is_known_of_the_exact_values(numbers: Nu
         assert lower - 1e-9 <= exact.get(fixed, lower) <= upper + 1e-9
 
 
-def test_the_text_beside_the_curve_and_the_groups_is_true(numbers: Numbers) -> None:
+def test_notebooks_statements_about_the_curve_are_true(numbers: Numbers) -> None:
     assert numbers["threshold"] == 0.64
     assert numbers["below_the_curve"][0] == 100
     assert numbers["groups"] == [48, 15]
@@ -125,7 +127,7 @@ def test_every_simulated_cheat_is_rejected(numbers: Numbers) -> None:
     assert min(cheat["least"] for cheat in (shift, random, group)) > numbers["threshold"]
 
 
-def test_the_methods_leave_the_utilities_at_0_that_they_leave_in_the_paper(numbers: Numbers) -> None:
+def test_same_utilities_are_0_as_in_the_paper(numbers: Numbers) -> None:
     assert {label: " ".join(names) for label, names in numbers["zeros"].items()} == {
         "Original": "U1 U2 U3 U4 U5 U6",
         "Da k-anonymity": "U1 U4 U5 U6",
@@ -139,7 +141,7 @@ def test_the_methods_leave_the_utilities_at_0_that_they_leave_in_the_paper(numbe
     }
 
 
-def test_the_text_about_the_methods_is_true(numbers: Numbers) -> None:
+def test_notebooks_statements_about_the_methods_are_true(numbers: Numbers) -> None:
     table = numbers["table_13"]
     original, cheating, deleting = (table[name] for name in ("Original", "Dc cheating", "Dh delete"))
     assert len(original) == 14

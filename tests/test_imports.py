@@ -14,7 +14,7 @@ PROGRAMS = {
     "the web application": "from app.main import create_app; create_app()",
     "a worker": "import workers.pool",
     "the clock": "import workers.clock",
-    "what forks them": "from workers import fork_server; fork_server.load()",
+    "what forks them": "from workers import fork_server; fork_server.preload_modules()",
     "migrations": "import migrations.run",
     "a competition file": """
 from anoncup.competition.parser import parse_competition
@@ -22,7 +22,7 @@ from anoncup.competition.templates import template
 parse_competition(template(2015)), parse_competition(template(2016))
 """,
 }
-READ_PROGRAM = """
+PARSE_PROGRAM = """
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
 from anoncup.plugins import TRACKS
@@ -35,7 +35,7 @@ TRACKS["transactions"].parse_original(
     parse_competition(template(2016)),
 )
 """
-RESOLVE_PROGRAM = """
+LAZY_FUNCTIONS_PROGRAM = """
 import gc, app.main, workers.main
 from anoncup.lazy import LazyFunction
 named = [each for each in gc.get_objects() if isinstance(each, LazyFunction)]
@@ -53,18 +53,18 @@ def list_loaded_packages(program: str) -> set[str]:
 
 @pytest.mark.full
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
-def test_processes_that_compute_nothing_load_no_numeric_packages(program: str) -> None:
+def test_processes_without_computation_load_no_numeric_packages(program: str) -> None:
     assert not list_loaded_packages(program) & (NUMERIC_PACKAGES | PROMPT_PACKAGES)
 
 
-def test_tables_are_read_without_the_compiler_and_the_solvers() -> None:
-    loaded = list_loaded_packages(READ_PROGRAM)
-    assert {"numpy", "pandas", "pyarrow"} <= loaded
-    assert not loaded & {"scipy", "numba"}
+def test_reading_tables_loads_neither_scipy_nor_numba() -> None:
+    loaded_packages = list_loaded_packages(PARSE_PROGRAM)
+    assert {"numpy", "pandas", "pyarrow"} <= loaded_packages
+    assert not loaded_packages & {"scipy", "numba"}
 
 
-def test_every_function_that_is_named_by_its_path_exists() -> None:
+def test_every_lazily_imported_function_exists() -> None:
     completed = subprocess.run(
-        [sys.executable, "-c", RESOLVE_PROGRAM], capture_output=True, text=True, check=True
+        [sys.executable, "-c", LAZY_FUNCTIONS_PROGRAM], capture_output=True, text=True, check=True
     )
     assert int(completed.stdout) > 50

@@ -16,7 +16,7 @@ from tests.support.environments import build_wheel
 
 ROOT = Path(__file__).parents[1]
 NOTEBOOK = ROOT / "examples" / "papers.ipynb"
-TABLE = "original.csv"
+TABLE_FILE = "original.csv"
 
 
 def find_dependencies(name: str) -> set[str]:
@@ -51,12 +51,12 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the Python of an environment with the wheel, its dependencies and what notebooks draw with."""
+    """The Python of an environment with the wheel, its dependencies and the notebook's plotting packages."""
     folder = tmp_path_factory.mktemp("environment")
     venv.create(folder, symlinks=True)
     (packages,) = folder.glob("lib/python*/site-packages")
-    needed = set().union(*map(find_dependencies, ("anoncup", "matplotlib", "jinja2")))
-    link_distributions(needed - {"anoncup"}, folder / "linked")
+    dependencies = set().union(*map(find_dependencies, ("anoncup", "matplotlib", "jinja2")))
+    link_distributions(dependencies - {"anoncup"}, folder / "linked")
     (packages / "linked.pth").write_text(f"{folder / 'linked'}\n")
     ZipFile(wheel).extractall(packages)
     return folder / "bin/python"
@@ -75,7 +75,7 @@ def run_python(python: Path, *arguments: str, folder: Path) -> str:
     return completed.stdout
 
 
-def test_the_wheel_has_the_library_only(wheel: Path) -> None:
+def test_wheel_contains_only_the_library(wheel: Path) -> None:
     names = set(ZipFile(wheel).namelist())
     info = f"anoncup-{version('anoncup')}.dist-info"
     assert {name.split("/")[0] for name in names} == {"anoncup", info}
@@ -86,9 +86,9 @@ def test_the_wheel_has_the_library_only(wheel: Path) -> None:
     }
 
 
-def test_the_library_needs_no_server_database_or_web_framework() -> None:
-    needed = {name.lower() for name in find_dependencies("anoncup")}
-    assert not needed & {
+def test_library_needs_no_server_database_or_web_framework() -> None:
+    dependencies = {name.lower() for name in find_dependencies("anoncup")}
+    assert not dependencies & {
         "alembic",
         "celery",
         "fastapi",
@@ -98,7 +98,7 @@ def test_the_library_needs_no_server_database_or_web_framework() -> None:
         "sqlalchemy",
         "uvicorn",
     }
-    assert len(needed) < 40
+    assert len(dependencies) < 40
 
 
 def test_commands_anonymize_attack_and_score_without_the_service(python: Path, tmp_path: Path) -> None:
@@ -107,8 +107,8 @@ def test_commands_anonymize_attack_and_score_without_the_service(python: Path, t
 
     assert "Running a service" not in anoncup("--help")
     (tmp_path / "competition.toml").write_text(anoncup("template", "2015"))
-    (tmp_path / TABLE).write_text(anoncup("generate", "--rows", "30"))
-    contest = ("--competition", "competition.toml", "--original", TABLE)
+    (tmp_path / TABLE_FILE).write_text(anoncup("generate", "--rows", "30"))
+    contest = ("--competition", "competition.toml", "--original", TABLE_FILE)
     anoncup("anonymize", *contest, "--method", "microaggregate", "--into", "mine")
     release = ("--anonymized", "mine/anonymized.csv", "--secret", "mine/secret.csv")
     assert json.loads(anoncup("score", *contest, *release, "--json"))
@@ -116,7 +116,7 @@ def test_commands_anonymize_attack_and_score_without_the_service(python: Path, t
 
 
 @pytest.mark.full
-def test_the_notebook_runs_without_the_service(python: Path, tmp_path: Path) -> None:
+def test_notebook_runs_without_the_service(python: Path, tmp_path: Path) -> None:
     cells = nbformat.read(NOTEBOOK, as_version=4).cells
     code = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
     assert run_python(python, "-c", code, folder=tmp_path)

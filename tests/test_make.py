@@ -1,4 +1,4 @@
-"""``make serve`` with the real make: no process remains when one of them is killed."""
+"""``make serve`` with the real make: no process survives when make or the supervisor is killed."""
 
 import os
 import signal
@@ -56,20 +56,20 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("program", "number"),
+    ("program", "signal_number"),
     [
         pytest.param("make", signal.SIGTERM, marks=pytest.mark.full, id="make is asked to end"),
         pytest.param("make", signal.SIGKILL, id="make is killed"),
         pytest.param("bin/anoncup", signal.SIGKILL, marks=pytest.mark.full, id="the supervisor is killed"),
     ],
 )
-def test_no_process_remains_when(program: str, number: signal.Signals, data: Path) -> None:
+def test_no_process_survives(program: str, signal_number: signal.Signals, data: Path) -> None:
     with run_make("serve", f"PORT={find_free_port()}", f"DATA={data}") as (process, children):
         names = " ".join(" ".join(child.cmdline()) for child in children)
         assert all(
             part in names for part in ("valkey", "postgres", "app.cli.web_server", "workers.fork_server")
         )
         victim = psutil.Process(process.pid) if program == "make" else find_process(program, children)
-        victim.send_signal(number)
+        victim.send_signal(signal_number)
         assert poll_until(lambda: not any(map(is_alive, children)))
         process.wait(TIMEOUT_S)

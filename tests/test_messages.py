@@ -43,27 +43,25 @@ MESSAGE_CALLS = {
         ("{a}", {"a": "{b}", "b": 1}, "{b}"),
     ],
 )
-def test_the_english_has_the_values_in_their_places(
-    template: str, values: dict[str, Value], expected: str
-) -> None:
+def test_message_is_formatted_with_its_values(template: str, values: dict[str, Value], expected: str) -> None:
     assert str(Message(template, **values)) == expected
 
 
-@pytest.mark.parametrize("hostile", ["{a.__class__}", "{a[0]}", "{a:1000000000}", "{a!s}", "{", "}", "{0}"])
-def test_a_template_from_elsewhere_reaches_nothing_but_its_values(hostile: str) -> None:
-    assert str(Message(hostile, a="secret", b="9")) == hostile
+@pytest.mark.parametrize("template", ["{a.__class__}", "{a[0]}", "{a:1000000000}", "{a!s}", "{", "}", "{0}"])
+def test_hostile_templates_cannot_access_attributes(template: str) -> None:
+    assert str(Message(template, a="secret", b="9")) == template
 
 
-def test_a_form_of_numbers_leaves_other_values_alone() -> None:
+def test_number_formats_do_not_apply_to_other_values() -> None:
     assert str(Message("{a:.0f} {b:,}", a="many", b=None)) == "many None"
 
 
-def test_a_message_comes_back_from_where_it_was_stored() -> None:
+def test_messages_round_trip_through_json() -> None:
     message = Message("{a} {b} {c}", a=1, b=("x", Message("y {z}", z=2.5)), c=None)
     assert Message.from_json(json.loads(json.dumps(message.to_json()))) == message
 
 
-ROW_FORMS = ("{rows} row is left of {all}", "{rows} rows are left of {all}", "rows")
+PLURAL_FORMS = ("{rows} row is left of {all}", "{rows} rows are left of {all}", "rows")
 
 
 @pytest.mark.parametrize(
@@ -75,20 +73,20 @@ ROW_FORMS = ("{rows} row is left of {all}", "{rows} rows are left of {all}", "ro
         ("1", "1 rows are left of 9"),
     ],
 )
-def test_a_message_that_counts_has_the_form_for_its_number(rows: int | str, expected: str) -> None:
-    assert str(PluralMessage(*ROW_FORMS, rows=rows, all=9)) == expected
+def test_plural_messages_choose_the_form_for_their_count(rows: int | str, expected: str) -> None:
+    assert str(PluralMessage(*PLURAL_FORMS, rows=rows, all=9)) == expected
 
 
-def test_a_message_that_counts_comes_back_with_its_forms_and_is_one_sentence_to_who_knows_of_none() -> None:
+def test_plural_messages_round_trip_and_degrade_to_plain_messages() -> None:
     for rows in (1, 2):
-        message = PluralMessage(*ROW_FORMS, rows=rows, all=PluralMessage("{n} row", "{n} rows", "n", n=1))
-        stored = json.loads(json.dumps(message.to_json()))
-        assert Message.from_json(stored) == message
+        message = PluralMessage(*PLURAL_FORMS, rows=rows, all=PluralMessage("{n} row", "{n} rows", "n", n=1))
+        stored_json = json.loads(json.dumps(message.to_json()))
+        assert Message.from_json(stored_json) == message
         assert (
             deserialize_prefixed("note", json.loads(json.dumps(serialize_prefixed("note", message))))
             == message
         )
-        singular_message = Message.from_json({part: stored[part] for part in ("template", "values")})
+        singular_message = Message.from_json({part: stored_json[part] for part in ("template", "values")})
         assert (type(singular_message), str(singular_message), singular_message.values_in_english()) == (
             Message,
             str(message),
@@ -96,12 +94,12 @@ def test_a_message_that_counts_comes_back_with_its_forms_and_is_one_sentence_to_
         )
 
 
-def test_a_message_gives_plain_values() -> None:
+def test_values_in_english_are_plain() -> None:
     message = Message("{a} {b}", a=("x", "y"), b=Message("from {c} up", c=0))
     assert message.values_in_english() == {"a": ["x", "y"], "b": "from 0 up", "c": 0}
 
 
-def test_plain_values_include_those_of_nested_messages_except_outer_names() -> None:
+def test_values_in_english_include_those_of_nested_messages() -> None:
     inner_message = Message("{low} of {deeper}", low=1, deeper=Message("{end}", end=9), name="inner")
     message = Message(
         "{name}: {parts}", name="outer", parts=("x", inner_message, Message("{low} {high}", low=2, high=3))
@@ -111,7 +109,7 @@ def test_plain_values_include_those_of_nested_messages_except_outer_names() -> N
     }  # fmt: skip
 
 
-def test_a_remote_message_keeps_its_text_and_values() -> None:
+def test_remote_message_keeps_its_text_and_values() -> None:
     remote_message = RemoteMessage("{row} is what somebody wrote", row=3, names=["a"])  # type: ignore[arg-type]
     assert str(remote_message) == "{row} is what somebody wrote"
     outer_message = Message("{reason}: again", reason=remote_message)
@@ -123,7 +121,7 @@ def test_control_characters_are_made_visible() -> None:
     assert replace_control_characters("a\0\x1b[2J\x7f\x9b日") == "a␀␛[2J␡\\x9b日"
 
 
-def test_a_message_is_filled_with_translated_words_and_formatted_numbers() -> None:
+def test_templates_are_filled_with_translated_words_and_numbers() -> None:
     values: dict[str, Value] = {"rows": 8333, "what": Message("few")}
     sentence = fill_template(
         "{rows:,} {what}",
@@ -134,14 +132,14 @@ def test_a_message_is_filled_with_translated_words_and_formatted_numbers() -> No
     assert sentence == ",8,333 FEW"
 
 
-def test_an_error_says_its_values_beside_its_sentence() -> None:
+def test_error_description_includes_its_values() -> None:
     error = TooManyRequests("used all {limit}", retry_after=3, code="used_up", limit=5)
     assert (str(error), error.code, error.retry_after) == ("used all 5", "used_up", 3)
     assert describe_error(error) == {"values": {"limit": 5}}
     assert DomainError(error.message).message == error.message
 
 
-def test_an_error_of_files_says_the_values_of_each_problem() -> None:
+def test_upload_error_describes_each_problem() -> None:
     problem = FileProblem("guess", 2, None, "blank", Message("row {row} is blank", row=2), line=3, value=" ")
     assert describe_error(InvalidUpload([problem], total=7)) == {
         "values": {"row": 2},
@@ -161,8 +159,8 @@ def test_an_error_of_files_says_the_values_of_each_problem() -> None:
     assert describe_error(TooLarge("{file} is too large", file="guess"))["file"] == "guess"
 
 
-def test_messages_are_not_concatenated_where_they_are_raised() -> None:
-    """Texts from elsewhere, such as another service, may be a ``Message`` as they are."""
+def test_raised_messages_are_not_concatenated() -> None:
+    """Only a plain ``Message`` may take a text from elsewhere, such as one of another service."""
     violations = [
         f"{file.relative_to(ROOT)}:{call.lineno}"
         for folder in ("anoncup", "app", "workers", "migrations")

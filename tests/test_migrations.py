@@ -89,7 +89,7 @@ ORDER BY name
 
 @pytest.fixture
 def new_revision(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """A function that adds a revision after the existing ones."""
+    """A function that adds a revision after the existing ones, with extra code."""
     folder = tmp_path / "versions"
     folder.mkdir()
 
@@ -144,7 +144,7 @@ def test_migrating_again_changes_nothing(settings: Settings) -> None:
     migrate(settings.database_url)
 
 
-def test_a_later_revision_keeps_the_rows(restore_url: str, new_revision: Callable[[str], None]) -> None:
+def test_later_revision_keeps_existing_rows(restore_url: str, new_revision: Callable[[str], None]) -> None:
     fill_database(restore_url)
     rows_before = read_rows(restore_url)
     assert sorted(rows_before) == ["competitions", "evaluations", "secrets", "submissions", "teams", "users"]
@@ -157,7 +157,7 @@ def test_a_later_revision_keeps_the_rows(restore_url: str, new_revision: Callabl
 
 
 @pytest.mark.full
-def test_a_backup_of_an_earlier_revision_is_migrated_when_it_is_restored(
+def test_restoring_an_old_backup_migrates_it(
     restore_url: str, tmp_path: Path, new_revision: Callable[[str], None]
 ) -> None:
     fill_database(restore_url)
@@ -167,9 +167,9 @@ def test_a_backup_of_an_earlier_revision_is_migrated_when_it_is_restored(
     delete_rows(restore_url)
     new_revision("")
     with service.open_backup(tmp_path / "old.tar") as (backup, contents):
-        places = KeyPaths(None, tmp_path / "private")
+        key_paths = KeyPaths(None, tmp_path / "private")
         service.restore(
-            backup, contents, url=restore_url, store=open_store(str(tmp_path / "new")), key_paths=places
+            backup, contents, url=restore_url, store=open_store(str(tmp_path / "new")), key_paths=key_paths
         )
     rows_after = read_rows(restore_url)
     assert rows_after.pop("teams") == [(*team, f"we are {team[2]}") for team in rows_before.pop("teams")]
@@ -196,9 +196,7 @@ def read_revision(url: str) -> str:
 
 
 @pytest.mark.full
-def test_a_migration_that_fails_leaves_the_database_as_it_was(
-    restore_url: str, new_revision: Callable[[str], None]
-) -> None:
+def test_failed_migration_changes_nothing(restore_url: str, new_revision: Callable[[str], None]) -> None:
     fill_database(restore_url)
     rows_before = read_rows(restore_url)
     new_revision('op.create_table("users", sa.Column("id", sa.Integer()))')
@@ -208,7 +206,7 @@ def test_a_migration_that_fails_leaves_the_database_as_it_was(
     assert read_revision(restore_url) == "0001"
 
 
-def test_a_database_of_an_unknown_revision_is_refused_and_stays_as_it_was(restore_url: str) -> None:
+def test_database_of_an_unknown_revision_is_refused_unchanged(restore_url: str) -> None:
     fill_database(restore_url)
     rows_before = read_rows(restore_url)
     engine = create_engine(restore_url)
@@ -222,7 +220,7 @@ def test_a_database_of_an_unknown_revision_is_refused_and_stays_as_it_was(restor
 
 
 @pytest.mark.full
-def test_the_initial_revision_can_be_taken_back_and_made_again(restore_url: str) -> None:
+def test_initial_revision_can_be_downgraded_and_reapplied(restore_url: str) -> None:
     migrate(restore_url)
     schema_before = list_schema_names(restore_url)
     engine, config = create_engine(restore_url), build_config()
@@ -247,11 +245,11 @@ def list_schema_names(url: str) -> list[str]:
 
 
 @pytest.mark.full
-def test_a_database_that_is_away_is_said_in_one_line(tmp_path: Path) -> None:
+def test_unreachable_database_is_reported_in_one_line(tmp_path: Path) -> None:
     url = f"postgresql+psycopg://cup:canary-password@/cup?host={tmp_path}"
-    with pytest.raises(Unavailable) as raised:
+    with pytest.raises(Unavailable) as excinfo:
         migrate(url)
-    assert "\n" not in str(raised.value)
+    assert "\n" not in str(excinfo.value)
     completed = subprocess.run(
         [Path(sys.executable).parent / "anoncup", "migrate"],
         env={"DATABASE_URL": url, "REDIS_URL": "redis://127.0.0.1:1/0"},
@@ -278,29 +276,27 @@ def run_migrate(url: str) -> "subprocess.CompletedProcess[str]":
 
 @pytest.mark.full
 @pytest.mark.parametrize("scheme", ["postgres", "postgresql", "postgresql+psycopg"])
-def test_the_databases_address_may_be_written_as_other_programs_write_it(
-    settings: Settings, scheme: str
-) -> None:
+def test_all_common_database_url_schemes_are_accepted(settings: Settings, scheme: str) -> None:
     address = settings.database_url.partition("://")[2]
     assert run_migrate(f"{scheme}://{address}").returncode == 0
 
 
 @pytest.mark.full
-def test_an_address_of_another_kind_of_database_is_refused_without_a_traceback() -> None:
+def test_url_of_another_database_kind_is_refused_without_traceback() -> None:
     completed = run_migrate("mysql://cup:canary-password@localhost/cup")
     assert completed.returncode == 2
     assert completed.stderr == "anoncup: DATABASE_URL must begin with postgresql://\n"
 
 
 @pytest.mark.full
-def test_an_address_whose_port_is_no_number_is_refused_without_a_traceback() -> None:
+def test_url_with_an_invalid_port_is_refused_without_traceback() -> None:
     completed = run_migrate("postgresql://cup:canary-password@localhost:543x/cup")
     assert completed.returncode == 2
     assert completed.stderr == "anoncup: the port in DATABASE_URL is no number\n"
 
 
 @pytest.mark.full
-def test_a_migration_waits_for_a_database_that_starts_at_the_same_time(data: Path) -> None:
+def test_migration_waits_for_a_starting_database(data: Path) -> None:
     with run_embedded_services(data) as services:
         url = services.database_url
     (folder,) = parse_qs(urlsplit(url).query)["host"]
@@ -308,22 +304,20 @@ def test_a_migration_waits_for_a_database_that_starts_at_the_same_time(data: Pat
     env = {"DATABASE_URL": url, "REDIS_URL": "redis://127.0.0.1:1/0", "ANONCUP_DATABASE_WAIT_S": "120"}
     address = Path(folder, ".s.PGSQL.5432")
     address.parent.mkdir(exist_ok=True)
-    with socket.socket(socket.AF_UNIX) as not_ready:
-        not_ready.bind(str(address))
-        not_ready.listen()
-        with subprocess.Popen(arguments, env=env) as migrating:
-            not_ready.accept()[0].close()
-            not_ready.close()
+    with socket.socket(socket.AF_UNIX) as closed_socket:
+        closed_socket.bind(str(address))
+        closed_socket.listen()
+        with subprocess.Popen(arguments, env=env) as migration:
+            closed_socket.accept()[0].close()
+            closed_socket.close()
             address.unlink()
             with run_embedded_services(data):
-                assert migrating.wait() == 0
+                assert migration.wait() == 0
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("arguments", [["migrate"], ["admin", "create-user", "Ada", "--password-stdin"]])
-def test_a_slip_in_the_name_of_the_data_folder_makes_no_database(
-    tmp_path: Path, arguments: list[str]
-) -> None:
+def test_mistyped_data_folder_creates_no_database(tmp_path: Path, arguments: list[str]) -> None:
     completed = subprocess.run(
         [Path(sys.executable).parent / "anoncup", *arguments, "--data", tmp_path / "typo"],
         env={},
@@ -339,7 +333,7 @@ def test_a_slip_in_the_name_of_the_data_folder_makes_no_database(
 
 
 @pytest.mark.full
-def test_an_account_that_begins_a_new_service_says_so(tmp_path: Path) -> None:
+def test_first_account_reports_that_it_began_a_new_service(tmp_path: Path) -> None:
     outputs = [
         subprocess.run(
             [Path(sys.executable).parent / "anoncup", "admin", "create-user", name, "--password-stdin"],

@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.name_rules import EXCEPTIONS, ROOT, find_faults
 
-FAULTY = {
+FAULTY_CODE = {
     "a participle": ("app/a.py", "def told(): ...", "app/a.py: told"),
     "a regular participle": ("app/a.py", "class Attacked: ...", "app/a.py: Attacked"),
     "a preposition": ("app/a.py", "def of(): ...", "app/a.py: of"),
@@ -21,7 +21,7 @@ FAULTY = {
     "an import from conftest": ("tests/a.py", "from tests.conftest import load", "tests/a.py: imports"),
     "a helper": ("app/a.py", "def load(): ...\nROWS = load()", "app/a.py: load"),
 }
-ALLOWED = {
+ALLOWED_CODE = {
     "a seed": ("app/a.py", "def seed(): ..."),
     "a longer name": ("app/a.py", "def is_told(): ..."),
     "a private helper": ("app/a.py", "def _load(): ...\nROWS = _load()"),
@@ -35,25 +35,25 @@ def write(root: Path, path: str, text: str) -> None:
     (root / path).write_text(text)
 
 
-@pytest.mark.parametrize(("path", "text", "fault"), FAULTY.values(), ids=FAULTY)
-def test_a_name_that_breaks_a_rule_is_reported(tmp_path: Path, path: str, text: str, fault: str) -> None:
+@pytest.mark.parametrize(("path", "text", "fault"), FAULTY_CODE.values(), ids=FAULTY_CODE)
+def test_name_that_breaks_a_rule_is_reported(tmp_path: Path, path: str, text: str, fault: str) -> None:
     write(tmp_path, path, text)
     assert list(find_faults(tmp_path)) == [fault]
 
 
-@pytest.mark.parametrize(("path", "text"), ALLOWED.values(), ids=ALLOWED)
-def test_a_name_that_keeps_the_rules_is_not(tmp_path: Path, path: str, text: str) -> None:
+@pytest.mark.parametrize(("path", "text"), ALLOWED_CODE.values(), ids=ALLOWED_CODE)
+def test_name_that_keeps_the_rules_is_not_reported(tmp_path: Path, path: str, text: str) -> None:
     write(tmp_path, path, text)
     assert find_faults(tmp_path) == {}
 
 
-def test_a_function_that_another_file_uses_needs_no_underscore(tmp_path: Path) -> None:
+def test_functions_used_by_other_files_need_no_underscore(tmp_path: Path) -> None:
     write(tmp_path, "app/a.py", "def load(): ...\nROWS = load()")
     write(tmp_path, "workers/b.py", "from app.a import load")
     assert find_faults(tmp_path) == {}
 
 
-def test_two_classes_of_the_code_have_different_names(tmp_path: Path) -> None:
+def test_duplicate_class_names_in_the_code_are_reported(tmp_path: Path) -> None:
     write(tmp_path, "app/a.py", "class Board: ...")
     write(tmp_path, "workers/b.py", "class Board: ...")
     write(tmp_path, "anoncup/schemas/c.py", "class Board: ...")  # the API type of the same thing
@@ -61,5 +61,5 @@ def test_two_classes_of_the_code_have_different_names(tmp_path: Path) -> None:
     assert list(find_faults(tmp_path)) == ["workers/b.py: Board"]
 
 
-def test_the_checkout_has_the_exceptions_and_no_other_fault() -> None:
+def test_repository_has_only_the_listed_exceptions() -> None:
     assert find_faults(ROOT).keys() == EXCEPTIONS.keys()

@@ -18,10 +18,10 @@ from tests.support.uploads import score_everything
 pytestmark = pytest.mark.full
 
 ROOT = Path(__file__).parent.parent
-BOARD = "/api/v1/competitions/small/boards/anonymization"
+BOARD_URL = "/api/v1/competitions/small/boards/anonymization"
 DAYS = ("2026-11-21", "2026-11-22", "2026-11-23")
 
-DOCKER = f"""#!/bin/sh
+DOCKER_SCRIPT = f"""#!/bin/sh
 # `docker compose run … -v FOLDER:/backups SERVICE anoncup …`, without a container.
 while [ "$1" != anoncup ]; do
     [ "$1" = -v ] && folder=${{2%%:*}}
@@ -52,7 +52,7 @@ def folder(tmp_path: Path) -> Path:
     for name in ("backups", "key-backups", "bin"):
         (folder / name).mkdir(parents=True)
     (folder / "nightly").write_text(read_documented_script().replace("/srv/anoncup", str(folder)))
-    (folder / "bin" / "docker").write_text(DOCKER)
+    (folder / "bin" / "docker").write_text(DOCKER_SCRIPT)
     (folder / "bin" / "date").write_text('#!/bin/sh\necho "$DAY"\n')
     for name in ("nightly", "bin/docker", "bin/date"):
         (folder / name).chmod(0o755)
@@ -69,14 +69,14 @@ def list_names(folder: Path) -> set[str]:
     return {file.name for file in folder.iterdir()}
 
 
-def age_files(folder: Path, *, days: int) -> None:
+def backdate_backups(folder: Path, *, days: int) -> None:
     moment = time.time() - days * 86400
     for name in ("backups", "key-backups"):
         for file in (folder / name).iterdir():
             os.utime(file, (moment, moment))
 
 
-def test_three_nightly_backups_are_written_and_the_last_one_brings_everything_back(
+def test_last_of_three_nightly_backups_can_be_restored(
     arena: Arena, settings: Settings, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for seed, day in enumerate(DAYS):
@@ -85,7 +85,7 @@ def test_three_nightly_backups_are_written_and_the_last_one_brings_everything_ba
         run_nightly(folder, day)
     assert list_names(folder / "backups") == {f"cup-{day}.tar.gz" for day in DAYS}
     assert list_names(folder / "key-backups") == {f"keys-{day}.tar" for day in DAYS}
-    board = arena.client.get(BOARD).content
+    board = arena.client.get(BOARD_URL).content
 
     data = tmp_path / "new"
     backup = folder / "backups" / f"cup-{DAYS[-1]}.tar.gz"
@@ -97,20 +97,20 @@ def test_three_nightly_backups_are_written_and_the_last_one_brings_everything_ba
         run_embedded_services(data) as services,
         open_restored_client(monkeypatch, services.database_url, data) as client,
     ):
-        assert client.get(BOARD).content == board
+        assert client.get(BOARD_URL).content == board
 
 
-def test_a_second_backup_of_a_day_replaces_the_first_and_old_ones_go_after_two_weeks(
+def test_backups_are_replaced_daily_and_deleted_after_two_weeks(
     arena: Arena, settings: Settings, folder: Path
 ) -> None:
     run_nightly(folder, DAYS[0])
-    first = (folder / "backups" / f"cup-{DAYS[0]}.tar.gz").read_bytes()
+    first_backup = (folder / "backups" / f"cup-{DAYS[0]}.tar.gz").read_bytes()
     run_nightly(folder, DAYS[0])
-    assert (folder / "backups" / f"cup-{DAYS[0]}.tar.gz").read_bytes() != first
-    age_files(folder, days=14)
+    assert (folder / "backups" / f"cup-{DAYS[0]}.tar.gz").read_bytes() != first_backup
+    backdate_backups(folder, days=14)
     run_nightly(folder, DAYS[1])
     assert list_names(folder / "backups") == {f"cup-{day}.tar.gz" for day in DAYS[:2]}
-    age_files(folder, days=16)
+    backdate_backups(folder, days=16)
     run_nightly(folder, DAYS[2])
     assert list_names(folder / "backups") == {f"cup-{DAYS[2]}.tar.gz"}
     assert list_names(folder / "key-backups") == {f"keys-{DAYS[2]}.tar"}

@@ -82,7 +82,7 @@ def import_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[P
             del sys.modules[name]
 
 
-def test_a_packages_parts_join_their_track_and_the_track_stays_as_it_was(import_folder: Path) -> None:
+def test_packages_parts_extend_a_copy_of_their_track(import_folder: Path) -> None:
     install_package(import_folder, "coins", WORKING_CODE)
     measures_before = dict(BUILT_IN["microdata"].measures)
     plugins = discover_plugins(BUILT_IN)
@@ -96,9 +96,7 @@ def test_a_packages_parts_join_their_track_and_the_track_stays_as_it_was(import_
 
 
 @pytest.mark.parametrize(("code", "reason"), BROKEN_PLUGINS.items())
-def test_a_package_that_does_not_fit_is_left_out_whole_and_says_why(
-    import_folder: Path, code: str, reason: str
-) -> None:
+def test_broken_package_is_left_out_with_a_reason(import_folder: Path, code: str, reason: str) -> None:
     install_package(import_folder, "coins", f"{PART_CODE}\n{code}\n")
     install_package(import_folder, "others", WORKING_CODE.replace("coins", "others"))
     plugins = discover_plugins(BUILT_IN)
@@ -106,15 +104,19 @@ def test_a_package_that_does_not_fit_is_left_out_whole_and_says_why(
     assert plugins.tracks["microdata"].measures.keys() - BUILT_IN["microdata"].measures.keys() == {"others"}
 
 
-def test_the_first_of_two_packages_with_the_same_part_is_taken(tmp_path: Path) -> None:
+def test_first_of_two_packages_with_the_same_part_wins(tmp_path: Path) -> None:
     install_package(tmp_path, "a_coins", WORKING_CODE)
     install_package(tmp_path, "b_coins", WORKING_CODE)
-    first, second = list_packages(tmp_path)
-    assert (first["name"], first["parts"]) == ("a-coins", ["microdata.measures.coins"])
-    assert (second["name"], second["parts"], second["broken"]) == ("b-coins", [], "there is coins already")
+    first_package, second_package = list_packages(tmp_path)
+    assert (first_package["name"], first_package["parts"]) == ("a-coins", ["microdata.measures.coins"])
+    assert (second_package["name"], second_package["parts"], second_package["broken"]) == (
+        "b-coins",
+        [],
+        "there is coins already",
+    )
 
 
-def test_a_track_may_come_from_one_package_and_its_measure_from_another(tmp_path: Path) -> None:
+def test_packages_may_extend_each_others_tracks(tmp_path: Path) -> None:
     track = "from dataclasses import replace\nfrom anoncup.tracks.microdata import MICRODATA\n"
     plugin = "PLUGIN = Plugin(api=0, tracks={'chess': replace(MICRODATA, name='chess')})\n"
     install_package(tmp_path, "z_chess", track + PART_CODE + plugin)
@@ -126,7 +128,7 @@ def test_a_track_may_come_from_one_package_and_its_measure_from_another(tmp_path
 
 
 @pytest.mark.full
-def test_a_broken_package_stops_neither_the_list_nor_a_competition_file(tmp_path: Path) -> None:
+def test_broken_package_does_not_affect_other_commands(tmp_path: Path) -> None:
     install_package(tmp_path, "coins", "import nothing_that_there_is")
     (package,) = list_packages(tmp_path)
     assert package["broken"] == "ModuleNotFoundError: No module named 'nothing_that_there_is'"
@@ -134,26 +136,26 @@ def test_a_broken_package_stops_neither_the_list_nor_a_competition_file(tmp_path
     run_python(tmp_path, "-c", program)
 
 
-def test_what_packages_import_loads_no_numbers() -> None:
+def test_importing_the_plugin_api_loads_no_numeric_packages() -> None:
     modules = "anoncup.tracks.plugin, anoncup.tracks.parts, anoncup.tracks.model, anoncup.rules.parameters"
     run_python(Path(), "-c", f"import {modules}, sys; assert not {{'numpy', 'pandas'}} & set(sys.modules)")
 
 
 @pytest.mark.full
-def test_the_library_has_all_that_it_names() -> None:
+def test_library_exports_all_names() -> None:
     run_python(
         Path(), "-c", "from anoncup import *; import anoncup; assert set(anoncup.__all__) <= set(globals())"
     )
 
 
-REQUIRES = "[requires]\ncoins = "
+REQUIRES_TOML = "[requires]\ncoins = "
 REQUIRES_PROGRAM = f"""
 import sys
 from anoncup.errors import InvalidCompetition
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
 try:
-    print(dict(parse_competition(template(2015) + {REQUIRES!r} + sys.argv[1]).requires))
+    print(dict(parse_competition(template(2015) + {REQUIRES_TOML!r} + sys.argv[1]).requires))
 except InvalidCompetition as problem:
     print(problem.code, problem)
 """
@@ -179,7 +181,7 @@ except InvalidCompetition as problem:
         ("", '">=0.3"', "package_missing requires.coins: the package coins is not installed"),
     ],
 )
-def test_a_file_that_needs_a_package_is_refused_where_it_is_not_installed_like_that(
+def test_required_package_versions_are_checked(
     tmp_path: Path, version: str, specifier: str, expected: str
 ) -> None:
     if version:
@@ -187,7 +189,7 @@ def test_a_file_that_needs_a_package_is_refused_where_it_is_not_installed_like_t
     assert run_python(tmp_path, "-c", REQUIRES_PROGRAM, specifier).startswith(expected)
 
 
-def test_a_package_that_does_not_work_is_not_what_a_file_needs(tmp_path: Path) -> None:
+def test_broken_package_does_not_satisfy_a_requirement(tmp_path: Path) -> None:
     install_package(tmp_path, "coins", "import nothing_that_there_is")
     output = run_python(tmp_path, "-c", REQUIRES_PROGRAM, '">=0"')
     assert output == "package_broken requires.coins: the package coins is installed, but does not work\n"

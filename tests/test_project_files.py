@@ -14,7 +14,7 @@ DOCUMENTS = [
     "NOTICE",
     *(str(path.relative_to(ROOT)) for folder in ("", "docs") for path in (ROOT / folder).glob("*.md")),
 ]
-PERMISSIVE = re.compile(r"MIT|BSD|Apache|ISC|PSF|0BSD|Zlib|CC0")
+PERMISSIVE_LICENCES = re.compile(r"MIT|BSD|Apache|ISC|PSF|0BSD|Zlib|CC0")
 LGPL_PACKAGES = {"psycopg", "psycopg-binary"}
 """Under the LGPL, used unmodified as NOTICE states."""
 PATH_PATTERN = re.compile(
@@ -54,44 +54,46 @@ def list_locked_packages() -> set[str]:
     }
 
 
-def test_every_package_that_runs_may_be_used_beside_this_licence() -> None:
+def test_dependencies_have_compatible_licences() -> None:
     assert len(list_locked_packages()) > 60
     assert {
-        name for name in list_locked_packages() if not PERMISSIVE.search(join_licences(name))
+        name for name in list_locked_packages() if not PERMISSIVE_LICENCES.search(join_licences(name))
     } == LGPL_PACKAGES
     assert "psycopg (LGPL-3.0-only)" in (ROOT / "NOTICE").read_text("utf-8")
 
 
-def test_no_other_package_brings_one_of_our_names() -> None:
+def test_our_package_names_are_not_used_by_other_distributions() -> None:
     providers = packages_distributions()
     assert all(set(providers.get(name, ())) <= {"anoncup"} for name in OWN_PACKAGES)
 
 
-def test_the_notice_names_every_licence_of_a_vendored_file() -> None:
-    vendored = {str(path.relative_to(ROOT)) for path in (ROOT / "app").rglob("*LICENSE.txt")}
-    assert vendored
-    assert all(path in (ROOT / "NOTICE").read_text("utf-8") for path in vendored)
+def test_notice_names_every_licence_of_a_vendored_file() -> None:
+    licence_files = {str(path.relative_to(ROOT)) for path in (ROOT / "app").rglob("*LICENSE.txt")}
+    assert licence_files
+    assert all(path in (ROOT / "NOTICE").read_text("utf-8") for path in licence_files)
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
-def test_every_file_that_a_document_names_exists(document: str) -> None:
+def test_files_named_in_documents_exist(document: str) -> None:
     paths = set(PATH_PATTERN.findall((ROOT / document).read_text("utf-8")))
     assert {name for name in paths if not list(ROOT.glob(name)) and not list(ROOT.glob(f"{name}-*"))} == set()
 
 
-def test_the_command_prints_its_version() -> None:
+def test_command_prints_its_version() -> None:
     assert run_anoncup("--version") == f"anoncup {version('anoncup')}\n"
 
 
-@pytest.mark.parametrize(("typed", "offered"), [("orga", ["organize"]), ("keys r", ["rotate", "restore"])])
-def test_a_shell_completes_commands(typed: str, offered: list[str]) -> None:
-    words = f"anoncup {typed}"
+@pytest.mark.parametrize(
+    ("typed_text", "completions"), [("orga", ["organize"]), ("keys r", ["rotate", "restore"])]
+)
+def test_shell_completes_commands(typed_text: str, completions: list[str]) -> None:
+    words = f"anoncup {typed_text}"
     completion_variables = {
         "COMP_WORDS": words,
         "COMP_CWORD": str(words.count(" ")),
         "_ANONCUP_COMPLETE": "complete_bash",
     }
-    assert run_anoncup(**completion_variables).split() == offered
+    assert run_anoncup(**completion_variables).split() == completions
 
 
 def run_anoncup(*arguments: str, **environment: str) -> str:

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.full
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "reliability.md").read_text()
-MISSING = "**missing**"
+MISSING_MARK = "**missing**"
 
 
 def read_promise_rows() -> list[list[str]]:
@@ -25,20 +25,20 @@ def list_function_names(path: Path) -> set[str]:
     return {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
 
 
-def test_every_promise_names_a_mechanism_and_a_test_or_is_marked_missing() -> None:
+def test_each_promise_names_a_test_or_is_marked_missing() -> None:
     assert len(read_promise_rows()) > 15
     for promise, mechanism, evidence in read_promise_rows():
-        assert evidence == MISSING or (mechanism and "::" in evidence), promise
+        assert evidence == MISSING_MARK or (mechanism and "::" in evidence), promise
 
 
-def test_every_file_and_test_that_the_page_names_exists() -> None:
+def test_files_and_tests_named_on_the_page_exist() -> None:
     for name in re.findall(r"`([\w/]+(?:\.py)?(?:::\w+)?)`", PAGE):
         path, _, test = name.partition("::")
         assert "/" not in path or (ROOT / path).exists(), name
         assert not test or test in list_function_names(ROOT / path), name
 
 
-def test_the_page_reports_the_last_fault_run() -> None:
+def test_page_reports_the_last_fault_run() -> None:
     last_run = PAGE.partition("## The last run")[2]
     for word in ("seed", "faults", "submissions", "guesses"):
         assert re.search(rf"\d.*{word}|{word}.*\d", last_run), word

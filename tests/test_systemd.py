@@ -15,7 +15,7 @@ from app.db.logins import ROLES, get_login_path
 
 UNIT_FOLDER = Path(__file__).parent.parent / "deploy" / "systemd"
 UNITS = sorted(path.name for path in UNIT_FOLDER.glob("anoncup*.*") if path.is_file())
-SERVICES = [name for name in UNITS if name.endswith(".service")]
+SERVICE_UNITS = [name for name in UNITS if name.endswith(".service")]
 needs_analyzer = pytest.mark.skipif(
     shutil.which("systemd-analyze") is None, reason="there is no systemd-analyze"
 )
@@ -31,7 +31,7 @@ def installed_units(tmp_path: Path) -> Path:
     return folder
 
 
-def run_analyzer(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def run_systemd_analyze(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     env = os.environ | {"SYSTEMD_UNIT_PATH": f"{folder}:", "SYSTEMD_COLORS": "0"}
     return subprocess.run(
         ["systemd-analyze", *arguments], env=env, capture_output=True, text=True, check=False
@@ -54,7 +54,9 @@ def read_environment(name: str) -> dict[str, str]:
 @needs_analyzer
 @pytest.mark.parametrize("name", UNITS)
 def test_systemd_verifies_a_unit_without_warnings(installed_units: Path, name: str) -> None:
-    completed = run_analyzer(installed_units, "verify", str(installed_units / name.replace("@.", "@1.")))
+    completed = run_systemd_analyze(
+        installed_units, "verify", str(installed_units / name.replace("@.", "@1."))
+    )
     assert (completed.returncode, completed.stdout + completed.stderr) == (0, "")
 
 
@@ -64,46 +66,48 @@ def test_systemd_reports_a_broken_unit(installed_units: Path) -> None:
     common.write_text(common.read_text().replace("ProtectHome", "ProtectHom"))
     assert (
         "ProtectHom"
-        in run_analyzer(installed_units, "verify", str(installed_units / "anoncup-web.service")).stderr
+        in run_systemd_analyze(installed_units, "verify", str(installed_units / "anoncup-web.service")).stderr
     )
 
 
 @needs_analyzer
-@pytest.mark.parametrize("name", SERVICES)
-def test_a_service_is_exposed_as_little_as_systemd_knows(installed_units: Path, name: str) -> None:
+@pytest.mark.parametrize("name", SERVICE_UNITS)
+def test_services_pass_systemds_security_analysis(installed_units: Path, name: str) -> None:
     unit_name = name.replace("@.", "@1.")
-    completed = run_analyzer(
+    completed = run_systemd_analyze(
         installed_units, "security", "--offline=yes", "--threshold=20", "--no-pager", unit_name
     )
     assert completed.returncode == 0, completed.stdout[-500:]
 
 
-def test_only_workers_and_the_clock_are_of_the_user_who_reads_the_private_keys() -> None:
+def test_only_workers_and_the_clock_can_read_private_keys() -> None:
     (owner,) = re.findall(
         r"^d /etc/anoncup/private +0700 (\S+)", (UNIT_FOLDER / "tmpfiles.conf").read_text(), re.M
     )
-    holders = {name for name in SERVICES if "ANONCUP_OPENING_KEYS_DIR" in read_environment(name)}
-    assert holders == {name for name in SERVICES if read_unit(name)["Service"]["User"] == owner}
-    assert holders == {name for name in SERVICES if re.match("anoncup-(worker|reports|scheduler)", name)}
+    key_services = {name for name in SERVICE_UNITS if "ANONCUP_OPENING_KEYS_DIR" in read_environment(name)}
+    assert key_services == {name for name in SERVICE_UNITS if read_unit(name)["Service"]["User"] == owner}
+    assert key_services == {
+        name for name in SERVICE_UNITS if re.match("anoncup-(worker|reports|scheduler)", name)
+    }
     assert read_unit("anoncup-web.service")["Service"]["InaccessiblePaths"] == "-/etc/anoncup/private"
 
 
-@pytest.mark.parametrize("name", SERVICES)
-def test_each_signs_in_to_the_database_with_its_own_role(name: str) -> None:
+@pytest.mark.parametrize("name", SERVICE_UNITS)
+def test_each_service_uses_its_own_database_role(name: str) -> None:
     variables, user = read_environment(name), read_unit(name)["Service"]["User"]
     process = Path(variables["PGPASSFILE"]).parent.name
     assert variables["PGPASSFILE"] == str(get_login_path(Path("/etc/anoncup/roles"), process))
     assert variables["PGUSER"] == {**ROLES, "owner": "anoncup"}[process]
     folders = re.findall(r"^d (\S+) +0700 (\S+)", (UNIT_FOLDER / "tmpfiles.conf").read_text(), re.M)
     assert (f"/etc/anoncup/roles/{process}", user) in folders
-    kind = re.match("anoncup-(web|worker|reports|scheduler|migrate)", name)
-    assert kind
+    match = re.match("anoncup-(web|worker|reports|scheduler|migrate)", name)
+    assert match
     roles = {"reports": "worker", "scheduler": "clock", "migrate": "owner"}
-    assert process == roles.get(kind[1], kind[1])
+    assert process == roles.get(match[1], match[1])
 
 
 @pytest.mark.skipif(shutil.which("systemd-sysusers") is None, reason="there is no systemd-sysusers")
-def test_systemd_makes_three_users_who_share_one_group(tmp_path: Path) -> None:
+def test_systemd_creates_three_users_in_one_group(tmp_path: Path) -> None:
     (tmp_path / "etc").mkdir()
     command = ["systemd-sysusers", f"--root={tmp_path}", str(UNIT_FOLDER / "sysusers.conf")]
     subprocess.run(command, check=True, capture_output=True)
@@ -112,14 +116,14 @@ def test_systemd_makes_three_users_who_share_one_group(tmp_path: Path) -> None:
     assert set(members.split(",")) == {"anoncup-web", "anoncup-worker", "anoncup-owner"}
 
 
-def test_every_user_is_made_and_none_is_root() -> None:
+def test_services_run_as_the_created_users() -> None:
     users = re.findall(r"^u (\S+)", (UNIT_FOLDER / "sysusers.conf").read_text(), re.MULTILINE)
-    assert {read_unit(name)["Service"]["User"] for name in SERVICES} == set(users)
+    assert {read_unit(name)["Service"]["User"] for name in SERVICE_UNITS} == set(users)
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("name", SERVICES)
-def test_the_settings_and_commands_named_exist(name: str) -> None:
+@pytest.mark.parametrize("name", SERVICE_UNITS)
+def test_units_use_existing_settings_and_commands(name: str) -> None:
     variable_names = {f"ANONCUP_{field.upper()}" for field in Settings.model_fields} | {
         "NUMBA_CACHE_DIR",
         "PGUSER",
@@ -136,7 +140,7 @@ def test_the_settings_and_commands_named_exist(name: str) -> None:
     assert completed.returncode == 0, completed.stderr
 
 
-def test_a_score_that_is_too_large_ends_before_its_worker() -> None:
+def test_scoring_memory_limit_is_below_the_workers() -> None:
     limit = read_unit("anoncup-worker@.service")["Service"]["MemoryMax"]
     scoring = read_environment("anoncup-worker@.service")["ANONCUP_SCORING_MEMORY_MB"]
     assert int(limit.removesuffix("G")) * 1024 > int(scoring)
@@ -151,7 +155,7 @@ def test_a_score_that_is_too_large_ends_before_its_worker() -> None:
         "anoncup-scheduler.service",
     ],
 )
-def test_units_allow_and_require_the_sandbox_and_count_threads(name: str) -> None:
+def test_units_require_the_sandbox_and_limit_threads(name: str) -> None:
     hardening = (UNIT_FOLDER / "anoncup-.service.d" / "hardened.conf").read_text()
     for call in ("landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self", "seccomp"):
         assert f" {call}" in hardening

@@ -1,4 +1,4 @@
-"""Celery task that makes threshold reports and the moves of rehearsals in the scoring child."""
+"""Celery task that makes threshold reports and rehearsal moves in the scoring child."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -30,7 +30,7 @@ def advise(*_: str) -> None:
     settings = get_settings()
     lease = timedelta(seconds=settings.lease_s)
     with transaction() as session:
-        claim = threshold_reports.claim_next(session, lease=lease, attempts=settings.scoring_attempts)
+        claim = threshold_reports.claim_next(session, lease=lease, max_attempts=settings.scoring_attempts)
     if claim is None:
         return  # another worker has claimed it
     job = AdviceJob(claim.competition_file, claim.original, claim.question)

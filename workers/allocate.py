@@ -1,4 +1,4 @@
-"""Draw the files that are allocated to a team, or to all.
+"""Draw the files that are allocated to one team or to all teams.
 
 The sandboxed child gets keys derived from the seed, never the seed itself.
 """
@@ -14,36 +14,39 @@ from app.db.transaction import transaction
 from app.services.attacks import allocation
 from app.services.attacks.allocation import AllocationRequest
 from app.services.contests.contest import parse_stored_rules
-from app.services.contests.sealed_inputs import DrawInputs, SealedBox
+from app.services.contests.sealed_inputs import AllocationInputs, SealedBox
 from app.storage import get_store
 from workers import child_manager
 from workers.jobs import AllocateJob, WorkerInputs
 
 MAX_ATTEMPTS = 2_000
-"""Attempts at drawing files that no other team has, before the allocation counts as exhausted.
+"""Attempts to draw files that no other team has, before the allocation counts as exhausted.
 
-In the second half of the attempts a team may get the same files as a baseline: baselines use up nothing.
+In the second half of the attempts, a team may get the same files as a baseline, so that baselines never
+exhaust the allocation.
 """
 
 
 def allocate_files(request: AllocationRequest, settings: Settings) -> None:
     """Draw files that no other team has and record them, or record that none are left."""
     rules = parse_stored_rules(request.competition_file)
-    rule = TRACKS[rules.track].allocation
-    shared = rule is None or not rule.per_team or rule.allows_shared(rules)
+    allocation_rule = TRACKS[rules.track].allocation
+    may_repeat = (
+        allocation_rule is None or not allocation_rule.per_team or allocation_rule.allows_shared(rules)
+    )
     for attempt in range(MAX_ATTEMPTS):
         avoid_baselines = attempt < MAX_ATTEMPTS // 2
         files = draw_files(request, settings, attempt)
-        if not shared and _is_taken(request, files, avoid_baselines=avoid_baselines):
+        if not may_repeat and _is_taken(request, files, avoid_baselines=avoid_baselines):
             continue
         stored = {name: get_store().save(content.encode()) for name, content in files.items()}
         with transaction() as session:
             if allocation.record_allocation(
-                session, request, stored, attempt, may_repeat=shared, avoid_baselines=avoid_baselines
+                session, request, stored, attempt, allow_repeats=may_repeat, avoid_baselines=avoid_baselines
             ):
                 return
     with transaction() as session:
-        allocation.record_exhausted(session, request, MAX_ATTEMPTS)
+        allocation.record_exhaustion(session, request, MAX_ATTEMPTS)
 
 
 def _is_taken(request: AllocationRequest, files: dict[str, str], *, avoid_baselines: bool) -> bool:
@@ -56,34 +59,40 @@ def _is_taken(request: AllocationRequest, files: dict[str, str], *, avoid_baseli
 
 
 def draw_files(request: AllocationRequest, settings: Settings, attempt: int) -> dict[str, str]:
-    inputs = build_worker_inputs(request.competition_file, request.draw_inputs, settings, attempt=attempt)
+    inputs = build_worker_inputs(
+        request.competition_file, request.allocation_inputs, settings, attempt=attempt
+    )
     job = AllocateJob(request.competition_file, request.original, request.file_names, inputs)
     files: dict[str, str] = child_manager.run(job, settings, warm=False).content["files"]
     return files
 
 
 def build_worker_inputs(
-    competition_file: str, draw_inputs: DrawInputs | None, settings: Settings, *, attempt: int | None = None
+    competition_file: str,
+    draw_inputs: AllocationInputs | None,
+    settings: Settings,
+    *,
+    attempt: int | None = None,
 ) -> WorkerInputs:
     """Return the organizers' files and the keys derived from the seed, for the child.
 
     Seed and files are opened in this process. They reach the child only through its pipe.
     """
-    rule = TRACKS[parse_stored_rules(competition_file).track].allocation
-    if rule is None or draw_inputs is None:
+    allocation_rule = TRACKS[parse_stored_rules(competition_file).track].allocation
+    if allocation_rule is None or draw_inputs is None:
         return WorkerInputs()
-    truth_files = {
+    organizer_files = {
         name: _open_box(box, settings).decode("latin-1") for name, box in draw_inputs.organizer_files.items()
     }
     if draw_inputs.seed is None:
-        return WorkerInputs(truth_files)
+        return WorkerInputs(organizer_files)
     seed = open_seed(draw_inputs.seed, settings)
     attempt_number = draw_inputs.attempt if attempt is None else attempt
     return WorkerInputs(
-        truth_files,
+        organizer_files,
         {
             purpose: seeds.derive_key(seed, purpose, draw_inputs.team, attempt_number).hex()
-            for purpose in rule.generator_purposes
+            for purpose in allocation_rule.generator_purposes
         },
     )
 
@@ -98,5 +107,5 @@ def open_seed(box: SealedBox, settings: Settings) -> bytes:
 
 def _open_box(box: SealedBox, settings: Settings) -> bytes:
     return sealing.open_sealed(
-        settings.opening_keys_dir, key_id=box.key_id, box=box.sealed, submission_id=box.bound_to
+        settings.opening_keys_dir, key_id=box.key_id, box=box.sealed, bound_to=box.bound_to
     )

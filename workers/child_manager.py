@@ -89,7 +89,7 @@ class ChildManager:
     def release(self, child: SandboxedChild, settings: Settings) -> None:
         """Keep the child for the next job until it is idle for too long; end it if it has done enough jobs.
 
-        A compromised child may have left a thread behind, so only its end is certain to stop it.
+        A compromised child may have left a thread running, which only ending the child is sure to stop.
         """
         self.job_count += 1
         if self.job_count >= settings.scoring_recycle_after:
@@ -165,7 +165,7 @@ def _serve_until_result(
     on_step: Callable[[ProgressStep], None],
     deadline: float,
 ) -> JobResult:
-    """Hand over the files that the child asks for, until it sends its result."""
+    """Send the child the files that it asks for, until it returns its result."""
     step = ProgressStep(0, 0, "")
     while time.monotonic() < deadline:
         timeout_s = min(_HEARTBEAT_S, max(0.0, deadline - time.monotonic()))
@@ -182,9 +182,9 @@ def _serve_until_result(
             ):
                 step = ProgressStep(number, total, name)
             case {"unreadable": True}:
-                raise _make_unreadable_error(job)
+                raise _build_unreadable_error(job)
             case {"failed": str(reason), "trace": str(trace)}:
-                raise _make_scoring_error(reason, trace, settings)
+                raise _build_scoring_error(reason, trace, settings)
             case dict(message):
                 log.error(
                     "child_says_what_it_must_not", says=[_escape_surrogates(key)[:100] for key in message][:5]
@@ -206,10 +206,10 @@ def _is_valid_step(number: int, total: int, name: str) -> bool:
     return not isinstance(number, bool) and 0 <= number <= total <= MAX_STEPS and _is_valid_name(name)
 
 
-def _make_unreadable_error(job: Job) -> CompetitionUnavailable | ScoringError:
+def _build_unreadable_error(job: Job) -> CompetitionUnavailable | ScoringError:
     """Return the error for a competition file that the child could not read.
 
-    The file is parsed here again: a compromised child could otherwise postpone a job for ever.
+    The file is parsed again here. Otherwise a compromised child could postpone a job for ever.
     """
     try:
         if isinstance(job, ReleaseJob | AdviceJob | JudgeJob | AllocateJob | SampleJob):
@@ -226,7 +226,7 @@ def _is_valid_name(text: str) -> bool:
     return len(text) <= MAX_NAME_LENGTH and text.isprintable()
 
 
-def _make_scoring_error(reason: str, trace: str, settings: Settings) -> ScoringError:
+def _build_scoring_error(reason: str, trace: str, settings: Settings) -> ScoringError:
     if reason == "memory":
         return ScoringError(
             "scoring needed more memory than the limit of {limit} MB",

@@ -37,11 +37,11 @@ from workers.transition_pool import TransitionPool
 log = structlog.get_logger(__name__)
 
 _LOCK_TIMEOUT = "1s"
-"""How long a step waits for a locked competition. It is short because all others wait meanwhile."""
-_TIDY_INTERVAL_S = 3600.0
+"""Maximum time that a step waits for a locked competition. It is short because all others wait meanwhile."""
+_CLEANUP_INTERVAL_S = 3600.0
 _SHUTDOWN_TIMEOUT_S = 5
 """Seconds that the last round may take after a signal; then SIGALRM kills the process and its children."""
-_BEATS_PER_STALE_PERIOD = 6
+_HEARTBEATS_PER_STALE_PERIOD = 6
 """Heartbeats within the time after which the clock would count as stopped."""
 _MAX_RETRY_DELAY_S = 60.0
 """Maximum seconds before a failed competition is tried again. The delay doubles, starting with one round."""
@@ -79,17 +79,17 @@ class Clock:
     unsigned_ids: set[UUID] = field(default_factory=set)
     has_signing_key: bool = True
     last_sweep: float = float("-inf")
-    last_tidy: float = float("-inf")
-    last_beat: float = float("-inf")
-    last_problem: str | None = None
+    last_cleanup: float = float("-inf")
+    last_heartbeat: float = float("-inf")
+    current_problem: str | None = None
 
     def run(self, wait_for_shutdown: Callable[[float], bool]) -> None:
         """Run rounds until ``wait_for_shutdown``, which waits for the given seconds, returns True."""
-        pause = 0.0
-        while not wait_for_shutdown(pause):
+        pause_s = 0.0
+        while not wait_for_shutdown(pause_s):
             started = time.monotonic()
             self.run_round()
-            pause = max(0.0, started + self.settings.clock_every_s - time.monotonic())
+            pause_s = max(0.0, started + self.settings.clock_every_s - time.monotonic())
         self.runner.stop()
 
     def run_round(self) -> None:
@@ -100,15 +100,15 @@ class Clock:
         except Exception as problem:
             self.log_problem(problem)
             return
-        if self.last_problem is not None:
-            log.info("clock_goes_again", after=self.last_problem)
-            self.last_problem = None
+        if self.current_problem is not None:
+            log.info("clock_goes_again", after=self.current_problem)
+            self.current_problem = None
 
     def log_problem(self, problem: Exception) -> None:
         fields = _describe_problem(problem)
-        if fields["reason"] != self.last_problem:
+        if fields["reason"] != self.current_problem:
             log.error("clock_hindered", **fields)
-            self.last_problem = fields["reason"]
+            self.current_problem = fields["reason"]
 
     def advance_due_competitions(self) -> None:
         """Advance every competition that is due. One that fails does not hold up the others."""
@@ -121,14 +121,14 @@ class Clock:
         if can_sign:
             self.record_unsigned(due_work.unsigned)
         for competition_id in dict.fromkeys(
-            [*due_work.unobserved, *due_work.due] if can_sign else due_work.due
+            [*due_work.unobserved_ids, *due_work.due_ids] if can_sign else due_work.due_ids
         ):
             if (
                 competition_id not in self.retry_delays
                 or self.retry_delays[competition_id].retry_at <= time.monotonic()
             ):
                 self.try_advance(competition_id)
-        self.beat_if_due()
+        self.send_heartbeat_if_due()
 
     def try_advance(self, competition_id: UUID) -> None:
         try:
@@ -176,19 +176,22 @@ class Clock:
                 observed_deadlines.audit_unsigned(session, new)
             self.unsigned_ids |= {deadline.id for deadline in new}
 
-    def beat_if_due(self) -> None:
+    def send_heartbeat_if_due(self) -> None:
         """Send a heartbeat if one is due. Not in every round: each commit invalidates cached boards."""
-        if time.monotonic() >= self.last_beat + self.settings.clock_stale_s / _BEATS_PER_STALE_PERIOD:
+        if (
+            time.monotonic()
+            >= self.last_heartbeat + self.settings.clock_stale_s / _HEARTBEATS_PER_STALE_PERIOD
+        ):
             with transaction() as session:
                 health.record_heartbeat(session, health.TRANSITION_TASK)
-            self.last_beat = time.monotonic()
+            self.last_heartbeat = time.monotonic()
 
     def sweep_if_due(self) -> None:
         if time.monotonic() >= self.last_sweep + self.settings.sweep_every_s:
             sweep()
             self.last_sweep = time.monotonic()
-        if time.monotonic() >= self.last_tidy + _TIDY_INTERVAL_S:
-            self.last_tidy = time.monotonic()
+        if time.monotonic() >= self.last_cleanup + _CLEANUP_INTERVAL_S:
+            self.last_cleanup = time.monotonic()
             remove_stale_files()
 
 
@@ -221,15 +224,17 @@ def run_step(action: Callable[[Session, UUID], bool], competition_id: UUID) -> b
 
 def sweep() -> None:
     """Send messages again for lost evaluations, guesses and reports. Concurrent runs do no harm."""
-    queue_depths = queue.count_messages_by_task()
+    waiting_messages = queue.count_messages_by_task()
     with transaction() as session:
-        ring_counts = (
-            {} if queue_depths is None else requeue.requeue_unattended(session, waiting_messages=queue_depths)
+        requeued_counts = (
+            {}
+            if waiting_messages is None
+            else requeue.requeue_unattended(session, waiting_messages=waiting_messages)
         )
     with transaction() as session:
         health.record_heartbeat(session, health.SWEEP_TASK)
-    if ring_counts:
-        log.info("asked_again", rings=ring_counts)
+    if requeued_counts:
+        log.info("asked_again", rings=requeued_counts)
 
 
 def remove_stale_files() -> None:
@@ -244,7 +249,7 @@ def remove_stale_files() -> None:
 
 
 def ensure_signing_key(private_folder: Path | None) -> None:
-    """Create the key that signs observed deadlines if the folder of private keys lacks it."""
+    """Create the key that signs observed deadlines, unless the folder of private keys has one."""
     if private_folder is None or not private_folder.is_dir():
         return
     try:

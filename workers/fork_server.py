@@ -29,8 +29,8 @@ from app.processes import child_process
 from app.processes.child_folders import remove_orphans
 from app.processes.supervisor import (
     CLOCK_DATABASE_VARIABLE,
-    QUEUES,
-    STEADY_AFTER_S,
+    QUEUE_BY_KIND,
+    STEADY_UPTIME_S,
     Program,
     Supervisor,
     build_scheduler_program,
@@ -71,7 +71,7 @@ _PR_SET_NAME = 15
 _fork_context = multiprocessing.get_context("fork")
 
 
-class Fork:
+class ForkedProcess:
     """A program in a fork of this process, with the part of ``subprocess.Popen`` that a supervisor uses."""
 
     def __init__(self, program: Program) -> None:
@@ -79,7 +79,7 @@ class Fork:
         self.process.start()
         assert self.process.pid is not None  # noqa: S101  # it has been started
         self.pid = self.process.pid
-        # The child does the same. Whichever is first, the group exists for both.
+        # The child does the same, so the group exists for both, whichever comes first.
         _set_own_process_group(self.pid)
 
     @property
@@ -100,7 +100,7 @@ class Fork:
 
 
 def _set_own_process_group(pid: int) -> None:
-    """Give the process a group of its own, so that stopping it also stops all that it started."""
+    """Give the process its own group, so that stopping the group also stops everything that it started."""
     if os.getpgid(pid) != pid:
         os.setpgid(pid, pid)
 
@@ -109,7 +109,7 @@ def _run_program(program: Program, parent_pid: int) -> None:
     """Run a command ``python -m MODULE …`` as if this process had been started with it."""
     _set_own_process_group(os.getpid())
     child_process.end_with_parent(parent_pid, program.orphan_signal)
-    # For ps and top: the command line stays that of the parent.
+    # ps and top show this name; the command line stays that of the parent.
     ctypes.CDLL(None).prctl(_PR_SET_NAME, program.name.encode(), 0, 0, 0)
     _reset_signal_handlers()
     if program.log is not None:
@@ -131,9 +131,9 @@ def _reset_signal_handlers() -> None:
             signal.signal(signal_number, default_handler)
 
 
-def load() -> None:
+def preload_modules() -> None:
     """Import the shared modules and keep the garbage collector from writing to their memory pages."""
-    gc.disable()  # memory freed now would leave holes, which every fork would fill with copied pages
+    gc.disable()  # every fork would fill the holes left by freed memory, and so copy these pages
     for module in _SHARED_MODULES:
         import_module(module)
     configure_mappers()
@@ -142,7 +142,7 @@ def load() -> None:
 
 def _parse_arguments(arguments: Sequence[str]) -> Namespace:
     parser = ArgumentParser(prog="python -m workers.fork_server")
-    parser.add_argument("--queues", default=",".join(QUEUES))
+    parser.add_argument("--queues", default=",".join(QUEUE_BY_KIND))
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--grace", type=float, default=10.0)
     parser.add_argument("--name", default="")
@@ -156,35 +156,35 @@ def _wait_until_steady(supervisor: Supervisor) -> None:
 
     This process then ends, which tells the process that waits for the service.
     """
-    steady_at = time.monotonic() + STEADY_AFTER_S
+    steady_at = time.monotonic() + STEADY_UPTIME_S
     while time.monotonic() < steady_at:
-        supervisor.check_start()
+        supervisor.check_startup()
         time.sleep(0.1)
 
 
-def _build_clock_program(logs: Path | None) -> Program:
+def _build_clock_program(log_folder: Path | None) -> Program:
     """Return the clock program, with its own database role if the environment names one."""
     env = (
         {"DATABASE_URL": os.environ[CLOCK_DATABASE_VARIABLE]} if CLOCK_DATABASE_VARIABLE in os.environ else {}
     )
-    return build_scheduler_program(env=env, log=logs and logs / "scheduler.log")
+    return build_scheduler_program(env=env, log=log_folder and log_folder / "scheduler.log")
 
 
 def main() -> None:
     options = _parse_arguments(sys.argv[1:])
     programs = build_worker_programs(
-        queues=options.queues.split(","),
+        kinds=options.queues.split(","),
         jobs=options.jobs,
-        logs=options.logs,
+        log_folder=options.logs,
         grace_s=options.grace,
         name=options.name,
     )
     if options.clock:
         programs.append(_build_clock_program(options.logs))
-    load()
+    preload_modules()
     logs.configure()
     try:
-        with stop_on_signals(), supervise(programs, start=Fork) as supervisor:
+        with stop_on_signals(), supervise(programs, start=ForkedProcess) as supervisor:
             _wait_until_steady(supervisor)
             supervisor.wait()
     except Unavailable as problem:

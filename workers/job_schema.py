@@ -122,15 +122,15 @@ def _convert_composite(annotation: Any) -> Any:
     )
 
 
-VERDICT, FILES = TypeAdapter(build_form(schemas.Verdict)), TypeAdapter(FilesForm)
+VERDICT_ADAPTER, FILES_ADAPTER = TypeAdapter(build_form(schemas.Verdict)), TypeAdapter(FilesForm)
 OutcomeForm = with_config(_STRICT_CONFIG)(
     TypedDict(  # type: ignore[operator]
         "OutcomeForm", {"outcome": build_form(schemas.GuessOutcome)}
     )
 )
-OUTCOME = TypeAdapter(OutcomeForm)
-TEXT: TypeAdapter[str] = TypeAdapter(_StorableText)
-_MESSAGE = TypeAdapter(MessageForm)
+OUTCOME_ADAPTER = TypeAdapter(OutcomeForm)
+TEXT_ADAPTER: TypeAdapter[str] = TypeAdapter(_StorableText)
+_MESSAGE_ADAPTER = TypeAdapter(MessageForm)
 
 
 def matches(adapter: TypeAdapter[T], content: Any) -> bool:
@@ -142,7 +142,7 @@ def matches(adapter: TypeAdapter[T], content: Any) -> bool:
 
 
 def _is_message(content: dict[str, Any]) -> bool:
-    return matches(_MESSAGE, content) and is_plain_json(content)
+    return matches(_MESSAGE_ADAPTER, content) and is_plain_json(content)
 
 
 def _has_matching_text(content: Mapping[str, Any], text_key: str, prefix: str = "") -> bool:
@@ -157,20 +157,20 @@ def _has_matching_text(content: Mapping[str, Any], text_key: str, prefix: str = 
 
 
 def is_valid_verdict(content: dict[str, Any]) -> bool:
-    """Return whether a verdict is consistent, with current versions of one track's measures and attackers.
+    """Return whether a verdict is consistent and has the current measures and attackers of a track.
 
-    It must be "rejected" exactly if it has violations.
+    It must be "rejected" if and only if it has violations.
     """
-    if not matches(VERDICT, content):
+    if not matches(VERDICT_ADAPTER, content):
         return False
     expected_verdict = "rejected" if content["violations"] else "accepted"
-    violations = all(_has_matching_text(entry, "message") for entry in content["violations"])
+    has_valid_violations = all(_has_matching_text(entry, "message") for entry in content["violations"])
     attacker_results = content["attackers"].values()
-    notes = all(_has_matching_text(entry, "note", "note_") for entry in attacker_results)
+    has_valid_notes = all(_has_matching_text(entry, "note", "note_") for entry in attacker_results)
     return (
         content["verdict"] == expected_verdict
-        and violations
-        and notes
+        and has_valid_violations
+        and has_valid_notes
         and any(
             _has_versions_of(content["measures"], track.measures)
             and _has_versions_of(content["attackers"], track.attackers)
@@ -189,12 +189,12 @@ def _has_versions_of(
 
 
 def is_valid_files(content: dict[str, Any]) -> bool:
-    return matches(FILES, content)
+    return matches(FILES_ADAPTER, content)
 
 
 def is_valid_outcome(content: dict[str, Any], *, max_correct: int) -> bool:
-    """Return whether a guess's outcome is valid. It can be right about at most ``max_correct`` items."""
-    return matches(OUTCOME, content) and content["outcome"].get("correct", 0) <= max_correct
+    """Return whether the outcome of a guess is valid, with at most ``max_correct`` correct items."""
+    return matches(OUTCOME_ADAPTER, content) and content["outcome"].get("correct", 0) <= max_correct
 
 
 def is_plain_json(value: Any, depth: int = 0) -> bool:
@@ -210,7 +210,7 @@ def is_plain_json(value: Any, depth: int = 0) -> bool:
         case dict():
             return all(is_plain_json(item, depth + 1) for pair in value.items() for item in pair)
         case str():
-            return matches(TEXT, value)
+            return matches(TEXT_ADAPTER, value)
         case int() | float():
             return abs(value) < (INTEGER_LIMIT if isinstance(value, int) else math.inf)
     return value is None

@@ -34,11 +34,11 @@ class Job(Protocol):
 class WorkerInputs:
     """Inputs that only workers have.
 
-    ``truth`` has the content of each organizers' file, decoded as Latin-1. ``keys`` has, by purpose, the
-    hexadecimal key that a team's random draws are derived from (``anoncup.tracks.generators``).
+    ``organizer_files`` maps the names of the organizers' files to their content, decoded as Latin-1. ``keys``
+    maps each purpose to the hexadecimal key of a team's random draws (``anoncup.tracks.generators``).
     """
 
-    truth: dict[str, str] = field(default_factory=dict)
+    organizer_files: dict[str, str] = field(default_factory=dict)
     keys: dict[str, str] = field(default_factory=dict)
 
 
@@ -86,9 +86,9 @@ class ScoreJob(ReleaseJob):
 
 @dataclass(frozen=True, slots=True)
 class TargetFilesJob(ReleaseJob):
-    """Write the target files ``names`` of a release, as other teams get them.
+    """Write the files ``names`` of a target, as other teams get them.
 
-    ``secret`` is in clear text, and given only if the files depend on it.
+    ``secret`` is in clear text. It is None unless the files depend on it.
     """
 
     names: tuple[str, ...]
@@ -138,19 +138,19 @@ class SampleJob(OriginalJob):
 class AttackJob(ReleaseJob):
     """Attack a target with a built-in attacker.
 
-    The answer has a file for each question of ``names`` that the attacker answers.
+    The answer has a file for each of the ``questions`` that the attacker answers.
     """
 
     attacker: str
     seed: int
-    names: tuple[str, ...]
+    questions: tuple[str, ...]
 
     @property
     def max_answer_bytes(self) -> int:
         return MAX_FILES_ANSWER_BYTES
 
     def validates(self, content: dict[str, Any]) -> bool:
-        return job_schema.is_valid_files(content) and content["files"].keys() <= set(self.names)
+        return job_schema.is_valid_files(content) and content["files"].keys() <= set(self.questions)
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ def judge(*_: str) -> None:
     settings = get_settings()
     lease = timedelta(seconds=settings.lease_s)
     with transaction() as session:
-        claim = guesses.claim_next(session, lease=lease, attempts=settings.scoring_attempts)
+        claim = guesses.claim_next(session, lease=lease, max_attempts=settings.scoring_attempts)
     if claim is None:
         return  # another worker has claimed it
 
@@ -51,7 +51,7 @@ def _build_job(claim: GuessClaim, settings: Settings) -> JudgeJob:
         settings.opening_keys_dir,
         key_id=claim.key_id,
         box=claim.sealed,
-        submission_id=claim.submission_id,
+        bound_to=claim.submission_id,
     )
     return JudgeJob(
         competition_file=claim.competition_file,
@@ -60,5 +60,5 @@ def _build_job(claim: GuessClaim, settings: Settings) -> JudgeJob:
         secret=secret.decode(),
         question=claim.question,
         sizes=dict(claim.sizes),
-        inputs=build_worker_inputs(claim.competition_file, claim.draw_inputs, settings),
+        inputs=build_worker_inputs(claim.competition_file, claim.allocation_inputs, settings),
     )

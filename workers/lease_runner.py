@@ -24,7 +24,7 @@ log = structlog.get_logger(__name__)
 
 _KEY_MISSING = "opening_key_missing"
 LOCAL_PROBLEM_CODES = {_KEY_MISSING, "storage_unavailable", "file_lost", "file_damaged"}
-"""Error codes of problems that one worker may have and another may not."""
+"""Error codes of problems that may be limited to one worker."""
 
 RENEW_INTERVAL_S = 0.2
 """Progress is written at most this often: the steps of a small table take less time than a write."""
@@ -33,7 +33,7 @@ T = TypeVar("T")
 
 
 class LeaseLost(Exception):
-    """The lease ran out and another worker has taken the job over. This is not an error."""
+    """The lease has expired and another worker has taken over the job. This is not an error."""
 
 
 @contextmanager
@@ -59,8 +59,8 @@ def run(
 ) -> T | None:
     """Return the result of ``task``, or None after recording on the job why it could not be finished.
 
-    ``readiness`` is that of this process for the job. ``progress_columns`` returns the columns to update at a
-    step.
+    ``readiness`` says whether this process can do such jobs. ``progress_columns`` returns the columns to
+    update at a step.
     """
     try:
         result = task(make_renewal(model, job_id, attempt, progress_columns))
@@ -120,13 +120,13 @@ def _decline(
     log.warning(
         "work_turned_away", work=model.__name__, id=str(job_id), reason=str(problem), here=local_problem
     )
-    patience = timedelta(seconds=get_settings().lost_after_s)
+    max_wait = timedelta(seconds=get_settings().lost_after_s)
     with transaction() as session:
         if local_problem is not None or problem.code == _KEY_MISSING:
             leases.release_uncounted(session, model, job_id, attempt, problem.coded_message)
         else:
             leases.release_for_missing_file(
-                session, model, job_id, attempt, problem.coded_message, max_wait=patience
+                session, model, job_id, attempt, problem.coded_message, max_wait=max_wait
             )
     readiness.back_off()
 

@@ -56,11 +56,11 @@ def run_long_work(competition_id: UUID) -> bool:
         sealed_targets = contest_lifecycle.list_sealed_targets(session, competition_id)
         seed = contest_lifecycle.find_unopened_seed(session, competition_id)
         allocation_request = allocation.load_request(session, competition_id)
-    reason = (
+    problem = (
         SCORING_READINESS if sealed_targets or seed or allocation_request else REPORT_READINESS
     ).find_problem()
-    if reason is not None:
-        log.error("takes_no_work", competition=str(competition_id), reason=reason)
+    if problem is not None:
+        log.error("takes_no_work", competition=str(competition_id), reason=problem)
         return False
     has_allocated = _try_action(lambda: _allocate_all(competition_id, settings), competition=competition_id)
     has_written = _try_all(targets_without_files, lambda target: write_target_files(target, settings))
@@ -73,7 +73,7 @@ def run_long_work(competition_id: UUID) -> bool:
 
 
 def _allocate_all(competition_id: UUID, settings: Settings) -> None:
-    """Allocate files to teams one after the other: what a team gets depends on the teams before it."""
+    """Allocate files to one team after the other, because each team's files depend on those before it."""
     while True:
         with transaction() as session:
             request = allocation.load_request(session, competition_id)
@@ -100,7 +100,7 @@ def _try_action(action: Callable[[], None], **ids: UUID) -> bool:
 
 
 def write_target_files(target: TargetWithoutFiles, settings: Settings) -> None:
-    """Have the child write a target's files anew, without a trace of the uploaded bytes, and store them."""
+    """Let the child rewrite a target's files, without a trace of the uploaded bytes, and store them."""
     track = _read_track(target)
     job = TargetFilesJob(
         target.competition_file,
@@ -122,7 +122,7 @@ def _build_target_inputs(target: TargetWithoutFiles, track: Track, settings: Set
     if track.target_files_of is None or track.allocation is None:
         return WorkerInputs()
     with transaction() as session:
-        draw_inputs = sealed_inputs.load_draw_inputs(session, target.competition_id, target.team_id)
+        draw_inputs = sealed_inputs.load_allocation_inputs(session, target.competition_id, target.team_id)
     return build_worker_inputs(target.competition_file, draw_inputs, settings)
 
 
@@ -132,7 +132,7 @@ def _read_track(target: TargetWithoutFiles) -> Track:
 
 def _open_target_secret(target: TargetWithoutFiles, settings: Settings) -> str:
     secret = sealing.open_sealed(
-        settings.opening_keys_dir, key_id=target.key_id, box=target.sealed, submission_id=target.submission_id
+        settings.opening_keys_dir, key_id=target.key_id, box=target.sealed, bound_to=target.submission_id
     )
     return secret.decode()
 
@@ -147,7 +147,7 @@ def reveal_seed(competition_id: UUID, seed: SealedBox, settings: Settings) -> No
 def reveal_secret(target: SealedTarget, settings: Settings) -> None:
     """Open a secret for the reveal; raise Unavailable if it does not match its commitment."""
     salted_secret = sealing.open_with_salt(
-        settings.opening_keys_dir, key_id=target.key_id, box=target.sealed, submission_id=target.submission_id
+        settings.opening_keys_dir, key_id=target.key_id, box=target.sealed, bound_to=target.submission_id
     )
     if sealing.compute_commitment(salted_secret.salt, salted_secret.secret) != target.commitment:
         raise Unavailable("a sealed secret does not match its commitment", code="secret_unreadable")

@@ -19,7 +19,7 @@ from app import logs
 from app.config import get_settings
 from app.db.privileges import warn_if_overprivileged
 from app.processes import parser_process
-from app.processes.supervisor import QUEUES
+from app.processes.supervisor import QUEUE_BY_KIND
 from app.services.jobs.queue import DUTIES_QUERY, SANDBOX_QUERY, celery
 from workers import advise, child_manager, judge, readiness, sandbox, score
 
@@ -48,9 +48,9 @@ def report_sandbox(_: Any) -> dict[str, Any]:
 
 @inspect_command(name=DUTIES_QUERY)
 def report_duties(state: Any) -> dict[str, Any]:
-    """Return the kinds of jobs that this worker does and what it lacks for them, for organizers."""
+    """Return the kinds of jobs that this worker does and what is missing for them, for organizers."""
     consumed = state.app.amqp.queues.consume_from
-    kinds = [kind for kind, queue in QUEUES.items() if queue in consumed]
+    kinds = [kind for kind, queue in QUEUE_BY_KIND.items() if queue in consumed]
     return {"kinds": kinds, "lacks": readiness.find_missing(kinds)}
 
 

@@ -1,7 +1,7 @@
 """The program of a parser child: reads calls, returns results or errors (``app.processes.parser_process``).
 
-It enters the sandbox before it reads the first call, and ends if it cannot. It reads stored files through its
-parent, which gives it only the files that the call may read.
+It enters the sandbox before it reads the first call, and ends if it cannot. It gets stored files from its
+parent, which only hands over files that the call may read.
 """
 
 import pickle
@@ -31,8 +31,8 @@ _CALLED_MODULES = (
     "app.services.organizing.baselines",
     "app.services.submissions.uploads",
 )
-"""Modules of the functions that are called. They load all tracks, including those of installed packages,
-which the sandbox may hide later."""
+"""Modules of the functions that are called. Importing them also loads all tracks, including those of
+installed packages, which the sandbox may hide later."""
 
 
 def prepare(*, warm: bool) -> None:

@@ -22,8 +22,8 @@ _READY_CACHE_S = 2.0
 """Seconds for which a positive check is cached, since jobs may come many times a second."""
 POLL_INTERVAL_S = 1.0
 READY_TIMEOUT_S = 10.0
-"""Seconds that an unready process holds a message. If it discarded messages at once, it would take them all
-from the workers that are ready."""
+"""Seconds that an unready process holds a message. If it discarded messages immediately, it would take all of
+them from the workers that are ready."""
 MIN_BACKOFF_S, MAX_BACKOFF_S = 1.0, 60.0
 _SHARED_REASON_BYTES = 500
 
@@ -44,7 +44,7 @@ class Readiness:
     reason: str | None = None
     shared_reason: mmap = field(default_factory=lambda: mmap(-1, _SHARED_REASON_BYTES))
     """The reason, readable by the parent of the pool's processes, which answers inspect commands."""
-    valid_until: float = 0.0
+    check_valid_until: float = 0.0
     backoff_until: float = 0.0
     backoff_s: float = MIN_BACKOFF_S
 
@@ -61,9 +61,9 @@ class Readiness:
         now = time.monotonic()
         if now < self.backoff_until:
             return False
-        if now >= self.valid_until:
+        if now >= self.check_valid_until:
             self.update_reason(self.find_problem())
-            self.valid_until = now + _READY_CACHE_S if self.reason is None else now
+            self.check_valid_until = now + _READY_CACHE_S if self.reason is None else now
         return self.reason is None
 
     def update_reason(self, reason: str | None) -> None:
@@ -81,7 +81,7 @@ class Readiness:
         """Take no jobs for a while, so that other workers get them; each time twice as long."""
         self.backoff_until = time.monotonic() + self.backoff_s
         self.backoff_s = min(2 * self.backoff_s, MAX_BACKOFF_S)
-        self.valid_until = 0.0
+        self.check_valid_until = 0.0
 
     def find_problem(self) -> str | None:
         """Run the checks; return what is missing, or None."""
@@ -106,10 +106,10 @@ def _check_keys() -> None:
 
 def _check_sandbox() -> None:
     settings = get_settings()
-    if settings.sandbox == sandbox.REQUIRED and not sandbox.available().is_complete:
+    if settings.sandbox == sandbox.REQUIRED and not sandbox.get_available().is_complete:
         raise NotReady(sandbox.explain_missing())
     private_paths = (
-        (settings.data, settings.opening_keys_dir) if sandbox.choose(settings.sandbox).files else ()
+        (settings.data, settings.opening_keys_dir) if sandbox.choose(settings.sandbox).file_mechanism else ()
     )
     for path in filter(None, private_paths):
         if (exposing := sandbox.library_paths.find_exposing(path)) is not None:
@@ -123,7 +123,7 @@ REPORT_READINESS = Readiness((_check_sandbox, check_store))
 
 
 def find_missing(kinds: Collection[str]) -> str | None:
-    """Return what this worker lacks for these kinds of jobs, or None.
+    """Return what is missing on this worker for these kinds of jobs, or None.
 
     Store and database are not checked here, because processes forked later would share the connection. The
     pool's processes have recorded the result of their last check.

@@ -7,7 +7,7 @@ from typing import TypeVar
 from sqlalchemy.orm import Session
 
 from anoncup.errors import Conflict, Forbidden, InvalidUpload, TooManyRequests
-from anoncup.tracks.files import SECRET
+from anoncup.tracks.files import SECRET_FILE
 from app.config import Settings, get_settings
 from app.crypto import sealing
 from app.db.models import RehearsalMove
@@ -36,13 +36,13 @@ def make_next_move() -> bool:
     settings = get_settings()
     lease = timedelta(seconds=settings.lease_s)
     with transaction() as session:
-        claim = rehearsal_moves.claim_next(session, lease=lease, attempts=settings.scoring_attempts)
+        claim = rehearsal_moves.claim_next(session, lease=lease, max_attempts=settings.scoring_attempts)
     if claim is None:
         return False
-    if claim.release is not None:
-        submit_release(claim, claim.release, settings)
-    elif claim.guess is not None:
-        _submit_guesses(claim, claim.guess, settings)
+    if claim.release_context is not None:
+        submit_release(claim, claim.release_context, settings)
+    elif claim.guess_context is not None:
+        _submit_guesses(claim, claim.guess_context, settings)
     return True
 
 
@@ -51,13 +51,17 @@ def submit_release(claim: MoveClaim, context: uploads.UploadContext, settings: S
 
     def make_upload(on_step: _OnStep) -> PendingRelease:
         job = SampleJob(
-            claim.scored_by, claim.original, claim.method, _derive_seed(claim), names=context.names
+            claim.competition_file,
+            claim.original,
+            claim.method,
+            _derive_seed(claim),
+            names=context.file_names,
         )
         contents = child_manager.run(job, settings, on_step=on_step).content["files"]
-        files = {name: contents[name].encode() for name in context.public_names}
+        files = {name: contents[name].encode() for name in context.public_file_names}
         return _read_or_fail(
-            lambda: uploads.read_upload(
-                context, files=files, secret=contents[SECRET].encode(), comment=claim.method
+            lambda: uploads.store_release(
+                context, files=files, secret=contents[SECRET_FILE].encode(), comment=claim.method
             )
         )
 
@@ -76,12 +80,12 @@ def _submit_guesses(claim: MoveClaim, context: guesses.GuessContext, settings: S
 
     def make_guesses(on_step: _OnStep) -> list[StoredGuess]:
         job = AttackJob(
-            claim.scored_by,
+            claim.competition_file,
             claim.original,
-            dict(claim.target),
+            dict(claim.target_files),
             attacker=claim.method,
             seed=_derive_seed(claim),
-            names=tuple(context.questions),
+            questions=tuple(context.questions),
         )
         contents = child_manager.run(job, settings, on_step=on_step).content["files"]
         return _read_or_fail(
@@ -103,7 +107,7 @@ def _read_or_fail(read: Callable[[], T]) -> T:
     try:
         return read()
     except InvalidUpload as problem:
-        raise ScoringError(problem.message, code=rehearsal_moves.REFUSED) from None
+        raise ScoringError(problem.message, code=rehearsal_moves.MOVE_REFUSED) from None
 
 
 def submit(claim: MoveClaim, action: Callable[[Session], bool]) -> None:
@@ -117,14 +121,14 @@ def submit(claim: MoveClaim, action: Callable[[Session], bool]) -> None:
 
 
 def _derive_seed(claim: MoveClaim) -> int:
-    """Return the seed of a move. It differs between moves and stays the same when a move is repeated."""
+    """Return the seed of a move. Each move has its own, and a repeated move has the same one again."""
     return claim.move_id.int
 
 
 def _make_sealer(settings: Settings) -> Seal:
     """Return a function that seals secrets with the key in the folder of private keys.
 
-    Web processes seal too, but only they are given the public key.
+    Unlike web processes, workers are not given the public key as a file.
     """
     folder = settings.opening_keys_dir
     return lambda bound_to, secret: sealing.seal_to_newest_key(folder, bound_to=bound_to, secret=secret)

@@ -33,7 +33,7 @@ def score(*_: str) -> None:
     settings = get_settings()
     lease = timedelta(seconds=settings.lease_s)
     with transaction() as session:
-        claim = evaluations.claim_next(session, lease=lease, attempts=settings.scoring_attempts)
+        claim = evaluations.claim_next(session, lease=lease, max_attempts=settings.scoring_attempts)
     if claim is None:
         return  # another worker has claimed it
 
@@ -64,7 +64,7 @@ def _build_job(claim: EvaluationClaim, settings: Settings) -> ScoreJob:
         settings.opening_keys_dir,
         key_id=claim.key_id,
         box=claim.sealed,
-        submission_id=claim.submission_id,
+        bound_to=claim.submission_id,
     )
     return ScoreJob(
         competition_file=claim.competition_file,
@@ -72,7 +72,7 @@ def _build_job(claim: EvaluationClaim, settings: Settings) -> ScoreJob:
         files=claim.files,
         secret=secret.decode(),
         sealed_for=str(claim.submission_id) if _is_release_sealed(claim.competition_file) else None,
-        inputs=build_worker_inputs(claim.competition_file, claim.draw_inputs, settings),
+        inputs=build_worker_inputs(claim.competition_file, claim.allocation_inputs, settings),
     )
 
 

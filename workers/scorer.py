@@ -1,4 +1,4 @@
-"""The program of the scoring child: reads jobs, and returns progress steps and results.
+"""The program of the scoring child: reads jobs, reports progress and returns results.
 
 It has no access to the store: its parent hands over the files that a job names by digest. It enters the
 sandbox before it reads the first job, and ends if it cannot.
@@ -17,14 +17,14 @@ from numpy.random import Generator, default_rng
 from anoncup.competition.parser import parse_competition
 from anoncup.errors import InvalidCompetition
 from anoncup.evaluation.attacks import write_guesses
-from anoncup.evaluation.evaluate import Progress, Verdict, evaluate
+from anoncup.evaluation.evaluate import ProgressCallback, Verdict, evaluate
 from anoncup.evaluation.fingerprint import fingerprint
-from anoncup.evaluation.samples import sample_release
+from anoncup.evaluation.samples import build_sample_release
 from anoncup.excessive import question
 from anoncup.geometry import kernels
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
-from anoncup.tracks.generators import generator_from_key
+from anoncup.tracks.generators import create_generator
 from anoncup.tracks.model import ReleaseContext, Track
 from workers.original_cache import Digests, LoadedOriginal, make_original_loader
 
@@ -78,15 +78,19 @@ def _answer_request(request: dict[str, Any], context: JobContext, pipe: ParentPi
         pipe.send({"failed": "crash", "trace": "".join(traceback.format_tb(sys.exc_info()[2]))})
 
 
-def score(request: dict[str, Any], context: JobContext, progress: Progress) -> dict[str, Any]:
+def score(request: dict[str, Any], context: JobContext, progress: ProgressCallback) -> dict[str, Any]:
     digests = tuple(sorted(request["original"].items()))
     rules, tables, prepared = context.load_original(digests, request["competition_file"])
     track = TRACKS[rules.track]
     release, _ = track.parse_release(_fetch_release(request, context), tables, rules)
-    answer_context = ReleaseContext(
-        rules, track.sizes(tables, release), lambda: tables, release, *_read_inputs(request["inputs"], track)
+    release_context = ReleaseContext(
+        rules,
+        track.count_sizes(tables, release),
+        lambda: tables,
+        release,
+        *_read_inputs(request["inputs"], track),
     )
-    source = track.answer_spec.read(request["secret"].encode(), answer_context)
+    source = track.answer_spec.read(request["secret"].encode(), release_context)
     verdict = evaluate(rules, prepared, release, source, progress=progress)
     return verdict.to_json() | {"resembles": _find_resemblances(rules, prepared, verdict)}
 
@@ -100,31 +104,33 @@ def _fetch_release(request: dict[str, Any], context: JobContext) -> dict[str, by
     return {name: context.fetch(digest) for name, digest in request["files"].items()}
 
 
-def write_target_files(request: dict[str, Any], context: JobContext, __: Progress) -> dict[str, Any]:
-    """Return a target's files, written anew so that no trace of the uploaded bytes remains."""
+def write_target_files(request: dict[str, Any], context: JobContext, __: ProgressCallback) -> dict[str, Any]:
+    """Return a target's files, rewritten so that no trace of the uploaded bytes remains."""
     rules = parse_competition(request["competition_file"])
     track = TRACKS[rules.track]
     tables, _ = track.parse_original(_fetch_original(request, context), rules)
     release, _ = track.parse_release(_fetch_release(request, context), tables, rules)
     files = (
-        track.write_canonical(release)
+        track.write_release_canonically(release)
         if track.target_files_of is None
-        else _build_published_files(request, rules, tables, release)
+        else _build_target_files(request, rules, tables, release)
     )
     return {"files": {name: text.decode() for name, text in files.items()}}
 
 
-def _build_published_files(
-    request: dict[str, Any], rules: Rules, tables: Any, release: Any
-) -> dict[str, bytes]:
-    """Return a target's files for tracks where they depend on the answer or on the service's random draws."""
+def _build_target_files(request: dict[str, Any], rules: Rules, tables: Any, release: Any) -> dict[str, bytes]:
+    """Return a target's files for tracks where the files depend on the answer or on random draws."""
     track = TRACKS[rules.track]
     assert track.target_files_of is not None  # noqa: S101  # the caller has checked
-    answer_context = ReleaseContext(
-        rules, track.sizes(tables, release), lambda: tables, release, *_read_inputs(request["inputs"], track)
+    release_context = ReleaseContext(
+        rules,
+        track.count_sizes(tables, release),
+        lambda: tables,
+        release,
+        *_read_inputs(request["inputs"], track),
     )
-    answer = track.answer_spec.read(request["secret"].encode(), answer_context)
-    return track.target_files_of(release, answer, answer_context, default_rng(secrets.randbits(128)))
+    answer = track.answer_spec.read(request["secret"].encode(), release_context)
+    return track.target_files_of(release, answer, release_context, default_rng(secrets.randbits(128)))
 
 
 _GeneratorFactory = Callable[[str], Generator]
@@ -134,20 +140,22 @@ def _read_inputs(
     inputs: dict[str, dict[str, str]], track: Track
 ) -> tuple[dict[str, bytes], _GeneratorFactory | None]:
     """Return the organizers' files, and the generators by purpose if the track allocates files."""
-    truth = {name: content.encode("latin-1") for name, content in inputs["truth"].items()}
+    organizer_files = {name: content.encode("latin-1") for name, content in inputs["organizer_files"].items()}
     keys = {purpose: bytes.fromhex(key) for purpose, key in inputs["keys"].items()}
-    return truth, None if track.allocation is None else lambda purpose: generator_from_key(keys[purpose])
+    return organizer_files, None if track.allocation is None else lambda purpose: create_generator(
+        keys[purpose]
+    )
 
 
-def allocate(request: dict[str, Any], context: JobContext, __: Progress) -> dict[str, Any]:
+def allocate(request: dict[str, Any], context: JobContext, __: ProgressCallback) -> dict[str, Any]:
     """Return the files that the track draws from its original, for one team or for all."""
     rules = parse_competition(request["competition_file"])
     track = TRACKS[rules.track]
     tables, _ = track.parse_original(_fetch_original(request, context), rules)
-    truth, generator = _read_inputs(request["inputs"], track)
+    organizer_files, generator = _read_inputs(request["inputs"], track)
     assert track.allocation is not None  # noqa: S101  # only such tracks get this job
     assert generator is not None  # noqa: S101  # given for such tracks
-    files = track.allocation.make_files(tables, truth, rules, generator)
+    files = track.allocation.make_files(tables, organizer_files, rules, generator)
     return {"files": {name: files[name].decode() for name in request["names"]}}
 
 
@@ -164,42 +172,42 @@ def _drop_evidence(resemblance: dict[str, object]) -> dict[str, object]:
     return {name: value for name, value in resemblance.items() if name != "evidence"}
 
 
-def advise(request: dict[str, Any], context: JobContext, progress: Progress) -> dict[str, Any]:
+def advise(request: dict[str, Any], context: JobContext, progress: ProgressCallback) -> dict[str, Any]:
     digests = tuple(sorted(request["original"].items()))
     rules, _, prepared = context.load_original(digests, request["competition_file"])
     advice_question = question.AdviceQuestion(**request["question"])
     return question.answer(advice_question, rules, prepared, progress=progress).to_json()
 
 
-def judge(request: dict[str, Any], context: JobContext, _: Progress) -> dict[str, Any]:
+def judge(request: dict[str, Any], context: JobContext, _: ProgressCallback) -> dict[str, Any]:
     """Return the outcome of a guess on a target."""
     rules, sizes = parse_competition(request["competition_file"]), request["sizes"]
     track, digests = TRACKS[rules.track], tuple(sorted(request["original"].items()))
-    question = track.questions[request["question"]]
-    answer_context = ReleaseContext(
+    guess_question = track.questions[request["question"]]
+    release_context = ReleaseContext(
         rules,
         sizes,
         lambda: context.load_original(digests, request["competition_file"])[1],
         None,
         *_read_inputs(request["inputs"], track),
     )
-    guess = question.read(context.fetch(request["guess"]), answer_context)
-    answer = track.answer_spec.read(request["secret"].encode(), answer_context)
-    outcome = question.judge(guess, answer, sizes, **rules.questions.get(question.name, {}))
+    guess = guess_question.read(context.fetch(request["guess"]), release_context)
+    answer = track.answer_spec.read(request["secret"].encode(), release_context)
+    outcome = guess_question.judge(guess, answer, sizes, **rules.questions.get(guess_question.name, {}))
     return {"outcome": {name: value for name, value in asdict(outcome).items() if value is not None}}
 
 
-def sample(request: dict[str, Any], context: JobContext, _: Progress) -> dict[str, Any]:
+def sample(request: dict[str, Any], context: JobContext, _: ProgressCallback) -> dict[str, Any]:
     """Return the files of a sample method's release, including its secret."""
     digests = tuple(sorted(request["original"].items()))
     rules, tables, _ = context.load_original(digests, request["competition_file"])
-    files = sample_release(
+    files = build_sample_release(
         TRACKS[rules.track], request["method"], tables, rules, default_rng(request["seed"])
     )
     return {"files": {name: content.decode() for name, content in files.items()}}
 
 
-def attack(request: dict[str, Any], context: JobContext, _: Progress) -> dict[str, Any]:
+def attack(request: dict[str, Any], context: JobContext, _: ProgressCallback) -> dict[str, Any]:
     """Return a built-in attacker's guess for each question it answers."""
     digests = tuple(sorted(request["original"].items()))
     rules, tables, prepared = context.load_original(digests, request["competition_file"])
@@ -210,7 +218,7 @@ def attack(request: dict[str, Any], context: JobContext, _: Progress) -> dict[st
     return {"files": {name: content.decode() for name, content in guesses.items()}}
 
 
-HANDLERS: Mapping[str, Callable[[dict[str, Any], JobContext, Progress], dict[str, Any]]] = {
+HANDLERS: Mapping[str, Callable[[dict[str, Any], JobContext, ProgressCallback], dict[str, Any]]] = {
     "ScoreJob": score,
     "AdviceJob": advise,
     "JudgeJob": judge,

@@ -38,22 +38,22 @@ def anonymize(
     from anoncup.cli.sample_methods import (
         build_methods_table,
         find_method,
-        read_parameters,
-        require_empty_folder,
+        parse_parameters,
+        require_no_overwrite,
     )
 
     contest = load_contest(competition, original)
     if method == "help":
         make_console().print(build_methods_table(contest))
         return
-    sample_method, folder = find_method(contest, method), require_empty_folder(contest, into)
+    sample_method, folder = find_method(contest, method), require_no_overwrite(contest, into)
     rng = np.random.default_rng(seed)
-    values = read_parameters(contest, sample_method, parameters or [])
+    parameter_values = parse_parameters(contest, sample_method, parameters or [])
     drawn_answer = (
         {"answer": read_drawn_answer(secret, contest)} if contest.track.allocates_answer and secret else {}
     )
     release, answer = contest.track.anonymize(
-        sample_method, contest.tables, contest.rules, rng, values, **drawn_answer
+        sample_method, contest.tables, contest.rules, rng, parameter_values, **drawn_answer
     )
     if not keep_order:
         release, answer = contest.track.shuffle(release, answer, rng=rng)

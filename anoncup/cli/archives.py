@@ -1,4 +1,4 @@
-"""Unpack archives of an untrusted service without writing outside the folder."""
+"""Unpack zip archives from a service that is not trusted; no file is written outside the folder."""
 
 import hashlib
 import re
@@ -40,10 +40,14 @@ def unpack(archive: Path, folder: Path) -> list[str]:
 
 
 def _validate_member(member: zipfile.ZipInfo) -> str:
-    """Return the path of a regular file at most one folder deep, with only safe characters in its name."""
+    """Return the member's path.
+
+    Raise InvalidInput unless it is a regular file, at most one folder deep, with only safe characters in its
+    name.
+    """
     parts = member.filename.split("/")
-    kind = stat.S_IFMT(member.external_attr >> 16)
-    if len(parts) > 2 or not all(map(SAFE_NAME.fullmatch, parts)) or kind not in {0, stat.S_IFREG}:
+    file_type = stat.S_IFMT(member.external_attr >> 16)
+    if len(parts) > 2 or not all(map(SAFE_NAME.fullmatch, parts)) or file_type not in {0, stat.S_IFREG}:
         raise InvalidInput(
             "the archive has an unsafe member {member!r}", code="unsafe_archive", member=member.filename
         )
@@ -51,7 +55,10 @@ def _validate_member(member: zipfile.ZipInfo) -> str:
 
 
 def _read_manifest(archive_file: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo]) -> dict[str, str]:
-    """Return the SHA-256 of each file; listed files must exist, and files in folders must be listed."""
+    """Return the SHA-256 of each listed file.
+
+    Raise InvalidInput if a listed file is missing or a file inside a folder is not listed.
+    """
     if MANIFEST_NAME not in members or members[MANIFEST_NAME].file_size > CHUNK_BYTES * 16:
         raise InvalidInput("the archive has no {sums}", code="no_manifest", sums=MANIFEST_NAME)
     lines = archive_file.read(MANIFEST_NAME).decode("utf-8", "replace").splitlines()
@@ -84,6 +91,6 @@ def _extract_member(
         )
 
 
-def compute_digest(path: Path) -> str:
+def compute_file_digest(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

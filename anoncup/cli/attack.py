@@ -40,12 +40,12 @@ def attack(
     from anoncup.cli.local_files import load_contest, read_release, read_secret, read_target
 
     contest = load_contest(competition, original)
-    table = read_target(contest, release) if secret is None else read_release(contest, release)[0]
-    answers = run_attackers(contest, table, select_attackers(contest, attackers or []))
+    tables = read_target(contest, release) if secret is None else read_release(contest, release)[0]
+    answers = run_attackers(contest, tables, select_attackers(contest, attackers or []))
     if into is not None:
         write_guesses(answers, contest, into, seed)
     if secret is not None:
-        rates = compute_rates(answers, contest, table, read_secret(secret, contest, table)[0])
+        rates = compute_rates(answers, contest, tables, read_secret(secret, contest, tables)[0])
         if as_json:
             print_json(rates)
         else:

@@ -10,8 +10,8 @@ from anoncup import schemas
 from anoncup.cli.local_files import LocalContest
 from anoncup.cli.terminal import progress_bar
 from anoncup.errors import InvalidInput
-from anoncup.evaluation.attacks import answers_by_question, rate_attack, select_questions
-from anoncup.evaluation.evaluate import attacker_json
+from anoncup.evaluation.attacks import get_answers_by_question, rate_attack, select_questions
+from anoncup.evaluation.evaluate import serialize_rate
 from anoncup.tracks.model import Tables
 from anoncup.tracks.parts import Attacker
 
@@ -23,19 +23,19 @@ def run_attackers(contest: LocalContest, release: Tables, names: list[str]) -> d
         for step, name in enumerate(names, 1):
             progress(step, len(names), name)
             settings, attacker = contest.rules.attacker_settings(name), contest.track.attackers[name]
-            is_asked = select_questions(attacker, contest.track, contest.rules)
-            answers[name] = attacker.attack(target, **settings.parameters) if is_asked else None
+            questions = select_questions(attacker, contest.track, contest.rules)
+            answers[name] = attacker.attack(target, **settings.parameters) if questions else None
     return answers
 
 
 def compute_rates(
     answers: Mapping[str, Any], contest: LocalContest, release: Tables, source: Any
 ) -> dict[str, schemas.AttackerVerdict]:
-    sizes, track, rules = contest.track.sizes(contest.tables, release), contest.track, contest.rules
+    sizes, track, rules = contest.track.count_sizes(contest.tables, release), contest.track, contest.rules
 
     def rate_attacker(attacker: Attacker, answer: Any) -> schemas.AttackerVerdict:
         rate = rate_attack(attacker, answer, source, sizes, track=track, rules=rules)
-        return schemas.AttackerVerdict.model_validate(attacker_json(rate, attacker.version))
+        return schemas.AttackerVerdict.model_validate(serialize_rate(rate, attacker.version))
 
     return {name: rate_attacker(contest.track.attackers[name], answer) for name, answer in answers.items()}
 
@@ -48,11 +48,11 @@ def write_guesses(answers: Mapping[str, Any], contest: LocalContest, folder: Pat
         attacker = contest.track.attackers[name]
         for question in select_questions(attacker, contest.track, contest.rules).values():
             guess = question.resolve_guess(
-                answers_by_question(attacker, answer)[question.name], np.random.default_rng(seed)
+                get_answers_by_question(attacker, answer)[question.name], np.random.default_rng(seed)
             )
             if guess is not None:
-                file = f"{name}.{question.name}.csv" if has_several_questions else f"{name}.csv"
-                (folder / file).write_bytes(question.write(guess))
+                file_name = f"{name}.{question.name}.csv" if has_several_questions else f"{name}.csv"
+                (folder / file_name).write_bytes(question.write(guess))
 
 
 def select_attackers(contest: LocalContest, names: list[str]) -> list[str]:

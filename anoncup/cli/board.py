@@ -44,21 +44,26 @@ def board(
             )
         elif which == "reidentification":
             attackers_board = client.get_attackers_board(slug)
-            means = {name: _question_column(name) for name in attackers_board.distinct_questions}
+            question_columns = {
+                name: _make_question_column(name) for name in attackers_board.distinct_questions
+            }
             _print_board(
                 attackers_board,
                 attackers_board.rows,
-                {**select_columns(attackers_board.columns), **means},
+                {**select_columns(attackers_board.columns), **question_columns},
                 as_json=as_json,
             )
         else:
             matrix = client.get_matrix(slug)
-            rates = {
-                _format_name(target, "label"): _rate_column(index)
+            rate_columns = {
+                _format_name(target, "label"): _make_rate_column(index)
                 for index, target in enumerate(matrix.targets)
             }
             _print_board(
-                matrix, matrix.rows, {**select_columns(schemas.MatrixRow.COLUMNS), **rates}, as_json=as_json
+                matrix,
+                matrix.rows,
+                {**select_columns(schemas.MatrixRow.COLUMNS), **rate_columns},
+                as_json=as_json,
             )
 
 
@@ -78,22 +83,22 @@ def _print_board(
 
 
 def select_columns(columns: Mapping[str, schemas.ColumnLabel]) -> ColumnSpec[schemas.BoardLine]:
-    """Return the columns shown in a terminal, with the own team marked."""
-    return {column.brief: _mark_own(field) for field, column in columns.items() if column.brief}
+    """Return the columns shown in a terminal; the user's own team is marked."""
+    return {column.brief: _mark_own_team(field) for field, column in columns.items() if column.brief}
 
 
-def _mark_own(field: str) -> str | Callable[[schemas.BoardLine], object]:
+def _mark_own_team(field: str) -> str | Callable[[schemas.BoardLine], object]:
     return partial(_format_name, field=field) if field in {"team", "attacker"} else field
 
 
 def _format_name(entry: schemas.BoardLine | schemas.MatrixTarget, field: str) -> str:
-    """Return the name, with a star for the own team."""
+    """Return the name, followed by a star if it is the user's own team."""
     return f"{get_value(entry, field)}{' *' if get_value(entry, 'own') else ''}"
 
 
-def _question_column(question: str) -> Callable[[schemas.AttackersRow], object]:
+def _make_question_column(question: str) -> Callable[[schemas.AttackersRow], object]:
     return lambda row: (row.by_question or {}).get(question)
 
 
-def _rate_column(index: int) -> Callable[[schemas.MatrixRow], object]:
+def _make_rate_column(index: int) -> Callable[[schemas.MatrixRow], object]:
     return lambda row: get_value(row.cells[index], "rate")

@@ -71,7 +71,7 @@ def check(
 def _check_locally(
     competition: Path, original: list[str], release: ReleasePaths, secret: Path | None
 ) -> tuple[str, list[schemas.Notice], list[schemas.Notice], dict[str, Any]]:
-    """Return the decision, violations, warnings and distances of a release."""
+    """Return the decision, violations, warnings and, given the secret, the measured distances."""
     from anoncup.cli.local_files import check_sizes, load_contest, read_release, read_upload
     from anoncup.evaluation.evaluate import check_secret, judge
 
@@ -79,11 +79,11 @@ def _check_locally(
     check_sizes(contest, (*release.values(), secret))
     if secret is None:
         return "well-formed", [], build_notices([*contest.remarks, *read_release(contest, release)[1]]), {}
-    parsed = read_upload(contest, release, secret)
-    violations, excessive = judge(contest.rules, contest.prepared, parsed.release, parsed.answer)
-    doubts = check_secret(contest.rules, contest.prepared, parsed.release, parsed.answer)
+    upload = read_upload(contest, release, secret)
+    violations, excessive = judge(contest.rules, contest.prepared, upload.release, upload.answer)
+    secret_warnings = check_secret(contest.rules, contest.prepared, upload.release, upload.answer)
     distances = {"excessive": excessive.to_json() if excessive else None}
-    warnings = build_notices([*contest.remarks, *parsed.remarks, *doubts])
+    warnings = build_notices([*contest.remarks, *upload.remarks, *secret_warnings])
     return "rejected" if violations else "accepted", build_notices(violations), warnings, distances
 
 
@@ -95,15 +95,17 @@ def _check_at_service(
     from anoncup.cli.submit import collect_paths, use_local_names
 
     contents = {name: path.read_bytes() for name, path in release.items()}
-    answer = secret.read_bytes() if secret else None
+    secret_content = secret.read_bytes() if secret else None
     with (
         use_local_names(collect_paths(release, secret)),
         connect() as client,
-        transfer_bar("checking") as bar,
+        transfer_bar("checking") as progress,
     ):
-        checked = client.check(_read_slug(competition), contents, secret=answer, progress=bar)
-    violations = [warning for warning in checked.warnings if warning.code in _REJECTING_WARNINGS]
-    warnings = [warning for warning in checked.warnings if warning.code not in _REJECTING_WARNINGS]
+        check_result = client.check(
+            _read_slug(competition), contents, secret=secret_content, progress=progress
+        )
+    violations = [warning for warning in check_result.warnings if warning.code in _REJECTING_WARNINGS]
+    warnings = [warning for warning in check_result.warnings if warning.code not in _REJECTING_WARNINGS]
     return "rejected" if violations else "well-formed", violations, warnings
 
 

@@ -1,4 +1,4 @@
-"""``anoncup competitions`` and ``anoncup announcements``."""
+"""``anoncup competitions`` and ``anoncup announcements``: list what the service publishes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def competitions(as_json: AsJson = False) -> None:
         ],
     }
     with connect(anonymous=True) as client:
-        print_entries(client.list_competitions(), columns, as_json=as_json, empty="no competitions")
+        print_entries(client.list_competitions(), columns, as_json=as_json, empty_text="no competitions")
 
 
 def announcements(slug: Slug, as_json: AsJson = False) -> None:

@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 
 @contextmanager
 def connect(*, anonymous: bool = False, password: Callable[[], str] | None = None) -> Iterator[Client]:
-    """Open a client for the service named by the environment or ``anoncup login``.
+    """Open a client for the service named in the environment or saved by ``anoncup login``.
 
-    ``anonymous`` allows use without signing in. ``password`` is called for step-up authentication.
+    Set ``anonymous`` for requests that need no account. ``password`` is called if the service asks for
+    step-up authentication.
     """
     from anoncup.client import Client
 
@@ -32,7 +33,7 @@ def connect(*, anonymous: bool = False, password: Callable[[], str] | None = Non
         raise InvalidInput("which service? run anoncup login, or set ANONCUP_URL", code="no_service")
     if account.token is None and not anonymous:
         raise NotSignedIn("you are not signed in: run anoncup login")
-    with translate_refusals(), Client(account.url, account.token, password=password) as client:
+    with translate_api_errors(), Client(account.url, account.token, password=password) as client:
         yield client
 
 
@@ -54,37 +55,37 @@ def read_password(*, stdin: bool, new: bool = False) -> str:
 
 
 @contextmanager
-def translate_refusals() -> Iterator[None]:
+def translate_api_errors() -> Iterator[None]:
     """Raise error responses of the service as domain errors with messages for the command line."""
     from anoncup.client import ApiError
 
     try:
         yield
-    except ApiError as refusal:
-        raise build_error(refusal) from refusal
+    except ApiError as error:
+        raise build_domain_error(error) from error
 
 
-def build_error(refusal: ApiError) -> DomainError:
-    if refusal.problem.errors:
-        problems = [_build_problem(entry) for entry in refusal.problem.errors]
-        return InvalidUpload(problems, total=refusal.problem.total or len(problems))
-    if refusal.status == 401 and refusal.code != "wrong_password":
-        return NotSignedIn("{reason}: run anoncup login", code=refusal.code, reason=refusal.message)
-    if refusal.status == 429 and refusal.retry_after is not None:
-        retry_at = datetime.now().astimezone() + timedelta(seconds=refusal.retry_after)
+def build_domain_error(error: ApiError) -> DomainError:
+    if error.problem.errors:
+        problems = [_build_file_problem(entry) for entry in error.problem.errors]
+        return InvalidUpload(problems, total=error.problem.total or len(problems))
+    if error.status == 401 and error.code != "wrong_password":
+        return NotSignedIn("{reason}: run anoncup login", code=error.code, reason=error.message)
+    if error.status == 429 and error.retry_after is not None:
+        retry_at = datetime.now().astimezone() + timedelta(seconds=error.retry_after)
         return TooManyRequests(
             "{reason}; again from {at}",
-            retry_after=refusal.retry_after,
-            code=refusal.code,
-            reason=refusal.message,
+            retry_after=error.retry_after,
+            code=error.code,
+            reason=error.message,
             at=f"{retry_at:%Y-%m-%d %H:%M:%S %Z}",
         )
-    field_messages = "".join(f"; {field.field}: {field.message}" for field in refusal.problem.fields)
-    message = RemoteMessage(f"{refusal} ({refusal.code}){field_messages}", **refusal.problem.values)
-    return DomainError(message, code=refusal.code)
+    field_messages = "".join(f"; {field.field}: {field.message}" for field in error.problem.fields)
+    message = RemoteMessage(f"{error} ({error.code}){field_messages}", **error.problem.values)
+    return DomainError(message, code=error.code)
 
 
-def _build_problem(entry: schemas.WrongInFile) -> FileProblem:
+def _build_file_problem(entry: schemas.WrongInFile) -> FileProblem:
     return FileProblem(
         file=entry.file,
         row=entry.row,
@@ -98,14 +99,18 @@ def _build_problem(entry: schemas.WrongInFile) -> FileProblem:
 
 @contextmanager
 def transfer_bar(title: str) -> Iterator[Callable[[int, int], None]]:
-    """Show a progress bar of bytes on standard error if that is a terminal."""
+    """Show a progress bar in bytes on standard error, if that is a terminal."""
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn())
-    errors = Console(stderr=True)
+    stderr_console = Console(stderr=True)
     with Progress(
-        *columns, TransferSpeedColumn(), console=errors, transient=True, disable=not errors.is_terminal
+        *columns,
+        TransferSpeedColumn(),
+        console=stderr_console,
+        transient=True,
+        disable=not stderr_console.is_terminal,
     ) as bar:
         task = bar.add_task(title, total=None)
         yield lambda transferred, total: bar.update(task, completed=transferred, total=total or None)

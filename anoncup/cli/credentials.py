@@ -1,4 +1,4 @@
-"""The service and token used by the commands, from the environment or the user's credentials file."""
+"""The service and token that commands use, from the environment or the user's credentials file."""
 
 import json
 import os
@@ -43,25 +43,27 @@ def load() -> Credentials | None:
     url, token = os.environ.get("ANONCUP_URL"), os.environ.get("ANONCUP_TOKEN") or None
     if url and token:
         return Credentials(url, token)
-    from_file = load_file()
+    saved = load_file()
     if url:
-        is_same_service = from_file is not None and from_file.url == url.rstrip("/")
-        return from_file if is_same_service else Credentials(url)
-    return Credentials(from_file.url, token or from_file.token) if from_file else None
+        is_same_service = saved is not None and saved.url == url.rstrip("/")
+        return saved if is_same_service else Credentials(url)
+    return Credentials(saved.url, token or saved.token) if saved else None
 
 
 def save(credentials: Credentials) -> None:
-    """Write the credentials file. It is never readable for other users."""
+    """Write the credentials file, which other users can never read."""
     path = _locate_file()
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    handle, name = tempfile.mkstemp(prefix=".credentials.", dir=path.parent)  # creates it with mode 0600
+    descriptor, temporary_name = tempfile.mkstemp(
+        prefix=".credentials.", dir=path.parent
+    )  # mkstemp sets mode 0600
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             json.dump(asdict(credentials), file)
-        Path(name).replace(path)
+        Path(temporary_name).replace(path)
     finally:
         with suppress(FileNotFoundError):
-            Path(name).unlink()
+            Path(temporary_name).unlink()
 
 
 def delete() -> None:

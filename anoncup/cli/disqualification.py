@@ -22,13 +22,13 @@ def apply_ruling(
             slug, slash, name = subject.partition("/")
             if not slash:
                 raise InvalidInput("--team takes SLUG/TEAM", code="team")
-            answer: schemas.TeamDisqualification | schemas.Submission = client.rule_on_team(
+            result: schemas.TeamDisqualification | schemas.Submission = client.rule_on_team(
                 slug, find_team_id(client, slug, name), action, reason=reason
             )
         else:
-            answer = client.rule_on_submission(subject, action, reason=reason)
+            result = client.rule_on_submission(subject, action, reason=reason)
     past_tense = {"disqualify": "disqualified", "reinstate": "reinstated"}
-    print_result(answer, f"{past_tense[action]} {replace_unprintable(subject)}", as_json=as_json)
+    print_result(result, f"{past_tense[action]} {replace_unprintable(subject)}", as_json=as_json)
 
 
 def find_team_id(client: Client, slug: str, name_or_id: str) -> str:

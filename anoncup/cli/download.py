@@ -43,7 +43,7 @@ def download(
     folder = Path(slug) if into is None else into
     with connect(anonymous=not (targets or own)) as client:
         # Before the folder is created, so that a wrong slug leaves none behind.
-        competition_details = client.get_competition(slug)
+        competition = client.get_competition(slug)
         folder.mkdir(parents=True, exist_ok=True)
         fetch = (
             _fetch_targets
@@ -55,7 +55,7 @@ def download(
             else _fetch_competition
         )
         with _create_staging_folder(folder) as staging_folder:
-            names = fetch(client, competition_details, staging_folder)
+            names = fetch(client, competition, staging_folder)
             is_new = [_install_file(staging_folder / name, folder / name, replace=replace) for name in names]
     files = [{"file": str(folder / name), "new": new} for name, new in zip(names, is_new, strict=True)]
     if as_json:
@@ -67,7 +67,7 @@ def download(
 
 @contextmanager
 def _create_staging_folder(folder: Path) -> Iterator[Path]:
-    """Create a temporary folder inside ``folder``, so that files can be moved without copying."""
+    """Create a temporary folder inside ``folder``; on the same disk, files are moved without copying."""
     staging_folder = Path(tempfile.mkdtemp(prefix=".anoncup-", dir=folder))
     try:
         yield staging_folder
@@ -107,7 +107,7 @@ def _fetch_file(client: Client, path: str, destination: Path, expected_digest: s
 
 
 def _fetch_own_data(client: Client, competition: schemas.Competition, staging_folder: Path) -> list[str]:
-    """Fetch the team's own files into a folder of their own: they may have the names of original files."""
+    """Fetch the team's own files into a separate folder, since they may have the names of original files."""
     from anoncup.client import competition_path
 
     (staging_folder / "own").mkdir()
@@ -151,11 +151,11 @@ def _fetch_targets(client: Client, competition: schemas.Competition, staging_fol
 
 def _check_target_digests(targets: list[schemas.Target], unpacked: Path, names: list[str]) -> None:
     """Check the unpacked files against the digests in the service's list of targets."""
-    from anoncup.cli.archives import compute_digest
+    from anoncup.cli.archives import compute_file_digest
 
     digests = {f"{target.name}/{file}": digest for target in targets for file, digest in target.files.items()}
     for name in names:
-        if "/" in name and digests.get(name) != compute_digest(unpacked / name):
+        if "/" in name and digests.get(name) != compute_file_digest(unpacked / name):
             raise InvalidInput(
                 "targets/{name} is not what the list of targets says", code="wrong_digest", name=name
             )

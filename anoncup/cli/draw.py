@@ -28,10 +28,10 @@ def draw(
     """Draw again what the service drew for a team, and tell its SHA-256 and that of the seed."""
     from anoncup.cli.local_files import load_contest
     from anoncup.cli.options import parse_named_paths
-    from anoncup.tracks.generators import generator_for
+    from anoncup.tracks.generators import derive_generator
     from anoncup.tracks.seeds import commit_to_seed
 
-    contest, secret = load_contest(competition, original), parse_seed(seed)
+    contest, seed_bytes = load_contest(competition, original), parse_seed(seed)
     if contest.track.allocation is None:
         raise InvalidInput("in the {track} track nothing is drawn", code="files", track=contest.track.name)
     organizer_data = {name: path.read_bytes() for name, path in parse_named_paths(truth or []).items()}
@@ -39,10 +39,10 @@ def draw(
         contest.tables,
         organizer_data,
         contest.rules,
-        lambda purpose: generator_for(secret, purpose, team, attempt),
+        lambda purpose: derive_generator(seed_bytes, purpose, team, attempt),
     )
     into.mkdir(parents=True, exist_ok=True)
-    print(f"{commit_to_seed(secret)}  the seed")
+    print(f"{commit_to_seed(seed_bytes)}  the seed")
     for file in contest.track.allocation.files:
         (into / f"{file.name}.csv").write_bytes(contents[file.name])
         print(f"{sha256(contents[file.name]).hexdigest()}  {into / file.name}.csv")

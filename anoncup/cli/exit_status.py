@@ -22,7 +22,7 @@ INTERNAL_ERROR = 70
 _OUTPUT_FAILED = 74
 """The output could not be written: the disk is full or failing."""
 _PIPE_CLOSED = 141
-"""The status that shells report for tools ended by SIGPIPE, as in ``| head -1``."""
+"""The status that shells report for a program ended by SIGPIPE, as in ``| head -1``."""
 _DISK_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 
 
@@ -47,10 +47,13 @@ def run(command: Callable[[], object]) -> None:
 
 
 def _buffer_output() -> None:
-    """Make standard output line-buffered: with PYTHONUNBUFFERED, the rest of a partial write is lost."""
+    """Make standard output line-buffered if it is unbuffered.
+
+    With PYTHONUNBUFFERED, Python loses the rest of a write that was only partly accepted.
+    """
     if isinstance(getattr(sys.stdout, "buffer", None), io.RawIOBase):
-        number, encoding, errors = sys.stdout.fileno(), sys.stdout.encoding, sys.stdout.errors
-        sys.stdout = open(number, "w", buffering=1, encoding=encoding, errors=errors, closefd=False)  # noqa: SIM115
+        descriptor, encoding, errors = sys.stdout.fileno(), sys.stdout.encoding, sys.stdout.errors
+        sys.stdout = open(descriptor, "w", buffering=1, encoding=encoding, errors=errors, closefd=False)  # noqa: SIM115
 
 
 def _run_command(command: Callable[[], object]) -> int:
@@ -84,14 +87,14 @@ def _discard_output() -> None:
 
 def _print_problem(problem: DomainError) -> None:
     if options.wants_json.get():
-        print(json.dumps(_build_problem(problem), indent=2))
+        print(json.dumps(_build_problem_fields(problem), indent=2))
     print(f"anoncup: {problem}", file=sys.stderr)
     if isinstance(problem, InvalidUpload):
         _print_file_problems(problem)
 
 
-def _build_problem(problem: DomainError) -> dict[str, object]:
-    """Return the same fields as in the problem documents of the service."""
+def _build_problem_fields(problem: DomainError) -> dict[str, object]:
+    """Return the error with the field names of the service's problem documents."""
     return {"code": problem.code, "detail": str(problem), **describe_error(problem)}
 
 

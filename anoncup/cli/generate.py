@@ -32,9 +32,9 @@ def generate(
 
     if track not in EXAMPLE_TRACKS:
         raise InvalidInput("tracks with generated data: {names}", code="unknown_track", names=EXAMPLE_TRACKS)
-    generate_data = TRACKS[track].make_example_data
-    assert generate_data is not None  # noqa: S101  # EXAMPLE_TRACKS contains only tracks with example data
-    files = generate_data(rows, seed)
+    make_example_data = TRACKS[track].make_example_data
+    assert make_example_data is not None  # noqa: S101  # EXAMPLE_TRACKS contains only tracks with example data
+    files = make_example_data(rows, seed)
     if folder is not None:
         write_files(files, folder)
         if TRACKS[track].known_datasets:

@@ -10,10 +10,10 @@ from uuid import UUID
 
 import typer
 
-from anoncup.cli.connection import build_error, connect, transfer_bar, translate_refusals
+from anoncup.cli.connection import build_domain_error, connect, transfer_bar, translate_api_errors
 from anoncup.cli.options import AsJson
 from anoncup.cli.output import ColumnSpec, print_json, print_table, replace_unprintable
-from anoncup.cli.submit import Checks, ignore_refusals, show_warnings, use_local_names
+from anoncup.cli.submit import Checks, ignore_api_errors, show_warnings, use_local_names
 from anoncup.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -50,9 +50,9 @@ def guess(
             guess_files = _list_guess_files(client, target, file)
             answers = [_try_send_guess(client, *entry, options) for entry in guess_files]
         else:
-            name, identifier = _resolve_target(client, target)
-            with use_local_names({"guess": file}), translate_refusals():
-                answers = [_send_guess(client, name, identifier, file, options)]
+            target_name, target_id = _resolve_target(client, target)
+            with use_local_names({"guess": file}), translate_api_errors():
+                answers = [_send_guess(client, target_name, target_id, file, options)]
     if as_json:
         print_json(answers if file.is_dir() else answers[0])
     else:
@@ -62,11 +62,11 @@ def guess(
 
 @dataclass(frozen=True, slots=True)
 class GuessOptions:
-    """``resend``: send a file even if it was sent before. ``checks``: check it before sending."""
+    """Options of a guess. ``resend`` sends a file even if it was sent before."""
 
     question: str
     resend: bool
-    checks: bool
+    check_first: bool
 
 
 _RECEIPT_COLUMNS: ColumnSpec[Mapping[str, object]] = {
@@ -92,7 +92,7 @@ def _resolve_target(client: Client, target: str) -> tuple[str, str]:
 
 
 def _list_guess_files(client: Client, slug: str, folder: Path) -> list[tuple[str, str, Path]]:
-    """Return name, id and guess file of each target that has a guess in the folder."""
+    """Return the name, id and guess file of each target that has a file in the folder."""
     files = {path.stem: path for path in sorted(folder.glob("*.csv"))}
     if not files:
         raise InvalidInput("{folder} has no NAME.csv", code="files", folder=str(folder))
@@ -112,28 +112,33 @@ def _find_target_ids(client: Client, slug: str, names: list[str]) -> dict[str, s
 
 
 def _try_send_guess(
-    client: Client, name: str, identifier: str, path: Path, options: GuessOptions
+    client: Client, target_name: str, target_id: str, path: Path, options: GuessOptions
 ) -> dict[str, object]:
-    """Send one of several guesses; return its receipt, or the error, so that the others are still sent."""
+    """Send one of several guesses and return its receipt.
+
+    Return the error instead of raising it, so that the others are still sent.
+    """
     from anoncup.client import ApiError
 
     try:
-        return _send_guess(client, name, identifier, path, options)
-    except ApiError as refusal:
-        problem = refusal.problem.model_dump(mode="json", exclude_unset=True)
-        return {"target": name, "refused": str(build_error(refusal)), "problem": problem}
+        return _send_guess(client, target_name, target_id, path, options)
+    except ApiError as error:
+        problem = error.problem.model_dump(mode="json", exclude_unset=True)
+        return {"target": target_name, "refused": str(build_domain_error(error)), "problem": problem}
 
 
 def _send_guess(
-    client: Client, name: str, identifier: str, path: Path, options: GuessOptions
+    client: Client, target_name: str, target_id: str, path: Path, options: GuessOptions
 ) -> dict[str, object]:
     content = path.read_bytes()
-    if options.checks:
-        with ignore_refusals(), transfer_bar(f"checking {replace_unprintable(name)}") as progress:
-            checked = client.check_guess(identifier, content, question=options.question, progress=progress)
-            show_warnings(checked.warnings, f"{name}: ")
-    with transfer_bar(f"sending {replace_unprintable(name)}") as progress:
+    if options.check_first:
+        with ignore_api_errors(), transfer_bar(f"checking {replace_unprintable(target_name)}") as progress:
+            check_result = client.check_guess(
+                target_id, content, question=options.question, progress=progress
+            )
+            show_warnings(check_result.warnings, f"{target_name}: ")
+    with transfer_bar(f"sending {replace_unprintable(target_name)}") as progress:
         receipt = client.send_guess(
-            identifier, content, question=options.question, resend=options.resend, progress=progress
+            target_id, content, question=options.question, resend=options.resend, progress=progress
         )
-    return {"target": name} | receipt.model_dump(mode="json")
+    return {"target": target_name} | receipt.model_dump(mode="json")

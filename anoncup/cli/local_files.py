@@ -12,24 +12,27 @@ from anoncup.errors import InvalidInput, InvalidUpload
 from anoncup.evaluation.reidentified import (
     ReidentifiedIndividuals,
     SharedTrait,
-    attacker_knowledge,
     find_reidentified,
     find_shared_traits,
+    get_attacker_knowledge,
     list_reidentified,
 )
 from anoncup.geometry.arrays import IntArray
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.tables.csv_text import write_csv
-from anoncup.tables.files import Remark, too_large_error
-from anoncup.tracks.files import SECRET
+from anoncup.tables.files import Remark, build_too_large_error
+from anoncup.tracks.files import SECRET_FILE
 from anoncup.tracks.model import ReleaseContext, Tables, Track
 from anoncup.tracks.uploads import ParsedUpload, parse_upload
 
 
 @dataclass(frozen=True, slots=True)
 class LocalContest:
-    """A competition file (``text``) with its rules and original data, prepared for measuring."""
+    """A competition on this machine: the text of its file, its rules and its original data.
+
+    ``prepared`` holds what measures and attackers compute from the original only once.
+    """
 
     text: str
     rules: Rules
@@ -58,10 +61,10 @@ def read_release(contest: LocalContest, release: ReleasePaths) -> tuple[Tables, 
 def read_upload(contest: LocalContest, release: ReleasePaths, secret: Path) -> ParsedUpload:
     """Read a release and its secret in the same way as the service."""
     with (
-        _read_named_files({SECRET: secret}) as answer,
+        _read_named_files({SECRET_FILE: secret}) as answer,
         _read_exact_files(contest, release, contest.track.release_file_names) as contents,
     ):
-        return parse_upload(contest.track, contest.rules, contest.tables, contents, answer[SECRET])
+        return parse_upload(contest.track, contest.rules, contest.tables, contents, answer[SECRET_FILE])
 
 
 def read_target(contest: LocalContest, target: ReleasePaths) -> Tables:
@@ -91,12 +94,12 @@ def check_sizes(contest: LocalContest, paths: Iterable[Path | None]) -> None:
     max_mb = contest.rules.limits.file_mb
     for path in paths:
         if path is not None and path.stat().st_size > max_mb * 2**20:
-            raise too_large_error(path.name, max_mb)
+            raise build_too_large_error(path.name, max_mb)
 
 
 @contextmanager
 def _read_named_files(paths: Mapping[str, Path]) -> Iterator[dict[str, bytes]]:
-    """Read files by their role; errors raised in the context name the local files."""
+    """Read files by name; upload errors raised in the context name the local files."""
     try:
         yield {name: path.read_bytes() for name, path in paths.items()}
     except InvalidUpload as error:
@@ -106,28 +109,31 @@ def _read_named_files(paths: Mapping[str, Path]) -> Iterator[dict[str, bytes]]:
 
 
 def read_secret(path: Path, contest: LocalContest, release: Tables) -> tuple[IntArray, list[Remark]]:
-    """Read the true answer and its remarks; remarks on the row order are left out if the service shuffles."""
-    answers, sizes = contest.track.answer_spec, contest.track.sizes(contest.tables, release)
+    """Read the true answer and the remarks on it.
+
+    There are no remarks, which concern the row order, if the service shuffles the rows of targets.
+    """
+    answer_spec, sizes = contest.track.answer_spec, contest.track.count_sizes(contest.tables, release)
     context = ReleaseContext(contest.rules, sizes, lambda: contest.tables, release)
-    with _read_named_files({SECRET: path}) as contents:
-        answer = answers.read(contents[SECRET], context)
-    return answer, [] if contest.rules.publication.shuffle_targets else answers.remarks(answer)
+    with _read_named_files({SECRET_FILE: path}) as contents:
+        answer = answer_spec.read(contents[SECRET_FILE], context)
+    return answer, [] if contest.rules.publication.shuffle_targets else answer_spec.find_remarks(answer)
 
 
 def read_drawn_answer(path: Path, contest: LocalContest) -> Any:
-    """Read the answer that the service has drawn for a team, before there is a release."""
-    sizes = contest.track.sizes(contest.tables, contest.tables)
-    with _read_named_files({SECRET: path}) as contents:
+    """Read the answer that the service has assigned to a team. No release is needed."""
+    sizes = contest.track.count_sizes(contest.tables, contest.tables)
+    with _read_named_files({SECRET_FILE: path}) as contents:
         return contest.track.answer_spec.read(
-            contents[SECRET], ReleaseContext(contest.rules, sizes, lambda: contest.tables)
+            contents[SECRET_FILE], ReleaseContext(contest.rules, sizes, lambda: contest.tables)
         )
 
 
 def write_reidentified(
     contest: LocalContest, answers: Mapping[str, Any], source: IntArray, path: Path
 ) -> tuple[ReidentifiedIndividuals, list[SharedTrait]]:
-    """Find the re-identified individuals and their shared traits, and write the individuals to a file."""
-    table, columns = attacker_knowledge(contest.track, contest.rules, contest.tables)
-    result = find_reidentified(contest.track, contest.rules, answers, source, len(table))
-    path.write_bytes(write_csv(list_reidentified(result, table, columns)))
-    return result, find_shared_traits(result, table, columns)
+    """Find the re-identified individuals and their shared traits; write the individuals to ``path``."""
+    table, columns = get_attacker_knowledge(contest.track, contest.rules, contest.tables)
+    reidentified = find_reidentified(contest.track, contest.rules, answers, source, len(table))
+    path.write_bytes(write_csv(list_reidentified(reidentified, table, columns)))
+    return reidentified, find_shared_traits(reidentified, table, columns)

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import typer
 
 from anoncup.cli import credentials
-from anoncup.cli.connection import connect, make_password_prompt, read_password, translate_refusals
+from anoncup.cli.connection import connect, make_password_prompt, read_password, translate_api_errors
 from anoncup.cli.credentials import Credentials
 from anoncup.cli.options import AsJson, Slug
 from anoncup.cli.output import print_result, replace_unprintable
@@ -40,7 +40,7 @@ def login(
         token = sys.stdin.readline().strip()
     else:
         name = name or typer.prompt("Name", err=True)
-        with translate_refusals(), Client(address) as client:
+        with translate_api_errors(), Client(address) as client:
             token = client.create_token(name, read_password(stdin=password_stdin), label=_make_token_label())
     _save_token(address, token)
 
@@ -59,7 +59,7 @@ def sign_up(
     code = invite or typer.prompt("Invite", err=True)
     person = name or typer.prompt("Name", err=True)
     password = read_password(stdin=password_stdin, new=True)
-    with translate_refusals(), Client(address) as client:
+    with translate_api_errors(), Client(address) as client:
         token = client.sign_up(invite=code, team=team, name=person, password=password)
     _save_token(address, token)
 
@@ -73,7 +73,7 @@ def logout() -> None:
         print("not signed in")
         return
     try:
-        with translate_refusals(), Client(account.url, account.token) as client:
+        with translate_api_errors(), Client(account.url, account.token) as client:
             client.revoke_token()
     except NotSignedIn:
         pass  # the token has already expired or been revoked
@@ -110,8 +110,8 @@ def team(
     """Show your team and who is in it, or invite somebody into it, which needs your password."""
     with connect(password=make_password_prompt(stdin=password_stdin)) as client:
         if invite:
-            invite_details = client.invite_member(slug)
-            print_result(invite_details, invite_details.code, as_json=as_json)
+            new_invite = client.invite_member(slug)
+            print_result(new_invite, new_invite.code, as_json=as_json)
             return
         details = client.get_team(slug)
     lines = [details.name + (" (disqualified)" if details.disqualified_at else "")]
@@ -123,14 +123,14 @@ def _save_token(address: str, token: str) -> None:
     """Save the token after checking with the service that it is valid."""
     from anoncup.client import Client
 
-    with translate_refusals(), Client(address, token) as client:
+    with translate_api_errors(), Client(address, token) as client:
         person = client.get_me()
     credentials.save(Credentials(address, token))
     print(f"signed in to {address} as {replace_unprintable(person.name)}")
 
 
 def _resolve_address(url: str | None) -> str:
-    """Return the given address, else the saved one, else prompt for one."""
+    """Return the given address or the saved one; prompt for it if there is neither."""
     from anoncup.client.transport import validate_url
 
     account = None if url else credentials.load()
@@ -150,7 +150,7 @@ def _is_unencrypted(address: str) -> bool:
 
 
 def _make_token_label() -> str:
-    """Return the name of the token in the user's list of tokens."""
+    """Return the name under which the user's list of tokens shows this token."""
     import socket
 
     return f"anoncup on {replace_unprintable(socket.gethostname())}"[:100]

@@ -1,4 +1,4 @@
-"""Options shared by several commands. Nothing here is slow to import."""
+"""Options shared by several commands. Every command imports this module, so it must load quickly."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
@@ -52,9 +52,12 @@ UploadedOriginals = Annotated[
     ),
 ]
 ReleasePaths = Mapping[str, Path]
-"""Paths of the given files of a release, by the name of the file."""
+"""Paths of the files of a release, by the name of the file."""
 _NAMED_FILE_OPTION = "--file"
-"""Option for release files of tracks that are not installed, or whose name equals another option."""
+"""Option for release files without an option of their own.
+
+The track is not installed, or the file's name is taken by another option of the command.
+"""
 _SECRET_HELP = "secret.csv, which maps the release to the original"  # noqa: S105
 SecretFile = Annotated[Path, typer.Option("--secret", exists=True, dir_okay=False, help=_SECRET_HELP)]
 SubmittedSecret = Annotated[
@@ -70,7 +73,7 @@ OptionalSecretFile = Annotated[
     Path | None, typer.Option("--secret", exists=True, dir_okay=False, help=f"{_SECRET_HELP}, if known")
 ]
 wants_json = ContextVar("json_wanted", default=False)
-"""Whether ``--json`` was given; errors are then printed as JSON, too."""
+"""True if ``--json`` was given. Errors are then printed as JSON, too."""
 
 
 def _set_wants_json(wanted: bool) -> bool:
@@ -117,7 +120,7 @@ def _build_release_option(name: str, help_text: str) -> Parameter:
 
 
 def accept_release_files(command: Callable[..., None]) -> Callable[..., None]:
-    """Decorate a command: replace its parameter ``release`` by one option per release file."""
+    """Replace the command's parameter ``release`` by one option for each release file of any track."""
     command_signature = signature(command, eval_str=True)
     used_options = _collect_option_names(command_signature)
     options = {
@@ -147,7 +150,7 @@ def accept_release_files(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _collect_option_names(command_signature: Signature) -> set[str]:
-    """Return the option names that a command already uses, declared or derived from its parameters."""
+    """Return the option names that a command already uses, whether declared or derived from parameters."""
     names = {f"--{name.replace('_', '-')}" for name in command_signature.parameters}
     for parameter in command_signature.parameters.values():
         for metadata in getattr(parameter.annotation, "__metadata__", ()):
@@ -169,7 +172,10 @@ def parse_named_paths(assignments: Sequence[str]) -> dict[str, Path]:
 
 
 def assign_originals(track: Track, arguments: Sequence[str]) -> dict[str, Path]:
-    """Return the files of an original by name; unnamed arguments fill the other required files in order."""
+    """Return the files of an original by name.
+
+    Arguments without a name stand for the remaining required files, in the order of the track.
+    """
     required = [file.name for file in track.original_files if file.required]
     assignments = [text for text in arguments if _is_assignment(text, track.original_file_names)]
     paths = parse_named_paths(assignments)
@@ -188,9 +194,9 @@ def assign_originals(track: Track, arguments: Sequence[str]) -> dict[str, Path]:
 
 
 def resolve_original_paths(competition: "schemas.Competition", files: Sequence[str]) -> dict[str, Path]:
-    """Return the files to upload by their name at the service.
+    """Return the files to upload, by their names at the service.
 
-    If the track is not installed here, all of its files are required, in the order of the service.
+    If the track is not installed here, all of its files must be given, in the order that the service lists.
     """
     if competition.track in TRACKS:
         return {
@@ -207,7 +213,7 @@ def resolve_original_paths(competition: "schemas.Competition", files: Sequence[s
 
 
 def _is_assignment(text: str, names: Sequence[str]) -> bool:
-    """Return whether an argument is NAME=PATH with a known name, and not itself the path of a file."""
+    """Return whether an argument is NAME=PATH with a known name, and not the path of an existing file."""
     name, equals, _ = text.partition("=")
     return bool(equals) and name in names and not Path(text).exists()
 

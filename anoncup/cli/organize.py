@@ -30,13 +30,13 @@ from anoncup.cli.output import (
     ColumnSpec,
     Row,
     format_cell,
+    make_time_column,
     print_entries,
     print_fields,
     print_json,
     print_result,
     print_table,
     replace_unprintable,
-    time_column,
 )
 from anoncup.cli.submit import collect_paths, read_release_files, use_local_names
 from anoncup.errors import InvalidInput
@@ -48,7 +48,7 @@ app = typer.Typer(no_args_is_help=True, help="Organize a competition at a servic
 app.add_typer(rejudgings.app, name="rescore")
 app.add_typer(rehearsal.app, name="rehearsal")
 
-_REPORT_STATES = {"QUEUED": "queued", "SCORING": "being made"}
+_REPORT_STATE_LABELS = {"QUEUED": "queued", "SCORING": "being made"}
 _PhaseName = Annotated[str, typer.Argument(metavar="PHASE", help="anonymization or reidentification")]
 _Amount = Annotated[int, typer.Argument(metavar="AMOUNT", help="how much more")]
 _CAPS_HELP = "such as valid_per_day, valid_total, attempts_per_day, attempts_total, guesses_per_target"
@@ -93,9 +93,9 @@ def baseline(
     as_json: AsJson = False,
 ) -> None:
     """Put the release of a sample method on the board for comparison, without a rank."""
-    contents, answer = read_release_files(release, secret)
+    contents, secret_content = read_release_files(release, secret)
     with use_local_names(collect_paths(release, secret)), connect() as client:
-        receipt = client.add_baseline(slug, contents, secret=answer, name=name)
+        receipt = client.add_baseline(slug, contents, secret=secret_content, name=name)
     _print_details(receipt, {"baseline": "team_id"}, as_json=as_json)
 
 
@@ -109,11 +109,11 @@ def upload(
     with connect() as client:
         for name, path in resolve_original_paths(client.get_competition(slug), files).items():
             with transfer_bar(replace_unprintable(name)) as progress:
-                stored = client.put_original(slug, path.read_bytes(), file=name, progress=progress)
-    _print_details(stored, _COMPETITION_COLUMNS, as_json=as_json)
+                original = client.put_original(slug, path.read_bytes(), file=name, progress=progress)
+    _print_details(original, _COMPETITION_COLUMNS, as_json=as_json)
     if not as_json:
-        for note in stored.remarks:
-            print(f"  {replace_unprintable(note.code)}: {replace_unprintable(note.message)}")
+        for remark in original.remarks:
+            print(f"  {replace_unprintable(remark.code)}: {replace_unprintable(remark.message)}")
 
 
 @app.command()
@@ -144,7 +144,8 @@ def _print_phases(competition: schemas.Competition, *, as_json: bool) -> None:
         return
     print(f"state: {replace_unprintable(competition.state)}{', paused' if competition.paused else ''}")
     print_table(
-        competition.phases, {"phase": "name", "start": time_column("start"), "end": time_column("end")}
+        competition.phases,
+        {"phase": "name", "start": make_time_column("start"), "end": make_time_column("end")},
     )
 
 
@@ -201,10 +202,10 @@ def teams(slug: Slug, as_json: AsJson = False) -> None:
         "id": "id",
         "members": lambda team: [member.name for member in team.members],
         "submissions": "submissions",
-        "disqualified": time_column("disqualified_at"),
+        "disqualified": make_time_column("disqualified_at"),
     }
     with connect() as client:
-        print_entries(client.list_entrants(slug), columns, as_json=as_json, empty="no teams")
+        print_entries(client.list_entrants(slug), columns, as_json=as_json, empty_text="no teams")
 
 
 @app.command()
@@ -222,13 +223,13 @@ def submissions(
         "id": "id",
         "team": "team",
         "status": "status",
-        "received": time_column("received_at"),
+        "received": make_time_column("received_at"),
         "overall": "result.overall",
         "final": "final",
         "disqualified": "disqualified",
         "failure": "failure",
     }
-    print_entries(rows, columns, as_json=as_json, empty="no submissions")
+    print_entries(rows, columns, as_json=as_json, empty_text="no submissions")
 
 
 @app.command()
@@ -315,18 +316,18 @@ def announce(
     as_json: AsJson = False,
 ) -> None:
     """Tell everybody something."""
-    text = {language: translation for language, translation in (("en", en), ("ja", ja)) if translation}
-    if not text:
+    texts = {language: translation for language, translation in (("en", en), ("ja", ja)) if translation}
+    if not texts:
         raise InvalidInput("say it: --en, --ja or both", code="no_text")
     with connect() as client:
-        print_result(client.announce(slug, text), "announced", as_json=as_json)
+        print_result(client.announce(slug, texts), "announced", as_json=as_json)
 
 
 @app.command()
 def audit(slug: Slug, as_json: AsJson = False) -> None:
     """Read who did what, newest first."""
     columns: ColumnSpec[schemas.AuditEntry] = {
-        "at": time_column("at"),
+        "at": make_time_column("at"),
         "who": "actor",
         "act": "action",
         "on": "subject",
@@ -334,7 +335,7 @@ def audit(slug: Slug, as_json: AsJson = False) -> None:
         "after": "after",
     }
     with connect() as client:
-        print_entries(client.list_audit_entries(slug), columns, as_json=as_json, empty="nothing yet")
+        print_entries(client.list_audit_entries(slug), columns, as_json=as_json, empty_text="nothing yet")
 
 
 @app.command()
@@ -346,7 +347,7 @@ def queue(slug: Slug, as_json: AsJson = False) -> None:
     _print_details(status, {name.replace("_", " "): name for name in names}, as_json=as_json)
     if not as_json:
         columns: ColumnSpec[schemas.Worker] = {"worker": "name", "serves": "serves", "lacks": "lacks"}
-        print_entries(status.workers or [], columns, as_json=False, empty="no worker has answered")
+        print_entries(status.workers or [], columns, as_json=False, empty_text="no worker has answered")
 
 
 @app.command()
@@ -382,7 +383,7 @@ def threshold(
             str(summary.id),
             timeout_s=MAX_WAIT_S,
             max_outage_s=MAX_OUTAGE_S,
-            watch=lambda current: progress(0, 0, _REPORT_STATES.get(current.status, "")),
+            watch=lambda current: progress(0, 0, _REPORT_STATE_LABELS.get(current.status, "")),
         )
     if as_json:
         print_json(report)

@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from anoncup import schemas
 
 _UNLIMITED_WIDTH = 240
-"""Table width when the output is no terminal, so that ids are never cut."""
+"""Table width if the output is not a terminal. It is large enough that ids are never cut."""
 
 Row = TypeVar("Row")
 ColumnSpec: TypeAlias = Mapping[str, str | Callable[[Row], object]]
-"""Maps a heading to a field name, which may be dotted (``cap.left``), or to a function of the entry."""
+"""Maps a heading to a field name, such as ``id`` or ``result.overall``, or to a function of the entry."""
 
 
 def print_json(content: object) -> None:
@@ -24,21 +24,21 @@ def print_json(content: object) -> None:
 
 
 def print_entries(
-    entries: Iterable[Row], columns: ColumnSpec[Row], *, as_json: bool, empty: str = "none"
+    entries: Iterable[Row], columns: ColumnSpec[Row], *, as_json: bool, empty_text: str = "none"
 ) -> None:
     """Print entries as a table or as JSON."""
     entries = list(entries)
     if as_json:
         print_json(entries)
     elif not entries:
-        print(empty)
+        print(empty_text)
     else:
         print_table(entries, columns)
 
 
-def print_result(answer: object, sentence: str, *, as_json: bool) -> None:
+def print_result(result: object, sentence: str, *, as_json: bool) -> None:
     if as_json:
-        print_json(answer)
+        print_json(result)
     else:
         print(sentence)
 
@@ -62,9 +62,9 @@ def print_table(entries: Iterable[Row], columns: ColumnSpec[Row]) -> None:
 
 def print_fields(entry: Row, columns: ColumnSpec[Row]) -> None:
     """Print one entry with one line per field."""
-    longest = max(map(len, columns))
+    width = max(map(len, columns))
     for heading, field in columns.items():
-        print(f"{heading:<{longest}}  {format_cell(get_value(entry, field))}")
+        print(f"{heading:<{width}}  {format_cell(get_value(entry, field))}")
 
 
 def get_value(entry: Row, field: str | Callable[[Row], object]) -> object:
@@ -98,7 +98,7 @@ def replace_unprintable(text: str) -> str:
     return "".join(character if character.isprintable() else " " for character in text)
 
 
-def time_column(field: str) -> Callable[[object], object]:
+def make_time_column(field: str) -> Callable[[object], object]:
     """Return a column function that formats a time field in the local time zone."""
 
     def format_time(entry: object) -> object:

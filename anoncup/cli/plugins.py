@@ -15,4 +15,4 @@ def plugins(*, as_json: AsJson = False) -> None:
         {**asdict(package), "parts": list(package.parts), "broken": package.broken or None}
         for package in INSTALLED.packages
     ]
-    print_entries(rows, columns, as_json=as_json, empty="no package adds anything")
+    print_entries(rows, columns, as_json=as_json, empty_text="no package adds anything")

@@ -1,4 +1,4 @@
-"""``anoncup organize rehearsal``: let sample teams play a hidden copy of the competition in an hour."""
+"""``anoncup organize rehearsal``: sample teams play a hidden copy of the competition within an hour."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import typer
 
 from anoncup.cli.connection import connect, make_password_prompt
 from anoncup.cli.options import AsJson, PasswordStdin, Slug
-from anoncup.cli.output import ColumnSpec, print_json, print_table, replace_unprintable, time_column
+from anoncup.cli.output import ColumnSpec, make_time_column, print_json, print_table, replace_unprintable
 
 if TYPE_CHECKING:
     from anoncup import schemas
@@ -38,24 +38,24 @@ def end(slug: Slug, password_stdin: PasswordStdin = False) -> None:
     print("the rehearsal is over")
 
 
-def _print_rehearsal(details: schemas.Rehearsal, *, as_json: bool) -> None:
+def _print_rehearsal(rehearsal: schemas.Rehearsal, *, as_json: bool) -> None:
     if as_json:
-        print_json(details)
+        print_json(rehearsal)
         return
-    print(f"{replace_unprintable(details.slug)} is in its state {replace_unprintable(details.state)}")
+    print(f"{replace_unprintable(rehearsal.slug)} is in its state {replace_unprintable(rehearsal.state)}")
     columns: ColumnSpec[schemas.RehearsalStep] = {
         "step": "step",
         "done": "done",
         "of": "of",
-        "first": time_column("first"),
-        "last": time_column("last"),
+        "first": make_time_column("first"),
+        "last": make_time_column("last"),
     }
-    print_table(details.steps, columns)
-    if details.stalled:
+    print_table(rehearsal.steps, columns)
+    if rehearsal.stalled:
         print("no worker of reports makes the moves that are due")
-    if details.late:
-        print(f"moves that came too late for their phase: {details.late}")
-    for move in details.failed:
+    if rehearsal.late:
+        print(f"moves that came too late for their phase: {rehearsal.late}")
+    for move in rehearsal.failed:
         print(
             f"{replace_unprintable(move.team)} failed in {replace_unprintable(move.phase)}: "
             f"{replace_unprintable(move.failure or '')}"

@@ -12,10 +12,10 @@ from anoncup.cli.output import (
     ColumnSpec,
     format_cell,
     get_value,
+    make_time_column,
     print_entries,
     print_json,
     print_table,
-    time_column,
 )
 
 if TYPE_CHECKING:
@@ -46,12 +46,12 @@ def list_rejudgings(slug: Slug, as_json: AsJson = False) -> None:
     columns: ColumnSpec[schemas.RescoreSummary] = {
         "id": "id",
         "state": "state",
-        "begun": time_column("created_at"),
+        "begun": make_time_column("created_at"),
         "scored": "finished",
         "of": "total",
     }
     with connect() as client:
-        print_entries(client.list_rejudgings(slug), columns, as_json=as_json, empty="no sets")
+        print_entries(client.list_rejudgings(slug), columns, as_json=as_json, empty_text="no sets")
 
 
 @app.command()

@@ -10,7 +10,7 @@ from anoncup.errors import InvalidInput
 from anoncup.tracks.parts import Method
 
 
-def require_empty_folder(contest: LocalContest, folder: Path | None) -> Path:
+def require_no_overwrite(contest: LocalContest, folder: Path | None) -> Path:
     """Return the output folder; raise InvalidInput if a file, perhaps an original, would be overwritten."""
     if folder is None or str(folder) == ".":
         raise InvalidInput("--into names the folder for the release and its secret", code="files")
@@ -55,10 +55,10 @@ def find_method(contest: LocalContest, name: str) -> Method:
     return methods[name]
 
 
-def read_parameters(contest: LocalContest, method: Method, assignments: list[str]) -> dict[str, object]:
+def parse_parameters(contest: LocalContest, method: Method, assignments: list[str]) -> dict[str, object]:
     """Parse ``name=value`` assignments into the parameters of a method."""
     parameters = {parameter.name: parameter for parameter in method.parameters}
-    roles = contest.track.roles(contest.rules.columns, contest.rules.settings)
+    roles = contest.track.list_columns_by_role(contest.rules.columns, contest.rules.settings)
     values: dict[str, object] = {}
     for text in assignments:
         name, equals, value = text.partition("=")

@@ -1,6 +1,6 @@
 """``anoncup score``: score a release locally with the same code as the server.
 
-Heavy modules are imported when the command runs, so that other commands start quickly.
+The command imports slow modules only when it runs, so that other commands start quickly.
 """
 
 from __future__ import annotations
@@ -59,29 +59,29 @@ def score(
     from anoncup.evaluation.fingerprint import fingerprint
 
     contest = load_contest(competition, original)
-    if fallen is not None and contest.track.hit_probabilities(contest.rules) is None:
+    if fallen is not None and contest.track.select_hit_probabilities(contest.rules) is None:
         raise InvalidInput("this contest does not ask who the individuals are", code="no_individuals")
     check_sizes(contest, (*release.values(), secret))
-    parsed = read_upload(contest, release, secret)
+    upload = read_upload(contest, release, secret)
     answers: dict[str, Any] = {}
     with progress_bar("scoring") as progress:
         verdict = evaluate(
             contest.rules,
             contest.prepared,
-            parsed.release,
-            parsed.answer,
+            upload.release,
+            upload.answer,
             progress=progress,
             on_answer=answers.__setitem__,
         )
     reidentified, shared_traits = (
-        write_reidentified(contest, answers, parsed.answer, fallen) if fallen else (None, ())
+        write_reidentified(contest, answers, upload.answer, fallen) if fallen else (None, ())
     )
     resemblances = fingerprint(contest.rules, contest.prepared, verdict) if methods else ()
     resemblance_json = (
         {"resembles": [resemblance.to_json() for resemblance in resemblances]} if methods else {}
     )
     reidentified_json = {"fallen": reidentified.to_json(shared_traits)} if reidentified else {}
-    warnings = build_notices([*contest.remarks, *parsed.remarks, *verdict.warnings])
+    warnings = build_notices([*contest.remarks, *upload.remarks, *verdict.warnings])
     result = schemas.parse_verdict(
         verdict.to_json() | {"warnings": warnings} | resemblance_json | reidentified_json
     )

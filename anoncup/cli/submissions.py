@@ -10,13 +10,13 @@ from anoncup.cli.connection import connect
 from anoncup.cli.options import AsJson, Identifier, Slug
 from anoncup.cli.output import (
     ColumnSpec,
+    make_time_column,
     print_entries,
     print_fields,
     print_json,
     print_result,
     print_table,
     replace_unprintable,
-    time_column,
 )
 from anoncup.cli.terminal import show_verdict
 from anoncup.errors import InvalidInput
@@ -28,7 +28,7 @@ _SUBMISSION_COLUMNS: ColumnSpec[schemas.Submission] = {
     "no.": "number",
     "id": "id",
     "status": "status",
-    "received": time_column("received_at"),
+    "received": make_time_column("received_at"),
     "overall": lambda entry: entry.result and entry.result.overall if entry.status == "SCORED" else None,
     "utility loss": "result.utility",
     "risk": "result.security",
@@ -43,8 +43,8 @@ _DETAIL_COLUMNS: ColumnSpec[schemas.Submission] = {
     "status": "status",
     "step": lambda entry: f"{entry.step} of {entry.steps} {entry.step_name}".rstrip(),
     "before it": "queue_position",
-    "received": time_column("received_at"),
-    "finished": time_column("finished_at"),
+    "received": make_time_column("received_at"),
+    "finished": make_time_column("finished_at"),
     "final": "final",
     "comment": "comment",
     "failure": "failure",
@@ -62,7 +62,10 @@ def submissions(
     with connect() as client:
         if identifier is None:
             print_entries(
-                client.list_submissions(slug), _SUBMISSION_COLUMNS, as_json=as_json, empty="no submissions"
+                client.list_submissions(slug),
+                _SUBMISSION_COLUMNS,
+                as_json=as_json,
+                empty_text="no submissions",
             )
             return
         submission = client.get_submission(identifier)
@@ -118,6 +121,6 @@ def quota(slug: Slug, as_json: AsJson = False) -> None:
         "used": "used",
         "limit": "limit",
         "left": "left",
-        "resets": time_column("resets_at"),
+        "resets": make_time_column("resets_at"),
     }
     print_table(usage.caps, columns)

@@ -23,13 +23,16 @@ if TYPE_CHECKING:
     from anoncup import schemas
     from anoncup.client import Client
 
-_EXIT_CODES = {"SCORED": 0, "REJECTED": 1, "CANCELLED": 2, "ERROR": 70}
-"""Exit status by final state. ERROR is a failure of the service and must not look like a rejection."""
+_EXIT_STATUSES = {"SCORED": 0, "REJECTED": 1, "CANCELLED": 2, "ERROR": 70}
+"""Exit status by final state. ERROR is a failure of the service, so it differs from a rejection."""
 MAX_WAIT_S = 24 * 3600.0
 MAX_OUTAGE_S = 60.0
 """Maximum time that the service may be unreachable while a command waits for a result."""
 _RELEASE_FILE_NAMES = {name for track in TRACKS.values() for name in track.release_file_names}
-"""Names of the release files of installed tracks; for other tracks the service checks the set of files."""
+"""Names of the release files of all installed tracks.
+
+Other names may belong to a track that is not installed here; only the service can check those.
+"""
 
 
 Checks = Annotated[
@@ -54,37 +57,42 @@ def submit(
 
     With --wait: exit status 0: scored; 1: the contest's rules reject it; 70: scoring failed.
     """
-    contents, answer = read_release_files(release, secret)
+    contents, secret_content = read_release_files(release, secret)
     with use_local_names(collect_paths(release, secret)), connect() as client:
         warnings: list[schemas.Notice] = []
         if checks:
-            with ignore_refusals(), transfer_bar("checking") as progress:
-                checked = client.check(slug, contents, secret=answer, comment=comment, progress=progress)
-                warnings = checked.warnings
+            with ignore_api_errors(), transfer_bar("checking") as progress:
+                check_result = client.check(
+                    slug, contents, secret=secret_content, comment=comment, progress=progress
+                )
+                warnings = check_result.warnings
         with transfer_bar("sending") as progress:
-            receipt = client.submit(slug, contents, secret=answer, comment=comment, progress=progress)
-        known_codes = {warning.code for warning in receipt.warnings}
-        show_warnings(warning for warning in warnings if warning.code not in known_codes)
+            receipt = client.submit(slug, contents, secret=secret_content, comment=comment, progress=progress)
+        receipt_codes = {warning.code for warning in receipt.warnings}
+        show_warnings(warning for warning in warnings if warning.code not in receipt_codes)
         if not as_json:
-            _show_receipt(receipt)  # before waiting: users who interrupt need the id
+            _show_receipt(receipt)  # before waiting, as users who interrupt need the id
         elif not wait:
             print_json(receipt)
         if not wait:
             return
         submission = _wait_for_result(client, receipt)
     show_submission(submission, as_json=as_json)
-    raise typer.Exit(_EXIT_CODES[submission.status])
+    raise typer.Exit(_EXIT_STATUSES[submission.status])
 
 
 @contextmanager
-def ignore_refusals() -> Iterator[None]:
-    """Ignore errors of a dry run unless they list problems in files: the upload itself may still succeed."""
+def ignore_api_errors() -> Iterator[None]:
+    """Ignore errors of a dry run, as the upload itself may still succeed.
+
+    Errors that list problems in the files are raised.
+    """
     from anoncup.client import ApiError
 
     try:
         yield
-    except ApiError as refusal:
-        if refusal.problem.errors:
+    except ApiError as error:
+        if error.problem.errors:
             raise
 
 
@@ -129,8 +137,8 @@ def use_local_names(paths: Mapping[str, Path]) -> Iterator[None]:
 
 def _wait_for_result(client: Client, receipt: schemas.Receipt) -> schemas.Submission:
     """Wait until the submission is in a final state, showing a progress bar, and return it."""
-    identifier = str(receipt.id)
-    with progress_bar("scoring") as progress, _mention_submission(identifier):
+    submission_id = str(receipt.id)
+    with progress_bar("scoring") as progress, _mention_submission(submission_id):
 
         def watch(submission: schemas.Submission) -> None:
             position = submission.queue_position
@@ -140,20 +148,20 @@ def _wait_for_result(client: Client, receipt: schemas.Receipt) -> schemas.Submis
             )
 
         return client.wait_for_submission(
-            identifier, timeout_s=MAX_WAIT_S, max_outage_s=MAX_OUTAGE_S, watch=watch
+            submission_id, timeout_s=MAX_WAIT_S, max_outage_s=MAX_OUTAGE_S, watch=watch
         )
 
 
 @contextmanager
-def _mention_submission(identifier: str) -> Iterator[None]:
-    """If waiting ends without a result, raise an error that names the received submission."""
+def _mention_submission(submission_id: str) -> Iterator[None]:
+    """Add the submission's id to the error that is raised if waiting ends without a result."""
     try:
         yield
     except Unavailable as problem:
         raise Unavailable(
             "submission {id} was received, but its result is not known yet: {reason}",
             code=problem.code,
-            id=identifier,
+            id=submission_id,
             reason=problem.message,
         ) from problem
 
@@ -163,7 +171,7 @@ def _show_receipt(receipt: schemas.Receipt) -> None:
     for name, digest in receipt.sha256.items():
         print(f"  SHA-256 of {replace_unprintable(name)}: {digest}")
     print(f"  commitment of the secret: {receipt.commitment}")
-    for note in receipt.warnings:
-        print(f"  {replace_unprintable(note.code)}: {replace_unprintable(note.message)}")
+    for warning in receipt.warnings:
+        print(f"  {replace_unprintable(warning.code)}: {replace_unprintable(warning.message)}")
     if receipt.quota_left:
         print(f"  left: {format_cell(receipt.quota_left)}")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from anoncup.cli.connection import connect
 from anoncup.cli.options import AsJson, Slug
-from anoncup.cli.output import ColumnSpec, print_entries, time_column
+from anoncup.cli.output import ColumnSpec, make_time_column, print_entries
 
 if TYPE_CHECKING:
     from anoncup import schemas
@@ -26,14 +26,14 @@ def targets(slug: Slug, as_json: AsJson = False) -> None:
         rows = client.list_targets(slug)
     if any(len(target.guesses_left_by_question or ()) > 1 for target in rows):
         columns = {**columns, "left by question": "guesses_left_by_question"}
-    print_entries(rows, columns, as_json=as_json, empty="no targets")
+    print_entries(rows, columns, as_json=as_json, empty_text="no targets")
 
 
 def guesses(slug: Slug, as_json: AsJson = False) -> None:
     """List your team's guesses. How many rows they hit is told when the competition tells it."""
     columns: ColumnSpec[schemas.Guess] = {
         "target": "target",
-        "received": time_column("received_at"),
+        "received": make_time_column("received_at"),
         "status": "status",
         "rows": "rows",
         "answered": "answered",
@@ -44,4 +44,4 @@ def guesses(slug: Slug, as_json: AsJson = False) -> None:
         rows = client.list_guesses(slug)
     if len({row.question for row in rows}) > 1:
         columns = {"target": "target", "question": "question", **columns}
-    print_entries(rows, columns, as_json=as_json, empty="no guesses")
+    print_entries(rows, columns, as_json=as_json, empty_text="no guesses")

@@ -1,4 +1,4 @@
-"""Show results and progress in a terminal. Numbers are rounded; --json has them in full."""
+"""Show results and progress in a terminal. Numbers are rounded; ``--json`` prints them in full."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from anoncup.evaluation.reidentified import ReidentifiedIndividuals, SharedTrait
 
 _ProgressCallback = Callable[[int, int, str], None]
-LINE_EVERY_S = 10.0
+LINE_INTERVAL_S = 10.0
 _MAX_SHARED_TRAITS = 10
 _SCORE_LABELS = {"utility": "utility loss", "security": "risk", "overall": "overall"}
 
@@ -31,14 +31,14 @@ def make_console() -> Console:
 
 @contextmanager
 def progress_bar(title: str) -> Iterator[_ProgressCallback]:
-    """Show a transient progress bar on standard error, or occasional lines if that is no terminal."""
-    errors = Console(stderr=True)
-    if not errors.is_terminal:
-        with _progress_lines(title) as announce:
-            yield announce
+    """Show a progress bar on standard error, or print a line now and then if that is not a terminal."""
+    stderr_console = Console(stderr=True)
+    if not stderr_console.is_terminal:
+        with _progress_lines(title) as report_progress:
+            yield report_progress
         return
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, TimeElapsedColumn(), console=errors, transient=True) as bar:
+    with Progress(*columns, TimeElapsedColumn(), console=stderr_console, transient=True) as bar:
         task = bar.add_task(title, total=None)
         yield lambda step, total, name: bar.update(
             task, completed=step, total=total or None, description=f"{title}: {name}"
@@ -47,42 +47,42 @@ def progress_bar(title: str) -> Iterator[_ProgressCallback]:
 
 @contextmanager
 def _progress_lines(title: str) -> Iterator[_ProgressCallback]:
-    """Print the progress every ``LINE_EVERY_S`` seconds, also within a step; short tasks print nothing."""
+    """Print the progress every few seconds, even within a step. Short tasks print nothing."""
     latest, started_at, finished = [title], time.monotonic(), threading.Event()
 
-    def announce(step: int, total: int, name: str) -> None:
+    def report_progress(step: int, total: int, name: str) -> None:
         latest[0] = f"{title}: {name}" + (f", {step} of {total}" if total else "")
 
     def print_lines() -> None:
         with suppress(OSError):  # the reader has closed standard error
-            while not finished.wait(LINE_EVERY_S):
+            while not finished.wait(LINE_INTERVAL_S):
                 print(f"{latest[0]} ({time.monotonic() - started_at:.0f} s)", file=sys.stderr, flush=True)
 
     thread = threading.Thread(target=print_lines, daemon=True)
     thread.start()
     try:
-        yield announce
+        yield report_progress
     finally:
         finished.set()
         thread.join()
 
 
 def show_verdict(verdict: schemas.Verdict, warnings: Iterable[schemas.Notice]) -> None:
-    output = make_console()
-    show_decision(output, verdict.verdict, verdict.violations, warnings)
-    output.print(_build_measures_table(verdict))
-    show_attackers(output, verdict.attackers)
+    console = make_console()
+    show_decision(console, verdict.verdict, verdict.violations, warnings)
+    console.print(_build_measures_table(verdict))
+    show_attackers(console, verdict.attackers)
     for name, label in _SCORE_LABELS.items():
-        output.print(f"{label:>12}  {format_number(getattr(verdict, name))}  (0 is best)")
+        console.print(f"{label:>12}  {format_number(getattr(verdict, name))}  (0 is best)")
 
 
 def show_decision(
-    output: Console, decision: str, violations: Iterable[schemas.Notice], warnings: Iterable[schemas.Notice]
+    console: Console, decision: str, violations: Iterable[schemas.Notice], warnings: Iterable[schemas.Notice]
 ) -> None:
-    output.print(decision, style="green" if decision == "accepted" else "red")
-    for notes, style in ((violations, "red"), (warnings, "yellow")):
-        for note in notes:
-            output.print(f"  {note.code}: {note.message}", style=style, soft_wrap=True)
+    console.print(decision, style="green" if decision == "accepted" else "red")
+    for notices, style in ((violations, "red"), (warnings, "yellow")):
+        for notice in notices:
+            console.print(f"  {notice.code}: {notice.message}", style=style, soft_wrap=True)
 
 
 def _build_measures_table(verdict: schemas.Verdict) -> Table:
@@ -96,23 +96,26 @@ def _build_measures_table(verdict: schemas.Verdict) -> Table:
     return table
 
 
-def show_attackers(output: Console, attackers: Mapping[str, schemas.AttackerVerdict]) -> None:
-    """Print rates with 95 % intervals (or, for expectations, standard deviations), then notes and details."""
+def show_attackers(console: Console, attackers: Mapping[str, schemas.AttackerVerdict]) -> None:
+    """Print the rates with their 95 % intervals, then notes and details.
+
+    A rate that is an expectation has a standard deviation instead of an interval.
+    """
     table = make_table("attacker", "rate", "found", "95 % or ±", "at random")
     for name, entry in attackers.items():
         hits = "–" if entry.trials is None else f"{format_number(entry.correct)}/{entry.trials}"
         table.add_row(name, f"{entry.rate:.4f}", hits, _format_spread(entry), f"{entry.baseline:.2g}")
-    output.print(table)
+    console.print(table)
     for name, entry in attackers.items():
         if entry.note is not None:
-            output.print(f"  {name}: {entry.note}", soft_wrap=True)
+            console.print(f"  {name}: {entry.note}", soft_wrap=True)
         if details := _collect_details(entry):
             parts = ", ".join(f"{part} {format_number(number)}" for part, number in details.items())
-            output.print(f"  {name}: {parts}", soft_wrap=True)
+            console.print(f"  {name}: {parts}", soft_wrap=True)
 
 
 def _collect_details(entry: schemas.AttackerVerdict) -> dict[str, float]:
-    """Return the risk of an attack, if it differs from the rate, and its details."""
+    """Return the details of an attack, preceded by its risk if that differs from the rate."""
     risk = {} if entry.risk is None else {"risk": entry.risk}
     return {**risk, **(entry.details or {})}
 
@@ -124,42 +127,48 @@ def _format_spread(entry: schemas.AttackerVerdict) -> str:
 
 
 def show_fingerprint(resemblances: Sequence[MethodResemblance]) -> None:
-    """Print the most similar combinations of methods and the evidence for the best one."""
+    """Print the combinations of sample methods that the release resembles, and the evidence for the best."""
     if not resemblances:
         return
-    output, patterns = make_console(), make_table("resembles", "evidence that fits")
+    console, methods_table = make_console(), make_table("resembles", "evidence that fits")
     for item in resemblances:
         matching = sum(entry.changed == entry.expected_to_change for entry in item.evidence)
-        patterns.add_row(" + ".join(item.methods) or "untouched", f"{matching} of {len(item.evidence)}")
-    output.print(patterns)
-    table = make_table("evidence", "untouched", "here", "changed", "by these methods")
+        methods_table.add_row(" + ".join(item.methods) or "untouched", f"{matching} of {len(item.evidence)}")
+    console.print(methods_table)
+    evidence_table = make_table("evidence", "untouched", "here", "changed", "by these methods")
     for entry in resemblances[0].evidence:
-        answers = ("yes" if item else "no" for item in (entry.changed, entry.expected_to_change))
-        table.add_row(entry.name, format_number(entry.before), format_number(entry.after), *answers)
-    output.print(table)
+        flags = ("yes" if item else "no" for item in (entry.changed, entry.expected_to_change))
+        evidence_table.add_row(entry.name, format_number(entry.before), format_number(entry.after), *flags)
+    console.print(evidence_table)
 
 
 def show_reidentified(reidentified: ReidentifiedIndividuals | None, traits: Sequence[SharedTrait]) -> None:
-    """Print how many individuals were re-identified, and the traits of those found most often."""
+    """Print how many individuals were re-identified, and which traits are common among them."""
     if reidentified is None:
         return
-    output = make_console()
-    hits = int(reidentified.is_reidentified.sum())
-    present = int(reidentified.is_present.sum())
-    output.print(f"{hits} of {present} individuals are found by an attacker that counts", style="bold")
+    console = make_console()
+    found_count = int(reidentified.is_reidentified.sum())
+    present_count = int(reidentified.is_present.sum())
+    console.print(
+        f"{found_count} of {present_count} individuals are found by an attacker that counts", style="bold"
+    )
     counts_table = make_table("found by", "individuals")
     for number, count in reidentified.individuals_by_hits.items():
         counts_table.add_row(f"{number} attackers", str(count))
-    output.print(counts_table)
+    console.print(counts_table)
     if not traits:
         return
-    output.print(f"by {traits[0].hits_total / present:.2f} attackers on average; more often those with")
-    table = make_table("value", "individuals", "fell", "found by", "times")
+    console.print(
+        f"by {traits[0].hits_total / present_count:.2f} attackers on average; more often those with"
+    )
+    traits_table = make_table("value", "individuals", "fell", "found by", "times")
     for trait in traits[:_MAX_SHARED_TRAITS]:
         name = trait.column or "people alike in all"
         mean, lift = f"{trait.hits / trait.present:.2f}", f"{trait.lift:.2f}"
-        table.add_row(f"{name}: {trait.value}", str(trait.present), str(trait.reidentified), mean, lift)
-    output.print(table)
+        traits_table.add_row(
+            f"{name}: {trait.value}", str(trait.present), str(trait.reidentified), mean, lift
+        )
+    console.print(traits_table)
 
 
 def make_table(first: str, *number_columns: str) -> Table:

@@ -51,7 +51,7 @@ class OrganizerApi(Transport):
     def put_organizer_data(
         self, slug: str, content: bytes, *, file: str, progress: TransferProgress = ignore_progress
     ) -> schemas.Competition:
-        """Upload a file that only the organizers have. It cannot be downloaded again."""
+        """Upload a file that only organizers have. The service never returns it."""
         return self.call(
             schemas.Competition,
             "PUT",
@@ -64,7 +64,7 @@ class OrganizerApi(Transport):
     def add_baseline(
         self, slug: str, release: Mapping[str, bytes], *, secret: bytes | None = None, name: str
     ) -> schemas.BaselineReceipt:
-        """Add a release to the board for comparison; ``secret`` as in ``submit``."""
+        """Add a release to the board for comparison; it gets no rank. ``secret`` is as in ``submit``."""
         contents = {**release} if secret is None else {**release, "secret": secret}
         return self.post_files(
             schemas.BaselineReceipt, competition_path(slug, "baselines"), contents, texts={"name": name}
@@ -90,7 +90,7 @@ class OrganizerApi(Transport):
         return self.call(schemas.Grant, "POST", competition_path(slug, "grants"), json=body)
 
     def rule_on_submission(self, identifier: str, action: str, *, reason: str = "") -> schemas.Submission:
-        """``action`` is ``disqualify`` or ``reinstate``."""
+        """Disqualify or reinstate a submission; ``action`` is ``disqualify`` or ``reinstate``."""
         path, body = f"/submissions/{quote_segment(identifier)}/{action}", {"reason": reason}
         return self.call(schemas.Submission, "POST", path, json=body)
 
@@ -150,7 +150,7 @@ class OrganizerApi(Transport):
         return self.get(schemas.Rescore, f"/rescores/{quote_segment(identifier)}")
 
     def end_rejudging(self, identifier: str, action: str) -> schemas.RescoreSummary:
-        """``action`` is ``apply`` or ``cancel``."""
+        """Apply or cancel a rejudging; ``action`` is ``apply`` or ``cancel``."""
         return self.call(schemas.RescoreSummary, "POST", f"/rescores/{quote_segment(identifier)}/{action}")
 
     def start_rehearsal(self, slug: str) -> schemas.Rehearsal:
@@ -165,7 +165,7 @@ class OrganizerApi(Transport):
         self.send("DELETE", competition_path(slug, "rehearsal"))
 
     def request_threshold_report(self, slug: str, **question: object) -> schemas.ReportSummary:
-        """Request a report; the service chooses a default for each parameter that is None."""
+        """Request a threshold report; the service chooses a default for each parameter that is None."""
         body = {name: value for name, value in question.items() if value is not None}
         return self.call(
             schemas.ReportSummary, "POST", competition_path(slug, "threshold-reports"), json=body

@@ -25,7 +25,7 @@ def build_form(
 
 
 class TeamApi(Transport):
-    """API calls for team members; visitors may use some of them. Lists contain all pages."""
+    """API calls for team members; visitors may use some of them. Lists are complete, from all pages."""
 
     # Accounts.
 
@@ -34,7 +34,7 @@ class TeamApi(Transport):
         return self.call(schemas.IssuedToken, "POST", "/tokens", json=body).token
 
     def sign_up(self, *, invite: str, team: str | None, name: str, password: str) -> str:
-        """Sign up with a new team or into the team of the invite; return a token of the new account."""
+        """Create an account, with a new team or in the team of the invite, and return its token."""
         body = {"invite": invite, "team": team, "name": name, "password": password}
         return self.call(schemas.SignedUp, "POST", "/signup", json=body).token
 
@@ -85,7 +85,7 @@ class TeamApi(Transport):
     ) -> schemas.Receipt:
         """Submit a release, given as files by name (``anonymized``, or ``customers`` and ``transactions``).
 
-        ``secret`` is None if the service has drawn the answer itself.
+        ``secret`` is None if the service itself has assigned the answer to the team.
         """
         contents, texts = build_form(release, secret, comment)
         return self.post_files(
@@ -122,7 +122,7 @@ class TeamApi(Transport):
     ) -> schemas.Submission:
         """Wait until the submission is in a final state and return it; raise Unavailable after ``timeout_s``.
 
-        ``max_outage_s``: how long the service may be unreachable in the meantime.
+        ``max_outage_s`` is how long the service may be unreachable in the meantime.
         """
         return self.poll(
             schemas.Submission,

@@ -22,15 +22,15 @@ from anoncup.messages import RemoteMessage
 from anoncup.schemas import Problem
 
 RETRY_DELAYS_S = (0.5, 1.0, 2.0)
-"""Delays before an upload is retried after a broken connection."""
-PASSWORD_HEADER, PASSWORD_NEEDED = "X-Confirm-Password", "password_needed"
+"""Delays before each retry of an upload whose connection broke."""
+_PASSWORD_HEADER, _PASSWORD_NEEDED = "X-Confirm-Password", "password_needed"
 _MAX_POLL_INTERVAL_S = 1.0
 UPLOAD_TIMEOUT_S = 300.0
 """Longer than for other requests: the service reads and checks an upload before it answers."""
 _CONNECT_TIMEOUT_S = 10.0
 
 TransferProgress = Callable[[int, int], None]
-"""Called with the number of bytes transferred and the total, which is 0 if unknown."""
+"""Receives the number of transferred bytes and the total, which is 0 if it is unknown."""
 
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
@@ -52,7 +52,10 @@ class RequestOptions(TypedDict, total=False):
 
 
 class ApiError(DomainError):
-    """The service answered with a problem document. ``retry_after`` is in seconds, None if not given."""
+    """An error response of the service, with its problem document.
+
+    ``retry_after`` is in seconds; None if the response does not give it.
+    """
 
     def __init__(self, problem: Problem, *, retry_after: int | None = None) -> None:
         super().__init__(RemoteMessage(problem.detail, **problem.values), code=problem.code)
@@ -61,8 +64,8 @@ class ApiError(DomainError):
         self.retry_after = retry_after
 
 
-class ProgressBytes(io.BytesIO):
-    """A bytes buffer that reports how many bytes were read."""
+class _ProgressBytes(io.BytesIO):
+    """A bytes buffer that reports the size of each read."""
 
     def __init__(self, content: bytes, report: Callable[[int], None]) -> None:
         super().__init__(content)
@@ -108,19 +111,19 @@ class Transport:
     ) -> None:
         self.http.close()
 
-    def call(self, model: type[ModelT], method: str, path: str, **content: Unpack[RequestOptions]) -> ModelT:
-        """Send a request and parse the response; unknown fields are kept."""
-        return parse_model(model, _parse_content(self.send(method, path, **content)))
+    def call(self, model: type[ModelT], method: str, path: str, **options: Unpack[RequestOptions]) -> ModelT:
+        """Send a request and parse the response. Fields that the model does not know are kept."""
+        return parse_model(model, _parse_content(self.send(method, path, **options)))
 
-    def send(self, method: str, path: str, **content: Unpack[RequestOptions]) -> httpx2.Response:
+    def send(self, method: str, path: str, **options: Unpack[RequestOptions]) -> httpx2.Response:
         """Send a request; raise ApiError for an error response, Unavailable if the service is unreachable."""
         with _handle_connection_errors():
-            response = self.http.request(method, path, **content)
+            response = self.http.request(method, path, **options)
         if self.password is not None and _needs_password(response):
-            password_header = {PASSWORD_HEADER: quote(self.password(), safe="")}
-            content["headers"] = {**content.get("headers", {}), **password_header}
+            password_header = {_PASSWORD_HEADER: quote(self.password(), safe="")}
+            options["headers"] = {**options.get("headers", {}), **password_header}
             with _handle_connection_errors():
-                response = self.http.request(method, path, **content)
+                response = self.http.request(method, path, **options)
         _raise_for_problem(response)
         return response
 
@@ -128,7 +131,7 @@ class Transport:
         return self.call(model, "GET", path)
 
     def get_list(self, model: type[ModelT], path: str, **query: str) -> list[ModelT]:
-        """Return all entries of a list, parsed."""
+        """Return all entries of a list as models."""
         return [parse_model(model, entry) for entry in self.get_pages(path, **query)]
 
     def get_text(self, path: str) -> str:
@@ -142,12 +145,12 @@ class Transport:
             response = self.send("GET", f"{path}?{query_string}" if query_string else path)
             entries += _require_list(_parse_content(response))
             next_url = response.links.get("next", {}).get("url")
-            # Only the query is used: behind a proxy the path may differ, and a link must not lead elsewhere.
+            # Use only the query: behind a proxy the path may differ, and no link may lead to another server.
             query_string = urlsplit(next_url).query if next_url else None
         return entries
 
     def download(self, path: str, destination: Path, *, progress: TransferProgress = ignore_progress) -> str:
-        """Download a file atomically and return its SHA-256."""
+        """Download a file and return its SHA-256. ``destination`` is only written once it is complete."""
         digest, received = hashlib.sha256(), 0
         with (
             _open_atomically(destination) as file,
@@ -175,9 +178,10 @@ class Transport:
         key: str = "",
         progress: TransferProgress = ignore_progress,
     ) -> ModelT:
-        """POST files with an idempotency key and retry with the same key if the connection breaks.
+        """Upload files with an idempotency key; if the connection breaks, retry with the same key.
 
-        If ``key`` was used before, the service answers with the earlier receipt.
+        If ``key`` was used before, the service returns the earlier receipt. Without ``key``, a random one is
+        used.
         """
         headers, total = {"Idempotency-Key": key or str(uuid4())}, sum(map(len, contents.values()))
         for delay in (*RETRY_DELAYS_S, None):
@@ -206,15 +210,15 @@ class Transport:
     ) -> ModelT:
         """Poll ``path`` until ``is_final`` holds and return the last state."""
         now = time.monotonic()
-        deadline, last_answer, interval = now + timeout_s, now, 0.1
+        deadline, last_answer_at, interval = now + timeout_s, now, 0.1
         while time.monotonic() < deadline:
             try:
                 state = self.get(model, path)
             except Unavailable:
-                if time.monotonic() - last_answer >= max_outage_s:
+                if time.monotonic() - last_answer_at >= max_outage_s:
                     raise
             else:
-                last_answer = time.monotonic()
+                last_answer_at = time.monotonic()
                 watch(state)
                 if is_final(state):
                     return state
@@ -238,7 +242,7 @@ def quote_segment(name: str) -> str:
 
 
 def validate_url(url: str) -> str:
-    """Return the service's address without its trailing slash; raise InvalidInput if it is no HTTP URL."""
+    """Return the service's address without a trailing slash; raise InvalidInput if it is not an HTTP URL."""
     try:
         parts = urlsplit(url)
         is_usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and (parts.port or 1) > 0
@@ -253,7 +257,7 @@ def validate_url(url: str) -> str:
 
 
 def _needs_password(response: httpx2.Response) -> bool:
-    return response.status_code == 403 and _parse_problem(response).code == PASSWORD_NEEDED
+    return response.status_code == 403 and _parse_problem(response).code == _PASSWORD_NEEDED
 
 
 def _raise_for_problem(response: httpx2.Response) -> None:
@@ -272,7 +276,7 @@ def _raise_for_problem(response: httpx2.Response) -> None:
 
 
 def _parse_problem(response: httpx2.Response) -> Problem:
-    """Parse a problem document. Responses of proxies become a problem with their text as detail."""
+    """Parse a problem document. For other responses, such as a proxy's, the text becomes the detail."""
     status = response.status_code
     content = (
         _parse_json(response) if _is_json(response) else {"detail": f"{status} {response.text[:200]}".strip()}
@@ -342,15 +346,15 @@ def _describe_failure(problem: BaseException) -> str:
 
 
 def _prepare_files(contents: Mapping[str, bytes], report: Callable[[int], None]) -> Files:
-    """Return the files of a multipart request, wrapped so that they report the total number of bytes read."""
+    """Return the files of a multipart request; reading them reports how many bytes were read in total."""
     transferred = 0
 
-    def count(size: int) -> None:
+    def add_chunk(size: int) -> None:
         nonlocal transferred
         transferred += size
         report(transferred)
 
-    return {name: (f"{name}.csv", ProgressBytes(content, count)) for name, content in contents.items()}
+    return {name: (f"{name}.csv", _ProgressBytes(content, add_chunk)) for name, content in contents.items()}
 
 
 def iter_chunks(content: bytes, progress: TransferProgress, *, size: int = 1 << 16) -> Iterator[bytes]:
@@ -362,15 +366,15 @@ def iter_chunks(content: bytes, progress: TransferProgress, *, size: int = 1 << 
 @contextmanager
 def _open_atomically(path: Path) -> Iterator[IO[bytes]]:
     """Open a temporary file that is moved to ``path`` when it is complete."""
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    descriptor, temporary_name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
-        with os.fdopen(handle, "wb") as file:
+        with os.fdopen(descriptor, "wb") as file:
             yield file
-        Path(name).chmod(0o666 & ~_read_umask())
-        Path(name).replace(path)
+        Path(temporary_name).chmod(0o666 & ~_read_umask())
+        Path(temporary_name).replace(path)
     finally:
         with suppress(FileNotFoundError):
-            Path(name).unlink()
+            Path(temporary_name).unlink()
 
 
 def _read_umask() -> int:

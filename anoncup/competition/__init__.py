@@ -1,1 +1,1 @@
-"""Read, write and complete competition files, and provide templates."""
+"""Competition files: templates, parsing, and changes to their text."""

@@ -14,18 +14,18 @@ from anoncup.rules.settings import Columns, MeasureSettings, Parameters
 from anoncup.rules.toml_text import format_table, format_value, parse_toml, replace_tables
 
 PLACEHOLDER_COLUMNS = Columns(("quasi_identifier",), ("sensitive",))
-"""Columns of a draft until data are uploaded, because the format requires at least one column per role."""
+"""Columns of a draft until data are uploaded; the format requires at least one column for each role."""
 DRAFT_SOURCES = tuple(dict.fromkeys((*TEMPLATES, *TRACKS)))
-"""Valid sources of a draft: a template, or a track alone."""
+"""Names of templates and tracks from which a draft can be made."""
 
 
 def create_draft(source: str) -> str:
-    """Return a competition file to start from, without a threshold, which depends on the data."""
+    """Return a competition file to start from. It has no threshold, because that depends on the data."""
     if source not in DRAFT_SOURCES:
         raise InvalidInput("drafts start from {names}", code="unknown_template", names=DRAFT_SOURCES)
     if source not in TEMPLATES:
         return _create_empty_draft(source)
-    # Comments of the template describe its own settings and would become wrong when those are changed.
+    # The template's comments describe its settings. They would become wrong when the settings are changed.
     text = "".join(line for line in template(source).splitlines(True) if not line.startswith("#"))
     excessive: Any = parse_toml(text).get("excessive", {})
     if "threshold" not in excessive:
@@ -46,10 +46,10 @@ def _create_empty_draft(track: str) -> str:
 
 
 def change_columns(text: str, columns: Columns) -> str:
-    """Return the file with new column roles; columns that lost their role are removed from the parameters."""
+    """Return the file with new column roles. Parameters no longer name columns that lost their role."""
     rules = parse_competition(text)
     track = TRACKS[rules.track]
-    roles = track.roles(columns, rules.settings)
+    roles = track.list_columns_by_role(columns, rules.settings)
     measures = {
         name: replace(
             settings, parameters=_fit_parameters(settings.parameters, track.measures[name].parameters, roles)
@@ -71,7 +71,7 @@ def change_columns(text: str, columns: Columns) -> str:
 
 
 def _fit_parameters(values: Parameters, parameters: Sequence[Parameter], roles: Roles) -> dict[str, object]:
-    """Remove unknown column names from the values; parameters left empty are dropped."""
+    """Remove unknown column names from the values, and drop parameters that become empty."""
     fitted = {
         parameter.name: parameter.drop_unknown_columns(values[parameter.name], roles)
         for parameter in parameters

@@ -1,6 +1,7 @@
-"""Parse ``competition.toml`` (format version 1).
+"""Parse ``competition.toml`` (format version 1), the file that contains all rules of a competition.
 
-The organizer writes the file, the server stores it, the kit contains it and the local ``score`` reads it.
+The organizer writes it, the server stores it, the download for teams contains it, and ``anoncup score`` reads
+it.
 """
 
 import re
@@ -16,7 +17,7 @@ from anoncup.messages import Message
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.rules.parameters import Parameter, Roles
-from anoncup.rules.rounds import read_format, read_notice_hours, read_phases, read_ranking, read_zone
+from anoncup.rules.rounds import check_format, read_notice_hours, read_phases, read_ranking, read_zone
 from anoncup.rules.settings import (
     AttackerSettings,
     Columns,
@@ -29,7 +30,7 @@ from anoncup.rules.settings import (
 from anoncup.rules.toml_text import parse_toml
 from anoncup.rules.toml_values import (
     TomlTable,
-    build_wrong_value,
+    build_value_error,
     make_choice_reader,
     make_moment_reader,
     make_names_reader,
@@ -59,15 +60,15 @@ def parse_title(text: str) -> Mapping[str, str]:
 
 
 def read_competition(table: TomlTable) -> Rules:
-    read_format(table)
-    # First, because a missing package explains why the rest cannot be read.
+    check_format(table)
+    # Packages come first, because a missing one explains why the rest of the file cannot be read.
     requires = read_requires(table.take_table("requires"))
     name = str(table.take("track", make_choice_reader(*TRACKS)))
     track = TRACKS[name]
     zone = read_zone(table)
     columns = _read_columns(table.take_table("columns")) if track.has_columns else None
     settings = track.read_settings(table.take_table(name)) if track.read_settings else None
-    roles = track.roles(columns, settings)
+    roles = track.list_columns_by_role(columns, settings)
     rules = Rules(
         slug=_read_slug(table),
         title=_read_title(table),
@@ -96,7 +97,7 @@ def read_competition(table: TomlTable) -> Rules:
 def _read_slug(table: TomlTable) -> str:
     slug = str(table.take("slug", read_text))
     if not SLUG.fullmatch(slug):
-        raise build_wrong_value("slug", Message("1 to 63 lower-case letters, digits and inner hyphens"))
+        raise build_value_error("slug", Message("1 to 63 lower-case letters, digits and inner hyphens"))
     return slug
 
 
@@ -149,7 +150,10 @@ def _read_measures(table: TomlTable, track: Track, roles: Roles) -> dict[str, Me
 
 
 def _check_weight(weight: float, measure: Measure, track: Track) -> None:
-    """Check that a measure may have this weight. If U is the largest loss, weights are 0 or 1."""
+    """Raise InvalidCompetition if a measure must not have this weight.
+
+    Where U is the largest loss, weights are 0 or 1.
+    """
     key = f"measures.{measure.name}"
     if weight and not measure.weighs:
         raise InvalidCompetition("{key} is reported only", code="measure_without_weight", key=key)
@@ -218,7 +222,7 @@ def _read_publication(table: TomlTable, zone: ZoneInfo, track: Track) -> Publica
     shuffle_targets = cast(bool, table.take("shuffle_targets", read_flag, False))
     if shuffle_targets and not track.can_shuffle:
         key = "publication.shuffle_targets"
-        raise build_wrong_value(
+        raise build_value_error(
             key, Message("false (in this track the rows of a release cannot be reordered)")
         )
     values = {
@@ -232,7 +236,7 @@ def _read_publication(table: TomlTable, zone: ZoneInfo, track: Track) -> Publica
         "owners": table.take("owners", make_choice_reader("shown", "hidden"), defaults.owners),
         "reveal_notice_hours": read_notice_hours(table),
     }
-    table.raw.pop("owners_at_least", None)  # obsolete; older files of format 1 may have it
+    table.raw.pop("owners_at_least", None)  # obsolete, but possible in files of format 1
     table.reject_unknown_keys()
     return Publication(**values)  # type: ignore[arg-type]  # each reader checked the type of its value
 

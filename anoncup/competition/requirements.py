@@ -10,7 +10,7 @@ from packaging.version import InvalidVersion
 from anoncup.errors import InvalidCompetition
 from anoncup.messages import Message
 from anoncup.plugins import INSTALLED, Package
-from anoncup.rules.toml_values import TomlTable, build_wrong_value, read_text
+from anoncup.rules.toml_values import TomlTable, build_value_error, read_text
 
 
 def read_requires(table: TomlTable) -> dict[str, str]:
@@ -27,7 +27,7 @@ def _read_specifier(value: object, path: str) -> str:
     try:
         SpecifierSet(text)
     except InvalidSpecifier:
-        raise build_wrong_value(path, Message("versions such as >=0.3 or ==1.2.*")) from None
+        raise build_value_error(path, Message("versions such as >=0.3 or ==1.2.*")) from None
     return text
 
 
@@ -56,7 +56,7 @@ def _require_package(path: str, name: str, requirement: str, packages: Sequence[
 
 
 def _is_satisfied(version: str, requirement: str) -> bool:
-    """Return whether a version satisfies a specifier. Installed pre-releases count."""
+    """Return whether an installed version, possibly a pre-release, satisfies a specifier."""
     try:
         return SpecifierSet(requirement).contains(version, prereleases=True)
     except InvalidVersion:

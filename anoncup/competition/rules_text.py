@@ -1,4 +1,4 @@
-"""Replace the weights of measures and the threshold in the text of a competition file."""
+"""Change the weights and the threshold in the text of a competition file, and keep everything else."""
 
 from collections.abc import Mapping
 
@@ -16,7 +16,7 @@ def set_weights(text: str, weights: Mapping[str, float]) -> str:
 
 
 def set_threshold(text: str, threshold: float | None) -> str:
-    """Return the file with this threshold of the excessive rule, or without one if it is None."""
+    """Return the file with this threshold of the rule against excessive anonymization; None removes it."""
     table = _get_table(parse_toml(text), "excessive")
     new_table = {**table, "threshold": threshold}
     if threshold is None:

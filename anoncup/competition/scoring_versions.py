@@ -1,7 +1,8 @@
-"""Parts that count towards the scores, by name and version: the table ``[scored_by]`` of a competition file.
+"""The table ``[scored_by]`` of a competition file: the parts that count towards the scores, with versions.
 
-Without that table, all installed parts that the settings allow count. With it, exactly the listed parts
-count; parts installed later are only reported.
+Parts are measures, attackers, distances and packages. Without the table, every installed part counts that the
+other settings of the file allow. With it, exactly the listed parts count, in these versions; parts that are
+installed later are only reported.
 """
 
 from collections.abc import Iterable, Mapping
@@ -20,37 +21,40 @@ Versions = Mapping[str, str]
 _Part = Measure | Attacker | Distance | Package
 
 
-def is_counted_attacker(rules: Rules, attacker: str) -> bool:
-    """Return whether the rate of an attacker counts towards E."""
+def counts_towards_security(rules: Rules, attacker: str) -> bool:
+    """Return whether an attacker counts towards E."""
     if rules.scored_by:
         return f"attackers.{attacker}" in rules.scored_by
-    return is_counted_by_settings(rules, attacker)
+    return is_selected(rules, attacker)
 
 
-def is_counted_part(rules: Rules, part: str) -> bool:
+def counts_towards_score(rules: Rules, part: str) -> bool:
     """Return whether ``measures.NAME`` has a weight in U, or ``attackers.NAME`` counts towards E."""
     kind, _, name = part.partition(".")
-    return rules.weight(name) > 0 if kind == "measures" else is_counted_attacker(rules, name)
+    return rules.weight(name) > 0 if kind == "measures" else counts_towards_security(rules, name)
 
 
-def is_counted_by_settings(rules: Rules, attacker: str) -> bool:
-    """Return whether an attacker counts by the settings alone. Attackers not installed do not count."""
-    registered = TRACKS[rules.track].attackers.get(attacker)
-    if registered is None or not registered.may_count:
+def is_selected(rules: Rules, attacker: str) -> bool:
+    """Return whether an attacker counts according to the settings, without regard to ``[scored_by]``.
+
+    Attackers that are not installed do not count.
+    """
+    installed_attacker = TRACKS[rules.track].attackers.get(attacker)
+    if installed_attacker is None or not installed_attacker.may_count:
         return False
     settings = rules.attackers.get(attacker)
-    return settings.counts if settings else registered.counts_by_default
+    return settings.counts if settings else installed_attacker.counts_by_default
 
 
-def collect_counted_versions(rules: Rules) -> dict[str, str]:
-    """Return all parts that count by the settings, with their installed versions.
+def collect_scoring_versions(rules: Rules) -> dict[str, str]:
+    """Return the content of ``[scored_by]`` that fits the other settings and the installed versions.
 
-    These are the measures with a weight, the attackers that count towards E, the distance if there is a
-    threshold, and the packages that provide any of these or the track.
+    It lists the measures with a weight, the attackers that count towards E, the distance if there is a
+    threshold, and the packages that provide the track or any of these parts.
     """
     track = TRACKS[rules.track]
     measures = [name for name in track.measures if name in rules.weights]
-    attackers = [name for name in track.attackers if is_counted_by_settings(rules, name)]
+    attackers = [name for name in track.attackers if is_selected(rules, name)]
     excessive = rules.excessive
     distances = [excessive.distance] if excessive and excessive.threshold is not None else []
     versions = {
@@ -72,7 +76,7 @@ def read_scored_by(table: TomlTable) -> dict[str, str]:
 
 
 def is_unsupported(rules: Rules) -> bool:
-    """Return whether this installation cannot score as the table requires."""
+    """Return whether this installation lacks a part or version that the table requires."""
     try:
         check_scored_by(rules)
     except InvalidCompetition:
@@ -83,16 +87,16 @@ def is_unsupported(rules: Rules) -> bool:
 def check_scored_by(rules: Rules) -> None:
     """Check the table against the installed versions and the other settings of the file.
 
-    Raise InvalidCompetition if a listed part is not installed in its version, or if the settings let other
-    parts count.
+    Raises InvalidCompetition if a listed part is not installed in the listed version, or if the other
+    settings contradict the table.
     """
     if not rules.scored_by:
         return
     track = TRACKS[rules.track]
     for name, version in rules.scored_by.items():
         _check_part_version(name, version, _find_installed_part(track, name))
-    counted_by_settings = collect_counted_versions(rules)
-    for name in sorted(counted_by_settings.keys() ^ rules.scored_by.keys()):
+    selected_versions = collect_scoring_versions(rules)
+    for name in sorted(selected_versions.keys() ^ rules.scored_by.keys()):
         if name in rules.scored_by or not name.startswith(("attackers.", "packages.")):
             raise InvalidCompetition(
                 "{key}: whether {name} counts differs between this table and the rest of the "

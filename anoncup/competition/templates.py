@@ -1,4 +1,4 @@
-"""Competition templates: one per published contest, and those of plug-in tracks."""
+"""Competition templates: one for each published contest, and those of plug-in tracks."""
 
 from anoncup.errors import InvalidInput
 from anoncup.plugins import TRACKS
@@ -7,7 +7,7 @@ TEMPLATES = {name: file for track in TRACKS.values() for name, file in track.tem
 
 
 def template(name: str | int) -> str:
-    """Return the competition file of a template, named by the year of its contest or by its track."""
+    """Return the competition file of a template; its name is the year of a contest or a track."""
     path = TEMPLATES.get(str(name))
     if path is None:
         raise InvalidInput("templates: {names}", code="unknown_template", names=tuple(TEMPLATES))

@@ -1,4 +1,4 @@
-"""Write settings back into the text of a competition file, one table at a time."""
+"""Replace settings in the text of a competition file, one table at a time."""
 
 from collections.abc import Iterable, Mapping
 
@@ -18,11 +18,11 @@ from anoncup.rules.toml_text import format_key, format_table, format_value, repl
 from anoncup.tracks.model import Track
 
 
-def replace_head(text: str, head: Mapping[str, object]) -> str:
-    """Return the file with these top-level values, replacing existing values of the same keys."""
-    for key in head:
+def replace_top_level_values(text: str, values: Mapping[str, object]) -> str:
+    """Return the file with these top-level values at its beginning, in place of existing ones."""
+    for key in values:
         text = replace_tables(text, key, "")
-    lines = [f"{format_key(key)} = {format_value(value)}" for key, value in head.items()]
+    lines = [f"{format_key(key)} = {format_value(value)}" for key, value in values.items()]
     return "\n".join(lines) + "\n\n" + text.lstrip()
 
 
@@ -79,7 +79,7 @@ def replace_excessive(text: str, rule: Excessive) -> str:
     return replace_tables(text, "excessive", format_table("excessive", collect_fields(rule)))
 
 
-def replace_publication(text: str, publication: Publication, ranking: Ranking, limits: Limits) -> str:
+def replace_publication_rules(text: str, publication: Publication, ranking: Ranking, limits: Limits) -> str:
     text = replace_tables(text, "publication", format_table("publication", collect_fields(publication)))
     text = replace_tables(text, "ranking", format_table("ranking", collect_fields(ranking)))
     return replace_tables(text, "limits", format_table("limits", collect_fields(limits)))
@@ -98,5 +98,5 @@ def replace_basics(
     text: str, *, slug: str, titles: Mapping[str, str], timezone: str, phases: Iterable[Phase]
 ) -> str:
     """Return the file with this slug, title, time zone and phases."""
-    text = replace_title(replace_head(text, {"slug": slug, "timezone": timezone}), titles)
+    text = replace_title(replace_top_level_values(text, {"slug": slug, "timezone": timezone}), titles)
     return replace_phases(text, phases)

@@ -1,1 +1,1 @@
-"""Evaluation of a release: measures, attackers, scales, ranking, fingerprint."""
+"""Evaluation of releases: scores, attack rates, scales, ranks and fingerprints."""

@@ -1,4 +1,4 @@
-"""Answers of built-in attackers to the questions of a contest, and the rates at which they are right."""
+"""Answers of built-in attackers to the questions of a contest, and their success rates."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from anoncup.messages import Message
 from anoncup.rules.model import Rules
-from anoncup.tracks.model import Question, Sizes, Track, largest_risk
+from anoncup.tracks.model import Question, Sizes, Track, find_largest_risk
 from anoncup.tracks.outcomes import Rate
 from anoncup.tracks.parts import Attacker
 
@@ -20,16 +20,16 @@ def select_questions(attacker: Attacker, track: Track, rules: Rules) -> dict[str
     return {name: contest_questions[name] for name in attacker.questions if name in contest_questions}
 
 
-def answers_by_question(attacker: Attacker, answer: Any) -> Mapping[str, Any]:
-    """Return an attacker's answers by question."""
+def get_answers_by_question(attacker: Attacker, answer: Any) -> Mapping[str, Any]:
+    """Return an attacker's answers by question, even if it answers only one."""
     return {attacker.question: answer} if isinstance(attacker.question, str) else answer
 
 
 def write_guesses(
     attacker: Attacker, target: Any, *, track: Track, rules: Rules, rng: "Generator"
 ) -> dict[str, bytes]:
-    """Return the guess files of an attacker by question, without answers that cannot be made into a guess."""
-    answers = answers_by_question(
+    """Return an attacker's guess files by question. Answers that do not lead to a guess are left out."""
+    answers = get_answers_by_question(
         attacker, attacker.attack(target, **rules.attacker_settings(attacker.name).parameters)
     )
     questions = select_questions(attacker, track, rules)
@@ -38,18 +38,19 @@ def write_guesses(
 
 
 def rate_attack(
-    attacker: Attacker, attacker_answer: Any, answer: Any, sizes: Sizes, *, track: Track, rules: Rules
+    attacker: Attacker, attacker_answer: Any, secret: Any, sizes: Sizes, *, track: Track, rules: Rules
 ) -> Rate:
-    """Return the rate of an attacker.
+    """Return the success rate of an attacker.
 
-    For several questions, the rates are combined as in E (``Track.rival_risk``): the worst question's rate,
-    or a number without counts. The details contain the rate of each question.
+    The rates of several questions are combined as ``Track.rival_risk`` combines risks. The result is then
+    the rate of the question with the largest risk, or a combined number without counts. Its details contain
+    the rate of each question.
     """
     contest_questions = track.select_questions(rules)
     rates = {
         name: question.rate_prediction(
-            answers_by_question(attacker, attacker_answer)[name],
-            answer,
+            get_answers_by_question(attacker, attacker_answer)[name],
+            secret,
             sizes,
             **rules.questions.get(name, {}),
         )
@@ -64,11 +65,11 @@ def rate_attack(
             note=Message("this competition does not ask the question that this attacker answers"),
         )
     if isinstance(attacker.question, str) and (
-        len(contest_questions) == 1 or track.rival_risk is largest_risk
+        len(contest_questions) == 1 or track.rival_risk is find_largest_risk
     ):
         return rates[attacker.question]
     risks = {name: rate.risk for name, rate in rates.items()}
-    if track.rival_risk is largest_risk:
+    if track.rival_risk is find_largest_risk:
         combined_rate = max(rates.values(), key=lambda rate: (rate.risk, rate.rate))
     else:
         combined_risk = track.rival_risk(

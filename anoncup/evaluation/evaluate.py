@@ -1,4 +1,4 @@
-"""Scores one submission: every measure, every attacker, the rules of the contest, and the verdict."""
+"""Score a submission: compute measures and attacks, check the rules of the contest, and give the verdict."""
 
 import logging
 import math
@@ -6,19 +6,24 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, TypeVar
 
-from anoncup.competition.scoring_versions import is_counted_attacker, is_counted_part
+from anoncup.competition.scoring_versions import counts_towards_score, counts_towards_security
 from anoncup.evaluation.attacks import rate_attack, select_questions
-from anoncup.evaluation.ranking import compute_utility, overall_score, rounding_threshold, security_score
+from anoncup.evaluation.ranking import (
+    compute_overall_loss,
+    compute_security_risk,
+    compute_utility_loss,
+    rounding_threshold,
+)
 from anoncup.evaluation.scales import scales
 from anoncup.excessive.individual_distances import (
     DistanceHistogram,
     IndividualDistances,
-    find_excess,
-    find_forbidden_deletion,
-    individual_distances,
+    compute_individual_distances,
+    explain_excess,
+    explain_forbidden_deletion,
 )
 from anoncup.excessive.wrong_secret import find_secret_warnings
-from anoncup.geometry.stable_sums import LARGEST
+from anoncup.geometry.stable_sums import LARGEST_FLOAT
 from anoncup.messages import Message, PluralMessage, serialize, serialize_prefixed
 from anoncup.plugins import INSTALLED, TRACKS
 from anoncup.rules.model import Rules
@@ -28,10 +33,10 @@ from anoncup.tracks.model import Sizes, Tables, Track
 from anoncup.tracks.outcomes import Rate
 from anoncup.tracks.parts import Attacker, Distance, Measure
 
-Progress = Callable[[int, int, str], None]
+ProgressCallback = Callable[[int, int, str], None]
 _AnswerCallback = Callable[[str, Any], None]
 _Json = dict[str, object]
-Result = TypeVar("Result")
+ResultT = TypeVar("ResultT")
 
 log = logging.getLogger(__name__)
 
@@ -46,7 +51,7 @@ class Violation:
 
 @dataclass(frozen=True, slots=True)
 class MeasureResult:
-    """Value of a measure; values below ``rounding`` count as 0, smaller differences as ties."""
+    """Value of a measure. Values below ``rounding`` count as 0, and smaller differences count as ties."""
 
     value: float
     version: int
@@ -75,10 +80,10 @@ class ExcessiveResult:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Complete result of a submission; ``violations`` is empty exactly if it is accepted.
+    """Complete result of a submission. It is accepted if there are no ``violations``.
 
-    ``utility`` (U), ``security`` (E) and ``overall`` lie in [0, 1], 0 is best; a rejected submission has them
-    too. ``excessive``: None for a track without distances.
+    ``utility`` (U), ``security`` (E) and ``overall`` are losses in [0, 1]; 0 is best. Rejected submissions
+    have them too. ``excessive`` is None in tracks without distances.
     """
 
     violations: tuple[Violation, ...]
@@ -95,7 +100,7 @@ class Verdict:
         return "rejected" if self.violations else "accepted"
 
     def to_json(self) -> _Json:
-        """Return plain builtins with finite numbers; messages include their template for translation."""
+        """Return the verdict as JSON. Messages include their templates, so that they can be translated."""
         return {
             "verdict": self.verdict,
             "violations": [serialize(entry.code, entry.message) for entry in self.violations],
@@ -104,9 +109,9 @@ class Verdict:
                 if self.warnings
                 else {}
             ),
-            "measures": {name: _measure_json(result) for name, result in self.measures.items()},
+            "measures": {name: _serialize_measure(result) for name, result in self.measures.items()},
             "attackers": {
-                name: attacker_json(result.rate, result.version) for name, result in self.attackers.items()
+                name: serialize_rate(result.rate, result.version) for name, result in self.attackers.items()
             },
             "excessive": self.excessive.to_json() if self.excessive else None,
             "utility": self.utility,
@@ -127,22 +132,24 @@ def evaluate(
     rules: Rules,
     original: Any,
     anonymized: Tables,
-    answer: Any,
+    secret: Any,
     *,
-    progress: Progress = _ignore_progress,
+    progress: ProgressCallback = _ignore_progress,
     on_answer: _AnswerCallback = _ignore_answer,
 ) -> Verdict:
-    """Score a release against the ``answer`` that only its makers know.
+    """Score a release, given the secret ``answer`` that only its team knows.
 
-    In tracks that link, ``answer[j]`` is the row of individual j in the original, counted from 0.
-    ``original`` is the result of the track's ``prepare``, ``anonymized`` a table or tables of the track.
-    ``progress(step, total, name)`` is called before each measure and attacker, ``step`` counting from 1;
-    ``on_answer(name, answer)`` with the answer of each attacker, None if it was not asked.
+    ``original`` is the result of the track's ``prepare``, and ``anonymized`` the released table or tables. In
+    tracks that link rows, ``answer[j]`` is the row of individual j in the original, counted from 0.
+
+    ``progress(step, total, name)`` is called before each measure and attacker; ``step`` begins at 1.
+    ``on_answer(name, answer)`` is called with each attacker's answer, None if the contest asks none of its
+    questions.
     """
     track = TRACKS[rules.track]
     sizes = _count_individuals(track, original, anonymized)
-    track.answer_spec.check(answer, sizes)
-    release = track.measure_view(original, anonymized, answer)
+    track.answer_spec.check(secret, sizes)
+    release = track.measure_view(original, anonymized, secret)
     announce, largest_cell = _make_announcer(progress, track), track.largest_cell(original)
     measures = {
         name: measure_result
@@ -155,7 +162,7 @@ def evaluate(
     }
 
     def rate(attacker: Attacker, attacker_answer: Any) -> Rate:
-        return rate_attack(attacker, attacker_answer, answer, sizes, track=track, rules=rules)
+        return rate_attack(attacker, attacker_answer, secret, sizes, track=track, rules=rules)
 
     attack_results = {
         name: attack_result
@@ -170,37 +177,37 @@ def evaluate(
         on_answer(name, attacker_answer)
     attackers = {name: result for name, (_, result) in attack_results.items()}
     violations, excessive, warnings = _check_rules(rules, track, release, sizes)
-    utility_value = _compute_utility(rules, track, original, measures)
-    security_value = _compute_security(rules, attackers)
+    utility_loss = _combine_measures(rules, track, original, measures)
+    security_risk = _combine_attackers(rules, attackers)
     return Verdict(
         violations=violations,
         measures=measures,
         attackers=attackers,
         excessive=excessive,
-        utility=utility_value,
-        security=security_value,
-        overall=overall_score(utility_value, security_value),
+        utility=utility_loss,
+        security=security_risk,
+        overall=compute_overall_loss(utility_loss, security_risk),
         warnings=warnings,
     )
 
 
 def judge(
-    rules: Rules, original: Any, anonymized: Tables, answer: Any
+    rules: Rules, original: Any, anonymized: Tables, secret: Any
 ) -> tuple[tuple[Violation, ...], ExcessiveResult | None]:
-    """Check the rules alone, without measures and attackers."""
+    """Check the rules only, without computing measures and attacks."""
     track = TRACKS[rules.track]
     sizes = _count_individuals(track, original, anonymized)
-    track.answer_spec.check(answer, sizes)
-    return _check_rules(rules, track, track.measure_view(original, anonymized, answer), sizes)[:2]
+    track.answer_spec.check(secret, sizes)
+    return _check_rules(rules, track, track.measure_view(original, anonymized, secret), sizes)[:2]
 
 
-def check_secret(rules: Rules, original: Any, anonymized: Tables, answer: Any) -> tuple[Remark, ...]:
+def check_secret(rules: Rules, original: Any, anonymized: Tables, secret: Any) -> tuple[Remark, ...]:
     """Return a warning if the secret may belong to another file."""
     track = TRACKS[rules.track]
     if not track.distances:
         return ()
-    release, distance = track.measure_view(original, anonymized, answer), _select_distance(rules, track)
-    distances = individual_distances(release, distance)
+    release, distance = track.measure_view(original, anonymized, secret), _select_distance(rules, track)
+    distances = compute_individual_distances(release, distance)
     return tuple(find_secret_warnings(release, distance, distances.values[release.source]))
 
 
@@ -208,22 +215,22 @@ def _count_individuals(track: Track, original: Any, anonymized: Tables) -> Sizes
     return {"originals": original.rows, "rows": track.count_individuals(anonymized)}
 
 
-def _make_announcer(progress: Progress, track: Track) -> Callable[[str], None]:
+def _make_announcer(progress: ProgressCallback, track: Track) -> Callable[[str], None]:
     names = [*track.measures, *track.attackers]
     return lambda name: progress(names.index(name) + 1, len(names), name)
 
 
 def _compute_if_possible(
-    rules: Rules, part: str, compute: Callable[..., Result], *arguments: Any
-) -> Result | None:
-    """Compute a result; None if it fails and the part is from a package and does not count in this contest.
+    rules: Rules, part: str, compute: Callable[..., ResultT], *arguments: Any
+) -> ResultT | None:
+    """Compute a result; return None if a part that does not count fails and comes from a package.
 
     A broken package must not prevent all submissions from being scored.
     """
     try:
         return compute(*arguments)
     except Exception:
-        if is_counted_part(rules, part) or INSTALLED.find_provider(f"{rules.track}.{part}") is None:
+        if counts_towards_score(rules, part) or INSTALLED.find_provider(f"{rules.track}.{part}") is None:
             raise
         log.exception("%s of the %s track has failed, and is not reported", part, rules.track)
         return None
@@ -234,7 +241,7 @@ def _run_measure(
 ) -> MeasureResult:
     announce(measure.name)
     parameters = rules.measure_settings(measure.name).parameters
-    value = min(measure.compute(release, **parameters), LARGEST)
+    value = min(measure.compute(release, **parameters), LARGEST_FLOAT)
     if not math.isfinite(value):
         raise ValueError(f"{measure.name} is {value}")
     rounding = rounding_threshold(measure, largest_cell)
@@ -250,53 +257,53 @@ def _run_attacker(
     rate: Callable[[Attacker, Any], Rate],
     announce: Callable[[str], None],
 ) -> tuple[Any, AttackerResult]:
-    """Return the attacker's answer, None if no question is asked, and its result."""
+    """Return an attacker's answer, None if the contest asks none of its questions, and its result."""
     announce(attacker.name)
     parameters = rules.attacker_settings(attacker.name).parameters
-    is_asked = select_questions(attacker, TRACKS[rules.track], rules)
-    attacker_answer = attacker.attack(target, **parameters) if is_asked else None
+    questions = select_questions(attacker, TRACKS[rules.track], rules)
+    attacker_answer = attacker.attack(target, **parameters) if questions else None
     return attacker_answer, AttackerResult(rate(attacker, attacker_answer), attacker.version)
 
 
-def _compute_utility(
+def _combine_measures(
     rules: Rules, track: Track, original: Any, measures: Mapping[str, MeasureResult]
 ) -> float:
-    return compute_utility(
+    return compute_utility_loss(
         {name: result.value for name, result in measures.items()},
         measures=track.measures,
         weights=rules.weights,
-        scales=_load_scales(rules, track, original),
+        scales=_complete_scales(rules, track, original),
         largest_cell=track.largest_cell(original),
         aggregation=track.utility,
     )
 
 
-def _load_scales(rules: Rules, track: Track, original: Any) -> Mapping[str, float]:
-    """Return the scales of the competition file; missing ones are computed."""
+def _complete_scales(rules: Rules, track: Track, original: Any) -> Mapping[str, float]:
+    """Return the scales of the competition file; if any is missing, computed scales fill the gaps."""
     if rules.weights.keys() <= rules.scales.keys():
         return rules.scales
     return scales(track, original, rules.measures) | dict(rules.scales)
 
 
-def _compute_security(rules: Rules, attackers: Mapping[str, AttackerResult]) -> float:
-    return security_score(
-        result.rate.risk for name, result in attackers.items() if is_counted_attacker(rules, name)
+def _combine_attackers(rules: Rules, attackers: Mapping[str, AttackerResult]) -> float:
+    return compute_security_risk(
+        result.rate.risk for name, result in attackers.items() if counts_towards_security(rules, name)
     )
 
 
 def _check_rules(
     rules: Rules, track: Track, release: Any, sizes: Sizes
 ) -> tuple[tuple[Violation, ...], ExcessiveResult | None, tuple[Remark, ...]]:
-    messages = {"too_few_rows": find_too_few_rows(rules, sizes)}
+    messages = {"too_few_rows": explain_too_few_rows(rules, sizes)}
     settings, result, warnings = rules.excessive, None, list[Remark]()
     if track.distances:
         distance = _select_distance(rules, track)
-        distances = individual_distances(release, distance)
+        distances = compute_individual_distances(release, distance)
         warnings = find_secret_warnings(release, distance, distances.values[release.source])
         if settings is not None:
             result = _summarize_distances(distances, settings)
-            messages["deleted_rows"] = find_forbidden_deletion(release, distance)
-            messages["excessive_anonymization"] = find_excess(release, distance, distances, settings)
+            messages["deleted_rows"] = explain_forbidden_deletion(release, distance)
+            messages["excessive_anonymization"] = explain_excess(release, distance, distances, settings)
     violations = tuple(Violation(code, message) for code, message in messages.items() if message)
     return violations, result, tuple(warnings)
 
@@ -317,7 +324,7 @@ def _summarize_distances(distances: IndividualDistances, settings: Excessive) ->
     )
 
 
-def find_too_few_rows(rules: Rules, sizes: Sizes) -> Message | None:
+def explain_too_few_rows(rules: Rules, sizes: Sizes) -> Message | None:
     """Return why a release has too few rows; None if it has enough."""
     if rules.limits.min_rows_kept is None:
         return None
@@ -333,13 +340,13 @@ def find_too_few_rows(rules: Rules, sizes: Sizes) -> Message | None:
     )
 
 
-def _measure_json(result: MeasureResult) -> _Json:
+def _serialize_measure(result: MeasureResult) -> _Json:
     content: _Json = {"value": result.value, "version": result.version, "rounding": result.rounding}
     return content if result.details is None else content | {"details": dict(result.details)}
 
 
-def attacker_json(rate: Rate, version: int) -> _Json:
-    """Return a rate as stored in the verdict: with its interval, or the deviation of an expectation."""
+def serialize_rate(rate: Rate, version: int) -> _Json:
+    """Return a rate as stored in the verdict, with its interval or, for an expected rate, its deviation."""
     counts: _Json = {} if rate.trials is None else {"correct": rate.correct, "trials": rate.trials}
     deviation: _Json = {} if rate.sd is None else {"sd": rate.sd}
     return {

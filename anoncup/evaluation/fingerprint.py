@@ -1,8 +1,8 @@
-"""Resemblance of a release's measures to those of sample methods (P0 §4.4, Tables 12, 13 and 15).
+"""Guess which sample methods made a release, from the measures and attack rates that it changed.
 
-A method leaves some measures unchanged and changes others. A release made by several methods has changed
-whatever any of them changes, so every combination of methods has a pattern that can be compared with the
-release.
+Every method changes some of them and leaves others unchanged. A release made by several methods changes
+whatever one of them changes, so each combination of methods has a pattern that can be compared with the
+release. The idea is from P0 (see ``examples/papers.ipynb``), §4.4 and Tables 12, 13 and 15.
 """
 
 from collections.abc import Iterator, Mapping
@@ -21,12 +21,13 @@ from anoncup.tracks.model import Track
 _MAX_METHODS = 3
 """Maximum number of methods in a combination."""
 _MIN_RELATIVE_CHANGE = 0.02
-"""Minimum relative change of a class size or a rate that counts; deleting a few rows has less effect."""
+"""Relative change of a class size or a rate below which it counts as unchanged. Deleting a few rows changes
+them by less."""
 
 
 @dataclass(frozen=True, slots=True)
 class FingerprintEvidence:
-    """One measure or attacker: its value on the untouched original and on the release."""
+    """A measure or attacker, with its value for the unchanged original and for the release."""
 
     name: str
     before: float
@@ -37,7 +38,10 @@ class FingerprintEvidence:
 
 @dataclass(frozen=True, slots=True)
 class MethodResemblance:
-    """``agreement``: share of the evidence that is as expected from the methods together, in [0, 1]."""
+    """Resemblance of a release to the combination of some methods.
+
+    ``agreement``: share of the evidence that is as expected, in [0, 1].
+    """
 
     methods: tuple[str, ...]
     agreement: float
@@ -50,28 +54,32 @@ class MethodResemblance:
 def fingerprint(
     rules: Rules, original: Any, verdict: Verdict, *, limit: int = 5
 ) -> tuple[MethodResemblance, ...]:
-    """Return the ``limit`` closest combinations of up to three methods; ties go to those of fewer methods.
+    """Return the ``limit`` combinations of at most three methods that the release resembles most.
 
-    The empty combination stands for an unchanged release. Tracks without signatures give no result.
+    If combinations are equally close, those of fewer methods come first. The empty combination stands for an
+    unchanged release. The result is empty for tracks without signatures.
     """
     track = TRACKS[rules.track]
     if not track.signatures:
         return ()
-    untouched = memoize(
+    untouched_values = memoize(
         original.memo,
-        ("fingerprint", _cache_key(rules)),
+        ("fingerprint", _build_cache_key(rules)),
         lambda: _compute_untouched_values(rules, track, original),
     )
-    released = _read_values(track, verdict)
-    is_changed = {
-        name: _is_changed(track, name, untouched[name], released[name], original) for name in untouched
+    released_values = _read_values(track, verdict)
+    changes = {
+        name: _has_changed(track, name, untouched_values[name], released_values[name], original)
+        for name in untouched_values
     }
 
     def compare_with(methods: tuple[str, ...]) -> MethodResemblance:
-        pattern = frozenset().union(*(track.signatures[method] for method in methods))
+        expected_changes = frozenset().union(*(track.signatures[method] for method in methods))
         evidence = tuple(
-            FingerprintEvidence(name, untouched[name], released[name], name in pattern, is_changed[name])
-            for name in untouched
+            FingerprintEvidence(
+                name, untouched_values[name], released_values[name], name in expected_changes, changes[name]
+            )
+            for name in untouched_values
         )
         matches = sum(item.expected_to_change == item.changed for item in evidence)
         return MethodResemblance(methods, matches / len(evidence), evidence)
@@ -90,7 +98,7 @@ def _list_combinations(track: Track) -> Iterator[tuple[str, ...]]:
 
 
 def _list_signature_parts(track: Track) -> list[str]:
-    """List the measures and attackers that occur in a signature, in the track's order."""
+    """Return the measures and attackers that occur in a signature, in the track's order."""
     signature_parts = frozenset().union(*track.signatures.values())
     return [name for name in (*track.measures, *track.attackers) if name in signature_parts]
 
@@ -104,7 +112,7 @@ def _read_values(track: Track, verdict: Verdict) -> dict[str, float]:
 
 def _compute_untouched_values(rules: Rules, track: Track, original: Any) -> Mapping[str, float]:
     """Compute the same values for the original released unchanged."""
-    # Every track with signatures has one; see ``test_track_laws``.
+    # Every track with signatures has an identity release; see ``test_track_laws``.
     assert track.identity_release is not None  # noqa: S101
     release = track.identity_release(original)
     values = {}
@@ -120,15 +128,17 @@ def _compute_untouched_values(rules: Rules, track: Track, original: Any) -> Mapp
     return values
 
 
-def _is_changed(track: Track, name: str, untouched: float, released: float, original: Any) -> bool:
-    """Return whether there is a loss above rounding, larger classes, or a lower rate."""
+def _has_changed(
+    track: Track, name: str, untouched_value: float, released_value: float, original: Any
+) -> bool:
+    """Return whether a loss exceeds rounding, classes are larger, or an attack rate is lower."""
     if name in track.attackers:
-        return released < untouched * (1 - _MIN_RELATIVE_CHANGE)
+        return released_value < untouched_value * (1 - _MIN_RELATIVE_CHANGE)
     measure = track.measures[name]
     if measure.higher_is_better:
-        return released > untouched * (1 + _MIN_RELATIVE_CHANGE)
-    return released > rounding_threshold(measure, track.largest_cell(original))
+        return released_value > untouched_value * (1 + _MIN_RELATIVE_CHANGE)
+    return released_value > rounding_threshold(measure, track.largest_cell(original))
 
 
-def _cache_key(rules: Rules) -> str:
+def _build_cache_key(rules: Rules) -> str:
     return repr((rules.measures, rules.attackers))

@@ -1,4 +1,4 @@
-"""Scores from measured values, and ranks from scores (§4)."""
+"""Scores from measured values, and ranks from scores (``docs/scoring.md``)."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -7,18 +7,19 @@ from typing import Literal
 from anoncup.tracks.parts import Measure
 
 ROUNDING = 1e-9
-"""Smaller values are rounding, not loss (in data units: times the largest absolute sensitive value)."""
+"""Smaller values count as rounding, not as loss. For measures in data units, this is relative to the largest
+absolute sensitive value."""
 
 
 def rounding_threshold(measure: Measure, largest_cell: float) -> float:
-    """Return the value below which a measure, or a difference of two of its values, is rounding."""
+    """Return the limit below which a value of a measure, or a difference of two values, counts as 0."""
     return ROUNDING * largest_cell if measure.in_data_units else ROUNDING
 
 
-def utility_score(value: float, scale: float, *, rounding: float = ROUNDING) -> float:
-    """Return min(1, value / scale), in [0, 1], 0 best.
+def normalize_loss(value: float, scale: float, *, rounding: float = ROUNDING) -> float:
+    """Return min(1, value / scale), a loss in [0, 1]; 0 is best.
 
-    Values and scales below ``rounding`` are 0; x / 0 is 1 for x > 0.
+    Values and scales below ``rounding`` count as 0. If only the scale is 0, the loss is 1.
     """
     value, scale = (0.0 if abs(number) < rounding else number for number in (value, scale))
     if scale == 0.0:
@@ -26,7 +27,7 @@ def utility_score(value: float, scale: float, *, rounding: float = ROUNDING) -> 
     return 1.0 if value >= scale else value / scale
 
 
-def compute_utility(
+def compute_utility_loss(
     values: Mapping[str, float],
     *,
     measures: Mapping[str, Measure],
@@ -35,17 +36,15 @@ def compute_utility(
     largest_cell: float,
     aggregation: Literal["mean", "largest"] = "mean",
 ) -> float:
-    """Return U in [0, 1]: the weighted mean of the measures' utility scores, or the largest of them.
+    """Return U in [0, 1]: the weighted mean of the measures' normalized losses, or the largest of them.
 
-    Without weights U is 0.
+    Without weights, U is 0.
     """
     rounding = {name: rounding_threshold(measures[name], largest_cell) for name in weights}
-    return combine_utility_scores(
-        values, weights=weights, scales=scales, rounding=rounding, aggregation=aggregation
-    )
+    return combine_losses(values, weights=weights, scales=scales, rounding=rounding, aggregation=aggregation)
 
 
-def combine_utility_scores(
+def combine_losses(
     values: Mapping[str, float],
     *,
     weights: Mapping[str, float],
@@ -53,85 +52,91 @@ def combine_utility_scores(
     rounding: Mapping[str, float],
     aggregation: Literal["mean", "largest"] = "mean",
 ) -> float:
-    """Return U as :func:`compute_utility` does, with given rounding thresholds of the weighted measures."""
-    scores = {name: utility_score(values[name], scales[name], rounding=rounding[name]) for name in weights}
+    """Return U as :func:`compute_utility` does, with a given ``rounding`` limit for each weighted measure."""
+    losses = {name: normalize_loss(values[name], scales[name], rounding=rounding[name]) for name in weights}
     if aggregation == "largest":
-        return max(scores.values(), default=0.0)
-    largest_weight = max(weights.values(), default=1.0)  # shares up to 1 cannot overflow
+        return max(losses.values(), default=0.0)
+    largest_weight = max(weights.values(), default=1.0)  # Sums of shares up to 1 cannot overflow.
     shares = {name: weight / largest_weight for name, weight in weights.items()}
     total = 0.0
     for name, share in shares.items():
-        total += share * scores[name]
+        total += share * losses[name]
     return min(total / sum(shares.values()), 1.0) if shares else 0.0
 
 
-def security_score(risks: Iterable[float]) -> float:
-    """Return E, the largest risk of the attackers that count, in [0, 1], 0 best; 0 without attackers."""
+def compute_security_risk(risks: Iterable[float]) -> float:
+    """Return E in [0, 1], the largest risk of the attackers that count; 0 is best. It is 0 without any."""
     return max(risks, default=0.0)
 
 
-def overall_score(utility_value: float, security_value: float) -> float:
-    """Return (U + E) / 2; lower is better (P3 §4.3)."""
-    return (utility_value + security_value) / 2
+def compute_overall_loss(utility_loss: float, security_risk: float) -> float:
+    """Return (U + E) / 2; lower is better."""
+    return (utility_loss + security_risk) / 2
 
 
-def ranks(scores: Sequence[float | None], *, rounding: float = 0.0) -> list[int | None]:
-    """Rank by score, lowest first; equal scores share a rank ("1 2 2 4"); no score, no rank.
+def compute_ranks(scores: Sequence[float | None], *, rounding: float = 0.0) -> list[int | None]:
+    """Return the rank of each entry by score, lowest first; None for entries without a score.
 
-    Scores that are less than ``rounding`` above the lowest of their rank are equal.
+    Equal scores share a rank ("1 2 2 4"). Scores less than ``rounding`` above the lowest score of their rank
+    count as equal.
 
     >>> ranks([0.2, None, 0.1, 0.2])
     [2, None, 1, 2]
     """
-    rank_of: dict[float, int] = {}
+    ranks_by_score: dict[float, int] = {}
     lowest, rank = -math.inf, 0
     for position, score in enumerate(sorted(score for score in scores if score is not None), 1):
         if score > lowest and score - lowest >= rounding:
             lowest, rank = score, position
-        rank_of[score] = rank
-    return [None if score is None else rank_of[score] for score in scores]
+        ranks_by_score[score] = rank
+    return [None if score is None else ranks_by_score[score] for score in scores]
 
 
-def board_order(scores: Sequence[float | None]) -> list[int]:
-    """Return the entries in board order: by score; ties, and entries without a score, in the order given.
+def sort_for_board(scores: Sequence[float | None]) -> list[int]:
+    """Return the positions of the entries by score, lowest first, then those without a score.
+
+    Entries with equal scores keep their order.
 
     >>> board_order([0.2, None, 0.1, 0.2])
     [2, 0, 3, 1]
     """
-    return sorted(range(len(scores)), key=lambda index: _sort_key(scores[index]))
+    return sorted(range(len(scores)), key=lambda index: _build_sort_key(scores[index]))
 
 
-def rank_sums(
-    tables: Sequence[Mapping[str, float] | None], *, rounding: Mapping[str, float] | None = None
+def compute_rank_sums(
+    entries: Sequence[Mapping[str, float] | None], *, rounding: Mapping[str, float] | None = None
 ) -> list[float | None]:
-    """Return the sums of the ranks over all named values, for the ranking rule ``rank_sum``.
+    """Return each entry's sum of its ranks in all values, for the ranking rule ``rank_sum``.
 
-    The lowest value has rank 1. ``rounding``: by name, the limit below which a value is 0 and a difference is
-    a tie; 1e-9 for other names.
+    The lowest value has rank 1. ``rounding``: for each value's name, the limit below which values count as 0
+    and differences as ties. It is 1e-9 for other names.
 
     >>> rank_sums([{"U": 0.1, "E": 0.5}, None, {"U": 0.3, "E": 0.5}])
     [2.0, None, 3.0]
     """
-    names = next((list(table) for table in tables if table is not None), [])
-    by_name = [_rank_by_value(name, tables, rounding=(rounding or {}).get(name, ROUNDING)) for name in names]
+    names = next((list(entry) for entry in entries if entry is not None), [])
+    ranks_by_name = [
+        _rank_by_value(name, entries, rounding=(rounding or {}).get(name, ROUNDING)) for name in names
+    ]
     sums = [
-        float(sum(rank or 0 for rank in ranks_of_entry)) for ranks_of_entry in zip(*by_name, strict=True)
-    ] or [0.0] * len(tables)
-    return [None if table is None else total for table, total in zip(tables, sums, strict=True)]
+        float(sum(rank or 0 for rank in ranks_of_entry))
+        for ranks_of_entry in zip(*ranks_by_name, strict=True)
+    ] or [0.0] * len(entries)
+    return [None if entry is None else total for entry, total in zip(entries, sums, strict=True)]
 
 
 def select_ranked_values(
-    measures: Mapping[str, float], security_value: float, weights: Iterable[str]
+    measures: Mapping[str, float], security_risk: float, weights: Iterable[str]
 ) -> dict[str, float]:
-    """Return the values whose ranks ``rank_sum`` adds: every measure with a weight in U, and E."""
+    """Return the values whose ranks the rule ``rank_sum`` adds up: all measures with a weight, and E."""
     weighted = {name: measures[name] for name in weights}
-    return {**weighted, "security": security_value}
+    return {**weighted, "security": security_risk}
 
 
-def pareto_front(points: Sequence[tuple[float, float] | None]) -> list[bool]:
-    """Return which pairs of losses (U, E) are not dominated by another pair.
+def find_pareto_front(points: Sequence[tuple[float, float] | None]) -> list[bool]:
+    """Return for each pair of losses (U, E) whether no other pair dominates it.
 
-    Equal pairs are on the front together; None is not on it.
+    Equal pairs are on the Pareto front together. None is not on it.
 
     >>> pareto_front([(0.1, 0.5), (0.2, 0.2), (0.2, 0.5), None, (0.1, 0.5)])
     [True, True, False, False, True]
@@ -145,13 +150,13 @@ def pareto_front(points: Sequence[tuple[float, float] | None]) -> list[bool]:
 
 
 def _rank_by_value(
-    name: str, tables: Sequence[Mapping[str, float] | None], *, rounding: float
+    name: str, entries: Sequence[Mapping[str, float] | None], *, rounding: float
 ) -> list[int | None]:
-    values = (None if table is None else table[name] for table in tables)
-    return ranks(
+    values = (None if entry is None else entry[name] for entry in entries)
+    return compute_ranks(
         [0.0 if value is not None and value < rounding else value for value in values], rounding=rounding
     )
 
 
-def _sort_key(score: float | None) -> tuple[bool, float]:
+def _build_sort_key(score: float | None) -> tuple[bool, float]:
     return (score is None, 0.0 if score is None else score)

@@ -1,6 +1,7 @@
-"""Individuals that attackers re-identified, and what they have in common; for the owners of the secret only.
+"""Individuals that attackers re-identified, and traits that these individuals share.
 
-It is computed where the secret is (``anoncup score --fallen``) and never stored; see
+Only a team may learn this about its own release. It is therefore computed on the team's machine, where the
+secret is (``anoncup score --fallen``), and never stored; see
 ``docs/decisions/0042-who-fell-is-told-where-the-secret-is.md``.
 """
 
@@ -12,8 +13,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from anoncup.competition.scoring_versions import is_counted_attacker
-from anoncup.evaluation.attacks import answers_by_question
+from anoncup.competition.scoring_versions import counts_towards_security
+from anoncup.evaluation.attacks import get_answers_by_question
 from anoncup.geometry.arrays import BoolArray, IntArray
 from anoncup.rules.model import Rules
 from anoncup.tracks.model import Track
@@ -28,11 +29,12 @@ _CLASS_SIZES = ((1, 1), (2, 2), (3, 4), (5, 9), (10, None))
 class SharedTrait:
     """Individuals of the release that share a value in a column.
 
-    ``present`` of ``present_total`` individuals have the value, and ``reidentified`` of them were found.
-    ``hits`` counts (individual, attacker) pairs in which the attacker is right, ``hits_total`` of which are
-    in the whole release. ``column`` None: the value is the size of the individual's equivalence class in the
-    original. ``excess``: hits above the number expected if the value made no difference; ``lift``: hits
-    relative to that number.
+    ``present`` of ``present_total`` individuals have the value, and ``reidentified`` of these were found by
+    at least one attacker. A hit is a pair of an individual and an attacker who found it: ``hits`` of
+    ``hits_total`` hits concern individuals with the value. ``excess``: hits above the number expected if the
+    value made no difference; ``lift``: hits divided by that number.
+
+    If ``column`` is None, the value is the size of an individual's equivalence class in the original.
     """
 
     column: str | None
@@ -54,9 +56,9 @@ class SharedTrait:
 
 @dataclass(frozen=True, slots=True)
 class ReidentifiedIndividuals:
-    """Result of the attackers that count, for each individual of the original.
+    """Results of the attackers that count, for each individual of the original.
 
-    ``is_hit`` (attackers, n): whether the attacker is certainly right. ``is_present`` (n,): whether the
+    ``is_hit`` (attackers, n): whether the attacker is right with certainty. ``is_present`` (n,): whether the
     individual is in the release.
     """
 
@@ -66,37 +68,37 @@ class ReidentifiedIndividuals:
 
     @property
     def is_reidentified(self) -> BoolArray:
-        """(n,): individuals re-identified by at least one attacker."""
+        """Whether at least one attacker re-identified each individual, (n,)."""
         return np.asarray(self.is_hit.any(axis=0))
 
     @property
     def hit_counts(self) -> IntArray:
-        """(n,): number of attackers that re-identified each individual."""
+        """Number of attackers that re-identified each individual, (n,)."""
         return np.asarray(self.is_hit.sum(axis=0), dtype=np.int64)
 
     def to_json(self, traits: Sequence[SharedTrait]) -> dict[str, object]:
-        """Return numbers only; the individuals are written to the file."""
+        """Return counts and traits, without the individuals, which are only written to the file."""
         return {
             "individuals": int(self.is_reidentified.sum()),
             "of": int(self.is_present.sum()),
             "found_by": {str(number): count for number, count in self.individuals_by_hits.items()},
-            "shared": [_trait_json(trait) for trait in traits],
+            "shared": [_serialize_trait(trait) for trait in traits],
         }
 
     @property
     def individuals_by_hits(self) -> dict[int, int]:
-        """Number of individuals of the release by number of attackers that re-identified them, ascending."""
+        """Number of released individuals by the number of attackers that re-identified them, ascending."""
         hits, individuals = np.unique(self.hit_counts[self.is_present], return_counts=True)
         return {int(hit_count): int(count) for hit_count, count in zip(hits, individuals, strict=True)}
 
 
-def _trait_json(trait: SharedTrait) -> dict[str, object]:
+def _serialize_trait(trait: SharedTrait) -> dict[str, object]:
     counts = {"there": trait.present, "fell": trait.reidentified, "finds": trait.hits}
     return {"column": trait.column, "value": trait.value, **counts, "lift": trait.lift}
 
 
-def attacker_knowledge(track: Track, rules: Rules, tables: Any) -> tuple[pd.DataFrame, Sequence[str]]:
-    """Return the individuals of an original, and the columns that an attacker may know of them."""
+def get_attacker_knowledge(track: Track, rules: Rules, tables: Any) -> tuple[pd.DataFrame, Sequence[str]]:
+    """Return the individuals of an original, and the columns that an attacker may know."""
     return track.build_frames(tables)[0], track.group_columns(rules)[0]
 
 
@@ -105,17 +107,19 @@ def find_reidentified(
 ) -> ReidentifiedIndividuals:
     """Find the individuals that attackers re-identified in a release.
 
-    ``answers``: by attacker. Individual j of the release is row ``source[j]`` of the original. Raises
-    TypeError if the contest does not ask who the individuals are.
+    ``answers``: each attacker's answer, by name. Individual j of the release is row ``source[j]`` of the
+    original. Raises TypeError if the contest has no question about the identity of individuals.
     """
-    judge = track.hit_probabilities(rules)
-    if judge is None:
+    compute_hit_probabilities = track.select_hit_probabilities(rules)
+    if compute_hit_probabilities is None:
         raise TypeError("a contest that does not ask who the individuals are has nobody who falls")
-    names = tuple(name for name in answers if is_counted_attacker(rules, name) and answers[name] is not None)
+    names = tuple(
+        name for name in answers if counts_towards_security(rules, name) and answers[name] is not None
+    )
     is_hit = np.zeros((len(names), original_count), dtype=np.bool_)
-    for row, name in zip(is_hit, names, strict=True):
-        (answer,) = answers_by_question(track.attackers[name], answers[name]).values()
-        row[source] = judge(answer, source) == 1.0
+    for attacker_hits, name in zip(is_hit, names, strict=True):
+        (answer,) = get_answers_by_question(track.attackers[name], answers[name]).values()
+        attacker_hits[source] = compute_hit_probabilities(answer, source) == 1.0
     is_present = np.zeros(original_count, dtype=np.bool_)
     is_present[source] = True
     return ReidentifiedIndividuals(names, is_hit, is_present)
@@ -124,14 +128,14 @@ def find_reidentified(
 def find_shared_traits(
     reidentified: ReidentifiedIndividuals, table: pd.DataFrame, columns: Sequence[str]
 ) -> list[SharedTrait]:
-    """Return traits of individuals re-identified more often than the average, largest excess first.
+    """Return the traits whose individuals are re-identified more often than average, largest excess first.
 
-    ``table`` (n, …): the individuals of the original; ``columns``: those that an attacker may know.
+    ``table``: the individuals of the original; ``columns``: the columns that an attacker may know.
     """
-    columns_with_texts = [(name, value_texts(table[name])) for name in columns]
+    texts_by_column = [(name, describe_values(table[name])) for name in columns]
     traits_by_column: list[tuple[str | None, pd.Series]] = [
-        (None, _class_size_texts(table, columns)),
-        *columns_with_texts,
+        (None, _describe_class_sizes(table, columns)),
+        *texts_by_column,
     ]
     traits = [
         _count_trait(reidentified, name, value, np.asarray(texts == value))
@@ -160,24 +164,25 @@ def _count_trait(
 def list_reidentified(
     reidentified: ReidentifiedIndividuals, table: pd.DataFrame, columns: Sequence[str]
 ) -> pd.DataFrame:
-    """List the re-identified individuals, most hits first.
+    """Return a table of the re-identified individuals, most hits first.
 
-    The columns are the row of the original, counted from 1, the attackers, and what an attacker may know.
+    Its columns are the row in the original, counted from 1, the number and names of the attackers, and what
+    an attacker may know.
     """
     rows = np.flatnonzero(reidentified.is_reidentified)
-    order = rows[np.argsort(-reidentified.hit_counts[rows], kind="stable")]
-    names = np.array(reidentified.attackers, dtype=object)
+    sorted_rows = rows[np.argsort(-reidentified.hit_counts[rows], kind="stable")]
+    attacker_names = np.array(reidentified.attackers, dtype=object)
     content = {
-        "original_row": order + 1,
-        "found_by": reidentified.hit_counts[order],
-        "attackers": [" ".join(names[reidentified.is_hit[:, row]]) for row in order],
+        "original_row": sorted_rows + 1,
+        "found_by": reidentified.hit_counts[sorted_rows],
+        "attackers": [" ".join(attacker_names[reidentified.is_hit[:, row]]) for row in sorted_rows],
     }
-    knowledge = table.iloc[order].reset_index(drop=True)
+    knowledge = table.iloc[sorted_rows].reset_index(drop=True)
     return pd.DataFrame(content | {name: knowledge[name] for name in columns})
 
 
-def value_texts(column: pd.Series) -> pd.Series:
-    """Return a text for each individual: its value, or the band that contains it."""
+def describe_values(column: pd.Series) -> pd.Series:
+    """Return each individual's value as a text; numbers with many distinct values become bands."""
     if not pd.api.types.is_numeric_dtype(column) or column.nunique() <= _MAX_DISTINCT:
         return column.astype(str).reset_index(drop=True)
     values = column.to_numpy()
@@ -196,7 +201,7 @@ def _format_band(low: Any, high: Any) -> str:
     return f"{low}" if low == high else f"{low}–{high}"
 
 
-def _class_size_texts(table: pd.DataFrame, columns: Sequence[str]) -> pd.Series:
+def _describe_class_sizes(table: pd.DataFrame, columns: Sequence[str]) -> pd.Series:
     """Return the size of each individual's equivalence class, as a text."""
     sizes = table.groupby(list(columns), dropna=False, observed=True)[columns[0]].transform("size")
     return sizes.map(_format_class_size).reset_index(drop=True)

@@ -1,20 +1,23 @@
-"""Releases of sample methods, in the form in which a team would send them."""
+"""Releases of sample methods, as the files that a team would submit."""
 
 from typing import TYPE_CHECKING, Any
 
 from anoncup.rules.model import Rules
-from anoncup.tracks.files import SECRET
+from anoncup.tracks.files import SECRET_FILE
 from anoncup.tracks.model import Tables, Track
 
 if TYPE_CHECKING:
     from numpy.random import Generator
 
 
-def sample_release(
+def build_sample_release(
     track: Track, method: str, original: Tables, rules: Rules, rng: "Generator", **allocation: Any
 ) -> dict[str, bytes]:
-    """Return the files of a release with shuffled rows, and the secret unless there is an ``allocation``."""
-    release, answer = track.anonymize(track.methods[method], original, rules, rng, {}, **allocation)
-    release, answer = track.shuffle(release, answer, rng=rng)
+    """Return the files of a release with shuffled rows.
+
+    They include the secret, unless the service has an ``allocation`` for the team and knows it already.
+    """
+    release, secret = track.anonymize(track.methods[method], original, rules, rng, {}, **allocation)
+    release, secret = track.shuffle(release, secret, rng=rng)
     files = track.files_of(release)
-    return files if allocation else {**files, SECRET: track.answer_spec.write(answer)}
+    return files if allocation else {**files, SECRET_FILE: track.answer_spec.write(secret)}

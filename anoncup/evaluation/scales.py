@@ -1,4 +1,7 @@
-"""Scale of each measure: its mean over releases that keep nothing but the marginals (§4)."""
+"""Scale of each measure: its mean over null releases, which keep the distribution of each column only.
+
+See ``docs/scoring.md``.
+"""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -14,20 +17,17 @@ from anoncup.tracks.parts import Measure
 if TYPE_CHECKING:
     from anoncup.rules.model import Rules
 
-_NULL_RELEASES = 5
+_NULL_RELEASE_COUNT = 5
 
 
 def scales(track: Track, original: Any, settings: Mapping[str, MeasureSettings]) -> dict[str, float]:
-    """Return the scale of every measure that may have a weight in U, in full precision.
-
-    The measures use the parameters of the competition.
-    """
+    """Return the scale of every measure that may have a weight, for the competition's parameters."""
     measures = [
         measure
         for name, measure in track.measures.items()
         if measure.weighs and _needs_scale(track, name, settings)
     ]
-    release_count = _NULL_RELEASES if any(measure.scale is None for measure in measures) else 0
+    release_count = _NULL_RELEASE_COUNT if any(measure.scale is None for measure in measures) else 0
     releases = (
         [track.null_release(original, seed) for seed in range(release_count)] if track.null_release else []
     )
@@ -37,22 +37,22 @@ def scales(track: Track, original: Any, settings: Mapping[str, MeasureSettings])
 def _compute_scale(
     measure: Measure, original: Any, releases: list[Any], settings: Mapping[str, MeasureSettings]
 ) -> float:
-    """Return 0 for a measure without a scale in a track without null releases; see ``check_scales``."""
+    """Return a measure's scale, 0 if there is none; ``check_scales`` then rejects a weight."""
     if measure.scale is None:
-        return _null_release_mean(measure, releases, settings) if releases else 0.0
+        return _average_null_releases(measure, releases, settings) if releases else 0.0
     return measure.scale(original) if callable(measure.scale) else float(measure.scale)
 
 
 def _needs_scale(track: Track, name: str, settings: Mapping[str, MeasureSettings]) -> bool:
-    """Return whether a measure needs a scale; a measure from a package only if it has a weight.
+    """Return whether a measure needs a scale. A measure from a package needs one only if it has a weight.
 
     A file that does not use a package must be readable without it.
     """
-    weighs = settings.get(name, MeasureSettings()).weight > 0
-    return weighs or INSTALLED.find_provider(f"{track.name}.measures.{name}") is None
+    has_weight = settings.get(name, MeasureSettings()).weight > 0
+    return has_weight or INSTALLED.find_provider(f"{track.name}.measures.{name}") is None
 
 
-def _null_release_mean(
+def _average_null_releases(
     measure: Measure, releases: list[Any], settings: Mapping[str, MeasureSettings]
 ) -> float:
     parameters = settings.get(measure.name, MeasureSettings()).parameters
@@ -62,7 +62,7 @@ def _null_release_mean(
 def check_scales(track: Track, original: Any, rules: "Rules", scales_by_measure: Mapping[str, float]) -> None:
     """Raise InvalidCompetition if a measure with a weight has no scale.
 
-    Without a scale, every loss, however small, would be the maximum loss.
+    Without a scale, even the smallest loss would count as the maximum.
     """
     for name in rules.weights:
         if not scales_by_measure[name] >= rounding_threshold(

@@ -1,9 +1,13 @@
-"""The rule against excessive anonymization (P2), its certified bounds, and the advisor on its threshold."""
+"""The rule against excessive anonymization, certified bounds for it, and advice on its threshold.
+
+The rule and the first bounds are from Nojima et al., "How to Handle Excessively Anonymized Datasets" (2018).
+Other modules of this package cite the paper as P2. ``docs/scoring.md`` explains the certified bounds.
+"""
 
 from collections.abc import Callable
 
 SIMULATED_PERMUTATIONS = 10_000
-"""Default number of permutations of each type that the advisor simulates."""
+"""Default number of simulated permutations of each type."""
 
 ProgressCallback = Callable[[int, int, str], None]
 

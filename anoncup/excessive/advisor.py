@@ -1,4 +1,4 @@
-"""Advice to organizers on the threshold of the rule against excessive anonymization (P2 §4.3, §4.4)."""
+"""Advice on the threshold of the rule against excessive anonymization (P2 §4.3 and §4.4)."""
 
 import math
 from collections.abc import Callable
@@ -11,51 +11,51 @@ import numpy as np
 from numpy.random import PCG64, Generator
 
 from anoncup.excessive import SIMULATED_PERMUTATIONS, ProgressCallback, ignore_progress
-from anoncup.excessive.certified_bounds import MAX_INDIVIDUALS as EVERY
+from anoncup.excessive.certified_bounds import MAX_DENSE_BOUNDS as EVERY
 from anoncup.excessive.certified_bounds import CertifiedBounds, certified_bounds
 from anoncup.excessive.evidence import GuaranteedThreshold, ThresholdEvidence, gather_evidence
 from anoncup.excessive.fixed_point_odds import (
+    find_smallest_fixed_count,
+    find_smallest_group_fixed_count,
     group_tail_probability,
     log2,
-    smallest_fixed_count,
-    smallest_group_fixed_count,
     tail_probability,
 )
 from anoncup.excessive.gaps import close_gaps
-from anoncup.excessive.individual_distances import finite_distance_mean
-from anoncup.excessive.insufficient import max_escapes
+from anoncup.excessive.individual_distances import clipped_mean
+from anoncup.excessive.insufficient import count_possible_escapes
 from anoncup.excessive.method_costs import MethodTrials
 from anoncup.excessive.simulation import (
     SimulationHistogram,
     build_histogram,
+    compute_greedy_swap_mean,
     find_possible_cheats,
-    greedy_swap_mean,
-    permutation_types,
+    list_permutation_types,
 )
-from anoncup.excessive.sparse_bounds import bound_all_counts
+from anoncup.excessive.sparse_bounds import compute_sparse_bounds
 from anoncup.geometry.arrays import FloatArray, IntArray
-from anoncup.geometry.stable_sums import LARGEST
+from anoncup.geometry.stable_sums import LARGEST_FLOAT
 from anoncup.messages import Message, serialize_prefixed
 from anoncup.tracks.parts import Distance
 
 _MAX_DECIMALS = 12
 """Maximum number of decimals of a recommended threshold."""
-MAX_CERTIFIED = 100_000
+MAX_CERTIFIED_INDIVIDUALS = 100_000
 """Maximum number of individuals for which bounds are certified: half a minute and 1 GB."""
-MAX_DENSE = 10_000
-"""Maximum number of individuals for which the full distance matrix is held: 800 MB."""
+MAX_MATRIX_INDIVIDUALS = 10_000
+"""Maximum number of individuals for which a simulation keeps the full distance matrix (800 MB) in memory."""
 MAX_SIMULATED_PAIRS = 10**7
 """Maximum number of pairs that are compared in a simulation without the full distance matrix."""
 _BOUND_DIVISORS = (1, 2, 4, 8, 16, 32, 64)
-"""Bounds are reported at n divided by these numbers, in addition to those that the advice needs."""
+"""Bounds are also reported for n divided by each of these numbers."""
 
 
 @dataclass(frozen=True, slots=True)
 class CheatType:
-    """A type of cheating by permutation.
+    """A type of permutation with which a team could cheat.
 
-    The probability that more than ``fixed`` individuals stay in place is 2^``log2_chance`` (None: 0);
-    ``expected`` stay on average.
+    More than ``fixed`` individuals stay in place with probability 2^``log2_chance`` (None: never).
+    On average, ``expected`` individuals stay in place.
     """
 
     name: str
@@ -66,7 +66,10 @@ class CheatType:
 
 @dataclass(frozen=True, slots=True)
 class MeanBound:
-    """P2's and certified bounds of the mean distance if at most ``fixed`` individuals stay in place."""
+    """Bounds of the least mean distance if at most ``fixed`` individuals stay in place.
+
+    ``s_lower`` is P2's bound. ``lower`` and ``upper`` are certified, None if they were not computed.
+    """
 
     fixed: int
     s_lower: float
@@ -77,13 +80,18 @@ class MeanBound:
 
 @dataclass(frozen=True, slots=True)
 class ThresholdAdvice:
-    """Thresholds in the open interval (``low``, ``high``) reject every cheat and leave room for honest teams.
+    """Advice: thresholds in the open interval (``low``, ``high``) reject every cheat.
 
-    ``fixed``: the largest l with 1 - q*(l) < 2^-bits over the types of cheats. ``low`` = Min / 2; ``high`` =
-    the least mean distance of a permutation with at most l fixed points, certified if ``certified``;
-    ``high_s_lower`` = P2's own bound, s_lower(l) / n. ``threshold`` is None if the interval is empty;
-    ``remedy`` then says what to change. ``escapes``: the number of records that can leave the circle of half
-    the distance to their nearest neighbour under the average rule at ``threshold``.
+    - ``fixed``: each type of cheat leaves more individuals than this in place with a probability below
+      2^-``bits`` (l in P2).
+    - ``low``: half of the smallest distance between two individuals.
+    - ``high``: lower bound of the mean distance of a permutation that leaves at most ``fixed`` individuals in
+      place. It is certified if ``certified``. ``high_s_lower`` is P2's own bound, s_lower(l) / n.
+    - ``threshold``: the recommendation. It is None if the interval is empty; ``remedy`` then says what to
+      change.
+    - ``escapes``: the largest number of records that can move by at least half of the distance to their
+      nearest neighbour under the average rule at ``threshold``.
+    - ``alone``: number of individuals who are the only member of their group.
     """
 
     distance: str
@@ -119,52 +127,57 @@ def advise(
     bits: int = 50,
     draws: int = SIMULATED_PERMUTATIONS,
     seconds: float = 0.0,
-    trials: Callable[[], MethodTrials] | None = None,
+    run_trials: Callable[[], MethodTrials] | None = None,
     progress: ProgressCallback = ignore_progress,
 ) -> ThresholdAdvice:
     """Recommend a threshold that permutations of the original exceed, up to a small probability.
 
+    ``groups`` (n,): the group of every individual; a cheat may permute individuals within groups only.
     ``bits``: random permutations stay below the threshold with a probability of at most 2^-``bits``.
-    ``groups`` (n,): the group of every individual, inside which cheats may permute. ``draws``: permutations
-    of each type to simulate; 0: none. ``seconds``: time to spend on making more of the bounds exact.
-    ``trials``: runs sample methods on the data; without it there is no evidence.
+    ``draws``: number of permutations of each type to simulate, 0 for no simulation. ``seconds``: time to
+    spend on making more of the bounds exact. ``run_trials``: function that tries sample methods on the data;
+    without it, the advice contains no evidence.
     """
-    steps = 3 if trials is None else 4
+    steps = 3 if run_trials is None else 4
     sizes = np.bincount(np.unique(groups, return_inverse=True)[1])
-    count, cheats = len(groups), _list_cheats(len(groups), sizes, bits)
+    individual_count, cheats = len(groups), _list_cheats(len(groups), sizes, bits)
     progress(1, steps, "nearest others")
     nearest_distances = np.sort(distance.nearest_other(original))
     nearest_distances = np.where(np.isfinite(nearest_distances), nearest_distances, 0.0)
     progress(2, steps, "bounds")
-    matrix = distance.matrix(original) if count <= (MAX_DENSE if draws else EVERY) else None
-    fixed_counts = _list_fixed_counts(count, cheats)
+    matrix = (
+        distance.matrix(original)
+        if individual_count <= (MAX_MATRIX_INDIVIDUALS if draws else EVERY)
+        else None
+    )
+    fixed_counts = _list_fixed_counts(individual_count, cheats)
     with np.errstate(over="ignore", invalid="ignore"):  # sums of the largest distances overflow
         certified = _certify_bounds(original, distance, matrix, fixed_counts, seconds)
-        bounds = _average_bounds(nearest_distances, certified, fixed_counts)
+        bounds = _convert_to_mean_bounds(nearest_distances, certified, fixed_counts)
     decisive_bound = next(
         mean_bound for mean_bound in bounds if mean_bound.fixed == max(cheat.fixed for cheat in cheats)
     )
     low = float(nearest_distances[0]) / 2
     high = decisive_bound.s_lower if decisive_bound.lower is None else decisive_bound.lower
-    threshold = largest_round_number(low, high)
+    threshold = find_largest_round_number(low, high)
     progress(3, steps, "simulation")
     simulated_means = _simulate_cheats(original, distance, matrix, groups, draws)
     sample_evidence = None
-    if trials is not None:
+    if run_trials is not None:
         progress(4, steps, "sample methods")
         cheat_means_by_type = {
             name: simulated_means[name] for name in simulated_means if name in find_possible_cheats(sizes)
         }
         sample_evidence = gather_evidence(
-            trials(),
+            run_trials(),
             cheat_means_by_type,
             GuaranteedThreshold(high, threshold),
-            alike=_find_cheapest(matrix, bounds),
+            alike=_find_cheapest_cheat(matrix, bounds),
         )
     return ThresholdAdvice(
         distance=distance.name,
         bits=bits,
-        individuals=count,
+        individuals=individual_count,
         groups=len(sizes),
         alone=int((sizes == 1).sum()),
         cheats=cheats,
@@ -175,15 +188,19 @@ def advise(
         certified=decisive_bound.lower is not None,
         threshold=threshold,
         remedy=_suggest_remedy(low, cheats, sizes) if threshold is None else None,
-        escapes=None if threshold is None else max_escapes(nearest_distances, count * threshold),
+        escapes=None
+        if threshold is None
+        else count_possible_escapes(nearest_distances, individual_count * threshold),
         bounds=bounds,
         histograms={name: build_histogram(cheat_means) for name, cheat_means in simulated_means.items()},
         evidence=sample_evidence,
     )
 
 
-def largest_round_number(low: float, high: float) -> float | None:
-    """Return the largest number of two decimals strictly between, otherwise of three, four, ... decimals.
+def find_largest_round_number(low: float, high: float) -> float | None:
+    """Return the largest number with two decimals that lies strictly between ``low`` and ``high``.
+
+    If there is none, numbers with three, four and more decimals are tried. None: no number was found.
 
     >>> largest_round_number(0.3567, 0.6435)
     0.64
@@ -192,15 +209,15 @@ def largest_round_number(low: float, high: float) -> float | None:
         unit = 10.0**decimals
         steps = math.ceil(high * unit)
         candidates = (round(step / unit, decimals) for step in (steps, steps - 1))
-        rounded = next((value for value in candidates if low < value < high), None)
-        if rounded is not None:
-            return rounded
+        round_number = next((candidate for candidate in candidates if low < candidate < high), None)
+        if round_number is not None:
+            return round_number
     return None
 
 
 def _list_cheats(count: int, sizes: IntArray, bits: int) -> tuple[CheatType, ...]:
-    random_fixed = smallest_fixed_count(count, bits=bits)
-    group_fixed = smallest_group_fixed_count(sizes, bits=bits)
+    random_fixed = find_smallest_fixed_count(count, bits=bits)
+    group_fixed = find_smallest_group_fixed_count(sizes, bits=bits)
     return (
         CheatType("shift", 0, None, 0.0),
         CheatType("random", random_fixed, _log2_or_none(tail_probability(count, random_fixed)), 1.0),
@@ -210,8 +227,8 @@ def _list_cheats(count: int, sizes: IntArray, bits: int) -> tuple[CheatType, ...
     )
 
 
-def _log2_or_none(chance: Fraction) -> float | None:
-    return log2(chance) if chance else None
+def _log2_or_none(probability: Fraction) -> float | None:
+    return log2(probability) if probability else None
 
 
 def _list_fixed_counts(count: int, cheats: tuple[CheatType, ...]) -> list[int]:
@@ -223,16 +240,16 @@ def _list_fixed_counts(count: int, cheats: tuple[CheatType, ...]) -> list[int]:
 def _certify_bounds(
     original: Any, distance: Distance, matrix: FloatArray | None, fixed_counts: list[int], seconds: float
 ) -> CertifiedBounds | None:
-    """Return certified bounds, None if there are too many individuals.
+    """Return certified bounds, or None if there are too many individuals.
 
-    With few individuals, bounds are made exact as far as ``seconds`` allow.
+    If the full distance matrix is affordable, up to ``seconds`` are spent on making the bounds exact.
     """
     if original.rows > EVERY:
-        if distance.nearest_others is None or original.rows > MAX_CERTIFIED:
+        if distance.nearest_others is None or original.rows > MAX_CERTIFIED_INDIVIDUALS:
             return None
         list_neighbours = partial(distance.nearest_others, original)
         pair_distances = partial(distance.pairs, original)
-        return bound_all_counts(
+        return compute_sparse_bounds(
             original.rows, list_neighbours, pair_distances, np.array(fixed_counts)
         ).requested
     matrix = distance.matrix(original) if matrix is None else matrix
@@ -240,7 +257,7 @@ def _certify_bounds(
     return close_gaps(matrix, bounds, seconds=seconds, only=fixed_counts) if seconds > 0 else bounds
 
 
-def _average_bounds(
+def _convert_to_mean_bounds(
     nearest_distances: FloatArray, certified: CertifiedBounds | None, fixed_counts: list[int]
 ) -> tuple[MeanBound, ...]:
     """Return the bounds divided by the number of individuals."""
@@ -249,14 +266,16 @@ def _average_bounds(
         {} if certified is None else {int(value): index for index, value in enumerate(certified.fixed)}
     )
     for fixed in fixed_counts:
-        mean_bound = MeanBound(fixed, min(float(nearest_distances[: count - fixed].sum()) / count, LARGEST))
+        mean_bound = MeanBound(
+            fixed, min(float(nearest_distances[: count - fixed].sum()) / count, LARGEST_FLOAT)
+        )
         if certified is not None and fixed in positions:
             position = positions[fixed]
             lower, upper = (float(value[position]) / count for value in (certified.lower, certified.upper))
             finite_upper = upper if math.isfinite(upper) else None  # a single individual cannot move
             mean_bound = replace(
                 mean_bound,
-                lower=min(lower, LARGEST),
+                lower=min(lower, LARGEST_FLOAT),
                 upper=finite_upper,
                 exact=bool(certified.is_exact[position]),
             )
@@ -264,9 +283,9 @@ def _average_bounds(
     return tuple(mean_bounds)
 
 
-def _find_cheapest(matrix: FloatArray | None, bounds: tuple[MeanBound, ...]) -> float | None:
-    """Return the least known mean distance of a permutation that moves everybody, or all but one."""
-    swap_cost = None if matrix is None else greedy_swap_mean(matrix)
+def _find_cheapest_cheat(matrix: FloatArray | None, bounds: tuple[MeanBound, ...]) -> float | None:
+    """Return the least known mean distance of a permutation that moves everybody (or all but one)."""
+    swap_cost = None if matrix is None else compute_greedy_swap_mean(matrix)
     costs = (swap_cost, *(mean_bound.upper for mean_bound in bounds if mean_bound.fixed == 0))
     return min((cost for cost in costs if cost is not None), default=None)
 
@@ -301,23 +320,24 @@ def _describe_small_groups(singletons: int, group_count: int) -> Message:
 def _simulate_cheats(
     original: Any, distance: Distance, matrix: FloatArray | None, groups: IntArray, draws: int
 ) -> dict[str, FloatArray]:
-    """Return the mean distances of the simulated cheats by type, (draws,).
+    """Return the mean distances of simulated permutations, (draws,) for each type of cheat.
 
-    There are fewer draws for very many individuals.
+    Without the full matrix, fewer permutations are simulated, so that at most MAX_SIMULATED_PAIRS pairs are
+    compared for each type.
     """
     rows = np.arange(len(groups))
     if matrix is None:
         draws = min(draws, max(MAX_SIMULATED_PAIRS // len(groups), 1))
 
-    def mean(permutation: IntArray) -> float:
+    def compute_mean(permutation: IntArray) -> float:
         if matrix is None:
             distances = distance.pairs(original, rows, permutation)
         else:
             distances = matrix.take(rows * len(rows) + permutation)
-        return finite_distance_mean(distances)
+        return clipped_mean(distances)
 
     means_by_type = {}
-    for seed, (name, draw_permutation) in enumerate(permutation_types(groups).items()):
+    for seed, (name, draw_permutation) in enumerate(list_permutation_types(groups).items()):
         rng = Generator(PCG64(seed))
-        means_by_type[name] = np.array([mean(draw_permutation(rng)) for _ in range(draws)])
+        means_by_type[name] = np.array([compute_mean(draw_permutation(rng)) for _ in range(draws)])
     return means_by_type if draws else {}

@@ -1,9 +1,11 @@
-"""The least cost of moving exactly 3, 5 or 7 individuals, by enumerating odd cycles.
+"""The least cost of moving exactly 3, 5 or 7 individuals, found by enumerating odd cycles.
 
-For symmetric D, even cycles can be replaced by pairs, so an odd number of moved individuals includes an odd
-cycle. The others cost at least G of their number, first among everybody, then among those outside of the
-cycle; the second bound is computed only for the few cycles that the first one does not rule out. Dual prices
-cannot prove this, because they let half a pair move at either end.
+For symmetric D, every even cycle can be replaced by pairs. So if an odd number of individuals move, some of
+them form an odd cycle. For each odd cycle, the cost of moving the other individuals is bounded by G (see
+``certified_bounds``), first over everybody. Cycles that this bound does not rule out are bounded again by G
+over the individuals outside of the cycle, which is slower.
+
+Dual prices cannot prove these bounds, because the linear program behind them lets half a pair move.
 """
 
 from collections.abc import Iterator
@@ -12,16 +14,16 @@ from time import perf_counter
 
 import numpy as np
 
-from anoncup.excessive.paths import CheapestChoices, cheapest_choices
+from anoncup.excessive.paths import CheapestChoices, compute_cheapest_choices
 from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.geometry.kernels import paths as kernels
 
 MIN_MOVED, MAX_MOVED = 3, 7
-"""Numbers of moved individuals for which cycles are enumerated; for more, other methods are faster."""
+"""Range of the number of moved individuals for which cycles are enumerated. Above it, branching is faster."""
 _MAX_CYCLES = 10_000
-"""Number of cycles that is too large to examine one by one."""
+"""The search stops if it finds this many cycles, because examining each of them would take too long."""
 _INITIAL_STEPS = 16
-"""Costs are first searched up to 1/16 of the gap above the lower bound; after that, the step doubles."""
+"""The first search covers 1/16 of the gap above the lower bound; each further step is twice as large."""
 
 _CostAndCycle = tuple[float, IntArray]
 
@@ -29,27 +31,27 @@ _CostAndCycle = tuple[float, IntArray]
 def bound_by_odd_cycles(
     distances: FloatArray, choices: CheapestChoices, moved: int, bounds: tuple[float, float], deadline: float
 ) -> tuple[float, list[IntArray]]:
-    """Return a lower bound on moving exactly ``moved`` (odd) individuals, and permutations.
+    """Return a lower bound on the cost of moving exactly ``moved`` individuals, and permutations found.
 
-    The permutations move at most ``moved`` individuals. ``bounds``: the known lower bound, and the upper
-    bound of interest. D must be symmetric.
+    ``moved`` is odd, and the distances are symmetric. ``bounds``: the known lower bound, and the cost above
+    which the result does not matter. The permutations move at most ``moved`` individuals.
     """
     (lower, upper), permutations = bounds, list[IntArray]()
     step = (upper - lower) / _INITIAL_STEPS
     while lower < upper and perf_counter() < deadline:
-        limit, floor = min(lower + step, upper), upper
-        cycles = list(islice(_odd_cycles(distances, choices, moved, limit, deadline), _MAX_CYCLES))
+        limit, proved_floor = min(lower + step, upper), upper
+        cycles = list(islice(_find_odd_cycles(distances, choices, moved, limit, deadline), _MAX_CYCLES))
         if len(cycles) == _MAX_CYCLES:
             break
         for cycle_bound, cycle in sorted(cycles, key=_cost_of):
-            if cycle_bound >= floor or perf_counter() >= deadline:
+            if cycle_bound >= proved_floor or perf_counter() >= deadline:
                 break
             cost, permutation = _complete_permutation(distances, cycle, moved - len(cycle))
-            floor = min(floor, cost)
+            proved_floor = min(proved_floor, cost)
             permutations.append(permutation)
         if perf_counter() >= deadline:
             break
-        lower, upper, step = min(limit, floor), min(upper, floor), 2 * step
+        lower, upper, step = min(limit, proved_floor), min(upper, proved_floor), 2 * step
     return lower, permutations
 
 
@@ -57,25 +59,26 @@ def _cost_of(cost_and_cycle: _CostAndCycle) -> float:
     return cost_and_cycle[0]
 
 
-def _odd_cycles(
+def _find_odd_cycles(
     distances: FloatArray, choices: CheapestChoices, moved: int, limit: float, deadline: float
 ) -> Iterator[_CostAndCycle]:
     """Yield odd cycles that allow a total cost below ``limit``, with a lower bound on that cost."""
     for length in range(MIN_MOVED, moved + 1, 2):
         other_cost = float(choices.totals[moved - length])
         for first in range(len(distances) - length + 1):
-            for cost, cycle in _cycles_through_first(
+            for cost, cycle in _find_cycles_through_first(
                 distances[first:, first:], length, limit - other_cost, deadline
             ):
                 yield cost + other_cost, first + cycle
 
 
-def _cycles_through_first(
+def _find_cycles_through_first(
     distances: FloatArray, length: int, limit: float, deadline: float
 ) -> Iterator[_CostAndCycle]:
-    """Yield cycles of the first individual with later ones that cost less than ``limit``, in one direction.
+    """Yield the cycles of ``length`` through individual 0 that cost less than ``limit``, in one direction.
 
-    ``return_costs[m]``: least cost of m + 1 steps back to the first individual, which may repeat individuals.
+    ``return_costs[m]`` (n,) is a lower bound on the cost of returning to individual 0 in m + 1 steps: it may
+    visit an individual twice.
     """
     if perf_counter() >= deadline:
         return
@@ -100,14 +103,17 @@ def _cycles_through_first(
 
 
 def _complete_permutation(distances: FloatArray, cycle: IntArray, other_count: int) -> _CostAndCycle:
-    """Return a lower bound on the cost of a cycle and ``other_count`` others, and a permutation with both."""
+    """Return a lower bound on the cost of moving a cycle and ``other_count`` others, and a permutation.
+
+    The permutation contains the cycle and swaps of the others.
+    """
     permutation = np.arange(len(distances))
     permutation[cycle] = np.roll(cycle, -1)
     cost = float(distances[cycle, permutation[cycle]].sum())
     if other_count == 0:
         return cost, permutation
     other_individuals = np.delete(np.arange(len(distances)), cycle)
-    choices = cheapest_choices(
+    choices = compute_cheapest_choices(
         distances[np.ix_(other_individuals, other_individuals)], np.array([other_count])
     )
     permutation[other_individuals] = other_individuals[

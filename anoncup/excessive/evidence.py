@@ -1,8 +1,8 @@
-"""Effect of thresholds on the contest's own data: honest releases rejected, and cheats accepted.
+"""Effect of thresholds on the contest's own data: how many honest releases are rejected and cheats accepted.
 
-The guaranteed interval holds against every permutation that moves enough individuals, however well chosen. If
-honest releases do not fit below it, a threshold is recommended that separates sample releases from simulated
-permutations, which are random. If none separates them, none is recommended.
+A guaranteed threshold rejects every permutation that moves enough individuals, however it was chosen. If it
+also rejects honest releases, the advisor recommends a threshold that separates sample releases from simulated
+random permutations. If no threshold separates them, it recommends none.
 """
 
 import math
@@ -22,15 +22,16 @@ _MAX_ROUND_THRESHOLDS = 10
 _MAX_DIGITS = 16
 """Maximum number of digits of a recommended threshold."""
 MIN_ROUNDED, MAX_ROUNDED = 1e-290, 1e290
-"""Distances outside of this range are not rounded."""
+"""Thresholds outside of this range are not rounded."""
 
 
 @dataclass(frozen=True, slots=True)
 class ThresholdErrors:
     """Errors of both kinds at a threshold.
 
-    ``rejected``: number of honest releases rejected; ``mixed``: number of covered cheats that pass;
-    ``passing``: for each type of simulated permutations, the share in [0, 1] that passes.
+    ``rejected``: number of honest releases that are rejected. ``mixed``: number of cheats within sample
+    releases (``CheatMixture``) that pass. ``passing``: share of each type of simulated permutations that
+    passes, in [0, 1].
     """
 
     threshold: float
@@ -41,9 +42,10 @@ class ThresholdErrors:
 
 @dataclass(frozen=True, slots=True)
 class GuaranteedThreshold:
-    """The proved range: permutations lie at ``high`` or above, up to a small probability.
+    """The threshold that is proved to reject cheats.
 
-    ``threshold`` is the largest round number of the interval, None if that is empty.
+    The mean distance of a permutation is at least ``high``, up to a small probability. ``threshold`` is the
+    largest round number in the interval below it, None if the interval is empty.
     """
 
     high: float
@@ -54,10 +56,12 @@ class GuaranteedThreshold:
 class ThresholdEvidence:
     """Sample releases and simulated cheats, and the threshold that they suggest.
 
-    ``honest_to``: the largest mean distance of a sample release. ``cheats_from``: the least of a simulated
-    permutation. ``separates``: whether some threshold accepts all of the former and rejects all of the
-    latter. ``alike``: mean distance of the cheapest known permutation that swaps (nearly) everybody with
-    somebody similar, None if not computed. ``threshold``: the recommendation, None if none separates.
+    - ``honest_to``: the largest mean distance of a sample release.
+    - ``cheats_from``: the smallest mean distance of a simulated permutation.
+    - ``separates``: whether a threshold can accept all sample releases and reject all simulated permutations.
+    - ``alike``: the mean distance of the cheapest known permutation that swaps (nearly) everybody with
+      somebody similar, None if it was not computed.
+    - ``threshold``: the recommendation, None if no threshold can be recommended.
     """
 
     individuals: int
@@ -74,7 +78,7 @@ class ThresholdEvidence:
     def to_json(self) -> dict[str, Any]:
         content = {name: getattr(self, name) for name in ("individuals", "alike", "honest_to", "cheats_from")}
         return content | {
-            "honest": [_honest_json(part) for part in self.honest],
+            "honest": [_serialize_honest(part) for part in self.honest],
             "mixtures": [asdict(part) for part in self.mixtures],
             "separates": self.separates,
             "threshold": self.threshold,
@@ -83,8 +87,8 @@ class ThresholdEvidence:
         }
 
 
-def _honest_json(release: HonestRelease) -> dict[str, Any]:
-    refusal = {"refused": None} if release.refused is None else serialize_prefixed("refused", release.refused)
+def _serialize_honest(release: HonestRelease) -> dict[str, Any]:
+    refusal = {"refused": None} if release.refusal is None else serialize_prefixed("refused", release.refusal)
     return {"method": release.method, "parameters": release.parameters, "mean": release.mean} | refusal
 
 
@@ -95,9 +99,9 @@ def gather_evidence(
     *,
     alike: float | None = None,
 ) -> ThresholdEvidence:
-    """Compute both errors at several thresholds, and recommend one.
+    """Compute both kinds of errors at several thresholds, and recommend one of them.
 
-    ``cheat_means``: mean distances of each type of simulated permutations, (draws,).
+    ``cheat_means``: mean distances of the simulated permutations of each type, (draws,).
     """
     honest_means = np.sort(
         [means_or_value.mean for means_or_value in trials.honest if means_or_value.mean is not None]
@@ -107,17 +111,18 @@ def gather_evidence(
     honest_to = float(honest_means[-1]) if len(honest_means) else None
     cheats_from = min((float(means[0]) for means in simulated_means.values()), default=None)
 
-    def errors_at(threshold: float) -> ThresholdErrors:
-        passing = {name: _accepted_share(means, threshold) for name, means in simulated_means.items()}
+    def count_errors(threshold: float) -> ThresholdErrors:
+        passing = {name: _compute_accepted_share(means, threshold) for name, means in simulated_means.items()}
         accepted_counts = [
-            round(_accepted_share(values, threshold) * len(values)) for values in (honest_means, mixed_means)
+            round(_compute_accepted_share(values, threshold) * len(values))
+            for values in (honest_means, mixed_means)
         ]
         return ThresholdErrors(threshold, len(honest_means) - accepted_counts[0], accepted_counts[1], passing)
 
     threshold, reasons = _recommend_threshold(honest_means, simulated_means, guarantee)
     if threshold is not None and len(honest_means):
-        reasons += _list_caveats(errors_at(threshold), guarantee, len(mixed_means), alike)
-    round_thresholds = _round_thresholds(
+        reasons += _list_caveats(count_errors(threshold), guarantee, len(mixed_means), alike)
+    round_thresholds = _list_round_thresholds(
         max([*honest_means, *mixed_means, *(means[-1] for means in simulated_means.values()), 0.0])
     )
     thresholds = sorted(
@@ -140,11 +145,11 @@ def gather_evidence(
         separates=None if honest_to is None or cheats_from is None else honest_to < cheats_from,
         threshold=threshold,
         reasons=tuple(reasons),
-        errors=tuple(map(errors_at, thresholds)),
+        errors=tuple(map(count_errors, thresholds)),
     )
 
 
-def _accepted_share(means: FloatArray, threshold: float) -> float:
+def _compute_accepted_share(means: FloatArray, threshold: float) -> float:
     """Return the share of sorted mean distances that a threshold accepts."""
     return float(np.searchsorted(means, threshold + TOLERANCE, side="right")) / max(len(means), 1)
 
@@ -152,19 +157,23 @@ def _accepted_share(means: FloatArray, threshold: float) -> float:
 def _recommend_threshold(
     honest_means: FloatArray, cheat_means: Mapping[str, FloatArray], guarantee: GuaranteedThreshold
 ) -> tuple[float | None, list[CodedMessage]]:
-    """Return the guaranteed threshold if it accepts all honest releases, else one that separates."""
-    guaranteed = guarantee.threshold
+    """Return the guaranteed threshold if it accepts all honest releases, otherwise one that separates."""
+    guaranteed_threshold = guarantee.threshold
     if not len(honest_means):
-        return guaranteed, [CodedMessage("no_sample", Message("no sample method can be tried on these data"))]
-    if guaranteed is not None and honest_means[-1] <= guaranteed + TOLERANCE:
+        return guaranteed_threshold, [
+            CodedMessage("no_sample", Message("no sample method can be tried on these data"))
+        ]
+    if guaranteed_threshold is not None and honest_means[-1] <= guaranteed_threshold + TOLERANCE:
         message = Message(
             "it is guaranteed, and accepts all {honest} sample releases", honest=len(honest_means)
         )
-        return guaranteed, [CodedMessage("guaranteed", message)]
-    strict_reasons = [] if guaranteed is None else [_report_too_strict(honest_means, guaranteed)]
+        return guaranteed_threshold, [CodedMessage("guaranteed", message)]
+    strict_reasons = (
+        [] if guaranteed_threshold is None else [_explain_too_strict(honest_means, guaranteed_threshold)]
+    )
     if not cheat_means:
         message = Message("no cheats were simulated, so only what is guaranteed can be said")
-        return guaranteed, [*strict_reasons, CodedMessage("not_simulated", message)]
+        return guaranteed_threshold, [*strict_reasons, CodedMessage("not_simulated", message)]
     honest_max, cheat_min = float(honest_means[-1]), min(float(means[0]) for means in cheat_means.values())
     if honest_max < cheat_min:
         message = Message(
@@ -184,12 +193,14 @@ def _recommend_threshold(
     return None, [CodedMessage("inseparable", message), *strict_reasons]
 
 
-def _report_too_strict(honest_means: FloatArray, guaranteed: float) -> CodedMessage:
-    rejected = len(honest_means) - round(_accepted_share(honest_means, guaranteed) * len(honest_means))
+def _explain_too_strict(honest_means: FloatArray, guaranteed_threshold: float) -> CodedMessage:
+    rejected_count = len(honest_means) - round(
+        _compute_accepted_share(honest_means, guaranteed_threshold) * len(honest_means)
+    )
     message = Message(
         "{sure}, the largest that is guaranteed, rejects {rejected} of {honest} sample releases",
-        sure=guaranteed,
-        rejected=rejected,
+        sure=guaranteed_threshold,
+        rejected=rejected_count,
         honest=len(honest_means),
     )
     return CodedMessage("too_strict", message)
@@ -199,7 +210,7 @@ def _list_caveats(
     errors: ThresholdErrors, guarantee: GuaranteedThreshold, mixed_count: int, alike: float | None
 ) -> list[CodedMessage]:
     """Return the risks that remain at the recommended threshold."""
-    reasons = []
+    caveats = []
     if mixed_count:
         message = Message(
             "{passing} of {mixed} sample releases in which some or all individuals were swapped pass this "
@@ -207,12 +218,12 @@ def _list_caveats(
             passing=errors.mixed,
             mixed=mixed_count,
         )
-        reasons.append(CodedMessage("mixtures", message))
+        caveats.append(CodedMessage("mixtures", message))
     if errors.threshold >= guarantee.high:
-        reasons.append(
+        caveats.append(
             CodedMessage("not_guaranteed", _describe_unguaranteed(errors.threshold, guarantee, alike))
         )
-    return reasons
+    return caveats
 
 
 def _describe_unguaranteed(threshold: float, guarantee: GuaranteedThreshold, alike: float | None) -> Message:
@@ -230,7 +241,7 @@ def _describe_unguaranteed(threshold: float, guarantee: GuaranteedThreshold, ali
 
 
 def round_middle(low: float, high: float) -> float:
-    """Return the number of fewest decimals in the middle half of an interval, near its middle.
+    """Return the middle of an interval, rounded to as few decimals as keep it in the middle half.
 
     >>> round_middle(0.135, 0.2265)
     0.2
@@ -245,7 +256,7 @@ def round_middle(low: float, high: float) -> float:
     )
 
 
-def _round_thresholds(largest: float) -> list[float]:
+def _list_round_thresholds(largest: float) -> list[float]:
     """Return round thresholds from 0 to the largest distance."""
     if not MIN_ROUNDED < largest < MAX_ROUNDED:
         return sorted({0.0, largest})

@@ -1,9 +1,10 @@
-"""Probability that a random permutation leaves more than l individuals in place (P2 §4.2).
+"""Probability that a random permutation leaves more than l individuals in place (P2 §4.3.2).
 
-Pr[Re(p) = k] = (1/k!) sum over i <= n - k of (-1)^i / i!. Tails are sums of positive terms, never 1 - q*.
+The probability of exactly k fixed points among n is (1/k!) times the sum of (-1)^i / i! over i <= n - k.
+Tails are computed as sums of these positive terms. Computing them as 1 - q*(l) would lose all precision.
 
-Within groups of sizes N_1..N_c the numbers of fixed points add up: their probabilities are the coefficients
-of the product of the groups' generating functions (P2 §4.3).
+If individuals are permuted only within groups, the numbers of fixed points of the groups add up. The
+probabilities of the total are the coefficients of the product of the groups' generating functions (§4.3.3).
 """
 
 import math
@@ -14,47 +15,51 @@ from fractions import Fraction
 from functools import lru_cache
 
 SERIES_TERMS = 200
-"""Number of terms after which both series are cut; the remainder is below 1/200! < 2^-1200 of the result."""
+"""Number of terms after which both series are cut. The relative error is below 1/200! < 2^-1200."""
 
 INITIAL_PRECISION = 320
-"""Initial number of binary digits of group probabilities: 200, the default of 50 bits, and the rounding."""
+"""Initial number of binary digits of group probabilities: PROVED_BITS, 50 for the smallest probability of
+interest, and a reserve for rounding."""
 
 MAX_EXACT_SIZE = 2_000_000
-"""Maximum size of exact group probabilities: individuals times binary digits of the product of all N!."""
+"""Maximum size of exact group probabilities: the number of individuals times the number of binary digits of
+the product of all N! over the group sizes N."""
 
 PROVED_BITS = 200
 """Group tails that are not exact have a relative error below 2^-200."""
 
 
-def fixed_point_probability(rows: int, fixed: int) -> Fraction:
-    """Return Pr[Re(p) = fixed] for a uniformly random permutation of ``rows`` individuals."""
-    return _derangement_probability(min(rows - fixed, SERIES_TERMS)) / math.factorial(fixed)
+def fixed_point_probability(individuals: int, fixed: int) -> Fraction:
+    """Return the probability of ``fixed`` fixed points in a random permutation of ``individuals``."""
+    return _derangement_probability(min(individuals - fixed, SERIES_TERMS)) / math.factorial(fixed)
 
 
-def tail_probability(rows: int, max_fixed: int) -> Fraction:
-    """Return 1 - q*(l), the probability of more than ``max_fixed`` fixed points.
+def tail_probability(individuals: int, max_fixed: int) -> Fraction:
+    """Return the probability of more than ``max_fixed`` fixed points, 1 - q*(l) in P2.
 
-    Exact up to SERIES_TERMS rows.
+    The result is exact for up to SERIES_TERMS individuals.
 
     >>> round(log2(tail_probability(400, 19)), 4)
     -62.4499
     """
-    last = min(rows, max_fixed + SERIES_TERMS)
+    last = min(individuals, max_fixed + SERIES_TERMS)
     return sum(
-        (fixed_point_probability(rows, fixed) for fixed in range(max_fixed + 1, last + 1)), Fraction(0)
+        (fixed_point_probability(individuals, fixed) for fixed in range(max_fixed + 1, last + 1)), Fraction(0)
     )
 
 
-def smallest_fixed_count(rows: int, *, bits: int = 50) -> int:
+def find_smallest_fixed_count(individuals: int, *, bits: int = 50) -> int:
     """Return the smallest l with 1 - q*(l) < 2^-bits."""
     limit = Fraction(1, 2**bits)
-    return next(max_fixed for max_fixed in range(rows + 1) if tail_probability(rows, max_fixed) < limit)
+    return next(
+        max_fixed for max_fixed in range(individuals + 1) if tail_probability(individuals, max_fixed) < limit
+    )
 
 
-def log2(chance: Fraction) -> float:
+def log2(probability: Fraction) -> float:
     """Return the binary logarithm of a positive fraction, even if it is too small for a float."""
-    shift = chance.denominator.bit_length() - chance.numerator.bit_length()
-    return math.log2(chance * Fraction(2) ** shift) - shift
+    shift = probability.denominator.bit_length() - probability.numerator.bit_length()
+    return math.log2(probability * Fraction(2) ** shift) - shift
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +72,12 @@ class _Distribution:
 
 
 def group_tail_probability(sizes: Iterable[int], max_fixed: int) -> Fraction:
-    """Return the probability of more than ``max_fixed`` fixed points if each group is permuted within itself.
+    """Return the probability of more than ``max_fixed`` fixed points if groups are permuted separately.
 
-    Exact up to some hundred individuals (MAX_EXACT_SIZE). Beyond that, probabilities are rounded to
-    INITIAL_PRECISION binary digits and the rounding errors are added up; the digits are doubled until the
-    total error is below 2^-200 of the result. A group of one is always a fixed point and only shifts
-    ``max_fixed``.
+    The result is exact for up to some hundred individuals (MAX_EXACT_SIZE). Beyond that, probabilities are
+    rounded to INITIAL_PRECISION binary digits, and a bound of the rounding error is carried along. The number
+    of digits is doubled until the error is below 2^-200 of the result. The member of a group of one is always
+    a fixed point.
 
     >>> group_tail_probability([2, 3], 3), group_tail_probability([2, 3, 1], 3)
     (Fraction(1, 12), Fraction(5, 12))
@@ -87,17 +92,17 @@ def group_tail_probability(sizes: Iterable[int], max_fixed: int) -> Fraction:
         for distribution in _refine_distribution(group_sizes)
     )
     return next(
-        Fraction(hits, distribution.total)
-        for hits, distribution in refinements
-        if distribution.error << PROVED_BITS < max(hits - distribution.error, 1)
+        Fraction(tail_weight, distribution.total)
+        for tail_weight, distribution in refinements
+        if distribution.error << PROVED_BITS < max(tail_weight - distribution.error, 1)
     )
 
 
-def smallest_group_fixed_count(sizes: Iterable[int], *, bits: int = 50) -> int:
-    """Return the smallest l with a probability below 2^-bits of more than l fixed points within groups."""
+def find_smallest_group_fixed_count(sizes: Iterable[int], *, bits: int = 50) -> int:
+    """Return the smallest l such that more than l fixed points have a probability below 2^-bits."""
     group_sizes = tuple(sizes)
     return bisect_left(
-        range(sum(group_sizes)), True, key=lambda max_fixed: _is_rare(group_sizes, max_fixed, bits)
+        range(sum(group_sizes)), True, key=lambda max_fixed: _is_improbable(group_sizes, max_fixed, bits)
     )
 
 
@@ -106,7 +111,7 @@ def expected_fixed_points(sizes: Iterable[int]) -> int:
     return sum(size > 0 for size in sizes)
 
 
-def _is_rare(sizes: tuple[int, ...], max_fixed: int, bits: int) -> bool:
+def _is_improbable(sizes: tuple[int, ...], max_fixed: int, bits: int) -> bool:
     """Return whether more than ``max_fixed`` fixed points have a probability below 2^-bits.
 
     This needs less precision than the probability itself.
@@ -115,16 +120,19 @@ def _is_rare(sizes: tuple[int, ...], max_fixed: int, bits: int) -> bool:
     if max_fixed < 0:
         return False
     for distribution in _refine_distribution(group_sizes):
-        hits = sum(distribution.weights[max_fixed + 1 :])
-        if (hits + distribution.error) << bits < distribution.total:
+        tail_weight = sum(distribution.weights[max_fixed + 1 :])
+        if (tail_weight + distribution.error) << bits < distribution.total:
             return True
-        if (hits - distribution.error) << bits >= distribution.total:
+        if (tail_weight - distribution.error) << bits >= distribution.total:
             return False
     return True
 
 
 def _refine_distribution(sizes: tuple[int, ...]) -> Iterator[_Distribution]:
-    """Yield the distribution in groups of two or more: exact if cheap, else with ever more digits."""
+    """Yield the distribution of fixed points with more and more digits; exact at once if that is cheap.
+
+    All groups have at least two members.
+    """
     digits = sum(math.factorial(size).bit_length() for size in sizes)
     precision = digits if digits * sum(sizes) <= MAX_EXACT_SIZE else INITIAL_PRECISION
     while sizes:
@@ -139,7 +147,7 @@ def _drop_singletons(sizes: Iterable[int], max_fixed: int) -> tuple[tuple[int, .
 
 @lru_cache(maxsize=4)
 def _convolve_groups(sizes: tuple[int, ...], precision: int) -> _Distribution:
-    """Return the distribution of the sum of independent groups' fixed points, adding short ones first."""
+    """Return the distribution of the total number of fixed points, adding short distributions first."""
     distributions = [_group_distribution(size, precision) for size in sizes]
     while len(distributions) > 1:
         distributions.sort(key=lambda distribution: len(distribution.weights))
@@ -159,19 +167,20 @@ def _group_distribution(size: int, precision: int) -> _Distribution:
 
 
 def _large_group_distribution(size: int, precision: int) -> _Distribution:
-    """Return probabilities rounded down to ``precision`` digits, up to the first that is 0.
+    """Return probabilities rounded down to ``precision`` digits, up to the first that is rounded to 0.
 
-    The rest adds up to less than 6 units: each term is at most 1/k!, the first at least 1/3 of that.
+    The omitted probabilities add up to less than 6 units of the last digit: the probability of k fixed points
+    is at most 1/k!, and at least a third of that for the first omitted one.
     """
     weights: list[int] = []
     while not weights or weights[-1]:
         weights.append(math.floor(fixed_point_probability(size, len(weights)) * 2**precision))
-    series = 1 + (2**precision >> 1200)
-    return _Distribution(tuple(weights), 2**precision, (len(weights) + 6) * series)
+    term_error = 1 + (2**precision >> 1200)
+    return _Distribution(tuple(weights), 2**precision, (len(weights) + 6) * term_error)
 
 
 def _count_derangements(max_size: int) -> list[int]:
-    """Return the numbers of permutations without a fixed point of 0..max_size individuals."""
+    """Return the number of permutations without a fixed point for each size from 0 to ``max_size``."""
     numbers = [1]
     for size in range(1, max_size + 1):
         numbers.append(size * numbers[-1] + (-1) ** size)
@@ -206,5 +215,5 @@ def _pack_coefficients(numbers: tuple[int, ...], width: int) -> int:
 
 
 @lru_cache(maxsize=SERIES_TERMS + 1)
-def _derangement_probability(rows: int) -> Fraction:
-    return sum((Fraction((-1) ** i, math.factorial(i)) for i in range(rows + 1)), Fraction(0))
+def _derangement_probability(individuals: int) -> Fraction:
+    return sum((Fraction((-1) ** i, math.factorial(i)) for i in range(individuals + 1)), Fraction(0))

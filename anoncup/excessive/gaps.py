@@ -1,8 +1,8 @@
-"""Closes gaps between certified bounds by odd cycles, then by branch and bound, within a time budget.
+"""Close gaps between certified bounds by odd cycles, then by branch and bound, within a time budget.
 
-Both bound F, the least cost with exactly r fixed points, with the prices that prove the lower bound: such a
-permutation costs that bound plus the reduced costs of its entries, all >= 0. s_exact(r) is the least F over
-r' <= r, so lower bounds combine by minima.
+Both methods bound F(r), the least cost of a permutation with exactly r fixed points. They use the prices that
+prove the lower bound: such a permutation costs the lower bound plus the reduced costs of its entries, all of
+which are >= 0. s_exact(r) is the minimum of F(r') over r' <= r.
 """
 
 from collections.abc import Iterable
@@ -20,8 +20,8 @@ from anoncup.excessive.cycles import MIN_MOVED as FEWEST_MOVED
 from anoncup.excessive.cycles import bound_by_odd_cycles
 from anoncup.excessive.paths import (
     CheapestChoices,
-    cheapest_choices,
     check_matrix,
+    compute_cheapest_choices,
     count_fixed_points,
     permutation_costs,
 )
@@ -29,77 +29,81 @@ from anoncup.geometry.arrays import BoolArray, FloatArray, IntArray
 from anoncup.geometry.kernels import paths as kernels
 
 _SOLVER_UNIT = 1e4
-"""The dearest entry in the solver's units; its absolute tolerance of 1e-6 is then 1e-10 of that entry."""
+"""The largest cost in the solver's units. The solver's absolute tolerance of 1e-6 is then 1e-10 of it."""
 
 _MAX_ENTRIES = 50_000
-"""Maximum number of entries for branching; with three times as many the solver takes gigabytes."""
+"""Maximum number of entries given to the solver; three times as many take gigabytes of memory."""
 
 _MIN_ENTRIES_PER_ROW = 2
-"""Entries per row at the start of branching; more are added while these prove nothing."""
+"""Number of entries per row in the first branch and bound; it is doubled until the gap is closed."""
 
 
 def close_gaps(
     distances: FloatArray, certified: CertifiedBounds, *, seconds: float, only: Iterable[int] | None = None
 ) -> CertifiedBounds:
-    """Try to prove s_exact(r) at every r that is not exact, or at those in ``only``, for about ``seconds``.
+    """Tighten the bounds at every r where they differ, or at those in ``only``, for about ``seconds``.
 
-    ``certified``: the result of ``certified_bounds`` for the same distances. Every gap is tried by odd
-    alternating cycles, then those of few moved individuals by odd cycles of individuals, then the rest by
-    HiGHS, each with an equal share of the time left. Bounds only tighten and stay proved whenever the time
-    ends; one run of shortest paths is made in any case. The solver's answers hold up to its own tolerances
-    (1e-7 of a gap).
+    ``certified``: the result of ``certified_bounds`` for the same distances and all r.
+
+    1. Every gap is tried by odd alternating cycles.
+    2. Gaps where few individuals move are tried by enumerating odd cycles of individuals.
+    3. The remaining gaps are tried by branch and bound with HiGHS. Each gets an equal share of the time left.
+
+    The result is proved whenever the time ends. One run of shortest paths is made even if it takes longer.
+    The solver's results hold up to its own tolerances (1e-7 of a gap).
     """
     matrix = check_matrix(distances)
     if certified.permutations.shape != (len(matrix) + 1, len(matrix)):
         raise InvalidInput("bounds for all r of the same distances are needed")
     deadline = perf_counter() + seconds
-    progress = _Progress(matrix, certified)
+    tracker = _BoundTracker(matrix, certified)
     candidates = range(1, len(matrix)) if only is None else sorted(set(only) & set(range(1, len(matrix))))
-    gaps = [fixed for fixed in candidates if progress.is_open(fixed)]
+    gaps = [fixed for fixed in candidates if tracker.is_open(fixed)]
     if not gaps or seconds <= 0:
         return certified
-    choices = cheapest_choices(matrix, np.arange(1, len(matrix) + 1))
-    for fixed in progress.filter_open(gaps):
+    choices = compute_cheapest_choices(matrix, np.arange(1, len(matrix) + 1))
+    for fixed in tracker.filter_open(gaps):
         if perf_counter() < deadline:
-            _try_odd_cycles(progress, _build_gap(progress, choices, fixed), deadline)
+            _try_alternating_cycles(tracker, _build_gap(tracker, choices, fixed), deadline)
     if is_symmetric(matrix):
-        for fixed in progress.filter_open(gaps):
-            _try_least_cycles(progress, choices, fixed, deadline)
-    gaps = progress.filter_open(gaps)
+        for fixed in tracker.filter_open(gaps):
+            _try_enumerating_cycles(tracker, choices, fixed, deadline)
+    gaps = tracker.filter_open(gaps)
     for position, fixed in enumerate(gaps):
         remaining = deadline - perf_counter()
-        if remaining > 0 and progress.is_open(fixed):
-            gap = _build_gap(progress, choices, fixed)
-            _try_branching(progress, gap, perf_counter() + remaining / (len(gaps) - position))
-    return progress.build_result()
+        if remaining > 0 and tracker.is_open(fixed):
+            gap = _build_gap(tracker, choices, fixed)
+            _try_branching(tracker, gap, perf_counter() + remaining / (len(gaps) - position))
+    return tracker.build_result()
 
 
 @dataclass(frozen=True, slots=True)
 class _Gap:
-    """Permutations with r fixed points cost ``base`` plus their ``reduced`` costs (n, n), all >= 0.
+    """The gap at r = ``fixed``: permutations with r fixed points cost ``base_cost`` plus their reduced costs.
 
-    Permutations that cost ``width`` or more above ``base`` do not improve the upper bound.
+    ``reduced_costs`` (n, n) is >= 0. Permutations with reduced costs of ``width`` or more do not improve the
+    upper bound.
     """
 
     fixed: int
-    base: float
+    base_cost: float
     width: float
-    reduced: FloatArray
+    reduced_costs: FloatArray
 
 
-class _Progress:
-    """Bounds proved so far. ``floors[r]`` bounds permutations with exactly r fixed points from below."""
+class _BoundTracker:
+    """Bounds proved so far. ``floors[r]`` is a lower bound for permutations with exactly r fixed points."""
 
     def __init__(self, distances: FloatArray, certified: CertifiedBounds) -> None:
         self.distances, self.certified = distances, certified
-        self.floors, self.upper = certified.lower.copy(), certified.upper.copy()
+        self.floors, self.upper_bounds = certified.lower.copy(), certified.upper.copy()
         self.permutations = certified.permutations.copy()
 
-    def lower(self) -> FloatArray:
-        return np.minimum(np.minimum.accumulate(self.floors), self.upper)
+    def lower_bounds(self) -> FloatArray:
+        return np.minimum(np.minimum.accumulate(self.floors), self.upper_bounds)
 
     def is_open(self, fixed: int) -> bool:
-        return not bounds_meet(self.lower(), self.upper)[fixed]
+        return not bounds_meet(self.lower_bounds(), self.upper_bounds)[fixed]
 
     def filter_open(self, gaps: list[int]) -> list[int]:
         return [fixed for fixed in gaps if self.is_open(fixed)]
@@ -107,60 +111,76 @@ class _Progress:
     def raise_floor(self, fixed: int, value: float) -> None:
         self.floors[fixed] = max(self.floors[fixed], value)
 
-    def add(self, permutation: IntArray) -> None:
+    def add_permutation(self, permutation: IntArray) -> None:
         cost = permutation_costs(self.distances, permutation[np.newaxis])[0]
-        is_improved = self.upper > cost
+        is_improved = self.upper_bounds > cost
         is_improved[: count_fixed_points(permutation[np.newaxis])[0]] = False
-        self.upper[is_improved] = cost
+        self.upper_bounds[is_improved] = cost
         self.permutations[is_improved] = permutation
 
     def build_result(self) -> CertifiedBounds:
         initial = self.certified
         return CertifiedBounds(
-            initial.fixed, self.lower(), self.upper, self.permutations, initial.s_lower, initial.min_distance
+            initial.fixed,
+            self.lower_bounds(),
+            self.upper_bounds,
+            self.permutations,
+            initial.s_lower,
+            initial.min_distance,
         )
 
 
-def _build_gap(progress: _Progress, choices: CheapestChoices, fixed: int) -> _Gap:
-    moved = len(progress.distances) - fixed
-    rows, columns, slope = choices.rows[moved - 1], choices.columns[moved - 1], choices.slopes[moved]
-    reduced = progress.distances - rows[:, np.newaxis] - columns
-    np.fill_diagonal(reduced, slope - rows - columns)
-    base = float(rows.sum() + columns.sum() - slope * fixed)
-    return _Gap(fixed, base, float(progress.upper[fixed] - base), np.maximum(reduced, 0.0))
+def _build_gap(tracker: _BoundTracker, choices: CheapestChoices, fixed: int) -> _Gap:
+    moved = len(tracker.distances) - fixed
+    row_prices, column_prices, slope = (
+        choices.row_prices[moved - 1],
+        choices.column_prices[moved - 1],
+        choices.slopes[moved],
+    )
+    reduced_costs = tracker.distances - row_prices[:, np.newaxis] - column_prices
+    np.fill_diagonal(reduced_costs, slope - row_prices - column_prices)
+    base_cost = float(row_prices.sum() + column_prices.sum() - slope * fixed)
+    return _Gap(
+        fixed, base_cost, float(tracker.upper_bounds[fixed] - base_cost), np.maximum(reduced_costs, 0.0)
+    )
 
 
-def _try_odd_cycles(progress: _Progress, gap: _Gap, deadline: float) -> None:
-    """Raise the floor to base + the shortest alternating cycle that changes an odd number of fixed points.
+def _try_alternating_cycles(tracker: _BoundTracker, gap: _Gap, deadline: float) -> None:
+    """Raise the floor by the length of the shortest odd alternating cycle.
 
-    A permutation whose parity differs from ``reference`` differs from it by disjoint alternating cycles, one
-    of them odd, and pays the reduced costs of their new entries. Applying that one cycle may also give a new
+    An alternating cycle replaces entries of a known permutation, ``reference``, by others. It is odd if it
+    changes an odd number of fixed points. The number of fixed points of ``reference`` and the number sought
+    differ in parity. Any permutation sought therefore differs from ``reference`` by at least one odd cycle,
+    and pays the reduced costs of its new entries. Applying only the shortest odd cycle may also give a better
     permutation.
     """
-    reference = _find_other_parity(progress, gap.fixed)
+    reference = _find_reference(tracker, gap.fixed)
     if reference is None:
         return
     shortest, best_walk = gap.width, np.empty(0, dtype=np.int64)
     start, targets, lengths, flips_parity = _build_arcs(gap, reference)
-    for source in np.flatnonzero(gap.reduced.diagonal() < gap.width):
+    for source in np.flatnonzero(gap.reduced_costs.diagonal() < gap.width):
         if perf_counter() >= deadline:
             break
         length, walk = kernels.find_odd_walk(start, targets, lengths, flips_parity, int(source), shortest)
         if walk.size:
             shortest, best_walk = length, walk
     else:
-        progress.raise_floor(gap.fixed, gap.base + shortest)
+        tracker.raise_floor(gap.fixed, gap.base_cost + shortest)
     if best_walk.size:
-        progress.add(_switch_along(reference, find_shortest_loop(best_walk)))
+        tracker.add_permutation(_apply_cycle(reference, find_shortest_loop(best_walk)))
 
 
-def _find_other_parity(progress: _Progress, fixed: int) -> IntArray | None:
-    """Return an adjacent r's best permutation whose number of fixed points differs in parity, or None."""
-    neighbours = progress.permutations[[fixed - 1, fixed + 1]]
+def _find_reference(tracker: _BoundTracker, fixed: int) -> IntArray | None:
+    """Return the best permutation at r - 1 or r + 1 if its number of fixed points has another parity than r.
+
+    None: neither has.
+    """
+    adjacent_permutations = tracker.permutations[[fixed - 1, fixed + 1]]
     return next(
         (
             permutation
-            for permutation in neighbours
+            for permutation in adjacent_permutations
             if (count_fixed_points(permutation[np.newaxis])[0] - fixed) % 2
         ),
         None,
@@ -168,21 +188,22 @@ def _find_other_parity(progress: _Progress, fixed: int) -> IntArray | None:
 
 
 def _build_arcs(gap: _Gap, reference: IntArray) -> tuple[IntArray, IntArray, FloatArray, BoolArray]:
-    """Build arcs below the gap's width, by row: row i may take the column of another row in ``reference``.
+    """Build the arcs of alternating cycles, grouped by row: row i takes the column of row j in ``reference``.
 
-    An arc flips parity if it leaves a fixed point or makes one, but not both.
+    Arcs as long as the gap are left out. An arc flips parity if it either makes or removes a fixed point.
+    Returns where the arcs of each row begin, their targets, their lengths, and whether they flip parity.
     """
-    rows, columns = np.nonzero(gap.reduced < gap.width)
+    rows, columns = np.nonzero(gap.reduced_costs < gap.width)
     rows, columns = rows[reference[rows] != columns], columns[reference[rows] != columns]
     targets = np.argsort(reference)[columns]
     start = np.searchsorted(rows, np.arange(len(reference) + 1))
-    return start, targets, gap.reduced[rows, columns], (rows == columns) != (targets == columns)
+    return start, targets, gap.reduced_costs[rows, columns], (rows == columns) != (targets == columns)
 
 
 def find_shortest_loop(walk: IntArray) -> IntArray:
-    """Return the shortest part of a closed walk between equal nodes: a simple cycle, its node first and last.
+    """Return the shortest part of a closed walk that begins and ends at the same node.
 
-    The walk meets a node twice only with both parities, so every loop in it is odd.
+    The walk passes a node at most twice, with different parity, so every such part is odd.
     """
     last_positions: dict[int, int] = {}
     best = (len(walk), 0)
@@ -193,59 +214,62 @@ def find_shortest_loop(walk: IntArray) -> IntArray:
     return walk[best[1] : best[1] + best[0] + 1]
 
 
-def _switch_along(reference: IntArray, loop: IntArray) -> IntArray:
+def _apply_cycle(reference: IntArray, cycle: IntArray) -> IntArray:
     permutation = reference.copy()
-    permutation[loop[:-1]] = reference[loop[1:]]
+    permutation[cycle[:-1]] = reference[cycle[1:]]
     return permutation
 
 
-def _try_least_cycles(progress: _Progress, choices: CheapestChoices, fixed: int, deadline: float) -> None:
+def _try_enumerating_cycles(
+    tracker: _BoundTracker, choices: CheapestChoices, fixed: int, deadline: float
+) -> None:
     """Raise the floor for a small odd number of moved individuals by enumerating odd cycles."""
-    moved = len(progress.distances) - fixed
+    moved = len(tracker.distances) - fixed
     if moved % 2 and FEWEST_MOVED <= moved <= MOST_MOVED:
-        bounds = float(progress.floors[fixed]), float(progress.upper[fixed])
-        floor, permutations = bound_by_odd_cycles(progress.distances, choices, moved, bounds, deadline)
+        bounds = float(tracker.floors[fixed]), float(tracker.upper_bounds[fixed])
+        floor, permutations = bound_by_odd_cycles(tracker.distances, choices, moved, bounds, deadline)
         for permutation in permutations:
-            progress.add(permutation)
-        progress.raise_floor(fixed, floor)
+            tracker.add_permutation(permutation)
+        tracker.raise_floor(fixed, floor)
 
 
-def _try_branching(progress: _Progress, gap: _Gap, deadline: float) -> None:
-    """Bound F by branch and bound over the entries of least reduced cost, ever more of them.
+def _try_branching(tracker: _BoundTracker, gap: _Gap, deadline: float) -> None:
+    """Bound F by branch and bound over the entries with the lowest reduced costs.
 
-    A permutation with any other entry pays its reduced cost, so the result is F once it costs no more than
-    that.
+    A permutation with any other entry costs at least the reduced cost of that entry. If the best solution
+    costs no more, it is F. Otherwise the number of entries is doubled.
     """
-    costs, entry_count = np.sort(gap.reduced, axis=None), _MIN_ENTRIES_PER_ROW * len(gap.reduced)
-    while entry_count < 2 * costs.size and progress.is_open(gap.fixed):
+    costs, entry_count = np.sort(gap.reduced_costs, axis=None), _MIN_ENTRIES_PER_ROW * len(gap.reduced_costs)
+    while entry_count < 2 * costs.size and tracker.is_open(gap.fixed):
         cost_limit = min(float(costs[min(entry_count, costs.size) - 1]), gap.width)
         remaining = deadline - perf_counter()
         if remaining <= 0 or np.searchsorted(costs, cost_limit, side="right") > _MAX_ENTRIES:
             return
-        if cost_limit > 0 and gap.base + cost_limit > progress.floors[gap.fixed]:
-            _solve_restricted(progress, gap, cost_limit, remaining)
+        if cost_limit > 0 and gap.base_cost + cost_limit > tracker.floors[gap.fixed]:
+            _solve_restricted(tracker, gap, cost_limit, remaining)
         entry_count *= 2
 
 
-def _solve_restricted(progress: _Progress, gap: _Gap, cost_limit: float, seconds: float) -> None:
-    n = len(gap.reduced)
-    rows, columns = np.nonzero(gap.reduced <= cost_limit)
+def _solve_restricted(tracker: _BoundTracker, gap: _Gap, cost_limit: float, seconds: float) -> None:
+    n = len(gap.reduced_costs)
+    rows, columns = np.nonzero(gap.reduced_costs <= cost_limit)
     solution = milp(
-        gap.reduced[rows, columns] * (_SOLVER_UNIT / cost_limit),
+        gap.reduced_costs[rows, columns] * (_SOLVER_UNIT / cost_limit),
         integrality=np.ones(len(rows), dtype=np.int64),
         bounds=Bounds(0, 1),
-        constraints=_permutation_constraint(rows, columns, n, gap.fixed),
+        constraints=_build_permutation_constraint(rows, columns, n, gap.fixed),
         options={"time_limit": seconds, "mip_rel_gap": 0.0},
     )
     if solution.x is not None:
         is_used = solution.x > 0.5
-        progress.add(columns[is_used][np.argsort(rows[is_used])])
-    progress.raise_floor(
-        gap.fixed, gap.base + cost_limit * _proved_share(solution.status, solution.mip_dual_bound)
+        tracker.add_permutation(columns[is_used][np.argsort(rows[is_used])])
+    tracker.raise_floor(
+        gap.fixed,
+        gap.base_cost + cost_limit * _compute_proved_share(solution.status, solution.mip_dual_bound),
     )
 
 
-def _permutation_constraint(rows: IntArray, columns: IntArray, n: int, fixed: int) -> LinearConstraint:
+def _build_permutation_constraint(rows: IntArray, columns: IntArray, n: int, fixed: int) -> LinearConstraint:
     """Build the constraint of one entry per row and column, and ``fixed`` entries on the diagonal."""
     entry, diagonal = np.arange(len(rows)), np.flatnonzero(rows == columns)
     constraint = np.concatenate([rows, n + columns, np.full(len(diagonal), 2 * n)])
@@ -255,8 +279,11 @@ def _permutation_constraint(rows: IntArray, columns: IntArray, n: int, fixed: in
     return LinearConstraint(coefficients, required_sums, required_sums)
 
 
-def _proved_share(status: int, lower_bound: float | None) -> float:
-    """Return the share of the cost limit that the solver proved empty; 1 if infeasible (status 2)."""
+def _compute_proved_share(status: int, lower_bound: float | None) -> float:
+    """Return the share of the cost limit below which the solver found that there is no solution.
+
+    It is 1 if the problem is infeasible (status 2).
+    """
     if status == 2:
         return 1.0
     return 0.0 if lower_bound is None else min(max(lower_bound / _SOLVER_UNIT, 0.0), 1.0)

@@ -1,4 +1,4 @@
-"""The rule against excessive anonymization (P2 §2.2): how far individuals moved, and whom they resemble."""
+"""The rule against excessive anonymization (P2 §2.2), which limits the distances of individuals."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,20 +6,21 @@ from typing import Any
 import numpy as np
 
 from anoncup.geometry.arrays import FloatArray
-from anoncup.geometry.stable_sums import LARGEST
+from anoncup.geometry.stable_sums import LARGEST_FLOAT
 from anoncup.messages import N_, Message, PluralMessage
 from anoncup.rules.settings import Excessive
 from anoncup.tracks.parts import Distance
 
 TOLERANCE = 1e-12
-"""A distance equal to the threshold does not exceed it (Approach II); rounding must not decide."""
+"""Tolerance of comparisons with the threshold. A distance equal to it does not exceed it (Approach II), even
+if rounding makes it a little larger."""
 _HISTOGRAM_BINS = 50
 _MIN_HISTOGRAM_END = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
 class DistanceHistogram:
-    """``counts`` of individuals in equal bins over [0, ``end``]; an edge belongs to the bin above."""
+    """Number of individuals in bins of equal width over [0, ``end``]; an edge belongs to the bin above it."""
 
     counts: tuple[int, ...]
     end: float
@@ -27,14 +28,14 @@ class DistanceHistogram:
 
 @dataclass(frozen=True, slots=True)
 class IndividualDistances:
-    """d(T_i, T'_p(i)) for every individual of the original, (n,); a deleted individual counts 1."""
+    """Distance of every individual's released data to its original data, (n,); 1 for deleted individuals."""
 
     name: str
     values: FloatArray
 
     @property
     def mean(self) -> float:
-        return finite_distance_mean(self.values)
+        return clipped_mean(self.values)
 
     @property
     def largest(self) -> float:
@@ -51,33 +52,34 @@ class IndividualDistances:
         return DistanceHistogram(tuple(int(count) for count in counts), end)
 
 
-def finite_distance_mean(distances: FloatArray) -> float:
+def clipped_mean(distances: FloatArray) -> float:
     """Return the mean, clipped to the largest float if the sum overflows."""
     with np.errstate(over="ignore"):
-        return min(float(distances.mean()), LARGEST)
+        return min(float(distances.mean()), LARGEST_FLOAT)
 
 
-def individual_distances(release: Any, distance: Distance) -> IndividualDistances:
+def compute_individual_distances(release: Any, distance: Distance) -> IndividualDistances:
     """Compute the distance of every individual's anonymized data to its original."""
     values = np.ones(release.original.rows)
     values[release.source] = distance.to_source(release)
     return IndividualDistances(distance.name, values)
 
 
-def find_excess(
+def explain_excess(
     release: Any, distance: Distance, distances: IndividualDistances, settings: Excessive
 ) -> Message | None:
     """Return why a release is excessive; None if it is not, or if there is no threshold.
 
-    Approach II: the mean distance of individuals to their originals (average), or any of them (strict),
-    exceeds the threshold; strict forbids deletion below a threshold of 1. Approach I: the data of some
-    individual lie within the threshold of another individual's original.
+    Approach I: it is excessive if some individual's data lie within the threshold of another individual's
+    original. Approach II: it is excessive if the mean distance of individuals to their originals exceeds the
+    threshold (rule average), or if any distance does (rule strict). Because deleted individuals count 1, the
+    strict rule forbids deletion with a threshold below 1.
     """
     limit = settings.threshold
     if limit is None:
         return None
     if settings.approach == "I":
-        return _find_resemblance(release, distance, limit)
+        return _explain_resemblance(release, distance, limit)
     statistic, value = (
         (N_("largest"), distances.largest) if settings.rule == "strict" else (N_("mean"), distances.mean)
     )
@@ -92,8 +94,8 @@ def find_excess(
     )
 
 
-def find_forbidden_deletion(release: Any, distance: Distance) -> Message | None:
-    """Return why deleted rows violate the rule; None if the distance is bounded or no row was deleted."""
+def explain_forbidden_deletion(release: Any, distance: Distance) -> Message | None:
+    """Return why rows must not be deleted; None if the distance is bounded or no row was deleted."""
     if distance.bounded or release.target.rows == release.original.rows:
         return None
     return Message(
@@ -102,7 +104,7 @@ def find_forbidden_deletion(release: Any, distance: Distance) -> Message | None:
     )
 
 
-def _find_resemblance(release: Any, distance: Distance, limit: float) -> Message | None:
+def _explain_resemblance(release: Any, distance: Distance, limit: float) -> Message | None:
     count = int((distance.to_others(release) <= limit).sum())
     if count == 0:
         return None

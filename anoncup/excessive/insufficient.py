@@ -1,8 +1,8 @@
-"""Insufficient anonymization (P2 §4.4): thresholds below which everybody is re-identified.
+"""Insufficient anonymization (P2 §4.4): thresholds that are so small that everybody is re-identified.
 
-Every original record is surrounded by a circle of radius t'. A record that moves by less than half the
-distance to its nearest neighbour is still nearest to its own original, so a nearest-neighbour search finds
-it.
+A record that moves by less than half of the distance to its nearest neighbour is still nearest to its own
+original, so that a search for the nearest record finds it. It stays in a circle of this radius around its
+original. A threshold must allow records to leave their circles.
 """
 
 import numpy as np
@@ -11,23 +11,21 @@ from anoncup.excessive.individual_distances import TOLERANCE
 from anoncup.geometry.arrays import FloatArray
 
 
-def least_threshold(nearest_distances: FloatArray) -> float:
-    """Return Min / 2, which a threshold t' on every record (strict rule) must exceed.
+def compute_least_threshold(nearest_distances: FloatArray) -> float:
+    """Return the value that a threshold must exceed, so that at least one record can leave its circle.
 
-    Otherwise the circles are disjoint.
-
-    ``nearest_distances`` (n,), n >= 1: every individual's distance to its nearest neighbour (mdis), in any
-    order, in the unit of the distance.
+    It is half of the smallest distance between two individuals (Min / 2 in P2) and applies to the strict
+    rule. ``nearest_distances`` (n,), n >= 1: every individual's distance to its nearest neighbour.
     """
     return float(nearest_distances.min()) / 2
 
 
-def max_escapes(nearest_distances: FloatArray, total: float) -> int:
-    """Return how many records can leave their circles if all move by ``total`` = n t' together.
+def count_possible_escapes(nearest_distances: FloatArray, total: float) -> int:
+    """Return the largest number of records that can leave their circles under the average rule.
 
-    This is the average rule. A record escapes by moving at least mdis / 2, so the result is the largest m
-    whose m smallest mdis / 2 add up to no more than ``total``. In 0..n; as in the rule itself, TOLERANCE of
-    the mean is rounding.
+    All records together may move by ``total``, the threshold times n. A record leaves its circle by moving
+    half of the distance to its nearest neighbour. The result is therefore the largest m for which the m
+    smallest of these halves add up to no more than ``total``, with the TOLERANCE of the rule itself.
 
     >>> max_escapes(np.array([0.8, 0.2, 0.4]), 0.3)
     2

@@ -1,4 +1,4 @@
-"""Cheapest choices of k entries of a distance matrix, for all k at once, and checks of distance matrices."""
+"""Cheapest choices of k entries of a distance matrix, for all k at once, and costs of permutations."""
 
 from dataclasses import dataclass
 
@@ -11,32 +11,38 @@ from anoncup.geometry.kernels import paths as kernels
 
 @dataclass(frozen=True, slots=True)
 class CheapestChoices:
-    """Cheapest choices of k entries off the diagonal, no two in a row or column.
+    """Cheapest choices of k entries off the diagonal, no two in one row or column.
 
-    ``totals`` (n + 1,): G(k), their cost, for k = 0..n; convex. ``slopes`` (n + 1,): G(k) - G(k - 1). For the
-    requested counts, one row each: ``partners`` (m, n), the column chosen in every row or -1, and prices
-    ``rows`` and ``columns`` (m, n) that prove G(k): rows[i] + columns[j] <= D[i, j] off the diagonal and <=
-    the slope on it, with sum(rows) + sum(columns) - slope (n - k) = G(k).
+    - ``totals`` (n + 1,): their cost G(k) for k = 0..n, which is convex.
+    - ``slopes`` (n + 1,): G(k) - G(k - 1).
+
+    The other arrays have one line for each of the m requested counts k:
+
+    - ``partners`` (m, n): the column chosen in every row, or -1.
+    - ``row_prices`` and ``column_prices`` (m, n): prices u and v that prove G(k). u[i] + v[j] is at most
+      D[i, j] off the diagonal and at most the slope on it, and sum(u) + sum(v) - slope (n - k) = G(k).
     """
 
     totals: FloatArray
     slopes: FloatArray
     partners: IntArray
-    rows: FloatArray
-    columns: FloatArray
+    row_prices: FloatArray
+    column_prices: FloatArray
 
 
-def cheapest_choices(distances: FloatArray, counts: IntArray) -> CheapestChoices:
-    """Compute G(k) for all k by one run of shortest augmenting paths; O(n^3).
+def compute_cheapest_choices(distances: FloatArray, counts: IntArray) -> CheapestChoices:
+    """Compute G(k) for all k by one run of shortest augmenting paths, in O(n^3).
 
-    ``distances`` (n, n), n >= 2, finite and >= 0; ``counts``: ascending, in 1..n.
+    ``distances`` (n, n), n >= 2, are finite and >= 0. ``counts`` are ascending numbers in 1..n.
     """
     costs = distances.copy()
     np.fill_diagonal(costs, np.inf)
     rows_by_cost = np.ascontiguousarray(np.argsort(costs, axis=0, kind="stable").T)
-    added_costs, partners, rows, columns = kernels.assign_successively(costs, rows_by_cost, counts)
+    added_costs, partners, row_prices, column_prices = kernels.assign_successively(
+        costs, rows_by_cost, counts
+    )
     slopes = np.concatenate([[0.0], added_costs])
-    return CheapestChoices(np.cumsum(slopes), slopes, partners, rows, columns)
+    return CheapestChoices(np.cumsum(slopes), slopes, partners, row_prices, column_prices)
 
 
 def check_matrix(distances: FloatArray) -> FloatArray:
@@ -44,7 +50,7 @@ def check_matrix(distances: FloatArray) -> FloatArray:
 
     Raises InvalidInput unless it is square, finite, >= 0 and 0 on the diagonal.
     """
-    # The kernels are compiled for writeable arrays only.
+    # The kernels are only compiled for writeable arrays.
     matrix = np.require(distances, np.float64, ["C", "W"])
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise InvalidInput("a distance matrix is square")
@@ -54,12 +60,12 @@ def check_matrix(distances: FloatArray) -> FloatArray:
 
 
 def permutation_costs(distances: FloatArray, permutations: IntArray) -> FloatArray:
-    """Return the sum of D[i, p(i)] for every row p of ``permutations`` (m, n); (m,)."""
+    """Return the sum of D[i, p(i)] for every row p of ``permutations`` (m, n), as (m,)."""
     costs: FloatArray = distances[np.arange(len(distances)), permutations].sum(axis=1)
     return costs
 
 
 def count_fixed_points(permutations: IntArray) -> IntArray:
-    """Return the number of i with p(i) = i for every row p of ``permutations`` (m, n); (m,)."""
+    """Return the number of fixed points of every row of ``permutations`` (m, n), as (m,)."""
     counts: IntArray = (permutations == np.arange(permutations.shape[1])).sum(axis=1)
     return counts

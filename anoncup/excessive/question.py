@@ -1,4 +1,4 @@
-"""Questions of organizers to the threshold advisor, resolved against the rules of a competition."""
+"""Questions that organizers ask the threshold advisor."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,10 +22,12 @@ else:
 class AdviceQuestion:
     """Parameters of a threshold report.
 
-    ``groups``: columns that a cheat may keep (empty: everybody is in one group; None: those of the
-    cross-tables). ``distance`` (None: the competition's). ``bits``: cheats pass with a probability of at most
-    2^-``bits``. ``draws``: permutations to simulate. ``seconds``: time to spend on making more of the bounds
-    exact.
+    - ``groups``: columns whose values a cheat keeps, so that it permutes individuals with equal values only.
+      None: the track's default columns; empty: anybody may be permuted.
+    - ``distance``: its name, None for that of the competition.
+    - ``bits``: cheats pass with a probability of at most 2^-``bits``.
+    - ``draws``: number of permutations of each type to simulate.
+    - ``seconds``: time to spend on making more of the bounds exact.
     """
 
     groups: Sequence[str] | None = None
@@ -36,9 +38,9 @@ class AdviceQuestion:
 
 
 def resolve_question(question: AdviceQuestion, rules: Rules) -> AdviceQuestion:
-    """Fill in the defaults of a question; InvalidInput for an unknown distance or column.
+    """Return the question with its defaults filled in.
 
-    NotFound if the track has no distances.
+    Raises InvalidInput for an unknown distance or column, and NotFound if the track has no distances.
     """
     track = TRACKS[rules.track]
     distance = question.distance or rules.required_excessive.distance
@@ -67,7 +69,7 @@ def answer(
 ) -> "ThresholdAdvice":
     """Compute the advisor's report; ``prepared`` is the original as returned by the track's ``prepare``."""
     resolved, track = resolve_question(question, rules), TRACKS[rules.track]
-    # ``resolve_question`` has filled in both.
+    # ``resolve_question`` has filled in both defaults.
     assert resolved.distance is not None and resolved.groups is not None  # noqa: S101, PT018
     distance, groups = track.distances[resolved.distance], resolved.groups
     return advise(
@@ -77,6 +79,6 @@ def answer(
         bits=resolved.bits,
         draws=resolved.draws,
         seconds=resolved.seconds,
-        trials=lambda: try_methods(track, rules, prepared, distance, groups),
+        run_trials=lambda: try_methods(track, rules, prepared, distance, groups),
         progress=progress,
     )

@@ -1,14 +1,18 @@
 """Certified bounds on s_exact(r) for every r from lists of nearest neighbours, without a distance matrix.
 
-Prices y (n,) of individuals prove that moving all but r costs at least 2 sum(y) - s r if y_i + y_j <= D_ij
-for all pairs and 2 y_i <= s, because each individual that stays gives back s. For symmetric D these prices,
-one for each individual, are sufficient. One run covers all s; it ends in pairs and odd cycles of individuals.
-These are permutations. Their cost equals the proved bound if their number of moved individuals is reached
-exactly; otherwise it lies between the bounds of the two adjacent numbers (see ``certified_bounds``).
+**Lower bound.** Give each individual i a price y_i, and let s be the price of staying in place. If
+y_i + y_j <= D_ij for all pairs and 2 y_i <= s for everybody, moving all but r individuals costs at least
+2 sum(y) - s r. For symmetric D, one price for each individual is sufficient. One run computes the prices for
+all s (see ``kernels.pairing``).
 
-Pairs in neither individual's list are only known to be as far apart as the end of either list. Nobody's price
-may therefore exceed half of that: an individual that reaches it is settled, as if moved at that cost, and its
-list is extended.
+**Upper bound.** The run also yields pairs and odd cycles of individuals, which are permutations. If one of
+them moves exactly n - r individuals, its cost equals the lower bound. Otherwise the cost lies between the
+bounds for the two adjacent numbers (see ``certified_bounds``).
+
+**Incomplete lists.** If neither of two individuals lists the other, their distance is only known to be at
+least the largest distance that either list covers. No price may therefore exceed half of that distance. An
+individual whose price reaches this limit is settled: it counts as moved at that cost, and its list is
+extended.
 """
 
 from collections.abc import Callable
@@ -23,17 +27,16 @@ from anoncup.excessive.certified_bounds import CertifiedBounds
 from anoncup.excessive.paths import count_fixed_points
 from anoncup.geometry.arrays import BoolArray, FloatArray, IntArray
 from anoncup.geometry.assignment import CandidateLists
-from anoncup.geometry.kernels.pairing import largest_violation, pair_up
+from anoncup.geometry.kernels.pairing import find_largest_violation, pair_up
 
 INITIAL_LENGTH, LENGTH_GROWTH = 8, 8
-"""Initial length of a list of neighbours, and the factor by which a list that is too short grows."""
+"""Initial length of a list of neighbours, and the factor by which lists that are too short grow."""
 MAX_PAIRS = 2**22
-"""Number of listed pairs beyond which no list grows."""
+"""Maximum number of listed pairs; lists do not grow beyond it."""
 _MAX_INSERTED = 100
-"""Maximum number of settled individuals for which places in cycles are sought, and of places that each
-considers."""
+"""Maximum number of settled individuals that are inserted into cycles, and of places tried for each."""
 _ROUNDING_MARGIN = 1e-12
-"""Relative amount by which bounds are moved apart to cover the rounding of distances and sums."""
+"""Relative amount by which bounds are widened to cover the rounding of distances and sums."""
 EPSILON = float(np.finfo(np.float64).eps)
 
 _PairingResult = tuple[FloatArray, FloatArray, IntArray, IntArray, IntArray, FloatArray]
@@ -45,26 +48,27 @@ PairDistances = Callable[[IntArray, IntArray], FloatArray]
 
 @dataclass(frozen=True, slots=True)
 class NeighbourGraph:
-    """Pairs of i and ``neighbours[start[i]:start[i + 1]]``, by ascending ``distances``, both ways.
+    """Pairs of nearby individuals; each pair is listed for both of its members.
 
-    Any other pair is at least max(``unlisted_bounds[i]``, ``unlisted_bounds[j]``) apart.
+    Individual i has ``neighbours[start[i]:start[i + 1]]``, by ascending ``distances``. Individuals i and j
+    who do not list each other are at least max(``unlisted_bounds[i]``, ``unlisted_bounds[j]``) apart.
     """
 
-    start: IntArray
+    starts: IntArray
     neighbours: IntArray
     distances: FloatArray
     unlisted_bounds: FloatArray
 
     def nearest_distances(self) -> FloatArray:
-        """Return the distance to each individual's nearest neighbour, (n,); for empty lists, their bound."""
-        has_list = np.diff(self.start) > 0
+        """Return the distance to each individual's nearest neighbour, (n,); a lower bound for empty lists."""
+        has_list = np.diff(self.starts) > 0
         nearest = self.unlisted_bounds.copy()
-        nearest[has_list] = self.distances[self.start[:-1][has_list]]
+        nearest[has_list] = self.distances[self.starts[:-1][has_list]]
         return nearest
 
     def permutation_costs(self, permutation: IntArray, pair_distances: PairDistances) -> FloatArray:
-        """Return D[i, p(i)], (n,); ``pair_distances`` is called for pairs that are not listed."""
-        rows = np.repeat(np.arange(len(self.unlisted_bounds)), np.diff(self.start))
+        """Return D[i, p(i)] of a permutation p, (n,); ``pair_distances`` is called for unlisted pairs."""
+        rows = np.repeat(np.arange(len(self.unlisted_bounds)), np.diff(self.starts))
         is_listed = self.neighbours == permutation[rows]
         costs = np.where(permutation == np.arange(len(permutation)), 0.0, np.nan)
         costs[rows[is_listed]] = self.distances[is_listed]
@@ -76,11 +80,11 @@ class NeighbourGraph:
 
 @dataclass(frozen=True, slots=True)
 class PricePath:
-    """The path of all prices as the stay price s rises.
+    """The prices of all individuals as functions of the stay price s.
 
-    Individual i has ``points[starts[i]:starts[i + 1]]``, rows (s, y_i), s ascending. y_i is linear between
-    the points and constant after the last one. Reduced by ``excess`` / 2, the prices are valid for every
-    pair.
+    Individual i has ``points[starts[i]:starts[i + 1]]``, pairs (s, y_i) with ascending s. Its price is linear
+    between the points and constant after the last one. The prices are valid for every pair after subtracting
+    ``excess`` / 2 from each.
     """
 
     starts: IntArray
@@ -88,7 +92,7 @@ class PricePath:
     excess: float
 
     def prices_at(self, stay_price: float) -> FloatArray:
-        """Return every individual's price at a stay price, (n,)."""
+        """Return every individual's price at one stay price, (n,)."""
         owners = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
         point = self.starts[:-1] + np.bincount(owners, self.points[:, 0] <= stay_price).astype(np.int64) - 1
         next_point = np.minimum(point + 1, self.starts[1:] - 1)
@@ -98,32 +102,35 @@ class PricePath:
         return prices
 
     def prove_lower_bounds(self, stay_prices: FloatArray) -> FloatArray:
-        """Return lower bounds of 2 sum(y), with prices reduced by ``excess``, at several stay prices."""
+        """Return lower bounds of 2 sum(y) at several stay prices.
+
+        The excess of the prices and the rounding errors of the sums are subtracted.
+        """
         s, y = self.points.T.astype(np.longdouble)
-        ends = np.append(self.starts[1:] - 1, -1)
+        last_points = np.append(self.starts[1:] - 1, -1)
         width, rise = np.diff(s, append=0), np.diff(y, append=0)
-        width[ends], rise[ends] = 0, 0
+        width[last_points], rise[last_points] = 0, 0
         slope = np.divide(rise, width, out=np.zeros_like(s), where=width > 0)
         slope_before, base = np.roll(slope, 1), y - slope * s
         base_before = np.roll(base, 1)
-        firsts = self.starts[:-1]
-        slope_before[firsts], base_before[firsts] = 0, 0
+        first_points = self.starts[:-1]
+        slope_before[first_points], base_before[first_points] = 0, 0
         order = np.argsort(self.points[:, 0], kind="stable")
         slopes, bases = (slope - slope_before)[order], (base - base_before)[order]
         terms = np.cumsum(slopes != 0) * np.finfo(np.longdouble).eps
         rounding = terms * (np.cumsum(np.abs(slopes)) * s[order] + np.cumsum(np.abs(bases)))
         positions = np.searchsorted(self.points[order, 0], stay_prices, side="right") - 1
         total = np.cumsum(slopes)[positions] * stay_prices + np.cumsum(bases)[positions]
-        deduction = 2 * rounding[positions] + len(firsts) * (self.excess + 8 * EPSILON * stay_prices)
+        deduction = 2 * rounding[positions] + len(first_points) * (self.excess + 8 * EPSILON * stay_prices)
         return np.asarray(2 * total - deduction, dtype=np.float64)
 
 
 @dataclass(frozen=True, slots=True)
 class BoundIntervals:
-    """Bounds on s_exact(r), r = 0..n: ``lower`` (n + 1,) <= s_exact(r) <= ``upper`` (n + 1,); sums.
+    """Bounds ``lower`` and ``upper`` (n + 1,) on s_exact(r) for r = 0..n. They are sums, not means.
 
-    ``price_path`` proves the lower bounds, the one at r at the price ``stay_prices[r]``. ``requested``: the
-    bounds at the requested r, with permutations.
+    ``price_path`` proves the lower bound at r at the stay price ``stay_prices[r]``. ``requested``: the bounds
+    at the requested r, with permutations.
     """
 
     lower: FloatArray
@@ -133,13 +140,13 @@ class BoundIntervals:
     requested: CertifiedBounds
 
 
-def bound_all_counts(
+def compute_sparse_bounds(
     n: int, list_neighbours: ListNeighbours, pair_distances: PairDistances, fixed: IntArray
 ) -> BoundIntervals:
-    """Compute bounds for all r of n >= 2 individuals from symmetric distances.
+    """Compute bounds for all r of n >= 2 individuals with symmetric distances.
 
-    Permutations are computed for ``fixed``, ascending. Memory and, if short lists suffice, time are linear in
-    n.
+    Permutations are returned only for the ascending r in ``fixed``. Memory is linear in n, and so is time if
+    short lists are sufficient.
     """
     graph, result = _pair_with_growing_lists(n, list_neighbours, np.maximum(n - fixed[::-1], 1))
     (stay_prices, cost_changes, settled_counts, partners, path_nodes, path_points), counts = (
@@ -150,9 +157,9 @@ def bound_all_counts(
     lower_bounds = (price_path.prove_lower_bounds(stay_prices) - stay_prices * counts[::-1]) * (
         1 - _ROUNDING_MARGIN
     )
-    lower_bounds[1] = lower_bounds[2]  # nobody can move alone
+    lower_bounds[1] = lower_bounds[2]  # Nobody can move alone.
     full_permutation = _move_everybody(partners[-1], graph, pair_distances)
-    cycle_ranks, moved_counts, cycle_costs = _split_cycles(
+    cycle_ranks, cycle_moved_counts, cycle_costs = _split_cycles(
         full_permutation, graph.permutation_costs(full_permutation, pair_distances)
     )
     upper, is_known = np.full(n + 1, inf), settled_counts >= 0
@@ -161,11 +168,13 @@ def bound_all_counts(
         n - (counts - settled_counts)[is_known],
         np.cumsum(cost_changes.astype(np.longdouble))[is_known],
     )
-    np.minimum.at(upper, n - moved_counts, cycle_costs)
+    np.minimum.at(upper, n - cycle_moved_counts, cycle_costs)
     upper = np.minimum.accumulate(upper) * (1 + _ROUNDING_MARGIN)
     lower = np.minimum(np.maximum.accumulate(np.maximum(lower_bounds, 0.0))[::-1], upper)
     partial_permutations = np.where(
-        cycle_ranks < np.searchsorted(moved_counts, n - fixed)[:, np.newaxis], full_permutation, counts[:-1]
+        cycle_ranks < np.searchsorted(cycle_moved_counts, n - fixed)[:, np.newaxis],
+        full_permutation,
+        counts[:-1],
     )
     paired_permutations = np.where(partners[-2::-1] < 0, counts[:-1], partners[-2::-1])
     paired_permutations = np.where(
@@ -176,13 +185,13 @@ def bound_all_counts(
     paired_permutations[fixed == n] = counts[:-1]
     nearest = np.sort(graph.nearest_distances())
     s_lower = np.concatenate([[0.0], np.cumsum(nearest)])[::-1][fixed]
-    permutations, costs_of_best = _choose_cheaper(
+    permutations, best_costs = _choose_cheapest(
         graph, pair_distances, partial_permutations, paired_permutations
     )
     requested = CertifiedBounds(
         fixed,
-        np.minimum(lower[fixed], costs_of_best),
-        costs_of_best,
+        np.minimum(lower[fixed], best_costs),
+        best_costs,
         permutations,
         s_lower,
         float(nearest[0]),
@@ -193,7 +202,7 @@ def bound_all_counts(
 def _pair_with_growing_lists(
     n: int, list_neighbours: ListNeighbours, counts: IntArray
 ) -> tuple[NeighbourGraph, _PairingResult]:
-    """Pair individuals at every stay price; lists grow until nobody is settled or MAX_PAIRS are listed."""
+    """Pair individuals at every stay price; lists grow until they are long enough or have MAX_PAIRS pairs."""
     known_pairs = _KnownPairs.empty(n)
     incomplete = np.arange(n)
     lengths = np.full(n, min(INITIAL_LENGTH, n - 1))
@@ -203,7 +212,7 @@ def _pair_with_growing_lists(
             known_pairs = known_pairs.replace_lists(rows, list_neighbours(rows, int(length)))
         graph = known_pairs.build_graph()
         result = pair_up(
-            graph.start,
+            graph.starts,
             graph.neighbours,
             graph.distances,
             graph.unlisted_bounds * (1 - _ROUNDING_MARGIN),
@@ -218,7 +227,7 @@ def _pair_with_growing_lists(
 
 @dataclass(frozen=True, slots=True)
 class _KnownPairs:
-    """Listed pairs one by one, with the end of each individual's list and whether it contains everybody."""
+    """All listed pairs, with the bound of each individual's list and whether the list contains everybody."""
 
     rows: IntArray
     neighbours: IntArray
@@ -232,7 +241,7 @@ class _KnownPairs:
         return _KnownPairs(no_rows, no_rows, np.zeros(0), np.zeros(n), np.zeros(n, dtype=np.bool_))
 
     def replace_lists(self, rows: IntArray, lists: CandidateLists) -> "_KnownPairs":
-        """Replace the lists of these individuals by longer ones."""
+        """Return the pairs with new, longer lists of these individuals."""
         is_replaced, is_listed = np.zeros(len(self.unlisted_bounds), dtype=np.bool_), lists.columns >= 0
         is_replaced[rows] = True
         is_kept = ~is_replaced[self.rows]
@@ -255,11 +264,11 @@ class _KnownPairs:
         neighbours = np.concatenate([larger[first_entries], smaller[first_entries]])
         distances = np.tile(self.distances[first_entries], 2)
         order = np.lexsort((distances, rows))
-        start = np.searchsorted(rows[order], np.arange(n + 1))
-        return NeighbourGraph(start, neighbours[order], distances[order], self.unlisted_bounds)
+        starts = np.searchsorted(rows[order], np.arange(n + 1))
+        return NeighbourGraph(starts, neighbours[order], distances[order], self.unlisted_bounds)
 
     def find_incomplete(self, result: _PairingResult) -> IntArray:
-        """Return the individuals ever settled although unlisted ones may be as near, largest bounds first."""
+        """Return the individuals whose lists were too short, those with the largest bounds first."""
         highest_prices = np.full(len(self.unlisted_bounds), -inf)
         np.maximum.at(highest_prices, result[4], result[5][:, 1])
         rows = np.flatnonzero(
@@ -269,22 +278,29 @@ class _KnownPairs:
 
 
 def _verify_prices(graph: NeighbourGraph, path_nodes: IntArray, path_points: FloatArray) -> PricePath:
-    """Sort prices by individual and compute their excess from the pairs, without relying on ``pair_up``."""
+    """Sort prices by individual, and compute from all pairs by how much they violate the conditions.
+
+    The result is valid even if ``pair_up`` is wrong.
+    """
     order = np.argsort(path_nodes, kind="stable")
     starts = np.searchsorted(path_nodes[order], np.arange(len(graph.unlisted_bounds) + 1))
     path_points = path_points[order]
-    excess = largest_violation(
-        graph.start, graph.neighbours, graph.distances, graph.unlisted_bounds, starts, path_points
+    excess = find_largest_violation(
+        graph.starts, graph.neighbours, graph.distances, graph.unlisted_bounds, starts, path_points
     )
     return PricePath(starts, path_points, excess)
 
 
 def _move_everybody(partners: IntArray, graph: NeighbourGraph, pair_distances: PairDistances) -> IntArray:
-    """Complete the partners: settled individuals swap with one another or, if few, join cycles nearby."""
+    """Complete the partners to a permutation that moves everybody.
+
+    Settled individuals swap with one another. If they are few, each is inserted into a cycle nearby where
+    that is cheaper.
+    """
     individuals = np.arange(len(partners))
     permutation = np.where(partners < 0, individuals, partners)
     unpaired = np.flatnonzero(permutation == individuals)
-    nearest_neighbours = np.append(graph.neighbours, 0)[graph.start[unpaired]]  # 0 for an empty last list
+    nearest_neighbours = np.append(graph.neighbours, 0)[graph.starts[unpaired]]  # 0 for an empty last list
     unpaired = unpaired[np.argsort(nearest_neighbours, kind="stable")]
     if 1 < len(unpaired) <= _MAX_INSERTED:
         for individual, cost in zip(unpaired, pair_distances(unpaired, np.roll(unpaired, 1)), strict=True):
@@ -307,7 +323,7 @@ def _insert_into_cycle(
     pair_distances: PairDistances,
 ) -> None:
     """Insert an individual into the cycle of a near neighbour if this costs less than ``max_cost``."""
-    candidates = graph.neighbours[graph.start[individual] : graph.start[individual + 1]]
+    candidates = graph.neighbours[graph.starts[individual] : graph.starts[individual + 1]]
     candidates = candidates[permutation[candidates] != candidates][:_MAX_INSERTED]
     if not len(candidates):
         candidates = np.flatnonzero(permutation != np.arange(len(permutation)))[:_MAX_INSERTED]
@@ -339,10 +355,10 @@ def _split_cycles(permutation: IntArray, costs: FloatArray) -> tuple[IntArray, I
     return ranks[labels], np.append(0, np.cumsum(sizes[order])), np.append(0.0, cumulative_costs)
 
 
-def _choose_cheaper(
+def _choose_cheapest(
     graph: NeighbourGraph, pair_distances: PairDistances, *candidates: IntArray
 ) -> tuple[IntArray, FloatArray]:
-    """Choose the cheapest of several permutations for each row, and return its cost."""
+    """Return the cheapest of the candidate permutations for each row, and their costs."""
     costs = np.array(
         [
             [fsum(graph.permutation_costs(permutation, pair_distances)) for permutation in rows]

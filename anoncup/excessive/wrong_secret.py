@@ -1,7 +1,7 @@
 """Detection of a secret that belongs to another file, the most common mistake of teams.
 
-A release is compared with its originals under the uploaded secret, random secrets, and the orders that
-typical mistakes would produce. Distances are capped, so that a few outliers do not decide.
+The distance of a release to its original is computed with the uploaded secret, with random secrets, and with
+the row orders that typical mistakes produce. Distances are capped, so that a few outliers do not decide.
 """
 
 from collections.abc import Iterator
@@ -18,13 +18,13 @@ from anoncup.tracks.parts import Distance
 
 WARNING_CODE = "secret_of_another_file"
 _MIN_ROWS = 20
-"""Smaller releases are not checked, because the result depends too much on chance."""
+"""Releases with fewer rows are not checked, because the result would depend too much on chance."""
 _RANDOM_SECRETS = 2
 """Number of random secrets with which the uploaded one is compared."""
 _STANDARD_ERRORS = 5.0
-"""Standard errors by which a release must be below the random distance for its secret to be accepted."""
-_CLEARLY_CLOSER = 0.5
-"""A release closer than this share of the random distance has the right secret; nothing else is tried."""
+"""A secret is accepted if its distance is below the random distance by this number of standard errors."""
+_RIGHT_SECRET_SHARE = 0.5
+"""A secret whose distance is below this share of the random distance is right; nothing else is tried."""
 RANDOM_LIKE_REMARK = Remark(
     WARNING_CODE,
     Message(
@@ -38,16 +38,17 @@ SHIFTED_ROWS = Message("if the rows are shifted by one")
 
 
 def find_secret_warnings(release: Any, distance: Distance, distances_to_source: FloatArray) -> list[Remark]:
-    """Return a warning if the secret of a release is likely that of another file.
+    """Return a warning if the secret probably belongs to another file.
 
-    ``distances_to_source``: the distance of every released individual to its original by the secret, (n',).
+    ``distances_to_source`` (n',): the distance of every released individual to its original, according to the
+    secret.
     """
     source = release.source
     if len(source) < _MIN_ROWS:
         return []
     rng = Generator(PCG64(0))
     random_distances = np.stack(
-        [_distances_under(release, distance, rng.permutation(source)) for _ in range(_RANDOM_SECRETS)]
+        [_compute_distances_with(release, distance, rng.permutation(source)) for _ in range(_RANDOM_SECRETS)]
     )
     cap = float(np.median(random_distances))
     if not 0.0 < cap < np.inf:
@@ -59,16 +60,16 @@ def find_secret_warnings(release: Any, distance: Distance, distances_to_source: 
         return []
     random_mean = float(random_means.mean())
     margin = _STANDARD_ERRORS * float(random_distances.std()) * (2.0 / len(source)) ** 0.5
-    if mean_distance < _CLEARLY_CLOSER * random_mean:
+    if mean_distance < _RIGHT_SECRET_SHARE * random_mean:
         return []
-    for description, candidate in _likely_orders(source, release.original.rows):
-        order_mean = float(np.minimum(_distances_under(release, distance, candidate), cap).mean())
+    for description, candidate in _list_likely_orders(source, release.original.rows):
+        order_mean = float(np.minimum(_compute_distances_with(release, distance, candidate), cap).mean())
         if order_mean < mean_distance / 2 and mean_distance - order_mean > margin:
-            return [_closer_order_remark(description)]
+            return [_build_closer_order_remark(description)]
     return [RANDOM_LIKE_REMARK] if random_mean - mean_distance < margin else []
 
 
-def _closer_order_remark(description: Message) -> Remark:
+def _build_closer_order_remark(description: Message) -> Remark:
     message = Message(
         "the secret may belong to another file: the release is much closer to the original {other}",
         other=description,
@@ -76,13 +77,13 @@ def _closer_order_remark(description: Message) -> Remark:
     return Remark(WARNING_CODE, message)
 
 
-def _distances_under(release: Any, distance: Distance, source: IntArray) -> FloatArray:
-    """Return the distances of a release to its originals if this were its secret, (n',)."""
+def _compute_distances_with(release: Any, distance: Distance, source: IntArray) -> FloatArray:
+    """Return the distances of a release to its originals with another secret, (n',)."""
     reinterpreted: Any = replace(release, source=np.ascontiguousarray(source), memo={})
     return distance.to_source(reinterpreted)
 
 
-def _likely_orders(source: IntArray, original_count: int) -> Iterator[tuple[Message, IntArray]]:
+def _list_likely_orders(source: IntArray, original_count: int) -> Iterator[tuple[Message, IntArray]]:
     """Yield the orders of rows that common mistakes with the secret would produce."""
     ascending = np.sort(source)
     yield ORIGINAL_ORDER, ascending

@@ -1,1 +1,1 @@
-"""Arrays, distances, nearest neighbours and assignment; the compiled loops are in ``kernels``."""
+"""Arrays, nearest neighbours, one-to-one assignment and stable sums; ``kernels`` has the compiled loops."""

@@ -1,8 +1,9 @@
 """Least-cost one-to-one assignment of rows to columns, from a full matrix or from candidate lists.
 
-The full matrix takes rows x columns numbers and cubic time, so it is for small tables. Candidate lists hold
-each row's cheapest columns and a lower bound on the cost of all others. If every row gets a listed column,
-the assignment is as cheap as that of the full matrix, because no unlisted column could have improved it.
+The full matrix contains rows x columns numbers and takes cubic time, so it is only for small tables.
+Candidate lists contain each row's cheapest columns and a lower bound on the cost of all others. If every row
+gets a listed column, the assignment is as cheap as that of the full matrix, because no unlisted column could
+have improved it.
 """
 
 from collections.abc import Callable, Iterable
@@ -12,11 +13,11 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from anoncup.geometry.arrays import FloatArray, IntArray, NumericArray
-from anoncup.geometry.kernels.assignment import FREE, UNASSIGNED, k_smallest, place_rows
+from anoncup.geometry.kernels.assignment import FREE, UNASSIGNED, find_k_smallest, place_rows
 from anoncup.messages import Message
 
 LIST_LENGTHS = (3, 12, 48)
-"""Length of a row's list at first, and after each time that none of its columns was worth its cost."""
+"""Lengths of a row's list: the first, and the next each time that all listed columns were too expensive."""
 _MAX_ROUNDS = 8
 _MAX_STAGES = 4
 
@@ -25,8 +26,9 @@ _MAX_STAGES = 4
 class CandidateLists:
     """The cheapest columns of some rows.
 
-    ``columns`` (rows, length), -1 = no more; ``costs`` (rows, length), finite where there is a column;
-    ``unlisted_bounds`` (rows,): lower bound on the cost of unlisted columns, infinite if all are listed.
+    - ``columns`` (rows, length), padded with -1.
+    - ``costs`` (rows, length), finite where there is a column.
+    - ``unlisted_bounds`` (rows,): lower bound on the cost of unlisted columns, infinite if all are listed.
     """
 
     columns: IntArray
@@ -36,10 +38,11 @@ class CandidateLists:
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """A one-to-one assignment; ``columns`` (rows,): each row's column, all different; -1 = none.
+    """A one-to-one assignment of rows to columns.
 
-    ``displaced_count``: rows whose listed columns were all worth more to other rows. At 0 the total cost is
-    minimal. Displaced rows are assigned among the remaining columns; ``unassigned_count`` rows get none.
+    ``columns`` (rows,): each row's column, or -1 if it gets none. ``displaced_count``: number of rows whose
+    listed columns were all worth more to other rows; they are assigned among the remaining columns. If there
+    are none, the total cost is minimal.
     """
 
     columns: IntArray
@@ -51,41 +54,42 @@ class Assignment:
 
 
 ListCandidates = Callable[[IntArray, int, int], CandidateLists]
-"""``list_candidates(rows, length, previous_length)``: lists of about ``length`` columns. They contain the
-lists of ``previous_length`` (0: none so far); new entries cost no less than the ``unlisted_bounds``
-returned then."""
+"""``list_candidates(rows, length, previous_length)`` returns lists of about ``length`` columns. They extend
+the lists of ``previous_length`` (0 at first): additional columns cost at least the previous
+``unlisted_bounds``."""
 CandidateListSource = Callable[[IntArray, IntArray], ListCandidates]
-"""``list_source(rows, columns)``: the lists of the subproblem with only these rows and columns, numbered from
-0."""
+"""``list_source(rows, columns)`` returns the lists of the subproblem of these rows and columns, which are
+numbered from 0 in it."""
 
 
 def match_dense(costs: FloatArray) -> IntArray:
-    """Return the column of each row, (rows,), all different, at the least total cost.
+    """Return a different column for each row, (rows,), at the least total cost.
 
-    ``costs`` (rows, columns), finite, with at least as many columns as rows. Cubic time (Crouse 2016).
+    ``costs`` (rows, columns) are finite, and there are at least as many columns as rows. Takes cubic time
+    (Crouse 2016, as implemented in scipy).
     """
     return np.asarray(linear_sum_assignment(_scale_costs(costs))[1], dtype=np.int64)
 
 
 def _scale_costs(costs: FloatArray) -> FloatArray:
-    """Subtract each row's minimum and scale to [0, 1]; the optimal assignment stays the same.
+    """Subtract each row's minimum and scale costs to [0, 1]. The optimal assignment stays the same.
 
-    This keeps the precision of ordinary rows if other rows are far from everything or costs are near the
-    limits of float64.
+    Otherwise ordinary rows would lose precision if other rows are far from everything, or if costs are near
+    the limits of float64.
     """
     exponent = int(np.frexp(np.abs(costs).max(initial=0.0))[1]) + 1
     excess = np.ldexp(costs, -exponent)
     excess -= excess.min(axis=1, keepdims=True)
-    shares: FloatArray = excess / (excess.max(initial=0.0) or 1.0)
-    return shares
+    scaled_costs: FloatArray = excess / (excess.max(initial=0.0) or 1.0)
+    return scaled_costs
 
 
 def match_sparse(list_source: CandidateListSource, rows: int, columns: int) -> Assignment:
     """Assign rows by candidate lists that grow as needed, up to the last of ``LIST_LENGTHS``.
 
-    A row stays unassigned if all its listed columns are worth more to other rows. Such rows are assigned
-    again among the remaining columns, as long as this places at least half of them. Rows that are left then
-    abstain, so that no column is given twice.
+    A row is displaced if all its listed columns are worth more to other rows. Displaced rows are assigned
+    among the remaining columns, which is repeated as long as at least half of them get a column. The other
+    rows stay unassigned.
     """
     assigned = np.full(rows, -1, dtype=np.int64)
     unplaced_counts = []
@@ -108,7 +112,7 @@ def candidates_from_blocks(
 ) -> CandidateListSource:
     """Build candidate lists from ``blocks(rows, columns)``, which yields cost matrices over these columns.
 
-    Together the blocks hold the rows in order. They are computed anew each time that lists grow.
+    The blocks contain consecutive rows. They are computed again each time that lists grow.
     """
 
     def list_subproblem(rows: IntArray, columns: IntArray) -> ListCandidates:
@@ -120,13 +124,13 @@ def candidates_from_blocks(
 
 
 def select_candidates(blocks: Iterable[FloatArray], length: int) -> CandidateLists:
-    """List the ``length`` cheapest columns of every row, ties by number; blocks (some rows, columns)."""
+    """List the ``length`` cheapest columns of every row, ties by number, from blocks of consecutive rows."""
     columns, costs, unlisted_bounds = zip(*(_select_cheapest(block, length) for block in blocks), strict=True)
     return CandidateLists(np.concatenate(columns), np.concatenate(costs), np.concatenate(unlisted_bounds))
 
 
 def describe_assignment(assignment: Assignment, *, rows: int, dense_limit: int) -> Message:
-    """Describe an assignment by candidate lists; ``rows`` of the original exceeded ``dense_limit``."""
+    """Describe an assignment by candidate lists, which was used because ``rows`` exceeded ``dense_limit``."""
     if not assignment.displaced_count:
         return Message(
             "sparse assignment: {rows} rows are more than dense_limit = {limit}; "
@@ -146,16 +150,16 @@ def describe_assignment(assignment: Assignment, *, rows: int, dense_limit: int) 
 
 
 def _select_cheapest(costs: FloatArray, length: int) -> tuple[IntArray, FloatArray, FloatArray]:
-    order, sorted_costs = k_smallest(np.ascontiguousarray(costs), length + 1)
-    lists_all = sorted_costs.shape[1] <= length
-    unlisted_bounds = np.full(len(costs), np.inf) if lists_all else sorted_costs[:, length]
+    order, sorted_costs = find_k_smallest(np.ascontiguousarray(costs), length + 1)
+    is_complete = sorted_costs.shape[1] <= length
+    unlisted_bounds = np.full(len(costs), np.inf) if is_complete else sorted_costs[:, length]
     return order[:, :length], sorted_costs[:, :length], unlisted_bounds
 
 
-def _assign_by_lists(list_rows: ListCandidates, rows: int, columns: int) -> IntArray:
-    """Return each row's column or -1 in the cheapest assignment.
+def _assign_by_lists(list_candidates: ListCandidates, rows: int, columns: int) -> IntArray:
+    """Return each row's column in the cheapest assignment, or -1 for unassigned rows.
 
-    Staying unassigned costs a row its ``unlisted_bounds``.
+    An unassigned row costs its ``unlisted_bounds``.
     """
     prices = np.zeros(rows), np.zeros(columns)
     partners = np.full(columns, FREE, dtype=np.int64), np.full(rows, FREE, dtype=np.int64)
@@ -163,9 +167,11 @@ def _assign_by_lists(list_rows: ListCandidates, rows: int, columns: int) -> IntA
     open_rows = np.arange(rows)
     for _ in range(_MAX_ROUNDS):
         for step, length in enumerate(LIST_LENGTHS):
-            due_rows = open_rows[growth_steps[open_rows] == step]
-            if len(due_rows):
-                candidates.add(due_rows, list_rows(due_rows, length, (0, *LIST_LENGTHS)[step]))
+            extended_rows = open_rows[growth_steps[open_rows] == step]
+            if len(extended_rows):
+                candidates.add(
+                    extended_rows, list_candidates(extended_rows, length, (0, *LIST_LENGTHS)[step])
+                )
         growth_steps[open_rows] += 1
         place_rows(
             open_rows,
@@ -188,9 +194,8 @@ def _assign_by_lists(list_rows: ListCandidates, rows: int, columns: int) -> IntA
 class _CandidatePool:
     """All candidate lists in one array: row r has ``columns[start[r]:end[r]]``.
 
-    A list that grows is appended anew.
-
-    ``columns`` and ``costs`` are filled up to ``used``; spare capacity keeps copying rare.
+    A longer list is appended at the end and replaces the shorter one. ``columns`` and ``costs`` are filled up
+    to ``used``; spare capacity makes copying rare.
     """
 
     start: IntArray

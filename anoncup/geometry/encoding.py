@@ -16,12 +16,12 @@ from anoncup.geometry.kernels import groups as kernels
 
 Vocabulary = dict[str, int]
 
-_MAX_SHORT_TEXTS = 512
+_MAX_DISTINCT_TEXTS = 512
 _LARGEST_KEY = int(np.iinfo(np.int64).max)
 
 
 def build_vocabulary(texts: Sequence[str]) -> Vocabulary:
-    """Number the distinct texts in order of appearance; texts are equal only if spelled identically."""
+    """Number the distinct texts in order of appearance."""
     return {text: code for code, text in enumerate(dict.fromkeys(texts))}
 
 
@@ -32,7 +32,7 @@ def extend_vocabulary(vocabulary: Vocabulary, texts: Sequence[str]) -> Vocabular
 
 
 def factorize(column: pd.Series) -> tuple[IntArray, list[str]]:
-    """Return a column's texts as codes in order of appearance, (n,), and the distinct texts."""
+    """Return a column's texts as codes (n,), numbered in order of appearance, and the distinct texts."""
     result = _factorize_short_texts(column)
     if result is not None:
         return result
@@ -41,7 +41,7 @@ def factorize(column: pd.Series) -> tuple[IntArray, list[str]]:
 
 
 def _factorize_short_texts(column: pd.Series) -> tuple[IntArray, list[str]] | None:
-    """Factorize a column with few distinct, short texts several times faster; None for other columns."""
+    """Factorize a column of few distinct, short texts with a fast kernel; None for other columns."""
     arrow_texts = pa.array(column.array) if isinstance(column.array, ArrowStringArray) else None
     if not isinstance(arrow_texts, pa.LargeStringArray) or arrow_texts.null_count:
         return None
@@ -49,8 +49,8 @@ def _factorize_short_texts(column: pd.Series) -> tuple[IntArray, list[str]] | No
     codes = np.empty(len(arrow_texts), dtype=np.int64)
     text_offsets = _view_readonly(offsets, np.int64)[arrow_texts.offset :]
     slots, (keys, first_rows) = (
-        np.full(2 * _MAX_SHORT_TEXTS, -1),
-        np.empty((2, _MAX_SHORT_TEXTS), dtype=np.int64),
+        np.full(2 * _MAX_DISTINCT_TEXTS, -1),
+        np.empty((2, _MAX_DISTINCT_TEXTS), dtype=np.int64),
     )
     character_bytes = _view_readonly(characters or b"", np.uint8)
     count = kernels.encode_texts(text_offsets, character_bytes, slots, keys, first_rows, codes)
@@ -72,7 +72,7 @@ def encode(texts: Sequence[str], vocabulary: Vocabulary) -> IntArray:
     return np.fromiter(map(vocabulary.__getitem__, texts), dtype=np.int64, count=len(texts))
 
 
-def column_texts(table: pd.DataFrame, column: str) -> list[str]:
+def get_column_texts(table: pd.DataFrame, column: str) -> list[str]:
     """Return a quasi-identifier column as a list of Python strings."""
     values: list[str] = table[column].tolist()
     return values
@@ -80,10 +80,10 @@ def column_texts(table: pd.DataFrame, column: str) -> list[str]:
 
 @dataclass(frozen=True)
 class GroupingStep:
-    """One step of grouping: the previous group and the codes of some columns are the digits of one key.
+    """One step of grouping rows, by the previous group and the codes of some more columns.
 
-    ``widths`` (columns,) are larger than the codes of each column; the new group is the key's position in
-    ``keys``, which are ascending.
+    Both are the digits of a key; ``widths`` (columns,) are the bases of the digits, larger than the codes of
+    each column. The new group is the position of the row's key in ``keys``, which are ascending.
     """
 
     widths: IntArray
@@ -91,7 +91,7 @@ class GroupingStep:
 
     @cached_property
     def hash_slots(self) -> IntArray:
-        """Hash table of key positions; with many keys it is several times faster than bisection."""
+        """Hash table of key positions. With many keys, it is several times faster than bisection."""
         hash_slots = np.full(4 << len(self.keys).bit_length(), -1)
         kernels.build_hash_slots(self.keys, hash_slots)
         return hash_slots
@@ -106,8 +106,8 @@ class GroupingStep:
 class RowGroups:
     """Groups of rows that have equal codes in every chosen column.
 
-    ``sizes`` (groups,) in ascending order of the codes. ``steps`` assign the same groups to rows of another
-    table; the last of them was applied to the ``keys`` (n,) of these rows.
+    ``sizes`` (groups,) are in ascending order of the codes. ``steps`` assign rows of another table to the
+    same groups. The last step turns ``keys`` (n,) into the groups of these rows.
     """
 
     keys: IntArray
@@ -137,9 +137,9 @@ def sort_rows_by_group(group_ids: IntArray, sizes: IntArray) -> IntArray:
 
 
 def group_rows(codes: IntArray, widths: Sequence[int] | None = None) -> RowGroups:
-    """Group the rows of an (n, columns) array of codes >= 0; without columns, all rows form one group.
+    """Group the rows of an array of codes >= 0, (n, columns); without columns, all rows form one group.
 
-    ``widths`` (columns,), if known: larger than the codes of each column.
+    ``widths`` (columns,) are larger than the codes of each column. They are computed if they are not given.
     """
     columns, rows = np.ascontiguousarray(codes.T), len(codes)
     widths_array = columns.max(axis=1, initial=0) + 1 if widths is None else np.array(widths, dtype=np.int64)
@@ -152,7 +152,7 @@ def group_rows(codes: IntArray, widths: Sequence[int] | None = None) -> RowGroup
 
 
 def assign_groups(groups: RowGroups, codes: IntArray) -> IntArray:
-    """Return the group of each row of another table, -1 if there is none; unknown codes are allowed."""
+    """Return the group of each row of another table, or -1 if it is in none, for example by unknown codes."""
     columns, group_ids, column_end = np.ascontiguousarray(codes.T), np.zeros(len(codes), dtype=np.int64), 0
     for step in groups.steps:
         column_start, column_end = column_end, column_end + len(step.widths)
@@ -161,7 +161,7 @@ def assign_groups(groups: RowGroups, codes: IntArray) -> IntArray:
 
 
 def _split_columns(widths: list[int], rows: int) -> Iterator[slice]:
-    """Yield slices of consecutive columns whose codes fit into one key with a group number."""
+    """Yield slices of consecutive columns whose codes and a group number together fit into a 64-bit key."""
     first, key_range = 0, rows
     for column, width in enumerate(widths):
         if key_range * width > _LARGEST_KEY and first < column:

@@ -1,1 +1,1 @@
-"""The model of a competition file, its values, parameters and timetable."""
+"""The rules of a competition: the data model of its file, parameters and timetable."""

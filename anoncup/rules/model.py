@@ -26,14 +26,14 @@ class Rules:
     timezone: str
     columns: Columns | None = None
     settings: Any = None
-    """Settings of the track itself, from the table with its name."""
+    """Settings of the track, from the table with its name."""
     measures: Mapping[str, MeasureSettings] = field(default_factory=dict)
     attackers: Mapping[str, AttackerSettings] = field(default_factory=dict)
     questions: Mapping[str, Parameters] = field(default_factory=dict)
-    """Parameters of each question that the file names."""
+    """Parameters of the questions that the file names."""
     scales: Mapping[str, float] = field(default_factory=dict)
     excessive: Excessive | None = field(default_factory=Excessive)
-    """None if the track has no distances; then nothing is excessive."""
+    """None in tracks without distances, where nothing is excessive."""
     ranking: Ranking = field(default_factory=Ranking)
     publication: Publication = field(default_factory=Publication)
     limits: Limits = field(default_factory=Limits)
@@ -41,7 +41,8 @@ class Rules:
     requires: Mapping[str, str] = field(default_factory=dict)
     """Version specifiers (PEP 440) of required packages."""
     scored_by: Mapping[str, str] = field(default_factory=dict)
-    """Names and versions of all parts that count, once fixed; see ``competition.scoring_versions``."""
+    """Versions of all parts that count, by name; empty until they are fixed. See
+    ``competition.scoring_versions``."""
 
     def measure_settings(self, name: str) -> MeasureSettings:
         """Return the settings of a measure, or the defaults if the file does not name it."""
@@ -51,17 +52,17 @@ class Rules:
         return self.attackers.get(name, AttackerSettings())
 
     def weight(self, name: str) -> float:
-        """Return the weight of a measure in U, 0 or more; with 0 it is only reported."""
+        """Return the weight of a measure in U; a measure with weight 0 is only reported."""
         return self.measure_settings(name).weight
 
     @property
     def threshold(self) -> float | None:
-        """The threshold of the rule against excessive anonymization, if there is one."""
+        """The threshold of the rule against excessive anonymization, or None."""
         return self.excessive.threshold if self.excessive else None
 
     @property
     def required_excessive(self) -> Excessive:
-        """The rule against excessive anonymization; raises NotFound if the track has no distances."""
+        """The rule against excessive anonymization. Raises NotFound if the track has none."""
         if self.excessive is None:
             raise NotFound(
                 "the {track} track has no rule against excessive anonymization",
@@ -72,7 +73,7 @@ class Rules:
 
     @property
     def weights(self) -> dict[str, float]:
-        """The weights of the measures in U, all above 0, in the order of the file."""
+        """The positive weights of measures, in the order of the file."""
         return {name: settings.weight for name, settings in self.measures.items() if settings.weight > 0}
 
     def phase(self, name: str) -> Phase | None:

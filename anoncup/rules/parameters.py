@@ -1,4 +1,4 @@
-"""Parameters of measures, attackers and methods, used by the file format, forms, pages and commands."""
+"""Parameters of measures, attackers, methods and questions, for files, forms, pages and commands."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import Literal
 
 from anoncup.messages import Message
 from anoncup.rules.toml_values import (
-    build_wrong_value,
+    build_value_error,
     make_choice_reader,
     make_names_reader,
     read_count,
@@ -16,7 +16,7 @@ from anoncup.rules.toml_values import (
 
 _ParameterKind = Literal["columns", "column", "choice", "whole", "amount", "share"]
 Roles = Mapping[str, tuple[str, ...]]
-"""The columns of a contest by their role in the track."""
+"""The columns of a contest by role."""
 ParameterValue = tuple[str, ...] | str | float | None
 
 _NUMBER_READERS: Mapping[str, Callable[[object, str], float]] = {
@@ -25,19 +25,22 @@ _NUMBER_READERS: Mapping[str, Callable[[object, str], float]] = {
     "share": read_share,
 }
 
-_MAX_WHOLE_DIGITS = 10
-"""Whole numbers have fewer digits than this; longer ones exceed every limit anyway."""
+_WHOLE_DIGIT_LIMIT = 10
+"""Texts of fewer digits are parsed as whole numbers. Longer numbers exceed every limit anyway."""
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
     """A parameter of a measure, attacker, method or question.
 
-    ``role_or_choices`` is the role of the allowed columns, or the tuple of choices with the default first.
+    ``role_or_choices``: the role of the allowed columns, or the allowed choices.
 
-    ``default`` depends on the kind. For ``columns`` it is their names, the number of leading columns of the
-    role, or None for all of them. For a number it is a value, or None if the part determines it. A single
-    column defaults to the first of its role, a choice to the first choice.
+    The default depends on the kind:
+
+    - ``columns``: ``default`` contains their names, the number of leading columns of the role, or None for
+      all columns of the role.
+    - Numbers: ``default`` is a number, or None if the measure, attacker or method determines it.
+    - ``column`` and ``choice``: the default is the first column of the role, or the first choice.
     """
 
     name: str
@@ -62,7 +65,7 @@ class Parameter:
         )
 
     def resolve_default(self, roles: Roles) -> ParameterValue:
-        """Return the value that applies if none is given."""
+        """Return the value that is used if none is given."""
         if self.is_number:
             return self.default
         allowed = self.allowed_names(roles)
@@ -85,11 +88,11 @@ class Parameter:
         return _NUMBER_READERS[self.kind](value, path)
 
     def parse_text(self, text: str, roles: Roles) -> ParameterValue:
-        """Parse a typed value, with commas between columns; raise InvalidCompetition if it is invalid."""
+        """Parse a typed value, with commas between columns; raise InvalidCompetition if it is not allowed."""
         if self.is_number:
             return self.read(_parse_number(text), self.name, roles)
         if self.kind == "column" and not text.strip():
-            raise build_wrong_value(self.name, Message("the name of a column"))
+            raise build_value_error(self.name, Message("the name of a column"))
         return self.read(text.split(",") if self.is_list else text, self.name, roles)
 
     def drop_unknown_columns(self, value: ParameterValue, roles: Roles) -> ParameterValue:
@@ -103,8 +106,8 @@ class Parameter:
 
 
 def _parse_number(text: str) -> float | str:
-    """Parse a number. Other text is returned unchanged, so that the reader can refuse it."""
-    if text.isascii() and text.isdecimal() and len(text) < _MAX_WHOLE_DIGITS:
+    """Parse a number. Other text is returned unchanged, and the reader then rejects it."""
+    if text.isascii() and text.isdecimal() and len(text) < _WHOLE_DIGIT_LIMIT:
         return int(text)
     try:
         return float(text)

@@ -1,7 +1,7 @@
-"""The timetable of a competition: its phases, the number of finals, and the notice before a reveal.
+"""The timetable of a competition: its phases, ranking rule, notice before a reveal, and some limits.
 
-The clock reads only this part of a competition file. It needs no code of measures, so that no measure can
-slow down or stop the clock.
+The clock is the process that opens and closes phases. It reads only this part of a competition file, without
+the code of measures, so that no measure can slow it down or stop it.
 """
 
 from collections.abc import Iterable, Mapping
@@ -16,7 +16,7 @@ from anoncup.rules.settings import Limits, Phase, Publication, Ranking
 from anoncup.rules.toml_text import parse_toml, replace_tables
 from anoncup.rules.toml_values import (
     TomlTable,
-    build_wrong_value,
+    build_value_error,
     make_choice_reader,
     make_moment_reader,
     read_count,
@@ -25,15 +25,16 @@ from anoncup.rules.toml_values import (
 )
 
 _FORMAT_VERSION = 1
-_PHASES = ("anonymization", "reidentification")
-TIMETABLE_CAPS = ("valid_per_day", "valid_total", "guesses_per_target")
+_PHASE_NAMES = ("anonymization", "reidentification")
+RECORDED_LIMITS = ("valid_per_day", "valid_total", "guesses_per_target")
 
 
 @dataclass(frozen=True, slots=True)
 class Timetable:
-    """The phases, ranking and caps of a competition.
+    """The phases, ranking rule and some limits of a competition.
 
-    ``reveal_notice``: how long an earlier end must have been observed before the reveal may move to it.
+    ``reveal_notice``: after an end was moved to an earlier time, the new end must have been observed for so
+    long before the reveal may follow it.
     """
 
     phases: tuple[Phase, ...]
@@ -41,7 +42,7 @@ class Timetable:
     reveal_notice: timedelta
     zone: ZoneInfo
     limits: Mapping[str, int]
-    """The caps that the clock records (``TIMETABLE_CAPS``)."""
+    """The limits that the clock records, which are those named in ``RECORDED_LIMITS``."""
 
     def phase(self, name: str) -> Phase | None:
         return next((phase for phase in self.phases if phase.name == name), None)
@@ -50,20 +51,20 @@ class Timetable:
 def parse_timetable(text: str) -> Timetable:
     """Parse the timetable of a competition file, even if this installation cannot read the rest of it."""
     table = TomlTable(parse_toml(text), "")
-    read_format(table)
+    check_format(table)
     zone = read_zone(table)
     return Timetable(
         read_phases(table, zone),
         read_ranking(table.take_table("ranking")),
         timedelta(hours=read_notice_hours(table.take_table("publication"))),
         zone,
-        _read_caps(table.take_table("limits")),
+        _read_limits(table.take_table("limits")),
     )
 
 
-def read_format(table: TomlTable) -> None:
+def check_format(table: TomlTable) -> None:
     if table.take("format", read_count) != _FORMAT_VERSION:
-        raise build_wrong_value("format", Message(str(_FORMAT_VERSION)))
+        raise build_value_error("format", Message(str(_FORMAT_VERSION)))
 
 
 def read_zone(table: TomlTable) -> ZoneInfo:
@@ -71,7 +72,7 @@ def read_zone(table: TomlTable) -> ZoneInfo:
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
-        raise build_wrong_value("timezone", Message("the name of a time zone such as Asia/Tokyo")) from None
+        raise build_value_error("timezone", Message("the name of a time zone such as Asia/Tokyo")) from None
 
 
 def read_ranking(table: TomlTable) -> Ranking:
@@ -83,24 +84,24 @@ def read_ranking(table: TomlTable) -> Ranking:
     return Ranking(rule, finals)
 
 
-def read_notice_hours(publication: TomlTable) -> int:
-    return cast(int, publication.take("reveal_notice_hours", read_hours, Publication().reveal_notice_hours))
+def read_notice_hours(table: TomlTable) -> int:
+    return cast(int, table.take("reveal_notice_hours", read_hours, Publication().reveal_notice_hours))
 
 
-def _read_caps(limits: TomlTable) -> dict[str, int]:
+def _read_limits(table: TomlTable) -> dict[str, int]:
     return {
-        name: cast(int, limits.take(name, read_count, getattr(Limits(), name))) for name in TIMETABLE_CAPS
+        name: cast(int, table.take(name, read_count, getattr(Limits(), name))) for name in RECORDED_LIMITS
     }
 
 
 def read_phases(table: TomlTable, zone: ZoneInfo) -> tuple[Phase, ...]:
     raw = table.raw.pop("phases", [])
     if not isinstance(raw, list):
-        raise build_wrong_value("phases", Message("a list of tables [[phases]]"))
+        raise build_value_error("phases", Message("a list of tables [[phases]]"))
     phases = tuple(_read_phase(TomlTable(entry, f"phases[{index}]"), zone) for index, entry in enumerate(raw))
-    order = [_PHASES.index(phase.name) for phase in phases]
+    order = [_PHASE_NAMES.index(phase.name) for phase in phases]
     if order != sorted(set(order)):
-        raise build_wrong_value(
+        raise build_value_error(
             "phases", Message("at most one anonymization and then one reidentification phase")
         )
     for earlier, later in pairwise(phases):
@@ -112,19 +113,19 @@ def read_phases(table: TomlTable, zone: ZoneInfo) -> tuple[Phase, ...]:
                 earlier=earlier.name,
                 end=earlier.end.isoformat(),
             )
-            raise build_wrong_value("phases", message)
+            raise build_value_error("phases", message)
     return phases
 
 
 def _read_phase(table: TomlTable, zone: ZoneInfo) -> Phase:
     name = cast(
-        Literal["anonymization", "reidentification"], table.take("name", make_choice_reader(*_PHASES))
+        Literal["anonymization", "reidentification"], table.take("name", make_choice_reader(*_PHASE_NAMES))
     )
     start = cast(datetime, table.take("start", make_moment_reader(zone)))
     end = cast(datetime, table.take("end", make_moment_reader(zone)))
     table.reject_unknown_keys()
     if not start < end:
-        raise build_wrong_value(table.path, Message("a window that starts before it ends"))
+        raise build_value_error(table.path, Message("a window that starts before it ends"))
     return Phase(name, start, end)
 
 

@@ -20,7 +20,7 @@ class Columns:
 
 @dataclass(frozen=True, slots=True)
 class MeasureSettings:
-    """Settings of a measure. With weight 0 it is reported but not part of U."""
+    """Settings of a measure. With weight 0 it is only reported and does not affect U."""
 
     weight: float = 0.0
     parameters: Parameters = field(default_factory=dict)
@@ -28,7 +28,7 @@ class MeasureSettings:
 
 @dataclass(frozen=True, slots=True)
 class AttackerSettings:
-    """Settings of an attacker. If ``counts`` is False, it is reported but not part of E."""
+    """Settings of an attacker. If ``counts`` is False, it is only reported and does not affect E."""
 
     counts: bool = True
     parameters: Parameters = field(default_factory=dict)
@@ -49,15 +49,16 @@ class Ranking:
 
 
 OVERALL_DIGITS = 4
-"""Decimals of ``overall`` that others see before the reveal."""
+"""Number of decimals of ``overall`` that others see before the reveal."""
 
 
 @dataclass(frozen=True, slots=True)
 class Publication:
     """Visibility of boards, scores and owners.
 
-    ``digits`` is the number of decimals of U and E that others see before the reveal. ``owners`` tells
-    whether targets show their teams before the reveal; hiding them is no guarantee (docs/publication.md).
+    ``digits``: number of decimals of U and E that others see before the reveal. ``owners``: whether targets
+    show the teams that made them before the reveal. Hiding them does not guarantee that nobody finds out; see
+    ``docs/publication.md``.
     """
 
     board: Literal["public", "teams", "organizers"] = "public"
@@ -71,7 +72,7 @@ class Publication:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits for uploads. ``min_rows_kept`` is None in tracks without deletion of rows."""
+    """Limits of uploads. ``min_rows_kept`` is a share of the rows, or None in tracks without deletion."""
 
     min_rows_kept: float | None = 0.5
     valid_per_day: int = 10
@@ -92,8 +93,9 @@ class Phase:
 
 
 def count_required_rows(share: float, rows: int) -> int:
-    """Return the minimum number of rows of a release: ``share`` of ``rows``, rounded up.
+    """Return the minimum number of rows of a release, ``share`` of ``rows`` rounded up.
 
-    The share is treated as an exact decimal: 0.7 of 10 rows are 7, not 8.
+    The share counts as an exact decimal fraction, so that binary rounding never requires one row too many:
+    0.7 of 10 rows are 7, not 8.
     """
     return ceil(Fraction(repr(share)) * rows)

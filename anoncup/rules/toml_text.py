@@ -1,4 +1,4 @@
-"""Parse untrusted TOML, and replace tables in the text of a competition file."""
+"""Parse untrusted TOML, format values, and replace tables in the text of a competition file."""
 
 import re
 import tomllib
@@ -18,7 +18,7 @@ _LOCATION = re.compile(r"line (\d+), column (\d+)")
 _MAX_BYTES = 1 << 20
 MAX_CHARACTERS = 1_000_000
 _TOO_MANY_KEY_PARTS = re.compile(r"""(?:\.[ \t]*(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*){64}""")
-"""Matches dotted keys with more than 64 parts: parsing one takes time quadratic in its length."""
+"""Dotted keys with more than 64 parts. The time to parse a key is quadratic in its length."""
 
 
 def decode_file(file: bytes) -> str:
@@ -46,14 +46,14 @@ def parse_toml(text: str) -> dict[str, object]:
 def _parse_with(parse: Callable[[str], DocumentT], text: str) -> DocumentT:
     try:
         return parse(text)
-    except ValueError as problem:  # also raised for integers with too many digits
+    except ValueError as problem:  # Integers with too many digits raise it too.
         raise _build_toml_error(str(problem)) from None
     except RecursionError:
         raise InvalidCompetition("not valid TOML: nested too deeply", code="not_toml") from None
 
 
 def _build_toml_error(description: str) -> InvalidCompetition:
-    """Build the error from the library's message, with the position as separate values."""
+    """Build the error from the library's message, with line and column as separate values."""
     reason, _, position = description.removesuffix(")").rpartition(" (at ")
     if position == "end of document":
         return InvalidCompetition(
@@ -71,13 +71,13 @@ def _build_toml_error(description: str) -> InvalidCompetition:
 
 
 def replace_tables(text: str, name: str, body: str) -> str:
-    """Remove the tables ``[name]``, ``[[name]]`` and ``[name.…]`` and append ``body``."""
+    """Remove the tables ``[name]``, ``[[name]]`` and ``[name.*]``, and append ``body``."""
     parse_toml(text)
-    parts = [
+    kept_parts = [
         _extract_trailing_comments(item) if key is not None and key.key == name else _render_item(key, item)
         for key, item in _parse_with(tomlkit.parse, text).body
     ]
-    return "".join(parts).rstrip() + "\n\n" + body.strip() + "\n"
+    return "".join(kept_parts).rstrip() + "\n\n" + body.strip() + "\n"
 
 
 def _render_item(key: Key | None, item: Item) -> str:
@@ -109,7 +109,7 @@ def format_value(value: object) -> str:
     ('["a", "say \\\\"b\\\\""]', 'true', '0.5')
     """
     if isinstance(value, datetime):
-        return value.isoformat()  # the library would change +00:00 to Z, but a file keeps its bytes
+        return value.isoformat()  # The library would write Z for +00:00, but the file must not change.
     return tomlkit.item(value).as_string()
 
 

@@ -1,4 +1,4 @@
-"""Readers for typed TOML values; errors name the path of the invalid value."""
+"""Readers of TOML values with a type. Their errors name the path of the invalid value."""
 
 import re
 import sys
@@ -12,11 +12,11 @@ from anoncup.messages import Message
 CONTROL_CHARACTER = re.compile(r"[\x00-\x1f\x7f]")
 MAX_NUMBER = sys.float_info.max
 MAX_HOURS = 8760
-"""A year."""
+"""One year."""
 
 
 class TomlTable:
-    """A TOML table being read: take typed values by key, then reject the keys that are left."""
+    """A TOML table that is being read: callers take the values that they know, then reject all other keys."""
 
     def __init__(self, raw: object, path: str) -> None:
         if not isinstance(raw, dict):
@@ -28,7 +28,7 @@ class TomlTable:
         return f"{self.path}.{key}" if self.path else key
 
     def take(self, key: str, reader: Callable[[object, str], object], *default: object) -> object:
-        """Remove and return the value of ``key``, read by ``reader``. Without a default it is required."""
+        """Remove a key and return its value, read by ``reader``. Without a default, the key is required."""
         if key in self.raw:
             return reader(self.raw.pop(key), self.path_of(key))
         if not default:
@@ -50,13 +50,13 @@ class TomlTable:
             )
 
 
-def build_wrong_value(path: str, expected: Message) -> InvalidCompetition:
+def build_value_error(path: str, expected: Message) -> InvalidCompetition:
     return InvalidCompetition("{key} must be {expected}", code="wrong_value", key=path, expected=expected)
 
 
 def read_text(value: object, path: str) -> str:
     if not isinstance(value, str) or not value.strip() or len(value) > 200 or CONTROL_CHARACTER.search(value):
-        raise build_wrong_value(
+        raise build_value_error(
             path, Message("a text of 1 to 200 characters, none of them a control character")
         )
     return value
@@ -64,26 +64,26 @@ def read_text(value: object, path: str) -> str:
 
 def read_flag(value: object, path: str) -> bool:
     if not isinstance(value, bool):
-        raise build_wrong_value(path, Message("true or false"))
+        raise build_value_error(path, Message("true or false"))
     return value
 
 
 def read_number(value: object, path: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= MAX_NUMBER:
-        raise build_wrong_value(path, Message("a finite number, 0 or more"))
+        raise build_value_error(path, Message("a finite number, 0 or more"))
     return float(value)
 
 
 def read_share(value: object, path: str) -> float:
     if read_number(value, path) > 1:
-        raise build_wrong_value(path, Message("a number from 0 to 1"))
+        raise build_value_error(path, Message("a number from 0 to 1"))
     return read_number(value, path)
 
 
 def make_whole_reader(minimum: int, maximum: int) -> Callable[[object, str], int]:
     def read(value: object, path: str) -> int:
         if isinstance(value, bool) or not isinstance(value, int) or not minimum <= value <= maximum:
-            raise build_wrong_value(
+            raise build_value_error(
                 path, Message("a whole number from {least:,} to {most:,}", least=minimum, most=maximum)
             )
         return value
@@ -98,25 +98,25 @@ read_hours = make_whole_reader(0, MAX_HOURS)
 def make_choice_reader(*allowed: str) -> Callable[[object, str], str]:
     def read(value: object, path: str) -> str:
         if value not in allowed:
-            raise build_wrong_value(path, Message("one of {names}", names=allowed))
+            raise build_value_error(path, Message("one of {names}", names=allowed))
         return str(value)
 
     return read
 
 
 def make_names_reader(allowed: tuple[str, ...] | None = None) -> Callable[[object, str], tuple[str, ...]]:
-    """Return a reader for a list of distinct names, limited to ``allowed`` and in its order if given."""
+    """Return a reader of a list of distinct names, in the order of ``allowed`` if it is given."""
     allowed_names = frozenset(allowed or ())
 
     def read(value: object, path: str) -> tuple[str, ...]:
         if not isinstance(value, list) or not value or not all(isinstance(name, str) for name in value):
-            raise build_wrong_value(path, Message("a list of column names"))
+            raise build_value_error(path, Message("a list of column names"))
         if len(set(value)) != len(value):
-            raise build_wrong_value(path, Message("a list without repetitions"))
+            raise build_value_error(path, Message("a list without repetitions"))
         if allowed is None:
             return tuple(value)
         if not all(name.strip() or name in allowed_names for name in value):
-            raise build_wrong_value(path, Message("a list of column names"))
+            raise build_value_error(path, Message("a list of column names"))
         for name in value:
             if name not in allowed_names:
                 raise InvalidCompetition(
@@ -129,11 +129,11 @@ def make_names_reader(allowed: tuple[str, ...] | None = None) -> Callable[[objec
 
 
 def make_moment_reader(zone: ZoneInfo) -> Callable[[object, str], datetime]:
-    """Return a reader for a date and time; values without an offset are in the competition's time zone."""
+    """Return a reader of a date and time. Values without an offset are in the competition's time zone."""
 
     def read(value: object, path: str) -> datetime:
         if not isinstance(value, datetime) or not 1970 <= value.year < 9999:
-            raise build_wrong_value(path, Message("a date and time such as 2027-01-10T09:00:00+09:00"))
+            raise build_value_error(path, Message("a date and time such as 2027-01-10T09:00:00+09:00"))
         return value if value.tzinfo else value.replace(tzinfo=zone)
 
     return read

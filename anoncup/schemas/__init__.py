@@ -1,6 +1,7 @@
 """Schemas of the API, shared by the service, its clients and the command line.
 
-They depend on neither the database nor the server. The client parses the same types that the API returns.
+They depend neither on the database nor on the server. The client parses responses into the types that the
+API returns.
 """
 
 from anoncup.schemas.accounts import (

@@ -1,4 +1,4 @@
-"""Schemas of the advice on thresholds, as stored, returned by the API and printed."""
+"""Schemas of threshold reports. The same form is stored, returned by the API and printed."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -57,7 +57,7 @@ EXAMPLE: dict[str, Any] = {
         "errors": [{"threshold": 0.2, "rejected": 0, "mixed": 0, "passing": {"shift": 0.0}}],
     },
 }
-"""One example of the whole, because examples of its parts would not be consistent with each other."""
+"""One example of the whole report, as examples of its parts would not be consistent with each other."""
 
 
 class Cheat(VerdictPart):
@@ -122,7 +122,7 @@ class ErrorCounts(VerdictPart):
 
     @property
     def max_passing(self) -> float:
-        """Share of passing cheats, of the type that passes most often."""
+        """The share of cheats that pass, for the type that passes most often."""
         return max(self.passing.values(), default=0.0)
 
 
@@ -142,7 +142,7 @@ class AdviceEvidence(VerdictPart):
 
     @property
     def accepted_means(self) -> list[float]:
-        """Mean distances of the honest releases that some threshold accepts."""
+        """The mean distances of the honest releases that some threshold accepts."""
         return [trial.mean for trial in self.honest if trial.mean is not None]
 
 
@@ -175,12 +175,12 @@ class Advice(VerdictPart):
 
     @property
     def remedy_message(self) -> Message | None:
-        """Advice on changes if no threshold can be guaranteed."""
+        """What the organizers can change if no threshold can be guaranteed."""
         return None if self.remedy_template is None else deserialize_prefixed("remedy", self.model_dump())
 
     @property
     def recommended_threshold(self) -> float | None:
-        """The recommended threshold, if one separates honest releases from cheats."""
+        """The recommended threshold; None if none separates honest releases from cheats."""
         return None if self.evidence.separates is False else self.evidence.threshold
 
     def allows(self, threshold: float) -> bool:
@@ -193,5 +193,5 @@ class Advice(VerdictPart):
 
 
 def parse_advice(stored: Mapping[str, Any]) -> Advice:
-    """Parse the JSON form of a threshold report, as it is stored."""
+    """Parse a threshold report from its stored JSON form."""
     return Advice.model_validate(stored)

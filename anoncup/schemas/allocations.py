@@ -1,4 +1,4 @@
-"""Schemas of allocations: the data that the service draws for each team."""
+"""Schemas of allocations: the data that the service assigns to each team by lot."""
 
 from datetime import datetime
 from typing import Annotated

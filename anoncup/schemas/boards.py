@@ -12,15 +12,16 @@ from anoncup.messages import N_, P_
 from anoncup.schemas.fields import Form, Id, Moment, Rows, Slug, TeamName, Title, example, omit_if_none
 
 _NOT_IN_SHEET = "aside"
-"""Marks fields that are no columns of the exported sheet, because they depend on the viewer or are drawn."""
+"""Marks fields that the exported sheet leaves out: they depend on the viewer or are only drawn."""
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnLabel:
     """The heading and sort order of a column.
 
-    ``brief`` is the heading in a terminal, ``page`` the heading on a page; empty if it is not shown there.
-    ``unit`` follows the heading on the page. ``sort`` and ``largest_first`` tell how the page sorts its rows.
+    ``brief`` is the heading in a terminal and ``page`` that on a page; a column without one is not shown
+    there. ``unit`` follows the heading on the page. ``sort`` and ``largest_first`` control how the page sorts
+    rows by this column.
     """
 
     brief: str
@@ -114,7 +115,7 @@ class AttackBoardBase(BoardBase):
 
     @property
     def distinct_questions(self) -> tuple[str, ...]:
-        """The questions if there are several, else nothing."""
+        """The questions if there are several, otherwise an empty tuple."""
         return self.questions if len(self.questions) > 1 else ()
 
 
@@ -247,7 +248,7 @@ class AttackersBoard(AttackBoardBase):
 
     @property
     def columns(self) -> Mapping[str, ColumnLabel]:
-        """The displayed columns, apart from those for each of several questions."""
+        """The displayed columns, without those of single questions."""
         return AttackersRow.COLUMNS if self.counted else AttackersRow.UNCOUNTED_COLUMNS
 
 

@@ -1,4 +1,4 @@
-"""All stable codes of errors, failures and problems in files, each with a sentence."""
+"""All stable codes of errors, failures and problems in files, each with an example of its sentence."""
 
 PROBLEM_SENTENCES: dict[str, str] = {
     "422.announcement_text": "an announcement is text of bounded length, without control characters",
@@ -169,7 +169,7 @@ PROBLEM_SENTENCES: dict[str, str] = {
     "422.wrong_type": "a value of the competition file is of the wrong type",
     "422.wrong_value": "a value of the competition file is not one of those allowed",
 }
-"""Sentences by HTTP status and ``code``; three codes occur with two statuses."""
+"""Sentences of errors by HTTP status and ``code``. Three codes occur with two statuses."""
 ERROR_SENTENCES = {answer.partition(".")[2]: sentence for answer, sentence in PROBLEM_SENTENCES.items()}
 
 FAILURE_SENTENCES = {
@@ -186,7 +186,7 @@ FAILURE_SENTENCES = {
     "storage_unavailable": "the file store could not be reached",
     "time_limit": "it took longer than scoring may take",
 }
-"""Values of ``failure_code``: reasons why a worker did not finish a job."""
+"""Sentences by ``failure_code``, the reason why a worker did not finish a job."""
 
 FILE_PROBLEM_SENTENCES: dict[str, str] = {
     "answer_is_drawn": "the service has drawn the answer itself: do not send a secret",
@@ -241,4 +241,4 @@ FILE_PROBLEM_SENTENCES: dict[str, str] = {
     "wrong_month": "a date has left its month",
     "wrong_share": "not the share of rows is kept that should be",
 }
-"""Codes of the entries in ``errors`` of ``malformed_upload``."""
+"""Sentences by ``code`` of the entries in ``errors`` of ``malformed_upload``."""

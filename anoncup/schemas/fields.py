@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 def example(value: object) -> Any:
     """Return a field with an example for the OpenAPI document.
 
-    Flags, fields with a default and fields that may be null need none.
+    Booleans, fields with a default and fields that may be null need no example.
     """
     return Field(examples=[value])
 
@@ -23,9 +23,9 @@ def omit_if_none(**options: Any) -> Any:
 
 
 def open_enum(*values: str) -> WithJsonSchema:
-    """Return the schema of an open enum: the document lists the known values, but others are accepted.
+    """Return the schema of a string whose known values the OpenAPI document lists.
 
-    A later version of the service may have more of them.
+    Clients accept other values, too, as a later version of the service may have more.
     """
     return WithJsonSchema({"type": "string", "enum": list(values)})
 
@@ -34,7 +34,7 @@ DIGEST = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 ID = "0197f3a2-5c1e-7d43-9b60-2f4e8c1d7a55"
 
 Number = Annotated[int | float, WithJsonSchema({"type": "number"})]
-"""Integers stay integers in JSON."""
+"""A number that stays an integer in JSON if it is one."""
 Id = Annotated[UUID, example(ID)]
 Moment = Annotated[datetime, example("2027-01-11T05:30:00Z")]
 Entered = Annotated[
@@ -51,10 +51,11 @@ Digests = Annotated[dict[str, str], example({"anonymized.csv": DIGEST})]
 
 @dataclass(frozen=True, slots=True)
 class ChildConstraint:
-    """Additional constraints on a field in the result of a scoring process, which is less trusted than a row.
+    """Additional constraints on a field in the result of a scoring process.
 
-    ``required``: must be present, although API responses may omit it. ``sent_by_child``: False for fields
-    that the process never sends. ``limits``: keyword arguments of pydantic's ``Field``.
+    Such a result is trusted less than a row of the database. A ``required`` field must be present, although
+    API responses may omit it. ``sent_by_child`` is False for fields that the process never sends. ``limits``
+    are keyword arguments of pydantic's ``Field``.
     """
 
     required: bool = False

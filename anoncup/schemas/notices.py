@@ -22,7 +22,7 @@ class FailureFields(Form):
 
 
 def build_failure_fields(reason: CodedMessage | None) -> dict[str, Any]:
-    """Return the values of the fields in ``FailureFields``."""
+    """Return values for the fields of ``FailureFields``; all are None without a reason."""
     if reason is None:
         return dict.fromkeys(FailureFields.model_fields)
     notice = describe(reason.code, reason.message)
@@ -50,7 +50,7 @@ class Notice(Form):
 
     @property
     def sentence(self) -> Message:
-        """The message. It can be translated if it was read from storage, but not from an API response."""
+        """The message. It can only be translated if the notice was read from storage."""
         if self.template is None:
             return Message(self.message)
         return Message.from_json({"template": self.template, "values": self.values, "plural": self.plural})

@@ -9,13 +9,13 @@ from anoncup.schemas.competitions import State
 from anoncup.schemas.fields import Form, Id, Moment, Slug, example, open_enum
 from anoncup.schemas.notices import FailureFields
 
-_STEPS = ("releases", "scores", "finals", "targets", "guesses", "judged", "reveal")
+_STEP_NAMES = ("releases", "scores", "finals", "targets", "guesses", "judged", "reveal")
 
 
 class RehearsalStep(Form):
     """What is done of it, and how much there is to do; a number of None: nobody knows yet."""
 
-    step: Annotated[str, open_enum(*_STEPS), example("scores")]
+    step: Annotated[str, open_enum(*_STEP_NAMES), example("scores")]
     done: Annotated[int, example(12)]
     of: Annotated[int | None, example(20)]
     first: Annotated[

@@ -1,4 +1,4 @@
-"""Schemas of verdicts, as stored, returned by the API and printed."""
+"""Schemas of verdicts. The same form is stored, returned by the API and printed."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
@@ -18,7 +18,7 @@ _PAIR = ChildConstraint(limits={"min_length": 2, "max_length": 2})
 Share = Annotated[Number, ChildConstraint(limits={"ge": 0, "le": 1})]
 _VERDICTS = "accepted", "rejected"
 FORMAT = {"format": 1}
-"""Additional fields of a stored verdict."""
+"""Fields that are added to a verdict when it is stored."""
 
 
 _EXAMPLE_COUNTS = {8: 3, 11: 12, 14: 16, 17: 11, 20: 6, 27: 1, 36: 1}
@@ -48,7 +48,7 @@ _EXAMPLE: dict[str, Any] = {
     "security": 0.18,
     "overall": 0.132,
 }
-"""One example of the whole, because examples of its parts would not be consistent with each other."""
+"""One example of the whole verdict, as examples of its parts would not be consistent with each other."""
 
 
 class VerdictPart(Form):
@@ -93,7 +93,7 @@ class AttackerVerdict(VerdictPart):
 
     @property
     def effective_risk(self) -> Number:
-        """The risk that counts towards E: the separate risk if there is one, else the rate."""
+        """The risk that counts towards E (docs/scoring.md): ``risk`` if it is given, else the rate."""
         return self.rate if self.risk is None else self.risk
 
     @property
@@ -114,7 +114,7 @@ class GuessOutcome(VerdictPart):
 
     @property
     def correct_count(self) -> int | None:
-        """``correct`` if it is a whole number; otherwise it is not a count."""
+        """``correct`` if it is a whole number; None if it is an expectation or missing."""
         return None if self.correct is None or self.correct % 1 else int(self.correct)
 
 
@@ -178,5 +178,5 @@ class Verdict(VerdictPart):
 
 
 def parse_verdict(stored: Mapping[str, Any]) -> Verdict:
-    """Parse the JSON form of a verdict, as it is stored."""
+    """Parse a verdict from its stored JSON form."""
     return Verdict.model_validate(stored)

@@ -1,1 +1,1 @@
-"""Reading of uploaded files: CSV, encodings, line numbers."""
+"""Uploaded files: parsing of CSV, encodings, foreign formats and line numbers."""

@@ -1,4 +1,4 @@
-"""Parsing of uploaded CSV files into text cells, or InvalidUpload with file, row, column and code."""
+"""Parse uploaded CSV files into text cells. Errors name the file, row, column and kind of each problem."""
 
 import codecs
 import csv
@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 
 from anoncup.errors import MAX_LISTED_PROBLEMS, MAX_VALUE_LENGTH, FileProblem, InvalidUpload
 from anoncup.messages import N_, Message, PluralMessage
-from anoncup.tables.files import MAX_CELL, MAX_ROWS, Remark
+from anoncup.tables.files import MAX_CELL_LENGTH, MAX_ROWS, Remark
 from anoncup.tables.foreign_formats import (
     CHUNK_BYTES,
     INVISIBLE_PATTERN,
+    build_invalid_byte_problem,
     find_invalid_utf8,
-    invalid_byte_problem,
     list_invisible_codes,
     reject_foreign_formats,
 )
@@ -34,21 +34,21 @@ _REDACTED_TEXTS = {
     "header": N_("the columns in the first line are not the required ones"),
     "encoding": N_("the file is not UTF-8 text"),
 }
-"""Messages by code that replace those which could repeat the content of a file."""
-_MAX_HEADER = 1_000_000
-"""Characters; the rest of a longer header is ignored."""
+"""Messages by code. They replace messages that could repeat the content of a file."""
+_MAX_HEADER_LENGTH = 1_000_000
+"""Maximum number of characters of a header; the rest is ignored."""
 CONTROL_PATTERN = r"[\x00-\x08\x0a-\x1f\x7f]"
 _MIN_INVISIBLE_BYTE = 0xE2
 
 
 class Problems:
-    """The problems found in one file: all are counted, the first few are kept."""
+    """The problems found in one file. All are counted, but only the first few are kept."""
 
     def __init__(self, file: str) -> None:
         self.file = file
-        self.listed: list[FileProblem] = []
+        self.first_problems: list[FileProblem] = []
         self.total = 0
-        self.bad_rows: dict[str, NDArray[np.bool_]] = {}
+        self.bad_rows_by_column: dict[str, NDArray[np.bool_]] = {}
 
     def add(
         self,
@@ -61,8 +61,8 @@ class Problems:
         value: str | None = None,
     ) -> None:
         self.total += 1
-        if len(self.listed) < MAX_LISTED_PROBLEMS:
-            self.listed.append(FileProblem(self.file, row, column, code, message, line, value))
+        if len(self.first_problems) < MAX_LISTED_PROBLEMS:
+            self.first_problems.append(FileProblem(self.file, row, column, code, message, line, value))
 
     def add_rows(
         self,
@@ -73,12 +73,12 @@ class Problems:
         *,
         cells: pa.Array,
     ) -> None:
-        """Add a problem for every marked row of a column, unless its cell has one already.
+        """Add a problem for every marked row of a column, unless its cell already has one.
 
-        ``reason``: what is wrong, or a function that describes it for the cell.
+        ``reason``: the text of the problem, or a function that returns it for a cell.
         """
-        already_bad = self.bad_rows.get(column, np.zeros(len(is_bad), dtype=bool))
-        self.bad_rows[column] = already_bad | is_bad
+        already_bad = self.bad_rows_by_column.get(column, np.zeros(len(is_bad), dtype=bool))
+        self.bad_rows_by_column[column] = already_bad | is_bad
         rows = np.flatnonzero(is_bad & ~already_bad)
         for row in rows[:MAX_LISTED_PROBLEMS]:
             location: dict[str, Any] = {"row": int(row) + 1, "column": column}
@@ -89,17 +89,17 @@ class Problems:
             self.add(code, message, **location, value=cell[:MAX_VALUE_LENGTH])
         self.total += max(0, len(rows) - MAX_LISTED_PROBLEMS)
 
-    def check(self) -> None:
+    def raise_if_any(self) -> None:
         if self.total:
-            in_order = sorted(self.listed, key=lambda problem: problem.row or 0)
+            in_order = sorted(self.first_problems, key=lambda problem: problem.row or 0)
             raise InvalidUpload(in_order, total=self.total)
 
 
 @contextmanager
 def redact_values(column: str | None = None) -> Iterator[None]:
-    """Remove cell values from errors about a column (None: all columns).
+    """Remove the content of cells from errors about a column, or about any column if it is None.
 
-    Without a column, this includes the first line of a file without a header.
+    Without a column, messages that repeat a file's first line are replaced too: it may be a row of data.
     """
     try:
         yield
@@ -116,28 +116,30 @@ def _redact(problem: FileProblem, column: str | None) -> FileProblem:
 
 
 def write_csv(table: pd.DataFrame) -> bytes:
-    """Return a table as a CSV file that parses back to itself, with floats in full precision."""
+    """Return a table as a CSV file, with floats in full precision."""
     return table.to_csv(index=False, lineterminator="\n").encode()
 
 
 def decode_upload(content: bytes, file: str) -> tuple[bytes, list[Remark]]:
-    """Return the text as UTF-8 without BOM, and a remark if it was converted from Japanese CP932."""
+    """Return the text as UTF-8 without a byte order mark, and a remark if it was converted from CP932."""
     reject_foreign_formats(content, file)
-    invalid_at = find_invalid_utf8(content)
-    if invalid_at is None:
+    invalid_position = find_invalid_utf8(content)
+    if invalid_position is None:
         return content.removeprefix(codecs.BOM_UTF8), []
     try:
         text = decode_shift_jis(content)
     except NotShiftJis as problem:
-        # The encoding that can be decoded further is probably the intended one.
-        raise InvalidUpload([invalid_byte_problem(content, max(invalid_at, problem.offset), file)]) from None
+        # The encoding that fails later in the file is probably the intended one.
+        raise InvalidUpload(
+            [build_invalid_byte_problem(content, max(invalid_position, problem.offset), file)]
+        ) from None
     message = Message("{file} is not UTF-8; it was read as Shift_JIS (CP932)", file=file)
     return text.encode(), [Remark("read_as_cp932", message)]
 
 
 def read_header(text: bytes, file: str) -> list[str]:
-    line = re.split(rb"[\r\n]", text[: 4 * _MAX_HEADER], maxsplit=1)[0]
-    header_text = line.decode(errors="ignore")[:_MAX_HEADER]
+    line = re.split(rb"[\r\n]", text[: 4 * _MAX_HEADER_LENGTH], maxsplit=1)[0]
+    header_text = line.decode(errors="ignore")[:_MAX_HEADER_LENGTH]
     if not header_text:
         message = Message("the file has no header line")
         raise InvalidUpload([FileProblem(file, None, None, "no_header", message, 1)])
@@ -149,20 +151,20 @@ def read_header(text: bytes, file: str) -> list[str]:
 
 
 def read_cells(text: bytes, header: Sequence[str], file: str, *, max_rows: int = MAX_ROWS) -> pa.Table:
-    """Return every cell as text; ragged rows, blank lines and unclosed quotes are rejected with their row.
+    """Return every cell as text. Ragged rows, blank lines and unclosed quotes are rejected with their rows.
 
-    A file with far more lines than ``max_rows`` is rejected without parsing; a few more may be cells with
-    line breaks.
+    A file with far more lines than ``max_rows`` is rejected without being parsed. A moderate excess is
+    possible, because cells may contain line breaks.
     """
     problems = Problems(file)
     end = _find_end_of_rows(text, len(header))
     if max(_count_byte(line_end, text, end) for line_end in (b"\n", b"\r")) > min(
         MAX_ROWS + 1, 2 * (max_rows + 1000)
     ):
-        # A table takes several times the memory of its text, and a file of line ends occupies the reader.
+        # A parsed table takes several times the memory of its text, and millions of lines take long to parse.
         message = Message("the file has more than {most} lines below its header", most=max_rows)
         problems.add("too_many_rows", message)
-    problems.check()
+    problems.raise_if_any()
     body = pa.py_buffer(text).slice(0, end)
 
     def skip_ragged(row: pyarrow.csv.InvalidRow) -> str:
@@ -190,19 +192,19 @@ def read_cells(text: bytes, header: Sequence[str], file: str, *, max_rows: int =
     except pa.ArrowInvalid:
         # Arrow rejects a table without rows.
         table = pa.table({name: pa.array([], pa.string()) for name in header})
-    problems.check()
+    problems.raise_if_any()
     if _has_byte(b'"', text, end) or may_have_blank_lines(table):
         _check_lines(body, len(header), problems)
     return table
 
 
-def _find_end_of_rows(text: bytes, width: int) -> int:
+def _find_end_of_rows(text: bytes, column_count: int) -> int:
     """Return where the last row ends, without trailing blank lines.
 
-    In a single column, each blank line is an empty cell.
+    In a file with a single column, they are rows with an empty cell and are kept.
     """
     end = len(text)
-    while width > 1 and end:
+    while column_count > 1 and end:
         start = max(0, end - CHUNK_BYTES)
         stripped = text[start:end].rstrip(b"\r\n")
         end = start + len(stripped)
@@ -212,7 +214,7 @@ def _find_end_of_rows(text: bytes, width: int) -> int:
 
 
 def may_have_blank_lines(table: pa.Table) -> bool:
-    """Return whether a first cell is empty: Arrow reads a blank line as a row of empty cells."""
+    """Return whether a row begins with an empty cell. Arrow reads a blank line as a row of empty cells."""
     return bool(table.num_columns) and pc.min(pc.binary_length(table.column(0))).as_py() == 0
 
 
@@ -227,7 +229,7 @@ def _has_byte(byte: bytes, text: bytes, end: int) -> bool:
 
 
 def _split_chunks(end: int) -> Iterator[tuple[int, int]]:
-    """Yield the bounds of chunks: while bytes are searched, the interpreter cannot switch threads."""
+    """Yield the bounds of chunks, because other threads cannot run while a chunk is searched."""
     for start in range(0, end, CHUNK_BYTES):
         yield start, min(start + CHUNK_BYTES, end)
 
@@ -263,21 +265,21 @@ def _add_unclosed_problem(row: int | None, problems: Problems) -> None:
     problems.add("unclosed_quote", message, row=row)
 
 
-def _check_lines(body: pa.Buffer, width: int, problems: Problems) -> None:
-    """Reject errors that Arrow ignores: blank lines among several columns, quoted cells that end wrongly."""
+def _check_lines(body: pa.Buffer, column_count: int, problems: Problems) -> None:
+    """Reject errors that Arrow ignores: blank lines between rows of several cells, and wrong quotes."""
     row = -1
     lines = io.TextIOWrapper(pa.BufferReader(body), encoding="utf-8", newline="")
     try:
         for row, cells in enumerate(csv.reader(lines, strict=True)):
-            if not cells and width > 1:
+            if not cells and column_count > 1:
                 problems.add("blank_line", Message("row {row} is a blank line", row=row), row=row)
     except csv.Error as problem:
         _add_quote_problem(str(problem), row + 1, problems)
-    problems.check()
+    problems.raise_if_any()
 
 
 def _add_quote_problem(reader_error: str, row: int, problems: Problems) -> None:
-    """Add the strict reader's error about a row; cells beyond its size limit are left to ``check_text``."""
+    """Add the strict reader's error about a row. Too long cells are reported by ``check_text``."""
     if "unexpected end" in reader_error:
         _add_unclosed_problem(row, problems)
     elif "expected after" in reader_error:
@@ -285,7 +287,7 @@ def _add_quote_problem(reader_error: str, row: int, problems: Problems) -> None:
         problems.add("text_after_quote", message, row=row)
 
 
-def text_columns(table: pa.Table) -> Iterator[tuple[str, pa.Array]]:
+def iterate_text_columns(table: pa.Table) -> Iterator[tuple[str, pa.Array]]:
     for name in table.column_names:
         column = table.column(name)
         yield name, column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
@@ -300,22 +302,22 @@ def check_text(column: pa.Array, name: str, problems: Problems) -> None:
         invisible_mask = convert_to_mask(pc.match_substring_regex(column, INVISIBLE_PATTERN))
         problems.add_rows(invisible_mask, name, "invisible_character", _describe_invisible, cells=column)
     if has_long_cells(column):
-        long_mask = convert_to_mask(pc.greater(pc.utf8_length(column), MAX_CELL))
-        message = Message("more than {most} characters in a cell", most=MAX_CELL)
+        long_mask = convert_to_mask(pc.greater(pc.utf8_length(column), MAX_CELL_LENGTH))
+        message = Message("more than {most} characters in a cell", most=MAX_CELL_LENGTH)
         problems.add_rows(long_mask, name, "cell_too_long", message, cells=column)
 
 
 def has_control_characters(column: pa.Array) -> bool:
-    """Return False only if no cell contains a control character."""
-    codes = _cell_bytes(column)
+    """Return whether some cell may contain a control character; a fast check of the bytes."""
+    codes = _get_cell_bytes(column)
     if codes.min(initial=32) < 32 and bool(((codes < 32) & (codes != 9)).any()):
         return True
     return bool((codes == 127).any())
 
 
 def _may_have_invisible(column: pa.Array) -> bool:
-    """Return False only if no cell contains an invisible character."""
-    return bool(_cell_bytes(column).max(initial=0) >= _MIN_INVISIBLE_BYTE)
+    """Return whether some cell may contain an invisible character; a fast check of the bytes."""
+    return bool(_get_cell_bytes(column).max(initial=0) >= _MIN_INVISIBLE_BYTE)
 
 
 def _describe_invisible(cell: str) -> Message:
@@ -323,21 +325,21 @@ def _describe_invisible(cell: str) -> Message:
 
 
 def has_long_cells(column: pa.Array) -> bool:
-    """Return False only if no cell is too long: a text never has more characters than bytes."""
+    """Return whether some cell may be too long; a fast check of the number of bytes."""
     longest = pc.max(pc.binary_length(column)).as_py()
-    return longest is not None and longest > MAX_CELL
+    return longest is not None and longest > MAX_CELL_LENGTH
 
 
-def _cell_bytes(column: pa.Array) -> NDArray[np.uint8]:
+def _get_cell_bytes(column: pa.Array) -> NDArray[np.uint8]:
     """Return the bytes of all cells, concatenated."""
     buffer = column.buffers()[2]
     return np.frombuffer(buffer or b"", dtype=np.uint8)
 
 
 def parse_numbers(column: pa.Array, name: str, problems: Problems) -> NDArray[np.float64]:
-    """Return the column as float64, each cell correctly rounded; every cell must hold a finite number.
+    """Return the column as float64, correctly rounded; cells that are not finite numbers are problems.
 
-    Other cells become NaN, which lies in no range and beyond none.
+    These cells become NaN or infinite. Comparisons with NaN are false, so later range checks ignore it.
     """
     parsed = parse_plain_numbers(column)
     if parsed is not None:
@@ -357,8 +359,8 @@ def parse_numbers(column: pa.Array, name: str, problems: Problems) -> NDArray[np
 def parse_plain_numbers(column: pa.Array) -> NDArray[np.float64] | None:
     """Parse the column in one step, or return None if cells must be examined one by one.
 
-    Arrow rounds correctly, too. It also accepts words such as ``nan``, but the finite ones are those that
-    ``NUMBER_PATTERN`` allows.
+    Arrow rounds correctly. It also accepts words such as ``nan``, but whatever it parses as a finite number
+    matches ``NUMBER_PATTERN``.
     """
     try:
         values: NDArray[np.float64] = np.array(column.cast(pa.float64()))

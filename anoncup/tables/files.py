@@ -1,4 +1,4 @@
-"""Limits of files, and remarks on accepted files."""
+"""Limits of files, errors about whole files, and remarks on accepted files."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from anoncup.errors import FileProblem, TooLarge
 from anoncup.messages import Message
 
 MAX_ROWS = 1_000_000
-MAX_CELL = 1_000
-"""Characters."""
+MAX_CELL_LENGTH = 1_000
+"""Maximum number of characters of a cell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,10 +20,10 @@ class Remark:
     message: Message
 
 
-def missing_file_problem(name: str) -> FileProblem:
+def build_missing_file_problem(name: str) -> FileProblem:
     message = Message("the request has no file named {name}", name=name)
     return FileProblem(name, None, None, "missing_file", message)
 
 
-def too_large_error(file: str, max_mb: int) -> TooLarge:
+def build_too_large_error(file: str, max_mb: int) -> TooLarge:
     return TooLarge("{file} is larger than {most_mb} MB", file=file, most_mb=max_mb)

@@ -1,4 +1,4 @@
-"""Recognition of file formats other than plain CSV, and explanations of how to save the file correctly."""
+"""Recognize file formats other than plain CSV, and explain how to save the file correctly."""
 
 import codecs
 import re
@@ -8,23 +8,23 @@ from anoncup.errors import FileProblem, InvalidUpload
 from anoncup.messages import N_, Message
 from anoncup.tables.line_numbers import line_at
 
-_ZIP = b"PK\x03\x04"
-_ARCHIVES = (_ZIP, b"\xd0\xcf\x11\xe0")
+_ZIP_SIGNATURE = b"PK\x03\x04"
+_SPREADSHEET_SIGNATURES = (_ZIP_SIGNATURE, b"\xd0\xcf\x11\xe0")
 """First bytes of spreadsheets in the current and the former Excel format."""
 _HEAD_BYTES = 1024
 CHUNK_BYTES = 2**20
 INVISIBLE_PATTERN = "[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]"
-"""Byte order mark, zero-width space and direction controls: a text with one differs from an identical-looking
-text. U+200C and U+200D are not included, because some scripts and emoji need them."""
+"""Byte order marks, zero-width spaces and direction controls. A text that contains one differs from a text
+that looks the same. U+200C and U+200D are not included, because some scripts and emoji need them."""
 
 
 _INDEX_NAMES = ("", "index", "Unnamed: 0")
-"""Names under which data frames write their row labels."""
+"""Header names of a column of row labels that a data frame has written."""
 _ROW_LABELS_TEXT = N_(
     "the first column holds row labels: write the file without them; in pandas use to_csv(…, index=False)"
 )
 _MAX_LISTED_COLUMNS = 8
-"""Maximum number of columns that a message lists."""
+"""Maximum number of column names in a message."""
 _SEPARATOR_TEXTS = {
     ";": N_("the cells are separated by semicolons; use commas instead"),
     "\t": N_("the cells are separated by tabs; use commas instead"),
@@ -36,7 +36,7 @@ def reject_foreign_formats(content: bytes, file: str) -> None:
     if _is_zipped_text(content):
         message = Message("this is a ZIP archive: unpack it and choose the CSV file in it")
         raise InvalidUpload([FileProblem(file, None, None, "encoding", message)])
-    if content.startswith(_ARCHIVES):
+    if content.startswith(_SPREADSHEET_SIGNATURES):
         message = Message(
             "this is a spreadsheet (Excel), not CSV: save it as “CSV UTF-8” and choose that file"
         )
@@ -50,30 +50,30 @@ def reject_foreign_formats(content: bytes, file: str) -> None:
 
 
 def _is_zipped_text(content: bytes) -> bool:
-    """Return whether the file is an archive whose first member is a table; spreadsheets are not."""
-    if not content.startswith(_ZIP):
+    """Return whether the file is a ZIP archive that begins with a table. Spreadsheets do not count."""
+    if not content.startswith(_ZIP_SIGNATURE):
         return False
     name = content[30 : 30 + int.from_bytes(content[26:28], "little")]
     return name.lower().endswith((b".csv", b".tsv", b".txt"))
 
 
 def is_binary_format(content: bytes) -> bool:
-    return content.startswith(_ARCHIVES) or _is_utf16(content)
+    return content.startswith(_SPREADSHEET_SIGNATURES) or _is_utf16(content)
 
 
 def _is_utf16(content: bytes) -> bool:
-    """Return whether the text is UTF-16: it has the byte order mark, or NULs as halves of characters."""
+    """Return whether the text is UTF-16, judged by its byte order mark or by NULs in every second byte."""
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return True
     head = content[:_HEAD_BYTES]
-    fewer, more = sorted((head[::2].count(0), head[1::2].count(0)))
-    return fewer == 0 and more > 1 and more * 8 > len(head)
+    fewer_nuls, more_nuls = sorted((head[::2].count(0), head[1::2].count(0)))
+    return fewer_nuls == 0 and more_nuls > 1 and more_nuls * 8 > len(head)
 
 
 def find_invalid_utf8(content: bytes) -> int | None:
-    """Return the position of the first byte that is not UTF-8.
+    """Return the position of the first byte that is not UTF-8, or None.
 
-    The content is decoded in chunks, because as a single text it would take several times its memory.
+    The content is decoded in chunks, because the whole text would take several times the memory.
     """
     decoder, view = codecs.getincrementaldecoder("utf-8")(), memoryview(content)
     for start in range(0, len(content) + 1, CHUNK_BYTES):
@@ -85,8 +85,8 @@ def find_invalid_utf8(content: bytes) -> int | None:
     return None
 
 
-def invalid_byte_problem(content: bytes, position: int, file: str) -> FileProblem:
-    """Return the problem of an unknown encoding; ``position``: where no encoding can be decoded further."""
+def build_invalid_byte_problem(content: bytes, position: int, file: str) -> FileProblem:
+    """Return the problem of an unknown encoding; ``position``: where decoding fails."""
     position = next(index for index in range(position, len(content)) if content[index] >= 0x80)
     line, byte = line_at(content, position), content[position : position + 1]
     character = byte.decode("cp1252", errors="ignore")
@@ -115,7 +115,7 @@ def list_invisible_codes(text: str) -> tuple[str, ...]:
 
 
 def explain_header(header: Sequence[str], expected: Sequence[str]) -> Message | None:
-    """Explain a header with row labels, other separators or no column name at all; None for other headers."""
+    """Explain a header with row labels, other separators or no column names; None for other headers."""
     if list(header[1:]) == list(expected) and header[0] in _INDEX_NAMES:
         return Message(_ROW_LABELS_TEXT)
     single_cell = header[0] if len(header) == 1 < len(expected) else ""
@@ -123,7 +123,7 @@ def explain_header(header: Sequence[str], expected: Sequence[str]) -> Message | 
         (Message(text) for separator, text in _SEPARATOR_TEXTS.items() if separator in single_cell), None
     )
     return separator_message or (
-        _missing_header_message(expected) if _is_header_missing(header, expected) else None
+        _build_missing_header_message(expected) if _is_header_missing(header, expected) else None
     )
 
 
@@ -133,14 +133,14 @@ def _is_header_missing(header: Sequence[str], expected: Sequence[str]) -> bool:
     return 1 < len(expected) == len(header) and names.isdisjoint(cell.lower() for cell in header)
 
 
-def _missing_header_message(expected: Sequence[str]) -> Message:
+def _build_missing_header_message(expected: Sequence[str]) -> Message:
     names = ",".join(name[:40] for name in expected[:_MAX_LISTED_COLUMNS])
     ellipsis = f",… (+{len(expected) - _MAX_LISTED_COLUMNS})" if len(expected) > _MAX_LISTED_COLUMNS else ""
     return Message("the first line names none of the columns: it must be {names}", names=names + ellipsis)
 
 
 def explain_single_column(header: str, names: Sequence[str]) -> Message | None:
-    """Explain a header with further cells besides one of ``names``, where one column is expected.
+    """Explain a header with several cells, one of them in ``names``, where a single column is expected.
 
     None for other headers.
     """

@@ -9,12 +9,12 @@ from anoncup.tables.foreign_formats import explain_header
 
 
 def check_header(header: Sequence[str], expected: Sequence[str], file: str) -> None:
-    """Raise InvalidUpload unless the names are the same; known habits of other programs are explained."""
+    """Raise InvalidUpload unless the names are as expected. Typical mistakes are explained."""
     problems = Problems(file)
     explanation = explain_header(header, expected)
     if explanation:
         problems.add("header", explanation, line=1)
-        problems.check()
+        problems.raise_if_any()
     if len(header) != len(expected):
         sizes = {"found": len(header), "needed": len(expected)}
         message = PluralMessage(
@@ -31,4 +31,4 @@ def check_header(header: Sequence[str], expected: Sequence[str], file: str) -> N
                 "column {place} is {found!r}; it must be {name!r}", place=number, found=shown_cell, name=name
             )
             problems.add("header", mismatch, column=name, line=1, value=shown_cell)
-    problems.check()
+    problems.raise_if_any()

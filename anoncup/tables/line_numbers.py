@@ -1,4 +1,4 @@
-"""Line numbers of problems, as in an editor: the header is on line 1, cells may contain line breaks."""
+"""Line numbers of problems, as an editor shows them. The header is on line 1; cells may span lines."""
 
 import csv
 import io
@@ -14,16 +14,18 @@ _LINE_END = re.compile(rb"\r\n|\n|\r")
 
 @contextmanager
 def add_line_numbers(files: Mapping[str, bytes]) -> Iterator[None]:
-    """Add line numbers to problems found in rows of these files."""
+    """Add line numbers to the problems that the block finds in rows of these files."""
     try:
         yield
     except InvalidUpload as error:
-        lines = {file: find_lines(_problem_rows(file, error), content) for file, content in files.items()}
+        lines = {
+            file: find_lines(_list_problem_rows(file, error), content) for file, content in files.items()
+        }
         problems = [_set_line(problem, lines) for problem in error.problems]
         raise InvalidUpload(problems, total=error.total) from None
 
 
-def _problem_rows(file: str, error: InvalidUpload) -> set[int]:
+def _list_problem_rows(file: str, error: InvalidUpload) -> set[int]:
     return {problem.row for problem in error.problems if problem.file == file and problem.row is not None}
 
 
@@ -34,7 +36,7 @@ def _set_line(problem: FileProblem, lines: Mapping[str, Mapping[int, int]]) -> F
 
 
 def find_lines(rows: Iterable[int], content: bytes) -> dict[int, int]:
-    """Return the lines on which rows begin, the header being row 0, without rows that cannot be located."""
+    """Return the lines on which rows begin; the header is row 0. Rows that cannot be located are left out."""
     if b'"' not in content:
         return {row: row + 1 for row in rows}
     # In CP932, line ends and quotation marks are never part of another character.
@@ -50,5 +52,5 @@ def find_lines(rows: Iterable[int], content: bytes) -> dict[int, int]:
 
 
 def line_at(content: bytes, offset: int) -> int:
-    """Return the line of a byte."""
+    """Return the number of the line that contains a byte."""
     return 1 + len(_LINE_END.findall(content, 0, offset))

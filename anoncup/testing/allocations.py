@@ -1,4 +1,4 @@
-"""Contract tests for allocations: the data that a track draws for each team."""
+"""Contract tests for allocations: the files that a track makes by lot for each team."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -8,24 +8,24 @@ from numpy.random import Generator
 from anoncup.errors import InvalidUpload
 from anoncup.rules.model import Rules
 from anoncup.testing.parts import BrokenLaw, require
-from anoncup.tracks.generators import generator_for
+from anoncup.tracks.generators import derive_generator
 from anoncup.tracks.model import Allocation, ReleaseContext, Tables, Track
 
 SEED = b"laws"
 TEAMS = tuple(f"team {number}" for number in range(20))
-"""Enough teams that at least one gets other files than the first team."""
+"""There are enough teams that at least one gets different files from the first team."""
 
 
 @dataclass(slots=True)
-class RecordingGenerators:
-    """Return the random generators of a team and record the requested purposes."""
+class RecordingGeneratorFactory:
+    """Create the random generators of a team and record the purposes they are requested for."""
 
     team: str
     purposes: set[str] = field(default_factory=set)
 
     def __call__(self, purpose: str) -> Generator:
         self.purposes.add(purpose)
-        return generator_for(SEED, purpose, self.team)
+        return derive_generator(SEED, purpose, self.team)
 
 
 def check_allocation(
@@ -36,68 +36,69 @@ def check_allocation(
 ) -> None:
     """Check the laws of an allocation; raise BrokenLaw if one does not hold.
 
-    - The files depend only on the generators, and only for the purposes that the track names.
+    - The files depend only on the generators, which are requested only for the purposes that the track names.
     - Teams get different files.
-    - A drawn answer can be read, and files drawn for all teams can be read together with the original.
-    - The organizers' files are checked, and errors do not repeat their content.
+    - An allocated answer can be read. Files for all teams can be read together with the original.
+    - The organizers' files are checked, and error messages do not repeat their content.
 
     ``original`` and ``organizer_files`` map file names to contents.
     """
     allocation, organizer_contents = track.allocation, organizer_files or {}
     if allocation is None:
         raise BrokenLaw(f"{track.name}: it draws nothing")
-    expected = {file.name for file in allocation.requested_organizer_files(rules)}
+    expected_names = {file.name for file in allocation.select_organizer_files(rules)}
     require(
-        set(organizer_contents) == expected,
+        set(organizer_contents) == expected_names,
         track.name,
-        f"its competition asks for {sorted(expected)} of its organizers",
+        f"its competition asks for {sorted(expected_names)} of its organizers",
     )
     tables, _ = track.parse_original(dict(original), rules)
-    generators = RecordingGenerators(TEAMS[0])
-    contents = allocation.make_files(tables, organizer_contents, rules, generators)
+    recording_factory = RecordingGeneratorFactory(TEAMS[0])
+    contents = allocation.make_files(tables, organizer_contents, rules, recording_factory)
     require(
-        generators.purposes <= set(allocation.generator_purposes),
+        recording_factory.purposes <= set(allocation.generator_purposes),
         track.name,
         f"it draws for {allocation.generator_purposes} only",
     )
     files = _select_files(allocation, contents)
-    for repeated in (
+    for repeated_files in (
         _select_files(
             allocation,
-            allocation.make_files(tables, organizer_contents, rules, RecordingGenerators(TEAMS[0])),
+            allocation.make_files(tables, organizer_contents, rules, RecordingGeneratorFactory(TEAMS[0])),
         )
         for _ in "12"
     ):
-        require(repeated == files, track.name, "the same generators draw the same files")
-    other_teams = [
+        require(repeated_files == files, track.name, "the same generators draw the same files")
+    other_team_files = [
         _select_files(
-            allocation, allocation.make_files(tables, organizer_contents, rules, RecordingGenerators(team))
+            allocation,
+            allocation.make_files(tables, organizer_contents, rules, RecordingGeneratorFactory(team)),
         )
         for team in TEAMS[1:]
     ]
     require(
-        any(other_files != files for other_files in other_teams),
+        any(team_files != files for team_files in other_team_files),
         track.name,
         "other generators draw other files",
     )
     _check_organizer_files(track, allocation, rules, tables, organizer_contents)
     if track.allocates_answer:
-        check_answer(track, rules, tables, files)
+        _check_allocated_answer(track, rules, tables, files)
     if not allocation.per_team:
         _check_shared_files(track, rules, original, files)
 
 
 def _select_files(allocation: Allocation, contents: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Return the files that are given to teams; all of them must have been made."""
+    """Return the declared files of the allocation; all of them must be among ``contents``."""
     missing = [file.name for file in allocation.files if file.name not in contents]
     require(not missing, "draw", f"it makes {missing} too")
     return {file.name: contents[file.name] for file in allocation.files}
 
 
-def check_answer(track: Track, rules: Rules, tables: Tables, files: Mapping[str, bytes]) -> None:
+def _check_allocated_answer(track: Track, rules: Rules, tables: Tables, files: Mapping[str, bytes]) -> None:
     content = files[track.answer_spec.file.name]
     answer = track.answer_spec.read(
-        content, ReleaseContext(rules, track.sizes(tables, tables), lambda: tables)
+        content, ReleaseContext(rules, track.count_sizes(tables, tables), lambda: tables)
     )
     require(
         track.answer_spec.write(answer) == content, track.name, "an answer that is drawn is read as it is"
@@ -124,9 +125,9 @@ def _check_organizer_files(
         require(check is not None, track.name, f"what organizers hold as {name} is checked")
         assert check is not None  # noqa: S101  # required above
         check(name, content, tables, rules)
-        wrong = content + b"told-to-nobody,and,more\n"
+        invalid_content = content + b"told-to-nobody,and,more\n"
         try:
-            check(name, wrong, tables, rules)
+            check(name, invalid_content, tables, rules)
         except InvalidUpload as error:
             text = "".join(f"{problem.message}{problem.value}" for problem in error.problems)
             require("told-to-nobody" not in text, track.name, f"what {name} holds is not repeated")

@@ -1,7 +1,7 @@
-"""Contract tests for measures, attackers and methods, used for the built-in parts and by authors of plug-ins.
+"""Contract tests for measures, attackers and methods, for the built-in ones and for plug-ins.
 
-The laws are checked on cases that the caller provides: releases of example data. :class:`BrokenLaw` names the
-part and the law that does not hold.
+A law is a property that every part of a kind must have. The caller provides the cases on which the laws are
+checked: releases of example data. :class:`BrokenLaw` names the part and the law that does not hold.
 """
 
 import inspect
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from anoncup.errors import InvalidInput, InvalidUpload
-from anoncup.evaluation.attacks import answers_by_question, rate_attack, select_questions
+from anoncup.evaluation.attacks import get_answers_by_question, rate_attack, select_questions
 from anoncup.evaluation.scales import scales
 from anoncup.rules.model import Rules
 from anoncup.rules.parameters import Parameter
@@ -35,7 +35,7 @@ class BrokenLaw(AssertionError):
 
 @dataclass(frozen=True, slots=True)
 class TrackCase:
-    """A release of an original and its true answer. ``other_answer`` is another possible answer."""
+    """A release of an original with its true answer; ``other_answer`` is another possible answer."""
 
     rules: Rules
     original: Tables
@@ -46,7 +46,7 @@ class TrackCase:
 
 @dataclass(frozen=True, slots=True)
 class PreparedCase:
-    """A case with its original as prepared by the track."""
+    """A case whose original was prepared by the track."""
 
     track: Track
     case: TrackCase
@@ -54,7 +54,7 @@ class PreparedCase:
 
     @property
     def sizes(self) -> Sizes:
-        return self.track.sizes(self.case.original, self.case.release)
+        return self.track.count_sizes(self.case.original, self.case.release)
 
     @property
     def context(self) -> ReleaseContext:
@@ -63,13 +63,13 @@ class PreparedCase:
     def get_parameters(self, question: Question) -> Parameters:
         return self.case.rules.questions.get(question.name, {})
 
-    def rate(self, attacker: Attacker, result: Any, answer: Any) -> Rate:
+    def rate_result(self, attacker: Attacker, result: Any, answer: Any) -> Rate:
         return rate_attack(attacker, result, answer, self.sizes, track=self.track, rules=self.case.rules)
 
-    def target(self) -> Any:
+    def build_target(self) -> Any:
         return self.track.attack_view(self.prepared, self.case.release)
 
-    def release(self) -> Any:
+    def build_release(self) -> Any:
         return self.track.measure_view(self.prepared, self.case.release, self.case.answer)
 
     def shuffle(self, seed: int) -> "PreparedCase":
@@ -86,11 +86,11 @@ def prepare_cases(track: Track, cases: Iterable[TrackCase]) -> list[PreparedCase
     cases = list(cases)
     if not cases:
         raise ValueError("a law is tried on one case at least")
-    prepared = {
+    prepared_originals = {
         id(case.original): _check_row_count(track, track.prepare(case.original, case.rules), case.original)
         for case in _select_one_per_original(cases)
     }
-    return [PreparedCase(track, case, prepared[id(case.original)]) for case in cases]
+    return [PreparedCase(track, case, prepared_originals[id(case.original)]) for case in cases]
 
 
 def _check_row_count(track: Track, prepared: Any, original: Tables) -> Any:
@@ -107,7 +107,7 @@ def _select_one_per_original(cases: Sequence[TrackCase]) -> list[TrackCase]:
 
 
 def iter_method_cases(track: Track, rules: Rules, original: Tables, *, seed: int = 0) -> Iterator[TrackCase]:
-    """Yield a case for each sample method, with shuffled rows.
+    """Yield a case with shuffled rows for each sample method.
 
     If the track neither shuffles rows nor seals releases, the case also has another answer.
     """
@@ -162,7 +162,7 @@ def check_measure(measure: Measure, track: Track, cases: Iterable[TrackCase]) ->
 
 
 def _compute_value(measure: Measure, prepared_case: PreparedCase) -> float:
-    value = measure.compute(prepared_case.release())
+    value = measure.compute(prepared_case.build_release())
     require(type(value) is float, measure.name, f"a float, not {type(value).__name__}")
     require(math.isfinite(value) and value >= 0, measure.name, f"finite and not below 0, not {value}")
     return value
@@ -195,23 +195,23 @@ def check_attacker(attacker: Attacker, track: Track, cases: Iterable[TrackCase])
 def _check_attack(attacker: Attacker, prepared_case: PreparedCase) -> None:
     name, answer = attacker.name, prepared_case.case.answer
     with unchanged_inputs(name, prepared_case):
-        result = attacker.attack(prepared_case.target())
-    rate = prepared_case.rate(attacker, result, answer)
+        result = attacker.attack(prepared_case.build_target())
+    rate = prepared_case.rate_result(attacker, result, answer)
     require(type(rate.rate) is float and 0 <= rate.rate <= 1, name, f"a rate in [0, 1], not {rate.rate}")
-    repeated = pickle.dumps(attacker.attack(prepared_case.target()))
-    require(repeated == pickle.dumps(result), name, "the same target has the same answer")
+    repeated_result = pickle.dumps(attacker.attack(prepared_case.build_target()))
+    require(repeated_result == pickle.dumps(result), name, "the same target has the same answer")
     other_answer = find_other_answer(prepared_case)
     if other_answer is not None:
         target = prepared_case.track.measure_view(
             prepared_case.prepared, prepared_case.case.release, other_answer
         ).target
-        other_rate = prepared_case.rate(attacker, attacker.attack(target), answer)
+        other_rate = prepared_case.rate_result(attacker, attacker.attack(target), answer)
         require(other_rate == rate, name, "what it sees does not depend on the answer")
     if not attacker.reads_secret and other_answer is not None:
-        other_rate = prepared_case.rate(attacker, result, other_answer)
+        other_rate = prepared_case.rate_result(attacker, result, other_answer)
         require(other_rate.rate == rate.rate, name, "it says that its rate does not depend on the answer")
     for question in select_questions(attacker, prepared_case.track, prepared_case.case.rules).values():
-        _check_guess(name, question, answers_by_question(attacker, result)[question.name], prepared_case)
+        _check_guess(name, question, get_answers_by_question(attacker, result)[question.name], prepared_case)
 
 
 def _check_guess(name: str, question: Question, result: Any, prepared_case: PreparedCase) -> None:
@@ -231,7 +231,7 @@ def _check_guess(name: str, question: Question, result: Any, prepared_case: Prep
 
 
 def _read_back(name: str, question: Question, guess: Any, context: ReleaseContext) -> Any:
-    """Write a guess to its file and read it back."""
+    """Return a guess after writing it to its file and reading it back; the file must stay the same."""
     file_content = question.write(guess)
     try:
         parsed = question.read(file_content, context)
@@ -244,8 +244,9 @@ def _read_back(name: str, question: Question, guess: Any, context: ReleaseContex
 def check_method(method: Method, track: Track, cases: Iterable[TrackCase]) -> None:
     """Check the laws of a sample method.
 
-    It makes a valid release with its answer, is deterministic for a given generator, and does not modify the
-    original.
+    - It makes a valid release with a valid answer.
+    - It is deterministic for a given generator.
+    - It does not modify the original.
     """
     for prepared_case in prepare_cases(track, cases):
         _check_parameters(method.name, method.parameters, method.apply)
@@ -254,7 +255,7 @@ def check_method(method: Method, track: Track, cases: Iterable[TrackCase]) -> No
 
 
 def _run_method(method: Method, prepared_case: PreparedCase) -> tuple[dict[str, bytes], bytes]:
-    """Return the files of the release and of its answer, after checking that both can be read again."""
+    """Apply a method, check that its release and answer can be read back, and return the files of both."""
     track, case = prepared_case.track, prepared_case.case
     with unchanged_inputs(method.name, prepared_case):
         release, answer = track.anonymize(method, case.original, case.rules, np.random.default_rng(1), {})
@@ -263,7 +264,7 @@ def _run_method(method: Method, prepared_case: PreparedCase) -> tuple[dict[str, 
         parsed_release, _ = track.parse_release(files, case.original, case.rules)
     except InvalidUpload as error:
         raise BrokenLaw(f"{method.name}: its release would be refused: {error.problems[0]}") from None
-    sizes = track.sizes(case.original, parsed_release)
+    sizes = track.count_sizes(case.original, parsed_release)
     try:
         track.answer_spec.check(answer, sizes)
     except InvalidInput as error:
@@ -280,10 +281,10 @@ def _run_method(method: Method, prepared_case: PreparedCase) -> tuple[dict[str, 
 
 def _check_parameters(name: str, parameters: Sequence[Parameter], function: Callable[..., Any]) -> None:
     """Check that the function accepts the parameters by name, with the declared defaults for numbers."""
-    accepted = inspect.signature(function).parameters
+    signature_parameters = inspect.signature(function).parameters
     for parameter in parameters:
-        require(parameter.name in accepted, name, f"it takes no {parameter.name}")
-        default = accepted[parameter.name].default
+        require(parameter.name in signature_parameters, name, f"it takes no {parameter.name}")
+        default = signature_parameters[parameter.name].default
         require(
             not parameter.is_number or default == parameter.default,
             name,
@@ -292,7 +293,7 @@ def _check_parameters(name: str, parameters: Sequence[Parameter], function: Call
 
 
 def find_other_answer(prepared_case: PreparedCase) -> Any | None:
-    """Return a different answer of the same sizes, or None if there is no way to make one."""
+    """Return another answer of the same sizes, or None if the case has none and the track cannot shuffle."""
     if prepared_case.case.other_answer is not None or not prepared_case.track.can_shuffle:
         return prepared_case.case.other_answer
     rng = np.random.default_rng(0)
@@ -300,7 +301,7 @@ def find_other_answer(prepared_case: PreparedCase) -> Any | None:
 
 
 class unchanged_inputs:  # noqa: N801  # reads as a statement
-    """Context manager that requires the inputs of a part to be unchanged at its end."""
+    """Context manager that raises BrokenLaw if its block changed the inputs of a part."""
 
     def __init__(self, part: str, prepared_case: PreparedCase) -> None:
         self.part, self.prepared_case, self.snapshot = part, prepared_case, _take_snapshot(prepared_case)

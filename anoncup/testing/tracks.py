@@ -23,15 +23,15 @@ from anoncup.testing.parts import (
 from anoncup.tracks.files import FileSpec
 from anoncup.tracks.model import Question, ReleaseContext, Track
 
-_BLIND_GUESSES = 60
-"""Number of blind guesses to judge."""
-MIN_COVERAGE, MAX_DEVIATIONS = 0.5, 5.0
-"""Minimum share of the 95 % intervals that contain the baseline, and the number of standard errors by which a
-mean may differ by chance. The share is below 0.95 because intervals that take an operating point as given
-cover the baseline less often than they state.
+_BLIND_GUESS_COUNT = 60
+"""Number of blind guesses that are judged for each question."""
+MIN_COVERAGE, MAX_STANDARD_ERRORS = 0.5, 5.0
+"""Smallest share of the 95 % intervals that must contain the baseline, and largest distance of a mean from
+the baseline in standard errors. The share is below 0.95 because intervals for a fixed operating point contain
+the baseline less often than they state.
 """
 CANARY = "Nobody7Says7This"
-"""Stands for secret content that must not appear in error messages."""
+"""Stands for a secret cell, which must not appear in error messages."""
 
 
 def check_track(track: Track, cases: Iterable[TrackCase]) -> None:
@@ -47,7 +47,7 @@ def check_track(track: Track, cases: Iterable[TrackCase]) -> None:
         require(names == list(registry), track.name, f"parts stand under their names, not as {names}")
     for prepared_case in prepare_cases(track, cases):
         _check_files(prepared_case)
-        _check_published(prepared_case)
+        _check_target_files(prepared_case)
         _check_questions(prepared_case)
     for measure in track.measures.values():
         check_measure(measure, track, cases)
@@ -67,25 +67,30 @@ def _check_files(prepared_case: PreparedCase) -> None:
     )
     parsed_release, _ = track.parse_release(files, case.original, case.rules)
     require(track.files_of(parsed_release) == files, track.name, "a release goes into files and comes back")
-    is_equal = track.write_canonical(parsed_release) == track.write_canonical(case.release)
+    is_equal = track.write_release_canonically(parsed_release) == track.write_release_canonically(
+        case.release
+    )
     require(is_equal, track.name, "equal releases are equal bytes")
     for name in track.release_file_names:
         for malformed in _make_malformed(files[name]):
             _check_release_refused(prepared_case, {**files, name: malformed}, name)
 
 
-def _check_published(prepared_case: PreparedCase) -> None:
+def _check_target_files(prepared_case: PreparedCase) -> None:
     """Check that target files have the declared names, are deterministic and do not depend on the answer."""
     track, case, other_answer = prepared_case.track, prepared_case.case, find_other_answer(prepared_case)
-    if (publish := track.target_files_of) is None:
+    if (write_target_files := track.target_files_of) is None:
         return
-    files, repeated = (
-        publish(case.release, case.answer, prepared_case.context, np.random.default_rng(2)) for _ in "12"
+    files, repeated_files = (
+        write_target_files(case.release, case.answer, prepared_case.context, np.random.default_rng(2))
+        for _ in "12"
     )
     require(set(files) == set(track.target_file_names), track.name, f"others get {track.target_file_names}")
-    require(files == repeated, track.name, "the same numbers publish the same target")
+    require(files == repeated_files, track.name, "the same numbers publish the same target")
     if other_answer is not None:
-        other_files = publish(case.release, other_answer, prepared_case.context, np.random.default_rng(2))
+        other_files = write_target_files(
+            case.release, other_answer, prepared_case.context, np.random.default_rng(2)
+        )
         require(other_files == files, track.name, "what others get does not depend on the answer")
 
 
@@ -105,7 +110,7 @@ def _check_malformed_refused(part: str, read: Callable[[], Any], file: FileSpec)
     raise BrokenLaw(f"{part}: a {file.name} that is no table is refused")
 
 
-def _check_release_refused(prepared_case: PreparedCase, files: Mapping[str, bytes], name: str) -> None:
+def _check_release_refused(prepared_case: PreparedCase, files: Mapping[str, bytes], file_name: str) -> None:
     try:
         prepared_case.track.parse_release(files, prepared_case.case.original, prepared_case.case.rules)
     except InvalidUpload as error:
@@ -113,10 +118,10 @@ def _check_release_refused(prepared_case: PreparedCase, files: Mapping[str, byte
         require(
             named_files <= set(prepared_case.track.release_file_names),
             prepared_case.track.name,
-            f"a wrong {name} is named, not {named_files}",
+            f"a wrong {file_name} is named, not {named_files}",
         )
         return
-    raise BrokenLaw(f"{prepared_case.track.name}: a {name} that is no table is refused")
+    raise BrokenLaw(f"{prepared_case.track.name}: a {file_name} that is no table is refused")
 
 
 def _check_questions(prepared_case: PreparedCase) -> None:
@@ -134,26 +139,26 @@ def _check_questions(prepared_case: PreparedCase) -> None:
         _check_malformed_answers(prepared_case, answer_file, reduced_context)
     for question in track.select_questions(prepared_case.case.rules).values():
         _check_question(question, prepared_case)
-    _check_rivals(track, list(track.select_questions(prepared_case.case.rules)))
+    _check_rival_risk(track, list(track.select_questions(prepared_case.case.rules)))
 
 
 def _check_malformed_answers(
     prepared_case: PreparedCase, answer_file: bytes, context: ReleaseContext
 ) -> None:
-    name, answers = prepared_case.track.name, prepared_case.track.answer_spec
+    name, answer_spec = prepared_case.track.name, prepared_case.track.answer_spec
     for malformed in _make_malformed(answer_file):
-        _check_malformed_refused(name, lambda: answers.read(malformed, context), answers.file)  # noqa: B023
+        _check_malformed_refused(name, lambda: answer_spec.read(malformed, context), answer_spec.file)  # noqa: B023
     for malformed in _corrupt_last_line(answer_file):
-        _check_not_repeated(name, lambda: answers.read(malformed, context))  # noqa: B023
+        _check_not_repeated(name, lambda: answer_spec.read(malformed, context))  # noqa: B023
 
 
 def _corrupt_last_line(content: bytes) -> Iterator[bytes]:
-    """Yield variants of a file in which one cell of the last line is replaced by ``CANARY``."""
+    """Yield copies of a file, each with another cell of the last line replaced by ``CANARY``."""
     *lines, last = content.decode().splitlines()
     cells = last.split(",")
     for index in range(len(cells)):
-        changed = [*cells[:index], CANARY, *cells[index + 1 :]]
-        yield "\n".join([*lines, ",".join(changed), ""]).encode()
+        changed_cells = [*cells[:index], CANARY, *cells[index + 1 :]]
+        yield "\n".join([*lines, ",".join(changed_cells), ""]).encode()
 
 
 def _check_not_repeated(part: str, read: Callable[[], Any]) -> None:
@@ -164,12 +169,12 @@ def _check_not_repeated(part: str, read: Callable[[], Any]) -> None:
         require(CANARY not in descriptions, part, "no cell of an answer is repeated where it is refused")
 
 
-def _check_rivals(track: Track, questions: Sequence[str]) -> None:
-    """Check that the risk by rival teams is 0 if they find nothing, and at most 1."""
-    for risk, teams, upper_bound in ((0.0, 0, 0.0), (0.0, 2, 0.0), (0.4, 2, 1.0), (1.0, 2, 1.0)):
-        for answered in (questions, questions[:1]):
+def _check_rival_risk(track: Track, question_names: Sequence[str]) -> None:
+    """Check that the combined risk of teams' guesses is 0 if they find nothing, and at most 1."""
+    for risk, team_count, upper_bound in ((0.0, 0, 0.0), (0.0, 2, 0.0), (0.4, 2, 1.0), (1.0, 2, 1.0)):
+        for answered_questions in (question_names, question_names[:1]):
             rival_risk = track.rival_risk(
-                {name: (risk,) * (teams if name in answered else 0) for name in questions}
+                {name: (risk,) * (team_count if name in answered_questions else 0) for name in question_names}
             )
             require(
                 0 <= rival_risk <= upper_bound,
@@ -180,7 +185,7 @@ def _check_rivals(track: Track, questions: Sequence[str]) -> None:
 
 def _check_question(question: Question, prepared_case: PreparedCase) -> None:
     answer, parameters = prepared_case.case.answer, prepared_case.get_parameters(question)
-    guess_file = question.write(question.perfect_guess(answer))
+    guess_file = question.write(question.make_perfect_guess(answer))
     outcome = question.judge(
         question.read(guess_file, prepared_case.context), answer, prepared_case.sizes, **parameters
     )
@@ -194,23 +199,26 @@ def _check_question(question: Question, prepared_case: PreparedCase) -> None:
             lambda: question.read(malformed, prepared_case.context),  # noqa: B023
             question.file,
         )
-    if question.blind_guess is not None:
+    if question.make_blind_guess is not None:
         _check_blind_guesses(question, prepared_case)
 
 
 def _check_blind_guesses(question: Question, prepared_case: PreparedCase) -> None:
-    """Check that blind guesses score the baseline: within most intervals, or on average without intervals."""
+    """Check that blind guesses score the baseline.
+
+    Most of their intervals must contain it; without intervals, their mean must be close to it.
+    """
     rng, parameters = np.random.default_rng(0), prepared_case.get_parameters(question)
     outcomes = [
         question.judge(
-            question.blind_guess(prepared_case.context, rng),  # type: ignore[misc]
+            question.make_blind_guess(prepared_case.context, rng),  # type: ignore[misc]
             prepared_case.case.answer,
             prepared_case.sizes,
             **parameters,
         )
-        for _ in range(_BLIND_GUESSES)
+        for _ in range(_BLIND_GUESS_COUNT)
     ]
-    covered = [
+    contains_baseline = [
         outcome.interval[0] <= outcome.baseline <= outcome.interval[1]
         for outcome in outcomes
         if outcome.interval
@@ -218,9 +226,9 @@ def _check_blind_guesses(question: Question, prepared_case: PreparedCase) -> Non
     differences = np.array([outcome.value - outcome.baseline for outcome in outcomes])
     is_near = (
         abs(differences.mean())
-        <= MAX_DEVIATIONS * differences.std() / math.sqrt(_BLIND_GUESSES) + ROUNDING_TOLERANCE
+        <= MAX_STANDARD_ERRORS * differences.std() / math.sqrt(_BLIND_GUESS_COUNT) + ROUNDING_TOLERANCE
     )
-    is_consistent = np.mean(covered) >= MIN_COVERAGE if covered else is_near
+    is_consistent = np.mean(contains_baseline) >= MIN_COVERAGE if contains_baseline else is_near
     require(
         bool(is_consistent), question.name, f"a blind guess gets the baseline, not {differences.mean()} more"
     )

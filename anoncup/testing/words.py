@@ -1,4 +1,4 @@
-"""Check that the catalogues of a package name all of its parts in every language."""
+"""Check that the message catalogues of a package have texts for all of its parts in every language."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from gettext import NullTranslations
@@ -12,17 +12,17 @@ from anoncup.tracks.model import Track
 from anoncup.tracks.parts import Attacker, Measure, Method
 from anoncup.tracks.plugin import Plugin
 
-Parts = Mapping[str, Measure] | Mapping[str, Attacker] | Mapping[str, Method]
+PartRegistry = Mapping[str, Measure] | Mapping[str, Attacker] | Mapping[str, Method]
 
 
 def check_words(plugin: Plugin) -> None:
-    """Check that every part of a plug-in has a text in every language, with the same placeholders in each.
+    """Check that every part of a plug-in has texts in every language, with the same placeholders.
 
-    The package must be installed, with its catalogues as an entry point of the group ``anoncup.locale``.
+    The package must be installed and register its catalogues under the entry point group ``anoncup.locale``.
     BrokenLaw lists the missing texts.
     """
     required_keys = dict.fromkeys(iter_required_keys(plugin))
-    missing = {
+    missing_by_language = {
         language: [
             key
             for key in required_keys
@@ -30,22 +30,30 @@ def check_words(plugin: Plugin) -> None:
         ]
         for language in LANGUAGES
     }
-    lacking = ", ".join(
-        f"{key} in {language}" for language, missing_keys in missing.items() for key in missing_keys
+    missing_texts = ", ".join(
+        f"{key} in {language}"
+        for language, missing_keys in missing_by_language.items()
+        for key in missing_keys
     )
-    require(not lacking, "words", f"not said are {lacking}")
+    require(not missing_texts, "words", f"not said are {missing_texts}")
     for key in required_keys:
         translations = {
             language: _find_text(key, load_translations(find_package_catalogues(), language))
             for language in LANGUAGES
         }
-        fields = {language: _extract_fields(text or "") for language, text in translations.items()}
-        for language, field_names in fields.items():
-            require(field_names == fields[LANGUAGES[0]], key, f"{language} has the fields of {LANGUAGES[0]}")
+        fields_by_language = {
+            language: _extract_fields(text or "") for language, text in translations.items()
+        }
+        for language, field_names in fields_by_language.items():
+            require(
+                field_names == fields_by_language[LANGUAGES[0]],
+                key,
+                f"{language} has the fields of {LANGUAGES[0]}",
+            )
 
 
-def _find_text(key: str, texts: NullTranslations) -> str | None:
-    text = texts.gettext(key)
+def _find_text(key: str, translations: NullTranslations) -> str | None:
+    text = translations.gettext(key)
     return text if text != key else None
 
 
@@ -74,7 +82,7 @@ def iter_required_keys(plugin: Plugin) -> Iterator[str]:
 
 
 def _iter_file_keys(track: Track) -> Iterator[str]:
-    """Yield the keys for the files of releases, originals and secrets that no built-in track has."""
+    """Yield the keys for files of the track that no built-in track has."""
     built_in_files = {
         file.name
         for built_in_track in BUILT_IN.values()
@@ -92,7 +100,7 @@ def _iter_file_keys(track: Track) -> Iterator[str]:
 
 
 def _iter_question_keys(track: Track) -> Iterator[str]:
-    """Yield the keys for questions. Only tracks with several questions need names for them."""
+    """Yield the keys for questions; only tracks with several questions need names for them."""
     built_in_questions = {name for built_in_track in BUILT_IN.values() for name in built_in_track.questions}
     for name, question in track.questions.items():
         if name not in built_in_questions:
@@ -109,7 +117,7 @@ def _iter_distance_keys(track: Track) -> Iterator[str]:
             yield from (f"distance_{name}", f"distance_{name}_said")
 
 
-def _iter_part_keys(kind: str, parts: Parts) -> Iterator[str]:
+def _iter_part_keys(kind: str, parts: PartRegistry) -> Iterator[str]:
     for name, part in parts.items():
         yield f"{kind}_{name}"
         if kind != "method":

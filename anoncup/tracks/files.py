@@ -11,13 +11,13 @@ from anoncup.tables.files import MAX_ROWS
 if TYPE_CHECKING:
     from anoncup.rules.model import Rules
 
-SECRET = "secret"  # the name of an upload part, not a password  # noqa: S105
-GUESS = "guess"
+SECRET_FILE = "secret"  # the name of an uploaded file, not a password  # noqa: S105
+GUESS_FILE = "guess"
 
 
 ColumnNames = tuple[str, ...]
 RowLimits = Callable[[Mapping[str, int], "Rules"], tuple[int, int]]
-"""Returns the smallest and largest number of rows. The sizes have the release's ``rows`` only for guesses."""
+"""Computes the smallest and largest number of rows; the sizes include ``rows`` only for guesses."""
 
 
 def fixed_header(*names: str) -> Callable[[Rules], ColumnNames | None]:
@@ -26,21 +26,21 @@ def fixed_header(*names: str) -> Callable[[Rules], ColumnNames | None]:
 
 
 def _header_from_data(rules: Rules) -> ColumnNames | None:  # noqa: ARG001
-    """Return None: the columns of the file depend on the data."""
+    """Return None because the columns of the file depend on the data."""
     return None
 
 
-def subset_of_originals(sizes: Mapping[str, int], rules: Rules) -> tuple[int, int]:  # noqa: ARG001
-    """Allow 1 to n rows: rows may be deleted, but not added."""
+def allow_subset(sizes: Mapping[str, int], rules: Rules) -> tuple[int, int]:  # noqa: ARG001
+    """Allow rows to be deleted but not added: 1 to n rows."""
     return 1, sizes["originals"]
 
 
-def every_released_row(sizes: Mapping[str, int], rules: Rules) -> tuple[int, int]:  # noqa: ARG001
+def require_every_individual(sizes: Mapping[str, int], rules: Rules) -> tuple[int, int]:  # noqa: ARG001
     """Require one row for each individual of a release."""
     return sizes["rows"], sizes["rows"]
 
 
-def any_row_count(sizes: Mapping[str, int], rules: Rules) -> tuple[int, int]:  # noqa: ARG001
+def allow_any_row_count(sizes: Mapping[str, int], rules: Rules) -> tuple[int, int]:  # noqa: ARG001
     return 0, MAX_ROWS
 
 
@@ -49,23 +49,26 @@ def _no_example_lines(rules: Rules) -> tuple[ColumnNames, ...]:  # noqa: ARG001
 
 
 def fixed_lines(*lines: str) -> Callable[[Rules], tuple[ColumnNames, ...]]:
-    """Return a function for first lines that are the same in every competition; cells have no commas."""
-    cells = tuple(tuple(line.split(",")) for line in lines)
-    return lambda _: cells
+    """Return a function that gives the same first lines in every competition; cells contain no commas."""
+    split_lines = tuple(tuple(line.split(",")) for line in lines)
+    return lambda _: split_lines
 
 
 @dataclass(frozen=True, slots=True)
 class FileSpec:
     """A file that is given out or uploaded. Forms, commands, kits and pages are generated from it.
 
-    ``title``: a few words; ``format_description``: its format, for programs. Pages use the label
-    ``file_NAME``. ``header(rules)`` returns its columns, None where they depend on the data; ``header_like``
-    is the name of the file of the original with the same columns. ``rows``: limits of the number of rows.
-    ``rows_are_individuals``: its rows are the individuals of the contest. ``kind``: selects the explanation
-    on pages; "permutation" also marks a secret of row numbers. ``samples``: small complete examples;
-    ``excerpts``: the first lines of long ones; both as lists of lines, one for each way to write the file.
-    ``required``: it must not be left out.
-    ``example_lines(rules)``: the first lines of a file that organizers upload, header first.
+    - ``title`` names the file in a few words; pages use the label ``file_NAME`` instead.
+    - ``format_description`` describes the format in the API's documentation.
+    - ``header(rules)`` returns the columns, or None if they depend on the data.
+    - ``header_like`` is the name of the original's file that has the same columns.
+    - ``row_limits(sizes, rules)`` returns the smallest and largest number of rows.
+    - ``rows_are_individuals`` is true if each row is one individual of the contest.
+    - ``kind`` selects the explanation on pages; "permutation" also marks a secret of row numbers.
+    - ``samples`` are small complete files, ``excerpts`` the first lines of long ones. Both have one list of
+      lines for each way to write the file.
+    - ``required`` is false if the file may be left out.
+    - ``example_lines(rules)`` returns the first lines of a file that organizers upload, header first.
     """
 
     name: str
@@ -73,7 +76,7 @@ class FileSpec:
     format_description: str = ""
     header: Callable[[Rules], ColumnNames | None] = _header_from_data
     header_like: str | None = None
-    rows: RowLimits = any_row_count
+    row_limits: RowLimits = allow_any_row_count
     rows_are_individuals: bool = False
     kind: str = "table"
     samples: tuple[ColumnNames, ...] = ()

@@ -1,4 +1,4 @@
-"""Memoize derived values in a dictionary of their owner."""
+"""Memoize derived values in a dictionary that belongs to the object they are derived from."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
@@ -17,5 +17,5 @@ def memoize(memo: Memo, key: tuple[Any, ...], compute: Callable[[], ValueT]) -> 
 
 
 def memoize_if_small(memo: Memo, key: tuple[Any, ...], rows: int, compute: Callable[[], ValueT]) -> ValueT:
-    """Memoize as :func:`memoize` if there are few rows; else compute the value each time to save memory."""
+    """Memoize like :func:`memoize` if there are few rows; otherwise compute each time to save memory."""
     return memoize(memo, key, compute) if rows <= CACHED_ROWS else compute()

@@ -15,15 +15,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A number about a release. ``compute(release, **parameters)`` returns it.
+    """A number that describes a release.
 
-    ``details`` returns further numbers by name, such as one for each sensitive column. ``in_data_units``: the
-    value has the unit of the cells. ``weighs``: 0 is best and the measure may have a weight in U; measures
-    without it are only reported. ``reads_secret`` False: the value depends only on the original and the
-    anonymized table, so anyone who has both can compute it (docs/publication.md). ``scale``: the value is
-    divided by it in U; a number above 0, or a function of the prepared original. None: the mean value of null
-    releases. ``cross_table_parameter``: name of the parameter that holds the columns of the cross-table whose
-    cells are compared, if there is one.
+    - ``compute(release, **parameters)`` returns the number.
+    - ``details(release)`` returns further numbers by name, such as one for each sensitive column.
+    - ``in_data_units``: the value has the unit of the cells.
+    - ``weighs``: 0 is best, and the measure may have a weight in U. Other measures are only reported.
+    - ``reads_secret`` is false if the value depends only on the original and the anonymized table, so that
+      anyone who has both can compute it (``docs/publication.md``).
+    - ``scale`` divides the value in U. It is a number above 0 or a function of the prepared original; None
+      means the mean value of null releases.
+    - ``cross_table_parameter`` names the parameter with the columns of a cross-table, if the measure compares
+      the cells of one.
     """
 
     name: str
@@ -41,13 +44,14 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class Attacker:
-    """``attack(target, **parameters)`` returns a prediction that its ``question`` can rate.
+    """A built-in attacker of a track.
 
-    With several questions it returns one prediction for each. ``Track.rival_risk`` combines their risks.
-    ``may_count`` False: the attack assumes knowledge that no attacker has, and never counts towards E.
-    ``counts_by_default``: it counts if the competition file does not name it; False for attackers that a
-    package adds to the track of another one. ``reads_secret`` False: its success rate is the same for every
-    secret.
+    - ``attack(target, **parameters)`` returns a prediction that the ``question`` can rate. With several
+      questions it returns one prediction for each, and ``Track.rival_risk`` combines their risks.
+    - ``may_count`` is false if the attack assumes knowledge that no attacker has; it never counts towards E.
+    - ``counts_by_default``: the attacker counts even if the competition file does not name it. It is false
+      for attackers that a package adds to another package's track.
+    - ``reads_secret`` is false if the success rate is the same for every secret.
     """
 
     name: str
@@ -65,40 +69,43 @@ class Attacker:
 
 
 Strengths = Callable[[int, Sequence[str]], Sequence[Mapping[str, Any]]]
-"""Returns the parameters of a method, weak to strong, for a number of individuals and the group columns."""
+"""Returns parameters of a method, from weak to strong, for a number of individuals and the group columns."""
 
 
-def _default_strengths(rows: int, columns: Sequence[str]) -> Sequence[Mapping[str, Any]]:  # noqa: ARG001
+def _list_default_strengths(rows: int, columns: Sequence[str]) -> Sequence[Mapping[str, Any]]:  # noqa: ARG001
     """Return the default parameters only."""
     return ({},)
 
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """``apply(...)`` returns a release and its answer; see ``Track.anonymize``.
+    """A sample anonymization method.
 
-    ``strengths``: the parameters with which the advisor tries the method as honest work; the middle ones also
-    serve as a cover for cheats. Empty for methods that cheat themselves.
+    ``apply(...)`` returns a release and its answer; see ``Track.anonymize``. ``strengths(rows, columns)``
+    returns the parameters with which the advisor on thresholds tries the method as honest work; it combines
+    the middle ones with cheating permutations. It is empty for methods that cheat themselves.
     """
 
     name: str
     apply: Callable[..., tuple[Any, Any]]
     parameters: tuple[Parameter, ...] = ()
-    strengths: Strengths = _default_strengths
+    strengths: Strengths = _list_default_strengths
 
 
 @dataclass(frozen=True, slots=True)
 class Distance:
     """Distance between the anonymized data of an individual and the original data.
 
-    ``to_source(release)`` (n',): from every anonymized individual to its own original.
-    ``to_others(release)`` (n',): from every anonymized individual to the nearest other original.
-    ``nearest_other(original)`` (n,): from every original individual to the nearest other one.
-    Both are infinite if there is no other. ``matrix(original)`` (n, n): between all originals.
-    ``pairs(original, rows, others)``: between the given originals, pair by pair.
-    ``nearest_others(original, rows, length)``: lists of about ``length`` nearest others of each given
-    individual, for a symmetric distance; needed for bounds where not all distances fit into memory.
-    ``bounded``: the distance lies in [0, 1], so that a deleted individual can count 1.
+    - ``to_source(release)`` (n',): from every anonymized individual to its own original.
+    - ``to_others(release)`` (n',): from every anonymized individual to the nearest other original; infinite
+      if there is none.
+    - ``nearest_other(original)`` (n,): from every original individual to the nearest other one; infinite if
+      there is none.
+    - ``matrix(original)`` (n, n): between all originals.
+    - ``pairs(original, rows, others)``: between the given originals, pair by pair.
+    - ``nearest_others(original, rows, length)``: lists of about ``length`` nearest others of each given
+      individual, for a symmetric distance; needed for bounds if not all distances fit into memory.
+    - ``bounded``: the distance lies in [0, 1], so that a deleted individual can count as 1.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Contents of an installed package: tracks, measures, attackers and methods."""
+"""Description of an installed package that adds tracks, measures, attackers or methods."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,18 +6,19 @@ from dataclasses import dataclass, field
 from anoncup.tracks.model import Track
 from anoncup.tracks.parts import Attacker, Measure, Method
 
-API = 0
-"""Version of the plug-in interface; it increases when packages must be adapted."""
+API_VERSION = 0
+"""Version of the plug-in interface; it increases when existing packages must be adapted."""
 Formulas = Mapping[str, Mapping[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
 class Plugin:
-    """Contents of a package. ``api``: version of the plug-in interface it was written for, a literal.
+    """The tracks and parts that a package adds.
 
-    ``tracks`` by name; ``measures``, ``attackers`` and ``methods`` by the name of a track, then by their own.
-    ``formulas`` of measures in the same way, each a ``<math>`` element. Texts come from a message catalogue
-    of the package, which is registered in another entry point group (``app.locale.language``).
+    ``api`` is the version of the plug-in interface that the package was written for, as a literal number.
+    ``tracks`` are keyed by name; ``measures``, ``attackers``, ``methods`` and ``formulas`` by the name of a
+    track, then by their own name. A formula is the ``<math>`` element of a measure. Texts come from the
+    package's message catalogues, which are registered under the entry point group ``anoncup.locale``.
     """
 
     api: int

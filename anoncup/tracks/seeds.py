@@ -7,10 +7,10 @@ SEED_BYTES = 32
 
 
 def commit_to_seed(seed: bytes) -> str:
-    """Return the SHA-256 of a seed, which is published first. It reveals nothing about 32 random bytes."""
+    """Return the SHA-256 of a seed, which is published first; it reveals nothing about 32 random bytes."""
     return hashlib.sha256(seed).hexdigest()
 
 
 def derive_key(seed: bytes, purpose: str, team: str, attempt: int = 0) -> bytes:
-    """Return the 32-byte key of a team's draws for a purpose; it reveals nothing about seed or other keys."""
+    """Return the 32-byte key of one team for one purpose; it reveals nothing about the seed or other keys."""
     return hmac.digest(seed, f"{purpose}\0{attempt}\0{team}".encode(), "sha256")

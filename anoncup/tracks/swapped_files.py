@@ -1,4 +1,4 @@
-"""Detect files of an upload that were swapped, by their first lines."""
+"""Detect by their first lines that files of an upload were swapped."""
 
 import csv
 import re
@@ -7,19 +7,19 @@ from collections.abc import Mapping
 from anoncup.errors import FileProblem, InvalidUpload
 from anoncup.messages import N_, Message
 from anoncup.rules.model import Rules
-from anoncup.tracks.files import SECRET, ColumnNames, FileSpec
+from anoncup.tracks.files import SECRET_FILE, ColumnNames, FileSpec
 from anoncup.tracks.model import Files, Tables, Track
 
-ERROR_CODE = "misplaced_file"
+MISPLACED_FILE_CODE = "misplaced_file"
 _MAX_HEAD_BYTES = 64 * 1024
-"""Only this much of a file is read."""
+"""Number of bytes of a file that are looked at."""
 _ROW_NUMBER = re.compile(rb"[ \t]*[0-9]{1,9}[ \t]*")
 _LOOKS_LIKE_SECRET = N_("this looks like the secret: were the files swapped?")
 _LOOKS_LIKE_RELEASE = N_("this looks like the release: were the files swapped?")
 _LOOKS_LIKE_OTHER_TABLE = N_("this looks like the other table of the release: were the files swapped?")
 
 _HeadersByFile = Mapping[str, set[ColumnNames]]
-"""The possible header lines of each file of an upload, as far as they are known."""
+"""The possible headers of each file of an upload, as far as they are known."""
 
 
 def reject_swapped_files(track: Track, rules: Rules, original: Tables, files: Files) -> None:
@@ -29,13 +29,13 @@ def reject_swapped_files(track: Track, rules: Rules, original: Tables, files: Fi
     }
     if not track.allocates_answer:
         secret_spec = track.answer_spec.file
-        headers[SECRET] = {tuple(sample[0].split(",")) for sample in secret_spec.samples}
+        headers[SECRET_FILE] = {tuple(sample[0].split(",")) for sample in secret_spec.samples}
     problems = [
         _make_swap_problem(name, lookalike)
         for name, content in files.items()
         if (
             lookalike := _find_lookalike(
-                name, content, headers, secret_is_row_numbers=track.answer_spec.file.kind == "permutation"
+                name, content, headers, is_secret_row_numbers=track.answer_spec.file.kind == "permutation"
             )
         )
     ]
@@ -44,7 +44,7 @@ def reject_swapped_files(track: Track, rules: Rules, original: Tables, files: Fi
 
 
 def _find_expected_header(spec: FileSpec, track: Track, rules: Rules, original: Tables) -> ColumnNames:
-    """Return the columns of a release file; empty if they are not known."""
+    """Return the columns of a release file, or an empty tuple if they are not known."""
     columns = spec.header(rules)
     if columns is None and spec.header_like in track.original_file_names:
         table = track.build_frames(original)[track.original_file_names.index(spec.header_like)]
@@ -53,7 +53,7 @@ def _find_expected_header(spec: FileSpec, track: Track, rules: Rules, original: 
 
 
 def _find_lookalike(
-    name: str, content: bytes, headers: _HeadersByFile, *, secret_is_row_numbers: bool
+    name: str, content: bytes, headers: _HeadersByFile, *, is_secret_row_numbers: bool
 ) -> str | None:
     """Return the name of the other file that a file looks like, or None."""
     header = tuple(read_header(content))
@@ -62,13 +62,13 @@ def _find_lookalike(
     lookalike = next(
         (lookalike for lookalike, file_headers in headers.items() if header in file_headers), None
     )
-    if lookalike is None and secret_is_row_numbers and name != SECRET and _is_row_number_column(content):
-        return SECRET if all(len(columns) > 1 for columns in headers[name]) else None
+    if lookalike is None and is_secret_row_numbers and name != SECRET_FILE and _is_row_number_column(content):
+        return SECRET_FILE if all(len(columns) > 1 for columns in headers[name]) else None
     return lookalike
 
 
 def _is_row_number_column(content: bytes) -> bool:
-    """Whether each line below the first is a row number and nothing else."""
+    """Whether the file has one column and every line below the first is a row number."""
     first, *lines = content[:_MAX_HEAD_BYTES].rstrip(b"\r\n").splitlines() or [b""]
     if len(content) > _MAX_HEAD_BYTES:
         lines = lines[:-1]
@@ -78,12 +78,12 @@ def _is_row_number_column(content: bytes) -> bool:
 def _make_swap_problem(name: str, lookalike: str) -> FileProblem:
     text = (
         _LOOKS_LIKE_RELEASE
-        if name == SECRET
+        if name == SECRET_FILE
         else _LOOKS_LIKE_SECRET
-        if lookalike == SECRET
+        if lookalike == SECRET_FILE
         else _LOOKS_LIKE_OTHER_TABLE
     )
-    return FileProblem(name, None, None, ERROR_CODE, Message(text), 1)
+    return FileProblem(name, None, None, MISPLACED_FILE_CODE, Message(text), 1)
 
 
 def read_header(content: bytes) -> list[str]:

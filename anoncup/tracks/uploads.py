@@ -1,4 +1,4 @@
-"""Parse a release and its secret together, so that the errors of both are reported at once."""
+"""Parse a release and its secret together, to report the errors of both at once."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,14 +6,14 @@ from typing import Any
 from anoncup.errors import run_steps
 from anoncup.rules.model import Rules
 from anoncup.tables.files import Remark
-from anoncup.tracks.files import SECRET
+from anoncup.tracks.files import SECRET_FILE
 from anoncup.tracks.model import Files, ReleaseContext, Sizes, Tables, Track
 from anoncup.tracks.swapped_files import reject_swapped_files
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedUpload:
-    """A well-formed release with its answer, as the track parses them."""
+    """A well-formed release with its answer, both parsed by the track."""
 
     release: Tables
     answer: Any
@@ -22,31 +22,31 @@ class ParsedUpload:
 
 
 def parse_upload(track: Track, rules: Rules, original: Tables, files: Files, secret: bytes) -> ParsedUpload:
-    """Parse a release and, against it, its secret; InvalidUpload lists the errors of both."""
-    all_files = files if track.allocates_answer else {**files, SECRET: secret}
+    """Parse a release, then its secret for that release; InvalidUpload lists the errors of both."""
+    all_files = files if track.allocates_answer else {**files, SECRET_FILE: secret}
     reject_swapped_files(track, rules, original, all_files)
     (release, remarks), _ = run_steps(
         lambda: track.parse_release(files, original, rules),
         lambda: _check_secret_alone(track, rules, original, secret),
     )
-    sizes = track.sizes(original, release)
+    sizes = track.count_sizes(original, release)
     answer = track.answer_spec.read(secret, ReleaseContext(rules, sizes, lambda: original, release))
     if not rules.publication.shuffle_targets:
-        remarks += track.answer_spec.remarks(answer)
+        remarks += track.answer_spec.find_remarks(answer)
     return ParsedUpload(release, answer, sizes, remarks)
 
 
 def check_partial_upload(track: Track, rules: Rules, original: Tables, files: Files) -> None:
-    """Raise InvalidUpload for errors in an upload of which some files are still missing."""
+    """Raise InvalidUpload for errors in an upload that still lacks some of its files."""
     reject_swapped_files(track, rules, original, files)
     if files.keys() >= set(track.release_file_names):
         track.parse_release(files, original, rules)
-    elif SECRET in files:
-        _check_secret_alone(track, rules, original, files[SECRET])
+    elif SECRET_FILE in files:
+        _check_secret_alone(track, rules, original, files[SECRET_FILE])
 
 
 def _check_secret_alone(track: Track, rules: Rules, original: Tables, secret: bytes) -> None:
-    """Raise InvalidUpload for errors in a secret that do not depend on its release, if the track can tell."""
+    """Raise InvalidUpload for errors in a secret that the track can find without its release."""
     if track.answer_spec.reads_without_release and not track.allocates_answer:
         sizes = {"originals": track.count_individuals(original)}
         track.answer_spec.read(secret, ReleaseContext(rules, sizes, lambda: original))

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field, SecretStr
 
 from anoncup import schemas
 from anoncup.schemas.fields import PersonName, example
-from app.api.documentation.responses import NEW_NAME, error_responses
+from app.api.documentation.responses import NEW_NAME, build_error_responses
 from app.db.transaction import transaction
 from app.http import throttle
 from app.http.authentication import ClientAddress, CurrentPrincipal
@@ -87,7 +87,7 @@ class PasswordByCode(BaseModel):
 @router.post(
     "/signup",
     status_code=status.HTTP_201_CREATED,
-    responses=error_responses(
+    responses=build_error_responses(
         "name_taken team_name_taken in_a_team",
         NEW_NAME,
         "password_length invalid_invite team_needed another_team",
@@ -102,7 +102,7 @@ def sign_up(body: SignUp, address: ClientAddress) -> schemas.SignedUp:
         password_hash = accounts.hash_password(body.password.get_secret_value())
         with transaction() as session:
             membership = members.sign_up(
-                session, code=body.invite, team=body.team, name=body.name, password_hash=password_hash
+                session, code=body.invite, team_name=body.team, name=body.name, password_hash=password_hash
             )
             token = accounts.issue_token(session, membership.user, name="sign-up")
     throttle.remember_address(address, membership.user.name_key)
@@ -114,14 +114,14 @@ def sign_up(body: SignUp, address: ClientAddress) -> schemas.SignedUp:
 @router.post(
     "/join",
     status_code=status.HTTP_201_CREATED,
-    responses=error_responses(
+    responses=build_error_responses(
         "in_a_team organizes_it team_name_taken invalid_invite team_needed another_team", NEW_NAME
     ),
 )
 def join(body: Join, principal: CurrentPrincipal, address: ClientAddress) -> schemas.TeamMembership:
     """Take part in one more competition by an invite: found a team, or join one."""
     with throttle.limit_invite_tries(address), transaction() as session:
-        return _serialize_membership(members.join(session, principal, code=body.invite, team=body.team))
+        return _serialize_membership(members.join(session, principal, code=body.invite, team_name=body.team))
 
 
 def _serialize_membership(membership: members.JoinedMember) -> schemas.TeamMembership:
@@ -133,7 +133,7 @@ def _serialize_membership(membership: members.JoinedMember) -> schemas.TeamMembe
 @router.post(
     "/password",
     status_code=status.HTTP_204_NO_CONTENT,
-    responses=error_responses("invalid_code password_length"),
+    responses=build_error_responses("invalid_code password_length"),
 )
 @limit_concurrency
 def set_password(body: PasswordByCode, address: ClientAddress) -> None:
@@ -141,14 +141,14 @@ def set_password(body: PasswordByCode, address: ClientAddress) -> None:
     with throttle.limit_tries(address):
         password_hash = accounts.hash_password(body.password.get_secret_value())
         with transaction() as session:
-            user = passwords.set_by_link(session, code=body.code, new_hash=password_hash)
+            user = passwords.reset_with_link(session, code=body.code, new_hash=password_hash)
     throttle.remember_address(address, user.name_key)
 
 
 @router.put(
     "/me/password",
     status_code=status.HTTP_204_NO_CONTENT,
-    responses=error_responses("422.wrong_password password_length"),
+    responses=build_error_responses("422.wrong_password password_length"),
 )
 @limit_concurrency
 def change_password(body: NewPassword, principal: CurrentPrincipal, address: ClientAddress) -> None:
@@ -160,7 +160,7 @@ def change_password(body: NewPassword, principal: CurrentPrincipal, address: Cli
 @router.post(
     "/tokens",
     status_code=status.HTTP_201_CREATED,
-    responses=error_responses("wrong_password unknown_scope", NEW_NAME),
+    responses=build_error_responses("wrong_password unknown_scope", NEW_NAME),
 )
 @limit_concurrency
 def create_token(body: SignIn, address: ClientAddress) -> schemas.IssuedToken:
@@ -227,13 +227,15 @@ def revoke_token(token_id: UUID, principal: CurrentPrincipal) -> None:
 def me(principal: CurrentPrincipal) -> schemas.Me:
     """Who the token belongs to, and where they take part."""
     with transaction() as session:
-        own = memberships.list_teams(session, principal.user_id)
-        organizes = organizers.list_competitions(session, principal.user_id)
+        own_teams = memberships.list_teams(session, principal.user_id)
+        organized_slugs = organizers.list_competition_slugs(session, principal.user_id)
     return schemas.Me(
         user_id=principal.user_id,
         name=principal.name,
         role=principal.role,
         scopes=sorted(principal.scopes),
-        teams=[schemas.TeamOfMine(competition=slug, team_id=team.id, team=team.name) for slug, team in own],
-        organizes=list(organizes),
+        teams=[
+            schemas.TeamOfMine(competition=slug, team_id=team.id, team=team.name) for slug, team in own_teams
+        ],
+        organizes=list(organized_slugs),
     )

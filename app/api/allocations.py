@@ -6,8 +6,8 @@ from anoncup import schemas
 from anoncup.tracks.seeds import commit_to_seed
 from app.api.competitions import TABLE_SCHEMA, Csv, serialize_competition
 from app.api.documentation import examples
-from app.api.documentation.bodies import raw_response, request_body
-from app.api.documentation.responses import ORGANIZER, TEAM, error_responses
+from app.api.documentation.bodies import build_raw_response, build_request_body
+from app.api.documentation.responses import ORGANIZER, TEAM, build_error_responses
 from app.config import get_settings
 from app.db.transaction import transaction
 from app.http.authentication import CurrentPrincipal, OptionalPrincipal
@@ -20,7 +20,7 @@ router = APIRouter(prefix="/competitions", tags=["draws"])
 
 @router.get(
     "/{slug}/own",
-    responses=error_responses(TEAM, "nothing_drawn not_drawn_yet drawing_over no_allocation_left"),
+    responses=build_error_responses(TEAM, "nothing_drawn not_drawn_yet drawing_over no_allocation_left"),
 )
 def get_own(slug: str, principal: CurrentPrincipal) -> schemas.OwnFiles:
     """What the service has drawn for your team, and for nobody else: not for organizers either."""
@@ -32,8 +32,8 @@ def get_own(slug: str, principal: CurrentPrincipal) -> schemas.OwnFiles:
 @router.get(
     "/{slug}/own/{file}",
     response_class=Response,
-    responses=raw_response("text/csv", examples.TABLE)
-    | error_responses(TEAM, "nothing_drawn not_drawn_yet drawing_over no_allocation_left"),
+    responses=build_raw_response("text/csv", examples.TABLE)
+    | build_error_responses(TEAM, "nothing_drawn not_drawn_yet drawing_over no_allocation_left"),
 )
 def get_own_file(slug: str, file: str, principal: CurrentPrincipal) -> Response:
     """One of your team's own files."""
@@ -44,8 +44,8 @@ def get_own_file(slug: str, file: str, principal: CurrentPrincipal) -> Response:
 
 @router.put(
     "/{slug}/truth/{file}",
-    openapi_extra=request_body("text/csv", TABLE_SCHEMA, examples.TABLE),
-    responses=error_responses(
+    openapi_extra=build_request_body("text/csv", TABLE_SCHEMA, examples.TABLE),
+    responses=build_error_responses(
         ORGANIZER, "drawn_already no_original changed_meanwhile malformed_upload sealing_unavailable busy"
     ),
 )
@@ -56,7 +56,9 @@ def put_truth(slug: str, file: str, principal: CurrentPrincipal, content: Csv) -
     """
     with transaction() as session:
         contest = competitions.find_for_organizer(session, principal, slug)
-    organizer_file = organizer_data.check_file(contest, organizer_data.find_file_name(contest, file), content)
+    organizer_file = organizer_data.check_organizer_file(
+        contest, organizer_data.find_organizer_file(contest, file), content
+    )
     with transaction() as session:
         contest = organizer_data.store_sealed(
             session, principal, slug, organizer_file, sealing_key=get_settings().sealing_key_file
@@ -64,7 +66,7 @@ def put_truth(slug: str, file: str, principal: CurrentPrincipal, content: Csv) -
         return serialize_competition(session, contest)
 
 
-@router.get("/{slug}/draws", responses=error_responses("nothing_drawn not_revealed_yet"))
+@router.get("/{slug}/draws", responses=build_error_responses("nothing_drawn not_revealed_yet"))
 def get_draws(slug: str, principal: OptionalPrincipal) -> schemas.AllocationReveal:
     """The seed and all that was drawn by it, once the competition has closed: anybody can draw again."""
     with transaction() as session:

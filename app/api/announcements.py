@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from anoncup import schemas
 from anoncup.schemas.fields import example
-from app.api.documentation.responses import ORGANIZER, error_responses
+from app.api.documentation.responses import ORGANIZER, build_error_responses
 from app.db.models import Announcement
 from app.db.transaction import transaction
 from app.http.authentication import CurrentPrincipal, OptionalPrincipal
@@ -40,7 +40,7 @@ class AnnouncementIn(BaseModel):
 @router.post(
     "/competitions/{slug}/announcements",
     status_code=status.HTTP_201_CREATED,
-    responses=error_responses(ORGANIZER, "no_text announcement_text"),
+    responses=build_error_responses(ORGANIZER, "no_text announcement_text"),
 )
 def post_announcement(slug: str, principal: CurrentPrincipal, body: AnnouncementIn) -> schemas.Announcement:
     """Tell everybody something, as an organizer."""
@@ -65,7 +65,7 @@ def list_announcements(
 @router.delete(
     "/announcements/{announcement_id}",
     status_code=status.HTTP_204_NO_CONTENT,
-    responses=error_responses(ORGANIZER, "service_announcement"),
+    responses=build_error_responses(ORGANIZER, "service_announcement"),
 )
 def withdraw_announcement(announcement_id: UUID, principal: ReauthenticatedCaller) -> None:
     """Take an announcement back; the audit log keeps it."""

@@ -9,8 +9,8 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import StreamingResponse
 
 from anoncup.errors import NotFound
-from app.api.documentation.bodies import ZIP, raw_response
-from app.api.documentation.responses import ORGANIZER, STORED_FILE, error_responses
+from app.api.documentation.bodies import ZIP, build_raw_response
+from app.api.documentation.responses import ORGANIZER, STORED_FILE, build_error_responses
 from app.db.transaction import transaction
 from app.http.archives import Content, build_download, build_zip, compute_etag
 from app.http.authentication import AppSettings, CurrentPrincipal, OptionalPrincipal, get_stable_url
@@ -32,16 +32,16 @@ _KIT_CACHE = DiskCache(max_files=64, max_bytes=512 << 20, build_lock=Lock())
 @router.get(
     "/kit.zip",
     response_class=StreamingResponse,
-    responses=raw_response(ZIP)
+    responses=build_raw_response(ZIP)
     | {304: {"description": "the client has it already"}}
-    | error_responses("no_original", STORED_FILE),
+    | build_error_responses("no_original", STORED_FILE),
 )
 def download_kit(
     slug: str, request: Request, principal: OptionalPrincipal, settings: AppSettings
 ) -> Response:
     """All that a team needs: the rules, the original data, an example with its secret, the commands."""
     with transaction() as session:
-        row = competitions.find(session, principal, slug).row
+        row = competitions.find(session, principal, slug).competition
         if row.original_rows is None:
             raise NotFound("the competition has no original data yet", code="no_original")
         kit = Kit(
@@ -49,12 +49,12 @@ def download_kit(
             uploads.list_original_digests(row),
             ServiceInfo(get_stable_url(request), settings.source, version("anoncup")),
         )
-    tag = compute_etag(*astuple(kit.service), kit.file, *(text for pair in kit.original for text in pair))
-    headers = {"ETag": tag, "Cache-Control": "no-cache"}
-    if tag in parse_known_etags(request):
+    etag = compute_etag(*astuple(kit.service), kit.file, *(text for pair in kit.original for text in pair))
+    headers = {"ETag": etag, "Cache-Control": "no-cache"}
+    if etag in parse_known_etags(request):
         return Response(status_code=304, headers=headers)
     file = _KIT_CACHE.open_file(
-        settings.data / "kits", f"{tag[1:-1]}.zip", lambda: build_zip(kits.iter_files(kit))
+        settings.data / "kits", f"{etag[1:-1]}.zip", lambda: build_zip(kits.iter_files(kit))
     )
     return build_download(file, name=f"{slug}-kit.zip", headers=headers)
 
@@ -62,7 +62,7 @@ def download_kit(
 @router.get(
     "/export.zip",
     response_class=StreamingResponse,
-    responses=raw_response(ZIP) | error_responses(ORGANIZER, STORED_FILE),
+    responses=build_raw_response(ZIP) | build_error_responses(ORGANIZER, STORED_FILE),
 )
 def export(slug: str, principal: CurrentPrincipal) -> StreamingResponse:
     """Everything except the secrets: rules, releases, guesses, evaluations, boards, audit log."""
@@ -71,8 +71,8 @@ def export(slug: str, principal: CurrentPrincipal) -> StreamingResponse:
 
 
 def _iter_export_files(principal: Principal, slug: str) -> Iterator[tuple[str, Content]]:
-    """Yield the files of the export; the database connection is released before the large ones are packed."""
+    """Yield the files of the export. The large ones come last, after the database connection is released."""
     with transaction() as session:
-        holdings = exports.load_snapshot(session, principal, slug)
-        yield from exports.iter_tables(session, principal, holdings)
-    yield from exports.iter_uploads(holdings)
+        snapshot = exports.load_snapshot(session, principal, slug)
+        yield from exports.iter_tables(session, principal, snapshot)
+    yield from exports.iter_uploads(snapshot)

@@ -4,7 +4,7 @@ from fastapi import APIRouter
 
 from anoncup import schemas
 from anoncup.schemas.roles import Role
-from app.api.documentation.responses import ORGANIZER, error_responses
+from app.api.documentation.responses import ORGANIZER, build_error_responses
 from app.db.models import AuditEntry
 from app.db.transaction import transaction
 from app.http.authentication import CurrentPrincipal
@@ -19,19 +19,19 @@ _HIDDEN_REASON = "takes no work; administrators can read why"
 router = APIRouter(prefix="/competitions/{slug}", tags=["organizers"])
 
 
-@router.get("/audit", responses=error_responses(ORGANIZER))
+@router.get("/audit", responses=build_error_responses(ORGANIZER))
 def audit_log(slug: str, principal: CurrentPrincipal, page: RequestedPage) -> list[schemas.AuditEntry]:
     """What organizers, administrators and the clock did to the competition, newest first."""
     position = decode_cursor(page.cursor, parse_number)
     with transaction() as session:
-        last_number = position[0] if position else None
+        before_number = position[0] if position else None
         rows = competitions.list_audit_entries(
-            session, principal, slug, before_number=last_number, limit=page.fetch_limit
+            session, principal, slug, cursor=before_number, limit=page.fetch_limit
         )
     return [_serialize_entry(entry) for entry in page.take_page(rows, lambda last: (last.number,))]
 
 
-@router.get("/queue", responses=error_responses(ORGANIZER))
+@router.get("/queue", responses=build_error_responses(ORGANIZER))
 def queue_health(slug: str, principal: CurrentPrincipal) -> schemas.Queue:
     """What waits, what runs, and which workers are there."""
     with transaction() as session:

@@ -7,8 +7,8 @@ from fastapi import APIRouter, Depends, Request, status
 
 from anoncup import schemas
 from anoncup.errors import InvalidInput
-from app.api.documentation.bodies import Json, multipart_body
-from app.api.documentation.responses import BUSY, NEW_NAME, ORGANIZER, error_responses
+from app.api.documentation.bodies import Json, build_multipart_body
+from app.api.documentation.responses import BUSY, NEW_NAME, ORGANIZER, build_error_responses
 from app.api.submissions import EXAMPLE_PARTS, PARTS, REQUIRED_PARTS, serialize_receipt
 from app.config import get_settings
 from app.db.transaction import transaction
@@ -23,21 +23,23 @@ from app.services.submissions.uploads import UploadContext
 
 router = APIRouter(tags=["baselines"])
 
-NAME: Json = {"type": "string", "description": "what it is called on the board"}
+NAME_PART: Json = {"type": "string", "description": "what it is called on the board"}
 
 
 def _enter_baseline(slug: str, principal: CurrentPrincipal) -> UploadContext:
     with transaction() as session:
-        return baselines.enter(session, principal, slug)
+        return baselines.load_upload_context(session, principal, slug)
 
 
 @router.post(
     "/competitions/{slug}/baselines",
     status_code=status.HTTP_202_ACCEPTED,
-    openapi_extra=multipart_body(
-        PARTS | {"name": NAME}, EXAMPLE_PARTS | {"name": "5-anonymous"}, required=[*REQUIRED_PARTS, "name"]
+    openapi_extra=build_multipart_body(
+        PARTS | {"name": NAME_PART},
+        EXAMPLE_PARTS | {"name": "5-anonymous"},
+        required=[*REQUIRED_PARTS, "name"],
     ),
-    responses=error_responses(
+    responses=build_error_responses(
         ORGANIZER,
         NEW_NAME,
         BUSY,
@@ -51,7 +53,7 @@ async def add_baseline(
     upload_context: Annotated[UploadContext, Depends(_enter_baseline)],
 ) -> schemas.BaselineReceipt:
     """Put a release on the board for comparison, without a rank; the text part `name` says what it is."""
-    return await receive_upload(request, principal, upload_context, _BASELINE)
+    return await receive_upload(request, principal, upload_context, _BASELINE_UPLOAD)
 
 
 def _accept_baseline(
@@ -73,13 +75,13 @@ def _accept_baseline(
         )
 
 
-_BASELINE = UploadKind(uploads.refresh_context, _accept_baseline)
+_BASELINE_UPLOAD = UploadKind(uploads.refresh_context, _accept_baseline)
 
 
 @router.delete(
     "/competitions/{slug}/baselines/{team_id}",
     status_code=status.HTTP_204_NO_CONTENT,
-    responses=error_responses(ORGANIZER, "no_such_baseline"),
+    responses=build_error_responses(ORGANIZER, "no_such_baseline"),
 )
 def remove_baseline(slug: str, team_id: UUID, principal: ReauthenticatedCaller) -> None:
     """Take a baseline off the board."""

@@ -4,50 +4,52 @@ from fastapi import APIRouter, Request, Response
 from sqlalchemy.orm import Session
 
 from anoncup import schemas
-from app.api.documentation.bodies import build_model_example, raw_response
-from app.api.documentation.responses import BOARD, error_responses
+from app.api.documentation.bodies import build_model_example, build_raw_response
+from app.api.documentation.responses import BOARD, build_error_responses
 from app.db.transaction import transaction
 from app.http import board_cache
-from app.http.authentication import OptionalPrincipal, SentCredential
+from app.http.authentication import OptionalPrincipal, RequestCredential
 from app.services.boards import anonymization, attack_timeline, board_timeline, matrix, reidentification
 from app.services.contests import visibility
 from app.services.contests.visibility import BoardAccess
 
-router = APIRouter(prefix="/competitions/{slug}/boards", tags=["boards"], responses=error_responses(BOARD))
+router = APIRouter(
+    prefix="/competitions/{slug}/boards", tags=["boards"], responses=build_error_responses(BOARD)
+)
 
 JSON, CSV = "application/json", "text/csv; charset=utf-8"
 
 
 @router.get("/anonymization", response_model=schemas.Board)
-async def anonymization_board(slug: str, credential: SentCredential, request: Request) -> Response:
+async def anonymization_board(slug: str, credential: RequestCredential, request: Request) -> Response:
     """Every team's best accepted submission (its best final, once they are frozen), lowest overall first."""
     return await board_cache.build_board_response(
         request, credential, slug, _render_anonymization_json, media_type=JSON
     )
 
 
-def _render_anonymization_json(session: Session, sight: BoardAccess) -> str:
-    return anonymization.build_board(session, sight).model_dump_json()
+def _render_anonymization_json(session: Session, access: BoardAccess) -> str:
+    return anonymization.build_board(session, access).model_dump_json()
 
 
 @router.get(
     "/anonymization.csv",
     response_class=Response,
-    responses=raw_response("text/csv", anonymization.render_csv(build_model_example(schemas.Board))),
+    responses=build_raw_response("text/csv", anonymization.render_csv(build_model_example(schemas.Board))),
 )
-async def anonymization_csv(slug: str, credential: SentCredential, request: Request) -> Response:
+async def anonymization_csv(slug: str, credential: RequestCredential, request: Request) -> Response:
     """The same board for a spreadsheet."""
     return await board_cache.build_board_response(
         request, credential, slug, _render_anonymization_csv, media_type=CSV
     )
 
 
-def _render_anonymization_csv(session: Session, sight: BoardAccess) -> str:
-    return anonymization.render_csv(anonymization.build_board(session, sight))
+def _render_anonymization_csv(session: Session, access: BoardAccess) -> str:
+    return anonymization.render_csv(anonymization.build_board(session, access))
 
 
 @router.get("/history", response_model=schemas.History)
-async def anonymization_history(slug: str, credential: SentCredential, request: Request) -> Response:
+async def anonymization_history(slug: str, credential: RequestCredential, request: Request) -> Response:
     """How it came about: each team's best over time, as the board of each moment showed it."""
     return await board_cache.build_board_response(
         request, credential, slug, board_timeline.render_json, media_type=JSON
@@ -55,64 +57,66 @@ async def anonymization_history(slug: str, credential: SentCredential, request: 
 
 
 @router.get("/reidentification", response_model=schemas.AttackersBoard)
-async def reidentification_board(slug: str, credential: SentCredential, request: Request) -> Response:
+async def reidentification_board(slug: str, credential: RequestCredential, request: Request) -> Response:
     """How many records each team identified, most first."""
     return await board_cache.build_board_response(
         request, credential, slug, _render_reidentification_json, media_type=JSON
     )
 
 
-def _render_reidentification_json(session: Session, sight: BoardAccess) -> str:
-    return reidentification.build_board(session, sight).model_dump_json()
+def _render_reidentification_json(session: Session, access: BoardAccess) -> str:
+    return reidentification.build_board(session, access).model_dump_json()
 
 
 @router.get(
     "/reidentification.csv",
     response_class=Response,
-    responses=raw_response(
+    responses=build_raw_response(
         "text/csv", reidentification.render_csv(build_model_example(schemas.AttackersBoard))
     ),
 )
-async def reidentification_csv(slug: str, credential: SentCredential, request: Request) -> Response:
+async def reidentification_csv(slug: str, credential: RequestCredential, request: Request) -> Response:
     """The same board for a spreadsheet."""
     return await board_cache.build_board_response(
         request, credential, slug, _render_reidentification_csv, media_type=CSV
     )
 
 
-def _render_reidentification_csv(session: Session, sight: BoardAccess) -> str:
-    return reidentification.render_csv(reidentification.build_board(session, sight))
+def _render_reidentification_csv(session: Session, access: BoardAccess) -> str:
+    return reidentification.render_csv(reidentification.build_board(session, access))
 
 
 @router.get("/matrix", response_model=schemas.Matrix)
-async def matrix_board(slug: str, credential: SentCredential, request: Request) -> Response:
+async def matrix_board(slug: str, credential: RequestCredential, request: Request) -> Response:
     """The best trial of every attacker on every target."""
     return await board_cache.build_board_response(
         request, credential, slug, _render_matrix_json, media_type=JSON
     )
 
 
-def _render_matrix_json(session: Session, sight: BoardAccess) -> str:
-    return matrix.build_matrix(session, sight).model_dump_json()
+def _render_matrix_json(session: Session, access: BoardAccess) -> str:
+    return matrix.build_matrix(session, access).model_dump_json()
 
 
 @router.get(
     "/matrix.csv",
     response_class=Response,
-    responses=raw_response("text/csv", matrix.render_csv(build_model_example(schemas.Matrix))),
+    responses=build_raw_response("text/csv", matrix.render_csv(build_model_example(schemas.Matrix))),
 )
-async def matrix_csv(slug: str, credential: SentCredential, request: Request) -> Response:
+async def matrix_csv(slug: str, credential: RequestCredential, request: Request) -> Response:
     """The rates of the same matrix for a spreadsheet."""
     return await board_cache.build_board_response(
         request, credential, slug, _render_matrix_csv, media_type=CSV
     )
 
 
-def _render_matrix_csv(session: Session, sight: BoardAccess) -> str:
-    return matrix.render_csv(matrix.build_matrix(session, sight))
+def _render_matrix_csv(session: Session, access: BoardAccess) -> str:
+    return matrix.render_csv(matrix.build_matrix(session, access))
 
 
-@router.get("/attacks", response_model=schemas.AttackHistory, responses=error_responses("not_revealed_yet"))
+@router.get(
+    "/attacks", response_model=schemas.AttackHistory, responses=build_error_responses("not_revealed_yet")
+)
 def attacks(slug: str, principal: OptionalPrincipal, request: Request) -> Response:
     """The matrix as it came to be, once the secrets are revealed: each team's best on each target over time.
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from anoncup import schemas
 from anoncup.schemas.fields import example
-from app.api.documentation.responses import ORGANIZER, TEAM, error_responses
+from app.api.documentation.responses import ORGANIZER, TEAM, build_error_responses
 from app.db.transaction import transaction
 from app.http.authentication import CurrentPrincipal, OptionalPrincipal
 from app.http.paging import RequestedPage, decode_cursor
@@ -57,7 +57,7 @@ def list_clarifications(
 @router.post(
     "/competitions/{slug}/clarifications",
     status_code=status.HTTP_201_CREATED,
-    responses=error_responses(TEAM, "clarification_text questions_wait"),
+    responses=build_error_responses(TEAM, "clarification_text questions_wait"),
 )
 def ask_for_clarification(
     slug: str, principal: CurrentPrincipal, body: ClarificationIn
@@ -68,7 +68,8 @@ def ask_for_clarification(
 
 
 @router.put(
-    "/clarifications/{clarification_id}/answer", responses=error_responses(ORGANIZER, "clarification_text")
+    "/clarifications/{clarification_id}/answer",
+    responses=build_error_responses(ORGANIZER, "clarification_text"),
 )
 def answer_clarification(
     clarification_id: UUID, principal: CurrentPrincipal, body: AnswerIn
@@ -80,8 +81,8 @@ def answer_clarification(
         )
 
 
-def _serialize_clarification(asked: VisibleClarification) -> schemas.Clarification:
-    clarification = asked.clarification
+def _serialize_clarification(visible_clarification: VisibleClarification) -> schemas.Clarification:
+    clarification = visible_clarification.clarification
     return schemas.Clarification(
         id=clarification.id,
         asked_at=clarification.asked_at,
@@ -89,6 +90,6 @@ def _serialize_clarification(asked: VisibleClarification) -> schemas.Clarificati
         answer=clarification.answer,
         answered_at=clarification.answered_at,
         public=clarification.public,
-        own=asked.is_own,
-        team=asked.team_name,
+        own=visible_clarification.is_own,
+        team=visible_clarification.team_name,
     )

@@ -13,8 +13,8 @@ from anoncup.errors import CompetitionUnavailable, NotFound
 from anoncup.rules import toml_text
 from anoncup.schemas.fields import example
 from app.api.documentation import examples
-from app.api.documentation.bodies import Json, raw_response, request_body
-from app.api.documentation.responses import COMPETITION_FILE, ORGANIZER, REVISION, error_responses
+from app.api.documentation.bodies import Json, build_raw_response, build_request_body
+from app.api.documentation.responses import COMPETITION_FILE, ORGANIZER, REVISION, build_error_responses
 from app.db.models import Competition
 from app.db.now import read_clock
 from app.db.transaction import transaction
@@ -36,7 +36,7 @@ Toml = Annotated[
 
 
 async def _receive_file(request: Request, _: CurrentPrincipal) -> AsyncIterator[bytes]:
-    """Read a large body after authentication; yield it once the memory to parse it is reserved."""
+    """Read a large body after authentication, and yield it with the memory for parsing it reserved."""
     content = await request.body()
     async with get_admission(request).reserve_memory(len(content)):
         yield content
@@ -55,12 +55,11 @@ class InviteIn(BaseModel):
 
 
 def serialize_competition(session: Session, contest: Contest) -> schemas.Competition:
-    """Return the competition in its present state."""
-    reveal = observed_deadlines.load_reveal_times(session, [contest.row]).get(contest.id)
-    competition = _build_competition(contest, phases.get_status(session, contest.row), reveal)
+    reveal_at = observed_deadlines.load_reveal_times(session, [contest.competition]).get(contest.id)
+    competition = _build_competition(contest, phases.get_status(session, contest.competition), reveal_at)
     return (
-        competition.model_copy(update=_load_commitments(session, contest.row))
-        if contest.row.drawing
+        competition.model_copy(update=_load_commitments(session, contest.competition))
+        if contest.competition.drawing
         else competition
     )
 
@@ -77,31 +76,33 @@ def _load_commitments(session: Session, row: Competition) -> dict[str, object]:
 
 
 def _build_competition(
-    contest: Contest, standing: PhaseStatus, reveal: datetime | None
+    contest: Contest, phase_status: PhaseStatus, reveal_at: datetime | None
 ) -> schemas.Competition:
-    row, rules = contest.row, contest.rules
+    row, rules = contest.competition, contest.rules
     return schemas.Competition(
         slug=row.slug,
         title=dict(rules.title),
         track=rules.track,
         timezone=rules.timezone,
-        state=standing.state,
-        paused=standing.paused,
+        state=phase_status.state,
+        paused=phase_status.paused,
         phases=[schemas.Phase(name=phase.name, start=phase.start, end=phase.end) for phase in rules.phases],
-        reveal_at=reveal,
+        reveal_at=reveal_at,
         original_rows=row.original_rows,
         original_sha256={f"{name}.csv": digest for name, digest in row.public_files.items()},
         original_files=[f"{name}.csv" for name in contest.track.original_file_names],
-        own_files=[f"{name}.csv" for name in allocations.list_own_names(row)],
+        own_files=[f"{name}.csv" for name in allocations.list_own_file_names(row)],
         seed_commitment=None,
         truth_files=[f"{name}.csv" for name in row.drawing.get("truth", ())],
         truth_commitments={},
     )
 
 
-def _serialize_entry(row: Competition, now: datetime, reveal: datetime | None) -> schemas.ListedCompetition:
+def _serialize_entry(
+    row: Competition, now: datetime, reveal_at: datetime | None
+) -> schemas.ListedCompetition:
     try:
-        return _build_competition(Contest(row), phases.get_status_at(row, now), reveal)
+        return _build_competition(Contest(row), phases.get_status_at(row, now), reveal_at)
     except CompetitionUnavailable as problem:
         return schemas.UnavailableCompetition(
             slug=row.slug,
@@ -119,12 +120,14 @@ def list_competitions() -> list[schemas.ListedCompetition]:
     with transaction() as session:
         now = read_clock(session)
         rows = competitions.list_competitions(session)
-        reveals = observed_deadlines.load_reveal_times(session, rows)
-        return [_serialize_entry(row, now, reveals.get(row.id)) for row in rows]
+        reveal_times = observed_deadlines.load_reveal_times(session, rows)
+        return [_serialize_entry(row, now, reveal_times.get(row.id)) for row in rows]
 
 
 @router.post(
-    "", status_code=status.HTTP_201_CREATED, responses=error_responses(ORGANIZER, "slug_taken slug_reserved")
+    "",
+    status_code=status.HTTP_201_CREATED,
+    responses=build_error_responses(ORGANIZER, "slug_taken slug_reserved"),
 )
 def create_competition(principal: CurrentPrincipal, file: Toml) -> schemas.Competition:
     """A new competition from its file. You become its organizer."""
@@ -143,16 +146,16 @@ def get_competition(slug: str, principal: OptionalPrincipal) -> schemas.Competit
 @router.get(
     "/{slug}/competition.toml",
     response_class=Response,
-    responses=raw_response("application/toml", examples.TOML),
+    responses=build_raw_response("application/toml", examples.TOML),
 )
 def get_competition_file(slug: str, principal: OptionalPrincipal) -> Response:
     """The competition's file, scales included: what the local `anoncup score` reads."""
     with transaction() as session:
-        text = competitions.build_published_file(competitions.find(session, principal, slug).row)
+        text = competitions.build_published_file(competitions.find(session, principal, slug).competition)
     return Response(text, media_type="application/toml")
 
 
-@router.put("/{slug}/competition.toml", responses=error_responses(ORGANIZER, REVISION))
+@router.put("/{slug}/competition.toml", responses=build_error_responses(ORGANIZER, REVISION))
 def replace_competition_file(slug: str, principal: ReauthenticatedCaller, file: Toml) -> schemas.Competition:
     """Exchange the file. Once somebody has submitted, what is measured stands; an end that moves nearer needs
     the password; so do, from then on, a `[publication]` that shows more, and more guesses_per_target."""
@@ -167,24 +170,24 @@ def replace_competition_file(slug: str, principal: ReauthenticatedCaller, file: 
 @router.get(
     "/{slug}/original/{file}",
     response_class=Response,
-    responses=raw_response("text/csv", examples.TABLE) | error_responses("no_original"),
+    responses=build_raw_response("text/csv", examples.TABLE) | build_error_responses("no_original"),
 )
 def get_original(slug: str, file: str, principal: OptionalPrincipal) -> Response:
     """The original data, as the organizer uploaded them."""
     with transaction() as session:
         contest = competitions.find(session, principal, slug)
     name = revisions.find_original_part(contest, file)
-    if contest.row.original_rows is None:
+    if contest.competition.original_rows is None:
         raise NotFound("the competition has no original data yet", code="no_original")
-    if name not in contest.row.public_files:
+    if name not in contest.competition.public_files:
         raise NotFound("{name}.csv is not there", code="no_such_file", name=name)
-    return Response(get_store().get(contest.row.public_files[name]), media_type="text/csv")
+    return Response(get_store().get(contest.competition.public_files[name]), media_type="text/csv")
 
 
 @router.put(
     "/{slug}/original/{file}",
-    openapi_extra=request_body("text/csv", TABLE_SCHEMA, examples.TABLE),
-    responses=error_responses(ORGANIZER, REVISION, "first_file_missing", COMPETITION_FILE, "busy"),
+    openapi_extra=build_request_body("text/csv", TABLE_SCHEMA, examples.TABLE),
+    responses=build_error_responses(ORGANIZER, REVISION, "first_file_missing", COMPETITION_FILE, "busy"),
 )
 def put_original(slug: str, file: str, principal: CurrentPrincipal, content: Csv) -> schemas.Original:
     """Upload a file of the original; once all are there, the scales of the utility scores are computed.
@@ -205,7 +208,7 @@ def put_original(slug: str, file: str, principal: CurrentPrincipal, content: Csv
 @router.post(
     "/{slug}/invites",
     status_code=status.HTTP_201_CREATED,
-    responses=error_responses(ORGANIZER, "is_rehearsal"),
+    responses=build_error_responses(ORGANIZER, "is_rehearsal"),
 )
 def create_invite(slug: str, principal: ReauthenticatedCaller, body: InviteIn) -> schemas.Invite:
     """A code with which teams sign up. Once the anonymization phase has ended, it needs the password."""

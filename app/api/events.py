@@ -10,8 +10,8 @@ from fastapi.sse import KEEPALIVE_COMMENT, EventSourceResponse, format_sse_event
 
 from anoncup import schemas
 from anoncup.schemas.fields import ID
-from app.api.documentation.bodies import build_model_example, raw_response
-from app.api.documentation.responses import error_responses
+from app.api.documentation.bodies import build_model_example, build_raw_response
+from app.api.documentation.responses import build_error_responses
 from app.db.transaction import transaction
 from app.http import progress_stream
 from app.http.authentication import CurrentPrincipal
@@ -31,17 +31,17 @@ _EXAMPLE_STREAM = format_sse_event(retry=_RETRY_MS) + format_sse_event(
 )
 
 
-async def _open_watcher(
+async def _subscribe(
     request: Request, submission_id: UUID, principal: CurrentPrincipal
 ) -> AsyncIterator[Subscriber]:
     """Yield a subscriber that exists until the response ends."""
-    current = await run_in_threadpool(load_progress, principal, submission_id)
+    current = await run_in_threadpool(_load_current_progress, principal, submission_id)
     follower = Follower(principal.token_id, submission_id)
-    with request.app.state.live.subscribe(principal.user_id, follower, current) as subscriber:
+    with request.app.state.progress_hub.subscribe(principal.user_id, follower, current) as subscriber:
         yield subscriber
 
 
-def load_progress(principal: Principal, submission_id: UUID) -> EvaluationProgress:
+def _load_current_progress(principal: Principal, submission_id: UUID) -> EvaluationProgress:
     with transaction() as session:
         return progress.load_progress(session, principal, submission_id)
 
@@ -49,30 +49,30 @@ def load_progress(principal: Principal, submission_id: UUID) -> EvaluationProgre
 @router.get(
     "/submissions/{submission_id}/events",
     response_class=Response,
-    responses=raw_response(
+    responses=build_raw_response(
         "text/event-stream",
         _EXAMPLE_STREAM.decode(),
         description="`progress` now and at every change, `done` with the last state, then the end",
     )
     | {204: {"description": "the client has heard the last state already"}}
-    | error_responses("too_many_streams"),
+    | build_error_responses("too_many_streams"),
 )
 async def follow_submission(
-    watcher: Annotated[Subscriber, Depends(_open_watcher)],
+    subscriber: Annotated[Subscriber, Depends(_subscribe)],
     last_event_id: Annotated[str | None, Header(description="of the last event that was heard")] = None,
 ) -> Response:
     """Follow the scoring live. The data of each event are `{id, status, step, steps, …}`.
 
     A comment comes every 15 seconds. A stream that ends without `done` was broken off: connect again.
     """
-    if watcher.latest.has_ended and last_event_id == _event_id(watcher.latest):
+    if subscriber.latest.has_ended and last_event_id == _build_event_id(subscriber.latest):
         return Response(status_code=204)  # without it, a browser reconnects forever
-    return EventSourceResponse(_iter_events(watcher), headers={"X-Accel-Buffering": "no"})
+    return EventSourceResponse(_iter_events(subscriber), headers={"X-Accel-Buffering": "no"})
 
 
-async def _iter_events(watcher: Subscriber) -> AsyncIterator[bytes]:
+async def _iter_events(subscriber: Subscriber) -> AsyncIterator[bytes]:
     yield format_sse_event(retry=_RETRY_MS)
-    async for update in progress_stream.stream_progress(watcher, ping_every_s=_PING_INTERVAL_S):
+    async for update in progress_stream.stream_progress(subscriber, ping_every_s=_PING_INTERVAL_S):
         yield KEEPALIVE_COMMENT if update is None else _format_event(update)
 
 
@@ -87,9 +87,9 @@ def _format_event(update: EvaluationProgress) -> bytes:
         queue_position=update.queue_position,
     )
     name = "done" if update.has_ended else "progress"
-    return format_sse_event(data_str=body.model_dump_json(), event=name, id=_event_id(update))
+    return format_sse_event(data_str=body.model_dump_json(), event=name, id=_build_event_id(update))
 
 
-def _event_id(update: EvaluationProgress) -> str:
+def _build_event_id(update: EvaluationProgress) -> str:
     """Return an id that is unique for each state of each evaluation."""
     return f"{update.evaluation_id}.{update.attempt}.{update.step}.{update.state}"

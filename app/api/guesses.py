@@ -8,10 +8,10 @@ from fastapi import APIRouter, Depends, Request, status
 
 from anoncup import schemas
 from anoncup.plugins import TRACKS
-from anoncup.tracks.files import GUESS
+from anoncup.tracks.files import GUESS_FILE
 from app.api.documentation import examples
-from app.api.documentation.bodies import Json, file_schemas, multipart_body
-from app.api.documentation.responses import CHECK, TEAM, UPLOAD, error_responses
+from app.api.documentation.bodies import Json, build_file_schemas, build_multipart_body
+from app.api.documentation.responses import CHECK, TEAM, UPLOAD, build_error_responses
 from app.db.models import Guess, State
 from app.db.transaction import transaction
 from app.http import uploads
@@ -24,13 +24,13 @@ from app.services.attacks.guesses import GuessContext
 router = APIRouter(tags=["guesses"])
 
 _GUESS_FILES = (
-    (GUESS, question.file.format_description)
+    (GUESS_FILE, question.file.format_description)
     for track in TRACKS.values()
     for question in track.questions.values()
 )
 _QUESTION_HELP = "which of the questions asked it answers; default: the first"
 _PARTS: dict[str, Json] = {
-    **file_schemas(_GUESS_FILES),
+    **build_file_schemas(_GUESS_FILES),
     "question": {"type": "string", "description": _QUESTION_HELP},
 }
 
@@ -39,14 +39,14 @@ def _enter_guess(
     target_id: UUID, principal: CurrentPrincipal, idempotency_key: IdempotencyKey = None
 ) -> GuessContext:
     with transaction() as session:
-        return guesses.enter(session, principal, target_id, key=idempotency_key)
+        return guesses.begin_guess(session, principal, target_id, key=idempotency_key)
 
 
 @router.post(
     "/targets/{target_id}/guesses",
     status_code=status.HTTP_202_ACCEPTED,
-    openapi_extra=multipart_body(_PARTS, {"guess": examples.GUESS}, required=["guess"]),
-    responses=error_responses(
+    openapi_extra=build_multipart_body(_PARTS, {"guess": examples.GUESS}, required=["guess"]),
+    responses=build_error_responses(
         UPLOAD,
         "changed_meanwhile own_target phase_closed phase_paused too_late target_withdrawn unknown_question",
     ),
@@ -65,13 +65,13 @@ async def create_guess(
 
 def _enter_check(target_id: UUID, principal: CurrentPrincipal) -> tuple[GuessContext, UUID]:
     with transaction() as session:
-        return guesses.enter_check(session, principal, target_id)
+        return guesses.begin_dry_run(session, principal, target_id)
 
 
 @router.post(
     "/targets/{target_id}/guesses/check",
-    openapi_extra=multipart_body(_PARTS, {"guess": examples.GUESS}, required=["guess"]),
-    responses=error_responses(CHECK, "own_target target_withdrawn unknown_question"),
+    openapi_extra=build_multipart_body(_PARTS, {"guess": examples.GUESS}, required=["guess"]),
+    responses=build_error_responses(CHECK, "own_target target_withdrawn unknown_question"),
 )
 async def check_guess(
     request: Request, entered: Annotated[tuple[GuessContext, UUID], Depends(_enter_check)]
@@ -87,7 +87,7 @@ async def check_guess(
     return schemas.CheckedGuess(question=checked.question, answered=checked.answered, warnings=warnings)
 
 
-@router.get("/competitions/{slug}/guesses", responses=error_responses(TEAM))
+@router.get("/competitions/{slug}/guesses", responses=build_error_responses(TEAM))
 def list_guesses(slug: str, principal: CurrentPrincipal, page: RequestedPage) -> list[schemas.Guess]:
     """Your team's guesses, newest first; with their scores where the competition shows them."""
     position = decode_cursor(page.cursor, datetime.fromisoformat, UUID)
@@ -95,10 +95,10 @@ def list_guesses(slug: str, principal: CurrentPrincipal, page: RequestedPage) ->
         rows, horizon = guesses.list_for_team(
             session, principal, slug, cursor=position, limit=page.fetch_limit
         )
-        return [_serialize_guess(row, horizon) for row in page.take_page(rows, _cursor_key)]
+        return [_serialize_guess(row, horizon) for row in page.take_page(rows, _get_cursor_key)]
 
 
-def _cursor_key(guess: Guess) -> tuple[datetime, UUID]:
+def _get_cursor_key(guess: Guess) -> tuple[datetime, UUID]:
     return guess.received_at, guess.id
 
 

@@ -9,7 +9,7 @@ from pydantic import AwareDatetime, BaseModel, Field
 from anoncup import schemas
 from anoncup.schemas.fields import example
 from app.api.competitions import serialize_competition
-from app.api.documentation.responses import DISQUALIFICATION, ORGANIZER, error_responses
+from app.api.documentation.responses import DISQUALIFICATION, ORGANIZER, build_error_responses
 from app.api.submissions import serialize_submission
 from app.db.transaction import transaction
 from app.http.authentication import CurrentPrincipal
@@ -33,7 +33,9 @@ class ExtensionIn(BaseModel):
 
 @router.post(
     "/competitions/{slug}/phases/{name}/extend",
-    responses=error_responses(ORGANIZER, "phase_turned phases_overlap end_passed end_too_far wrong_value"),
+    responses=build_error_responses(
+        ORGANIZER, "phase_turned phases_overlap end_passed end_too_far wrong_value"
+    ),
 )
 def extend_phase(
     slug: str, name: str, principal: ReauthenticatedCaller, body: ExtensionIn
@@ -48,7 +50,7 @@ def extend_phase(
 
 @router.post(
     "/competitions/{slug}/phases/{name}/pause",
-    responses=error_responses(ORGANIZER, "phase_closed phase_paused"),
+    responses=build_error_responses(ORGANIZER, "phase_closed phase_paused"),
 )
 def pause_phase(slug: str, name: str, principal: CurrentPrincipal) -> schemas.Competition:
     """Stop the competition's clock; nothing is taken in until it is resumed."""
@@ -59,7 +61,7 @@ def pause_phase(slug: str, name: str, principal: CurrentPrincipal) -> schemas.Co
 
 @router.post(
     "/competitions/{slug}/phases/{name}/resume",
-    responses=error_responses(ORGANIZER, "phase_not_paused phase_turned"),
+    responses=build_error_responses(ORGANIZER, "phase_not_paused phase_turned"),
 )
 def resume_phase(slug: str, name: str, principal: CurrentPrincipal) -> schemas.Competition:
     """Let the clock go on; all deadlines move by the length of the pause."""
@@ -71,7 +73,7 @@ def resume_phase(slug: str, name: str, principal: CurrentPrincipal) -> schemas.C
 @router.post(
     "/competitions/{slug}/grants",
     status_code=status.HTTP_201_CREATED,
-    responses=error_responses(ORGANIZER, "no_such_team invalid_grant"),
+    responses=build_error_responses(ORGANIZER, "no_such_team invalid_grant"),
 )
 def grant_quota(slug: str, principal: ReauthenticatedCaller, body: schemas.GrantIn) -> schemas.Grant:
     """Give a team more of a cap; more of a daily one is for today. guesses_per_target needs the password."""
@@ -84,7 +86,9 @@ def grant_quota(slug: str, principal: ReauthenticatedCaller, body: schemas.Grant
         )
 
 
-@router.post("/competitions/{slug}/teams/{team_id}/disqualify", responses=error_responses(DISQUALIFICATION))
+@router.post(
+    "/competitions/{slug}/teams/{team_id}/disqualify", responses=build_error_responses(DISQUALIFICATION)
+)
 def disqualify_team(
     slug: str, team_id: UUID, principal: ReauthenticatedCaller, body: _Ruling = _NO_REASON
 ) -> schemas.TeamDisqualification:
@@ -92,7 +96,9 @@ def disqualify_team(
     return _set_team_disqualified(slug, team_id, principal, body.reason, disqualified=True)
 
 
-@router.post("/competitions/{slug}/teams/{team_id}/reinstate", responses=error_responses(DISQUALIFICATION))
+@router.post(
+    "/competitions/{slug}/teams/{team_id}/reinstate", responses=build_error_responses(DISQUALIFICATION)
+)
 def reinstate_team(
     slug: str, team_id: UUID, principal: ReauthenticatedCaller, body: _Ruling = _NO_REASON
 ) -> schemas.TeamDisqualification:
@@ -103,7 +109,7 @@ def reinstate_team(
 @router.delete(
     "/competitions/{slug}/teams/{team_id}/approach",
     status_code=status.HTTP_204_NO_CONTENT,
-    responses=error_responses(DISQUALIFICATION),
+    responses=build_error_responses(DISQUALIFICATION),
 )
 def remove_approach(slug: str, team_id: UUID, principal: CurrentPrincipal) -> None:
     """Take away what a team tells of how it did it; the audit log keeps it."""
@@ -111,7 +117,7 @@ def remove_approach(slug: str, team_id: UUID, principal: CurrentPrincipal) -> No
         disqualification.remove_method_description(session, principal, slug, team_id)
 
 
-@router.post("/submissions/{submission_id}/disqualify", responses=error_responses(DISQUALIFICATION))
+@router.post("/submissions/{submission_id}/disqualify", responses=build_error_responses(DISQUALIFICATION))
 def disqualify_submission(
     submission_id: UUID, principal: ReauthenticatedCaller, body: _Ruling = _NO_REASON
 ) -> schemas.Submission:
@@ -119,7 +125,7 @@ def disqualify_submission(
     return _set_submission_disqualified(submission_id, principal, body.reason, disqualified=True)
 
 
-@router.post("/submissions/{submission_id}/reinstate", responses=error_responses(DISQUALIFICATION))
+@router.post("/submissions/{submission_id}/reinstate", responses=build_error_responses(DISQUALIFICATION))
 def reinstate_submission(
     submission_id: UUID, principal: ReauthenticatedCaller, body: _Ruling = _NO_REASON
 ) -> schemas.Submission:
@@ -130,12 +136,12 @@ def reinstate_submission(
 @router.post(
     "/submissions/{submission_id}/rescore",
     status_code=status.HTTP_202_ACCEPTED,
-    responses=error_responses(ORGANIZER, "not_failed"),
+    responses=build_error_responses(ORGANIZER, "not_failed"),
 )
 def score_again(submission_id: UUID, principal: CurrentPrincipal) -> schemas.Submission:
     """Have a submission that ended in ERROR scored once more."""
     with transaction() as session:
-        submission = disqualification.reevaluate(session, principal, submission_id)
+        submission = disqualification.rescore(session, principal, submission_id)
         return serialize_submission(
             session, submissions.get_competition_slug(session, submission), submission
         )

@@ -4,7 +4,7 @@ from fastapi import APIRouter, status
 from sqlalchemy.orm import Session
 
 from anoncup import schemas
-from app.api.documentation.responses import ORGANIZER, error_responses
+from app.api.documentation.responses import ORGANIZER, build_error_responses
 from app.db.transaction import transaction
 from app.http.authentication import CurrentPrincipal
 from app.http.step_up import ReauthenticatedCaller
@@ -18,7 +18,9 @@ router = APIRouter(prefix="/competitions/{slug}/rehearsal", tags=["rehearsals"])
 @router.post(
     "",
     status_code=status.HTTP_201_CREATED,
-    responses=error_responses(ORGANIZER, "409.no_original is_rehearsal track_not_rehearsed rehearsal_stands"),
+    responses=build_error_responses(
+        ORGANIZER, "409.no_original is_rehearsal track_not_rehearsed rehearsal_stands"
+    ),
 )
 def begin_rehearsal(slug: str, principal: CurrentPrincipal) -> schemas.Rehearsal:
     """Have sample teams play the competition in an hour, in a copy that only its organizers see."""
@@ -26,7 +28,7 @@ def begin_rehearsal(slug: str, principal: CurrentPrincipal) -> schemas.Rehearsal
         return _serialize_rehearsal(session, slug, rehearsals.begin(session, principal, slug))
 
 
-@router.get("", responses=error_responses(ORGANIZER, "no_rehearsal"))
+@router.get("", responses=build_error_responses(ORGANIZER, "no_rehearsal"))
 def get_rehearsal(slug: str, principal: CurrentPrincipal) -> schemas.Rehearsal:
     """How the competition's rehearsal goes."""
     with transaction() as session:
@@ -34,7 +36,7 @@ def get_rehearsal(slug: str, principal: CurrentPrincipal) -> schemas.Rehearsal:
 
 
 @router.delete(
-    "", status_code=status.HTTP_204_NO_CONTENT, responses=error_responses(ORGANIZER, "no_rehearsal")
+    "", status_code=status.HTTP_204_NO_CONTENT, responses=build_error_responses(ORGANIZER, "no_rehearsal")
 )
 def end_rehearsal(slug: str, principal: ReauthenticatedCaller) -> None:
     """Take the rehearsal out of sight for good; what was scored stays in the record."""
@@ -43,14 +45,14 @@ def end_rehearsal(slug: str, principal: ReauthenticatedCaller) -> None:
 
 
 def _serialize_rehearsal(session: Session, slug: str, contest: Contest) -> schemas.Rehearsal:
-    progress = rehearsal_progress.load_progress(session, contest.row)
-    windows = contest.rules.phases
+    progress = rehearsal_progress.load_progress(session, contest.competition)
+    planned_phases = contest.rules.phases
     return schemas.Rehearsal(
         slug=contest.slug,
         rehearses=slug,
-        state=phases.get_status(session, contest.row).state,
-        began_at=contest.row.created_at,
-        ends_at=windows[-1].end if windows else None,
+        state=phases.get_status(session, contest.competition).state,
+        began_at=contest.competition.created_at,
+        ends_at=planned_phases[-1].end if planned_phases else None,
         steps=[
             schemas.RehearsalStep(
                 step=item.name, done=item.completed, of=item.total, first=item.first_at, last=item.last_at

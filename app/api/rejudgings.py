@@ -7,13 +7,13 @@ from fastapi import APIRouter, status
 from anoncup import schemas
 from anoncup.rules.toml_text import decode_file
 from app.api.competitions import Toml
-from app.api.documentation.responses import ORGANIZER, REVISION, error_responses
+from app.api.documentation.responses import ORGANIZER, REVISION, build_error_responses
 from app.db.transaction import transaction
 from app.http.authentication import CurrentPrincipal
 from app.http.step_up import ReauthenticatedCaller
 from app.services.contests import competitions, revisions
 from app.services.organizing import rejudgings
-from app.services.organizing.rejudgings import EvaluationChange, RankedEvaluation, RescorePreview
+from app.services.organizing.rejudgings import EvaluationChange, RankedEvaluation, RejudgingPreview
 
 router = APIRouter(tags=["re-scoring"])
 
@@ -21,7 +21,7 @@ router = APIRouter(tags=["re-scoring"])
 @router.post(
     "/competitions/{slug}/rescores",
     status_code=status.HTTP_202_ACCEPTED,
-    responses=error_responses(ORGANIZER, REVISION),
+    responses=build_error_responses(ORGANIZER, REVISION),
 )
 def begin_rescore(slug: str, principal: CurrentPrincipal, file: Toml) -> schemas.RescoreSummary:
     """Score every submission by the rules of this competition.toml; nothing changes until it is applied."""
@@ -33,11 +33,11 @@ def begin_rescore(slug: str, principal: CurrentPrincipal, file: Toml) -> schemas
         return _summarize(rejudgings.load_progress(session, rejudging))
 
 
-@router.get("/competitions/{slug}/rescores", responses=error_responses(ORGANIZER))
+@router.get("/competitions/{slug}/rescores", responses=build_error_responses(ORGANIZER))
 def list_rescores(slug: str, principal: CurrentPrincipal) -> list[schemas.RescoreSummary]:
     """The competition's sets, newest first."""
     with transaction() as session:
-        return [_summarize(preview) for preview in rejudgings.list_rescores(session, principal, slug)]
+        return [_summarize(preview) for preview in rejudgings.list_rejudgings(session, principal, slug)]
 
 
 @router.get("/rescores/{rescore_id}")
@@ -49,7 +49,9 @@ def get_rescore(rescore_id: UUID, principal: CurrentPrincipal) -> schemas.Rescor
 
 @router.post(
     "/rescores/{rescore_id}/apply",
-    responses=error_responses("rescore_scoring rescore_failed rescore_ended changed_meanwhile phase_turned"),
+    responses=build_error_responses(
+        "rescore_scoring rescore_failed rescore_ended changed_meanwhile phase_turned"
+    ),
 )
 def apply_rescore(rescore_id: UUID, principal: ReauthenticatedCaller) -> schemas.RescoreSummary:
     """Put the new rules and all their results in force at once."""
@@ -58,7 +60,7 @@ def apply_rescore(rescore_id: UUID, principal: ReauthenticatedCaller) -> schemas
         return _summarize(rejudgings.load_progress(session, rejudging))
 
 
-@router.post("/rescores/{rescore_id}/cancel", responses=error_responses("rescore_ended"))
+@router.post("/rescores/{rescore_id}/cancel", responses=build_error_responses("rescore_ended"))
 def cancel_rescore(rescore_id: UUID, principal: CurrentPrincipal) -> schemas.RescoreSummary:
     """Drop a set; everything stays as it is."""
     with transaction() as session:
@@ -66,19 +68,19 @@ def cancel_rescore(rescore_id: UUID, principal: CurrentPrincipal) -> schemas.Res
         return _summarize(rejudgings.load_progress(session, rejudging))
 
 
-def _summarize(preview: RescorePreview) -> schemas.RescoreSummary:
+def _summarize(preview: RejudgingPreview) -> schemas.RescoreSummary:
     return schemas.RescoreSummary(
-        id=preview.rescore.id,
+        id=preview.rejudging.id,
         state=preview.stage,
-        created_at=preview.rescore.created_at,
-        applied_at=preview.rescore.applied_at,
-        cancelled_at=preview.rescore.cancelled_at,
+        created_at=preview.rejudging.created_at,
+        applied_at=preview.rejudging.applied_at,
+        cancelled_at=preview.rejudging.cancelled_at,
         finished=preview.finished,
         total=preview.total,
     )
 
 
-def _serialize_rescore(preview: RescorePreview) -> schemas.Rescore:
+def _serialize_rescore(preview: RejudgingPreview) -> schemas.Rescore:
     return schemas.Rescore(
         **_summarize(preview).model_dump(), rows=[_serialize_change(change) for change in preview.changes]
     )
@@ -93,14 +95,14 @@ def _serialize_change(change: EvaluationChange) -> schemas.RejudgingChange:
     )
 
 
-def _serialize_outcome(judged: RankedEvaluation) -> schemas.RejudgingOutcome:
-    numbers = judged.numbers
+def _serialize_outcome(ranked_evaluation: RankedEvaluation) -> schemas.RejudgingOutcome:
+    numbers = ranked_evaluation.numbers
     return schemas.RejudgingOutcome(
-        status=judged.state,
-        rank=judged.rank,
+        status=ranked_evaluation.state,
+        rank=ranked_evaluation.rank,
         utility=numbers.utility if numbers else None,
         security=numbers.security if numbers else None,
-        overall=judged.overall,
+        overall=ranked_evaluation.overall,
         violations=list(numbers.violations) if numbers else [],
-        **schemas.build_failure_fields(judged.evaluation.failure),
+        **schemas.build_failure_fields(ranked_evaluation.evaluation.failure),
     )

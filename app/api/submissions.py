@@ -13,10 +13,10 @@ from starlette.concurrency import run_in_threadpool
 from anoncup import schemas
 from anoncup.errors import NotFound
 from anoncup.plugins import TRACKS
-from anoncup.tracks.files import SECRET
+from anoncup.tracks.files import SECRET_FILE
 from app.api.documentation import examples
-from app.api.documentation.bodies import Json, file_schemas, multipart_body, raw_response
-from app.api.documentation.responses import CHECK, ORGANIZER, TEAM, UPLOAD, error_responses
+from app.api.documentation.bodies import Json, build_file_schemas, build_multipart_body, build_raw_response
+from app.api.documentation.responses import CHECK, ORGANIZER, TEAM, UPLOAD, build_error_responses
 from app.db.models import State, Submission
 from app.db.transaction import transaction
 from app.http.authentication import CurrentPrincipal, IdempotencyKey
@@ -34,21 +34,21 @@ _RELEASE_FILES = (
     for file in track.release_files
 )
 _SECRET_FILES = (
-    (SECRET, track.answer_spec.file.format_description)
+    (SECRET_FILE, track.answer_spec.file.format_description)
     for track in TRACKS.values()
     if not track.allocates_answer
 )
 PARTS: dict[str, Json] = {
-    **file_schemas([*_RELEASE_FILES, *_SECRET_FILES]),
+    **build_file_schemas([*_RELEASE_FILES, *_SECRET_FILES]),
     "comment": {
         "type": "string",
         "maxLength": 1000,
         "description": "such as the method used; the team and the organizers see it, nobody else",
     },
 }
-REQUIRED_PARTS = () if any(track.allocates_answer for track in TRACKS.values()) else (SECRET,)
+REQUIRED_PARTS = () if any(track.allocates_answer for track in TRACKS.values()) else (SECRET_FILE,)
 EXAMPLE_PARTS = dict.fromkeys(TRACKS[examples.TRACK].release_file_names, examples.TABLE) | {
-    SECRET: examples.SECRET
+    SECRET_FILE: examples.SECRET
 }
 
 
@@ -60,14 +60,14 @@ def _enter_submission(
     slug: str, principal: CurrentPrincipal, idempotency_key: IdempotencyKey = None
 ) -> UploadContext:
     with transaction() as session:
-        return uploads.enter(session, principal, slug, key=idempotency_key)
+        return uploads.begin_upload(session, principal, slug, key=idempotency_key)
 
 
 @router.post(
     "/competitions/{slug}/submissions",
     status_code=status.HTTP_202_ACCEPTED,
-    openapi_extra=multipart_body(PARTS, EXAMPLE_PARTS, required=REQUIRED_PARTS),
-    responses=error_responses(
+    openapi_extra=build_multipart_body(PARTS, EXAMPLE_PARTS, required=REQUIRED_PARTS),
+    responses=build_error_responses(
         UPLOAD,
         "file_lost phase_closed phase_paused too_late 409.no_original not_drawn_yet no_allocation_left",
         "drawing_over changed_meanwhile comment",
@@ -90,13 +90,13 @@ async def create_submission(
 
 def _enter_check(slug: str, principal: CurrentPrincipal) -> tuple[UploadContext, UUID]:
     with transaction() as session:
-        return uploads.enter_dry_run(session, principal, slug)
+        return uploads.begin_dry_run(session, principal, slug)
 
 
 @router.post(
     "/competitions/{slug}/submissions/check",
-    openapi_extra=multipart_body(PARTS, EXAMPLE_PARTS, required=REQUIRED_PARTS),
-    responses=error_responses(
+    openapi_extra=build_multipart_body(PARTS, EXAMPLE_PARTS, required=REQUIRED_PARTS),
+    responses=build_error_responses(
         CHECK, "phase_closed 409.no_original not_drawn_yet drawing_over no_allocation_left comment"
     ),
 )
@@ -116,7 +116,7 @@ async def check_submission(
     )
 
 
-def _collect_warnings(team_id: UUID, checked: uploads.CheckedUpload) -> list[schemas.Notice]:
+def _collect_warnings(team_id: UUID, checked: uploads.ReleaseCheck) -> list[schemas.Notice]:
     with transaction() as session:
         remarks = (
             *checked.remarks,
@@ -138,16 +138,16 @@ def serialize_receipt(receipt: submissions.SubmissionReceipt) -> schemas.Receipt
     )
 
 
-@router.get("/competitions/{slug}/submissions", responses=error_responses(TEAM))
+@router.get("/competitions/{slug}/submissions", responses=build_error_responses(TEAM))
 def list_submissions(slug: str, principal: CurrentPrincipal, page: RequestedPage) -> list[schemas.Submission]:
     """Your team’s submissions, newest first."""
     position = decode_cursor(page.cursor, datetime.fromisoformat, UUID)
     with transaction() as session:
         rows = submissions.list_own(session, principal, slug, cursor=position, limit=page.fetch_limit)
-        return _serialize_submissions(session, slug, page.take_page(rows, _cursor_key))
+        return _serialize_submissions(session, slug, page.take_page(rows, _get_cursor_key))
 
 
-@router.get("/competitions/{slug}/submissions/all", responses=error_responses(ORGANIZER))
+@router.get("/competitions/{slug}/submissions/all", responses=build_error_responses(ORGANIZER))
 def list_all_submissions(
     slug: str,
     principal: CurrentPrincipal,
@@ -161,10 +161,10 @@ def list_all_submissions(
         rows = submissions.list_for_organizer(
             session, principal, slug, team_id=team, state=state, cursor=position, limit=page.fetch_limit
         )
-        return _serialize_submissions(session, slug, page.take_page(rows, _cursor_key))
+        return _serialize_submissions(session, slug, page.take_page(rows, _get_cursor_key))
 
 
-def _cursor_key(submission: Submission) -> tuple[datetime, UUID]:
+def _get_cursor_key(submission: Submission) -> tuple[datetime, UUID]:
     return submission.received_at, submission.id
 
 
@@ -189,7 +189,7 @@ def get_submission(submission_id: UUID, principal: CurrentPrincipal) -> schemas.
 @router.get(
     "/submissions/{submission_id}/data/{file}",
     response_class=Response,
-    responses=raw_response("text/csv", examples.TABLE) | error_responses("release_sealed"),
+    responses=build_raw_response("text/csv", examples.TABLE) | build_error_responses("release_sealed"),
 )
 def get_public_file(submission_id: UUID, file: str, principal: CurrentPrincipal) -> Response:
     """The public part of a submission, as it was sent; none where it tells the answer."""
@@ -201,7 +201,7 @@ def get_public_file(submission_id: UUID, file: str, principal: CurrentPrincipal)
     return Response(get_store().get(files[file]), media_type="text/csv")
 
 
-@router.post("/submissions/{submission_id}/cancel", responses=error_responses(TEAM, "finished"))
+@router.post("/submissions/{submission_id}/cancel", responses=build_error_responses(TEAM, "finished"))
 def cancel_submission(submission_id: UUID, principal: CurrentPrincipal) -> schemas.Submission:
     """Withdraw a submission that is not scored yet. The attempt stays counted, the submission does not."""
     with transaction() as session:
@@ -213,7 +213,7 @@ def cancel_submission(submission_id: UUID, principal: CurrentPrincipal) -> schem
 
 @router.put(
     "/submissions/{submission_id}/final",
-    responses=error_responses(
+    responses=build_error_responses(
         "not_in_a_team disqualified phase_closed phase_paused not_valid too_many_finals"
     ),
 )
@@ -226,7 +226,7 @@ def mark_final(submission_id: UUID, body: FinalIn, principal: CurrentPrincipal) 
         )
 
 
-@router.get("/competitions/{slug}/quota", responses=error_responses(TEAM))
+@router.get("/competitions/{slug}/quota", responses=build_error_responses(TEAM))
 def get_quota(slug: str, principal: CurrentPrincipal) -> schemas.Quota:
     """Each cap on your team's uploads: what is used, the limit, and when it resets."""
     with transaction() as session:

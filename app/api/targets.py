@@ -11,8 +11,8 @@ from fastapi.responses import StreamingResponse
 from anoncup import schemas
 from anoncup.errors import NotFound
 from app.api.documentation import examples
-from app.api.documentation.bodies import ZIP, raw_response
-from app.api.documentation.responses import STORED_FILE, TEAM, error_responses
+from app.api.documentation.bodies import ZIP, build_raw_response
+from app.api.documentation.responses import STORED_FILE, TEAM, build_error_responses
 from app.db.models import Target
 from app.db.transaction import transaction
 from app.http.archives import Content, build_download, build_zip
@@ -23,7 +23,7 @@ from app.storage import get_store
 router = APIRouter(tags=["targets"])
 
 
-@router.get("/competitions/{slug}/targets", responses=error_responses(TEAM, "no_targets_yet"))
+@router.get("/competitions/{slug}/targets", responses=build_error_responses(TEAM, "no_targets_yet"))
 def list_targets(slug: str, principal: CurrentPrincipal) -> list[schemas.Target]:
     """What may be attacked, from the start of the second phase on."""
     with transaction() as session:
@@ -33,7 +33,7 @@ def list_targets(slug: str, principal: CurrentPrincipal) -> list[schemas.Target]
 @router.get(
     "/competitions/{slug}/targets.zip",
     response_class=StreamingResponse,
-    responses=raw_response(ZIP) | error_responses(TEAM, "no_targets_yet", STORED_FILE),
+    responses=build_raw_response(ZIP) | build_error_responses(TEAM, "no_targets_yet", STORED_FILE),
 )
 def download_targets(slug: str, principal: CurrentPrincipal) -> StreamingResponse:
     """All targets that your team may attack, a folder each, with their `SHA256SUMS` and `commitments.csv`.
@@ -42,9 +42,9 @@ def download_targets(slug: str, principal: CurrentPrincipal) -> StreamingRespons
     """
     with transaction() as session:
         _, all_targets = targets.load_manifest(session, principal, slug)
-        others_targets = targets.list_attackable(session, principal, slug)
+        attackable_targets = targets.list_attackable(session, principal, slug)
     return build_download(
-        build_zip(_iter_archive_files(others_targets, targets.render_checksums(all_targets))),
+        build_zip(_iter_archive_files(attackable_targets, targets.render_checksums(all_targets))),
         name=f"{slug}-targets.zip",
     )
 
@@ -52,7 +52,7 @@ def download_targets(slug: str, principal: CurrentPrincipal) -> StreamingRespons
 @router.get(
     "/targets/{target_id}/data/{file}",
     response_class=Response,
-    responses=raw_response("text/csv", examples.TABLE),
+    responses=build_raw_response("text/csv", examples.TABLE),
 )
 def download_target(target_id: UUID, file: str, principal: CurrentPrincipal) -> Response:
     """One file of a target, as the service wrote it."""
@@ -63,17 +63,17 @@ def download_target(target_id: UUID, file: str, principal: CurrentPrincipal) -> 
     return Response(get_store().get(files[file]), media_type="text/csv")
 
 
-@router.get("/competitions/{slug}/manifest", responses=error_responses("no_targets_yet"))
+@router.get("/competitions/{slug}/manifest", responses=build_error_responses("no_targets_yet"))
 def get_manifest(slug: str, principal: OptionalPrincipal) -> schemas.Manifest:
     """Digests of all targets and commitments of their secrets, public from their publication on."""
     with transaction() as session:
         rows = targets.load_manifest_with_teams(session, principal, slug)
     entries = [schemas.ManifestEntry(**_build_manifest_entry(target), team=team) for target, team in rows]
-    sums = targets.render_checksums([target for target, _ in rows])
-    return schemas.Manifest(sha256=hashlib.sha256(sums.encode()).hexdigest(), targets=entries)
+    checksums = targets.render_checksums([target for target, _ in rows])
+    return schemas.Manifest(sha256=hashlib.sha256(checksums.encode()).hexdigest(), targets=entries)
 
 
-@router.get("/competitions/{slug}/reveal", responses=error_responses("no_targets_yet not_revealed_yet"))
+@router.get("/competitions/{slug}/reveal", responses=build_error_responses("no_targets_yet not_revealed_yet"))
 def get_reveal(slug: str, principal: OptionalPrincipal) -> list[schemas.RevealedTarget]:
     """Every target with its team and the salt of its commitment, once the competition has closed."""
     with transaction() as session:
@@ -94,7 +94,8 @@ def get_reveal(slug: str, principal: OptionalPrincipal) -> list[schemas.Revealed
 @router.get(
     "/targets/{target_id}/secret",
     response_class=Response,
-    responses=raw_response("text/csv", examples.SECRET) | error_responses("not_revealed_yet", STORED_FILE),
+    responses=build_raw_response("text/csv", examples.SECRET)
+    | build_error_responses("not_revealed_yet", STORED_FILE),
 )
 def get_secret(target_id: UUID, principal: OptionalPrincipal) -> Response:
     """The revealed secret of a target, headed `original_row`."""
@@ -130,10 +131,10 @@ def _key_by_file_name(target: Target) -> dict[str, str]:
 
 
 def _iter_archive_files(rows: list[targets.VisibleTarget], manifest: str) -> Iterator[tuple[str, Content]]:
-    released = [row.target for row in rows]
+    attackable_targets = [row.target for row in rows]
     yield "MANIFEST", manifest.encode()
-    yield "SHA256SUMS", targets.render_checksums(released).encode()
+    yield "SHA256SUMS", targets.render_checksums(attackable_targets).encode()
     yield "commitments.csv", targets.render_commitments(rows).encode()
-    for target in released:
+    for target in attackable_targets:
         for name, digest in _key_by_file_name(target).items():
             yield f"{target.name}/{name}", get_store().read_chunks(digest)

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from anoncup import schemas
 from anoncup.schemas.fields import example
 from app.api.competitions import InviteIn
-from app.api.documentation.responses import NEW_NAME, ORGANIZER, TEAM, error_responses
+from app.api.documentation.responses import NEW_NAME, ORGANIZER, TEAM, build_error_responses
 from app.api.users import ByName
 from app.db.models import Team
 from app.db.transaction import transaction
@@ -36,14 +36,14 @@ def _serialize_people(persons: Sequence[NamedUser]) -> list[schemas.Person]:
     return [schemas.Person(user_id=person.user_id, name=person.name) for person in persons]
 
 
-@router.get("/team", responses=error_responses(TEAM))
+@router.get("/team", responses=build_error_responses(TEAM))
 def get_own_team(slug: str, principal: CurrentPrincipal) -> schemas.Team:
     """Your team in this competition."""
     with transaction() as session:
         return _serialize_team(*members.load_own_team(session, principal, slug))
 
 
-@router.put("/team/approach", responses=error_responses(TEAM, "approach_text"))
+@router.put("/team/approach", responses=build_error_responses(TEAM, "approach_text"))
 def tell_approach(slug: str, principal: CurrentPrincipal, body: ApproachIn) -> schemas.Team:
     """Tell how your team did it, on its page, once the contest has closed; an empty text takes it back."""
     with transaction() as session:
@@ -62,7 +62,7 @@ def _serialize_team(team: Team, persons: Sequence[NamedUser]) -> schemas.Team:
     )
 
 
-@router.post("/team/invites", status_code=status.HTTP_201_CREATED, responses=error_responses(TEAM))
+@router.post("/team/invites", status_code=status.HTTP_201_CREATED, responses=build_error_responses(TEAM))
 def create_team_invite(slug: str, principal: ReauthenticatedCaller, body: InviteIn) -> schemas.Invite:
     """A code with which people join your team, for 60 days."""
     with transaction() as session:
@@ -74,7 +74,7 @@ def create_team_invite(slug: str, principal: ReauthenticatedCaller, body: Invite
 @router.delete(
     "/team/members/{user_id}",
     status_code=status.HTTP_204_NO_CONTENT,
-    responses=error_responses(TEAM, "no_such_member last_member"),
+    responses=build_error_responses(TEAM, "no_such_member last_member"),
 )
 def remove_member(slug: str, user_id: UUID, principal: CurrentPrincipal) -> None:
     """Leave your team, or take another member out of it, which ends the team's invites.
@@ -85,7 +85,7 @@ def remove_member(slug: str, user_id: UUID, principal: CurrentPrincipal) -> None
         members.remove(session, principal, slug, user_id)
 
 
-@router.get("/teams", responses=error_responses(ORGANIZER))
+@router.get("/teams", responses=build_error_responses(ORGANIZER))
 def list_teams(slug: str, principal: CurrentPrincipal) -> list[schemas.Entrant]:
     """All teams with their members, oldest first. For organizers."""
     with transaction() as session:
@@ -106,7 +106,7 @@ def list_teams(slug: str, principal: CurrentPrincipal) -> list[schemas.Entrant]:
     ]
 
 
-@router.get("/organizers", tags=["organizers"], responses=error_responses(ORGANIZER))
+@router.get("/organizers", tags=["organizers"], responses=build_error_responses(ORGANIZER))
 def list_organizers(slug: str, principal: CurrentPrincipal) -> list[schemas.Person]:
     """Who organizes the competition. For organizers."""
     with transaction() as session:
@@ -117,7 +117,7 @@ def list_organizers(slug: str, principal: CurrentPrincipal) -> list[schemas.Pers
     "/organizers",
     tags=["organizers"],
     status_code=status.HTTP_201_CREATED,
-    responses=error_responses(
+    responses=build_error_responses(
         ORGANIZER, "no_such_user not_an_organizer organizes_it in_a_team is_rehearsal", NEW_NAME
     ),
 )
@@ -131,7 +131,7 @@ def add_organizer(slug: str, principal: ReauthenticatedCaller, body: ByName) -> 
     "/organizers/{user_id}",
     tags=["organizers"],
     status_code=status.HTTP_204_NO_CONTENT,
-    responses=error_responses(ORGANIZER, "no_such_organizer last_organizer"),
+    responses=build_error_responses(ORGANIZER, "no_such_organizer last_organizer"),
 )
 def remove_organizer(slug: str, user_id: UUID, principal: ReauthenticatedCaller) -> None:
     """Take an organizer away. The last one stays."""

@@ -10,7 +10,7 @@ from anoncup import schemas
 from anoncup.excessive import SIMULATED_PERMUTATIONS
 from anoncup.excessive.question import AdviceQuestion
 from anoncup.schemas.fields import example
-from app.api.documentation.responses import ORGANIZER, error_responses
+from app.api.documentation.responses import ORGANIZER, build_error_responses
 from app.db.models import ThresholdReport
 from app.db.transaction import transaction
 from app.http.authentication import CurrentPrincipal
@@ -42,7 +42,7 @@ class ThresholdReportIn(BaseModel):
 @router.post(
     "/competitions/{slug}/threshold-reports",
     status_code=status.HTTP_202_ACCEPTED,
-    responses=error_responses(
+    responses=build_error_responses(
         ORGANIZER,
         "409.no_original is_rehearsal no_distances unknown_distance unknown_column too_many_reports",
     ),
@@ -50,11 +50,13 @@ class ThresholdReportIn(BaseModel):
 def ask_for_report(slug: str, principal: CurrentPrincipal, body: ThresholdReportIn) -> schemas.ReportSummary:
     """Have a worker advise on the threshold of the rule against excessive anonymization."""
     with transaction() as session:
-        report = threshold_reports.ask(session, principal, slug, AdviceQuestion(**body.model_dump()))
+        report = threshold_reports.request_report(
+            session, principal, slug, AdviceQuestion(**body.model_dump())
+        )
         return _summarize(report)
 
 
-@router.get("/competitions/{slug}/threshold-reports", responses=error_responses(ORGANIZER))
+@router.get("/competitions/{slug}/threshold-reports", responses=build_error_responses(ORGANIZER))
 def list_reports(slug: str, principal: CurrentPrincipal) -> list[schemas.ReportSummary]:
     """The competition's reports, newest first."""
     with transaction() as session:

@@ -9,7 +9,7 @@ from anoncup import schemas
 from anoncup.schemas.fields import example
 from anoncup.schemas.roles import Role
 from app.api.accounts import Name, NewName, Password
-from app.api.documentation.responses import NEW_NAME, error_responses
+from app.api.documentation.responses import NEW_NAME, build_error_responses
 from app.db.transaction import transaction
 from app.http.passwords import limit_concurrency
 from app.http.step_up import ReauthenticatedCaller
@@ -36,7 +36,7 @@ class ByName(BaseModel):
 @router.post(
     "",
     status_code=status.HTTP_201_CREATED,
-    responses=error_responses("not_administrator name_taken", NEW_NAME, "password_length"),
+    responses=build_error_responses("not_administrator name_taken", NEW_NAME, "password_length"),
 )
 @limit_concurrency
 def create_user(body: UserIn, principal: ReauthenticatedCaller) -> schemas.User:
@@ -53,7 +53,7 @@ def create_user(body: UserIn, principal: ReauthenticatedCaller) -> schemas.User:
 @router.post(
     "/password-links",
     status_code=status.HTTP_201_CREATED,
-    responses=error_responses("not_organizer in_another_competition no_such_user", NEW_NAME),
+    responses=build_error_responses("not_organizer in_another_competition no_such_user", NEW_NAME),
 )
 def create_password_link(body: ByName, principal: ReauthenticatedCaller) -> schemas.PasswordLink:
     """A code with which somebody sets a new password, once, within 48 hours; earlier codes end.

@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 _MAX_MAGNITUDE = 1e300
-"""Larger numbers are clamped to this one, so that the difference of two stays finite."""
+"""Larger numbers are clamped to this value, so that the difference of any two is finite."""
 _RELATIVE_TOLERANCE = 1e-9
 """Numbers with a smaller relative difference are considered equal up to rounding."""
 _DECIMAL_RANGE = (1e-9, 1e9)
-"""Range of numbers that are written without a power of ten: from the first to below the second."""
+"""Numbers from the first to below the second are written without a power of ten."""
 _TICK_DECIMAL_RANGE = (1e-4, 1e9)
 """The same range for ticks, which have less space."""
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -22,7 +22,7 @@ class Axis:
     low: float
     high: float
     ticks: tuple[float, ...]
-    texts: tuple[str, ...]
+    labels: tuple[str, ...]
 
     def fraction(self, value: float) -> float:
         """Return the position of a value between 0 (low end) and 1 (high end), clamped to this range."""
@@ -30,14 +30,14 @@ class Axis:
 
 
 def clamp_finite(value: float | None) -> float | None:
-    """Return the number within drawable limits; None if it is missing or not finite."""
+    """Return the number, clamped to a range that can be drawn; None if it is missing or not finite."""
     if value is None or not math.isfinite(value):
         return None
     return 0.0 if abs(value) < 1 / _MAX_MAGNITUDE else min(max(float(value), -_MAX_MAGNITUDE), _MAX_MAGNITUDE)
 
 
 def keep_finite(values: Iterable[float | None]) -> list[float]:
-    """Return the finite numbers among the values."""
+    """Return the finite numbers among the values, each clamped to a range that can be drawn."""
     return [finite_value for value in values if (finite_value := clamp_finite(value)) is not None]
 
 
@@ -50,15 +50,15 @@ def build_axis(
     non_negative: bool = False,
     localize: Callable[[str], str] = str,
 ) -> Axis:
-    """Return an axis between two round numbers that covers the values in about ``max_steps`` steps at most.
+    """Return an axis between two round numbers that covers all values in about ``max_steps`` steps or fewer.
 
-    ``from_zero``: include 0 even if all values are far from it. ``is_integer``: the values are counts.
-    ``non_negative``: clamp negative values, which can only come from rounding, to 0. ``localize``: as in
-    ``ChartWords``.
+    With ``from_zero`` the axis includes 0 even if all values are far from it. With ``is_integer`` the values
+    are counts, so all ticks are integers. With ``non_negative`` negative values, which can only come from
+    rounding, are drawn as 0. ``localize`` is described in ``ChartWords``.
     """
     numbers = keep_finite(values)
     low, high = _find_range(
-        [max(item, 0.0) for item in numbers] if non_negative else numbers, from_zero=from_zero
+        [max(number, 0.0) for number in numbers] if non_negative else numbers, from_zero=from_zero
     )
     step = choose_step(high - low, max_steps, is_integer=is_integer)
     first, last = math.floor(low / step + _RELATIVE_TOLERANCE), math.ceil(high / step - _RELATIVE_TOLERANCE)
@@ -77,7 +77,7 @@ def build_window_axis(
 
 
 def _find_range(values: Sequence[float], *, from_zero: bool) -> tuple[float, float]:
-    """Return a non-empty range of the values; it includes 0 if that takes at most half of the range."""
+    """Return a non-empty range of the values. It includes 0 unless that would more than double the range."""
     low, high = min(values, default=0.0), max(values, default=0.0)
     if from_zero or 0 < low <= high / 2:
         low = min(low, 0.0)
@@ -89,7 +89,10 @@ def _find_range(values: Sequence[float], *, from_zero: bool) -> tuple[float, flo
 
 
 def choose_step(span: float, max_steps: int, *, is_integer: bool = False) -> float:
-    """Return the smallest of 1, 2, 2.5 and 5 times a power of ten with at most ``max_steps`` in the span."""
+    """Return the smallest round step of which at most ``max_steps`` fit into the span.
+
+    Round steps are 1, 2, 2.5 and 5 times a power of ten.
+    """
     min_step = span / max_steps
     unit = 10.0 ** math.floor(math.log10(min_step))
     step = next(
@@ -152,7 +155,7 @@ def write_number(value: float | None) -> str:
 
 
 def _trim_zeros(digits: str) -> str:
-    """Return digits with decimals without trailing zeros."""
+    """Remove trailing zeros after the decimal point, and the point if no digit follows."""
     return digits.rstrip("0").rstrip(".")
 
 

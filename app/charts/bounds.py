@@ -1,4 +1,4 @@
-"""Chart of the bounds of a permutation's mean distance by the number of individuals that stay in place."""
+"""Chart of bounds: how large a permutation's mean distance is, by how many individuals stay in place."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from app.charts import marks
 from app.charts.axes import build_axis, clamp_finite, keep_finite
 from app.charts.figure import Figure, LegendEntry
 from app.charts.frame import (
-    WIDTH,
+    PICTURE_WIDTH,
     Box,
     PlotArea,
     build_horizontal_axis,
@@ -23,12 +23,12 @@ from app.charts.frame import (
     label_mark,
 )
 from app.charts.label_placement import count_covered_points
-from app.charts.svg import MAX_FONT_SIZE, format_coordinate, shorten, tag, text_width
+from app.charts.svg import MAX_FONT_SIZE, estimate_text_width, format_coordinate, shorten, tag
 from app.charts.text import ChartWords
 
 _HEIGHT = 340.0
 _MAX_SHOWN_FACTOR = 2.5
-"""The picture ends at this multiple of the number of individuals that the rule assumes."""
+"""The picture ends at this multiple of the number of individuals that the rule assumes to stay in place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +52,16 @@ SHAPES: dict[str, marks.MarkShape] = {
     "lower": partial(marks.square, size=5.5),
     "s_lower": partial(marks.dot, size=3.0),
 }
-"""Marks from back to front, each smaller than the one before, so that equal bounds remain visible."""
+"""Marks from back to front. Each is smaller than the one before, so that equal bounds stay visible."""
 
 
 @dataclass(frozen=True, slots=True)
 class BoundWords(ChartWords):
-    """``summary``: the description, with {fixed}, {bound} (at this number) and {threshold}; ``point``:
-    {series}, {fixed}, {value}."""
+    """Texts of the chart of bounds.
+
+    ``summary`` is the description, with {fixed}, {bound} (the bound for this number) and {threshold}.
+    ``point`` is the label of a mark, with {series}, {fixed} and {value}.
+    """
 
     title: str = N_("Bounds of the mean distance")
     x: str = N_("Fixed points")
@@ -86,30 +89,32 @@ def build_bounds(
     threshold: float | None = None,
     identifier: str = "bounds",
 ) -> Figure:
-    """Build the chart of bounds; ``fixed`` is the number of individuals that the rule assumes."""
-    ordered = sorted(points, key=lambda item: item.fixed)
+    """Build the chart of bounds; the rule assumes that at most ``fixed`` individuals stay in place."""
+    ordered = sorted(points, key=lambda point: point.fixed)
     return Figure(
         identifier,
         words.title,
-        describe(ordered, words, fixed, clamp_finite(threshold)),
-        _draw_bounds(select_shown(ordered, fixed), words, fixed, clamp_finite(threshold), identifier),
+        _describe_bounds(ordered, words, fixed, clamp_finite(threshold)),
+        _draw_bounds(select_shown_points(ordered, fixed), words, fixed, clamp_finite(threshold), identifier),
         head=(words.x, words.s_lower, words.lower, words.upper),
-        rows=tuple((item.fixed, item.s_lower, item.lower, item.upper) for item in ordered),
+        rows=tuple((point.fixed, point.s_lower, point.lower, point.upper) for point in ordered),
         legend=_build_legend(ordered, words),
     )
 
 
-def select_shown(points: Sequence[DistanceBound], fixed: int) -> list[DistanceBound]:
-    """Return the bounds near the rule's number; the others would compress the picture."""
-    far_counts = [item.fixed for item in points if item.fixed >= _MAX_SHOWN_FACTOR * fixed]
-    last = far_counts[0] if fixed > 0 and far_counts else max((item.fixed for item in points), default=0)
-    return [item for item in points if item.fixed <= last]
+def select_shown_points(points: Sequence[DistanceBound], fixed: int) -> list[DistanceBound]:
+    """Return the bounds near the number that the rule assumes; distant ones would compress the picture."""
+    far_counts = [point.fixed for point in points if point.fixed >= _MAX_SHOWN_FACTOR * fixed]
+    last = far_counts[0] if fixed > 0 and far_counts else max((point.fixed for point in points), default=0)
+    return [point for point in points if point.fixed <= last]
 
 
-def describe(points: Sequence[DistanceBound], words: BoundWords, fixed: int, threshold: float | None) -> str:
+def _describe_bounds(
+    points: Sequence[DistanceBound], words: BoundWords, fixed: int, threshold: float | None
+) -> str:
     if not points:
         return words.empty
-    assumed = next((item for item in points if item.fixed == fixed), None)
+    assumed = next((point for point in points if point.fixed == fixed), None)
     distance = None if assumed is None else assumed.s_lower if assumed.lower is None else assumed.lower
     return words.summary.format(
         fixed=words.format_number(fixed),
@@ -121,9 +126,9 @@ def describe(points: Sequence[DistanceBound], words: BoundWords, fixed: int, thr
 def _draw_bounds(
     points: Sequence[DistanceBound], words: BoundWords, fixed: int, threshold: float | None, identifier: str
 ) -> Markup:
-    heights = [value(item) for item in points for value in _SERIES.values()]
+    heights = [value(point) for point in points for value in _SERIES.values()]
     x = build_horizontal_axis(
-        [fixed, *(item.fixed for item in points)], from_zero=True, is_integer=True, localize=words.localize
+        [fixed, *(point.fixed for point in points)], from_zero=True, is_integer=True, localize=words.localize
     )
     plot_area = fit_plot_area(
         x,
@@ -157,7 +162,7 @@ def _draw_series(
 ) -> Markup:
     """Draw a line through the bounds of one kind, with a mark at each."""
     coordinates = [
-        (item.fixed, value) for item in points if (value := clamp_finite(_SERIES[name](item))) is not None
+        (point.fixed, value) for point in points if (value := clamp_finite(_SERIES[name](point))) is not None
     ]
     if not coordinates:
         return Markup("")
@@ -183,15 +188,15 @@ def _draw_series(
 
 
 def _draw_vertical_rule(plot_area: PlotArea, value: float, words: str) -> Markup:
-    """Draw a vertical line at the rule's number of individuals, labelled above the picture."""
-    x, label = plot_area.x_position(value), shorten(words, WIDTH - 20)
-    half = text_width(label) / 2
+    """Draw a vertical line at the number of individuals that the rule assumes, with its label above."""
+    x, label = plot_area.x_position(value), shorten(words, PICTURE_WIDTH - 20)
+    half = estimate_text_width(label) / 2
     line = tag(
         "path",
         class_="line",
         d=f"M{format_coordinate(x)} {format_coordinate(plot_area.top - 4)}V{format_coordinate(plot_area.bottom)}",
     )
-    middle = min(max(x, half + 4), WIDTH - half - 4)
+    middle = min(max(x, half + 4), PICTURE_WIDTH - half - 4)
     name = tag("text", label, x=middle, y=plot_area.top - 10, class_="label middle")
     return tag("g", line, name, class_="rule fixed", aria_hidden="true")
 
@@ -199,14 +204,14 @@ def _draw_vertical_rule(plot_area: PlotArea, value: float, words: str) -> Markup
 def _draw_horizontal_rule(
     plot_area: PlotArea, value: float, words: str, points: Sequence[DistanceBound]
 ) -> Markup:
-    """Draw the threshold, labelled where the text hides the fewest points of the lines."""
+    """Draw the threshold; its label is placed where it hides as little of the lines as possible."""
     y, label = plot_area.y_position(value), shorten(words, plot_area.right - plot_area.left)
     line = tag(
         "path",
         class_="line",
         d=f"M{format_coordinate(plot_area.left)} {format_coordinate(y)}H{format_coordinate(plot_area.right)}",
     )
-    width, line_points = text_width(label), sorted(_sample_lines(points, plot_area))
+    width, line_points = estimate_text_width(label), sorted(_sample_lines(points, plot_area))
     boxes = [
         Box(left, top, left + width, top + MAX_FONT_SIZE)
         for top in (y - MAX_FONT_SIZE - 4, y + 3)
@@ -223,10 +228,12 @@ def _draw_horizontal_rule(
 
 
 def _sample_lines(points: Sequence[DistanceBound], plot_area: PlotArea) -> Iterator[tuple[float, float]]:
-    """Yield positions along the lines of all series."""
-    for value in _SERIES.values():
+    """Yield points along the lines of all series, as coordinates in the picture."""
+    for get_height in _SERIES.values():
         heights_by_count = [
-            (item.fixed, height) for item in points if (height := clamp_finite(value(item))) is not None
+            (point.fixed, height)
+            for point in points
+            if (height := clamp_finite(get_height(point))) is not None
         ]
         for (left, begin), (right, end) in pairwise(heights_by_count):
             for step in range(8):
@@ -241,6 +248,6 @@ def _build_legend(points: Sequence[DistanceBound], words: BoundWords) -> tuple[L
     line = tag("path", class_="line", d="M-10 0H10")
     return tuple(
         LegendEntry(name, words.series_label(name), marks.swatch(name, line, SHAPES[name](0, 0)))
-        for name, value in reversed(_SERIES.items())
-        if keep_finite(value(item) for item in points)
+        for name, get_height in reversed(_SERIES.items())
+        if keep_finite(get_height(point) for point in points)
     )

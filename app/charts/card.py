@@ -1,4 +1,4 @@
-"""Link preview image of a contest: title, phase, podium and scatter plot in one standalone SVG."""
+"""Link preview of a contest: one standalone SVG with its title, phase, podium and scatter plot."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -6,19 +6,19 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from app.charts.frame import WIDTH
-from app.charts.plane import HEIGHT
-from app.charts.svg import shorten, tag, text_width
+from app.charts.frame import PICTURE_WIDTH
+from app.charts.plane import PLANE_HEIGHT
+from app.charts.svg import estimate_text_width, shorten, tag
 
-CARD_WIDTH, CARD_HEIGHT = 1200, 630
-LEFT_MARGIN, COLUMN_WIDTH = 56.0, 340.0
+_CARD_WIDTH, _CARD_HEIGHT = 1200, 630
+_LEFT_MARGIN, _COLUMN_WIDTH = 56.0, 340.0
 FONT_FAMILIES = "IBM Plex Sans, Noto Sans, Liberation Sans, DejaVu Sans, sans-serif"
 _JAPANESE_FONT_FAMILIES = "Noto Sans CJK JP, Noto Sans JP, IPAexGothic, IPAGothic, sans-serif"
-"""Fonts listed first in texts with Japanese characters, which else get an arbitrary fallback font."""
+"""Fonts for texts with Japanese characters, which would otherwise get an arbitrary fallback font."""
 _ARROW_SPAN = '<tspan font-family="DejaVu Sans">↙</tspan>'
-"""The arrow in an element of its own, as its fallback font would otherwise apply to the whole text."""
+"""The arrow has an element of its own, as its fallback font would otherwise apply to the whole text."""
 _JAPANESE_TEXT_ELEMENT = re.compile(r"<text (?=[^>]*>[^<]*[\u3040-\u9fff])")
-WORD = re.compile(
+_WORD_PATTERN = re.compile(
     r"[\u3000-\u9fff\uf900-\ufaff\uff00-\uffef]\s*|[^\s\u3000-\u9fff\uf900-\ufaff\uff00-\uffef]+\s*"
 )
 _STYLESHEET = """
@@ -50,7 +50,7 @@ class PodiumRow:
 
 @dataclass(frozen=True, slots=True)
 class PreviewCard:
-    """``plane``: the picture of a scatter plot; None if it is not visible."""
+    """The contents of a link preview. ``plane`` is the picture of the scatter plot, None if it is hidden."""
 
     title: str
     phase: str
@@ -58,32 +58,33 @@ class PreviewCard:
     plane: Markup | None = None
 
 
-def draw_card(content: PreviewCard, colours: Mapping[str, str]) -> Markup:
-    """Draw the image; ``colours`` are those of the palette by name."""
+def draw_card(card: PreviewCard, colours: Mapping[str, str]) -> Markup:
+    """Draw the link preview; ``colours`` maps names of the palette to colours."""
     stylesheet = re.sub(r"\$([\w-]+)", lambda name: colours[name[1]], _STYLESHEET)
     parts = [
         tag("style", Markup(stylesheet)),  # noqa: S704
-        tag("rect", width=CARD_WIDTH, height=CARD_HEIGHT, fill=colours["paper"]),
-        tag("rect", width=14, height=CARD_HEIGHT, fill=colours["accent"]),
-        _draw_text("anoncup", LEFT_MARGIN, 84, 26, fill=colours["accent"], weight=600),
+        tag("rect", width=_CARD_WIDTH, height=_CARD_HEIGHT, fill=colours["paper"]),
+        tag("rect", width=14, height=_CARD_HEIGHT, fill=colours["accent"]),
+        _draw_text("anoncup", _LEFT_MARGIN, 84, 26, fill=colours["accent"], weight=600),
     ]
-    has_plane = content.plane is not None
-    font_size, max_width = (40.0, COLUMN_WIDTH) if has_plane else (64.0, CARD_WIDTH - 2 * LEFT_MARGIN)
-    lines = wrap_text(content.title, max_width, font_size, max_lines=3)
+    has_plane = card.plane is not None
+    font_size, max_width = (40.0, _COLUMN_WIDTH) if has_plane else (64.0, _CARD_WIDTH - 2 * _LEFT_MARGIN)
+    lines = wrap_text(card.title, max_width, font_size, max_lines=3)
     top = 150.0 if has_plane else 230.0
     parts += [
-        _draw_text(line, LEFT_MARGIN, top + row * 1.25 * font_size, font_size, weight=600)
-        for row, line in enumerate(lines)
+        _draw_text(line, _LEFT_MARGIN, top + index * 1.25 * font_size, font_size, weight=600)
+        for index, line in enumerate(lines)
     ]
     pill_y = top + (len(lines) - 0.45) * 1.25 * font_size
-    parts.append(_draw_pill(content.phase, pill_y, colours["accent"]))
+    parts.append(_draw_pill(card.phase, pill_y, colours["accent"]))
     parts += [
-        _draw_podium_row(podium_row, 400 + 64 * row, colours) for row, podium_row in enumerate(content.podium)
+        _draw_podium_row(podium_row, 400 + 64 * index, colours)
+        for index, podium_row in enumerate(card.podium)
     ]
-    if content.plane is not None:
-        wide_plane = CARD_WIDTH - LEFT_MARGIN - COLUMN_WIDTH - 60
-        box = f'x="{LEFT_MARGIN + COLUMN_WIDTH + 36:.0f}" y="44" width="{wide_plane:.0f}" height="{wide_plane * HEIGHT / WIDTH:.0f}"'
-        plane = str(content.plane).replace("<svg ", f"<svg {box} ", 1).replace("↙", _ARROW_SPAN)
+    if card.plane is not None:
+        wide_plane = _CARD_WIDTH - _LEFT_MARGIN - _COLUMN_WIDTH - 60
+        placement = f'x="{_LEFT_MARGIN + _COLUMN_WIDTH + 36:.0f}" y="44" width="{wide_plane:.0f}" height="{wide_plane * PLANE_HEIGHT / PICTURE_WIDTH:.0f}"'
+        plane = str(card.plane).replace("<svg ", f"<svg {placement} ", 1).replace("↙", _ARROW_SPAN)
         parts.append(Markup(plane))  # noqa: S704
     elements = _JAPANESE_TEXT_ELEMENT.sub(
         f'<text font-family="{_JAPANESE_FONT_FAMILIES}" ', Markup("").join(parts)
@@ -92,9 +93,9 @@ def draw_card(content: PreviewCard, colours: Mapping[str, str]) -> Markup:
         "svg",
         Markup(elements),  # noqa: S704
         xmlns="http://www.w3.org/2000/svg",
-        width=CARD_WIDTH,
-        height=CARD_HEIGHT,
-        viewBox=f"0 0 {CARD_WIDTH} {CARD_HEIGHT}",
+        width=_CARD_WIDTH,
+        height=_CARD_HEIGHT,
+        viewBox=f"0 0 {_CARD_WIDTH} {_CARD_HEIGHT}",
         font_family=FONT_FAMILIES,
     )
 
@@ -102,7 +103,7 @@ def draw_card(content: PreviewCard, colours: Mapping[str, str]) -> Markup:
 def _draw_text(
     content: str, x: float, y: float, font_size: float, *, weight: int = 400, **styles: str
 ) -> Markup:
-    """Draw a text whose size the stylesheet does not change."""
+    """Draw a text with its own size; the stylesheet sets that of all other texts."""
     style = f"font-size: {font_size:g}px; font-weight: {weight}" + "".join(
         f"; {key}: {value}" for key, value in styles.items()
     )
@@ -110,41 +111,41 @@ def _draw_text(
 
 
 def _draw_pill(content: str, y: float, colour: str) -> Markup:
-    label = shorten(content, COLUMN_WIDTH - 32, 21)
+    label = shorten(content, _COLUMN_WIDTH - 32, 21)
     outline = tag(
         "rect",
-        x=LEFT_MARGIN,
+        x=_LEFT_MARGIN,
         y=y,
         rx=19,
-        width=text_width(label, 21) + 32,
+        width=estimate_text_width(label, 21) + 32,
         height=38,
         fill="none",
         stroke=colour,
         stroke_width=2,
     )
-    middle = LEFT_MARGIN + text_width(label, 21) / 2 + 16
+    middle = _LEFT_MARGIN + estimate_text_width(label, 21) / 2 + 16
     return outline + _draw_text(label, middle, y + 26.5, 21, fill=colour, text_anchor="middle")
 
 
 def _draw_podium_row(podium_row: PodiumRow, y: float, colours: Mapping[str, str]) -> Markup:
     """Draw rank, name and score of a team."""
-    disc = tag("circle", cx=LEFT_MARGIN + 18, cy=y - 9, r=19, fill=colours["accent"])
+    disc = tag("circle", cx=_LEFT_MARGIN + 18, cy=y - 9, r=19, fill=colours["accent"])
     rank = _draw_text(
         podium_row.rank,
-        LEFT_MARGIN + 18,
+        _LEFT_MARGIN + 18,
         y - 1,
         22,
         weight=600,
         fill=colours["on-accent"],
         text_anchor="middle",
     )
-    score = _draw_text(podium_row.score, LEFT_MARGIN + COLUMN_WIDTH, y, 24, weight=600, text_anchor="end")
-    max_width = COLUMN_WIDTH - 50 - 0.6 * 24 * len(podium_row.score) - 10
-    return disc + rank + _draw_text(shorten(podium_row.name, max_width, 22), LEFT_MARGIN + 50, y, 22) + score
+    score = _draw_text(podium_row.score, _LEFT_MARGIN + _COLUMN_WIDTH, y, 24, weight=600, text_anchor="end")
+    max_width = _COLUMN_WIDTH - 50 - 0.6 * 24 * len(podium_row.score) - 10
+    return disc + rank + _draw_text(shorten(podium_row.name, max_width, 22), _LEFT_MARGIN + 50, y, 22) + score
 
 
 def wrap_text(content: str, max_width: float, font_size: float, *, max_lines: int) -> list[str]:
-    """Return the text in at most ``max_lines`` lines; the last one is shortened if needed."""
+    """Break the text into at most ``max_lines`` lines; the last one is shortened if needed."""
     lines = list(_iter_lines(content, max_width, font_size))
     if len(lines) > max_lines:
         lines[max_lines - 1 :] = [shorten("".join(lines[max_lines - 1 :]), max_width, font_size)]
@@ -152,10 +153,10 @@ def wrap_text(content: str, max_width: float, font_size: float, *, max_lines: in
 
 
 def _iter_lines(content: str, max_width: float, font_size: float) -> Iterator[str]:
-    """Yield lines broken between words, or between characters of scripts without spaces."""
+    """Yield lines, broken between words or, in Japanese, between any two characters."""
     line = ""
-    for word in WORD.findall(content):
-        if line and text_width((line + word).rstrip(), font_size) > max_width:
+    for word in _WORD_PATTERN.findall(content):
+        if line and estimate_text_width((line + word).rstrip(), font_size) > max_width:
             yield line
             line = ""
         line += word

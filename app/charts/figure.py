@@ -14,7 +14,10 @@ _Cell = str | float | int | None
 
 @dataclass(frozen=True, slots=True)
 class LegendEntry:
-    """``name``: the class of the series in the picture; ``swatch``: a small picture of its mark."""
+    """An entry of the legend.
+
+    ``name`` is the CSS class of the series in the picture, and ``swatch`` a small picture of its mark.
+    """
 
     name: str
     text: str
@@ -23,10 +26,11 @@ class LegendEntry:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A chart with its title, its description in a sentence, and its data as a table.
+    """A chart with its title, a description in a sentence, and its data as a table.
 
-    ``identifier``: unique on its page, part of the ids inside. A chart that is a table itself has no ``head``
-    and no ``rows``. ``view``: JSON for the script that replaces the picture; a figure with a view is large.
+    ``identifier`` is unique on the page and part of all ids in the figure. A chart that is itself a table has
+    neither ``head`` nor ``rows``. ``view`` is JSON for the script that replaces the picture by an interactive
+    one; a figure with a view is shown large.
     """
 
     identifier: str
@@ -39,7 +43,7 @@ class Figure:
     view: str = ""
 
     def numeric_columns(self) -> tuple[bool, ...]:
-        """Return for each column whether it holds numbers only."""
+        """Return for each column whether it contains only numbers."""
         return tuple(
             not any(isinstance(cell, str) for cell in column) for column in zip(*self.rows, strict=True)
         )

@@ -6,18 +6,18 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from app.charts.axes import Axis, build_axis
-from app.charts.svg import MAX_FONT_SIZE, escape_text, format_coordinate, shorten, tag, text_width
+from app.charts.svg import MAX_FONT_SIZE, escape_text, estimate_text_width, format_coordinate, shorten, tag
 
-WIDTH = 480.0
-"""Width of all pictures in their own units, which all lengths here use; pictures scale to the page."""
-EDGE = 10.0
-GAP = 7.0
+PICTURE_WIDTH = 480.0
+"""Width of all pictures in SVG user units, as all lengths here. The page scales the pictures."""
+PICTURE_MARGIN = 10.0
+TICK_LABEL_GAP = 7.0
 """Distance between the label of a tick and the grid."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlotArea:
-    """The data area of a picture, with the axes along its lower and left sides."""
+    """The area of a picture that shows the data; the axes run along its lower and left sides."""
 
     left: float
     top: float
@@ -58,30 +58,30 @@ class Box:
 def fit_plot_area(
     x: Axis, y: Axis, *, height: float, top: float = 2 * MAX_FONT_SIZE, below: float = 3 * MAX_FONT_SIZE
 ) -> PlotArea:
-    """Return the data area that the labels of the axes leave."""
+    """Return the plot area that is left beside the labels of both axes."""
     left, right = fit_sides(x)
     return PlotArea(max(_fit_left(y), left), top, right, height - below, x, y)
 
 
 def fit_sides(x: Axis) -> tuple[float, float]:
-    """Return the left and right limits of the data that keep the outer x labels inside the picture."""
+    """Return the left and right limits of the plot area that keep the outermost x labels in the picture."""
     first, last = (
-        max((text_width(label.split("\n")[0]) / 2 for label in end_texts), default=0.0)
-        for end_texts in (x.texts[:1], x.texts[-1:])
+        max((estimate_text_width(label.split("\n")[0]) / 2 for label in end_texts), default=0.0)
+        for end_texts in (x.labels[:1], x.labels[-1:])
     )
-    return EDGE + first, WIDTH - max(EDGE, last + 2)
+    return PICTURE_MARGIN + first, PICTURE_WIDTH - max(PICTURE_MARGIN, last + 2)
 
 
 def _fit_left(y: Axis) -> float:
-    """Return the left limit of the data beside the labels of the y axis."""
-    return max(text_width(label) for label in y.texts) + GAP + 4
+    """Return the left limit of the plot area, to the right of the labels of the y axis."""
+    return max(estimate_text_width(label) for label in y.labels) + TICK_LABEL_GAP + 4
 
 
 def build_horizontal_axis(
     values: Iterable[float | None],
     *,
     localize: Callable[[str], str],
-    max_width: float = WIDTH - 70,
+    max_width: float = PICTURE_WIDTH - 70,
     from_zero: bool = False,
     is_integer: bool = False,
     non_negative: bool = False,
@@ -101,11 +101,11 @@ def build_horizontal_axis(
     )
 
 
-def fit_axis(make_axis: Callable[[int], Axis], max_width: float = WIDTH - 70) -> Axis:
+def fit_axis(make_axis: Callable[[int], Axis], max_width: float = PICTURE_WIDTH - 70) -> Axis:
     """Return the horizontal axis with the most steps whose labels do not touch."""
     for max_steps in (8, 6, 5, 4, 3):
         candidate = make_axis(max_steps)
-        if sum(text_width(label) + 1.4 * MAX_FONT_SIZE for label in candidate.texts) <= max_width:
+        if sum(estimate_text_width(label) + 1.4 * MAX_FONT_SIZE for label in candidate.labels) <= max_width:
             return candidate
     return make_axis(2)
 
@@ -118,9 +118,10 @@ def draw_grid(
     with_left_axis: bool = True,
     title_gap: float = 0.8 * MAX_FONT_SIZE,
 ) -> Markup:
-    """Draw the lines, labels and titles of both axes.
+    """Draw the grid lines, labels and titles of both axes.
 
-    ``title_gap``: distance of the y title above the grid. ``with_left_axis``: whether the y axis is drawn.
+    ``title_gap`` is the distance of the y title above the grid. Without ``with_left_axis`` the y axis is not
+    drawn.
     """
     parts = [_draw_vertical_grid(plot_area), *((_draw_horizontal_grid(plot_area),) if with_left_axis else ())]
     base = tag(
@@ -134,7 +135,7 @@ def draw_grid(
 def _draw_vertical_grid(plot_area: PlotArea) -> Markup:
     labelled_positions = [
         (plot_area.x_position(tick), label)
-        for tick, label in zip(plot_area.x.ticks, plot_area.x.texts, strict=True)
+        for tick, label in zip(plot_area.x.ticks, plot_area.x.labels, strict=True)
     ]
     lines = "".join(
         f"M{format_coordinate(position)} {format_coordinate(plot_area.top)}V{format_coordinate(plot_area.bottom)}"
@@ -145,7 +146,7 @@ def _draw_vertical_grid(plot_area: PlotArea) -> Markup:
             "text",
             line,
             x=position,
-            y=plot_area.bottom + GAP + 3,
+            y=plot_area.bottom + TICK_LABEL_GAP + 3,
             dy=f"{0.8 + 1.2 * row:.1f}em",
             class_="tick middle",
         )
@@ -158,14 +159,14 @@ def _draw_vertical_grid(plot_area: PlotArea) -> Markup:
 def _draw_horizontal_grid(plot_area: PlotArea) -> Markup:
     labelled_positions = [
         (plot_area.y_position(tick), label)
-        for tick, label in zip(plot_area.y.ticks, plot_area.y.texts, strict=True)
+        for tick, label in zip(plot_area.y.ticks, plot_area.y.labels, strict=True)
     ]
     lines = "".join(
         f"M{format_coordinate(plot_area.left)} {format_coordinate(position)}H{format_coordinate(plot_area.right)}"
         for position, _ in labelled_positions
     )
     texts = [
-        tag("text", label, x=plot_area.left - GAP, y=position, dy=".34em", class_="tick end")
+        tag("text", label, x=plot_area.left - TICK_LABEL_GAP, y=position, dy=".34em", class_="tick end")
         for position, label in labelled_positions
     ]
     return tag("path", class_="grid", d=lines) + Markup("").join(texts)
@@ -173,8 +174,8 @@ def _draw_horizontal_grid(plot_area: PlotArea) -> Markup:
 
 def _draw_titles(plot_area: PlotArea, x_title: str, y_title: str, title_gap: float) -> Markup:
     """Draw the y title above its axis, and the x title below the right end of its axis."""
-    max_width = WIDTH - 2 * EDGE
-    title_y = plot_area.bottom + GAP + 2.2 * MAX_FONT_SIZE
+    max_width = PICTURE_WIDTH - 2 * PICTURE_MARGIN
+    title_y = plot_area.bottom + TICK_LABEL_GAP + 2.2 * MAX_FONT_SIZE
     parts = []
     if y_title:
         parts.append(
@@ -189,12 +190,15 @@ def _draw_titles(plot_area: PlotArea, x_title: str, y_title: str, title_gap: flo
 def build_picture(
     identifier: str, height: float, *content: str, is_interactive: bool = False, kind: str = ""
 ) -> Markup:
-    """Return the SVG root, labelled by the texts around it; ``is_interactive``: its marks can be focused."""
+    """Return the SVG root element, which the figure's title and description label.
+
+    The marks of a picture that ``is_interactive`` can be focused.
+    """
     return tag(
         "svg",
         *content,
         class_=f"picture {kind}".strip(),
-        viewBox=f"0 0 {format_coordinate(WIDTH)} {format_coordinate(height)}",
+        viewBox=f"0 0 {format_coordinate(PICTURE_WIDTH)} {format_coordinate(height)}",
         role="group" if is_interactive else "img",
         aria_labelledby=f"{identifier}-title",
         aria_describedby=f"{identifier}-said",
@@ -202,7 +206,7 @@ def build_picture(
 
 
 def label_mark(shape: Markup, label: str, *, first: bool = False) -> Markup:
-    """Add an accessible label to a mark; the ``first`` mark is the one that the tab key reaches."""
+    """Add an accessible label to a mark. The tab key reaches only the ``first`` mark of a picture."""
     opening, rest = shape.split(" ", 1)
     focus = ' tabindex="0"' if first else ""
     return Markup(f'{opening} role="img" aria-label="{escape_text(label)}"{focus} {rest}')  # noqa: S704
@@ -218,7 +222,7 @@ def draw_empty(
     y_title: str = "",
     with_left_axis: bool = True,
 ) -> Markup:
-    """Draw axes without data, and the reason for it."""
+    """Draw the axes of a picture without data, with a text that gives the reason."""
     middle = (plot_area.left + plot_area.right) / 2
     message = shorten(reason, plot_area.right - plot_area.left)
     label = tag("text", message, x=middle, y=(plot_area.top + plot_area.bottom) / 2, class_="vacant middle")

@@ -1,4 +1,4 @@
-"""Table of attackers and targets whose cells are darker the more was found."""
+"""Table of attackers and targets; the more individuals an attacker found, the darker its cell."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ _MAX_UPRIGHT_HEADINGS = 6
 
 @dataclass(frozen=True, slots=True)
 class HeatmapHeader:
-    """A target or an attacker; ``note`` is shown in small type beside its name."""
+    """The heading of a column (a target) or a row (an attacker); ``note`` follows its name in small type."""
 
     name: str
     own: bool = False
@@ -32,7 +32,7 @@ class HeatmapHeader:
 
 @dataclass(frozen=True, slots=True)
 class HeatmapRow:
-    """An attacker with a rate per target; None where it did not try."""
+    """An attacker with its rate on each target; None where it did not attack the target."""
 
     attacker: HeatmapHeader
     rates: Sequence[float | None]
@@ -41,10 +41,13 @@ class HeatmapRow:
 
 @dataclass(frozen=True, slots=True)
 class HeatmapWords(ChartWords):
-    """``summary``: the description, with {attackers}, {targets} and {largest} (rate); ``summary_by_kind``:
-    the same if some attackers are built in, with {teams} and {built_in} instead of {attackers}; ``own``:
-    shown beside the reader's own names; ``corner``: the heading of the attackers' column; ``mean``: of a
-    row's or a column's rates; ``scale``: of the colours."""
+    """Texts of the heatmap.
+
+    ``summary`` is the description, with {attackers}, {targets} and {largest} (the largest rate). If some
+    attackers are built in, ``summary_by_kind`` replaces it, with {teams} and {built_in} instead of
+    {attackers}. ``corner`` is the heading of the attackers' column. ``own`` marks the reader's own team and
+    target. ``mean`` is the heading of the mean rates, and ``scale`` that of the colours.
+    """
 
     title: str = N_("Attackers and targets")
     corner: str = N_("Attacker")
@@ -65,7 +68,7 @@ def build_heatmap(
     *,
     identifier: str = "heatmap",
 ) -> Figure:
-    """Build the table of rates of all attackers on all targets, which needs no separate data table."""
+    """Build the table of the rates of all attackers on all targets. The figure has no other data table."""
     rows = [replace(row, rates=[clamp_finite(rate) for rate in row.rates]) for row in rows]
     if not targets or not rows:
         empty = Markup("")
@@ -105,8 +108,8 @@ def _build_table(
 
 def _build_means_row(rows: Sequence[HeatmapRow], own_flags: Sequence[bool], words: HeatmapWords) -> str:
     """Build the row with the mean of each column and of all cells."""
-    columns = [mean_rate([row.rates[index] for row in rows]) for index in range(len(own_flags))]
-    overall_mean = mean_rate([rate for row in rows for rate in row.rates])
+    columns = [compute_mean_rate([row.rates[index] for row in rows]) for index in range(len(own_flags))]
+    overall_mean = compute_mean_rate([rate for row in rows for rate in row.rates])
     cells = "".join(_build_cell(rate, words, own=own) for rate, own in zip(columns, own_flags, strict=True))
     return (
         f'<tr class="means"><th scope="row" class="corner">{escape_text(words.mean)}</th>'
@@ -114,14 +117,14 @@ def _build_means_row(rows: Sequence[HeatmapRow], own_flags: Sequence[bool], word
     )
 
 
-def mean_rate(rates: Sequence[float | None]) -> float | None:
-    """Return the mean of the known rates, independent of their order; None if there is none."""
+def compute_mean_rate(rates: Sequence[float | None]) -> float | None:
+    """Return the mean of the known rates, whatever their order; None if no rate is known."""
     numbers = [rate for rate in rates if rate is not None]
     return fsum(numbers) / len(numbers) if numbers else None
 
 
 def _build_scale(words: HeatmapWords) -> str:
-    """Build the legend of the colours; the cells show the same as numbers."""
+    """Build the legend of the colours. Cells also show their rate as a number."""
     steps = "".join(f'<span class="heat-{step}"></span>' for step in range(_COLOUR_STEPS + 1))
     return f'<p class="scale">{escape_text(words.scale)} <span aria-hidden="true">0 {steps} 1</span></p>'
 
@@ -139,12 +142,12 @@ def _build_table_row(row: HeatmapRow, own_flags: Sequence[bool], words: HeatmapW
     cells = "".join(_build_cell(rate, words, own=own) for rate, own in zip(row.rates, own_flags, strict=True))
     return (
         f"<tr{kind}>{_build_heading_cell(row.attacker, words, scope='row')}"
-        f"{_build_cell(mean_rate(row.rates), words, kind=' mean')}{cells}</tr>"
+        f"{_build_cell(compute_mean_rate(row.rates), words, kind=' mean')}{cells}</tr>"
     )
 
 
 def _build_cell(rate: float | None, words: HeatmapWords, *, own: bool = False, kind: str = "") -> str:
-    """Build a cell with its rate as a number and a colour class from 0 to 10."""
+    """Build a cell that shows its rate as a number and as one of the colours 0 to 10."""
     kind += " own" if own else ""
     if rate is None:
         return f'<td class="vacant{kind}">—</td>'
@@ -154,7 +157,7 @@ def _build_cell(rate: float | None, words: HeatmapWords, *, own: bool = False, k
 
 
 def format_hundredths(share: float) -> str:
-    """Format a rate with two decimals; 0 and 1 only stand for exact values."""
+    """Format a rate with two decimals. Only the exact values 0 and 1 are shown as 0 and 1."""
     if share in {0.0, 1.0}:
         return f"{share:.0f}"
     return "<0.01" if share < 0.005 else ">0.99" if share >= 0.995 else f"{share:.2f}"

@@ -11,8 +11,8 @@ from app.charts.axes import build_axis, clamp_finite, keep_finite
 from app.charts.bars import HistogramBin, build_bins, draw_bars, draw_hatch_pattern
 from app.charts.figure import Figure, LegendEntry
 from app.charts.frame import (
-    EDGE,
-    WIDTH,
+    PICTURE_MARGIN,
+    PICTURE_WIDTH,
     PlotArea,
     build_horizontal_axis,
     build_picture,
@@ -21,7 +21,7 @@ from app.charts.frame import (
     fit_plot_area,
     fit_sides,
 )
-from app.charts.svg import MAX_FONT_SIZE, format_coordinate, shorten, tag, text_width
+from app.charts.svg import MAX_FONT_SIZE, estimate_text_width, format_coordinate, shorten, tag
 from app.charts.text import ChartWords
 
 _HEIGHT = 300.0
@@ -34,10 +34,10 @@ LINE_HEIGHT = 1.25 * MAX_FONT_SIZE
 class HistogramWords(ChartWords):
     """Texts of a histogram.
 
-    ``summary``: the description, with {count}, {least}, {largest} (of the bins that are not empty),
-    {threshold}, {mean} and {beyond} (in bins wholly above the threshold); unknown numbers are written "–".
-    ``point``: label of a bar, with {low}, {high} and {count}. ``above``: legend of the part above the
-    threshold.
+    ``summary`` is the description, with {count}, {least} and {largest} (the limits of the bins that are not
+    empty), {threshold}, {mean} and {beyond} (the count in bins wholly above the threshold); unknown numbers
+    are written "–". ``point`` is the label of a bar, with {low}, {high} and {count}. ``above`` is the legend
+    of the part above the threshold.
     """
 
     title: str = N_("Distance of individuals from their originals")
@@ -69,8 +69,8 @@ def build_histogram(
 ) -> Figure:
     """Build a histogram of counts in equal bins from ``minimum`` to ``maximum``.
 
-    ``per_individual``: the threshold applies to every individual, so the part above it is hatched; else it
-    applies to the mean.
+    If ``per_individual``, the threshold applies to every individual, so the part above it is hatched.
+    Otherwise it applies to the mean.
     """
     bins = build_bins(counts, minimum, maximum)
     finite_threshold, finite_mean = clamp_finite(threshold), clamp_finite(mean)
@@ -78,23 +78,27 @@ def build_histogram(
     return Figure(
         identifier,
         words.title,
-        describe(bins, finite_threshold, finite_mean, words),
+        _describe_histogram(bins, finite_threshold, finite_mean, words),
         _draw_histogram(bins, finite_threshold, finite_mean, words, identifier, hatch_from=hatch_from),
         head=(words.low, words.high, words.y),
-        rows=tuple((item.low, item.high, item.count) for item in bins),
+        rows=tuple((histogram_bin.low, histogram_bin.high, histogram_bin.count) for histogram_bin in bins),
         legend=_build_legend(bins, hatch_from, words, identifier),
     )
 
 
-def describe(
+def _describe_histogram(
     bins: Sequence[HistogramBin], threshold: float | None, mean: float | None, words: HistogramWords
 ) -> str:
-    filled = [item for item in bins if item.count]
+    filled = [histogram_bin for histogram_bin in bins if histogram_bin.count]
     if not filled:
         return words.empty
-    above = None if threshold is None else sum(item.count for item in filled if item.low >= threshold)
+    above = (
+        None
+        if threshold is None
+        else sum(histogram_bin.count for histogram_bin in filled if histogram_bin.low >= threshold)
+    )
     return words.summary.format(
-        count=words.format_number(sum(item.count for item in filled)),
+        count=words.format_number(sum(histogram_bin.count for histogram_bin in filled)),
         least=words.format_number(filled[0].low),
         largest=words.format_number(filled[-1].high),
         threshold=words.format_number(threshold),
@@ -106,7 +110,9 @@ def describe(
 def _build_legend(
     bins: Sequence[HistogramBin], threshold: float | None, words: HistogramWords, identifier: str
 ) -> tuple[LegendEntry, ...]:
-    if threshold is None or not any(item.count and item.high > threshold for item in bins):
+    if threshold is None or not any(
+        histogram_bin.count and histogram_bin.high > threshold for histogram_bin in bins
+    ):
         return ()
     box = {"x": -8, "y": -8, "width": 16, "height": 16}
     hatched = tag("rect", **box, fill=f"url(#{identifier}-hatch)", class_="hatched")
@@ -126,10 +132,14 @@ def _draw_histogram(
     ends = (*((bins[0].low, bins[-1].high) if bins else ()), threshold, mean)
     x = build_horizontal_axis(ends, non_negative=True, localize=words.localize)
     y = build_axis(
-        [item.count for item in bins], from_zero=True, is_integer=True, max_steps=5, localize=words.localize
+        [histogram_bin.count for histogram_bin in bins],
+        from_zero=True,
+        is_integer=True,
+        max_steps=5,
+        localize=words.localize,
     )
     plot_area = fit_plot_area(x, y, height=_HEIGHT, top=2 * MAX_FONT_SIZE + 2.2 * LINE_HEIGHT)
-    if not any(item.count for item in bins):
+    if not any(histogram_bin.count for histogram_bin in bins):
         return draw_empty(identifier, plot_area, _HEIGHT, words.empty, x_title=words.x, y_title=words.y)
     return build_picture(
         identifier,
@@ -154,7 +164,10 @@ def _draw_histogram(
 def _draw_rules(
     plot_area: PlotArea, threshold: float | None, mean: float | None, words: HistogramWords
 ) -> list[Markup]:
-    """Draw threshold and mean; the label of the mean, one row lower, stays off the line of the threshold."""
+    """Draw the lines of threshold and mean.
+
+    The label of the mean is one row lower, on the side of its line where the threshold's line is not.
+    """
     lines = []
     if threshold is not None:
         name = f"{words.threshold} {words.format_number(threshold)}"
@@ -182,14 +195,18 @@ def draw_vertical_rule(
     side: int = 0,
     bands: Sequence[PlotArea] = (),
 ) -> Markup:
-    """Draw a vertical line with its label in a row of its own, centred or to one ``side`` of the line.
+    """Draw a vertical line with its label above the plot.
 
-    With ``bands``, the line is only drawn inside them, and not through the titles between them.
+    The label is centred (``side`` 0), or left (-1) or right (1) of the line. With ``bands``, the line is only
+    drawn inside them, and not through the titles between them.
     """
     x = plot_area.x_position(value)
-    label = shorten(words, WIDTH - 2 * EDGE)
-    half_width = text_width(label) / 2
-    label_x = min(max(x + side * (half_width - 2), EDGE + half_width), WIDTH - EDGE - half_width)
+    label = shorten(words, PICTURE_WIDTH - 2 * PICTURE_MARGIN)
+    half_width = estimate_text_width(label) / 2
+    label_x = min(
+        max(x + side * (half_width - 2), PICTURE_MARGIN + half_width),
+        PICTURE_WIDTH - PICTURE_MARGIN - half_width,
+    )
     spans = [(band.top, band.bottom) for band in bands] or [(top + 6, plot_area.bottom)]
     path = "".join(
         f"M{format_coordinate(x)} {format_coordinate(begin)}V{format_coordinate(end)}" for begin, end in spans
@@ -201,8 +218,11 @@ def draw_vertical_rule(
 
 @dataclass(frozen=True, slots=True)
 class PanelWords(ChartWords):
-    """``summary``: the description, with {low}, {high} (of the interval) and {threshold}; ``panel_summary``
-    follows for each histogram, with {name}, {count}, {least} and {largest}."""
+    """Texts of the histograms by kind of permutation.
+
+    ``summary`` is the description, with {low} and {high} (the limits of the interval) and {threshold}. It is
+    followed by a ``panel_summary`` for each histogram, with {name}, {count}, {least} and {largest}.
+    """
 
     title: str = N_("Mean distance of cheats by permutation")
     x: str = N_("Mean distance of a permutation")
@@ -226,12 +246,15 @@ def build_histogram_panels(
     threshold: float | None = None,
     identifier: str = "histograms",
 ) -> Figure:
-    """Build small histograms (counts, minimum, maximum) of all kinds over one axis.
+    """Build one small histogram for each kind, all over the same axis.
 
-    ``interval``: an open interval of thresholds, drawn as a shaded area.
+    ``kinds`` maps names to counts, minimum and maximum. ``interval`` is the open interval of the possible
+    thresholds, drawn as a shaded area.
     """
-    all_bins = {name: build_bins(*histogram_values) for name, histogram_values in kinds.items()}
-    panels = {name: bins for name, bins in all_bins.items() if any(item.count for item in bins)}
+    all_bins = {name: build_bins(*panel_values) for name, panel_values in kinds.items()}
+    panels = {
+        name: bins for name, bins in all_bins.items() if any(histogram_bin.count for histogram_bin in bins)
+    }
     finite_threshold = clamp_finite(threshold)
     return Figure(
         identifier,
@@ -239,7 +262,11 @@ def build_histogram_panels(
         _describe_panels(panels, interval, finite_threshold, words),
         _draw_panels(panels, interval, finite_threshold, words, identifier),
         head=(words.name, words.low, words.high, words.count),
-        rows=tuple((name, item.low, item.high, item.count) for name, bins in panels.items() for item in bins),
+        rows=tuple(
+            (name, histogram_bin.low, histogram_bin.high, histogram_bin.count)
+            for name, bins in panels.items()
+            for histogram_bin in bins
+        ),
     )
 
 
@@ -260,9 +287,9 @@ def _describe_panels(
         )
     ]
     for name, bins in panels.items():
-        filled = [item for item in bins if item.count]
+        filled = [histogram_bin for histogram_bin in bins if histogram_bin.count]
         minimum, maximum = words.format_number(filled[0].low), words.format_number(filled[-1].high)
-        count = words.format_number(sum(item.count for item in filled))
+        count = words.format_number(sum(histogram_bin.count for histogram_bin in filled))
         parts.append(words.panel_summary.format(name=name, count=count, least=minimum, largest=maximum))
     return " ".join(parts)
 
@@ -274,18 +301,18 @@ def _draw_panels(
     words: PanelWords,
     identifier: str,
 ) -> Markup:
-    ends = [end for bins in panels.values() for end in (bins[0].low, bins[-1].high)]
+    limits = [limit for bins in panels.values() for limit in (bins[0].low, bins[-1].high)]
     x = build_horizontal_axis(
-        [*ends, *(interval or ()), threshold],
-        max_width=WIDTH - 40,
+        [*limits, *(interval or ()), threshold],
+        max_width=PICTURE_WIDTH - 40,
         non_negative=True,
         localize=words.localize,
     )
     top, below = 1.6 * LINE_HEIGHT + LINE_HEIGHT, 3 * MAX_FONT_SIZE
     height = top + _PANEL_HEIGHT * max(len(panels), 2) + below
-    flat = build_axis([])
+    y = build_axis([])
     left, right = fit_sides(x)
-    panels_area = PlotArea(left, top, right, height - below, x, flat)
+    panels_area = PlotArea(left, top, right, height - below, x, y)
     if not panels:
         return draw_empty(identifier, panels_area, height, words.empty, x_title=words.x, with_left_axis=False)
     return build_picture(
@@ -317,7 +344,7 @@ def _draw_panels(
 def draw_interval(
     plot_area: PlotArea, interval: tuple[float, float] | None, name: str, format_value: Callable[[float], str]
 ) -> Markup:
-    """Draw the interval as a shaded area, with both ends in a label above."""
+    """Draw the interval as a shaded area, with a label above that gives both ends."""
     ends = keep_finite(interval or ())
     if len(ends) < 2 or ends[0] >= ends[1]:
         return Markup("")
@@ -335,9 +362,13 @@ def draw_interval(
             for x in (left, right)
         ),
     )
-    label_text = shorten(f"{name} {format_value(low)} – {format_value(high)}", WIDTH - 2 * EDGE)
-    half_width = text_width(label_text) / 2
-    label_x = min(max((left + right) / 2, EDGE + half_width), WIDTH - EDGE - half_width)
+    label_text = shorten(
+        f"{name} {format_value(low)} – {format_value(high)}", PICTURE_WIDTH - 2 * PICTURE_MARGIN
+    )
+    half_width = estimate_text_width(label_text) / 2
+    label_x = min(
+        max((left + right) / 2, PICTURE_MARGIN + half_width), PICTURE_WIDTH - PICTURE_MARGIN - half_width
+    )
     label = tag("text", label_text, x=label_x, y=top - 7, class_="aside middle")
     return tag("g", area, edges, label, aria_hidden="true")
 
@@ -347,7 +378,7 @@ def _draw_panel(
 ) -> Markup:
     """Draw one small histogram under its name, scaled to its largest count."""
     bottom = panels_area.top + (index + 1) * _PANEL_HEIGHT
-    y = build_axis([item.count for item in bins], from_zero=True)
+    y = build_axis([histogram_bin.count for histogram_bin in bins], from_zero=True)
     plot_area = PlotArea(
         panels_area.left,
         bottom - _PANEL_HEIGHT + 1.3 * MAX_FONT_SIZE,

@@ -11,14 +11,14 @@ from app.charts.axes import Axis, build_axis, clamp_finite, keep_finite
 from app.charts.svg import format_coordinate, tag
 from app.charts.text import ChartWords
 
-CELL_WIDTH, CELL_HEIGHT = 180.0, 28.0
-CELL_MARGIN, CAP_HEIGHT = 8.0, 5.0
-_CELL_MIDDLE = CELL_HEIGHT / 2
+_CELL_WIDTH, _CELL_HEIGHT = 180.0, 28.0
+_CELL_MARGIN, _CAP_HEIGHT = 8.0, 5.0
+_CELL_MIDDLE = _CELL_HEIGHT / 2
 
 
 @dataclass(frozen=True, slots=True)
 class AttackRate:
-    """An attacker's rate with its interval, or its standard deviation if there is no interval."""
+    """An attacker's rate with its interval or, if there is none, its standard deviation."""
 
     rate: float
     low: float | None = None
@@ -27,7 +27,7 @@ class AttackRate:
     baseline: float | None = None
 
     def interval(self) -> tuple[float, float] | None:
-        """Return the given interval, else the rate ± its standard deviation; None if both are unknown."""
+        """Return the interval, or the rate ± its standard deviation; None if neither is known."""
         rate, sd = clamp_finite(self.rate), clamp_finite(self.sd)
         limits = keep_finite((self.low, self.high))
         if len(limits) == 2:
@@ -37,7 +37,7 @@ class AttackRate:
 
 @dataclass(frozen=True, slots=True)
 class IntervalWords(ChartWords):
-    """``with_interval``: a rate with its interval; ``with_baseline`` is appended if the baseline is known."""
+    """Texts of a cell: ``with_interval``, followed by ``with_baseline`` if the baseline is known."""
 
     with_interval: str = N_("{rate}, between {low} and {high}")
     with_baseline: str = N_("; at random {baseline}")
@@ -45,27 +45,27 @@ class IntervalWords(ChartWords):
 
 @dataclass(frozen=True, slots=True)
 class IntervalCells:
-    """``cells``: a picture for each rate in the given order, from 0 to the round number ``axis_end``."""
+    """A picture for each rate, in the given order. Its axis runs from 0 to the round number ``axis_end``."""
 
     axis_end: str
     cells: tuple[Markup, ...]
 
 
 def build_intervals(rates: Sequence[AttackRate], words: IntervalWords) -> IntervalCells:
-    """Draw all rates on the same axis, so that they can be compared within a column."""
+    """Draw all rates on the same axis, so that the cells of a column can be compared."""
     values = [item for rate in rates for item in (rate.rate, rate.baseline, *(rate.interval() or ()))]
     value_axis = build_axis(
         [value for value in keep_finite(values) if value >= 0], from_zero=True, localize=words.localize
     )
-    return IntervalCells(value_axis.texts[-1], tuple(_draw_cell(rate, value_axis, words) for rate in rates))
+    return IntervalCells(value_axis.labels[-1], tuple(_draw_cell(rate, value_axis, words) for rate in rates))
 
 
 def _draw_cell(rate: AttackRate, value_axis: Axis, words: IntervalWords) -> Markup:
-    box = f"0 0 {format_coordinate(CELL_WIDTH)} {format_coordinate(CELL_HEIGHT)}"
+    box = f"0 0 {format_coordinate(_CELL_WIDTH)} {format_coordinate(_CELL_HEIGHT)}"
     line = tag(
         "path",
         class_="span",
-        d=f"M{format_coordinate(CELL_MARGIN)} {format_coordinate(_CELL_MIDDLE)}H{format_coordinate(CELL_WIDTH - CELL_MARGIN)}",
+        d=f"M{format_coordinate(_CELL_MARGIN)} {format_coordinate(_CELL_MIDDLE)}H{format_coordinate(_CELL_WIDTH - _CELL_MARGIN)}",
     )
     parts = (
         line,
@@ -78,17 +78,17 @@ def _draw_cell(rate: AttackRate, value_axis: Axis, words: IntervalWords) -> Mark
     )
 
 
-def _x_position(value: float, value_axis: Axis) -> float:
-    return round(CELL_MARGIN + value_axis.fraction(value) * (CELL_WIDTH - 2 * CELL_MARGIN), 1)
+def _compute_x_position(value: float, value_axis: Axis) -> float:
+    return round(_CELL_MARGIN + value_axis.fraction(value) * (_CELL_WIDTH - 2 * _CELL_MARGIN), 1)
 
 
 def _draw_whisker(rate: AttackRate, value_axis: Axis) -> Markup:
     interval = rate.interval()
     if interval is None:
         return Markup("")
-    left, right = (_x_position(limit, value_axis) for limit in interval)
+    left, right = (_compute_x_position(limit, value_axis) for limit in interval)
     caps = "".join(
-        f"M{format_coordinate(x)} {format_coordinate(_CELL_MIDDLE - CAP_HEIGHT)}v{format_coordinate(2 * CAP_HEIGHT)}"
+        f"M{format_coordinate(x)} {format_coordinate(_CELL_MIDDLE - _CAP_HEIGHT)}v{format_coordinate(2 * _CAP_HEIGHT)}"
         for x in (left, right)
     )
     return tag(
@@ -103,7 +103,7 @@ def _draw_baseline(rate: AttackRate, value_axis: Axis) -> Markup:
     return (
         Markup("")
         if value is None
-        else marks.square(_x_position(value, value_axis), _CELL_MIDDLE, 3.5, class_="median")
+        else marks.square(_compute_x_position(value, value_axis), _CELL_MIDDLE, 3.5, class_="median")
     )
 
 
@@ -112,7 +112,7 @@ def _draw_rate(rate: AttackRate, value_axis: Axis) -> Markup:
     return (
         Markup("")
         if value is None
-        else marks.dot(_x_position(value, value_axis), _CELL_MIDDLE, class_="found")
+        else marks.dot(_compute_x_position(value, value_axis), _CELL_MIDDLE, class_="found")
     )
 
 

@@ -1,4 +1,4 @@
-"""Place labels beside points without overlaps; crowded labels move away and are connected by a line."""
+"""Place labels beside points without overlaps; where it is crowded, a line connects point and label."""
 
 import math
 from bisect import bisect
@@ -8,20 +8,20 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from app.charts.frame import Box
-from app.charts.svg import MAX_FONT_SIZE, format_coordinate, shorten, tag, text_width
+from app.charts.svg import MAX_FONT_SIZE, estimate_text_width, format_coordinate, shorten, tag
 
 _LABEL_DISTANCE = 8.0
 """Distance between a point and its label."""
 LEADER_CLEARANCE = 4.0
 """Distance from the edge of a mark within which its leader line may cross other marks."""
 _CROSSING_COST = 10.0
-"""Cost of a leader line that crosses something; a missing label is worse."""
+"""Cost of a leader line that crosses something. It is finite, as a missing label would be worse."""
 _HIDDEN_POINT_COST = 4.0
-"""Cost of hiding another point, which only required labels may do."""
+"""Cost of hiding another point. Only required labels may do so."""
 _LABEL_SIDES = ((-1, 1), (-1, 0), (1, -1), (1, 0), (0, 1), (0, -1), (1, 1), (-1, -1))
 """Positions beside a point, best first: horizontal (-1 left, 1 right) and vertical (1 below, -1 above)."""
 _RING_RADII = (26.0, 44.0, 66.0, 92.0, 120.0)
-"""Distances from the point at which a required label may be placed, with a leader line."""
+"""Distances at which a required label may be placed, with a leader line to its point."""
 _DIRECTIONS = [(math.cos(turn * math.pi / 8), math.sin(turn * math.pi / 8)) for turn in range(16)]
 
 
@@ -29,8 +29,8 @@ _DIRECTIONS = [(math.cos(turn * math.pi / 8), math.sin(turn * math.pi / 8)) for 
 class LabelRequest:
     """A point to be labelled.
 
-    A label that ``is_required`` may use a leader line and hide other points. ``mark_size``: of the point's
-    mark. ``suffix``: text after the name that is never cut.
+    A label that ``is_required`` may use a leader line and hide other points. ``mark_size`` is half the width
+    of the point's mark. ``suffix`` follows the name and is never cut.
     """
 
     x: float
@@ -46,8 +46,8 @@ class LabelRequest:
 class PlacedLabel:
     """A placed label.
 
-    ``side``: its position left (-1), in the middle (0) or right (1) of its point. ``line``: path of the
-    leader line from the point. ``leader_boxes``: the area that this line takes up.
+    It is left (``side`` -1) or right (1) of its point, or centred on it (0). ``line`` is the path of the
+    leader line to the point, and ``leader_boxes`` are the areas that this line takes up.
     """
 
     box: Box
@@ -58,7 +58,7 @@ class PlacedLabel:
     leader_boxes: tuple[Box, ...] = ()
 
     def draw(self) -> Markup:
-        """Draw the label anchored on the side of its point, so that smaller fonts stay close to it."""
+        """Draw the label. It is anchored on the side of its point, so that smaller text stays close to it."""
         anchors = {-1: self.box.right, 0: (self.box.left + self.box.right) / 2, 1: self.box.left}
         kind = {-1: "label end ", 0: "label middle ", 1: "label "}[self.side] + self.kind
         middle = (self.box.top + self.box.bottom) / 2
@@ -75,17 +75,18 @@ def place_labels(
     max_labels: int = 6,
     max_width: float = 140.0,
 ) -> list[PlacedLabel]:
-    """Place labels in the order of the requests: off the ``obstacles``, and over as few points as possible.
+    """Place the labels in the order of the requests.
 
-    ``points`` are positions in the picture, sorted by x.
+    Labels do not overlap the ``obstacles`` and hide as few of the ``points`` as possible, which are positions
+    in the picture, sorted by x.
     """
     placed_labels: list[PlacedLabel] = []
-    surroundings = LabelSurroundings(within, list(obstacles), points)
+    surroundings = _LabelSurroundings(within, list(obstacles), points)
     occupied = [_build_mark_box(request) for request in requests]
     for request in requests:
         if len(placed_labels) == max_labels:
             break
-        name = shorten(request.name, max_width - text_width(request.suffix)) + request.suffix
+        name = shorten(request.name, max_width - estimate_text_width(request.suffix)) + request.suffix
         label = _place_label(request, name, surroundings, occupied)
         if label is not None:
             placed_labels.append(label)
@@ -100,8 +101,11 @@ def _build_mark_box(request: LabelRequest) -> Box:
 
 
 @dataclass(frozen=True, slots=True)
-class LabelSurroundings:
-    """``obstacles``: areas that labels and leader lines must not cross; ``points``: positions sorted by x."""
+class _LabelSurroundings:
+    """The picture around a label: labels stay ``within`` a box and off the ``obstacles``.
+
+    ``points`` are positions sorted by x, which labels hide only if they must.
+    """
 
     within: Box
     obstacles: Sequence[Box]
@@ -109,7 +113,7 @@ class LabelSurroundings:
 
 
 def _place_label(
-    request: LabelRequest, text: str, surroundings: LabelSurroundings, occupied: Sequence[Box]
+    request: LabelRequest, text: str, surroundings: _LabelSurroundings, occupied: Sequence[Box]
 ) -> PlacedLabel | None:
     """Return the label at its cheapest position; None if every position would hide something."""
     lowest_cost = math.inf
@@ -121,7 +125,7 @@ def _place_label(
         if request.is_required
         else []
     )
-    for ring, box, side in _iter_places(request, text_width(text)):
+    for ring, box, side in _iter_places(request, estimate_text_width(text)):
         if lowest_cost <= ring:
             break
         if not box.is_inside(surroundings.within) or any(box.overlaps(obstacle) for obstacle in obstacles):
@@ -132,7 +136,8 @@ def _place_label(
         if line and cost < lowest_cost:
             cost += _CROSSING_COST * any(crosses(request, box, obstacle) for obstacle in leader_obstacles)
             cost += sum(
-                crosses(request, box, dot) for dot in _list_dots_towards(request, box, surroundings.points)
+                crosses(request, box, dot)
+                for dot in _list_mark_boxes_towards(request, box, surroundings.points)
             )
         if cost < lowest_cost and (request.is_required or not hidden_count):
             lowest_cost, cheapest = cost, PlacedLabel(box, side, text, request.kind, line, leader_boxes)
@@ -140,7 +145,10 @@ def _place_label(
 
 
 def _iter_places(request: LabelRequest, width: float) -> Iterator[tuple[float, Box, int]]:
-    """Yield cost, box and side of possible positions: beside the point, then, if required, farther away."""
+    """Yield the cost, box and side of each possible position.
+
+    Positions beside the point come first; a required label may also be farther away.
+    """
     for index, (x_side, y_side) in enumerate(_LABEL_SIDES):
         yield index / 100, _build_label_box(request, width, 1.1 * MAX_FONT_SIZE, x_side, y_side), x_side
     for radius in _RING_RADII if request.is_required else ():
@@ -156,7 +164,7 @@ def _iter_places(request: LabelRequest, width: float) -> Iterator[tuple[float, B
 
 
 def _build_leader(request: LabelRequest, box: Box) -> tuple[str, tuple[Box, ...]]:
-    """Return the path from a mark to the nearest position of its label, and the area it takes up."""
+    """Return the path from a mark to the nearest position in its label, and the areas that it takes up."""
     (x, y), distance = find_nearest_point(request, box)
     dx, dy = x - request.x, y - request.y
     start_share = min((request.mark_size + 1) / distance, 1.0)
@@ -196,8 +204,10 @@ def crosses(request: LabelRequest, box: Box, obstacle: Box) -> bool:
     return first < last
 
 
-def _list_dots_towards(request: LabelRequest, box: Box, points: Sequence[tuple[float, float]]) -> list[Box]:
-    """Return the marks of points horizontally between a point and its label."""
+def _list_mark_boxes_towards(
+    request: LabelRequest, box: Box, points: Sequence[tuple[float, float]]
+) -> list[Box]:
+    """Return the areas of the marks that lie horizontally between a point and its label."""
     left, right = sorted((request.x, find_nearest_point(request, box)[0][0]))
     first, last = bisect(points, (left - 4,)), bisect(points, (right + 4,))
     return [
@@ -206,7 +216,7 @@ def _list_dots_towards(request: LabelRequest, box: Box, points: Sequence[tuple[f
 
 
 def _build_label_box(request: LabelRequest, width: float, height: float, x_side: int, y_side: int) -> Box:
-    """Return the box of a label beside its point; at a corner it may be closer than at a side."""
+    """Return the box of a label beside its point. At a corner the label may be closer than at a side."""
     gap = (0.5 if x_side and y_side else 1.0) * _LABEL_DISTANCE + request.mark_size - 4.5
     left = {-1: request.x - gap - width, 0: request.x - width / 2, 1: request.x + gap}[x_side]
     top = {-1: request.y - gap - height, 0: request.y - height / 2, 1: request.y + gap}[y_side]

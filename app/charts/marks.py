@@ -33,7 +33,7 @@ def triangle(x: float, y: float, size: float = 6.0, **attributes: str) -> Markup
 def arrow(
     x: float, y: float, x_direction: int, y_direction: int, size: float = 6.0, **attributes: str
 ) -> Markup:
-    """Draw a triangle that points out of the picture: right or left, up or down, or diagonally."""
+    """Draw a triangle that points out of the picture, in the direction (±1 or 0, upwards if positive)."""
     length = math.hypot(x_direction, y_direction) or 1.0
     right, down = size * x_direction / length, -size * y_direction / length
     return _draw_polygon(
@@ -42,7 +42,7 @@ def arrow(
 
 
 def cross(x: float, y: float, size: float = 4.5, **attributes: str) -> Markup:
-    """Draw two strokes as one path, so that the space between them also reacts to the pointer."""
+    """Draw both strokes as one path, so that the space between them also reacts to the pointer."""
     arms = f"M{format_coordinate(x - size)} {format_coordinate(y - size)}L{format_coordinate(x + size)} {format_coordinate(y + size)}"
     return tag(
         "path",

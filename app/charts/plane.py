@@ -1,4 +1,4 @@
-"""Plane of utility loss and risk as a still picture: visible part, marks, labels and score lines."""
+"""The picture of the scatter plot: the visible part of the plane, marks, labels and score lines."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -10,8 +10,8 @@ from markupsafe import Markup
 from app.charts import marks
 from app.charts.axes import build_window_axis, choose_step, format_ticks, round_to_step
 from app.charts.frame import (
-    GAP,
-    WIDTH,
+    PICTURE_WIDTH,
+    TICK_LABEL_GAP,
     Box,
     PlotArea,
     build_picture,
@@ -21,9 +21,9 @@ from app.charts.frame import (
     label_mark,
 )
 from app.charts.label_placement import LabelRequest, place_labels
-from app.charts.svg import MAX_FONT_SIZE, format_coordinate, shorten, tag, text_width
+from app.charts.svg import MAX_FONT_SIZE, estimate_text_width, format_coordinate, shorten, tag
 
-HEIGHT = 350.0
+PLANE_HEIGHT = 350.0
 SHAPE_BY_KIND = {"others": marks.dot, "baseline": marks.square, "front": marks.dot, "own": marks.diamond}
 _PODIUM_RANKS = 3
 """Teams up to this rank are always labelled."""
@@ -35,17 +35,17 @@ _MIN_TEAMS_FOR_FOCUS = 4
 _MIN_RELATIVE_RANGE = 0.1
 """Minimum range of the view, as a share of the largest value."""
 _EDGE_MARGIN = 0.03
-"""Margin above 1 and below 0, as a share of the range: marks there are not cut and hide no axis label."""
+"""Margin above 1 and below 0, as a share of the range, so that marks there are not cut off."""
 _LABEL_STEPS = 16
 """Number of possible label positions along a score line."""
 
 
 @dataclass(frozen=True, slots=True)
 class PointStack:
-    """Teams at the same place, drawn as one mark.
+    """Teams with the same values, drawn as one mark.
 
-    ``names``: the reader's team first, then by rank. ``description``: all teams with their values. ``rank``:
-    the best of their ranks.
+    ``names`` has the reader's team first, the others by rank. ``description`` lists all teams with their
+    values. ``rank`` is the best of their ranks. Both values have the same rounding error.
     """
 
     x: float
@@ -55,7 +55,7 @@ class PointStack:
     description: str
     rank: int | None
     on_front: bool
-    blur: float
+    rounding_error: float
 
     @property
     def label(self) -> str:
@@ -63,7 +63,7 @@ class PointStack:
 
     @property
     def suffix(self) -> str:
-        """Text after the label: the number of other teams at this place."""
+        """The number of other teams at this place, such as " +2"; empty if there are none."""
         return f" +{len(self.names) - 1}" if self.names[1:] else ""
 
     @property
@@ -78,7 +78,7 @@ class PointStack:
 
     def rounding_interval(self, score: float) -> tuple[float, float]:
         """Return the interval of a rounded score, clamped to the range from 0 to 1."""
-        return max(0.0, score - self.blur), min(max(1.0, score), score + self.blur)
+        return max(0.0, score - self.rounding_error), min(max(1.0, score), score + self.rounding_error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,22 +94,22 @@ class ViewWindow:
         return self.left <= point_stack.x <= self.right and self.low <= point_stack.y <= self.high
 
     def outside_direction(self, point_stack: PointStack) -> tuple[int, int]:
-        """Return where a point outside lies: right (1) or left (-1), and up (1) or down (-1)."""
+        """Return the direction of a point outside: right (1) or left (-1), and up (1) or down (-1)."""
         x_direction = (point_stack.x > self.right) - (point_stack.x < self.left)
         return x_direction, (point_stack.y > self.high) - (point_stack.y < self.low)
 
 
 def choose_view(stacks: Sequence[PointStack]) -> ViewWindow:
-    """Return the view of the teams without distant ones and baselines, which would compress the rest.
+    """Return a view of the teams that leaves out distant teams and baselines, which would compress the rest.
 
-    The reader's team and the podium are always visible. With few teams, all points are shown.
+    The reader's team and the podium are always visible. If there are few teams, all points are.
     """
     teams = [point_stack for point_stack in stacks if point_stack.kind != "baseline"]
     if len(teams) < _MIN_TEAMS_FOR_FOCUS:
         return fit_view(stacks)
     limits = [
-        _outer_fence([value for point_stack in teams for value in coordinates(point_stack)])
-        for coordinates in (_x_coordinates, _y_coordinates)
+        _compute_outer_fence([value for point_stack in teams for value in list_coordinates(point_stack)])
+        for list_coordinates in (_list_x_coordinates, _list_y_coordinates)
     ]
     nearby = [
         point_stack
@@ -119,15 +119,15 @@ def choose_view(stacks: Sequence[PointStack]) -> ViewWindow:
     return fit_view(nearby)
 
 
-def _x_coordinates(point_stack: PointStack) -> list[float]:
+def _list_x_coordinates(point_stack: PointStack) -> list[float]:
     return [point_stack.x] * len(point_stack.names)
 
 
-def _y_coordinates(point_stack: PointStack) -> list[float]:
+def _list_y_coordinates(point_stack: PointStack) -> list[float]:
     return [point_stack.y] * len(point_stack.names)
 
 
-def _outer_fence(values: Sequence[float]) -> float:
+def _compute_outer_fence(values: Sequence[float]) -> float:
     """Return Tukey's upper outer fence; with fewer than 8 values, their maximum."""
     if len(values) < 8:
         return max(values)
@@ -136,7 +136,7 @@ def _outer_fence(values: Sequence[float]) -> float:
 
 
 def fit_view(stacks: Sequence[PointStack]) -> ViewWindow:
-    """Return the smallest view of the points and their rounding intervals, with a margin."""
+    """Return the smallest view that contains all points with their rounding intervals, and a margin."""
     left, right = _add_margin(
         [end for point_stack in stacks for end in point_stack.rounding_interval(point_stack.x)]
     )
@@ -147,9 +147,9 @@ def fit_view(stacks: Sequence[PointStack]) -> ViewWindow:
 
 
 def _add_margin(values: Sequence[float]) -> tuple[float, float]:
-    """Extend the range of the values by a margin.
+    """Return the range of the values, extended by a margin.
 
-    The result is never empty, and reaches only slightly below 0 or above 1 if the values do not.
+    It is never empty. If no value is below 0 or above 1, it extends only slightly beyond these limits.
     """
     minimum, maximum = min(values), max(values)
     half_range = maximum / 2 - minimum / 2
@@ -163,7 +163,7 @@ def _add_margin(values: Sequence[float]) -> tuple[float, float]:
 
 @dataclass(frozen=True, slots=True)
 class ScoreLevel:
-    """A line of equal score; ``best`` marks that of the leader."""
+    """A line of equal overall score; ``best`` is set for the score of the leader."""
 
     score: float
     text: str
@@ -171,7 +171,10 @@ class ScoreLevel:
 
 
 def build_levels(view: ViewWindow, leader: float | None, localize: Callable[[str], str]) -> list[ScoreLevel]:
-    """Return lines at round scores that cross the view, and the leader's with the four decimals of boards."""
+    """Return the lines of round scores that cross the view, and the line of the leader's score.
+
+    The leader's score is written with four decimals, as on boards.
+    """
     low, high = (view.left + view.low) / 2, (view.right + view.high) / 2
     step = choose_step(high - low, 7)
     scores = [
@@ -201,43 +204,50 @@ def draw_plane(
     x = fit_axis(
         lambda max_steps: build_window_axis(view.left, view.right, max_steps=max_steps, localize=localize)
     )
-    plot_area = fit_plot_area(x, build_window_axis(view.low, view.high, localize=localize), height=HEIGHT)
-    texts = _place_level_labels(score_levels, plot_area, _list_mark_boxes(stacks, plot_area, view))
+    plot_area = fit_plot_area(
+        x, build_window_axis(view.low, view.high, localize=localize), height=PLANE_HEIGHT
+    )
+    label_boxes = _place_level_labels(score_levels, plot_area, _list_mark_boxes(stacks, plot_area, view))
     return build_picture(
         identifier,
-        HEIGHT,
+        PLANE_HEIGHT,
         draw_grid(plot_area, x_title=titles[0], y_title=titles[1]),
         _draw_corner(plot_area, titles[0], better),
-        _draw_blurs(stacks, plot_area),
+        _draw_rounding_intervals(stacks, plot_area),
         tag(
             "g",
-            *(_draw_level(item, plot_area, texts.get(item)) for item in score_levels),
+            *(
+                _draw_level(score_level, plot_area, label_boxes.get(score_level))
+                for score_level in score_levels
+            ),
             class_="series levels",
             aria_hidden="true",
         ),
         _draw_front(stacks, plot_area),
         _draw_series(stacks, plot_area, view),
-        _draw_labels(stacks, plot_area, view, [*texts.values(), *_trace_best_level(score_levels, plot_area)]),
+        _draw_labels(
+            stacks, plot_area, view, [*label_boxes.values(), *_trace_best_level(score_levels, plot_area)]
+        ),
         is_interactive=True,
         kind="level",
     )
 
 
 def _draw_corner(plot_area: PlotArea, axis_title: str, better: str) -> Markup:
-    """Draw the text that marks the best corner, below the axes, where nothing else is drawn."""
-    free = plot_area.right - plot_area.left - text_width(axis_title) - MAX_FONT_SIZE
-    if free < 3 * MAX_FONT_SIZE:
+    """Draw the text that marks the best corner. It is below the axes, where nothing else is drawn."""
+    free_width = plot_area.right - plot_area.left - estimate_text_width(axis_title) - MAX_FONT_SIZE
+    if free_width < 3 * MAX_FONT_SIZE:
         return Markup("")
-    y = plot_area.bottom + GAP + 2.2 * MAX_FONT_SIZE
+    y = plot_area.bottom + TICK_LABEL_GAP + 2.2 * MAX_FONT_SIZE
     return tag(
-        "text", shorten(f"↙ {better}", free), x=plot_area.left, y=y, class_="better", aria_hidden="true"
+        "text", shorten(f"↙ {better}", free_width), x=plot_area.left, y=y, class_="better", aria_hidden="true"
     )
 
 
 def _find_crossing(
     score: float, plot_area: PlotArea
 ) -> tuple[tuple[float, float], tuple[float, float]] | None:
-    """Return where a score line enters at the upper left and leaves at the lower right of the picture."""
+    """Return the upper left and lower right end of a score line; None if it does not cross the picture."""
     left = max(plot_area.x.low, 2 * score - plot_area.y.high)
     right = min(plot_area.x.high, 2 * score - plot_area.y.low)
     if left >= right:
@@ -249,17 +259,22 @@ def _find_crossing(
 def _place_level_labels(
     score_levels: Sequence[ScoreLevel], plot_area: PlotArea, mark_areas: Sequence[Box]
 ) -> dict[ScoreLevel, Box]:
-    """Return the label positions of score lines, the leader's first, off marks and other labels."""
+    """Return the boxes of the labels of score lines, which overlap neither marks nor each other.
+
+    The leader's line is labelled first. Lines without room for a label are left out.
+    """
     label_boxes: dict[ScoreLevel, Box] = {}
-    for item in sorted(score_levels, key=lambda item: not item.best):
+    for score_level in sorted(score_levels, key=lambda score_level: not score_level.best):
         obstacles = [
             *mark_areas,
             *label_boxes.values(),
-            *([] if item.best else _trace_best_level(score_levels, plot_area)),
+            *([] if score_level.best else _trace_best_level(score_levels, plot_area)),
         ]
-        box = next((box for box in _iter_label_boxes(item, plot_area) if _is_clear(box, obstacles)), None)
+        box = next(
+            (box for box in _iter_label_boxes(score_level, plot_area) if _is_clear(box, obstacles)), None
+        )
         if box is not None:
-            label_boxes[item] = box
+            label_boxes[score_level] = box
     return label_boxes
 
 
@@ -285,15 +300,15 @@ def _draw_level(score_level: ScoreLevel, plot_area: PlotArea, box: Box | None) -
 
 
 def _iter_label_boxes(score_level: ScoreLevel, plot_area: PlotArea) -> Iterator[Box]:
-    """Yield label positions from the line's lower right end to its middle.
+    """Yield possible boxes of a label, from the lower right end of its line to the middle.
 
-    The leader's label may be anywhere along its line, from the upper left end on.
+    The leader's label may be anywhere on its line, beginning at the upper left end.
     """
     ends = _find_crossing(score_level.score, plot_area)
     if ends is None:
         return
     (left, top), (right, bottom) = ends
-    half = text_width(score_level.text) / 2
+    half = estimate_text_width(score_level.text) / 2
     plot_box = Box(plot_area.left + 2, plot_area.top, plot_area.right - 2, plot_area.bottom - 2)
     for index in range(1, _LABEL_STEPS if score_level.best else _LABEL_STEPS // 2):
         share = index / _LABEL_STEPS if score_level.best else 1 - index / _LABEL_STEPS
@@ -304,7 +319,7 @@ def _iter_label_boxes(score_level: ScoreLevel, plot_area: PlotArea) -> Iterator[
 
 
 def _trace_best_level(score_levels: Sequence[ScoreLevel], plot_area: PlotArea) -> list[Box]:
-    """Return the area of the leader's line as small boxes, as the line is diagonal."""
+    """Return small boxes that cover the leader's line, which is diagonal."""
     ends = next(
         (_find_crossing(score_level.score, plot_area) for score_level in score_levels if score_level.best),
         None,
@@ -332,22 +347,22 @@ def _list_mark_boxes(stacks: Sequence[PointStack], plot_area: PlotArea, view: Vi
     )
 
 
-def _draw_blurs(stacks: Sequence[PointStack], plot_area: PlotArea) -> Markup:
-    """Draw the rounding interval behind each rounded point; equal ones once."""
+def _draw_rounding_intervals(stacks: Sequence[PointStack], plot_area: PlotArea) -> Markup:
+    """Draw the rounding intervals behind rounded points, equal ones only once."""
     intervals = {
         (point_stack.rounding_interval(point_stack.x), point_stack.rounding_interval(point_stack.y))
         for point_stack in stacks
-        if point_stack.blur
+        if point_stack.rounding_error
     }
     return tag(
         "g",
-        *(_draw_blur(*index, plot_area) for index in sorted(intervals)),
+        *(_draw_rounding_interval(*index, plot_area) for index in sorted(intervals)),
         class_="blurs",
         aria_hidden="true",
     )
 
 
-def _draw_blur(x: tuple[float, float], y: tuple[float, float], plot_area: PlotArea) -> Markup:
+def _draw_rounding_interval(x: tuple[float, float], y: tuple[float, float], plot_area: PlotArea) -> Markup:
     left, right = map(plot_area.x_position, x)
     low, high = map(plot_area.y_position, y)
     return tag("rect", x=left, y=high, width=right - left, height=low - high)
@@ -361,7 +376,7 @@ def _list_front(stacks: Sequence[PointStack]) -> list[PointStack]:
 
 
 def _draw_front(stacks: Sequence[PointStack], plot_area: PlotArea) -> Markup:
-    """Draw the front as steps: every point to the right of and above it is beaten in both values."""
+    """Draw the front as steps. Every point to the right of it and above is beaten in both values."""
     front = _list_front(stacks)
     if not front:
         return Markup("")
@@ -396,7 +411,7 @@ def _list_front_boxes(stacks: Sequence[PointStack], plot_area: PlotArea) -> list
 
 
 def _draw_series(stacks: Sequence[PointStack], plot_area: PlotArea, view: ViewWindow) -> Markup:
-    """Draw the points by kind, the most important on top; the keyboard enters at the last one."""
+    """Draw the points by kind, the most important on top. The tab key reaches the topmost one."""
     groups: dict[str, list[PointStack]] = {name: [] for name in SHAPE_BY_KIND}
     for point_stack in sorted(stacks, key=lambda point_stack: point_stack.x):
         groups[point_stack.kind].append(point_stack)
@@ -416,7 +431,7 @@ def _draw_series(stacks: Sequence[PointStack], plot_area: PlotArea, view: ViewWi
 
 
 def _draw_point(point_stack: PointStack, plot_area: PlotArea, view: ViewWindow, *, first: bool) -> Markup:
-    """Draw a mark: with a count for several teams, or as an arrow at the edge if it is outside the view."""
+    """Draw a mark, with the number of its teams if there are several, or an arrow for a point outside."""
     x, y = plot_area.x_position(point_stack.x), plot_area.y_position(point_stack.y)
     if not view.contains(point_stack):
         return label_mark(
@@ -443,10 +458,10 @@ def _draw_point(point_stack: PointStack, plot_area: PlotArea, view: ViewWindow, 
 def _draw_labels(
     stacks: Sequence[PointStack], plot_area: PlotArea, view: ViewWindow, text_boxes: Sequence[Box]
 ) -> Markup:
-    """Draw the labels of the reader's team, the podium, and the front from its ends inwards."""
+    """Draw labels of the reader's team, of the podium, and of the front, from its ends inwards."""
     front = [point_stack for point_stack in _list_front(stacks) if not point_stack.is_required]
-    ordered = [front.pop(0 if index % 2 == 0 else -1) for index in range(len(front))]
-    first = sorted(
+    front_inwards = [front.pop(0 if index % 2 == 0 else -1) for index in range(len(front))]
+    required = sorted(
         (point_stack for point_stack in stacks if point_stack.is_required),
         key=lambda point_stack: (point_stack.kind != "own", point_stack.rank or 0),
     )
@@ -461,10 +476,10 @@ def _draw_labels(
                 point_stack.size,
                 point_stack.suffix,
             )
-            for point_stack in [*first, *ordered]
+            for point_stack in [*required, *front_inwards]
             if view.contains(point_stack)
         ],
-        within=Box(plot_area.left + 2, plot_area.top - 4, WIDTH - 2, plot_area.bottom),
+        within=Box(plot_area.left + 2, plot_area.top - 4, PICTURE_WIDTH - 2, plot_area.bottom),
         obstacles=[*text_boxes, *_list_front_boxes(stacks, plot_area)],
         points=sorted(
             (plot_area.x_position(point_stack.x), plot_area.y_position(point_stack.y))

@@ -1,4 +1,4 @@
-"""Scatter plot of utility loss and risk: a point per team, and the Pareto front."""
+"""Scatter plot of utility loss and risk: a point for each team, and the Pareto front."""
 
 import json
 import math
@@ -14,7 +14,7 @@ from app.charts.axes import build_axis, clamp_finite
 from app.charts.figure import Figure, LegendEntry
 from app.charts.frame import build_horizontal_axis, draw_empty, fit_plot_area
 from app.charts.plane import (
-    HEIGHT,
+    PLANE_HEIGHT,
     SHAPE_BY_KIND,
     PointStack,
     ViewWindow,
@@ -23,7 +23,7 @@ from app.charts.plane import (
     draw_plane,
     fit_view,
 )
-from app.charts.svg import isolate_text, replace_unprintable, tag
+from app.charts.svg import isolate_text, replace_forbidden_characters, tag
 from app.charts.text import ChartWords
 
 _MAX_LISTED_NAMES = 20
@@ -32,9 +32,9 @@ _MAX_LISTED_NAMES = 20
 
 @dataclass(frozen=True, slots=True)
 class ScatterPoint:
-    """A team's best submission; ``utility`` is a loss and ``security`` a risk, so lower is better.
+    """A team's best submission. ``utility`` is a loss and ``security`` a risk, so lower is better.
 
-    ``blur``: the largest rounding error of either value.
+    Both values have the same maximum rounding error.
     """
 
     name: str
@@ -43,7 +43,7 @@ class ScatterPoint:
     own: bool = False
     on_front: bool = False
     baseline: bool = False
-    blur: float = 0.0
+    rounding_error: float = 0.0
     rank: int | None = None
     overall: float | None = None
 
@@ -52,12 +52,12 @@ class ScatterPoint:
 class ScatterWords(ChartWords):
     """Texts of the scatter plot.
 
-    ``x``, ``y``: the axes with their direction. ``better``: below the lower left corner. ``summary``: the
-    description, with {teams}, {front} (points on the front), {x_least}, {x_largest}, {y_least} and
-    {y_largest}. ``summary_alike``: the same if all points coincide. ``summary_own`` follows if the reader's
-    team is shown, with {name}, {x} and {y}; ``summary_outside`` if {count} points are outside the view.
-    ``point``: {name}, {x}, {y}. ``ranked``: {rank} after a name. The last fields belong to the interactive
-    view.
+    ``x`` and ``y`` are the titles of the axes, and ``better`` is written below the lower left corner.
+    ``summary`` is the description, with {teams}, {front} (the number of points on the front), {x_least},
+    {x_largest}, {y_least} and {y_largest}; ``summary_alike`` replaces it if all points coincide. If the
+    reader's team is shown, ``summary_own`` follows, with {name}, {x} and {y}; if points are outside the view,
+    ``summary_outside`` follows, with their {count}. ``point`` is the label of a mark, with {name}, {x} and
+    {y}; ``ranked`` gives the {rank} after a name. The last fields belong to the interactive view.
     """
 
     title: str = N_("Utility loss against risk")
@@ -104,10 +104,10 @@ def build_scatter(
     ``with_score_levels``: draw lines of equal overall score, which is the mean of both.
     """
     finite_points = [
-        replace(item, utility=utility, security=security)
-        for item in points
-        if (utility := clamp_finite(item.utility)) is not None
-        and (security := clamp_finite(item.security)) is not None
+        replace(point, utility=utility, security=security)
+        for point in points
+        if (utility := clamp_finite(point.utility)) is not None
+        and (security := clamp_finite(point.security)) is not None
     ]
     stacks = _group_points(finite_points, words)
     view = choose_view(stacks) if stacks else None
@@ -115,11 +115,12 @@ def build_scatter(
     return Figure(
         identifier,
         words.title,
-        describe(finite_points, stacks, view, words),
+        _describe_scatter(finite_points, stacks, view, words),
         _draw_scatter(stacks, view, words, identifier, with_score_levels=with_score_levels, leader=leader),
         head=(words.team, words.x, words.y, words.front),
         rows=tuple(
-            (item.name, item.utility, item.security, "●" if item.on_front else "") for item in finite_points
+            (point.name, point.utility, point.security, "●" if point.on_front else "")
+            for point in finite_points
         ),
         legend=_build_legend(stacks, words, with_score_levels=with_score_levels, leader=leader),
         view=_serialize_view(stacks, view, words, with_score_levels=with_score_levels, leader=leader)
@@ -129,8 +130,8 @@ def build_scatter(
 
 
 def _find_leader_score(points: Sequence[ScatterPoint]) -> float | None:
-    """Return the score of the first rank."""
-    return next((item.overall for item in points if item.rank == 1), None)
+    """Return the overall score of the team with rank 1."""
+    return next((point.overall for point in points if point.rank == 1), None)
 
 
 def _choose_series(point: ScatterPoint) -> str:
@@ -142,14 +143,16 @@ def _choose_series(point: ScatterPoint) -> str:
 
 
 def _group_points(points: Sequence[ScatterPoint], words: ScatterWords) -> list[PointStack]:
-    """Group points at the same place; baselines form groups of their own, so that teams do not hide them."""
+    """Group points with the same values. Baselines form groups of their own, so that no team hides them."""
     groups: dict[tuple[float, float, float, bool], list[ScatterPoint]] = {}
     for point in points:
-        groups.setdefault((point.utility, point.security, point.blur, point.baseline), []).append(point)
-    return [_build_stack(sorted(members, key=_precedence_key), words) for members in groups.values()]
+        groups.setdefault((point.utility, point.security, point.rounding_error, point.baseline), []).append(
+            point
+        )
+    return [_build_stack(sorted(members, key=_make_precedence_key), words) for members in groups.values()]
 
 
-def _precedence_key(point: ScatterPoint) -> tuple[bool, bool, int]:
+def _make_precedence_key(point: ScatterPoint) -> tuple[bool, bool, int]:
     return not point.own, point.rank is None, point.rank or 0
 
 
@@ -160,24 +163,24 @@ def _build_stack(members: Sequence[ScatterPoint], words: ScatterWords) -> PointS
         first.utility,
         first.security,
         _choose_series(first),
-        tuple(replace_unprintable(member.name) for member in members),
+        tuple(replace_forbidden_characters(member.name) for member in members),
         _describe_members(members, words),
         min(ranks, default=None),
         first.on_front,
-        first.blur,
+        first.rounding_error,
     )
 
 
 def _describe_members(members: Sequence[ScatterPoint], words: ScatterWords) -> str:
-    """List all names that share a point with their ranks, and their values once."""
+    """List the teams at one point with their ranks, followed by the values that they share."""
     names = [_describe_member(member, words) for member in members[:_MAX_LISTED_NAMES]]
     if members[_MAX_LISTED_NAMES:]:
         names.append(words.more.format(count=words.format_number(len(members) - _MAX_LISTED_NAMES)))
     first = members[0]
     return words.point.format(
         name=", ".join(names),
-        x=_format_score(first.utility, first.blur, words),
-        y=_format_score(first.security, first.blur, words),
+        x=_format_score(first.utility, first.rounding_error, words),
+        y=_format_score(first.security, first.rounding_error, words),
     )
 
 
@@ -187,13 +190,13 @@ def _describe_member(member: ScatterPoint, words: ScatterWords) -> str:
     return f"{isolate_text(member.name)} ({words.ranked.format(rank=words.format_number(member.rank))})"
 
 
-def describe(
+def _describe_scatter(
     points: Sequence[ScatterPoint], stacks: Sequence[PointStack], view: ViewWindow | None, words: ScatterWords
 ) -> str:
     if view is None:
         return words.empty
-    x_values = [(item.utility, item.blur) for item in points]
-    y_values = [(item.security, item.blur) for item in points]
+    x_values = [(item.utility, item.rounding_error) for item in points]
+    y_values = [(item.security, item.rounding_error) for item in points]
     template = (
         words.summary_alike if len({(item.utility, item.security) for item in points}) == 1 else words.summary
     )
@@ -208,8 +211,8 @@ def describe(
     own = [
         words.summary_own.format(
             name=isolate_text(item.name),
-            x=_format_score(item.utility, item.blur, words),
-            y=_format_score(item.security, item.blur, words),
+            x=_format_score(item.utility, item.rounding_error, words),
+            y=_format_score(item.security, item.rounding_error, words),
         )
         for item in points
         if item.own
@@ -219,9 +222,9 @@ def describe(
     return " ".join([summary, *own, *arrows])
 
 
-def _format_score(value: float, blur: float, words: ScatterWords) -> str:
-    """Format a score with the decimals of boards: four, or those it is rounded to."""
-    digits = -round(math.log10(2 * blur)) if blur else 4
+def _format_score(value: float, rounding_error: float, words: ScatterWords) -> str:
+    """Format a score with as many decimals as on boards: four, or fewer if it is rounded."""
+    digits = -round(math.log10(2 * rounding_error)) if rounding_error else 4
     return words.localize(f"{value:.{digits}f}")
 
 
@@ -238,9 +241,9 @@ def _draw_scatter(
         plot_area = fit_plot_area(
             build_horizontal_axis([], localize=words.localize),
             build_axis([], localize=words.localize),
-            height=HEIGHT,
+            height=PLANE_HEIGHT,
         )
-        return draw_empty(identifier, plot_area, HEIGHT, words.empty, x_title=words.x, y_title=words.y)
+        return draw_empty(identifier, plot_area, PLANE_HEIGHT, words.empty, x_title=words.x, y_title=words.y)
     return draw_plane(
         stacks,
         identifier,
@@ -260,19 +263,19 @@ def _serialize_view(
     with_score_levels: bool,
     leader: float | None,
 ) -> str:
-    """Serialize what the picture was drawn from, so that the interactive view need not compute it."""
+    """Serialize what was computed for the picture, so that the interactive view need not compute it again."""
     full_view = fit_view(stacks)
     content: dict[str, Any] = {
         "home": [view.left, view.right, view.low, view.high],
         "whole": [full_view.left, full_view.right, full_view.low, full_view.high],
-        "marks": [_serialize_stack(item) for item in stacks],
+        "marks": [_serialize_stack(point_stack) for point_stack in stacks],
         "equal": with_score_levels,
         "leader": leader,
         "leaderText": "" if leader is None else _format_score(leader, 0.0, words),
         "decimal": words.localize("0.5")[1:-1],
         "words": {name: getattr(words, name) for name in ("x", "y", "better", *_VIEW_CONTROLS)},
     }
-    return replace_unprintable(json.dumps(content, ensure_ascii=False, separators=(",", ":")))
+    return replace_forbidden_characters(json.dumps(content, ensure_ascii=False, separators=(",", ":")))
 
 
 def _serialize_stack(point_stack: PointStack) -> dict[str, Any]:
@@ -287,7 +290,7 @@ def _serialize_stack(point_stack: PointStack) -> dict[str, Any]:
         "rank": point_stack.rank,
         "needed": point_stack.is_required,
         "front": point_stack.on_front,
-        "blur": point_stack.blur,
+        "blur": point_stack.rounding_error,
     }
 
 
@@ -295,7 +298,9 @@ def _build_legend(
     stacks: Sequence[PointStack], words: ScatterWords, *, with_score_levels: bool, leader: float | None
 ) -> tuple[LegendEntry, ...]:
     texts = {"own": words.own, "front": words.front, "others": words.other_teams, "baseline": words.baseline}
-    present = {item.kind for item in stacks} | ({"front"} if any(item.on_front for item in stacks) else set())
+    present = {point_stack.kind for point_stack in stacks} | (
+        {"front"} if any(point_stack.on_front for point_stack in stacks) else set()
+    )
     line = tag("path", class_="line", d="M-10 0H10")
     points = [
         LegendEntry(
@@ -306,7 +311,10 @@ def _build_legend(
     ]
     box = tag("rect", x=-8, y=-6, width=16, height=12)
     other_entries = (
-        (any(item.blur for item in stacks), LegendEntry("blurs", words.rounded, marks.swatch("blurs", box))),
+        (
+            any(point_stack.rounding_error for point_stack in stacks),
+            LegendEntry("blurs", words.rounded, marks.swatch("blurs", box)),
+        ),
         (with_score_levels and bool(stacks), LegendEntry("levels", words.equal, _draw_diagonal("equal"))),
         (leader is not None, LegendEntry("levels", words.best, _draw_diagonal("equal best"))),
     )

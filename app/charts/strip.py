@@ -1,4 +1,4 @@
-"""Position of one value among all: a thin strip for a table cell, and a chart of the whole distribution."""
+"""A team's value among those of all teams: a strip for a table cell, and a chart of the distribution."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,8 +11,8 @@ from app.charts import marks
 from app.charts.axes import Axis, clamp_finite, keep_finite
 from app.charts.figure import Figure, LegendEntry
 from app.charts.frame import (
-    EDGE,
-    WIDTH,
+    PICTURE_MARGIN,
+    PICTURE_WIDTH,
     PlotArea,
     build_horizontal_axis,
     build_picture,
@@ -21,19 +21,22 @@ from app.charts.frame import (
     fit_sides,
     label_mark,
 )
-from app.charts.svg import MAX_FONT_SIZE, format_coordinate, isolate_text, shorten, tag, text_width
+from app.charts.svg import MAX_FONT_SIZE, estimate_text_width, format_coordinate, isolate_text, shorten, tag
 from app.charts.text import ChartWords
 
-STRIP_WIDTH, STRIP_HEIGHT = 160.0, 28.0
+_STRIP_WIDTH, _STRIP_HEIGHT = 160.0, 28.0
 _HEIGHT = 210.0
 GOLDEN_FRACTION = (5**0.5 - 1) / 2
-"""Multiples of the golden ratio, modulo 1, spread any number of points evenly."""
+"""Its multiples, modulo 1, spread any number of points evenly."""
 
 
 @dataclass(frozen=True, slots=True)
 class StripWords(ChartWords):
-    """``summary``: the description, with {least}, {median}, {largest} and {count}; ``summary_own`` with {own}
-    follows if the own value is known; ``empty`` replaces both if there are no values."""
+    """Texts of a strip.
+
+    ``summary`` is the description, with {least}, {median}, {largest} and {count}. If the reader's own value
+    is known, ``summary_own`` follows, with {own}. ``empty`` replaces both if there are no values.
+    """
 
     title: str = N_("Among all teams")
     value: str = N_("Value")
@@ -45,9 +48,9 @@ class StripWords(ChartWords):
 def build_strip(
     values: Sequence[float | None], own: float | None, words: StripWords, *, identifier: str = "strip"
 ) -> Figure:
-    """Build a line over the range of the values with ticks, and marks for the median and the own value.
+    """Build a line over the range of the values, with a tick for each and marks for median and own value.
 
-    The picture has its own label, as it stands in a cell without the figure around it.
+    The picture has a label of its own, as a table cell shows it without the rest of the figure.
     """
     finite_values, own_value = sorted(keep_finite(values)), clamp_finite(own)
     description = _describe_values(finite_values, own_value, words)
@@ -78,7 +81,7 @@ def _describe_values(values: Sequence[float], own: float | None, words: StripWor
 
 
 def _draw_strip(values: Sequence[float], own: float | None, description: str) -> Markup:
-    """Draw the strip over the range of its values, even if that is a single value."""
+    """Draw the strip over the range of its values; a single value is in the middle."""
     positions = [*values, *([] if own is None else [own])]
     low, high = min(positions, default=0.0), max(positions, default=0.0)
     margin = max(1.0, abs(low)) if low == high else 0.0  # for large numbers, adding 1 changes nothing
@@ -87,25 +90,25 @@ def _draw_strip(values: Sequence[float], own: float | None, description: str) ->
     if values:
         ticks = "".join(
             f"M{format_coordinate(x)} 9v10"
-            for x in dict.fromkeys(_strip_x(value, value_axis) for value in values)
+            for x in dict.fromkeys(_compute_strip_x(value, value_axis) for value in values)
         )
-        ends = [_strip_x(values[index], value_axis) for index in (0, -1)]
+        ends = [_compute_strip_x(values[index], value_axis) for index in (0, -1)]
         line = f"M{format_coordinate(ends[0])} 14H{format_coordinate(ends[1])}"
         limits = "".join(f"M{format_coordinate(x)} 5v18" for x in ends)
         parts = [
             tag("path", class_="span", d=line),
             tag("path", class_="each", d=ticks),
             tag("path", class_="limits", d=limits),
-            marks.square(_strip_x(median(values), value_axis), STRIP_HEIGHT / 2, 4, class_="median"),
+            marks.square(_compute_strip_x(median(values), value_axis), _STRIP_HEIGHT / 2, 4, class_="median"),
         ]
     if own is not None:
-        parts.append(marks.diamond(_strip_x(own, value_axis), STRIP_HEIGHT / 2, 7, class_="mine"))
-    box = f"0 0 {format_coordinate(STRIP_WIDTH)} {format_coordinate(STRIP_HEIGHT)}"
+        parts.append(marks.diamond(_compute_strip_x(own, value_axis), _STRIP_HEIGHT / 2, 7, class_="mine"))
+    box = f"0 0 {format_coordinate(_STRIP_WIDTH)} {format_coordinate(_STRIP_HEIGHT)}"
     return tag("svg", *parts, class_="strip", viewBox=box, role="img", aria_label=description)
 
 
-def _strip_x(value: float, value_axis: Axis) -> float:
-    return round(8 + value_axis.fraction(value) * (STRIP_WIDTH - 16), 1)
+def _compute_strip_x(value: float, value_axis: Axis) -> float:
+    return round(8 + value_axis.fraction(value) * (_STRIP_WIDTH - 16), 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +122,12 @@ class TeamValue:
 
 @dataclass(frozen=True, slots=True)
 class DistributionWords(ChartWords):
-    """``x``: the measure with its unit and direction; ``summary``, ``summary_own``: as for a strip;
-    ``point``: {name}, {value}; ``middle_half``: the box from the first to the third quartile."""
+    """Texts of a distribution.
+
+    ``x`` is the title of the axis: the measure with its unit and direction. ``summary`` and ``summary_own``
+    are used as for a strip. ``point`` is the label of a mark, with {name} and {value}. ``middle_half`` is the
+    legend of the box from the first to the third quartile.
+    """
 
     title: str = N_("Among all teams")
     x: str = N_("Value")
@@ -138,9 +145,10 @@ class DistributionWords(ChartWords):
 def build_distribution(
     team_values: Sequence[TeamValue], words: DistributionWords, *, identifier: str = "distribution"
 ) -> Figure:
-    """Build the chart of all teams' values of one measure; the vertical spread only avoids overlaps."""
+    """Build the chart of all teams' values of one measure. Heights have no meaning; they avoid overlaps."""
     ordered = sorted(
-        (item for item in team_values if clamp_finite(item.value) is not None), key=lambda item: item.value
+        (team_value for team_value in team_values if clamp_finite(team_value.value) is not None),
+        key=lambda team_value: team_value.value,
     )
     return Figure(
         identifier,
@@ -148,35 +156,41 @@ def build_distribution(
         _describe_distribution(ordered, words),
         _draw_distribution(ordered, words, identifier),
         head=(words.team, words.x),
-        rows=tuple((item.name, item.value) for item in ordered),
+        rows=tuple((team_value.name, team_value.value) for team_value in ordered),
         legend=_build_legend(ordered, words),
     )
 
 
 def _describe_distribution(team_values: Sequence[TeamValue], words: DistributionWords) -> str:
-    own = next((item.value for item in team_values if item.own), None)
+    own = next((team_value.value for team_value in team_values if team_value.own), None)
     strip_words = StripWords(
         empty=words.empty, summary=words.summary, summary_own=words.summary_own, localize=words.localize
     )
-    return _describe_values([item.value for item in team_values], own, strip_words)
+    return _describe_values([team_value.value for team_value in team_values], own, strip_words)
 
 
 def _draw_distribution(team_values: Sequence[TeamValue], words: DistributionWords, identifier: str) -> Markup:
     x = build_horizontal_axis(
-        [item.value for item in team_values], max_width=WIDTH - 40, localize=words.localize
+        [team_value.value for team_value in team_values],
+        max_width=PICTURE_WIDTH - 40,
+        localize=words.localize,
     )
     left, right = fit_sides(x)
     plot_area = PlotArea(left, 2.2 * MAX_FONT_SIZE, right, _HEIGHT - 3 * MAX_FONT_SIZE, x, Axis(0, 1, (), ()))
     if not team_values:
         return draw_empty(identifier, plot_area, _HEIGHT, words.empty, x_title=words.x, with_left_axis=False)
-    positioned = [(item, _spread_height(index, plot_area)) for index, item in enumerate(team_values)]
+    positioned = [
+        (team_value, _compute_spread_y(index, plot_area)) for index, team_value in enumerate(team_values)
+    ]
     other_points = [
-        _draw_point(item, y, plot_area, words, first=False) for item, y in positioned if not item.own
+        _draw_point(team_value, y, plot_area, words, first=False)
+        for team_value, y in positioned
+        if not team_value.own
     ]
     own_points = [
-        _draw_point(item, (plot_area.top + plot_area.bottom) / 2, plot_area, words, first=True)
-        for item in team_values
-        if item.own
+        _draw_point(team_value, (plot_area.top + plot_area.bottom) / 2, plot_area, words, first=True)
+        for team_value in team_values
+        if team_value.own
     ]
     if other_points and not own_points:
         other_points[0] = _draw_point(*positioned[0], plot_area, words, first=True)
@@ -184,7 +198,7 @@ def _draw_distribution(team_values: Sequence[TeamValue], words: DistributionWord
         identifier,
         _HEIGHT,
         draw_grid(plot_area, x_title=words.x, with_left_axis=False),
-        _draw_quartiles([item.value for item in team_values], plot_area, words),
+        _draw_quartiles([team_value.value for team_value in team_values], plot_area, words),
         tag("g", *other_points, class_="series points others"),
         tag("g", *own_points, class_="series points own"),
         is_interactive=True,
@@ -192,7 +206,7 @@ def _draw_distribution(team_values: Sequence[TeamValue], words: DistributionWord
     )
 
 
-def _spread_height(index: int, plot_area: PlotArea) -> float:
+def _compute_spread_y(index: int, plot_area: PlotArea) -> float:
     return plot_area.top + 10 + (index * GOLDEN_FRACTION % 1) * (plot_area.bottom - plot_area.top - 20)
 
 
@@ -210,9 +224,11 @@ def _draw_quartiles(values: Sequence[float], plot_area: PlotArea, words: Distrib
         class_="line",
         d=f"M{format_coordinate(middle)} {format_coordinate(plot_area.top - 5)}V{format_coordinate(plot_area.bottom)}",
     )
-    label = shorten(f"{words.median} {words.format_number(median(values))}", WIDTH - 2 * EDGE)
-    half_width = text_width(label) / 2
-    label_x = min(max(middle, EDGE + half_width), WIDTH - EDGE - half_width)
+    label = shorten(
+        f"{words.median} {words.format_number(median(values))}", PICTURE_WIDTH - 2 * PICTURE_MARGIN
+    )
+    half_width = estimate_text_width(label) / 2
+    label_x = min(max(middle, PICTURE_MARGIN + half_width), PICTURE_WIDTH - PICTURE_MARGIN - half_width)
     name = tag("text", label, x=label_x, y=plot_area.top - 10, class_="label middle")
     return tag("g", box, line, name, class_="rule quarters", aria_hidden="true")
 
@@ -232,11 +248,11 @@ def _build_legend(team_values: Sequence[TeamValue], words: DistributionWords) ->
     box = tag("rect", x=-9, y=-7, width=18, height=14)
     entries = (
         (
-            any(item.own for item in team_values),
+            any(team_value.own for team_value in team_values),
             LegendEntry("own", words.own, marks.swatch("own", marks.diamond(0, 0))),
         ),
         (
-            any(not item.own for item in team_values),
+            any(not team_value.own for team_value in team_values),
             LegendEntry("others", words.other_teams, marks.swatch("others", marks.dot(0, 0))),
         ),
         (bool(team_values), LegendEntry("quarters", words.middle_half, marks.swatch("quarters", box))),

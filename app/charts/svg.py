@@ -1,4 +1,4 @@
-"""Build SVG elements as text: escaped, without style attributes, and with short coordinates."""
+"""Build SVG elements as text, escaped and with short coordinates."""
 
 import re
 import unicodedata
@@ -15,7 +15,11 @@ _AttributeValue = str | float | int | None
 
 
 def tag(name: str, *content: str, **attributes: _AttributeValue) -> Markup:
-    """Return an element; ``_`` in attribute names becomes ``-``, and attributes that are None are dropped."""
+    """Return an element with escaped content.
+
+    In attribute names ``_`` becomes ``-``, and one at the end, as in ``class_``, is removed. Attributes that
+    are None are left out.
+    """
     attribute_text = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{_format_attribute(value)}"'
         for key, value in attributes.items()
@@ -26,11 +30,11 @@ def tag(name: str, *content: str, **attributes: _AttributeValue) -> Markup:
 
 
 def escape_text(content: str) -> str:
-    """Escape the content unless it is markup, and replace characters that no document may contain."""
-    return content if isinstance(content, Markup) else str(escape(replace_unprintable(content)))
+    """Escape the content unless it is markup, and replace characters that are not allowed in XML."""
+    return content if isinstance(content, Markup) else str(escape(replace_forbidden_characters(content)))
 
 
-def replace_unprintable(content: str) -> str:
+def replace_forbidden_characters(content: str) -> str:
     return _UNPRINTABLE.sub("\ufffd", content)
 
 
@@ -44,8 +48,11 @@ def format_coordinate(value: float) -> str:
 
 
 def isolate_text(name: str) -> str:
-    """Return a name for a sentence; right-to-left names are isolated, so that they do not reorder it."""
-    printable_name = replace_unprintable(name)
+    """Return a name for use in a sentence.
+
+    Right-to-left names are isolated, so that they do not change the order of the sentence.
+    """
+    printable_name = replace_forbidden_characters(name)
     has_right_to_left = not printable_name.isascii() and any(
         unicodedata.bidirectional(character) in _RIGHT_TO_LEFT for character in printable_name
     )
@@ -53,24 +60,24 @@ def isolate_text(name: str) -> str:
 
 
 @lru_cache(4096)
-def _relative_width(character: str) -> float:
+def _estimate_relative_width(character: str) -> float:
     """Estimate the width of a character relative to the font size, rather too large than too small."""
     if unicodedata.east_asian_width(character) in "WFA":
         return 1.0
     return 0.95 if character in "WM@%mw—…" else 0.75 if character.isupper() else 0.6
 
 
-def text_width(content: str, font_size: float = MAX_FONT_SIZE) -> float:
-    return sum(map(_relative_width, content)) * font_size
+def estimate_text_width(content: str, font_size: float = MAX_FONT_SIZE) -> float:
+    return sum(map(_estimate_relative_width, content)) * font_size
 
 
 def shorten(content: str, max_width: float, font_size: float = MAX_FONT_SIZE) -> str:
-    """Cut the text and append an ellipsis if it is wider than ``max_width``."""
-    if text_width(content, font_size) <= max_width:
+    """Return the text; if it is wider than ``max_width``, cut it and append an ellipsis."""
+    if estimate_text_width(content, font_size) <= max_width:
         return content
     width = 0.0
     for index, character in enumerate(content):
-        width += text_width(character, font_size)
+        width += estimate_text_width(character, font_size)
         if width > max_width - font_size:
             return content[:index].rstrip() + "…" if index else "…"
     return content

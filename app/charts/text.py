@@ -1,4 +1,4 @@
-"""Texts shared by all charts: how a language writes numbers."""
+"""Base class of the texts of a chart, and their translation."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
@@ -10,7 +10,7 @@ from app.locale.language import Translator
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChartWords:
-    """``localize`` converts a number from English notation to that of a language."""
+    """Base class of the texts of a chart; ``localize`` converts a number from English notation."""
 
     localize: Callable[[str], str] = str
 
@@ -23,11 +23,11 @@ _NON_TEXT_FIELDS = {item.name for item in fields(ChartWords)}
 
 
 def translate_words(kind: type[WordsT], t: Translator, **overrides: str) -> WordsT:
-    """Return the texts of a chart translated by ``t``.
+    """Return the texts of a chart, translated by ``t``.
 
-    The English defaults come from the fields of ``kind``; ``overrides`` are used as they are.
+    The English texts are the defaults of the fields of ``kind``. ``overrides`` are used as they are.
     """
-    translated = {
-        item.name: t(str(item.default)) for item in fields(kind) if item.name not in _NON_TEXT_FIELDS
+    texts = {
+        field.name: t(str(field.default)) for field in fields(kind) if field.name not in _NON_TEXT_FIELDS
     }
-    return kind(**{**translated, **overrides}, localize=t.localize_numbers)
+    return kind(**{**texts, **overrides}, localize=t.localize_numbers)

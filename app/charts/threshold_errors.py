@@ -1,6 +1,6 @@
-"""Both errors of a threshold over one axis: rejected honest releases and accepted cheats.
+"""Chart of both errors of a threshold: how many honest releases it rejects, and how many cheats it accepts.
 
-Each error and each kind of release has a band of its own, so that nothing overlaps.
+Each error and each kind of release has a band of its own over a common axis.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,15 +28,15 @@ from app.charts.svg import MAX_FONT_SIZE, isolate_text, shorten, tag
 from app.charts.text import ChartWords
 
 _BAND_TITLE_HEIGHT = 1.4 * MAX_FONT_SIZE
-AREA_HEIGHT, DOTS_HEIGHT = 58.0, 56.0
-"""Height of a band of shares, and of a band of releases, without the title."""
+_SHARE_BAND_HEIGHT, _RELEASE_BAND_HEIGHT = 58.0, 56.0
+"""Heights of a band with a share, and of a band with releases, without their titles."""
 _BAND_GAP = 10.0
 _SHARE_AXIS = Axis(0.0, 1.0, (), ())
 
 
 @dataclass(frozen=True, slots=True)
 class SampleRelease:
-    """A release that was tried, with a name that describes its method, and its mean distance."""
+    """A release made by a sample method, which ``name`` describes, and its mean distance."""
 
     name: str
     mean: float
@@ -44,13 +44,13 @@ class SampleRelease:
 
 @dataclass(frozen=True, slots=True)
 class SimulatedCheats:
-    """Numbers of simulated permutations by mean distance, between consecutive ``edges``."""
+    """Counts of simulated permutations by mean distance; each bin lies between consecutive ``edges``."""
 
     counts: Sequence[int]
     edges: Sequence[float]
 
     def share_below(self, distance: float) -> float:
-        """Return the share of permutations up to a distance, interpolated within each bin."""
+        """Return the share of permutations up to a distance, interpolated linearly within a bin."""
         passing_count = 0.0
         for count, (low, high) in zip(self.counts, pairwise(self.edges), strict=True):
             passing_count += (
@@ -61,8 +61,12 @@ class SimulatedCheats:
 
 @dataclass(frozen=True, slots=True)
 class ErrorWords(ChartWords):
-    """``summary``: the description, with {honest} (largest mean distance of a sample release), {cheats}
-    (smallest of a simulated cheat) and {threshold}; ``point``: {name}, {value} of a release."""
+    """Texts of the chart of errors.
+
+    ``summary`` is the description, with {honest} (the largest mean distance of a sample release), {cheats}
+    (the smallest of a simulated cheat) and {threshold}. ``point`` is the label of a release, with {name} and
+    {value}.
+    """
 
     title: str = N_("Both errors of a threshold")
     x: str = N_("Threshold, mean distance")
@@ -103,7 +107,7 @@ def build_threshold_errors(
     return Figure(
         identifier,
         words.title,
-        describe(honest, cheats, threshold, words),
+        _describe_errors(honest, cheats, threshold, words),
         _draw_errors(
             honest, mixed, cheats, words, identifier, interval=interval, threshold=clamp_finite(threshold)
         ),
@@ -117,7 +121,7 @@ def _is_distance(value: float) -> bool:
     return (clamp_finite(value) or 0.0) >= 0.0 and clamp_finite(value) is not None
 
 
-def describe(
+def _describe_errors(
     honest: Sequence[SampleRelease],
     cheats: Mapping[str, SimulatedCheats],
     threshold: float | None,
@@ -147,10 +151,10 @@ def _draw_errors(
     x = build_horizontal_axis([*means, *farthest], from_zero=True, non_negative=True, localize=words.localize)
     top = 2.6 * LINE_HEIGHT
     heights = [
-        AREA_HEIGHT,
-        DOTS_HEIGHT,
-        *([DOTS_HEIGHT] if mixed else []),
-        *([AREA_HEIGHT] if cheats else []),
+        _SHARE_BAND_HEIGHT,
+        _RELEASE_BAND_HEIGHT,
+        *([_RELEASE_BAND_HEIGHT] if mixed else []),
+        *([_SHARE_BAND_HEIGHT] if cheats else []),
     ]
     bottom = top + sum(_BAND_TITLE_HEIGHT + inner_height + _BAND_GAP for inner_height in heights)
     left, right = fit_sides(x)
@@ -172,13 +176,13 @@ def _draw_errors(
         for band_top, band_height in zip(tops, heights, strict=False)
     ]
     parts = [
-        _draw_area(bands[0], rejection_curve(honest), words.rejected, "honest"),
+        _draw_area(bands[0], compute_rejection_curve(honest), words.rejected, "honest"),
         _draw_dots(bands[1], honest, words.honest, words, "honest"),
     ]
     if mixed:
         parts.append(_draw_dots(bands[2], mixed, words.mixed, words, "mixed"))
     if cheats:
-        parts.append(_draw_area(bands[-1], acceptance_curve(cheats), words.passing, "cheats"))
+        parts.append(_draw_area(bands[-1], compute_acceptance_curve(cheats), words.passing, "cheats"))
     if threshold is not None:
         name = f"{words.threshold} {words.format_number(threshold)}"
         parts.insert(0, draw_vertical_rule(plot_area, threshold, name, "threshold", top=top - 8, bands=bands))
@@ -192,22 +196,22 @@ def _draw_errors(
     )
 
 
-def rejection_curve(honest: Sequence[SampleRelease]) -> list[tuple[float, float]]:
-    """Return the share of honest releases above a threshold as the corners of a step function."""
+def compute_rejection_curve(honest: Sequence[SampleRelease]) -> list[tuple[float, float]]:
+    """Return the share of honest releases above each threshold, as the corners of a step function."""
     corners = [(0.0, 1.0)]
     for index, distance in enumerate(sorted(release.mean for release in honest)):
         corners += [(distance, corners[-1][1]), (distance, 1.0 - (index + 1) / len(honest))]
     return corners
 
 
-def acceptance_curve(cheats: Mapping[str, SimulatedCheats]) -> list[tuple[float, float]]:
-    """Return the largest share of any kind of cheats up to each threshold."""
+def compute_acceptance_curve(cheats: Mapping[str, SimulatedCheats]) -> list[tuple[float, float]]:
+    """Return the share of cheats up to each threshold, for the kind of which most are accepted."""
     distances = sorted({edge for kind in cheats.values() for edge in kind.edges})
     return [(distance, max(kind.share_below(distance) for kind in cheats.values())) for distance in distances]
 
 
 def _draw_area(band: PlotArea, corners: Sequence[tuple[float, float]], name: str, kind: str) -> Markup:
-    """Draw a share by threshold as an area that continues to the right end."""
+    """Draw a share by threshold as an area that extends to the right end of the axis."""
     outline = "L".join(band.format_point(*corner) for corner in (*corners, (band.x.high, corners[-1][1])))
     first, last = band.format_point(corners[0][0], 0.0), band.format_point(band.x.high, 0.0)
     filled = tag("path", class_="area", d=f"M{first}L{outline}L{last}Z")
@@ -224,7 +228,7 @@ def _draw_area(band: PlotArea, corners: Sequence[tuple[float, float]], name: str
 def _draw_dots(
     band: PlotArea, releases: Sequence[SampleRelease], name: str, words: ErrorWords, kind: str
 ) -> Markup:
-    """Draw a mark for each release; the vertical spread only avoids overlaps."""
+    """Draw a mark for each release. Heights have no meaning; they avoid overlaps."""
     shape = marks.dot if kind == "honest" else _draw_small_triangle
     shapes = [
         label_mark(

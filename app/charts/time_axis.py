@@ -1,4 +1,4 @@
-"""Time axis with ticks at round hours, days and months of a time zone, including daylight saving changes."""
+"""Time axis with ticks at round hours, days and months of a time zone, with or without daylight saving."""
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
@@ -13,15 +13,15 @@ _STEPS = (
     *(hours * _HOUR for hours in (1, 3, 6, 12)),
     *(days * DAY for days in (1, 2, 3, 7, 14)),
 )
-_MONTHS = (1, 3, 6, 12, 24, 60, 120)
+_MONTH_STEPS = (1, 3, 6, 12, 24, 60, 120)
 
 
 def build_time_axis(moments: Sequence[datetime], zone: str, *, max_ticks: int = 7) -> Axis:
-    """Return an axis in seconds since 1970 from the first moment to the last, with ticks inside.
+    """Return an axis from the first moment to the last, in seconds since 1970.
 
-    A range of less than a minute is extended by a minute on both sides.
+    A range of less than a minute is extended by about a minute on both sides.
     """
-    low, high = (choose(moments).timestamp() for choose in (min, max))
+    low, high = (pick(moments).timestamp() for pick in (min, max))
     if high - low < 60:
         low, high = low // 60 * 60 - 60, high // 60 * 60 + 120
     ticks = _choose_ticks(low, high, ZoneInfo(zone), max_ticks)
@@ -30,31 +30,31 @@ def build_time_axis(moments: Sequence[datetime], zone: str, *, max_ticks: int = 
 
 
 def _choose_ticks(low: float, high: float, zone: ZoneInfo, max_ticks: int) -> list[float]:
-    """Return the ticks of the finest step that gives at most ``max_ticks``."""
+    """Return the ticks of the smallest step that gives about ``max_ticks`` or fewer."""
     for step in _STEPS:
         if (high - low) / step.total_seconds() <= max_ticks:
             return [tick for tick in _iter_ticks_by_step(low, high, zone, step) if low <= tick <= high]
-    for months in _MONTHS:
+    for months in _MONTH_STEPS:
         if (high - low) / (months * 30 * DAY).total_seconds() <= max_ticks - 2:
             break
     return [tick for tick in _iter_ticks_by_month(low, high, zone, months) if low <= tick <= high]
 
 
 def _iter_ticks_by_step(low: float, high: float, zone: ZoneInfo, step: timedelta) -> Iterator[float]:
-    """Yield multiples of the step from midnight in local time, without times that the clock skips.
+    """Yield multiples of the step since midnight in local time, without times that daylight saving skips.
 
-    Steps of several days count from a Monday, so that weeks begin with one.
+    Steps of several days are counted from a Monday, so that weekly ticks are Mondays.
     """
     start = datetime.fromtimestamp(low, zone).replace(tzinfo=None, hour=0, minute=0, second=0, microsecond=0)
-    wall = start - (start.toordinal() - 1) % max(step // DAY, 1) * DAY
-    while (tick := wall.replace(tzinfo=zone)).timestamp() <= high:
-        if tick.astimezone(UTC).astimezone(zone).replace(tzinfo=None) == wall:
+    local_time = start - (start.toordinal() - 1) % max(step // DAY, 1) * DAY
+    while (tick := local_time.replace(tzinfo=zone)).timestamp() <= high:
+        if tick.astimezone(UTC).astimezone(zone).replace(tzinfo=None) == local_time:
             yield tick.timestamp()
-        wall += step
+        local_time += step
 
 
 def _iter_ticks_by_month(low: float, high: float, zone: ZoneInfo, months: int) -> Iterator[float]:
-    """Yield the first day of every ``months``-th month."""
+    """Yield the first day of every month, or of every few ``months``."""
     month_index = datetime.fromtimestamp(low, zone).year * 12 // months * months
     while (tick := datetime(month_index // 12, month_index % 12 + 1, 1, tzinfo=zone)).timestamp() <= high:
         yield tick.timestamp()
@@ -62,9 +62,9 @@ def _iter_ticks_by_month(low: float, high: float, zone: ZoneInfo, months: int) -
 
 
 def _format_moments(moments: Sequence[datetime]) -> tuple[str, ...]:
-    """Format midnights as days and other times as hours, the first of them with its day below.
+    """Format midnights as days and other times as hours and minutes; below the first one is its day.
 
-    If all moments are firsts of a month, format them as months with the year.
+    If all moments are the first day of a month, format them as year and month.
     """
     if all(moment.day == 1 and _is_midnight(moment) for moment in moments) and len(moments) > 1:
         return tuple(moment.strftime("%Y-%m") for moment in moments)

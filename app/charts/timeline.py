@@ -1,4 +1,4 @@
-"""Chart of a team's overall scores over time, with the best score so far."""
+"""Chart of a team's overall scores over time, with a line for the best score so far."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from app.charts.time_axis import build_time_axis
 
 _HEIGHT = 300.0
 _UNSCORED_LANE_HEIGHT = 24.0
-"""Height of the lane above the scores for submissions without a score."""
+"""Height of the lane above the plot that shows submissions without a score."""
 
 EntryState = Literal["accepted", "rejected", "error"]
 _SHAPES: dict[EntryState, marks.MarkShape] = {
@@ -31,7 +31,7 @@ _SHAPES: dict[EntryState, marks.MarkShape] = {
 
 @dataclass(frozen=True, slots=True)
 class TimelineEntry:
-    """A submission; ``overall``: lower is better, None without a score; ``received_at`` is timezone-aware."""
+    """A submission. ``overall`` is its score, lower is better, or None; ``received_at`` has a time zone."""
 
     name: str
     received_at: datetime
@@ -41,9 +41,12 @@ class TimelineEntry:
 
 @dataclass(frozen=True, slots=True)
 class TimelineWords(ChartWords):
-    """``summary``: the description, with {count}, {accepted}, {rejected} and {error}; ``summary_best``
-    follows if something was accepted, with {first} (the first accepted score) and {best}; ``point``: {name},
-    {at}, {overall}, {state}."""
+    """Texts of a timeline.
+
+    ``summary`` is the description, with {count}, {accepted}, {rejected} and {error}. If a submission was
+    accepted, ``summary_best`` follows, with {first} (the first accepted score) and {best}. ``point`` is the
+    label of a mark, with {name}, {at}, {overall} and {state}.
+    """
 
     title: str = N_("Overall score over time")
     x: str = N_("Time of receipt")
@@ -73,18 +76,18 @@ def build_timeline(
     end: datetime | None = None,
     identifier: str = "course",
 ) -> Figure:
-    """Build the chart of all submissions by time and score; it includes the times ``begin`` and ``end``."""
+    """Build the chart of all submissions by time and score. Its axis includes ``begin`` and ``end``."""
     ordered = sorted(entries, key=lambda entry: entry.received_at)
     return Figure(
         identifier,
         words.title,
-        describe(ordered, words),
+        _describe_timeline(ordered, words),
         _draw_timeline(ordered, words, zone, (begin, end), identifier),
         head=(words.submission, words.received, words.state, words.y),
         rows=tuple(
             (
                 entry.name,
-                _format_clock(entry.received_at, zone),
+                _format_local_time(entry.received_at, zone),
                 words.state_label(entry.state),
                 clamp_finite(entry.overall),
             )
@@ -94,12 +97,12 @@ def build_timeline(
     )
 
 
-def _format_clock(moment: datetime, zone: str) -> str:
+def _format_local_time(moment: datetime, zone: str) -> str:
     return moment.astimezone(ZoneInfo(zone)).strftime("%Y-%m-%d %H:%M %Z")
 
 
 def _list_improvements(entries: Sequence[TimelineEntry]) -> list[TimelineEntry]:
-    """Return the accepted submissions that were better than all before them, by time."""
+    """Return the accepted submissions that were better than all before them, oldest first."""
     improvements: list[TimelineEntry] = []
     for entry in entries:
         score = clamp_finite(entry.overall)
@@ -112,7 +115,7 @@ def _list_improvements(entries: Sequence[TimelineEntry]) -> list[TimelineEntry]:
     return improvements
 
 
-def describe(entries: Sequence[TimelineEntry], words: TimelineWords) -> str:
+def _describe_timeline(entries: Sequence[TimelineEntry], words: TimelineWords) -> str:
     if not entries:
         return words.empty
     improvements = _list_improvements(entries)
@@ -138,7 +141,7 @@ def _draw_timeline(
     x = build_time_axis(moments, zone) if moments else Axis(0, 1, (), ())
     scores = [entry.overall for entry in entries]
     lane_height = 0.0 if len(keep_finite(scores)) == len(scores) else _UNSCORED_LANE_HEIGHT
-    # A single score has no range; all scores are between 0 and 1.
+    # A single score has no range, so the axis shows all possible scores, from 0 to 1.
     y = build_axis(scores if len(set(keep_finite(scores))) > 1 else [0.0, 1.0], localize=words.localize)
     plot_area = fit_plot_area(x, y, height=_HEIGHT, top=2 * MAX_FONT_SIZE + lane_height)
     if not entries:
@@ -174,12 +177,12 @@ def _draw_best_line(entries: Sequence[TimelineEntry], plot_area: PlotArea) -> Ma
 def _draw_points(
     entries: Sequence[TimelineEntry], plot_area: PlotArea, words: TimelineWords, zone: str
 ) -> Markup:
-    """Draw the submissions by state; the keyboard enters at the latest one."""
+    """Draw the submissions by state. The tab key reaches the latest one."""
     groups = []
     for state in reversed(_SHAPES):
-        of_state = [entry for entry in entries if entry.state == state]
+        state_entries = [entry for entry in entries if entry.state == state]
         shapes = [
-            _draw_point(entry, plot_area, words, zone, first=entry is entries[-1]) for entry in of_state
+            _draw_point(entry, plot_area, words, zone, first=entry is entries[-1]) for entry in state_entries
         ]
         groups.append(tag("g", *shapes, class_=f"series points {state}") if shapes else "")
     return Markup("").join(groups)
@@ -189,15 +192,15 @@ def _draw_point(
     entry: TimelineEntry, plot_area: PlotArea, words: TimelineWords, zone: str, *, first: bool
 ) -> Markup:
     score = clamp_finite(entry.overall)
-    height = plot_area.top - _UNSCORED_LANE_HEIGHT / 2 if score is None else plot_area.y_position(score)
+    y = plot_area.top - _UNSCORED_LANE_HEIGHT / 2 if score is None else plot_area.y_position(score)
     label = words.point.format(
         name=isolate_text(entry.name),
-        at=_format_clock(entry.received_at, zone),
+        at=_format_local_time(entry.received_at, zone),
         overall=words.format_number(score),
         state=words.state_label(entry.state),
     )
     return label_mark(
-        _SHAPES[entry.state](plot_area.x_position(entry.received_at.timestamp()), height), label, first=first
+        _SHAPES[entry.state](plot_area.x_position(entry.received_at.timestamp()), y), label, first=first
     )
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from anoncup.schemas.roles import Role
-from app.cli.service_options import DEFAULT_DATA, Data
+from app.cli.service_options import DEFAULT_DATA_FOLDER, DataFolder
 
 admin = typer.Typer(no_args_is_help=True, help="Accounts, from the machine that runs the service.")
 
@@ -16,18 +16,18 @@ def create_user(
     name: str,
     role: Annotated[Role, typer.Option()] = Role.PARTICIPANT,
     password_stdin: Annotated[bool, typer.Option(help="read the password from standard input")] = False,
-    data: Data = DEFAULT_DATA,
+    data: DataFolder = DEFAULT_DATA_FOLDER,
 ) -> None:
     """Create an account; the first administrator is made this way."""
     from app.cli import service_access
 
-    service_access.require_data_folder(data, default=DEFAULT_DATA)
+    service_access.require_data_folder(data, default=DEFAULT_DATA_FOLDER)
     password = (
         sys.stdin.readline().rstrip("\n")
         if password_stdin
         else typer.prompt("Password", hide_input=True, confirmation_prompt=True)
     )
-    is_new_service = service_access.is_missing(data)
+    is_new_service = service_access.is_data_folder_missing(data)
     service_access.create_user(data, name=name, password=password, role=role)
     print(f"created {role} {name}")
     if is_new_service:

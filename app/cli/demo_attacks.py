@@ -17,8 +17,8 @@ from app.processes import readiness
 
 logger = logging.getLogger(__name__)
 
-_ATTACKS = ("euc1", "sa_rank", "gower", "sort")
-"""Built-in attackers that the teams use in turn, as far as the track has them."""
+_ATTACKER_NAMES = ("euc1", "sa_rank", "gower", "sort")
+"""Built-in attackers that the teams use in turn; those that the track does not have are skipped."""
 _END_DELAY = timedelta(seconds=2)
 
 
@@ -62,7 +62,7 @@ def attack(client: Client, slug: str, tables: Tables, rng: np.random.Generator) 
     rules = parse_competition(client.get_text(f"/competitions/{slug}/competition.toml"))
     track = TRACKS[rules.track]
     prepared = track.prepare(tables, rules)
-    names = cycle(name for name in _ATTACKS if name in track.attackers)
+    attacker_names = cycle(name for name in _ATTACKER_NAMES if name in track.attackers)
     for target in client.list_targets(slug):
         if target.own or target.name in attacked:
             continue
@@ -71,7 +71,7 @@ def attack(client: Client, slug: str, tables: Tables, rng: np.random.Generator) 
             for file in target.files
         }
         release = track.read_target(contents, tables, rules)
-        attacker = track.attackers[next(names)]
+        attacker = track.attackers[next(attacker_names)]
         attack_target = track.attack_view(prepared, release)
         for name, guess in write_guesses(attacker, attack_target, track=track, rules=rules, rng=rng).items():
             client.send_guess(str(target.id), guess, question=name)

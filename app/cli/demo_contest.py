@@ -26,9 +26,9 @@ from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.rules.toml_text import replace_tables
 from anoncup.schemas.roles import Role
-from anoncup.tracks.microdata.example import QUASI_IDENTIFIERS, household_table
+from anoncup.tracks.microdata.example import QUASI_IDENTIFIERS, generate_households
 from anoncup.tracks.model import Tables
-from anoncup.tracks.transactions.example import tc400
+from anoncup.tracks.transactions.example import load_tc400
 from app.cli import demo_attacks
 from app.db.transaction import transaction
 from app.services.accounts import accounts
@@ -63,11 +63,11 @@ class DemoEntry:
 
 @dataclass(frozen=True, slots=True)
 class DemoContest:
-    """A demo contest: the template of a year with our own data.
+    """A demo contest: the template of a year with generated data.
 
-    ``threshold`` is between the distances of the honest releases and those of the cheat.
-    ``uncounted_attackers`` know more than this contest assumes; they are reported but do not count.
-    ``has_attack_phase``: the contest has a second phase, in which every team attacks the others.
+    ``threshold`` lies between the distances of the honest releases and those of the cheat.
+    ``uncounted_attackers`` know more than this contest assumes, so they are reported without counting. In a
+    contest that ``has_attack_phase``, every team attacks the releases of the others.
     """
 
     slug: str
@@ -80,17 +80,17 @@ class DemoContest:
     has_attack_phase: bool = False
 
 
-def _unify_last_columns(number: int) -> _MethodStep:
-    """Give the last ``number`` quasi-identifiers one value each."""
-    return "unify_columns", {"columns": QUASI_IDENTIFIERS[-number:]}
+def _unify_last_columns(count: int) -> _MethodStep:
+    """Return a step that gives each of the last few quasi-identifiers a single value."""
+    return "unify_columns", {"columns": QUASI_IDENTIFIERS[-count:]}
 
 
-DEMOS = (
+DEMO_CONTESTS = (
     DemoContest(
         slug="demo",
         year=2015,
         titles=("Demo cup: households", "デモ杯：家計"),
-        tables=lambda: household_table(seed=2015),
+        tables=lambda: generate_households(seed=2015),
         threshold=0.2,
         entries=(
             DemoEntry("Team K", (("k_anonymize", {"k": 5}), ("microaggregate", {}))),
@@ -107,7 +107,7 @@ DEMOS = (
         slug="demo-shop",
         year=2016,
         titles=("Demo cup: purchases", "デモ杯：購買履歴"),
-        tables=tc400,
+        tables=load_tc400,
         threshold=0.65,
         uncounted_attackers=(
             "master_match",
@@ -128,7 +128,7 @@ DEMOS = (
         slug="demo-duel",
         year=2015,
         titles=("Demo cup: attack!", "デモ杯：攻撃フェーズ"),
-        tables=lambda: household_table(400, seed=2016),
+        tables=lambda: generate_households(400, seed=2016),
         threshold=0.2,
         entries=(
             DemoEntry("Red herrings", (("k_anonymize", {"k": 3}), ("microaggregate", {}))),
@@ -141,21 +141,21 @@ DEMOS = (
 )
 
 
-def play(url: str, data: Path) -> None:
+def play(url: str, data_folder: Path) -> None:
     """Play the demo contests to the end and print their boards. Continues an interrupted earlier run."""
-    demo_accounts = DemoAccounts(data / "demo.json")
+    demo_accounts = DemoAccounts(data_folder / "demo.json")
     logger.info("creating accounts")
     organizer = _get_organizer_token(url, demo_accounts)
-    for number, demo in enumerate(DEMOS):
+    for demo_number, demo in enumerate(DEMO_CONTESTS):
         logger.info("creating the competition %s", demo.slug)
         tables = _upload_original(url, organizer, demo)
         with Client(url, organizer, password=lambda: demo_accounts.organizer.password) as client:
             invite = client.invite(demo.slug, uses=len(demo.entries))
-        for index, entry in enumerate(demo.entries):
-            logger.info("sending release %d of %d", index + 1, len(demo.entries))
-            rng = np.random.default_rng([demo.year, number, index])
+        for entry_number, entry in enumerate(demo.entries):
+            logger.info("sending release %d of %d", entry_number + 1, len(demo.entries))
+            rng = np.random.default_rng([demo.year, demo_number, entry_number])
             _submit_entry(url, demo_accounts, invite, demo, entry, tables=tables, rng=rng)
-    for demo in DEMOS:
+    for demo in DEMO_CONTESTS:
         _finish_contest(url, demo, demo_accounts)
     print(f"Sign in as “{ORGANIZER}” to see every contest as its organizer.")
     print(f"The passwords and tokens of all accounts, and their contests: {demo_accounts.path}")
@@ -206,7 +206,7 @@ class DemoAccounts:
 
     @property
     def organizer(self) -> DemoAccount:
-        return self._get_or_add(DemoAccount(ORGANIZER, "organizer", [demo.slug for demo in DEMOS]))
+        return self._get_or_add(DemoAccount(ORGANIZER, "organizer", [demo.slug for demo in DEMO_CONTESTS]))
 
     def get_team_account(self, demo: DemoContest, entry: DemoEntry) -> DemoAccount:
         return self._get_or_add(DemoAccount(entry.member_name, "team member", [demo.slug], entry.team))
@@ -225,7 +225,7 @@ class DemoAccounts:
 
 
 def _get_organizer_token(url: str, demo_accounts: DemoAccounts) -> str:
-    """Return the organizer's token; create the account if it is missing, as ``anoncup admin`` does."""
+    """Return the organizer's token; create the account if it is missing, in the database itself."""
     account = demo_accounts.organizer
     if not account.token:
         with transaction() as session:
@@ -251,7 +251,8 @@ def _upload_original(url: str, organizer: str, demo: DemoContest) -> Tables:
 
 
 def build_competition_file(demo: DemoContest) -> str:
-    """Return the template of the year, open now, with the demo's threshold and attackers."""
+    """Return the template of the year with the demo's threshold and attackers, and with a first phase that
+    is open now."""
     now = datetime.now(UTC).replace(microsecond=0)
     rules = parse_competition(template(demo.year))
     text = template(demo.year).replace(f'slug = "{rules.slug}"', f'slug = "{demo.slug}"')
@@ -284,7 +285,7 @@ def _submit_entry(
     tables: Tables,
     rng: np.random.Generator,
 ) -> None:
-    """Sign the team up and submit its release, as far as that is not done yet."""
+    """Sign the team up and submit its release, unless an earlier run has done so."""
     account = demo_accounts.get_team_account(demo, entry)
     if not account.token:
         with Client(url) as client:
@@ -309,7 +310,10 @@ def _submit_entry(
 def build_release(
     entry: DemoEntry, tables: Tables, rules: Rules, rng: np.random.Generator
 ) -> tuple[Tables, IntArray]:
-    """Apply the team's methods in sequence and shuffle the result; return it with its source index."""
+    """Apply the team's methods in sequence and shuffle the rows.
+
+    Return the release and, for each of its rows, the index of the row it came from.
+    """
     track = TRACKS[rules.track]
     released, source_index = tables, np.arange(track.count_individuals(tables))
     for method, parameters in entry.steps:
@@ -321,8 +325,8 @@ def build_release(
 def _wait_for_outcome(url: str, token: str, slug: str) -> str:
     """Wait for the team's latest submission and return its status and violations."""
     with Client(url, token) as client:
-        latest = str(client.list_submissions(slug)[0].id)
-        submission = client.wait_for_submission(latest, timeout_s=math.inf, max_outage_s=math.inf)
+        submission_id = str(client.list_submissions(slug)[0].id)
+        submission = client.wait_for_submission(submission_id, timeout_s=math.inf, max_outage_s=math.inf)
     reasons = [violation.code for violation in submission.result.violations] if submission.result else []
     return ": ".join([submission.status, *reasons])
 

@@ -1,4 +1,4 @@
-"""``anoncup keys``: the keys that seal secrets and sign deadlines."""
+"""``anoncup keys``: manage the keys that seal secrets and sign deadlines."""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,9 +6,9 @@ from typing import Annotated
 import typer
 
 from app.cli.service_options import (
-    DEFAULT_DATA,
+    DEFAULT_DATA_FOLDER,
     ArchivePath,
-    Data,
+    DataFolder,
     PrivateKeyFolder,
     PublicKeyFile,
     ReplaceOption,
@@ -20,7 +20,7 @@ keys = typer.Typer(no_args_is_help=True, help="The pair of keys that secrets are
 
 @keys.command("rotate")
 def rotate(
-    data: Data = DEFAULT_DATA, public: PublicKeyFile = None, private_dir: PrivateKeyFolder = None
+    data: DataFolder = DEFAULT_DATA_FOLDER, public: PublicKeyFile = None, private_dir: PrivateKeyFolder = None
 ) -> None:
     """Seal new secrets to a new key, without a restart. Older private keys stay, for older secrets."""
     from app.cli.backup import keys as pairs
@@ -29,7 +29,7 @@ def rotate(
 
 
 @keys.command("witness")
-def create_witness_key(data: Data = DEFAULT_DATA, private_dir: PrivateKeyFolder = None) -> None:
+def create_witness_key(data: DataFolder = DEFAULT_DATA_FOLDER, private_dir: PrivateKeyFolder = None) -> None:
     """Make the key that the clock signs with what it has witnessed, unless there is one."""
     from app.crypto import deadline_signing
 
@@ -42,7 +42,7 @@ def create_witness_key(data: Data = DEFAULT_DATA, private_dir: PrivateKeyFolder 
 def backup_keys(
     into: Annotated[Path, typer.Option(help="the file to write; whoever has it reads secrets")],
     replace: ReplaceOption = False,
-    data: Data = DEFAULT_DATA,
+    data: DataFolder = DEFAULT_DATA_FOLDER,
     public: PublicKeyFile = None,
     private_dir: PrivateKeyFolder = None,
 ) -> None:
@@ -56,7 +56,7 @@ def backup_keys(
 @keys.command("restore")
 def restore_keys(
     archive: ArchivePath,
-    data: Data = DEFAULT_DATA,
+    data: DataFolder = DEFAULT_DATA_FOLDER,
     public: PublicKeyFile = None,
     private_dir: PrivateKeyFolder = None,
 ) -> None:

@@ -20,7 +20,7 @@ from app.processes import pg_hba
 from app.processes.child_folders import remove_orphans
 from app.processes.embedded_servers import EmbeddedServices, run_embedded_services
 from app.processes.supervisor import (
-    QUEUES,
+    QUEUE_BY_KIND,
     Program,
     Supervisor,
     build_forked_program,
@@ -36,15 +36,18 @@ from app.processes.supervisor import (
 logger = logging.getLogger(__name__)
 
 _WORKER_GRACE_S = 100.0
-"""Seconds a stopping worker has to finish its jobs; interrupted jobs are started again."""
+"""Time that a stopping worker has to finish its jobs. A job that is interrupted starts again later."""
 _MAX_JOBS = 4
 """Maximum number of submissions scored in parallel on one machine, which also runs everything else."""
 _MAX_WEB_PROCESSES = 4
-"""Default maximum. Web processes mostly receive uploads, and scoring those takes far longer."""
+"""Maximum by default. More would hardly help: receiving uploads takes far less time than scoring them."""
 
 
 def find_configured_services() -> EmbeddedServices | None:
-    """Return the servers named in the environment, or None; raise InvalidInput if only one is named."""
+    """Return the database and Redis named in the environment, or None if neither is.
+
+    Raise InvalidInput if only one is named, or if the address of the database is not valid.
+    """
     settings = get_settings()
     if bool(settings.database_url) != bool(settings.redis_url):
         raise InvalidInput("set both DATABASE_URL and REDIS_URL, or neither for the embedded default")
@@ -71,12 +74,12 @@ def exec_web_server(host: str, port: int, processes: int | None) -> None:
 
 
 def exec_worker(queues: Collection[str], jobs: int, name: str | None) -> None:
-    """Replace this process by a Celery worker, which handles signals itself, or by a supervisor of two."""
+    """Replace this process by a Celery worker, or by a supervisor if the queues need two workers."""
     require_services()
     name = name or str(os.getpid())
-    programs = build_worker_programs(queues=queues, jobs=jobs, name=name)
+    programs = build_worker_programs(kinds=queues, jobs=jobs, name=name)
     if len(programs) > 1:
-        programs = [build_forked_program(queues=queues, jobs=jobs, grace_s=_WORKER_GRACE_S, name=name)]
+        programs = [build_forked_program(kinds=queues, jobs=jobs, grace_s=_WORKER_GRACE_S, name=name)]
     os.environ.update(programs[0].env)
     os.execv(sys.executable, list(programs[0].command))  # noqa: S606  # no shell is wanted
 
@@ -90,8 +93,8 @@ def exec_scheduler() -> None:
 def parse_queues(names: str) -> frozenset[str]:
     """Return the queues in a comma-separated list; raise InvalidInput for an unknown one."""
     queues = frozenset(name.strip() for name in names.split(","))
-    if not queues <= QUEUES.keys():
-        raise InvalidInput("queues are {names}", names=tuple(QUEUES))
+    if not queues <= QUEUE_BY_KIND.keys():
+        raise InvalidInput("queues are {names}", names=tuple(QUEUE_BY_KIND))
     return queues
 
 
@@ -108,12 +111,12 @@ def require_services() -> None:
 
 
 @contextmanager
-def _start_services(data: Path) -> Iterator[EmbeddedServices]:
+def _start_services(data_folder: Path) -> Iterator[EmbeddedServices]:
     configured = find_configured_services()
     if configured is not None:
         yield configured
     else:
-        with run_embedded_services(data) as services:
+        with run_embedded_services(data_folder) as services:
             yield services
 
 
@@ -127,18 +130,21 @@ class RunningService:
 
 @contextmanager
 def run_service(
-    host: str, port: int, data: Path, web_processes: int | None = None
+    host: str, port: int, data_folder: Path, web_processes: int | None = None
 ) -> Iterator[RunningService]:
-    """Migrate the database and run the web server, a worker and the clock until the context ends."""
-    data = data.resolve()
+    """Migrate the database, and run the web server, a worker and the clock inside the context."""
+    data_folder = data_folder.resolve()
     check_port_is_free(host, port)
-    warn_if_unnamed(host)
-    with _start_services(data) as services:
-        shared_env, web_env, worker_env = build_environments(services, data)
+    warn_if_no_public_url(host)
+    with _start_services(data_folder) as services:
+        shared_env, web_env, worker_env = build_environments(services, data_folder)
         logger.info("migrating the database")
-        roles = ["--roles", str(pg_hba.get_passwords_folder(data))] if services.role_urls else []
-        run(build_command("migrations", "migrate", *roles, env=shared_env), check=services.check)
-        log_folder, jobs = data / "logs", min(len(os.sched_getaffinity(0)), _MAX_JOBS)
+        roles = ["--roles", str(pg_hba.get_passwords_folder(data_folder))] if services.role_urls else []
+        run(
+            build_command("migrations", "migrate", *roles, env=shared_env),
+            check=services.restart_ended_servers,
+        )
+        log_folder, jobs = data_folder / "logs", min(len(os.sched_getaffinity(0)), _MAX_JOBS)
         programs = [
             build_web_program(
                 host=host,
@@ -150,14 +156,14 @@ def run_service(
             build_forked_program(
                 jobs=jobs,
                 env=shared_env | worker_env,
-                logs=log_folder,
+                log_folder=log_folder,
                 name=str(os.getpid()),
                 clock_database_url=services.role_urls.get("clock", services.database_url),
             ),
         ]
         logger.info("starting the web server, a worker and the clock")
-        with supervise(programs, on_check=services.check) as supervisor:
-            wait_until_healthy(f"{build_local_url(host, port)}/readyz", check=supervisor.check_start)
+        with supervise(programs, on_check=services.restart_ended_servers) as supervisor:
+            wait_until_healthy(f"{build_local_url(host, port)}/readyz", check=supervisor.check_startup)
             yield RunningService(supervisor, shared_env)
         remove_orphans()  # of workers that were killed
 
@@ -168,7 +174,7 @@ def build_local_url(host: str, port: int) -> str:
     return f"http://{reachable_host}:{port}"
 
 
-def warn_if_unnamed(host: str) -> None:
+def warn_if_no_public_url(host: str) -> None:
     """Warn if the server listens for other machines, whose requests are rejected without a public URL."""
     if not is_local_host(host) and not get_settings().public_url:
         logger.warning(
@@ -178,26 +184,29 @@ def warn_if_unnamed(host: str) -> None:
 
 
 def build_command(name: str, *arguments: str, env: Mapping[str, str]) -> Program:
-    """Return an anoncup command as a separate program, whose memory is freed when it ends."""
+    """Return an anoncup command as a program of its own, so that its memory is freed when it ends."""
     return Program(name=name, command=[sys.executable, "-m", "anoncup.cli", *arguments], env=env)
 
 
 def build_environments(
-    services: EmbeddedServices, data: Path
+    services: EmbeddedServices, data_folder: Path
 ) -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
-    """Return the environment for all processes, for the web server only, and for worker and clock only."""
-    public_file, private_folder = data / "keys" / "sealing.pub", data / "keys" / "private"
+    """Return the environment of all processes, and what the web server and the workers get in addition."""
+    public_file, private_folder = data_folder / "keys" / "sealing.pub", data_folder / "keys" / "private"
     if not public_file.exists():
         sealing.create_keys(public_file, private_folder)
     return (
-        build_address_env(services, data) | build_sandbox_env(services),
+        build_address_env(services, data_folder) | build_sandbox_env(services),
         _build_role_env(services, "web") | {"ANONCUP_SEALING_KEY_FILE": str(public_file)},
         _build_role_env(services, "worker") | {"ANONCUP_OPENING_KEYS_DIR": str(private_folder)},
     )
 
 
 def build_sandbox_env(services: EmbeddedServices) -> dict[str, str]:
-    """Return the sandbox setting of the environment; with embedded servers the default only warns."""
+    """Return the sandbox setting for the processes.
+
+    With embedded servers, a missing sandbox only causes a warning unless ANONCUP_SANDBOX says otherwise.
+    """
     sandbox = os.environ.get("ANONCUP_SANDBOX") or ("wanted" if services.servers else "")
     return {"ANONCUP_SANDBOX": sandbox} if sandbox else {}
 
@@ -206,9 +215,9 @@ def _build_role_env(services: EmbeddedServices, process: str) -> dict[str, str]:
     return {"DATABASE_URL": services.role_urls[process]} if services.role_urls else {}
 
 
-def build_address_env(services: EmbeddedServices, data: Path) -> dict[str, str]:
+def build_address_env(services: EmbeddedServices, data_folder: Path) -> dict[str, str]:
     return {
         "DATABASE_URL": services.database_url,
         "REDIS_URL": services.redis_url,
-        "ANONCUP_DATA": str(data),
+        "ANONCUP_DATA": str(data_folder),
     }

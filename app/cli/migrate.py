@@ -5,11 +5,11 @@ from typing import Annotated
 
 import typer
 
-from app.cli.service_options import DEFAULT_DATA, Data
+from app.cli.service_options import DEFAULT_DATA_FOLDER, DataFolder
 
 
 def migrate(
-    data: Data = DEFAULT_DATA,
+    data: DataFolder = DEFAULT_DATA_FOLDER,
     roles: Annotated[
         Path | None,
         typer.Option(help="let web, workers and clock sign in, with passwords in files in this folder"),
@@ -20,7 +20,7 @@ def migrate(
     from migrations import logins
     from migrations.run import migrate as migrate_database
 
-    service_access.require_data_folder(data, default=DEFAULT_DATA)
+    service_access.require_data_folder(data, default=DEFAULT_DATA_FOLDER)
     with service_access.reach_services(data) as services:
         migrate_database(services.database_url)
         if roles is not None:

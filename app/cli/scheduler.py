@@ -1,4 +1,4 @@
-"""``anoncup scheduler``: run or check the clock."""
+"""``anoncup scheduler``: run the clock, which changes phases on time, or check that one is running."""
 
 from typing import Annotated
 

@@ -1,14 +1,14 @@
-"""``anoncup serve``: the whole service, or its web server."""
+"""``anoncup serve``: run the whole service, or only its web server."""
 
 import logging
 import sys
 
-from app.cli.service_options import DEFAULT_DATA, Data, Host, Port, WebProcesses
+from app.cli.service_options import DEFAULT_DATA_FOLDER, DataFolder, Host, Port, WebProcesses
 
 
 def serve(
     port: Port = 8000,
-    data: Data = DEFAULT_DATA,
+    data: DataFolder = DEFAULT_DATA_FOLDER,
     host: Host = "127.0.0.1",
     web_processes: WebProcesses = None,
 ) -> None:
@@ -19,9 +19,9 @@ def serve(
     if local_service.find_configured_services() is not None:
         local_service.exec_web_server(host, port, web_processes)
     log_to_stdout()
-    with stop_on_signals(), local_service.run_service(host, port, data, web_processes) as running:
+    with stop_on_signals(), local_service.run_service(host, port, data, web_processes) as service:
         print(f"ready: {local_service.build_local_url(host, port)}", flush=True)
-        running.supervisor.wait()
+        service.supervisor.wait()
 
 
 def log_to_stdout() -> None:

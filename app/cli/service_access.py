@@ -24,48 +24,54 @@ _RETRY_PAUSE_S = 0.5
 
 
 def check_clock() -> None:
-    """Raise Unavailable unless the heartbeats in the database show a running clock."""
+    """Raise Unavailable unless a recent heartbeat in the database shows that the clock is running."""
     require_services()
     with transaction() as session:
         heartbeat_ages = health.load_heartbeat_ages(session)
-    health.require_clock(heartbeat_ages, stale_after_s=get_settings().clock_stale_s)
+    health.require_running_clock(heartbeat_ages, stale_after_s=get_settings().clock_stale_s)
 
 
-def create_user(data: Path, *, name: str, password: str, role: Role) -> None:
-    with reach_services(data) as services:
+def create_user(data_folder: Path, *, name: str, password: str, role: Role) -> None:
+    with reach_services(data_folder) as services:
         migrate_database(services.database_url)
-        use_services(services, data)
+        use_services(services, data_folder)
         with transaction() as session:
             accounts.create_user(session, name=name, password=password, role=role)
 
 
-def require_data_folder(data: Path, *, default: Path | None = None) -> None:
+def require_data_folder(data_folder: Path, *, default: Path | None = None) -> None:
     """Raise InvalidInput if the folder is missing, so that a typo does not create an empty database."""
-    if data != default and is_missing(data):
+    if data_folder != default and is_data_folder_missing(data_folder):
         raise InvalidInput(
-            "there is no folder {data}; anoncup serve makes it at its first start", data=str(data)
+            "there is no folder {data}; anoncup serve makes it at its first start", data=str(data_folder)
         )
 
 
-def is_missing(data: Path) -> bool:
+def is_data_folder_missing(data_folder: Path) -> bool:
     """Return whether the service uses the data folder and the folder does not exist yet."""
-    return find_configured_services() is None and not data.exists()
+    return find_configured_services() is None and not data_folder.exists()
 
 
 @contextmanager
-def reach_services(data: Path) -> Iterator[EmbeddedServices]:
-    """Yield the servers of the environment, those already running on ``data``, or temporary embedded ones."""
-    existing = find_configured_services() or find_running_services(data)
+def reach_services(data_folder: Path) -> Iterator[EmbeddedServices]:
+    """Yield the servers named in the environment, or those of the data folder.
+
+    The embedded servers of the folder are started if they are not running, and stopped at the end.
+    """
+    existing = find_configured_services() or find_running_services(data_folder)
     if existing is not None:
         _await_database(existing.database_url, get_settings().database_wait_s)
         yield existing
     else:
-        with run_embedded_services(data) as services:
+        with run_embedded_services(data_folder) as services:
             yield services
 
 
 def _await_database(url: str, seconds: float) -> None:
-    """Wait until the database accepts connections or the time is up; its first use then reports the error."""
+    """Wait until the database accepts connections, at most for the given time.
+
+    If it still does not, the first query of the command reports the error.
+    """
     deadline = time.monotonic() + seconds
     engine = create_engine(url, poolclass=NullPool, connect_args={"connect_timeout": 5})
     while time.monotonic() < deadline:
@@ -76,12 +82,12 @@ def _await_database(url: str, seconds: float) -> None:
             time.sleep(_RETRY_PAUSE_S)
 
 
-def open_data_store(data: Path) -> Store:
+def open_data_store(data_folder: Path) -> Store:
     """Return the store of the environment, or the one in the data folder."""
-    return open_store(get_settings().store or str(data.resolve()))
+    return open_store(get_settings().store or str(data_folder.resolve()))
 
 
-def use_services(services: EmbeddedServices, data: Path) -> None:
+def use_services(services: EmbeddedServices, data_folder: Path) -> None:
     """Point the settings of this process to these servers."""
-    os.environ.update(build_address_env(services, data))
+    os.environ.update(build_address_env(services, data_folder))
     get_settings.cache_clear()

@@ -1,6 +1,6 @@
 """Options shared by the commands that run the service.
 
-The commands import server modules when they run, to keep the start of a team's local commands fast.
+Commands import server modules only when they run, so that the commands for local files start quickly.
 """
 
 from pathlib import Path
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from app.cli.backup.keys import KeyPaths
 
 
-Data = Annotated[
+DataFolder = Annotated[
     Path, typer.Option(envvar="ANONCUP_DATA", help="folder of the database, the files and the keys")
 ]
 Port = Annotated[int, typer.Option(min=1, max=65535)]
@@ -26,7 +26,7 @@ WebProcesses = Annotated[
         help="processes of the web server; default: one per core, up to 4",
     ),
 ]
-DEFAULT_DATA = Path(".anoncup")
+DEFAULT_DATA_FOLDER = Path(".anoncup")
 
 
 OutputFile = Annotated[Path, typer.Option(help="the file to write; NAME.gz is compressed")]
@@ -40,8 +40,8 @@ PrivateKeyFolder = Annotated[
 ]
 
 
-def get_key_paths(data: Path, public: Path | None, private_dir: Path | None) -> "KeyPaths":
+def get_key_paths(data_folder: Path, public: Path | None, private_dir: Path | None) -> "KeyPaths":
     from app.cli.backup.keys import KeyPaths
 
-    folder = data / "keys"
+    folder = data_folder / "keys"
     return KeyPaths(public or folder / "sealing.pub", private_dir or folder / "private")

@@ -33,10 +33,13 @@ from app.processes import child_process, parser_process
 from workers import sandbox
 
 _SHUTDOWN_GRACE_S = 7
-"""Seconds children have to end: more than a child gives its requests, less than the supervisor gives us."""
+"""Time that children have to end.
+
+A child gives its running requests 5 s, and the supervisor of this process waits longer than this.
+"""
 _RESTART_PAUSE_S = 0.5
-"""Seconds before a child is replaced, so that one that always ends at once does not occupy a core."""
-SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - a folder is made in it by mkdtemp
+"""Time before an ended child is replaced, so that children that crash at once do not occupy a core."""
+SHARED_MEMORY_FOLDER = Path("/dev/shm")  # noqa: S108 - a folder is made in it by mkdtemp
 _HANDLED_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD)
 
 log = structlog.get_logger("app.cli.web_server")  # the module is __main__
@@ -68,13 +71,13 @@ def allow_open_files(count: int) -> None:
 
 
 def _load_config(host: str, port: int) -> Config:
-    """Load and prepare the application, and return the server's configuration."""
+    """Load the application, prepare it for forking, and return the server's configuration."""
     config = Config(
-        "app.main:served_app",
+        "app.main:create_served_app",
         factory=True,
         host=host,
         port=port,
-        # Without it, one open event stream would keep the server from ending.
+        # Without this limit, one open event stream would keep the server from stopping.
         timeout_graceful_shutdown=5,
         # Timeout between requests; the protocol class adds the limits that the server does not have.
         timeout_keep_alive=5,
@@ -100,10 +103,9 @@ def _load_config(host: str, port: int) -> Config:
 
 
 async def _send_first_request(config: Config) -> None:
-    """Send a request to the application within the process.
+    """Send a request to the application inside this process.
 
-    The framework prepares its routes at the first request; otherwise each child would do so, in 25 MB of its
-    own.
+    The framework prepares its routes at the first request. If each child did this, it would cost 25 MB each.
     """
     scope = {
         "type": "http",
@@ -129,9 +131,9 @@ async def _send_first_request(config: Config) -> None:
 
 @contextmanager
 def _share_metrics(port: int) -> Iterator[None]:
-    """Provide a folder for the request counters of all processes, so that each can report the sums."""
+    """Provide a folder in which all processes count requests, so that each can report the totals."""
     folder = create_metrics_folder(get_settings().data, port)
-    # prometheus_client reads it when it is imported with the application.
+    # prometheus_client reads the variable when the application imports it.
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(folder)
     try:
         yield
@@ -139,13 +141,20 @@ def _share_metrics(port: int) -> Iterator[None]:
         _remove_folder(folder)
 
 
-def create_metrics_folder(data: Path, port: int) -> Path:
-    """Create the folder, in shared memory if possible: writing to a mapped file on a full disk is fatal."""
-    parent = SHARED_MEMORY if os.access(SHARED_MEMORY, os.W_OK | os.X_OK) else data.resolve() / "metrics"
+def create_metrics_folder(data_folder: Path, port: int) -> Path:
+    """Create the folder, if possible in shared memory.
+
+    On a full disk, writing to a memory-mapped file would kill the process.
+    """
+    parent = (
+        SHARED_MEMORY_FOLDER
+        if os.access(SHARED_MEMORY_FOLDER, os.W_OK | os.X_OK)
+        else data_folder.resolve() / "metrics"
+    )
     parent.mkdir(parents=True, exist_ok=True)
-    data_digest = hashlib.sha256(bytes(data.resolve())).hexdigest()[:16]
+    data_digest = hashlib.sha256(bytes(data_folder.resolve())).hexdigest()[:16]
     prefix = f"anoncup-{platform.node()}-{port}-{data_digest}-"
-    for leftover in parent.glob(f"{prefix}*"):  # from killed processes
+    for leftover in parent.glob(f"{prefix}*"):  # left by killed processes
         _remove_folder(leftover)
     return Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
 
@@ -154,10 +163,10 @@ def _remove_folder(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def _supervise(count: int, serve: Callable[[], None]) -> None:
-    """Run ``count`` children that call ``serve``, and replace ended ones until SIGTERM or SIGINT."""
+def _supervise(child_count: int, serve: Callable[[], None]) -> None:
+    """Run children that call ``serve``, and replace those that end, until SIGTERM or SIGINT arrives."""
     signal.pthread_sigmask(signal.SIG_BLOCK, _HANDLED_SIGNALS)
-    children = [_start_child(serve) for _ in range(count)]
+    children = [_start_child(serve) for _ in range(child_count)]
     while signal.sigwait(_HANDLED_SIGNALS) == signal.SIGCHLD:
         for index, child in enumerate(children):
             if not child.is_alive():

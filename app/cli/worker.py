@@ -1,4 +1,4 @@
-"""``anoncup worker``: process scores, guesses and reports."""
+"""``anoncup worker``: score submissions, judge guesses and make reports."""
 
 from typing import Annotated
 

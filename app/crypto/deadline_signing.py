@@ -1,7 +1,7 @@
 """Signatures of the clock on the deadlines it has observed (Ed25519).
 
-The key is stored with the private keys of the workers, as ID.signing. Rows written by somebody who can write
-to the database but not read that folder have no valid signature and do not count.
+The key is stored in the folder of the workers' private keys, as ID.signing. Somebody who can write to the
+database but cannot read that folder cannot sign, and deadlines without a valid signature do not count.
 """
 
 import hashlib
@@ -60,7 +60,7 @@ def create_key(private_folder: Path) -> str:
     return list_key_files(private_folder)[0].stem
 
 
-def load_keyring(private_folder: Path | None) -> SigningKeys:
+def load_signing_keys(private_folder: Path | None) -> SigningKeys:
     """Return the keys of the folder that this process can read."""
     paths = (path for path in list_key_files(private_folder) if os.access(path, os.R_OK))
     return SigningKeys(tuple(parse_key(path.read_bytes().strip()) for path in paths))
@@ -71,7 +71,7 @@ def list_key_files(private_folder: Path | None) -> list[Path]:
 
 
 def parse_key(text: bytes) -> SigningKey:
-    """Return the key from the text of its file; raise InvalidInput if it is none."""
+    """Parse the text of a key file; raise InvalidInput if it is not a signing key."""
     try:
         return SigningKey(text, HexEncoder)
     except (ValueError, TypeError):
@@ -83,5 +83,5 @@ def compute_key_id(key: SigningKey) -> str:
 
 
 def build_message(parts: Iterable[object]) -> bytes:
-    """Return the message to sign: lines of text, of which the first states the purpose."""
+    """Return the message to sign: lines of text, the first of which states the purpose."""
     return "\n".join(["anoncup witnessed end 1", *map(str, parts)]).encode()

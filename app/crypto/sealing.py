@@ -61,16 +61,16 @@ def compute_key_id(key: PublicKey) -> str:
 
 
 def compute_private_key_id(text: bytes) -> str:
-    """Return the id of a key pair from its private key file's text; raise InvalidInput if it is none."""
+    """Return a key pair's id from the text of its private key file; raise InvalidInput if it is no key."""
     try:
         return compute_key_id(PrivateKey(text, HexEncoder).public_key)
     except (ValueError, TypeError):
         raise InvalidInput("this is not a private key", code="key_unreadable") from None
 
 
-def seal(public_file: Path | None, *, submission_id: UUID, secret: bytes) -> SealedSecret:
-    """Seal ``secret`` and bind it to its submission, so that it cannot be opened for another one."""
-    return _seal_to_key(read_public_key(public_file), submission_id, secret)
+def seal(public_file: Path | None, *, bound_to: UUID, secret: bytes) -> SealedSecret:
+    """Seal ``secret`` and bind it to an id, such as its submission's, without which it cannot be opened."""
+    return _seal_to_key(read_public_key(public_file), bound_to, secret)
 
 
 def seal_to_newest_key(private_folder: Path | None, *, bound_to: UUID, secret: bytes) -> SealedSecret:
@@ -90,28 +90,26 @@ def _seal_to_key(key: PublicKey, bound_to: UUID, secret: bytes) -> SealedSecret:
     return SealedSecret(compute_key_id(key), box, compute_commitment(salt, secret))
 
 
-def open_sealed(private_folder: Path | None, *, key_id: str, box: bytes, submission_id: UUID) -> bytes:
-    """Return the secret that was sealed for this submission. Only workers have the folder of private keys."""
-    return open_with_salt(private_folder, key_id=key_id, box=box, submission_id=submission_id).secret
+def open_sealed(private_folder: Path | None, *, key_id: str, box: bytes, bound_to: UUID) -> bytes:
+    """Return the secret that was sealed for this id. Only workers have the folder of private keys."""
+    return open_with_salt(private_folder, key_id=key_id, box=box, bound_to=bound_to).secret
 
 
-def open_with_salt(
-    private_folder: Path | None, *, key_id: str, box: bytes, submission_id: UUID
-) -> OpenedSecret:
+def open_with_salt(private_folder: Path | None, *, key_id: str, box: bytes, bound_to: UUID) -> OpenedSecret:
     """Return the secret with the salt of its commitment; raise Unavailable if it cannot be opened."""
     key = read_private_key(private_folder, key_id)
     try:
         content = SealedBox(key).decrypt(box)
     except CryptoError:
         raise Unavailable("a sealed secret does not open", code="secret_unreadable") from None
-    if content[:16] != submission_id.bytes:
+    if content[:16] != bound_to.bytes:
         raise Unavailable("a sealed secret belongs to another submission", code="secret_unreadable")
     return OpenedSecret(content[16 : 16 + SALT_BYTES], content[16 + SALT_BYTES :])
 
 
 def seal_file(public_file: Path | None, *, submission_id: UUID, content: bytes) -> bytes:
     """Seal a file of the submission for the store: the key id on the first line, then the sealed box."""
-    sealed = seal(public_file, submission_id=submission_id, secret=content)
+    sealed = seal(public_file, bound_to=submission_id, secret=content)
     return sealed.key_id.encode() + b"\n" + sealed.box
 
 
@@ -120,7 +118,7 @@ def open_file(private_folder: Path | None, *, submission_id: UUID, content: byte
     key_id, _, box = content.partition(b"\n")
     if not _KEY_ID_PATTERN.fullmatch(key_id):
         raise Unavailable("a file of a release is not sealed", code="secret_unreadable")
-    return open_sealed(private_folder, key_id=key_id.decode(), box=box, submission_id=submission_id)
+    return open_sealed(private_folder, key_id=key_id.decode(), box=box, bound_to=submission_id)
 
 
 def compute_commitment(salt: bytes, secret: bytes) -> str:

@@ -13,8 +13,8 @@ def get_engine() -> Engine:
     settings = get_settings()
     return create_engine(
         settings.database_url,
-        pool_size=settings.share_per_process(10),
-        max_overflow=settings.share_per_process(20),
+        pool_size=settings.compute_process_share(10),
+        max_overflow=settings.compute_process_share(20),
         pool_timeout=10,
         # A database that was restarted leaves dead connections in the pool.
         pool_pre_ping=True,

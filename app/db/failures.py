@@ -22,12 +22,12 @@ def is_database_failure(problem: BaseException) -> bool:
     return isinstance(problem, PoolTimeout)
 
 
-LOG_INTERVAL_S = 60.0
+_LOG_INTERVAL_S = 60.0
 """Seconds after which the same error is logged again."""
 last_logged_at: dict[tuple[str, str | None], float] = {}
 
 
-def explain(problem: SQLAlchemyError) -> Unavailable:
+def convert_error(problem: SQLAlchemyError) -> Unavailable:
     """Log the error class and SQLSTATE, at most once a minute, and return the error for the caller.
 
     The driver's message is not logged, because it may contain values.
@@ -36,7 +36,7 @@ def explain(problem: SQLAlchemyError) -> Unavailable:
     if isinstance(cause, LockNotAvailable):
         return Unavailable("another process is using this right now; try again in a moment")
     kind, sqlstate = type(cause or problem).__name__, getattr(cause, "sqlstate", None)
-    if time.monotonic() > last_logged_at.get((kind, sqlstate), float("-inf")) + LOG_INTERVAL_S:
+    if time.monotonic() > last_logged_at.get((kind, sqlstate), float("-inf")) + _LOG_INTERVAL_S:
         log.error("database_error", kind=kind, sqlstate=sqlstate)
         last_logged_at[kind, sqlstate] = time.monotonic()
     if isinstance(cause, DiskFull):

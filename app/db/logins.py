@@ -24,26 +24,26 @@ def get_login_path(folder: Path, process: str) -> Path:
     return folder / process / _FILE_NAME
 
 
-def load_or_create_password(file: Path, role: str) -> str:
+def load_or_create_password(path: Path, role: str) -> str:
     """Return the password in the file. Create the file with a new password if it is missing or incomplete."""
     try:
-        password = file.read_text().rstrip("\n").rpartition(":")[2]
+        password = path.read_text().rstrip("\n").rpartition(":")[2]
     except FileNotFoundError:
         password = ""
-    return password or _create_login(file, role)
+    return password or _create_login(path, role)
 
 
-def _create_login(file: Path, role: str) -> str:
+def _create_login(path: Path, role: str) -> str:
     """Write a new file with a password of 256 random bits. libpq requires that only the owner can read it."""
     password = secrets.token_hex(32)
-    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    new_file = file.with_suffix(".new")
-    new_file.unlink(missing_ok=True)
-    with os.fdopen(os.open(new_file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as handle:
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    new_path = path.with_suffix(".new")
+    new_path.unlink(missing_ok=True)
+    with os.fdopen(os.open(new_path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as handle:
         handle.write(f"*:*:*:{role}:{password}\n")
         handle.flush()
         os.fsync(handle.fileno())
-    new_file.rename(file)
+    new_path.rename(path)
     return password
 
 

@@ -128,7 +128,7 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
     },
     "teams": {
         "id competition_id": ("ri", "r", "r"),
-        # Participants are counted before the targets are published.
+        # Allocations are recorded under the name of the team.
         "name": ("ri", "r", "r"),
         "name_key name_look name_capitals": ("riu", "r", ""),
         "disqualified_at": ("riu", "r", "r"),
@@ -171,7 +171,7 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
 decision.
 """
 
-DELETES: Mapping[str, tuple[str, ...]] = {
+DELETE_PRIVILEGES: Mapping[str, tuple[str, ...]] = {
     "announcements": (WEB,),
     "guess_terms": (CLOCK,),
     "members": (WEB,),

@@ -24,6 +24,6 @@ def transaction() -> Iterator[Session]:
     except SQLAlchemyError as problem:
         if not failures.is_database_failure(problem):
             raise
-        raise failures.explain(problem) from problem
+        raise failures.convert_error(problem) from problem
     for publish, jobs in session.info.pop(AFTER_COMMIT, {}).items():
         publish(jobs)

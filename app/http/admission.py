@@ -1,7 +1,8 @@
-"""Limits on the uploads that are processed at the same time. Waiting uploads hold no thread and are not read.
+"""Limits on the number and size of uploads that are processed at the same time.
 
-An upload waits twice. First it waits for its team's lock and for a slot; then its body is written to disk.
-Second it waits until its bytes fit into the parse budget, because parsing takes several times their memory.
+An upload waits twice, without holding a thread. First it waits for its team's lock and for a slot; only then
+is its body read and written to disk. Then it waits until its bytes fit into the parse budget, because parsing
+needs several times as much memory.
 """
 
 import asyncio
@@ -24,7 +25,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 _PARSER_THREADS = 2
-"""Uploads that are parsed and stored at once; more would only compete for the interpreter lock."""
+"""Maximum number of uploads parsed and stored at a time. More would only compete for the interpreter lock."""
 _LARGE_UPLOAD_LOCK = f"large:{platform.node()}"
 """Lock of this host for uploads that exceed the parse budget of one process."""
 FIRST_RETRY_PAUSE_S, MAX_RETRY_PAUSE_S = 0.05, 0.5
@@ -33,10 +34,10 @@ FIRST_RETRY_PAUSE_S, MAX_RETRY_PAUSE_S = 0.05, 0.5
 
 @dataclass
 class TeamLock:
-    """Serializes a team's uploads in this process. ``users`` counts the holder and those who wait."""
+    """Serializes a team's uploads in this process. ``user_count`` counts the holder and those who wait."""
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    users: int = 0
+    user_count: int = 0
 
 
 class ByteBudget:
@@ -45,86 +46,86 @@ class ByteBudget:
     def __init__(self, capacity: int) -> None:
         self.capacity = capacity
         self.used_bytes = 0
-        self.queue = asyncio.Lock()
-        self.released = asyncio.Event()
+        self.queue_lock = asyncio.Lock()
+        self.release_event = asyncio.Event()
 
     async def acquire(self, size: int) -> None:
-        """Wait until ``size`` bytes are free; a request above the capacity waits until all of it is free."""
-        async with self.queue:
+        """Wait until ``size`` bytes are free. A request above the capacity waits until nothing is in use."""
+        async with self.queue_lock:
             while self.used_bytes and self.used_bytes + size > self.capacity:
-                self.released.clear()
-                await self.released.wait()
+                self.release_event.clear()
+                await self.release_event.wait()
             self.used_bytes += size
 
     def release(self, size: int) -> None:
         self.used_bytes -= size
-        self.released.set()
+        self.release_event.set()
 
 
 class Admission:
     """The upload limits of a process, and the threads that parse uploads."""
 
     def __init__(self, settings: Settings) -> None:
-        self.patience_s = settings.upload_patience_s
-        self.upload_slots = asyncio.Semaphore(settings.share_per_process(settings.uploads_at_once))
-        self.check_slots = asyncio.Semaphore(settings.share_per_process(settings.uploads_at_once))
+        self.max_wait_s = settings.upload_patience_s
+        self.upload_slots = asyncio.Semaphore(settings.compute_process_share(settings.uploads_at_once))
+        self.check_slots = asyncio.Semaphore(settings.compute_process_share(settings.uploads_at_once))
         self.team_locks: defaultdict[str, TeamLock] = defaultdict(TeamLock)
-        self.parse_budget = ByteBudget(settings.share_per_process(settings.parsed_mb * 2**20))
-        self.threads = CapacityLimiter(settings.share_per_process(_PARSER_THREADS))
+        self.parse_budget = ByteBudget(settings.compute_process_share(settings.parsed_mb * 2**20))
+        self.thread_limiter = CapacityLimiter(settings.compute_process_share(_PARSER_THREADS))
 
     @asynccontextmanager
-    async def acquire_upload_slot(self, team_key: str) -> AsyncIterator[None]:
-        """Hold a slot to receive an upload: one per team at a time, a few in all."""
+    async def hold_upload_slot(self, team_key: str) -> AsyncIterator[None]:
+        """Hold a slot for receiving an upload. Each team has at most one at a time."""
         async with AsyncExitStack() as stack:
-            async with _limit_wait(self.patience_s):
-                await stack.enter_async_context(self.acquire_team_slot(team_key, self.upload_slots))
+            async with _limit_wait(self.max_wait_s):
+                await stack.enter_async_context(self.hold_team_slot(team_key, self.upload_slots))
             yield
 
     @asynccontextmanager
-    async def acquire_check_slot(self, team_key: str) -> AsyncIterator[None]:
-        """Hold a slot for a dry run, which has slots and team locks of its own."""
+    async def hold_check_slot(self, team_key: str) -> AsyncIterator[None]:
+        """Hold a slot for a dry run. Dry runs have their own slots and team locks."""
         async with AsyncExitStack() as stack:
-            async with _limit_wait(self.patience_s):
-                await stack.enter_async_context(self.acquire_team_slot(f"check:{team_key}", self.check_slots))
+            async with _limit_wait(self.max_wait_s):
+                await stack.enter_async_context(self.hold_team_slot(f"check:{team_key}", self.check_slots))
             yield
 
     @asynccontextmanager
-    async def acquire_team_slot(self, team_key: str, slots: asyncio.Semaphore) -> AsyncIterator[None]:
+    async def hold_team_slot(self, team_key: str, slots: asyncio.Semaphore) -> AsyncIterator[None]:
         """Hold the team's lock and one of the slots.
 
         The lock in Redis is requested only by uploads that have a slot here. Otherwise every waiting upload
         would poll Redis.
         """
         team_lock = self.team_locks[team_key]
-        team_lock.users += 1
+        team_lock.user_count += 1
         try:
             async with team_lock.lock, slots, _hold_distributed_lock(team_key):
                 yield
         finally:
-            team_lock.users -= 1
-            if not team_lock.users:
+            team_lock.user_count -= 1
+            if not team_lock.user_count:
                 del self.team_locks[team_key]
 
     @asynccontextmanager
     async def reserve_memory(self, size: int) -> AsyncIterator[None]:
         """Hold ``size`` bytes of the parse budget; only one upload per host may exceed the budget."""
         async with AsyncExitStack() as stack:
-            async with _limit_wait(self.patience_s):
+            async with _limit_wait(self.max_wait_s):
                 if size > self.parse_budget.capacity:
                     await stack.enter_async_context(_hold_distributed_lock(_LARGE_UPLOAD_LOCK))
                 await self.parse_budget.acquire(size)
             stack.callback(self.parse_budget.release, size)
             yield
 
-    async def run_in_parser_thread(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    async def run_in_parser_thread(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run the call in a parser thread, separate from the threads of other requests."""
-        return await to_thread.run_sync(lambda: call(*args, **kwargs), limiter=self.threads)
+        return await to_thread.run_sync(lambda: function(*args, **kwargs), limiter=self.thread_limiter)
 
 
 @asynccontextmanager
-async def _limit_wait(patience_s: float) -> AsyncIterator[None]:
+async def _limit_wait(max_wait_s: float) -> AsyncIterator[None]:
     try:
-        async with asyncio.timeout(patience_s):
+        async with asyncio.timeout(max_wait_s):
             yield
     except TimeoutError:
         raise Unavailable(

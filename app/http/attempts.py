@@ -1,4 +1,4 @@
-"""Record what happens to an upload's attempt when the upload fails."""
+"""Record the attempt of an upload that fails."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -16,21 +16,21 @@ from app.services.submissions import attempts
 
 @dataclass
 class CurrentAttempt:
-    """The attempt of a request. None if the request repeats an accepted upload or its failure is recorded."""
+    """The attempt of a request; None if it repeats an accepted upload, or once its failure is recorded."""
 
     attempt: Attempt | None
 
 
 @asynccontextmanager
-async def settle_on_error(current: CurrentAttempt) -> AsyncIterator[None]:
-    """Record the failure of an attempt if the body raises, also if the client disconnected or was cancelled.
+async def settle_on_error(current_attempt: CurrentAttempt) -> AsyncIterator[None]:
+    """Record the failure of the attempt if the context raises, even if the request was cancelled.
 
     A success is recorded by the code that accepts the upload.
     """
     try:
         yield
     except BaseException as problem:
-        attempt, current.attempt = current.attempt, None
+        attempt, current_attempt.attempt = current_attempt.attempt, None
         if attempt is not None:
             with CancelScope(shield=True), suppress(Unavailable):
                 await run_in_threadpool(_record_failure, attempt, problem)
@@ -38,10 +38,10 @@ async def settle_on_error(current: CurrentAttempt) -> AsyncIterator[None]:
 
 
 def _record_failure(attempt: Attempt, problem: BaseException) -> None:
-    """Abandon the attempt after a server fault or a broken connection, else end it.
+    """Abandon the attempt after a server fault or a broken connection; otherwise end it.
 
-    An abandoned attempt stays open for a retry under its key, and a server fault does not count. An attempt
-    that hit a used-up cap does not count either, because its retry is refused at once.
+    An abandoned attempt can be retried under its key. Attempts that failed by a server fault are not counted,
+    and neither are those refused because a cap was used up, since their retries are refused at once.
     """
     with transaction() as session:
         if _is_server_fault(problem) or not _is_client_error(problem):
@@ -58,5 +58,5 @@ def _is_server_fault(problem: BaseException) -> bool:
 
 def _is_client_error(problem: BaseException) -> bool:
     """Return whether the client got an error response; not if its connection broke or was too slow."""
-    error = problem.problem if isinstance(problem, DomainHTTPException) else problem
+    error = problem.error if isinstance(problem, DomainHTTPException) else problem
     return isinstance(error, DomainError) and not isinstance(error, TooSlow)

@@ -18,7 +18,7 @@ from app.services.accounts.accounts import AuthenticatedCredential, Credential, 
 
 COOKIE = "anoncup_session"
 SECURE_COOKIE = f"__Host-{COOKIE}"
-"""Cookie name for https-only sessions. Browsers accept a ``__Host-`` cookie from this exact host only."""
+"""Cookie name for https-only sessions. Browsers accept a ``__Host-`` cookie only from the exact host."""
 _SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
 
 _bearer_scheme = HTTPBearer(auto_error=False, description="A personal API token")
@@ -41,14 +41,14 @@ async def read_credential(
 ) -> Credential | None:
     """Return the API token of the request, else its browser session, else None."""
     if credentials is not None:
-        return Credential(accounts.compute_digest(credentials.credentials), TokenKind.API)
+        return Credential(accounts.hash_token(credentials.credentials), TokenKind.API)
     return read_session(request)
 
 
 def read_session(request: Request) -> Credential | None:
     """Return the browser session of the request, if it has one."""
     cookie = request.cookies.get(choose_cookie(request, get_settings())[0])
-    return None if cookie is None else Credential(accounts.compute_digest(cookie), TokenKind.SESSION)
+    return None if cookie is None else Credential(accounts.hash_token(cookie), TokenKind.SESSION)
 
 
 async def _find_principal(
@@ -59,7 +59,7 @@ async def _find_principal(
 
 
 def authenticate(request: Request, credential: Credential) -> Principal | None:
-    """Return the owner of the credential; raise Forbidden if another site sent a form with the session."""
+    """Return the owner of the credential. Raise Forbidden if a form of another site uses the session."""
     if credential.kind == TokenKind.SESSION and request.method not in _SAFE_METHODS:
         require_same_origin(request)
     authenticated = resolve_in_transaction(credential)
@@ -69,7 +69,7 @@ def authenticate(request: Request, credential: Credential) -> Principal | None:
 def resolve_in_transaction(credential: Credential) -> AuthenticatedCredential | None:
     """Resolve the credential. An invalid session gives None; an invalid API token raises NotSignedIn.
 
-    A short transaction of its own is used, because an upload may take minutes and should hold no connection.
+    The transaction is separate and short, because an upload may take minutes and should hold no connection.
     """
     try:
         with transaction() as session:
@@ -125,6 +125,6 @@ def get_client_address(request: Request) -> str | None:
 
 
 ClientAddress = Annotated[str | None, Depends(get_client_address)]
-SentCredential = Annotated[Credential | None, Depends(read_credential)]
+RequestCredential = Annotated[Credential | None, Depends(read_credential)]
 CurrentPrincipal = Annotated[Principal, Depends(require_principal)]
 OptionalPrincipal = Annotated[Principal | None, Depends(_find_principal)]

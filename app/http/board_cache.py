@@ -1,9 +1,9 @@
 """Cache of rendered boards, shared by the API and the pages.
 
-A board depends on the committed rows, on the viewer and on the time; the owner of a token depends on the
-committed rows and on the time. Each entry is stored with the snapshot it was computed from and stays valid
-while a new snapshot is equal, so writers need not invalidate anything. Simultaneous requests share one query
-for the snapshot and one computation.
+A board depends on the committed rows, the viewer and the time; the owner of a token depends on the committed
+rows and the time. Each entry is stored with the database snapshot that it was computed from, and is valid as
+long as the current snapshot is equal. Thus writers need not invalidate anything. Simultaneous requests share
+one query for the snapshot and one computation.
 """
 
 import asyncio
@@ -30,9 +30,9 @@ from app.services.contests.visibility import BoardAccess
 T = TypeVar("T")
 ArgumentT = TypeVar("ArgumentT", bound=Hashable)
 _MAX_VIEW_BYTES = 64 * 1024 * 1024
-"""Bytes of all cached boards; each viewer has an entry. A large board takes 60 KB, a huge one 2 MB."""
+"""Maximum bytes of all boards, one for each viewer. A large board takes 60 KB, a huge one 2 MB."""
 _MAX_PRINCIPALS = 4096
-"""Cached tokens and sessions, a few hundred bytes each."""
+"""Maximum number of cached tokens and sessions, a few hundred bytes each."""
 
 
 class CacheEntry(Protocol):
@@ -40,7 +40,7 @@ class CacheEntry(Protocol):
     def size(self) -> int:
         """Size in the unit of the cache's capacity."""
 
-    def is_current(self, now: Snapshot) -> bool:
+    def is_current(self, snapshot: Snapshot) -> bool:
         """Return whether computing the entry again would give the same result."""
 
 
@@ -83,8 +83,8 @@ class CachedView(Generic[ViewT]):
     def size(self) -> int:
         return self.view.size
 
-    def is_current(self, now: Snapshot) -> bool:
-        return self.snapshot_version == now.version and self.access.is_same_at(now.read_at)
+    def is_current(self, snapshot: Snapshot) -> bool:
+        return self.snapshot_version == snapshot.version and self.access.is_same_at(snapshot.read_at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,17 +102,17 @@ class CachedPrincipal:
     def principal(self) -> Principal | None:
         return None if self.authenticated is None else self.authenticated.principal
 
-    def is_current(self, now: Snapshot) -> bool:
-        return self.snapshot_version == now.version and (
-            self.authenticated is None or now.read_at < self.authenticated.expires_at
+    def is_current(self, snapshot: Snapshot) -> bool:
+        return self.snapshot_version == snapshot.version and (
+            self.authenticated is None or snapshot.read_at < self.authenticated.expires_at
         )
 
 
 class SingleFlight:
-    """Run work once for all callers that wait for it.
+    """Runs work once for all callers that wait for it.
 
-    A caller that arrives while the work is running waits for the next run, together with all later callers:
-    the current run may have started before a change the caller knows of.
+    A caller that arrives while the work is running waits for the next run and shares it with later callers.
+    The current run may have started before a change that the caller knows about.
     """
 
     def __init__(self) -> None:
@@ -140,10 +140,10 @@ class Cache(Generic[CacheEntryT]):
         self.single_flight = single_flight
         self.entries: OrderedDict[Hashable, CacheEntryT] = OrderedDict()
 
-    async def get(self, now: Snapshot, key: Hashable, load: Callable[[], CacheEntryT]) -> CacheEntryT:
-        """Return the entry if it is valid at ``now``; otherwise load and store a new one."""
+    async def get(self, snapshot: Snapshot, key: Hashable, load: Callable[[], CacheEntryT]) -> CacheEntryT:
+        """Return the entry if it is valid for ``snapshot``; otherwise load and store a new one."""
         entry = self.entries.get(key)
-        if entry is None or not entry.is_current(now):
+        if entry is None or not entry.is_current(snapshot):
             entry = await self.single_flight.run(key, load)
             self.insert(key, entry)
         else:
@@ -160,14 +160,14 @@ class Cache(Generic[CacheEntryT]):
 
 
 class BoardCache:
-    """The board cache of one process; to be used in its event loop only."""
+    """The board cache of one process. Use it in the event loop only."""
 
     def __init__(self) -> None:
         self.single_flight = SingleFlight()
         self.views: Cache[CachedView[Any]] = Cache(_MAX_VIEW_BYTES, self.single_flight)
         self.principals: Cache[CachedPrincipal] = Cache(_MAX_PRINCIPALS, self.single_flight)
 
-    async def get_text(
+    async def get_rendered_board(
         self, credential: Credential | None, slug: str, render: Callable[[Session, BoardAccess], str]
     ) -> RenderedBoard:
         """Return the board as rendered by ``render`` for the owner of the credential, up to date."""
@@ -181,15 +181,15 @@ class BoardCache:
         argument: ArgumentT,
     ) -> ViewT:
         """Return ``build(session, access, argument)`` for the owner of the credential, up to date."""
-        now = await self.single_flight.run(None, _load_snapshot)
+        snapshot = await self.single_flight.run(None, _load_snapshot)
         cached_principal = (
             None
             if credential is None
-            else await self.principals.get(now, credential, partial(load_principal, credential))
+            else await self.principals.get(snapshot, credential, partial(load_principal, credential))
         )
         principal = None if cached_principal is None else cached_principal.principal
         key = principal, slug, build, argument
-        cached_view: CachedView[ViewT] = await self.views.get(now, key, partial(_load_view, *key))
+        cached_view: CachedView[ViewT] = await self.views.get(snapshot, key, partial(_load_view, *key))
         return cached_view.view
 
 
@@ -223,9 +223,9 @@ def _render_board(
     return RenderedBoard(body, compress(body), _compute_etag(body))
 
 
-def get_cache(request: Request) -> BoardCache:
+def get_board_cache(request: Request) -> BoardCache:
     """Return the board cache of this process."""
-    cache: BoardCache = request.app.state.boards
+    cache: BoardCache = request.app.state.board_cache
     return cache
 
 
@@ -242,7 +242,7 @@ async def build_board_response(
     media_type: str,
 ) -> Response:
     """Return the board with its ETag, or 304 if the client has it already."""
-    rendered = await get_cache(request).get_text(credential, slug, render)
+    rendered = await get_board_cache(request).get_rendered_board(credential, slug, render)
     is_compressed = accepts_gzip(request.headers) and is_safe_to_compress(request.scope)
     headers = {
         "ETag": weaken_etag(rendered.etag) if is_compressed else rendered.etag,
@@ -268,6 +268,6 @@ def build_uncached_response(request: Request, body: bytes, *, media_type: str) -
 
 
 def parse_known_etags(request: Request) -> set[str]:
-    """Return the ETags of If-None-Match, without the weak mark that compressed responses carry."""
+    """Return the ETags in If-None-Match, without the prefix ``W/`` of compressed responses."""
     values = request.headers.get("if-none-match", "").split(",")
     return {value.strip().removeprefix("W/") for value in values}

@@ -1,8 +1,8 @@
 """Gzip compression of text responses, except where the compressed size could reveal a secret.
 
-An attacker who makes a person's browser open addresses with guesses in the query and observes the sizes of
-the responses learns what else is in the page (BREACH). Therefore a request with both a cookie and a query
-gets an uncompressed response. Only complete responses to GET are compressed; streams (events, archives,
+In the BREACH attack, somebody makes a person's browser open addresses with guesses in the query, observes the
+sizes of the responses, and so learns what else is in the page. Therefore a request with both a cookie and a
+query gets an uncompressed response. Only complete responses to GET are compressed; streams (events, archives,
 files) are passed through (docs/decisions/0041).
 """
 
@@ -41,7 +41,7 @@ def accepts_gzip(headers: Headers) -> bool:
 
 
 def is_safe_to_compress(scope: Scope) -> bool:
-    """Return whether this is a GET request whose compressed response cannot reveal a secret by its size."""
+    """Return whether this is a GET request and the size of its compressed response cannot reveal a secret."""
     has_cookie_and_query = "cookie" in Headers(scope=scope) and bool(scope["query_string"])
     return scope["method"] == "GET" and not has_cookie_and_query
 
@@ -68,7 +68,7 @@ class GzipMiddleware:
 
 
 class BufferedResponse:
-    """Delay the start of a response until it is known whether its body comes in one message."""
+    """Delays the start of a response until it is known whether the whole body comes in one message."""
 
     def __init__(self, send: Send, is_gzip_accepted: bool) -> None:
         self.wrapped_send = send

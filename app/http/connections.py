@@ -21,9 +21,9 @@ class Connection(H11Protocol):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         settings = get_settings()
-        self.patience_s = settings.head_timeout_s
-        self.max_connections = settings.share_per_process(settings.connections)
-        self.min_body_bytes = settings.body_bytes_per_s * self.patience_s
+        self.head_timeout_s = settings.head_timeout_s
+        self.max_connections = settings.compute_process_share(settings.connections)
+        self.min_body_bytes = settings.body_bytes_per_s * self.head_timeout_s
         self.received_bytes = 0
         self.idle_since = self.loop.time()
         self.idle_timer: asyncio.TimerHandle | None = None
@@ -43,7 +43,7 @@ class Connection(H11Protocol):
         super().connection_made(transport)
         self.start_idle_timer()
         if len(self.connections) > self.max_connections:
-            _close_one(self.connections)
+            _evict_connection(self.connections)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.stop_idle_timer()
@@ -66,7 +66,7 @@ class Connection(H11Protocol):
         """Start the timer unless it is running, so that further bytes do not extend it."""
         if self.idle_timer is None:
             self.received_bytes = 0
-            self.idle_timer = self.loop.call_later(self.patience_s, self.handle_idle_timeout)
+            self.idle_timer = self.loop.call_later(self.head_timeout_s, self.handle_idle_timeout)
 
     def stop_idle_timer(self) -> None:
         if self.idle_timer is not None:
@@ -82,17 +82,17 @@ class Connection(H11Protocol):
             self.transport.close()
 
 
-def _close_one(connections: set[Any]) -> None:
-    """Close one connection to make room for a new one.
+def _evict_connection(connections: set[Any]) -> None:
+    """Close one connection to make room for the newest one.
 
-    This is the connection that has been idle longest; if only the newest is idle, the oldest one that sends
-    an anonymous body; if there is none, the newest.
+    Close the connection that has been idle longest. If only the newest is idle, close the oldest one that
+    sends a body without credentials. If there is none, close the newest.
     """
     open_connections: list[Connection] = sorted(
         (connection for connection in connections if not connection.transport.is_closing()),
         key=lambda connection: connection.idle_since,
     )
-    idle = [connection for connection in open_connections if connection.is_idle]
-    anonymous = [connection for connection in open_connections if connection.has_anonymous_body]
-    for connection in (idle[:-1] or anonymous or idle)[:1]:
+    idle_connections = [connection for connection in open_connections if connection.is_idle]
+    anonymous_connections = [connection for connection in open_connections if connection.has_anonymous_body]
+    for connection in (idle_connections[:-1] or anonymous_connections or idle_connections)[:1]:
         connection.transport.close()

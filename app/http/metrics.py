@@ -55,8 +55,8 @@ class Meters:
             buckets=_DURATION_BUCKETS,
             registry=own_registry,
         )
-        build = Info("anoncup_build", "The version that runs.", registry=self.registry)
-        build.info({"version": version("anoncup"), "python": platform.python_version()})
+        build_info = Info("anoncup_build", "The version that runs.", registry=self.registry)
+        build_info.info({"version": version("anoncup"), "python": platform.python_version()})
         if is_multiprocess:
             MultiProcessCollector(self.registry)  # type: ignore[no-untyped-call]
             self.registry.register(WebProcessCollector())
@@ -73,7 +73,7 @@ class Meters:
         self.requests.labels(method, route, str(status)).inc()
         self.durations.labels(method, route).observe(seconds)
         if route not in _UNLOGGED_ROUTES:
-            # Without the query, which may contain a code. The raw path is plain ASCII.
+            # The query is not logged, because it may contain a code. The raw path is plain ASCII.
             path = scope.get("raw_path", b"").decode("ascii", "replace")
             log.info("request", method=method, path=path, status=status, ms=round(1000 * seconds))
 
@@ -88,7 +88,7 @@ def _get_route_template(scope: Scope, prefix: str) -> str:
 
 
 class MetricsMiddleware:
-    """Count, time and log every request. Only the handler of unexpected errors (500) is further out."""
+    """Counts, times and logs every request. Only the handler of unexpected errors (500) is outside of it."""
 
     def __init__(self, app: ASGIApp, *, meters: Meters) -> None:
         self.app = app
@@ -113,7 +113,7 @@ class MetricsMiddleware:
 
 
 class WebProcessCollector(Collector):
-    """Collect the resource usage of each web process: the children of this process's parent."""
+    """Collects the resource usage of all web processes, which are the children of this process's parent."""
 
     def collect(self) -> Iterator[Metric]:
         parent_pid = os.getppid()
@@ -130,7 +130,7 @@ class WebProcessCollector(Collector):
 
 
 class DatabaseCollector(Collector):
-    """Collect values from the database and the queue at each scrape, without the part that is unavailable."""
+    """Collects values from the database and the queue at each scrape, omitting those that are unavailable."""
 
     def describe(self) -> Iterable[Metric]:
         """Return no metrics, so that registration does not need a database."""

@@ -13,12 +13,13 @@ from anoncup.errors import TooLarge, TooSlow
 from app.config import Settings
 from app.http.problems import DomainHTTPException, build_problem
 
-MAX_DRAINED_BYTES = 1 << 30
+MAX_DISCARDED_BYTES = 1 << 30
 _TEXT_TYPES = ("application/json", "application/toml", "application/x-www-form-urlencoded")
 UPLOAD_PATH_PATTERN = re.compile(r"/(submissions|guesses|baselines|(?:original|truth)/[^/]*)")
 """Matches the end of paths that accept files."""
 _MAX_TEXT_MB = 2
-"""Limit for all other bodies, and without credentials, because bodies are read before authentication."""
+"""Limit for all other bodies, and for all requests without credentials, since bodies are read before
+authentication."""
 
 _YEAR_S = 365 * 24 * 3600
 _NO_PUBLIC_URL = (
@@ -39,7 +40,7 @@ SECURITY_HEADERS = {
 
 
 class HeadAsGetMiddleware:
-    """Handle HEAD requests as GET, because FastAPI's routes do not. The server omits the body."""
+    """Handles HEAD requests as GET, which FastAPI's routes do not. The server omits the body."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -54,11 +55,11 @@ class HeadAsGetMiddleware:
 
 
 class SecurityHeadersMiddleware:
-    """Add the security headers, reject other hosts, and limit the size and slowness of the body.
+    """Adds the security headers, rejects requests for other hosts, and limits the body's size and slowness.
 
-    The rest of a body that is too large is read before the response, up to ``MAX_DRAINED_BYTES``. The
-    framework's own limit responds outside of the error handlers and closes the connection while the client is
-    sending, which then often never reads the response.
+    The rest of a body that is too large is read before the response, up to ``MAX_DISCARDED_BYTES``. With the
+    framework's own limit, the response bypasses the error handlers, and the connection is closed while the
+    client is sending, which then often never reads the response.
     """
 
     def __init__(self, app: ASGIApp, *, settings: Settings) -> None:
@@ -93,7 +94,7 @@ class SecurityHeadersMiddleware:
         )
 
     def is_for_own_host(self, scope: Scope) -> bool:
-        """Return whether the Host header names this service; names given to it by others are rejected."""
+        """Return whether the Host header names this service, or the path accepts any host."""
         host = parse_host(Headers(scope=scope).get("host", ""))
         return scope["path"] in _HOST_INDEPENDENT_PATHS or self.settings.serves_host(host)
 
@@ -128,15 +129,15 @@ def build_hsts_headers(settings: Settings) -> dict[str, str]:
 class BodyRateLimit:
     """A ``receive`` that raises 408 when a body arrives too slowly.
 
-    Every received byte adds waiting time, up to a maximum, and only waiting for the client uses it up: time
-    that an upload spends in our queue does not count. Messages after the body or after the response started,
-    such as the disconnect that ends an event stream, are awaited without limit.
+    Every received byte adds waiting time, up to a maximum. Only waiting for the client uses it up, not the
+    time that an upload spends in our queue. There is no limit after the end of the body or the start of the
+    response, for example while waiting for the disconnect that ends an event stream.
     """
 
     def __init__(self, receive: Receive, settings: Settings) -> None:
         self.wrapped_receive = receive
         self.bytes_per_s = settings.body_bytes_per_s
-        self.max_patience_s = self.patience_left_s = settings.body_patience_s
+        self.max_wait_s = self.wait_left_s = settings.body_patience_s
         self.is_answered = False
         """Set by the middleware when the response starts."""
         self.is_ended = False
@@ -151,7 +152,7 @@ class BodyRateLimit:
     async def receive_in_time(self) -> Message:
         started_at = time.monotonic()
         try:
-            async with asyncio.timeout(self.patience_left_s):
+            async with asyncio.timeout(self.wait_left_s):
                 message = await self.wrapped_receive()
         except TimeoutError:
             error = TooSlow(
@@ -159,9 +160,7 @@ class BodyRateLimit:
             )
             raise DomainHTTPException(error, headers={"Connection": "close"}) from None
         earned_s = len(message.get("body", b"")) / self.bytes_per_s
-        self.patience_left_s = min(
-            self.max_patience_s, self.patience_left_s - (time.monotonic() - started_at) + earned_s
-        )
+        self.wait_left_s = min(self.max_wait_s, self.wait_left_s - (time.monotonic() - started_at) + earned_s)
         return message
 
 
@@ -174,16 +173,16 @@ def _limit_body_size(receive: Receive, limit_mb: int) -> Receive:
         message = await receive()
         received_bytes += len(message.get("body", b""))
         if received_bytes > limit_mb * 2**20:
-            await _drain(receive, message)
+            await _discard_body(receive, message)
             raise DomainHTTPException(TooLarge("a request may have at most {most_mb} MB", most_mb=limit_mb))
         return message
 
     return receive_within_limit
 
 
-async def _drain(receive: Receive, message: Message) -> None:
-    """Read and discard the rest of the body, up to ``MAX_DRAINED_BYTES``."""
-    remaining_bytes = MAX_DRAINED_BYTES
+async def _discard_body(receive: Receive, message: Message) -> None:
+    """Read and discard the rest of the body, up to ``MAX_DISCARDED_BYTES``."""
+    remaining_bytes = MAX_DISCARDED_BYTES
     while remaining_bytes > 0 and message["type"] == "http.request" and message.get("more_body"):
         message = await receive()
         remaining_bytes -= len(message.get("body", b""))

@@ -12,7 +12,7 @@ from starlette.formparsers import MultiPartException, MultiPartParser
 
 from anoncup.errors import FileProblem, InvalidUpload, MalformedRequest, Unavailable
 from anoncup.messages import Message
-from anoncup.tables.files import missing_file_problem, too_large_error
+from anoncup.tables.files import build_missing_file_problem, build_too_large_error
 
 _MAX_TEXT_BYTES = 64 * 1024
 _MAX_PARTS = 8
@@ -44,7 +44,7 @@ class LimitedParser(MultiPartParser):
         )
         self.max_file_bytes = max_file_bytes
         self.part_bytes = 0
-        self.too_large_field = ""
+        self.oversized_field = ""
 
     def on_part_begin(self) -> None:
         super().on_part_begin()
@@ -53,7 +53,7 @@ class LimitedParser(MultiPartParser):
     def on_part_data(self, data: bytes, start: int, end: int) -> None:
         self.part_bytes += end - start
         if self._current_part.file is not None and self.part_bytes > self.max_file_bytes:
-            self.too_large_field = self._current_part.field_name
+            self.oversized_field = self._current_part.field_name
         else:
             super().on_part_data(data, start, end)
 
@@ -71,9 +71,9 @@ class MultipartForm:
         return sum(part.size or 0 for part in self.files.values())
 
     def read_file(self, name: str) -> bytes:
-        """Return the content of a file. Reserve memory before; raise InvalidUpload if the file is missing."""
+        """Return the content of a file; raise InvalidUpload if it is missing. Reserve memory first."""
         if name not in self.files:
-            raise InvalidUpload([missing_file_problem(name)])
+            raise InvalidUpload([build_missing_file_problem(name)])
         return self.read_start(name, -1)
 
     def read_start(self, name: str, size: int) -> bytes:
@@ -108,9 +108,9 @@ async def _parse_form(request: Request, file_mb: int) -> FormData:
             async for _ in request.stream():
                 pass
         raise Unavailable("the upload could not be kept", code="storage_unavailable") from problem
-    if parser.too_large_field:
+    if parser.oversized_field:
         await form.close()
-        raise too_large_error(parser.too_large_field, file_mb)
+        raise build_too_large_error(parser.oversized_field, file_mb)
     return form
 
 

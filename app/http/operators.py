@@ -12,7 +12,7 @@ PROXY_HEADERS = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-f
 
 
 def require_operator(request: Request, settings: Settings) -> None:
-    """Raise NotFound unless the operator makes the request, as for a page that does not exist."""
+    """Raise NotFound, as if the page did not exist, unless the operator makes the request."""
     if not (_has_token(request, settings.metrics_token) or _is_local_request(request, settings)):
         raise NotFound("there is nothing here")
 
@@ -23,10 +23,10 @@ def _has_token(request: Request, token: str) -> bool:
 
 
 def _is_local_request(request: Request, settings: Settings) -> bool:
-    """Return whether the request comes from this host itself and may be trusted for that.
+    """Return whether the request certainly comes from this host.
 
-    It may not if a token is set, if a proxy passed it on, or if the service has a public URL: then there is a
-    proxy, and not every proxy adds a header.
+    It may come from elsewhere if a proxy passed it on. A service with a public URL is behind a proxy, and not
+    every proxy adds a header. If a token is set, only the token counts.
     """
     if settings.metrics_token or not settings.is_local or request.client is None:
         return False

@@ -21,20 +21,20 @@ T = TypeVar("T")
 
 MAX_CONCURRENT_HASHES = 2
 
-limiter: RunVar[CapacityLimiter] = RunVar("passwords")
+limiter_variable: RunVar[CapacityLimiter] = RunVar("passwords")
 """The limiter of the current event loop."""
 
 
 def _get_limiter() -> CapacityLimiter:
     try:
-        return limiter.get()
+        return limiter_variable.get()
     except LookupError:
-        limiter.set(CapacityLimiter(get_settings().share_per_process(MAX_CONCURRENT_HASHES)))
-        return limiter.get()
+        limiter_variable.set(CapacityLimiter(get_settings().compute_process_share(MAX_CONCURRENT_HASHES)))
+        return limiter_variable.get()
 
 
 def limit_concurrency(route: Callable[P, T]) -> Callable[P, Coroutine[Any, Any, T]]:
-    """Run a route in a small thread pool of its own. A waiting request holds no thread or connection."""
+    """Run a route in a small separate thread pool. A waiting request holds no thread or connection."""
 
     @wraps(route)
     async def run(*args: P.args, **kwargs: P.kwargs) -> T:

@@ -98,15 +98,15 @@ def _handle_invalid_request(_: Request, error: Exception) -> Response:
 class DomainHTTPException(HTTPException):
     """A domain error raised while the framework reads the request, which passes on HTTPExceptions only."""
 
-    def __init__(self, problem: errors.DomainError, *, headers: dict[str, str] | None = None) -> None:
-        super().__init__(get_status(problem), str(problem), headers)
-        self.problem = problem
+    def __init__(self, error: errors.DomainError, *, headers: dict[str, str] | None = None) -> None:
+        super().__init__(get_status(error), str(error), headers)
+        self.error = error
 
 
 def handle_http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101  # registered for this type only
     if isinstance(error, DomainHTTPException):
-        response = _handle_domain_error(request, error.problem)
+        response = _handle_domain_error(request, error.error)
     else:
         code = CODE_BY_STATUS.get(error.status_code, "bad_request")
         response = build_problem(error.status_code, code, str(error.detail))

@@ -28,14 +28,14 @@ STREAMS_PER_USER = 20
 
 @dataclass(eq=False, slots=True)
 class Subscriber:
-    """One open stream. It holds only the latest progress: a slow reader misses steps, but never the last."""
+    """One open stream. It holds only the latest progress: a slow reader may miss steps, but not the last."""
 
     user_id: UUID
     follower: Follower
     latest: EvaluationProgress
     is_finished: bool = False
     """Whether no further progress will follow."""
-    changed: asyncio.Event = field(default_factory=asyncio.Event)
+    change_event: asyncio.Event = field(default_factory=asyncio.Event)
 
     def notify(self, progress: EvaluationProgress | None) -> None:
         if progress is None:
@@ -43,11 +43,11 @@ class Subscriber:
         elif progress != self.latest:
             self.latest = progress
             self.is_finished = self.is_finished or progress.has_ended
-            self.changed.set()
+            self.change_event.set()
 
     def finish(self) -> None:
         self.is_finished = True
-        self.changed.set()
+        self.change_event.set()
 
 
 class ProgressHub:
@@ -84,12 +84,15 @@ class ProgressHub:
 
     async def poll(self) -> None:
         """Load the progress and notify subscribers until there are none. Database errors end no stream."""
-        clock = asyncio.get_running_loop().time
-        # A separate thread, so that uploads that fill the pool do not delay progress.
+        get_time = asyncio.get_running_loop().time
+        # A separate thread, so that progress is not delayed when uploads occupy the thread pool.
         run_in_thread = partial(to_thread.run_sync, limiter=CapacityLimiter(1))
-        checked_at = clock()
+        checked_at = get_time()
         while self.subscribers:
-            subscribers, is_recheck_due = tuple(self.subscribers), clock() - checked_at >= RECHECK_INTERVAL_S
+            subscribers, is_recheck_due = (
+                tuple(self.subscribers),
+                get_time() - checked_at >= RECHECK_INTERVAL_S,
+            )
             try:
                 progress_by_follower = await run_in_thread(
                     load_progress, tuple(subscriber.follower for subscriber in subscribers), is_recheck_due
@@ -97,7 +100,7 @@ class ProgressHub:
             except Exception as problem:  # the next poll may succeed
                 log.warning("progress_unknown", kind=type(problem).__name__)
             else:
-                checked_at = clock() if is_recheck_due else checked_at
+                checked_at = get_time() if is_recheck_due else checked_at
                 for subscriber in subscribers:
                     subscriber.notify(progress_by_follower.get(subscriber.follower))
             await asyncio.sleep(POLL_INTERVAL_S)
@@ -109,10 +112,10 @@ class ProgressHub:
             subscriber.finish()
 
 
-def load_progress(followers: Sequence[Follower], recheck: bool) -> dict[Follower, EvaluationProgress]:
+def load_progress(followers: Sequence[Follower], check_access: bool) -> dict[Follower, EvaluationProgress]:
     """Return the progress of each follower's submission, without followers that lost their access."""
     with transaction() as session:
-        allowed_followers = progress.filter_allowed(session, followers) if recheck else set(followers)
+        allowed_followers = progress.filter_allowed(session, followers) if check_access else set(followers)
         progress_by_submission = progress.load_many(
             session, {follower.submission_id for follower in allowed_followers}
         )
@@ -131,11 +134,11 @@ async def stream_progress(
     yield last_sent
     while not subscriber.is_finished or subscriber.latest != last_sent:
         try:
-            await asyncio.wait_for(subscriber.changed.wait(), ping_every_s)
+            await asyncio.wait_for(subscriber.change_event.wait(), ping_every_s)
         except TimeoutError:
             yield None
             continue
-        subscriber.changed.clear()
+        subscriber.change_event.clear()
         if subscriber.latest != last_sent:
             last_sent = subscriber.latest
             yield last_sent
@@ -148,21 +151,21 @@ async def close_on_shutdown(app: FastAPI) -> AsyncIterator[None]:
     The server waits for open streams before it runs the shutdown of the application, so the signal itself has
     to be handled.
     """
-    loop, hub = asyncio.get_running_loop(), app.state.live
+    loop, hub = asyncio.get_running_loop(), app.state.progress_hub
     with _listen_for_shutdown(lambda: loop.call_soon_threadsafe(hub.close)):
         yield
     hub.close()
 
 
 @contextmanager
-def _listen_for_shutdown(react: Callable[[], object]) -> Iterator[None]:
-    """Call ``react`` on SIGTERM and SIGINT in addition to the server's handlers; main thread only."""
+def _listen_for_shutdown(on_shutdown: Callable[[], object]) -> Iterator[None]:
+    """Call ``on_shutdown`` on SIGTERM and SIGINT in addition to the server's handlers; main thread only."""
     server_handlers = {
         signal_number: signal.getsignal(signal_number) for signal_number in (signal.SIGTERM, signal.SIGINT)
     }
 
     def handle_signal(signal_number: int, frame: FrameType | None) -> None:
-        react()
+        on_shutdown()
         server_handler = server_handlers[signal.Signals(signal_number)]
         if callable(server_handler):
             server_handler(signal_number, frame)

@@ -1,8 +1,8 @@
 """Rate limits for guessing passwords and codes, counted in Redis. Only wrong tries count.
 
-There is one counter per account and one per address. The account counter alone would allow anybody to lock
-anybody out for ever with ten wrong tries every quarter of an hour. Therefore an address that recently sent
-the right password has a counter of its own for that account, which others cannot fill. Existing tokens and
+There is one counter per account and one per address. With a single counter per account, anybody could lock
+out anybody for ever by ten wrong tries every quarter of an hour. Therefore an address from which the right
+password was sent recently has its own counter for that account, which others cannot fill. Existing tokens and
 sessions are not affected, and a password link works while its account is locked. A valid invite always works;
 wrong invites have a separate counter per address.
 
@@ -34,12 +34,12 @@ from app.http.redis_client import CONNECTION_ERRORS, get_pool
 log = structlog.get_logger(__name__)
 
 _WRONG_CREDENTIAL_ERRORS = (NotSignedIn, WrongCredential)
-PER_ACCOUNT = RateLimitItemPerMinute(10, 15, "throttle")
-PER_ADDRESS = RateLimitItemPerMinute(100, 15, "throttle")
-_LOCAL_PER_ACCOUNT = RateLimitItemPerMinute(5, 15, "alone")
-LOCAL_PER_ADDRESS = RateLimitItemPerMinute(20, 15, "alone")
+ACCOUNT_LIMIT = RateLimitItemPerMinute(10, 15, "throttle")
+ADDRESS_LIMIT = RateLimitItemPerMinute(100, 15, "throttle")
+_LOCAL_ACCOUNT_LIMIT = RateLimitItemPerMinute(5, 15, "alone")
+LOCAL_ADDRESS_LIMIT = RateLimitItemPerMinute(20, 15, "alone")
 """Limits of a single process while Redis is unavailable."""
-CHECKS_PER_TEAM = RateLimitItemPerMinute(30, 1, "checks")
+TEAM_CHECK_LIMIT = RateLimitItemPerMinute(30, 1, "checks")
 """Limit for dry runs of uploads; a person who corrects a file makes a few in a minute."""
 _KNOWN_ADDRESS_TTL_S = 90 * 24 * 3600
 _Counter = tuple[RateLimitItem, str]
@@ -49,10 +49,10 @@ _CountedTry = tuple[FixedWindowRateLimiter, tuple[_Counter, ...]]
 
 @contextmanager
 def limit_tries(address: str | None, *, account: str | None = None) -> Iterator[None]:
-    """Count the body as one try of ``address`` at ``account`` if the credential was wrong.
+    """Count a try of ``address`` at ``account`` if the context raises because of a wrong credential.
 
-    The try is counted before the body and undone after it unless it was wrong, so that a thousand
-    simultaneous requests cannot exceed the limit. Raise TooManyRequests if the limit is reached.
+    The try is counted in advance, and undone unless the credential was wrong, so that a thousand simultaneous
+    requests cannot exceed the limit. Raise TooManyRequests if the limit is reached.
     """
     counted_try = _count_try(address, account)
     try:
@@ -69,7 +69,7 @@ def limit_tries(address: str | None, *, account: str | None = None) -> Iterator[
 
 @contextmanager
 def limit_invite_tries(address: str | None) -> Iterator[None]:
-    """Count the body against ``address`` if the invite was wrong; a valid invite always works.
+    """Count a try of ``address`` if the invite is wrong. A valid invite always works.
 
     A whole class may share one address, and 96 random bits cannot be guessed. The limit does not reveal
     whether a code is valid, because only wrong codes have to wait.
@@ -82,13 +82,13 @@ def limit_invite_tries(address: str | None) -> Iterator[None]:
         raise
 
 
-def _count_wrong_invite(name: str) -> None:
+def _count_wrong_invite(key: str) -> None:
     """Count a wrong invite; raise TooManyRequests if the limit was already reached."""
     try:
-        _hit_counters(_get_limiter(), iter([(PER_ADDRESS, name)]))
+        _hit_counters(_get_limiter(), iter([(ADDRESS_LIMIT, key)]))
     except CONNECTION_ERRORS as problem:
         _log_unreachable(problem)
-        _hit_counters(get_local_limiter(), iter([(LOCAL_PER_ADDRESS, name)]))
+        _hit_counters(get_local_limiter(), iter([(LOCAL_ADDRESS_LIMIT, key)]))
 
 
 def _count_try(address: str | None, account: str | None) -> _CountedTry:
@@ -101,16 +101,16 @@ def _count_try(address: str | None, account: str | None) -> _CountedTry:
 
 
 def _hit_counters(limiter: FixedWindowRateLimiter, counters: Iterator[_Counter]) -> _CountedTry:
-    hit: list[_Counter] = []
+    increased_counters: list[_Counter] = []
     try:
         for counter in counters:
-            hit.append(counter)
+            increased_counters.append(counter)
             if not limiter.hit(*counter):
                 raise _build_limit_error(limiter, counter)
     except TooManyRequests:
-        _undo_try((limiter, tuple(hit)))
+        _undo_try((limiter, tuple(increased_counters)))
         raise
-    return limiter, tuple(hit)
+    return limiter, tuple(increased_counters)
 
 
 def _build_limit_error(limiter: FixedWindowRateLimiter, counter: _Counter) -> TooManyRequests:
@@ -127,18 +127,18 @@ def _list_counters(address: str | None, account: str | None) -> Iterator[_Counte
     """Yield the counters of a try."""
     network = None if address is None else normalize_address(address)
     if network is not None:
-        yield PER_ADDRESS, build_key("address", network)
+        yield ADDRESS_LIMIT, build_key("address", network)
     if account is not None:
         is_known = network is not None and get_storage().get(build_key("known", account, network)) > 0
-        yield PER_ACCOUNT, build_key("account", account, *([network] if is_known and network else []))
+        yield ACCOUNT_LIMIT, build_key("account", account, *([network] if is_known and network else []))
 
 
 def _list_local_counters(address: str | None, account: str | None) -> Iterator[_Counter]:
-    """Yield the counters of a try while Redis, which has the known addresses, is unavailable."""
+    """Yield the counters of a try while Redis is unavailable, and with it the list of known addresses."""
     if address is not None:
-        yield LOCAL_PER_ADDRESS, build_key("address", normalize_address(address))
+        yield LOCAL_ADDRESS_LIMIT, build_key("address", normalize_address(address))
     if account is not None:
-        yield _LOCAL_PER_ACCOUNT, build_key("account", account)
+        yield _LOCAL_ACCOUNT_LIMIT, build_key("account", account)
 
 
 def _undo_try(counted_try: _CountedTry) -> None:
@@ -162,7 +162,7 @@ def remember_address(address: str | None, account: str | None) -> None:
 
 
 def normalize_address(address: str) -> str:
-    """Return an IPv4 address unchanged, and the /64 network of an IPv6 address, which one person can use."""
+    """Return an IPv4 address unchanged, and the /64 network of an IPv6 address, which one person may own."""
     try:
         parsed = ip_address(address)
     except ValueError:
@@ -205,23 +205,23 @@ def _log_unreachable(problem: Exception) -> None:
 
 def count_check(team_id: UUID) -> None:
     """Count a dry run of a team; raise TooManyRequests if it has reached the limit of this minute."""
-    name = build_key("checks", str(team_id))
+    key = build_key("checks", str(team_id))
     try:
-        _hit_check_limit(_get_limiter(), name)
+        _hit_check_limit(_get_limiter(), key)
     except CONNECTION_ERRORS as problem:
         _log_unreachable(problem)
-        _hit_check_limit(get_local_limiter(), name)
+        _hit_check_limit(get_local_limiter(), key)
 
 
-def _hit_check_limit(limiter: FixedWindowRateLimiter, name: str) -> None:
-    if limiter.hit(CHECKS_PER_TEAM, name):
+def _hit_check_limit(limiter: FixedWindowRateLimiter, key: str) -> None:
+    if limiter.hit(TEAM_CHECK_LIMIT, key):
         return
-    seconds_left = limiter.get_window_stats(CHECKS_PER_TEAM, name).reset_time - time.time()
+    seconds_left = limiter.get_window_stats(TEAM_CHECK_LIMIT, key).reset_time - time.time()
     seconds = max(1, math.ceil(seconds_left))
     raise TooManyRequests(
         "your team has checked {limit} uploads in a minute; wait {seconds} s",
         retry_after=seconds,
         code="too_many_checks",
-        limit=CHECKS_PER_TEAM.amount,
+        limit=TEAM_CHECK_LIMIT.amount,
         seconds=seconds,
     )

@@ -1,4 +1,4 @@
-"""Translate texts and numbers. English is in code and templates, other languages in gettext catalogues."""
+"""Translate texts and numbers. Code and templates have the English texts, gettext catalogues the others."""
 
 import re
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ _DOMAIN = "anoncup"
 ENGLISH = "en"
 LANGUAGES = (ENGLISH, *sorted(path.parent.parent.name for path in FOLDER.glob(f"*/LC_MESSAGES/{_DOMAIN}.po")))
 _MAX_PLURAL_COUNT = 200
-"""Every plural category of whole numbers in CLDR occurs up to this number."""
+"""In every language of CLDR, each plural category of whole numbers occurs among 0 to this number."""
 
 NUMBER_PATTERN = re.compile(r"(-?)([0-9][0-9,]*)(?:\.([0-9]+))?(%?)")
 """A number as written by ``format``."""
@@ -147,7 +147,7 @@ class Translator:
 
 @cache
 def load_catalogue(language: str) -> NullTranslations:
-    """Return the texts of a language from our catalogue, then from those of installed plug-ins."""
+    """Return the texts of a language: those of our catalogue, then those of installed plug-ins."""
     return load_translations([(_DOMAIN, FOLDER), *find_package_catalogues()], language)
 
 

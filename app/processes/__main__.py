@@ -12,7 +12,7 @@ from app.processes import child_entry
 def main() -> None:
     options = child_entry.read_options(sys.argv[2])
     child_entry.limit_resources(options)
-    # Import after setting the variables, which keep numpy from starting threads when it is imported.
+    # Import after setting the environment variables that keep numpy from starting threads.
     program = import_module(sys.argv[1])
     program.prepare(warm=options.warm)
     program.run(child_entry.enter_sandbox(options))

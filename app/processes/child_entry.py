@@ -19,8 +19,8 @@ from workers.sandbox import Sandbox
 RESOURCE_LIMITS = {
     resource.RLIMIT_CORE: 0,  # no memory on the disk after a crash
     resource.RLIMIT_FSIZE: 2**26,
-    # The following are counted per user; web, worker and databases may run as the same user.
     resource.RLIMIT_NOFILE: 256,
+    # The following are counted per user; web, worker and databases may run as the same user.
     resource.RLIMIT_NPROC: 4096,
     resource.RLIMIT_SIGPENDING: 64,
 }
@@ -49,7 +49,7 @@ def limit_resources(options: ChildOptions) -> None:
 def enter_sandbox(options: ChildOptions) -> "Pipe":
     """Enter the sandbox and return the pipe to the parent."""
     pipe = Pipe(sys.stdin.buffer, os.fdopen(os.dup(sys.stdout.fileno()), "wb", buffering=0))
-    mechanisms = Sandbox(options.files, options.calls, options.drops_root)
+    mechanisms = Sandbox(options.file_mechanism, options.call_mechanism, options.drops_root)
     sandbox.enter(mechanisms, folder=Path(options.folder))
     _silence_output()
     return pipe

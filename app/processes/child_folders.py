@@ -1,6 +1,7 @@
 """Temporary folders of sandboxed children.
 
-Each is removed by its owner, or as an orphan when the next one is made or when the workers end.
+A folder is removed by its owner. If the owner was killed, the folder is removed when the next one is created
+or when the workers end.
 """
 
 import fcntl

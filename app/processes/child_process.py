@@ -1,7 +1,8 @@
 """Start a program that ends when the process that started it does, even by kill -9.
 
-A ``preexec_fn`` would be shorter, but it runs Python between fork and exec: it can deadlock when the
-starting process has threads. So this file is also a small launcher, run on its own before the program.
+A ``preexec_fn`` would be shorter, but it runs Python between fork and exec, which can deadlock if the
+starting process has threads. Therefore this file is also a small launcher, which runs first and then executes
+the program.
 """
 
 import contextlib
@@ -29,13 +30,13 @@ def start(
     command: Sequence[str],
     *,
     log: Path | None = None,
-    end_with: signal.Signals = signal.SIGTERM,
+    parent_death_signal: signal.Signals = signal.SIGTERM,
     hide_root: bool = False,
     env: Mapping[str, str] | None = None,
     cwd: Path | None = None,
     pass_fds: Sequence[int] = (),
 ) -> subprocess.Popen[bytes]:
-    """Start ``command`` in a session of its own; it gets ``end_with`` when the calling *thread* ends.
+    """Start ``command`` in its own session. It gets ``parent_death_signal`` when the calling *thread* ends.
 
     With ``hide_root``, the program sees root as an ordinary user. Output goes to ``log``, or is inherited.
     """
@@ -45,7 +46,7 @@ def start(
         "-S",
         __file__,
         str(os.getpid()),
-        str(int(end_with)),
+        str(int(parent_death_signal)),
         str(int(hide_root)),
     ]
     with open_log(log) if log else contextlib.nullcontext() as output:
@@ -57,7 +58,7 @@ def start(
             env=env,
             cwd=cwd,
             pass_fds=pass_fds,
-            # Otherwise Ctrl-C in a terminal would reach it at once; the parent stops its programs in order.
+            # Ctrl-C in a terminal must not reach it: the parent stops its programs in order.
             start_new_session=True,
         )
 
@@ -70,7 +71,7 @@ def open_log(path: Path) -> IO[bytes]:
     return path.open("ab")
 
 
-def tail(path: Path, *, max_bytes: int = 1500) -> str:
+def read_tail(path: Path, *, max_bytes: int = 1500) -> str:
     """Return the last ``max_bytes`` of a log as text; empty if there is none."""
     if not path.exists():
         return ""
@@ -86,7 +87,7 @@ def end_with_parent(parent_pid: int, signal_number: int) -> None:
 
 
 def _hide_root(libc: ctypes.CDLL) -> None:
-    """Enter a user namespace that shows root as an ordinary user. Needs no account, chown or chmod."""
+    """Enter a user namespace that shows root as an ordinary user. This needs no account, chown or chmod."""
     uid, gid = os.geteuid(), os.getegid()
     visible_uid = _find_ordinary_uid()
     if libc.unshare(_CLONE_NEWUSER) != 0:
@@ -105,7 +106,7 @@ def _find_ordinary_uid() -> int:
     return min((number for number in uids if number >= 1000), default=max(uids, default=1000))
 
 
-def _launch(parent_pid: int, end_with: int, hide_root: int, command: list[str]) -> None:
+def _launch(parent_pid: int, parent_death_signal: int, hide_root: int, command: list[str]) -> None:
     libc = ctypes.CDLL(None, use_errno=True)
     if hide_root:
         try:
@@ -113,7 +114,7 @@ def _launch(parent_pid: int, end_with: int, hide_root: int, command: list[str]) 
         except OSError:
             sys.exit(NAMESPACE_REFUSED)
     # After entering the namespace: a change of credentials clears the parent-death signal.
-    end_with_parent(parent_pid, end_with)
+    end_with_parent(parent_pid, parent_death_signal)
     os.execv(command[0], command)  # noqa: S606  a shell would stand between the two
 
 

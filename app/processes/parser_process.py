@@ -1,12 +1,12 @@
 """Parse uploaded files in a sandboxed child process.
 
-The parser has an empty environment and no key, database, network or store: it gets only the stored files that
-a call names. Calls are sent as pickles. Answers come back as JSON and are validated against the function's
-return annotation, because a compromised parser may send anything.
+The parser has an empty environment and no access to keys, database, network or store. It gets only the stored
+files that a call names. Calls are sent as pickles. Answers come back as JSON and are validated against the
+function's return annotation, because a compromised parser may send anything.
 
 The parser also keeps numpy, pandas and Arrow (200 MB) out of the web processes, whose other threads continue
-while it parses. It ends when idle. Without ``enable``, as in commands and most tests, functions are called in
-this process.
+while it parses. It ends when it is idle. Unless ``enable`` has been called, functions run in this process, as
+in commands and most tests.
 """
 
 import inspect
@@ -104,7 +104,7 @@ class ParserProcess:
     """One parser, used by one thread at a time. Its child starts at the first call."""
 
     def __init__(self, settings: Settings, *, memory_mb: int, time_limit_s: float, warm: bool) -> None:
-        """``warm``: whether children load the compiled loops at start; set once a call has needed them."""
+        """With ``warm``, children load the compiled loops at start. It is set once a call has needed them."""
         self.settings = settings
         self.memory_mb = memory_mb
         self.time_limit_s = time_limit_s
@@ -117,8 +117,8 @@ class ParserProcess:
         self.call_count = 0
         """Calls made to this child."""
         self.idle_timer: Timer | None = None
-        # A child ends with the thread that started it, so it needs a thread that stays.
-        self.starter = ThreadPoolExecutor(max_workers=1)
+        # A child ends with the thread that started it, so this thread must live as long as the parser.
+        self.start_executor = ThreadPoolExecutor(max_workers=1)
 
     def call(
         self,
@@ -126,19 +126,19 @@ class ParserProcess:
         arguments: tuple[Any, ...],
         keywords: dict[str, Any],
         *,
-        readable: Collection[str],
+        readable_digests: Collection[str],
     ) -> T:
         """Call a module's function in the child and return its result.
 
-        ``readable`` has the digests of the stored files that it may fetch. Raises the function's own domain
-        errors, InvalidInput if the call takes too much time or memory, and Unavailable if the child ends; the
-        next call starts another one.
+        The child may fetch the stored files in ``readable_digests``. Raises the function's own domain errors,
+        InvalidInput if the call takes too much time or memory, and Unavailable if the child ends. The next
+        call then starts another child.
         """
         with self.lock:
             if self.idle_timer is not None:
                 self.idle_timer.cancel()
             try:
-                answer = self.exchange_messages(function, arguments, keywords, readable)
+                answer = self.exchange_messages(function, arguments, keywords, readable_digests)
             except ChildTimeoutError:
                 self.end()
                 raise InvalidInput(
@@ -166,7 +166,7 @@ class ParserProcess:
         function: Callable[..., T],
         arguments: tuple[Any, ...],
         keywords: dict[str, Any],
-        readable: Collection[str],
+        readable_digests: Collection[str],
     ) -> CallResult[T] | CallError:
         """Send the call and hand over requested files until the answer arrives."""
         deadline = time.monotonic() + self.time_limit_s
@@ -179,7 +179,7 @@ class ParserProcess:
             match child.read(max(0.0, deadline - time.monotonic())):
                 case None:
                     raise ChildTimeoutError
-                case {"fetch": str(digest)} if digest in readable:
+                case {"fetch": str(digest)} if digest in readable_digests:
                     content = get_store().get(digest)
                     sent_bytes += len(content)
                     child.send({"length": len(content)}, content=content, deadline=deadline)
@@ -192,7 +192,7 @@ class ParserProcess:
                 case {"failed": "cold"} if not self.warm:
                     self.end()
                     self.warm = True
-                    return self.exchange_messages(function, arguments, keywords, readable)
+                    return self.exchange_messages(function, arguments, keywords, readable_digests)
                 case {"failed": "memory"}:
                     raise InvalidInput(
                         "reading the files needed more memory than the limit of {limit} MB",
@@ -212,7 +212,7 @@ class ParserProcess:
             self.end()
         if self.child is None:
             _require_sandbox(self.settings.sandbox)
-            self.child = self.starter.submit(
+            self.child = self.start_executor.submit(
                 SandboxedChild,
                 PROGRAM,
                 setting=self.settings.sandbox,
@@ -242,7 +242,7 @@ class ParserProcess:
 
 
 def _require_sandbox(setting: str) -> None:
-    if setting == sandbox.REQUIRED and not sandbox.available().is_complete:
+    if setting == sandbox.REQUIRED and not sandbox.get_available().is_complete:
         log.error("reads_no_files", reason=sandbox.explain_missing())
         raise Unavailable("this service cannot read files safely right now; its operators have been told")
 
@@ -283,4 +283,4 @@ def call_with_files(
     """Call a function like ``call``, and let it read the stored files with these digests."""
     if parser_name not in parsers:
         return function(*arguments, **keywords)
-    return parsers[parser_name].call(function, arguments, keywords, readable=digests)
+    return parsers[parser_name].call(function, arguments, keywords, readable_digests=digests)

@@ -1,4 +1,4 @@
-"""Sign-in rules of the embedded Postgres: the owner and the processes' roles, each with a password."""
+"""Sign-in rules of the embedded Postgres. The owner and the processes' roles sign in with passwords."""
 
 from pathlib import Path
 
@@ -12,7 +12,6 @@ _RULES_FILE = "pg_hba.conf"
 
 
 def get_passwords_folder(data: Path) -> Path:
-    """Return the folder of the password files."""
     return data / "roles"
 
 

@@ -5,26 +5,25 @@ import time
 from collections.abc import Callable
 
 LOG_INTERVAL_S = 10.0
-"""Seconds."""
 
 logger = logging.getLogger(__name__)
 
 
 def wait_until(
-    is_reached: Callable[[], bool],
+    is_done: Callable[[], bool],
     subject: object | None,
     *,
     check: Callable[[], None] = lambda: None,
     interval_s: float = 0.02,
 ) -> None:
-    """Wait until ``is_reached()`` is true. There is no time limit, since the machine may be busy.
+    """Wait until ``is_done()`` is true. There is no time limit, since the machine may be busy.
 
-    ``check`` is called every ``interval_s`` seconds and ends the wait by raising. ``subject`` is logged in
-    its current ``str`` form; None logs nothing.
+    ``check`` is called every ``interval_s`` seconds; if it raises, the wait ends. From time to time, the
+    current ``str`` form of ``subject`` is logged; nothing if it is None.
     """
     started_at = time.monotonic()
     logged_at = started_at
-    while not is_reached():
+    while not is_done():
         check()
         now = time.monotonic()
         if subject is not None and now - logged_at >= LOG_INTERVAL_S:

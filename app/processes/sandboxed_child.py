@@ -52,8 +52,8 @@ class ChildOptions:
     parent_pid: int
     memory_mb: int
     folder: str
-    files: str
-    calls: str
+    file_mechanism: str
+    call_mechanism: str
     drops_root: bool
     warm: bool
     environment: dict[str, str]
@@ -104,8 +104,8 @@ class SandboxedChild:
     def read(self, timeout_s: float, *, max_bytes: int = _MAX_LINE_BYTES) -> dict[str, Any] | None:
         """Return the next message, or None after ``timeout_s`` without one.
 
-        Raises ChildDiedError if the child has ended, and ChildProtocolError if it sends something else than a
-        message or a line of more than ``max_bytes``.
+        Raises ChildDiedError if the child has ended, and ChildProtocolError if it sends an invalid message or
+        a line of more than ``max_bytes``.
         """
         deadline, search_start, is_late = time.monotonic() + timeout_s, 0, False
         # This class has its own buffer because a buffered reader would hide lines from select.
@@ -175,7 +175,7 @@ def _parse_message(line: bytes) -> dict[str, Any]:
 
 
 def build_environment() -> dict[str, str]:
-    """Return the environment variables for libraries in the child. They hold no addresses and no keys."""
+    """Return the environment variables for libraries in the child. They contain no addresses and no keys."""
     variables = {name: os.environ[name] for name in ("HOME", "NUMBA_CACHE_DIR") if name in os.environ}
     # One thread for each child: submissions are scored in parallel instead.
     single_threaded = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}

@@ -14,11 +14,11 @@ from app.processes import child_process, readiness
 
 MAX_RESTARTS = 5
 RESTART_WINDOW_S = 600.0
-"""A server that ends more often than this within ``RESTART_WINDOW_S`` seconds is not restarted."""
+"""A server that ends more than ``MAX_RESTARTS`` times within ``RESTART_WINDOW_S`` is not restarted."""
 
 MAX_START_ATTEMPTS = 40
-_START_PAUSE_S = 0.5
-"""Attempts at a restart and the seconds between them: child processes of the old server must end first."""
+_START_RETRY_PAUSE_S = 0.5
+"""Attempts at a restart and the pause between them: child processes of the old server must end first."""
 
 _STOP_TIMEOUT_S = 30.0
 """Seconds that a server has to end after each signal, except SIGKILL."""
@@ -38,7 +38,7 @@ class Server:
     end_times: list[float] = field(default_factory=list)
     """Monotonic times at which it ended unexpectedly."""
 
-    def check(self) -> None:
+    def require_running(self) -> None:
         """Raise Unavailable if it has ended."""
         status = self.process.poll()
         if status == child_process.NAMESPACE_REFUSED:
@@ -54,7 +54,7 @@ class Server:
                 name=self.name,
                 status=status,
                 log=str(self.log),
-                tail=child_process.tail(self.log),
+                tail=child_process.read_tail(self.log),
             )
 
     def restart_if_ended(self) -> None:
@@ -67,7 +67,7 @@ class Server:
             now,
         ]
         if self.start is None or len(self.end_times) > MAX_RESTARTS:
-            self.check()
+            self.require_running()
         logger.warning("%s ended (status %s); starting it again. Its log: %s", self.name, status, self.log)
         self._restart()
 
@@ -81,17 +81,17 @@ class Server:
             except Unavailable:
                 if not attempts_left:
                     raise
-                time.sleep(_START_PAUSE_S)
+                time.sleep(_START_RETRY_PAUSE_S)
 
 
 def wait_until_ready(server: Server) -> None:
     """Wait until the server answers; raise Unavailable if it ends instead."""
-    readiness.wait_until(server.is_ready, server.name, check=server.check)
+    readiness.wait_until(server.is_ready, server.name, check=server.require_running)
 
 
 @contextmanager
 def stop_after(server: Server, *signals: signal.Signals) -> Iterator[None]:
-    """Stop the server at the end of the context: with each signal in turn, and at last with SIGKILL."""
+    """Stop the server at the end of the context, with each signal in turn and finally with SIGKILL."""
     try:
         yield
     finally:

@@ -1,4 +1,4 @@
-"""Run the web server, workers and clock as children of one command: restart them, and leave none behind."""
+"""Run the web server, workers and clock as children of one command. Restart them, and leave none running."""
 
 import json
 import logging
@@ -25,10 +25,10 @@ MIN_RESTART_PAUSE_S = 0.2
 MAX_RESTART_PAUSE_S = 10.0
 """First and longest pause in seconds before a restart. It doubles while the program keeps ending."""
 
-_EXTRA_GRACE_S = 5.0
-"""Extra seconds that a nested supervisor gets to end, on top of the grace of its programs."""
+_NESTED_GRACE_S = 5.0
+"""Seconds that a nested supervisor gets to end, in addition to the grace period of its programs."""
 
-STEADY_AFTER_S = 30.0
+STEADY_UPTIME_S = 30.0
 """Seconds after which a program counts as steady: its next restart begins with the shortest pause."""
 
 _MAX_START_FAILURES = 5
@@ -65,50 +65,50 @@ class WorkerPool:
     """A worker pool for some kinds of jobs. ``node`` is its name in Celery."""
 
     name: str
-    queues: tuple[str, ...]
+    kinds: tuple[str, ...]
     node: str
     niceness: int
 
 
 POOLS = (
-    WorkerPool(name="worker", queues=("scores", "guesses"), node="celery", niceness=10),
+    WorkerPool(name="worker", kinds=("scores", "guesses"), node="celery", niceness=10),
     # Reports have their own pool, because they take minutes and would delay scores.
-    WorkerPool(name="reports", queues=("reports",), node="reports", niceness=15),
+    WorkerPool(name="reports", kinds=("reports",), node="reports", niceness=15),
 )
-QUEUES = {"scores": "celery", "guesses": "guesses", "reports": "reports"}
+QUEUE_BY_KIND = {"scores": "celery", "guesses": "guesses", "reports": "reports"}
 """Celery queue of each kind of job."""
 
 
 def build_worker_programs(
     *,
-    queues: Collection[str] = tuple(QUEUES),
+    kinds: Collection[str] = tuple(QUEUE_BY_KIND),
     jobs: int = 1,
     env: Mapping[str, str] = MappingProxyType({}),
-    logs: Path | None = None,
+    log_folder: Path | None = None,
     grace_s: float = 10.0,
     name: str = "",
 ) -> list[Program]:
-    """Return a Celery worker's program for each pool that serves one of the ``queues``.
+    """Return a Celery worker's program for each pool that does one of the ``kinds`` of jobs.
 
     ``jobs`` is the number of concurrent jobs of a pool; the reports pool has one unless it is the only pool.
     ``name`` distinguishes the workers of one host.
     """
     programs = []
     for pool in POOLS:
-        queue_names = [QUEUES[kind] for kind in pool.queues if kind in queues]
-        if not queue_names:
+        queues = [QUEUE_BY_KIND[kind] for kind in pool.kinds if kind in kinds]
+        if not queues:
             continue
-        is_alone = set(queues) <= set(pool.queues)
-        concurrency = jobs if is_alone or pool is POOLS[0] else 1
+        is_only_pool = set(kinds) <= set(pool.kinds)
+        concurrency = jobs if is_only_pool or pool is POOLS[0] else 1
         node = f"{pool.node}-{name}" if name else pool.node
         command = [sys.executable, "-m", "workers.pool", "--hostname", f"{node}@%h"]
-        command += ["--concurrency", str(concurrency), "--queues", ",".join(queue_names)]
+        command += ["--concurrency", str(concurrency), "--queues", ",".join(queues)]
         programs.append(
             Program(
                 name=pool.name,
                 command=command,
                 env={"ANONCUP_NICENESS": str(pool.niceness), **env},
-                log=logs and logs / f"{pool.name}.log",
+                log=log_folder and log_folder / f"{pool.name}.log",
                 # Kill it: a warm shutdown waits for the running job, and a cold one for the broker, which has
                 # ended as well. The job is delivered again.
                 orphan_signal=signal.SIGKILL,
@@ -123,10 +123,10 @@ CLOCK_DATABASE_VARIABLE = "ANONCUP_CLOCK_DATABASE_URL"
 
 def build_forked_program(
     *,
-    queues: Collection[str] = tuple(QUEUES),
+    kinds: Collection[str] = tuple(QUEUE_BY_KIND),
     jobs: int,
     env: Mapping[str, str] = MappingProxyType({}),
-    logs: Path | None = None,
+    log_folder: Path | None = None,
     grace_s: float = 10.0,
     name: str = "",
     clock_database_url: str = "",
@@ -136,17 +136,17 @@ def build_forked_program(
     It also forks the clock if ``clock_database_url`` is given. The URL is passed in the environment, because
     every user can see a command line.
     """
-    command = [sys.executable, "-m", "workers.fork_server", "--queues", ",".join(queues), "--jobs", str(jobs)]
+    command = [sys.executable, "-m", "workers.fork_server", "--queues", ",".join(kinds), "--jobs", str(jobs)]
     command += ["--grace", str(grace_s), f"--name={name}"]
-    command += ["--logs", str(logs)] if logs else []
+    command += ["--logs", str(log_folder)] if log_folder else []
     command += ["--clock"] if clock_database_url else []
     return Program(
         name="workers",
         command=command,
         env={**env, **({CLOCK_DATABASE_VARIABLE: clock_database_url} if clock_database_url else {})},
-        log=logs and logs / "workers.log",
+        log=log_folder and log_folder / "workers.log",
         orphan_signal=signal.SIGKILL,  # each of its programs then gets its own signal
-        grace_s=grace_s + _EXTRA_GRACE_S,
+        grace_s=grace_s + _NESTED_GRACE_S,
     )
 
 
@@ -182,8 +182,8 @@ class _Child:
     process: SupervisedProcess
     started_at: float
     ended_at: float | None = None
-    pause: float = 0.0
-    death_count: int = 0
+    restart_pause_s: float = 0.0
+    end_count: int = 0
 
 
 class Supervisor:
@@ -192,7 +192,7 @@ class Supervisor:
     def __init__(
         self, *, on_check: Callable[[], None] = lambda: None, start: _StartProgram | None = None
     ) -> None:
-        """``on_check`` is called at every check and may raise, as ``EmbeddedServices.check`` does.
+        """``on_check`` runs at each check and may raise, like ``EmbeddedServices.restart_ended_servers``.
 
         ``start`` replaces the function that starts a program.
         """
@@ -205,38 +205,38 @@ class Supervisor:
             program=program, process=self._start(program), started_at=time.monotonic()
         )
 
-    def pids(self) -> dict[str, int]:
+    def get_pids(self) -> dict[str, int]:
         """Return the process id of each program."""
         return {name: child.process.pid for name, child in self._children.items()}
 
-    def check(self) -> None:
+    def restart_ended(self) -> None:
         """Restart programs that have ended and whose pause is over. Call it at least every second."""
         self._on_check()
         for child in self._children.values():
-            self._check(child)
+            self._restart_if_ended(child)
 
-    def check_start(self) -> None:
+    def check_startup(self) -> None:
         """Check programs that are still starting; raise Unavailable if one keeps ending."""
-        self.check()
+        self.restart_ended()
         for child in self._children.values():
-            if child.death_count >= _MAX_START_FAILURES:
+            if child.end_count >= _MAX_START_FAILURES:
                 raise Unavailable(Message(_describe_failed_start(child)))
 
-    def _check(self, child: _Child) -> None:
+    def _restart_if_ended(self, child: _Child) -> None:
         now = time.monotonic()
         if child.ended_at is None:
             if child.process.poll() is not None:
-                child.ended_at, child.death_count = now, child.death_count + 1
-                child.pause = _next_pause(child, now)
+                child.ended_at, child.end_count = now, child.end_count + 1
+                child.restart_pause_s = _compute_next_pause(child, now)
                 _end_group(child.process)
                 logger.warning("%s", _describe_end(child))
-        elif now >= child.ended_at + child.pause:
+        elif now >= child.ended_at + child.restart_pause_s:
             child.process, child.started_at, child.ended_at = self._start(child.program), now, None
 
     def wait(self) -> None:
         """Keep checking until a signal (``stop_on_signals``) or an error ends it."""
         while True:
-            self.check()
+            self.restart_ended()
             time.sleep(0.1)
 
     def stop(self) -> None:
@@ -271,10 +271,10 @@ def supervise(
 
 @contextmanager
 def stop_on_signals() -> Iterator[None]:
-    """End the body with KeyboardInterrupt at SIGINT, SIGTERM or SIGHUP, and suppress that exception.
+    """End the context with KeyboardInterrupt at SIGINT, SIGTERM or SIGHUP, and suppress that exception.
 
-    Only the first signal counts: a second Ctrl-C must not interrupt the stopping of children and servers.
-    Make it the outermost context, in the main thread.
+    Only the first signal counts, because a second Ctrl-C must not interrupt the stopping of children and
+    servers. Use it as the outermost context, in the main thread.
     """
     is_stopping = False
 
@@ -319,9 +319,9 @@ def check_port_is_free(host: str, port: int) -> None:
 
 
 def wait_until_healthy(url: str, *, check: Callable[[], None]) -> None:
-    """Wait until ``url`` answers 200. ``check``, such as ``Supervisor.check_start``, raises to give up."""
-    health = _HealthProbe(url)
-    readiness.wait_until(health.is_healthy, health, check=check)
+    """Wait until ``url`` answers 200, or until ``check``, such as ``Supervisor.check_startup``, raises."""
+    probe = _HealthProbe(url)
+    readiness.wait_until(probe.is_healthy, probe, check=check)
 
 
 @dataclass(slots=True)
@@ -344,7 +344,7 @@ class _HealthProbe:
 
 
 def _fetch(url: str) -> tuple[int, bytes]:
-    """Return status and body. An HTTP client library would take memory in the supervisor and use proxies."""
+    """Return status and body. An HTTP client library would take more memory and would use proxies."""
     parts = urlsplit(url)
     with closing(HTTPConnection(parts.hostname or "", parts.port, timeout=10.0)) as connection:
         connection.request("GET", parts.path)
@@ -364,8 +364,8 @@ def run(
 ) -> None:
     """Run a program to its end, without a time limit.
 
-    With ``reports_progress``, the program prints its own progress and nothing is logged here. If it fails, it
-    has printed the reason, and SystemExit passes on its status.
+    With ``reports_progress``, the program prints its own progress, and nothing is logged here. A program that
+    fails has printed the reason; SystemExit is then raised with its status.
     """
     process = _start_process(program)
     try:
@@ -379,28 +379,29 @@ def run(
 
 def _start_process(program: Program) -> subprocess.Popen[bytes]:
     return child_process.start(
-        program.command, log=program.log, end_with=program.orphan_signal, env=os.environ | program.env
+        program.command,
+        log=program.log,
+        parent_death_signal=program.orphan_signal,
+        env=os.environ | program.env,
     )
 
 
-def _next_pause(child: _Child, now: float) -> float:
-    if child.pause == 0 or now > child.started_at + STEADY_AFTER_S:
+def _compute_next_pause(child: _Child, now: float) -> float:
+    if child.restart_pause_s == 0 or now > child.started_at + STEADY_UPTIME_S:
         return MIN_RESTART_PAUSE_S
-    return min(2 * child.pause, MAX_RESTART_PAUSE_S)
+    return min(2 * child.restart_pause_s, MAX_RESTART_PAUSE_S)
 
 
 def _describe_end(child: _Child) -> str:
     log_hint = f" Its log: {child.program.log}" if child.program.log else ""
-    status = child.process.returncode
-    return (
-        f"{child.program.name} ended (status {status}); starting it again in {child.pause:.1f} s.{log_hint}"
-    )
+    status, pause_s = child.process.returncode, child.restart_pause_s
+    return f"{child.program.name} ended (status {status}); starting it again in {pause_s:.1f} s.{log_hint}"
 
 
 def _describe_failed_start(child: _Child) -> str:
     log = child.program.log
-    log_excerpt = f" End of {log}:\n{child_process.tail(log)}" if log else ""
-    return f"{child.program.name} has ended {child.death_count} times, before it was ready.{log_excerpt}"
+    log_excerpt = f" End of {log}:\n{child_process.read_tail(log)}" if log else ""
+    return f"{child.program.name} has ended {child.end_count} times, before it was ready.{log_excerpt}"
 
 
 def _end_group(process: SupervisedProcess) -> None:

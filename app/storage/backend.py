@@ -25,7 +25,7 @@ class StorageBackend(Protocol):
         """Remove the file if it exists."""
 
     def list_names(self, folder: str) -> list[str]:
-        """Return the names of all files below a folder, given with a final slash; empty if it is missing."""
+        """Return the names of all files below ``folder``, which ends with a slash and may be missing."""
 
     def check_writable(self) -> None:
         """Raise Unavailable unless the backend can be reached and written to."""

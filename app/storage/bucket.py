@@ -16,7 +16,7 @@ from obstore.exceptions import AlreadyExistsError, BaseError
 from obstore.store import S3Store
 
 from anoncup.errors import NotFound, Unavailable
-from app.storage.folder import NOT_READ, NOT_REMOVED, NOT_STORED
+from app.storage.folder import READ_FAILED, REMOVE_FAILED, WRITE_FAILED
 
 if TYPE_CHECKING:
     from obstore.store import ClientConfig, RetryConfig
@@ -26,8 +26,8 @@ log = structlog.get_logger(__name__)
 MAX_MEMORY_BYTES = 8 << 20
 """Larger files are spooled to disk while they are verified."""
 
-# Give up after some seconds on a store that does not respond, also if it accepts connections and then hangs.
-# A download may take as long as bytes keep arriving. During an upload the store sends nothing, so the read
+# Give up after some seconds on a store that does not respond, even if it accepts connections and then hangs.
+# A download may go on while bytes keep arriving. During an upload the store sends nothing, so the read
 # timeout must be long enough to upload 64 MB.
 CLIENT_OPTIONS: "ClientConfig" = {
     "connect_timeout": timedelta(seconds=2),
@@ -63,7 +63,7 @@ class Bucket:
     def open(self, name: str) -> IO[bytes]:
         file = SpooledTemporaryFile(max_size=MAX_MEMORY_BYTES)  # noqa: SIM115  # the caller closes it
         try:
-            with _translate_errors(NOT_READ):
+            with _translate_errors(READ_FAILED):
                 for chunk in obstore.get(self.objects, name).stream():
                     file.write(chunk)
         except BaseException:
@@ -73,7 +73,7 @@ class Bucket:
 
     def contains(self, name: str) -> bool:
         try:
-            with _translate_errors(NOT_READ):
+            with _translate_errors(READ_FAILED):
                 obstore.head(self.objects, name)
         except NotFound:
             return False
@@ -90,11 +90,11 @@ class Bucket:
         self.write(name, content, mode="overwrite")
 
     def remove(self, name: str) -> None:
-        with _translate_errors(NOT_REMOVED):
+        with _translate_errors(REMOVE_FAILED):
             obstore.delete(self.objects, name)
 
     def list_names(self, folder: str) -> list[str]:
-        with _translate_errors(NOT_READ):
+        with _translate_errors(READ_FAILED):
             return sorted(
                 entry["path"] for batch in obstore.list(self.objects, prefix=folder) for entry in batch
             )
@@ -106,7 +106,7 @@ class Bucket:
     def write(self, name: str, content: IO[bytes], *, mode: Literal["create", "overwrite"]) -> None:
         # Multipart uploads do not support create-if-absent, and interrupted ones would leave parts behind.
         content.seek(0)
-        with _translate_errors(NOT_STORED):
+        with _translate_errors(WRITE_FAILED):
             obstore.put(self.objects, name, content.read(), mode=mode, use_multipart=False)
 
 
@@ -116,7 +116,7 @@ def _uses_http(endpoint: str) -> bool:
 
 
 @contextmanager
-def _translate_errors(failure: str) -> Iterator[None]:
+def _translate_errors(message: str) -> Iterator[None]:
     """Convert errors of the store to domain errors. Endpoint and names appear in the log only."""
     try:
         yield
@@ -128,4 +128,4 @@ def _translate_errors(failure: str) -> Iterator[None]:
             raise NotFound("the file is not in the store", code="file_lost") from None
         reason = code[1] if code else str(problem).partition("\n")[0]
         log.warning("storage_unavailable", problem=type(problem).__name__, reason=reason)
-        raise Unavailable(failure, code="storage_unavailable") from problem
+        raise Unavailable(message, code="storage_unavailable") from problem

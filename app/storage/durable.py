@@ -21,10 +21,10 @@ def write_atomically(path: Path, content: IO[bytes], *, mode: int = 0o600) -> No
         except BaseException:
             Path(file.name).unlink(missing_ok=True)
             raise
-    fsync_folder(path.parent)
+    sync_folder(path.parent)
 
 
-def fsync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Flush a folder, without which a rename in it may not survive a power cut."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:

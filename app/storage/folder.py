@@ -1,7 +1,7 @@
 """Storage backend for a local folder.
 
-obstore's local store is not used because it calls fsync on neither files nor folders (strace shows open,
-write and link), so that a power cut could lose files whose receipt was issued.
+obstore's local store is not used, because it does not call fsync on files or folders (strace shows open,
+write and link). A power cut could thus lose files for which a team already has a receipt.
 """
 
 from collections.abc import Iterator
@@ -19,9 +19,9 @@ from app.storage.durable import write_atomically
 
 log = structlog.get_logger(__name__)
 
-NOT_READ = N_("the file could not be read")
-NOT_STORED = N_("the file could not be stored")
-NOT_REMOVED = N_("the file could not be removed")
+READ_FAILED = N_("the file could not be read")
+WRITE_FAILED = N_("the file could not be stored")
+REMOVE_FAILED = N_("the file could not be removed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +31,11 @@ class Folder:
     root: Path
 
     def open(self, name: str) -> IO[bytes]:
-        with _translate_errors(NOT_READ):
+        with _translate_errors(READ_FAILED):
             return (self.root / name).open("rb")
 
     def contains(self, name: str) -> bool:
-        with _translate_errors(NOT_READ):
+        with _translate_errors(READ_FAILED):
             try:
                 (self.root / name).stat()
             except FileNotFoundError:
@@ -49,21 +49,21 @@ class Folder:
         return True
 
     def replace(self, name: str, content: IO[bytes]) -> None:
-        with _translate_errors(NOT_STORED):
+        with _translate_errors(WRITE_FAILED):
             # Web, workers and clock may run as different users of one group.
             write_atomically(self.root / name, content, mode=0o640)
 
     def remove(self, name: str) -> None:
-        with _translate_errors(NOT_REMOVED):
+        with _translate_errors(REMOVE_FAILED):
             (self.root / name).unlink(missing_ok=True)
 
     def list_names(self, folder: str) -> list[str]:
-        with _translate_errors(NOT_READ):
+        with _translate_errors(READ_FAILED):
             paths = [path for path in (self.root / folder).rglob("*") if path.is_file()]
         return sorted(path.relative_to(self.root).as_posix() for path in paths)
 
     def check_writable(self) -> None:
-        with _translate_errors(NOT_STORED):
+        with _translate_errors(WRITE_FAILED):
             self.root.mkdir(parents=True, exist_ok=True)
             with NamedTemporaryFile(dir=self.root, prefix=".check-") as file:
                 file.write(b"anoncup")
@@ -71,7 +71,7 @@ class Folder:
 
 
 @contextmanager
-def _translate_errors(failure: str) -> Iterator[None]:
+def _translate_errors(message: str) -> Iterator[None]:
     """Convert errors of the disk to domain errors. The path appears in the log only."""
     try:
         yield
@@ -79,4 +79,4 @@ def _translate_errors(failure: str) -> Iterator[None]:
         raise NotFound("the file is not in the store", code="file_lost") from None
     except OSError as problem:
         log.warning("storage_unavailable", reason=str(problem))
-        raise Unavailable(failure, code="storage_unavailable") from problem
+        raise Unavailable(message, code="storage_unavailable") from problem

@@ -1,6 +1,6 @@
 """Staging area for files that await a decision.
 
-Files are stored by the day of their arrival; those from before yesterday are removed.
+Files are stored in a folder for each day; those from before yesterday are removed.
 """
 
 import re

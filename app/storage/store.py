@@ -14,13 +14,13 @@ import structlog
 from anoncup.errors import InvalidInput, NotFound, Unavailable
 from app.config import get_settings
 from app.storage.backend import StorageBackend
-from app.storage.folder import NOT_READ, Folder
+from app.storage.folder import READ_FAILED, Folder
 
 log = structlog.get_logger(__name__)
 
 CHUNK_BYTES = 1 << 18
 
-_override: list["Store"] = []
+_store_override: list["Store"] = []
 """Holds the store of this process if it differs from that of the settings."""
 
 
@@ -114,7 +114,7 @@ def _hash_file(file: IO[bytes]) -> str:
         for chunk in _iterate_chunks(file):
             sha256.update(chunk)
     except OSError as problem:
-        raise Unavailable(NOT_READ, code="storage_unavailable") from problem
+        raise Unavailable(READ_FAILED, code="storage_unavailable") from problem
     return sha256.hexdigest()
 
 
@@ -125,12 +125,12 @@ def _iterate_chunks(file: IO[bytes]) -> Iterator[bytes]:
 
 def get_store() -> Store:
     """Return the store of this process."""
-    return _override[0] if _override else open_store(get_settings().storage_location)
+    return _store_override[0] if _store_override else open_store(get_settings().storage_location)
 
 
 def use_backend(backend: StorageBackend) -> None:
     """Use the backend for this process instead of the one in the settings."""
-    _override[:] = [Store(backend)]
+    _store_override[:] = [Store(backend)]
 
 
 @lru_cache(maxsize=8)

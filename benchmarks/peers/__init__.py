@@ -1,6 +1,6 @@
 """Compare our functions with common alternatives: ``python -m benchmarks.peers [--large]``.
 
-All use one thread. The variables must be set before other packages are imported.
+Everything runs in one thread. The environment variables only work if they are set before numpy is imported.
 """
 
 import os

@@ -19,11 +19,11 @@ from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
 from anoncup.geometry import kernels
 from anoncup.plugins import TRACKS
-from anoncup.tracks.microdata.example import ROWS, household_table
+from anoncup.tracks.microdata.example import DEFAULT_ROWS, generate_households
 from anoncup.tracks.transactions.baskets import distance_matrix
 from anoncup.tracks.transactions.release import TransactionTarget
 from benchmarks.peers import baskets, linkage, tables
-from benchmarks.peers.duel import HEAD, Duel, DuelOutcome, run_duel
+from benchmarks.peers.duel import HEADER, Duel, DuelOutcome, run_duel
 from benchmarks.peers.inputs import (
     Microdata,
     get_reference_folder,
@@ -40,13 +40,14 @@ from benchmarks.peers.inputs import list_microdata as real_and_generated
 
 @dataclass(frozen=True, slots=True)
 class SuiteSize:
-    """Sizes of the inputs: ``rows`` of most tables, and ``many`` of those that are only grouped.
+    """Sizes of the inputs.
 
-    A slow peer gets one row in ``…_part``.
+    ``rows`` is the size of most tables, and ``grouped_rows`` that of tables whose rows are only grouped. A
+    slow peer gets only every ``…_part``-th row.
     """
 
-    rows: int = ROWS
-    many: int = 100_000
+    rows: int = DEFAULT_ROWS
+    grouped_rows: int = 100_000
     customers: int = 400
     dict_part: int = 20
     loop_part: int = 20
@@ -54,15 +55,15 @@ class SuiteSize:
     turns: int = 5
 
 
-SHORT = SuiteSize()
-LARGE = SuiteSize(many=1_000_000, dict_part=1, loop_part=1, multiset_part=10)
+SHORT_SUITE = SuiteSize()
+LARGE_SUITE = SuiteSize(grouped_rows=1_000_000, dict_part=1, loop_part=1, multiset_part=10)
 
 DuelCase = tuple[Duel, str, Any, list[Any]]
-"""A duel, the name of the data, the case, and hostile cases."""
+"""A duel, the name of its data, the case to time, and hostile cases for comparing the answers only."""
 
 
 def _list_cases(size: SuiteSize) -> Iterator[DuelCase]:
-    """Yield all duels with their data, which is created when needed."""
+    """Yield all duels. Their data is only created when it is needed."""
     hostile: list[Any] = list(make_hostile_targets())
     for table in real_and_generated(size.rows):
         yield from _list_linkage_cases(table, size, hostile)
@@ -83,10 +84,12 @@ def _list_linkage_cases(table: Microdata, size: SuiteSize, hostile: list[Any]) -
 
 
 def _list_grouping_cases(size: SuiteSize, hostile: list[Any]) -> Iterator[DuelCase]:
-    many = make_microdata(f"generated, {size.many:,} rows", household_table(size.many))
+    large_table = make_microdata(
+        f"generated, {size.grouped_rows:,} rows", generate_households(size.grouped_rows)
+    )
     for duel in tables.build_k_duels():
-        yield duel, many.name, many.matched, hostile
-    yield tables.build_cross_duel(2.5), many.name, many.matched, []
+        yield duel, large_table.name, large_table.matched, hostile
+    yield tables.build_cross_duel(2.5), large_table.name, large_table.matched, []
 
 
 def _list_customer_cases(size: SuiteSize) -> Iterator[DuelCase]:
@@ -108,7 +111,7 @@ def _list_customer_cases(size: SuiteSize) -> Iterator[DuelCase]:
 
 
 def _prepare_customer_upload(target: TransactionTarget) -> tables.PreparedUpload:
-    """Return a transaction release as an upload. Its secret does not affect the time and is arbitrary."""
+    """Return a transaction release as an upload. The secret does not affect the time and is arbitrary."""
     rules, track = parse_competition(template(2016)), TRACKS["transactions"]
     return tables.prepare_upload(
         rules, target.original.tables, track.files_of(target.tables), np.arange(target.rows)
@@ -133,13 +136,13 @@ def run_duels(size: SuiteSize, only: str = "") -> list[DuelOutcome]:
         f"{time.strftime('%Y-%m-%d', time.gmtime())}, {_describe_machine()}; "
         f"median of {size.turns} turns, one thread"
     )
-    print(format_row(HEAD), format_row(tuple("---" for _ in HEAD)), sep="\n", flush=True)
+    print(format_row(HEADER), format_row(tuple("---" for _ in HEADER)), sep="\n", flush=True)
     outcomes = []
     for duel, data, case, hostile in _list_cases(size):
         if only not in f"{duel.task} {duel.peer} {data}":
             continue
         outcomes.append(run_duel(duel, data, case, hostile, turns=size.turns))
-        print(format_row(outcomes[-1].cells()), flush=True)
+        print(format_row(outcomes[-1].format_cells()), flush=True)
     return outcomes
 
 
@@ -153,7 +156,8 @@ def summarize(outcomes: Iterable[DuelOutcome]) -> list[str]:
             )
     rows = [format_row(("task", "beside", "goal", "measured")), format_row(("---",) * 4)]
     return rows + [
-        format_row((*goal, "; ".join(map(_describe_outcome, group)))) for goal, group in by_goal.items()
+        format_row((*goal, "; ".join(map(_describe_outcome, goal_outcomes))))
+        for goal, goal_outcomes in by_goal.items()
     ]
 
 
@@ -168,7 +172,7 @@ def main() -> None:
     options = parser.parse_args()
     kernels.load()
     start = time.perf_counter()
-    outcomes = run_duels(LARGE if options.large else SHORT, options.only)
+    outcomes = run_duels(LARGE_SUITE if options.large else SHORT_SUITE, options.only)
     print("", *summarize(outcomes), sep="\n")
     outcomes_with_goal = [outcome for outcome in outcomes if outcome.duel.goal is not None]
     met_count = sum(outcome.is_met for outcome in outcomes_with_goal)

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from anoncup.excessive.certified_bounds import certified_bounds
 from anoncup.geometry.arrays import FloatArray, IntArray, SparseCounts
 from anoncup.tracks.transactions.attackers.baskets import jaccard, jaccard_quantity
-from anoncup.tracks.transactions.baskets import widen
+from anoncup.tracks.transactions.baskets import add_empty_columns
 from anoncup.tracks.transactions.release import TransactionTarget
 from benchmarks.peers.duel import Duel, SpeedGoal
 from benchmarks.peers.inputs import select_baskets
@@ -60,15 +60,15 @@ def _attack_with_dicts(target: TransactionTarget) -> IntArray:
 def _attack_with_product(target: TransactionTarget) -> IntArray:
     """Attack with a sparse matrix product, which gives the sizes of all intersections."""
     anonymized = target.baskets.sign()
-    original = widen(target.original.baskets.sign(), anonymized.shape[1])
+    original = add_empty_columns(target.original.baskets.sign(), anonymized.shape[1])
     sizes, transposed = np.diff(original.indptr), original.astype(np.int32).T.tocsr()
     rows = np.full(anonymized.shape[0], -1, dtype=np.int64)
     for first in range(0, anonymized.shape[0], _BLOCK):
         part = anonymized[first : first + _BLOCK].astype(np.int32)
-        own = np.diff(part.indptr)
+        sizes_of_part = np.diff(part.indptr)
         shared = csr_array(part @ transposed).toarray()
-        scores = shared / np.maximum(own[:, None] + sizes - shared, 1)
-        rows[first : first + _BLOCK] = np.where(own > 0, scores.argmax(axis=1), -1)
+        scores = shared / np.maximum(sizes_of_part[:, None] + sizes - shared, 1)
+        rows[first : first + _BLOCK] = np.where(sizes_of_part > 0, scores.argmax(axis=1), -1)
     return rows
 
 
@@ -99,27 +99,30 @@ def _solve_one_assignment(distances: FloatArray) -> float:
     return float(costs[rows, columns].sum())
 
 
-SET, MULTISET = partial(_attack_uncached, attack=jaccard), partial(_attack_uncached, attack=jaccard_quantity)
+SET_ATTACK, MULTISET_ATTACK = (
+    partial(_attack_uncached, attack=jaccard),
+    partial(_attack_uncached, attack=jaccard_quantity),
+)
 
 
 def build_small_duels() -> list[Duel]:
     """Return the duels for 400 customers."""
     return [
-        Duel("Jaccard", "sets", SET, _attack_with_sets, SpeedGoal(250)),
-        Duel("Jaccard", "sets, sizes cached", SET, _attack_with_sized_sets, SpeedGoal(55)),
-        Duel("Jaccard", "scipy sparse product", SET, _attack_with_product),
-        Duel("multiset Jaccard", "dict loop", MULTISET, _attack_with_dicts, SpeedGoal(250)),
+        Duel("Jaccard", "sets", SET_ATTACK, _attack_with_sets, SpeedGoal(250)),
+        Duel("Jaccard", "sets, sizes cached", SET_ATTACK, _attack_with_sized_sets, SpeedGoal(55)),
+        Duel("Jaccard", "scipy sparse product", SET_ATTACK, _attack_with_product),
+        Duel("multiset Jaccard", "dict loop", MULTISET_ATTACK, _attack_with_dicts, SpeedGoal(250)),
     ]
 
 
 def build_large_duels(part: int) -> list[Duel]:
     """Return the duels for 4,334 customers. The dict loop gets one basket in ``part``."""
     return [
-        Duel("Jaccard", "scipy sparse product", SET, _attack_with_product, SpeedGoal(5)),
+        Duel("Jaccard", "scipy sparse product", SET_ATTACK, _attack_with_product, SpeedGoal(5)),
         Duel(
             "multiset Jaccard",
             "dict loop",
-            MULTISET,
+            MULTISET_ATTACK,
             _attack_with_dicts,
             SpeedGoal(700),
             part=part,

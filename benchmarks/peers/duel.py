@@ -1,7 +1,7 @@
 """Compare the answers and speed of one of our functions and a peer's on the same data.
 
-The functions alternate, so that other load affects both, and neither finds the CPU cache as it left it. The
-reported ratio is the median over the turns.
+The two functions run in turns. Thus other load affects both, and neither profits from a CPU cache that it has
+filled itself. The reported ratio is the median over the turns.
 """
 
 import gc
@@ -22,7 +22,7 @@ MIN_SECONDS = 0.3
 
 @dataclass(frozen=True, slots=True)
 class SpeedGoal:
-    """At least ``factor`` times faster than the peer or, with ``at_most``, at most that much slower."""
+    """A goal: ``factor`` times faster than the peer or, with ``at_most``, at most ``factor`` times slower."""
 
     factor: float
     at_most: bool = False
@@ -30,7 +30,7 @@ class SpeedGoal:
     def __str__(self) -> str:
         return f"{'<=' if self.at_most else '>='} {self.factor:g}x"
 
-    def missed_by(self, ratio: float) -> float:
+    def compute_shortfall(self, ratio: float) -> float:
         """Return how many times better the ratio would have to be; 1 or less if the goal is met."""
         return ratio / self.factor if self.at_most else self.factor / ratio
 
@@ -92,20 +92,20 @@ class DuelOutcome:
     our_ms: float
     peer_ms: float
     ratio: float
-    differing: int
-    differing_hostile: int
+    difference_count: int
+    hostile_difference_count: int
 
     @property
     def is_met(self) -> bool:
-        return self.duel.goal is None or self.duel.goal.missed_by(self.ratio) <= 1
+        return self.duel.goal is None or self.duel.goal.compute_shortfall(self.ratio) <= 1
 
     @property
     def verdict(self) -> str:
         if self.duel.goal is None:
             return ""
-        return "met" if self.is_met else f"missed {self.duel.goal.missed_by(self.ratio):.3g}x"
+        return "met" if self.is_met else f"missed {self.duel.goal.compute_shortfall(self.ratio):.3g}x"
 
-    def cells(self) -> tuple[str, ...]:
+    def format_cells(self) -> tuple[str, ...]:
         goal = self.duel.goal
         sampled = f" (1/{self.duel.part})" if self.duel.part > 1 else ""
         return (
@@ -117,24 +117,26 @@ class DuelOutcome:
             f"{self.ratio:.3g}x",
             str(goal or ""),
             self.verdict,
-            f"{self.differing} / {self.differing_hostile}",
+            f"{self.difference_count} / {self.hostile_difference_count}",
         )
 
 
-HEAD = ("task", "data", "ours ms", "peer", "peer ms", "ratio", "goal", "", "differ: data / hostile")
+HEADER = ("task", "data", "ours ms", "peer", "peer ms", "ratio", "goal", "", "differ: data / hostile")
 
 
 def run_duel(
     duel: Duel, data: str, case: Any, hostile: Iterable[Any] = (), *, turns: int = _DEFAULT_TURNS
 ) -> DuelOutcome:
     """Compare the answers of both functions, then their times in alternating turns."""
-    differing = duel.compare_answers(case, duel.part)
-    differing_hostile = sum(duel.compare_answers(hostile_case) for hostile_case in hostile)
+    difference_count = duel.compare_answers(case, duel.part)
+    hostile_difference_count = sum(duel.compare_answers(hostile_case) for hostile_case in hostile)
     times = _time_turns(duel, case, turns)
     is_slowdown = duel.goal is not None and duel.goal.at_most
     ratios = [our_ms / peer_ms if is_slowdown else peer_ms / our_ms for our_ms, peer_ms in times]
     our_ms, peer_ms = (1000 * statistics.median(hostile_case) for hostile_case in zip(*times, strict=True))
-    return DuelOutcome(duel, data, our_ms, peer_ms, statistics.median(ratios), differing, differing_hostile)
+    return DuelOutcome(
+        duel, data, our_ms, peer_ms, statistics.median(ratios), difference_count, hostile_difference_count
+    )
 
 
 def _time_turns(duel: Duel, case: Any, min_turns: int) -> list[tuple[float, float]]:
@@ -158,14 +160,16 @@ def _make_peer_timer(duel: Duel, case: Any) -> Callable[[], float]:
     sample, empty = duel.select_rows(case, slice(None, None, duel.part)), duel.select_rows(case, slice(0))
 
     def extrapolate() -> float:
-        fixed = measure_seconds(duel.peer_function, empty)
-        return fixed + duel.part * max(measure_seconds(duel.peer_function, sample) - fixed, 0.0)
+        fixed_seconds = measure_seconds(duel.peer_function, empty)
+        return fixed_seconds + duel.part * max(
+            measure_seconds(duel.peer_function, sample) - fixed_seconds, 0.0
+        )
 
     return extrapolate
 
 
-def measure_seconds(work: Callable[[Any], Any], case: Any) -> float:
+def measure_seconds(function: Callable[[Any], Any], case: Any) -> float:
     """Return the CPU seconds of a call, which do not include waiting for other processes."""
     start = time.process_time()
-    work(case)
+    function(case)
     return time.process_time() - start

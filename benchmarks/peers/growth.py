@@ -1,7 +1,7 @@
 """Measure time and memory by number of rows: ``python -m benchmarks.peers.growth [--large]``.
 
 Each size is measured in separate processes, which parse files as a worker does. The peak is the memory of the
-process that scores. Times are CPU seconds, because sizes cannot alternate.
+process that scores. Times are CPU seconds, because the sizes are measured one after the other.
 """
 
 import argparse
@@ -27,24 +27,24 @@ from anoncup.geometry import kernels
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.tables.csv_text import write_csv
-from anoncup.tracks.microdata.example import household_columns, household_table
-from anoncup.tracks.microdata.release import prepare, target_of
+from anoncup.tracks.microdata.example import generate_households, get_household_columns
+from anoncup.tracks.microdata.release import build_target, prepare
 from benchmarks.peers.inputs import make_microdata, make_unmatched
-from benchmarks.peers.linkage import attack_by_codes, attack_uncached
+from benchmarks.peers.linkage import attack_euc1, attack_euc2
 
-SHORT = (2_083, 8_333, 33_332)
-LARGE = (8_333, 83_330, 250_000, 1_000_000)
+SHORT_SIZES = (2_083, 8_333, 33_332)
+LARGE_SIZES = (8_333, 83_330, 250_000, 1_000_000)
 TIMEOUT_S = 900
-GOALS = {"EUC1": 1.25, "EUC2, none matched": 1.45, "parse + whole evaluation": 1.25}
-_PEAK_MB = 1024
-REPEATS, ENOUGH_SECONDS = 5, 1.0
+MAX_EXPONENTS = {"EUC1": 1.25, "EUC2, none matched": 1.45, "parse + whole evaluation": 1.25}
+_MAX_PEAK_MB = 1024
+REPEATS, MAX_MEASURING_S = 5, 1.0
 
 Times = dict[str, float]
 
 
 def make_files(folder: Path, rows: int) -> None:
     """Write an original, a release and its source rows to ``folder``."""
-    table = household_table(rows)
+    table = generate_households(rows)
     data = make_microdata("", table)
     (folder / "original").write_bytes(write_csv(table))
     (folder / "anonymized").write_bytes(data.files["anonymized"])
@@ -55,10 +55,10 @@ def time_attacks(folder: Path) -> None:
     """Print a line with the seconds of EUC1 and one with those of EUC2."""
     kernels.warm_scoring()
     table, released = _parse(folder, _load_rules())
-    target = target_of(prepare(table, household_columns()), released)
-    _print_time("EUC1", lambda: attack_by_codes(target, len(target.original.columns.quasi_identifiers)))
+    target = build_target(prepare(table, get_household_columns()), released)
+    _print_time("EUC1", lambda: attack_euc1(target, len(target.original.columns.quasi_identifiers)))
     unmatched_target = make_unmatched(target)
-    _print_time("EUC2, none matched", lambda: attack_uncached(unmatched_target))
+    _print_time("EUC2, none matched", lambda: attack_euc2(unmatched_target))
 
 
 def time_scoring(folder: Path) -> None:
@@ -88,29 +88,29 @@ def _parse(folder: Path, rules: Rules) -> tuple[pd.DataFrame, pd.DataFrame]:
     return table, released
 
 
-def _print_time(task: str, work: Callable[[], Any]) -> None:
+def _print_time(task: str, function: Callable[[], Any]) -> None:
     samples: list[float] = []
-    while len(samples) < REPEATS and sum(samples) < ENOUGH_SECONDS:
+    while len(samples) < REPEATS and sum(samples) < MAX_MEASURING_S:
         start = time.process_time()
-        work()
+        function()
         samples.append(time.process_time() - start)
     print(f"{task}\t{statistics.median(samples)}", flush=True)
 
 
-def measure(rows: int, *, limit_s: float = TIMEOUT_S) -> Times:
+def measure(rows: int, *, timeout_s: float = TIMEOUT_S) -> Times:
     """Return the seconds by task and the peak memory, without tasks that exceeded the time limit."""
     with tempfile.TemporaryDirectory() as folder:
         _run_step("make", folder, rows, None)
-        return parse_output("".join(_run_step(step, folder, rows, limit_s) for step in ("attack", "score")))
+        return parse_output("".join(_run_step(step, folder, rows, timeout_s) for step in ("attack", "score")))
 
 
-def _run_step(step: str, folder: str, rows: int, limit_s: float | None) -> str:
+def _run_step(step: str, folder: str, rows: int, timeout_s: float | None) -> str:
     """Run a step in a process; return its output until it ended or timed out."""
     command = [sys.executable, "-m", "benchmarks.peers.growth", "--step", step, folder, "--rows", str(rows)]
     try:
-        return subprocess.run(command, check=True, stdout=subprocess.PIPE, timeout=limit_s).stdout.decode()
-    except subprocess.TimeoutExpired as timeout:
-        return (timeout.stdout or b"").decode()
+        return subprocess.run(command, check=True, stdout=subprocess.PIPE, timeout=timeout_s).stdout.decode()
+    except subprocess.TimeoutExpired as expired:
+        return (expired.stdout or b"").decode()
 
 
 def parse_output(output: str) -> Times:
@@ -124,22 +124,22 @@ def fit_exponent(seconds: Mapping[int, float]) -> float:
     return float(np.polyfit(rows, times, 1)[0])
 
 
-def report(sizes: Sequence[int], *, limit_s: float = TIMEOUT_S) -> None:
-    print("| rows | " + " | ".join(f"{task}, s" for task in GOALS) + " | peak MB |")
-    print("| --- " * (len(GOALS) + 2) + "|", flush=True)
+def report(sizes: Sequence[int], *, timeout_s: float = TIMEOUT_S) -> None:
+    print("| rows | " + " | ".join(f"{task}, s" for task in MAX_EXPONENTS) + " | peak MB |")
+    print("| --- " * (len(MAX_EXPONENTS) + 2) + "|", flush=True)
     by_rows: dict[int, Times] = {}
     for rows in sizes:
-        by_rows[rows] = times = measure(rows, limit_s=limit_s)
-        cells = [f"{times.get(task, math.inf):.3g}" for task in (*GOALS, "peak MB")]
+        by_rows[rows] = times = measure(rows, timeout_s=timeout_s)
+        cells = [f"{times.get(task, math.inf):.3g}" for task in (*MAX_EXPONENTS, "peak MB")]
         print(f"| {rows:,} | {' | '.join(cells)} |", flush=True)
-    for task, max_exponent in GOALS.items():
+    for task, max_exponent in MAX_EXPONENTS.items():
         seconds = {rows: times[task] for rows, times in by_rows.items() if task in times}
         if len(seconds) > 1:
-            power = fit_exponent(seconds)
-            verdict = "met" if power <= max_exponent else f"missed by n^{power - max_exponent:.2f}"
-            print(f"{task}: n^{power:.2f} up to {max(seconds):,} rows; goal n^{max_exponent}: {verdict}")
+            exponent = fit_exponent(seconds)
+            verdict = "met" if exponent <= max_exponent else f"missed by n^{exponent - max_exponent:.2f}"
+            print(f"{task}: n^{exponent:.2f} up to {max(seconds):,} rows; goal n^{max_exponent}: {verdict}")
     peak = max(times.get("peak MB", math.inf) for times in by_rows.values())
-    print(f"peak {peak:.0f} MB at most; goal {_PEAK_MB} at a million rows")
+    print(f"peak {peak:.0f} MB at most; goal {_MAX_PEAK_MB} at a million rows")
 
 
 def main() -> None:
@@ -149,7 +149,7 @@ def main() -> None:
     parser.add_argument("--step", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.step is None:
-        report([options.rows] if options.rows else LARGE if options.large else SHORT)
+        report([options.rows] if options.rows else LARGE_SIZES if options.large else SHORT_SIZES)
         return
     step, folder = options.step[0], Path(options.step[1])
     if step == "make":

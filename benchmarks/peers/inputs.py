@@ -14,17 +14,17 @@ from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.tables.csv_text import write_csv
-from anoncup.tracks.microdata.example import ROWS, household_columns, household_table
-from anoncup.tracks.microdata.release import MicrodataTarget, prepare, target_of
+from anoncup.tracks.microdata.example import DEFAULT_ROWS, generate_households, get_household_columns
+from anoncup.tracks.microdata.release import MicrodataTarget, build_target, prepare
 from anoncup.tracks.transactions import release
-from anoncup.tracks.transactions.example import derive_tc400, split_tables, tc400
+from anoncup.tracks.transactions.example import derive_tc400, load_tc400, split_tables
 from anoncup.tracks.transactions.release import TransactionTarget
 from anoncup.tracks.transactions.tables import TransactionTables
 
 _REAL_FILE = "microdata_8333x25.csv"
 _RETAIL_FILE = "online_retail.parquet"
 _NOISE = 0.1
-_KEPT_SHARE = 0.9
+_KEPT_RECORD_SHARE = 0.9
 
 
 def get_reference_folder() -> Path | None:
@@ -35,7 +35,7 @@ def get_reference_folder() -> Path | None:
 
 @dataclass(frozen=True, slots=True)
 class Microdata:
-    """A table X and two releases: one with quasi-identifiers of X, and one with values that X lacks."""
+    """A table X and two releases: one with quasi-identifiers of X, one with values that do not occur in X."""
 
     name: str
     rules: Rules
@@ -59,7 +59,7 @@ def make_microdata(name: str, table: pd.DataFrame) -> Microdata:
     method = track.methods["add_noise"]
     noisy = track.anonymize(method, table, rules, rng, {"strength": _NOISE})
     released, source = track.shuffle(*noisy, rng=rng)
-    target = target_of(prepare(table, household_columns()), released)
+    target = build_target(prepare(table, get_household_columns()), released)
     return Microdata(
         name,
         rules,
@@ -73,17 +73,17 @@ def make_microdata(name: str, table: pd.DataFrame) -> Microdata:
 def load_real_table(folder: Path) -> pd.DataFrame:
     """Load the real table under the template's names: 13 quasi-identifiers, 12 sensitive columns."""
     table = pd.read_csv(folder / _REAL_FILE, dtype=str, keep_default_na=False)
-    roles = household_columns()
+    roles = get_household_columns()
     table.columns = pd.Index([*roles.quasi_identifiers, *roles.sensitive])
     return table.astype(dict.fromkeys(roles.sensitive, float))
 
 
-def list_microdata(rows: int = ROWS) -> Iterator[Microdata]:
+def list_microdata(rows: int = DEFAULT_ROWS) -> Iterator[Microdata]:
     """Yield the real table, if there is one, and the generated one."""
     folder = get_reference_folder()
     if folder is not None:
         yield make_microdata("real", load_real_table(folder).head(rows))
-    yield make_microdata("generated", household_table(rows))
+    yield make_microdata("generated", generate_households(rows))
 
 
 def load_retail(folder: Path) -> TransactionTables:
@@ -95,25 +95,25 @@ def make_customer_target(name: str, tables: TransactionTables) -> tuple[str, Tra
     """Return the name and a shuffled release with a tenth of the records deleted."""
     track, rng = TRACKS["transactions"], np.random.default_rng(0)
     row_positions = np.sort(
-        rng.permutation(len(tables.transactions))[: int(_KEPT_SHARE * len(tables.transactions))]
+        rng.permutation(len(tables.transactions))[: int(_KEPT_RECORD_SHARE * len(tables.transactions))]
     )
     records = tables.transactions.iloc[row_positions].reset_index(drop=True)
-    whole = np.arange(len(tables.customers))
-    released, _ = track.shuffle(replace(tables, transactions=records), whole, rng=rng)
-    return name, release.target_of(release.prepare(tables), released)
+    all_customers = np.arange(len(tables.customers))
+    released, _ = track.shuffle(replace(tables, transactions=records), all_customers, rng=rng)
+    return name, release.build_target(release.prepare(tables), released)
 
 
 def make_shipped_target(max_customers: int) -> tuple[str, TransactionTarget]:
     """Return a release of TC400's first ``max_customers`` customers."""
-    all_tables = tc400()
+    all_tables = load_tc400()
     people = all_tables.customers.head(max_customers)
-    is_theirs = all_tables.transactions["customer_id"].isin(people["customer_id"])
+    is_included = all_tables.transactions["customer_id"].isin(people["customer_id"])
     return make_customer_target(
-        "TC400", TransactionTables(people, all_tables.transactions[is_theirs].reset_index(drop=True))
+        "TC400", TransactionTables(people, all_tables.transactions[is_included].reset_index(drop=True))
     )
 
 
-_HOSTILE: dict[str, tuple[float, ...]] = {
+_HOSTILE_VALUES: dict[str, tuple[float, ...]] = {
     "ties": (0.0, 1.0, 2.0),
     "duplicates": (3.5, 1e6),
     "constant": (7.0,),
@@ -127,7 +127,7 @@ _HOSTILE: dict[str, tuple[float, ...]] = {
 def make_hostile_targets(rows: int = 60) -> Iterator[MicrodataTarget]:
     """Yield targets with many equal rows and distances, extreme values, and tables of one row."""
     rng = np.random.default_rng(7)
-    for values in _HOSTILE.values():
+    for values in _HOSTILE_VALUES.values():
         yield _make_target(_make_hostile_table(values, rows, rng), _make_hostile_table(values, rows, rng))
     for original_rows, anonymized_rows in ((1, 1), (1, 5), (5, 1)):
         yield _make_target(
@@ -138,11 +138,11 @@ def make_hostile_targets(rows: int = 60) -> Iterator[MicrodataTarget]:
 
 def make_unmatched(target: MicrodataTarget) -> MicrodataTarget:
     """Return the target with quasi-identifiers that no row of X has."""
-    return target_of(target.original, target.anonymized.assign(SetaiKubun="unknown"))
+    return build_target(target.original, target.anonymized.assign(SetaiKubun="unknown"))
 
 
 def _make_hostile_table(values: tuple[float, ...], rows: int, rng: np.random.Generator) -> pd.DataFrame:
-    roles = household_columns()
+    roles = get_household_columns()
     # Several classes, but few: the first three columns have two values each, the others one.
     texts = {
         name: rng.choice(["a", "b"], rows) if position < 3 else ["c"] * rows
@@ -153,7 +153,7 @@ def _make_hostile_table(values: tuple[float, ...], rows: int, rng: np.random.Gen
 
 
 def _make_target(original: pd.DataFrame, anonymized: pd.DataFrame) -> MicrodataTarget:
-    return target_of(prepare(original, household_columns()), anonymized)
+    return build_target(prepare(original, get_household_columns()), anonymized)
 
 
 def make_hostile_customers() -> Iterator[TransactionTarget]:
@@ -166,7 +166,7 @@ def make_hostile_customers() -> Iterator[TransactionTarget]:
         (6, 2, 10**9),
     ):
         original = release.prepare(_make_purchases(original_count, 12, max_quantity, rng))
-        yield release.target_of(original, _make_purchases(anonymized_count, 14, max_quantity, rng))
+        yield release.build_target(original, _make_purchases(anonymized_count, 14, max_quantity, rng))
 
 
 def _make_purchases(
@@ -193,5 +193,5 @@ def _make_purchases(
 
 
 def select_baskets(target: TransactionTarget, rows: slice) -> TransactionTarget:
-    """Return a target with some baskets of M' and all of M. Basket attackers read nothing else."""
+    """Return a target with some baskets of M' and all of M, which is all that basket attackers read."""
     return replace(target, baskets=target.baskets[rows], memo={})

@@ -40,11 +40,11 @@ def _list_quasi_identifiers(target: MicrodataTarget, columns: int) -> tuple[str,
     return tuple(target.original.columns.quasi_identifiers[:columns])
 
 
-def attack_by_codes(target: MicrodataTarget, columns: int) -> IntArray:
+def attack_euc1(target: MicrodataTarget, columns: int) -> IntArray:
     return euc1(copy_without_caches(target), quasi_identifiers=_list_quasi_identifiers(target, columns))
 
 
-def _attack_prepared(target: MicrodataTarget) -> IntArray:
+def _attack_euc1_prepared(target: MicrodataTarget) -> IntArray:
     return euc1(_copy_without_target_cache(target))
 
 
@@ -83,12 +83,12 @@ def _link_with_merge(target: MicrodataTarget, original: pd.DataFrame, anonymized
     original_rows = original.assign(i=np.arange(len(original)))
     pairs = anonymized_rows.merge(original_rows, on=list(original.columns))
     j, i = pairs["j"].to_numpy(), pairs["i"].to_numpy()
-    total = _sum_squared_differences(target.original.values.T[:, i], target.values.T[:, j])
-    order = np.lexsort((i, total, j))
+    squared_distances = _sum_squared_differences(target.original.values.T[:, i], target.values.T[:, j])
+    order = np.lexsort((i, squared_distances, j))
     j, i = j[order], i[order]
-    first = np.diff(j, prepend=-1) > 0
+    is_nearest = np.diff(j, prepend=-1) > 0
     rows = np.full(len(anonymized), -1, dtype=np.int64)
-    rows[j[first]] = i[first]
+    rows[j[is_nearest]] = i[is_nearest]
     return rows
 
 
@@ -105,16 +105,16 @@ def _copy_target(target: MicrodataTarget) -> None:
     target.values.copy(order="K")
 
 
-def attack_uncached(target: MicrodataTarget) -> IntArray:
+def attack_euc2(target: MicrodataTarget) -> IntArray:
     return euc2(copy_without_caches(target))
 
 
-def _attack_with_prepared_original(target: MicrodataTarget) -> IntArray:
+def _attack_euc2_prepared(target: MicrodataTarget) -> IntArray:
     return euc2(_copy_without_target_cache(target))
 
 
 def _attack_row_by_row(target: MicrodataTarget) -> IntArray:
-    """Link each row of Y by its distances to all of X, the usual way. numpy sums in its own order."""
+    """Link each row of Y by its distances to all rows of X. numpy may sum in another order than we do."""
     points = target.original.values
     with np.errstate(over="ignore"):
         rows = [int(((points - query) ** 2).sum(axis=1).argmin()) for query in target.values]
@@ -142,14 +142,14 @@ def build_euc1_duels(part: int) -> list[Duel]:
 
     With 6 quasi-identifiers, where classes are large, the dict gets one row in ``part``.
     """
-    codes = "EUC1, {} QIs, of coded columns"
+    task = "EUC1, {} QIs, of coded columns"
     return [
-        _build_duel(codes, "dict", (attack_by_codes, _attack_with_dict), 13, SpeedGoal(60)),
-        _build_duel(codes, "pandas merge", (attack_by_codes, _attack_with_merge), 13, SpeedGoal(10)),
+        _build_duel(task, "dict", (attack_euc1, _attack_with_dict), 13, SpeedGoal(60)),
+        _build_duel(task, "pandas merge", (attack_euc1, _attack_with_merge), 13, SpeedGoal(10)),
         _build_duel(
-            codes,
+            task,
             "dict",
-            (attack_by_codes, _attack_with_dict),
+            (attack_euc1, _attack_with_dict),
             6,
             SpeedGoal(140),
             part=part,
@@ -158,7 +158,7 @@ def build_euc1_duels(part: int) -> list[Duel]:
         Duel(
             "EUC1, 13 QIs, X prepared",
             "memcpy of Y",
-            _attack_prepared,
+            _attack_euc1_prepared,
             _copy_target,
             SpeedGoal(4, at_most=True),
             count_differing=ignore_answers,
@@ -169,8 +169,8 @@ def build_euc1_duels(part: int) -> list[Duel]:
 def _build_duel(
     task: str, peer: str, functions: tuple[Attack, Attack], columns: int, goal: SpeedGoal, **options: Any
 ) -> Duel:
-    ours, peer_function = (partial(function, columns=columns) for function in functions)
-    return Duel(task.format(columns), peer, ours, peer_function, goal, **options)
+    our_function, peer_function = (partial(function, columns=columns) for function in functions)
+    return Duel(task.format(columns), peer, our_function, peer_function, goal, **options)
 
 
 def build_euc2_duels(part: int) -> list[Duel]:
@@ -179,20 +179,20 @@ def build_euc2_duels(part: int) -> list[Duel]:
         Duel, peer="row loop", peer_function=_attack_row_by_row, part=part, select_rows=select_rows
     )
     return [
-        loop("EUC2, none matched, one shot", our_function=attack_uncached, goal=SpeedGoal(140)),
-        loop("EUC2, none matched, X prepared", our_function=_attack_with_prepared_original),
+        loop("EUC2, none matched, one shot", our_function=attack_euc2, goal=SpeedGoal(140)),
+        loop("EUC2, none matched, X prepared", our_function=_attack_euc2_prepared),
         Duel(
             "EUC2, none matched, one shot",
             "float64 GEMM",
-            attack_uncached,
+            attack_euc2,
             _attack_with_product,
             SpeedGoal(9),
         ),
         Duel(
             "EUC2, none matched, X prepared",
             "float64 GEMM",
-            _attack_with_prepared_original,
+            _attack_euc2_prepared,
             _attack_with_product,
         ),
-        Duel("EUC2, none matched, one shot", "cKDTree", attack_uncached, _attack_with_tree),
+        Duel("EUC2, none matched, one shot", "cKDTree", attack_euc2, _attack_with_tree),
     ]

@@ -23,10 +23,10 @@ from anoncup.tracks.model import Track
 from benchmarks.peers.duel import Duel, SpeedGoal
 from benchmarks.peers.linkage import copy_without_caches
 
-_CROSSED_COLUMNS = 6
+_CROSS_TABLE_COLUMNS = 6
 _SMALL_TASK_ATTACKERS = ("id_rand", "id_sa", "sort", "sa_rank", "sa_nearest", "euc1", "euc2")
 """Attackers of the smaller task: EUC1, EUC2 and E1 to E4."""
-_LARGE_TASK_MEASURES = frozenset({"l_diversity", "t_closeness"})
+_EXCLUDED_MEASURES = frozenset({"l_diversity", "t_closeness"})
 """Measures that the smaller task leaves out. It has U1 to U6, S1 and S2."""
 
 
@@ -56,7 +56,7 @@ def _compute_k_min(target: MicrodataTarget) -> FloatArray:
 def _compute_cross_tables(target: MicrodataTarget) -> FloatArray:
     """Compute U2 of the first sensitive column, and U3, over the template's six columns."""
     release = MicrodataRelease(copy_without_caches(target), np.arange(0))
-    columns = target.original.columns.quasi_identifiers[:_CROSSED_COLUMNS]
+    columns = target.original.columns.quasi_identifiers[:_CROSS_TABLE_COLUMNS]
     return np.array([cross_mean(release, columns=columns), cross_count(release, columns=columns)])
 
 
@@ -67,7 +67,7 @@ def _compute_cross_tables_with_pandas(target: MicrodataTarget) -> FloatArray:
         _crosstab(target.codes, target.values[:, 0]),
         strict=True,
     )
-    cells = float(np.prod([float(width) for width in target.widths[:_CROSSED_COLUMNS]]))
+    cells = float(np.prod([float(width) for width in target.widths[:_CROSS_TABLE_COLUMNS]]))
     gaps = [
         float(original.sub(anonymized, fill_value=0).abs().to_numpy().sum())
         for original, anonymized in (means, counts)
@@ -78,7 +78,7 @@ def _compute_cross_tables_with_pandas(target: MicrodataTarget) -> FloatArray:
 def _crosstab(codes: IntArray, values: FloatArray) -> tuple[pd.DataFrame, pd.DataFrame]:
     columns = [
         pd.Series(column, name=f"q{position}")
-        for position, column in enumerate(codes[:, :_CROSSED_COLUMNS].T)
+        for position, column in enumerate(codes[:, :_CROSS_TABLE_COLUMNS].T)
     ]
     counts = pd.crosstab(columns[:-1], columns[-1])
     means = pd.crosstab(columns[:-1], columns[-1], values=pd.Series(values), aggfunc="mean")
@@ -138,12 +138,12 @@ def prepare_upload(rules: Rules, tables: Any, files: Mapping[str, bytes], source
     return upload
 
 
-def _score_some(upload: PreparedUpload) -> Any:
+def _score_small_task(upload: PreparedUpload) -> Any:
     """Parse the release and compute U1-U6, S1, S2, E1-E4, EUC1 and EUC2."""
     parsed, _ = upload.track.parse_release(upload.files, upload.tables, upload.rules)
     release = upload.track.measure_view(upload.original, parsed, upload.source)
     for name, measure in upload.track.measures.items():
-        if name not in _LARGE_TASK_MEASURES:
+        if name not in _EXCLUDED_MEASURES:
             measure.compute(release, **upload.rules.measure_settings(name).parameters)
     for name in _SMALL_TASK_ATTACKERS:
         upload.track.attackers[name].attack(release.target, **upload.rules.attacker_settings(name).parameters)
@@ -162,10 +162,10 @@ def _read_csv(upload: PreparedUpload) -> list[list[list[str]]]:
     return [list(csv.reader(io.StringIO(content.decode()))) for content in upload.files.values()]
 
 
-def _count_differing_cells(parsed: Any, read: list[list[list[str]]]) -> int:
+def _count_differing_cells(parsed: Any, file_rows: list[list[list[str]]]) -> int:
     """Return how many cells have another value than their text."""
     frames = [parsed] if isinstance(parsed, pd.DataFrame) else [parsed.customers, parsed.transactions]
-    return sum(map(_count_differing, frames, read))
+    return sum(map(_count_differing, frames, file_rows))
 
 
 def _count_differing(frame: pd.DataFrame, rows: list[list[str]]) -> int:
@@ -178,7 +178,7 @@ def _count_differing(frame: pd.DataFrame, rows: list[list[str]]) -> int:
 
 def build_csv_duels(*, include_small_task: bool = True) -> list[Duel]:
     """Return the duels with a CSV reader. ``include_small_task`` adds the smaller task."""
-    tasks = [("parse + EUC1, EUC2, E1-E4, U, S", _score_some, 3.0)] if include_small_task else []
+    tasks = [("parse + EUC1, EUC2, E1-E4, U, S", _score_small_task, 3.0)] if include_small_task else []
     return [
         Duel(
             task,

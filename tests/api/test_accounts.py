@@ -11,18 +11,18 @@ from app.db.models import Invite, Member, Team, User
 from app.db.transaction import transaction
 from tests.support.accounts import (
     PARALLEL_CALLS,
-    call_in_parallel,
     count_rows,
     create_invite,
     get_me,
     list_uses_left,
     request_token,
+    run_in_parallel,
     sign_up,
 )
 from tests.support.arena import PASSWORD, Arena, build_competition_toml
 
 
-def test_a_sign_up_makes_a_person_a_team_and_a_token(arena: Arena) -> None:
+def test_sign_up_creates_user_team_and_token(arena: Arena) -> None:
     response = sign_up(arena.client, create_invite(arena), team="red", name="Rei")
     assert response.status_code == 201
     account = response.json()
@@ -39,9 +39,9 @@ def test_a_sign_up_makes_a_person_a_team_and_a_token(arena: Arena) -> None:
 
 
 @pytest.mark.full
-def test_one_of_ten_parallel_sign_ups_with_one_invite_succeeds(arena: Arena) -> None:
+def test_only_one_of_parallel_sign_ups_uses_a_single_invite(arena: Arena) -> None:
     code = create_invite(arena)
-    responses = call_in_parallel(lambda _: sign_up(arena.client, code))
+    responses = run_in_parallel(lambda _: sign_up(arena.client, code))
     assert sorted(response.status_code for response in responses) == [201] + [422] * 9
     assert {response.json()["code"] for response in responses if response.status_code == 422} == {
         "invalid_invite"
@@ -51,12 +51,12 @@ def test_one_of_ten_parallel_sign_ups_with_one_invite_succeeds(arena: Arena) -> 
     assert list_uses_left() == [0]
 
 
-def test_an_invite_for_three_lets_three_in(arena: Arena) -> None:
+def test_invite_for_three_teams_admits_three(arena: Arena) -> None:
     code = create_invite(arena, uses=3)
     assert [sign_up(arena.client, code).status_code for _ in range(4)] == [201, 201, 201, 422]
 
 
-def test_an_expired_an_unknown_and_a_used_invite_get_the_same_answer(arena: Arena) -> None:
+def test_expired_unknown_and_used_invites_get_the_same_response(arena: Arena) -> None:
     used, expired = create_invite(arena), create_invite(arena)
     assert sign_up(arena.client, used).status_code == 201
     with transaction() as session:
@@ -69,7 +69,7 @@ def test_an_expired_an_unknown_and_a_used_invite_get_the_same_answer(arena: Aren
 
 
 @pytest.mark.parametrize("uses", [0, -1, 1001, 1.5, "many", None, 10**30])
-def test_an_invite_has_one_to_a_thousand_uses(arena: Arena, uses: object) -> None:
+def test_invite_allows_1_to_1000_uses(arena: Arena, uses: object) -> None:
     assert arena.post(f"/competitions/{arena.slug}/invites", json={"uses": uses}).status_code == 422
 
 
@@ -90,7 +90,7 @@ VALID_NAMES = [
 
 
 @pytest.mark.full
-def test_a_team_and_a_person_may_have_any_name(arena: Arena) -> None:
+def test_team_and_user_names_may_contain_any_characters(arena: Arena) -> None:
     code = create_invite(arena, uses=len(VALID_NAMES))
     for name in VALID_NAMES:
         response = sign_up(arena.client, code, team=name, name=name)
@@ -120,7 +120,7 @@ EQUIVALENT_NAMES = [
 
 
 @pytest.mark.full
-def test_names_that_look_alike_are_the_same_name(arena: Arena) -> None:
+def test_equivalent_spellings_are_the_same_name(arena: Arena) -> None:
     code = create_invite(arena, uses=100)
     for first, second in EQUIVALENT_NAMES:
         sign_up(arena.client, code, team=first, name=first)  # fails for repeated names
@@ -131,17 +131,17 @@ def test_names_that_look_alike_are_the_same_name(arena: Arena) -> None:
 
 
 @pytest.mark.full
-def test_two_competitions_may_each_have_a_team_of_the_same_name(client: TestClient) -> None:
+def test_teams_in_different_competitions_may_share_a_name(client: TestClient) -> None:
     for slug in ("one", "two"):
         assert sign_up(client, create_invite(Arena.create(client, slug=slug)), team="red").status_code == 201
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("field", ["team", "name"])
-def test_one_of_ten_parallel_sign_ups_with_the_same_name_succeeds(arena: Arena, field: str) -> None:
+def test_only_one_of_parallel_sign_ups_gets_a_name(arena: Arena, field: str) -> None:
     """Each sign-up has its own invite, so that only the name is contested."""
     codes = [create_invite(arena) for _ in range(PARALLEL_CALLS)]
-    responses = call_in_parallel(lambda number: sign_up(arena.client, codes[number], **{field: "The same"}))
+    responses = run_in_parallel(lambda number: sign_up(arena.client, codes[number], **{field: "The same"}))
     assert sorted(response.status_code for response in responses) == [201] + [409] * 9
     assert sorted(list_uses_left()) == [0] + [1] * 9
     assert count_rows(Team) == 1
@@ -167,7 +167,7 @@ def test_one_of_ten_parallel_sign_ups_with_the_same_name_succeeds(arena: Arena, 
         ({"name": "a\u2800b"}, 422),
     ],
 )
-def test_a_failed_sign_up_does_not_use_the_invite(arena: Arena, fields: dict[str, str], status: int) -> None:
+def test_failed_sign_up_does_not_use_the_invite(arena: Arena, fields: dict[str, str], status: int) -> None:
     assert sign_up(arena.client, create_invite(arena), team="red", name="Rei").status_code == 201
     code = create_invite(arena)
     users = count_rows(User)
@@ -184,19 +184,19 @@ def test_a_failed_sign_up_does_not_use_the_invite(arena: Arena, fields: dict[str
         ("POST", "invites", {"json": {}}),
     ],
 )
-def test_an_organizer_cannot_change_another_organizers_competition(
+def test_organizer_cannot_change_the_competition_of_another(
     arena: Arena, method: str, part: str, content: dict[str, Any]
 ) -> None:
-    other_organizer = Arena.create(arena.client, slug="elsewhere").organizer
+    other_organizer = Arena.create(arena.client, slug="elsewhere").organizer_token
     file_before = arena.get(f"/competitions/{arena.slug}/competition.toml").content
     response = arena.call(method, f"/competitions/{arena.slug}/{part}", token=other_organizer, **content)
     assert (response.status_code, response.json()["code"]) == (403, "not_organizer")
     assert arena.get(f"/competitions/{arena.slug}/competition.toml").content == file_before
 
 
-def test_an_invite_is_valid_for_its_own_competition_only(client: TestClient) -> None:
-    home, elsewhere = (Arena.create(client, slug=slug) for slug in ("here", "there"))
-    account = sign_up(client, create_invite(home)).json()
+def test_invite_is_valid_for_its_own_competition_only(client: TestClient) -> None:
+    arena, other_arena = (Arena.create(client, slug=slug) for slug in ("here", "there"))
+    account = sign_up(client, create_invite(arena)).json()
     assert account["competition"] == "here"
-    assert home.get("/competitions/here/submissions", token=account["token"]).status_code == 200
-    assert elsewhere.get("/competitions/there/submissions", token=account["token"]).status_code == 403
+    assert arena.get("/competitions/here/submissions", token=account["token"]).status_code == 200
+    assert other_arena.get("/competitions/there/submissions", token=account["token"]).status_code == 403

@@ -49,7 +49,7 @@ def list_actions(arena: Arena) -> list[str]:
     return [entry["action"] for entry in arena.get(f"{COMPETITION_PATH}/audit").json()]
 
 
-def test_announcements_are_read_by_everybody_newest_first_and_page_by_page(arena: Arena) -> None:
+def test_anyone_reads_announcements_in_pages_newest_first(arena: Arena) -> None:
     for number in range(5):
         assert announce(arena, {"en": f"news {number}", "ja": f"お知らせ {number}"}).status_code == 201
     pages = read_pages(arena, f"{COMPETITION_PATH}/announcements?limit=2")
@@ -60,7 +60,7 @@ def test_announcements_are_read_by_everybody_newest_first_and_page_by_page(arena
     assert arena.client.get(f"{API}{COMPETITION_PATH}/announcements").json()[0]["text"]["ja"] == "お知らせ 4"
 
 
-def test_an_announcement_may_be_in_one_language_and_keeps_its_lines(arena: Arena) -> None:
+def test_announcement_in_one_language_keeps_its_line_breaks(arena: Arena) -> None:
     announcement = announce(arena, {"ja": "  一行目\r\n二行目\n", "en": None}).json()
     assert announcement["text"] == {"ja": "一行目\n二行目"}
 
@@ -79,20 +79,20 @@ INVALID_TEXTS: list[Any] = [
 ]
 
 
-def test_an_announcement_without_readable_text_is_refused(arena: Arena) -> None:
+def test_announcement_without_readable_text_is_refused(arena: Arena) -> None:
     statuses = [(text, announce(arena, text).status_code) for text in INVALID_TEXTS]
     assert statuses == [(text, 422) for text in INVALID_TEXTS]
     assert arena.get(f"{COMPETITION_PATH}/announcements").json() == []
 
 
-def test_half_a_surrogate_pair_is_refused(arena: Arena) -> None:
+def test_announcement_with_a_lone_surrogate_is_refused(arena: Arena) -> None:
     body = b'{"text": {"en": "\\ud800"}}'
-    headers = {"Authorization": f"Bearer {arena.organizer}", "Content-Type": "application/json"}
+    headers = {"Authorization": f"Bearer {arena.organizer_token}", "Content-Type": "application/json"}
     response = arena.client.post(f"{API}{COMPETITION_PATH}/announcements", content=body, headers=headers)
     assert response.status_code == 422
 
 
-def test_a_withdrawn_announcement_stays_in_the_audit_log_only(arena: Arena) -> None:
+def test_withdrawn_announcement_remains_only_in_the_audit_log(arena: Arena) -> None:
     identifier = announce(arena, {"en": "too early"}).json()["id"]
     assert arena.call("DELETE", f"/announcements/{identifier}").status_code == 204
     assert arena.get(f"{COMPETITION_PATH}/announcements").json() == []
@@ -102,17 +102,17 @@ def test_a_withdrawn_announcement_stays_in_the_audit_log_only(arena: Arena) -> N
     assert withdraw_entry["before"] == post_entry["after"] == {"en": "too early"}
 
 
-def test_acts_of_organizers_are_in_the_audit_log_with_their_changes(arena: Arena) -> None:
+def test_audit_log_records_organizer_actions_with_changes(arena: Arena) -> None:
     code = arena.post(f"{COMPETITION_PATH}/invites", json={"uses": 3}).json()["code"]
-    revised = build_competition_toml(threshold=0.3)
-    assert arena.put(f"{COMPETITION_PATH}/competition.toml", content=revised).status_code == 200
+    revised_file = build_competition_toml(threshold=0.3)
+    assert arena.put(f"{COMPETITION_PATH}/competition.toml", content=revised_file).status_code == 200
     data = write_csv(arena.table.head(20))
     assert arena.put(f"{COMPETITION_PATH}/original/original.csv", content=data).status_code == 200
-    uploaded_again, revision, invited, uploaded, created = arena.get(f"{COMPETITION_PATH}/audit").json()
+    second_upload_entry, revision, invited, uploaded, created = arena.get(f"{COMPETITION_PATH}/audit").json()
     assert (created["action"], created["subject"], created["before"]) == ("competition.create", "small", None)
-    assert uploaded["action"] == uploaded_again["action"] == "original.upload"
-    assert (uploaded["before"], uploaded_again["before"]) == ({}, uploaded["after"])
-    assert len(uploaded_again["after"]["original"]) == 64
+    assert uploaded["action"] == second_upload_entry["action"] == "original.upload"
+    assert (uploaded["before"], second_upload_entry["before"]) == ({}, uploaded["after"])
+    assert len(second_upload_entry["after"]["original"]) == 64
     assert (invited["action"], invited["after"]) == ("invite.create", {"teams": 3})
     assert revision["action"] == "competition.revise"
     assert revision["before"] == created["after"]
@@ -121,7 +121,7 @@ def test_acts_of_organizers_are_in_the_audit_log_with_their_changes(arena: Arena
     assert code not in json.dumps(arena.get(f"{COMPETITION_PATH}/audit").json())
 
 
-def test_a_refused_act_is_not_in_the_audit_log(arena: Arena) -> None:
+def test_refused_action_is_not_in_the_audit_log(arena: Arena) -> None:
     actions_before = list_actions(arena)
     token = arena.get_team_token("red")
     arena.post(f"{COMPETITION_PATH}/announcements", json={"text": {"en": "hi"}}, token=token)
@@ -130,7 +130,7 @@ def test_a_refused_act_is_not_in_the_audit_log(arena: Arena) -> None:
     assert [action for action in list_actions(arena) if action != "invite.create"] == actions_before
 
 
-def test_an_unchanged_file_is_not_in_the_audit_log(arena: Arena) -> None:
+def test_saving_an_unchanged_file_is_not_audited(arena: Arena) -> None:
     file = build_competition_toml(threshold=0.3)
     arena.put(f"{COMPETITION_PATH}/competition.toml", content=file)
     actions_before = list_actions(arena)
@@ -138,7 +138,7 @@ def test_an_unchanged_file_is_not_in_the_audit_log(arena: Arena) -> None:
     assert list_actions(arena) == actions_before
 
 
-def test_the_audit_log_comes_in_pages(arena: Arena) -> None:
+def test_audit_log_is_paginated(arena: Arena) -> None:
     for number in range(5):
         announce(arena, {"en": str(number)})
     pages = read_pages(arena, f"{COMPETITION_PATH}/audit?limit=3")
@@ -147,7 +147,7 @@ def test_the_audit_log_comes_in_pages(arena: Arena) -> None:
     assert entry_numbers == sorted(entry_numbers, reverse=True)
 
 
-def test_a_competition_shows_its_own_audit_entries_only(arena: Arena) -> None:
+def test_audit_log_shows_only_entries_of_its_competition(arena: Arena) -> None:
     other_arena = Arena.create(arena.client, slug="elsewhere")
     assert {entry["subject"] for entry in arena.get(f"{COMPETITION_PATH}/audit").json()} == {"small"}
     assert other_arena.get(f"{COMPETITION_PATH}/audit").status_code == 403
@@ -172,7 +172,7 @@ FORGED_CURSORS = [
 
 
 @pytest.mark.parametrize("path", ["audit", "announcements", "submissions/all"])
-def test_a_forged_cursor_is_refused(arena: Arena, path: str) -> None:
+def test_forged_cursor_is_refused(arena: Arena, path: str) -> None:
     responses = {cursor: arena.get(f"{COMPETITION_PATH}/{path}?cursor={cursor}") for cursor in FORGED_CURSORS}
     results = {
         cursor: (response.status_code, response.json()["code"]) for cursor, response in responses.items()
@@ -180,7 +180,7 @@ def test_a_forged_cursor_is_refused(arena: Arena, path: str) -> None:
     assert results == dict.fromkeys(FORGED_CURSORS, (422, "invalid_cursor"))
 
 
-def test_a_cursor_beyond_all_entries_finds_none(arena: Arena) -> None:
+def test_cursor_past_the_last_entry_returns_an_empty_page(arena: Arena) -> None:
     assert arena.get(f"{COMPETITION_PATH}/audit?cursor={forge_cursor(0)}").json() == []
     assert len(arena.get(f"{COMPETITION_PATH}/audit?cursor={forge_cursor(10**18)}").json()) == 2
     for moment in ("0001-01-01T00:00:00+23:59", "2001-01-01"):
@@ -189,11 +189,11 @@ def test_a_cursor_beyond_all_entries_finds_none(arena: Arena) -> None:
 
 
 @pytest.mark.parametrize("limit", ["0", "201", "-1", "x", "1e9"])
-def test_a_page_has_a_bounded_size(arena: Arena, limit: str) -> None:
+def test_page_size_is_limited(arena: Arena, limit: str) -> None:
     assert arena.get(f"{COMPETITION_PATH}/audit?limit={limit}").status_code == 422
 
 
-def test_a_team_pages_through_its_own_submissions_and_an_organizer_through_all(arena: Arena) -> None:
+def test_team_lists_own_submissions_and_organizer_lists_all(arena: Arena) -> None:
     submissions = [
         (team, arena.submit(team, seed=seed).json()["id"]) for seed in range(3) for team in ("red", "blue")
     ]
@@ -203,12 +203,12 @@ def test_a_team_pages_through_its_own_submissions_and_an_organizer_through_all(a
     assert [item["id"] for page in own for item in page] == red_ids
     all_pages = read_pages(arena, f"{COMPETITION_PATH}/submissions/all?limit=4")
     assert [item["id"] for page in all_pages for item in page] == [item for _, item in reversed(submissions)]
-    (whole,) = read_pages(arena, f"{COMPETITION_PATH}/submissions", token=arena.get_team_token("red"))
-    assert whole == [item for item in all_pages[0] + all_pages[1] if item["team"] == "red"]
+    (all_rows,) = read_pages(arena, f"{COMPETITION_PATH}/submissions", token=arena.get_team_token("red"))
+    assert all_rows == [item for item in all_pages[0] + all_pages[1] if item["team"] == "red"]
     assert [item["queue_position"] for item in all_pages[0]] == [5, 4, 3, 2]  # teams alternate
 
 
-def test_all_submissions_are_filtered_by_team_and_state(arena: Arena) -> None:
+def test_submissions_can_be_filtered_by_team_and_state(arena: Arena) -> None:
     first = arena.submit("red").json()["id"]
     score_everything()
     second, third = arena.submit("red", seed=2).json()["id"], arena.submit("blue").json()["id"]
@@ -231,7 +231,7 @@ def test_all_submissions_are_filtered_by_team_and_state(arena: Arena) -> None:
     assert arena.get(f"{COMPETITION_PATH}/submissions/all?team=red").status_code == 422
 
 
-def test_a_long_list_needs_no_more_queries_than_a_short_one(arena: Arena) -> None:
+def test_list_length_does_not_change_the_number_of_queries(arena: Arena) -> None:
     statements: list[str] = []
 
     def record_statement(*arguments: Any) -> None:
@@ -253,7 +253,7 @@ def test_a_long_list_needs_no_more_queries_than_a_short_one(arena: Arena) -> Non
         event.remove(engine.get_engine(), "before_cursor_execute", record_statement)
 
 
-def test_the_queue_reports_waiting_work_its_age_and_the_last_sweep(arena: Arena) -> None:
+def test_queue_status_reports_waiting_jobs_their_age_and_the_last_sweep(arena: Arena) -> None:
     empty = arena.get(f"{COMPETITION_PATH}/queue").json()
     assert set(empty["waiting"].values()) == set(empty["scoring"].values()) == {0}
     assert (empty["oldest_waiting_s"], empty["broker_depth"], empty["last_sweep_s"]) == (None, 0, None)
@@ -271,7 +271,7 @@ def test_the_queue_reports_waiting_work_its_age_and_the_last_sweep(arena: Arena)
     assert other_arena.get("/competitions/elsewhere/queue").json()["waiting"]["evaluations"] == 0
 
 
-def test_a_read_only_token_sees_nothing_of_the_organizers(arena: Arena) -> None:
+def test_read_only_token_gets_no_organizer_data(arena: Arena) -> None:
     with transaction() as session:
         name = f"administrator {next(serial_numbers)}"
         user = accounts.create_user(session, name=name, password=PASSWORD, role=Role.ADMINISTRATOR)

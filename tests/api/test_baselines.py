@@ -18,7 +18,7 @@ def contest(client: TestClient) -> Contest:
     return Contest.create(client)
 
 
-def test_a_baseline_is_listed_last_without_a_rank(contest: Contest) -> None:
+def test_baseline_is_listed_last_without_a_rank(contest: Contest) -> None:
     contest.submit("red")
     contest.submit("blue")
     rows_before = contest.get_board()["rows"]
@@ -32,7 +32,7 @@ def test_a_baseline_is_listed_last_without_a_rank(contest: Contest) -> None:
     assert not any(row["baseline"] for row in rows_before)
 
 
-def test_a_baseline_is_no_target_and_stays_on_the_board_of_the_finals(contest: Contest) -> None:
+def test_baseline_is_no_target_and_stays_on_the_board_of_finals(contest: Contest) -> None:
     contest.submit("red")
     add_baseline(contest)
     score_everything()
@@ -43,7 +43,7 @@ def test_a_baseline_is_no_target_and_stays_on_the_board_of_the_finals(contest: C
     assert "add_noise" not in {row["team"] for row in contest.get_board("reidentification")["rows"]}
 
 
-def test_a_baseline_can_be_removed_and_its_name_used_again(contest: Contest) -> None:
+def test_removed_baseline_frees_its_name(contest: Contest) -> None:
     contest.submit("red")
     team = add_baseline(contest).json()["team_id"]
     score_everything()
@@ -53,7 +53,7 @@ def test_a_baseline_can_be_removed_and_its_name_used_again(contest: Contest) -> 
     assert add_baseline(contest).status_code == 202
 
 
-def test_a_malformed_baseline_changes_nothing(contest: Contest) -> None:
+def test_malformed_baseline_changes_nothing(contest: Contest) -> None:
     files = {"anonymized": ("a.csv", b"x\n1\n"), "secret": ("s.csv", b"original_row\n1\n")}
     for data, code in (({"name": "a"}, "malformed_upload"), ({}, "name_length")):
         refusal = contest.arena.post(f"{contest.path}/baselines", files=files, data=data)
@@ -61,7 +61,7 @@ def test_a_malformed_baseline_changes_nothing(contest: Contest) -> None:
     assert contest.arena.get(f"{contest.path}/teams").json() == []
 
 
-def test_a_baseline_needs_data_and_a_contest_that_has_not_closed(contest: Contest) -> None:
+def test_baseline_requires_data_and_an_unclosed_competition(contest: Contest) -> None:
     contest.submit("red")
     contest.open_attacks()
     contest.close_attacks()

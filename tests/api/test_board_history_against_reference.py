@@ -1,4 +1,4 @@
-"""The history of the anonymization board, compared with a plain recount of the board at each moment."""
+"""The history of the anonymization board, compared with boards that are recomputed for each moment."""
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -18,7 +18,15 @@ from app.services.contests import visibility
 from app.services.contests.visibility import BoardAccess
 from tests.support import board_facts
 from tests.support.arena import API, Arena, build_competition_toml, build_noisy_release
-from tests.support.board_facts import ORGANIZER, TIME_COLUMNS, VISITOR, ZONE, BoardFacts, find_leaders, hours
+from tests.support.board_facts import (
+    ORGANIZER,
+    TIME_COLUMNS,
+    VISITOR,
+    ZONE,
+    BoardFacts,
+    find_leaders_at,
+    make_hours,
+)
 from tests.support.page_requests import get_page
 from tests.support.random_contests import COMBINATIONS, RandomContest, unrecorded_versions
 from tests.support.uploads import score_everything
@@ -26,17 +34,17 @@ from tests.support.uploads import score_everything
 pytestmark = pytest.mark.full
 
 __all__ = ["unrecorded_versions"]  # a fixture of every test here
-SECOND = timedelta(seconds=1)
-TOP = 10
+ONE_SECOND = timedelta(seconds=1)
+TOP_RANKS = 10
 
 
 @dataclass
 class PastFacts(BoardFacts):
     """Facts of the contest at an earlier moment."""
 
-    moment: datetime = board_facts.NEVER
+    moment: datetime = board_facts.END_OF_TIME
 
-    def visible_until(self, viewer: str) -> datetime:
+    def get_visibility_end(self, viewer: str) -> datetime:
         frozen = self.frozen_from
         if frozen is None or frozen > self.moment or self.is_closed or viewer == ORGANIZER:
             return self.moment
@@ -44,7 +52,7 @@ class PastFacts(BoardFacts):
 
 
 def facts_at(facts: BoardFacts, moment: datetime, closed_at: datetime | None) -> PastFacts:
-    """Return the facts at a moment; after the reveal, everything counts as open, also earlier moments."""
+    """Return the facts at a moment. After the reveal, earlier moments count as open too."""
     closed = facts.is_revealed or (closed_at is not None and closed_at <= moment)
     return PastFacts(**vars(replace(facts, is_closed=closed)), moment=moment)
 
@@ -61,15 +69,15 @@ def list_moments(facts: BoardFacts, history: dict[str, Any]) -> list[datetime]:
     times += [effective_from for effective_from, _ in facts.weight_periods[1:]]
     times += [time for time in (facts.frozen_from, facts.published_at) if time is not None]
     start = datetime.now(ZONE).replace(hour=0, minute=0, second=0, microsecond=0)
-    times += [(start - hours(24 * day)).astimezone(UTC) for day in range(6)]
+    times += [(start - make_hours(24 * day)).astimezone(UTC) for day in range(6)]
     times += [datetime.fromisoformat(step["at"]) for team in history["teams"] for step in team["steps"]]
     now = datetime.now(UTC)
-    rounded = {time.replace(microsecond=0) + SECOND * offset for time in times for offset in (0, 1)}
-    return sorted(time for time in rounded if time < now - 2 * SECOND)
+    rounded = {time.replace(microsecond=0) + ONE_SECOND * offset for time in times for offset in (0, 1)}
+    return sorted(time for time in rounded if time < now - 2 * ONE_SECOND)
 
 
 def scores_at(history: dict[str, Any], moment: datetime) -> dict[str, tuple[float, ...]]:
-    """Return overall, U and E of each ranked team at the moment, according to the steps."""
+    """Return overall, U and E of each ranked team at the moment, taken from the history."""
     scores = {}
     for team in history["teams"]:
         past_steps = [step for step in team["steps"] if datetime.fromisoformat(step["at"]) <= moment]
@@ -89,7 +97,7 @@ def rank_steps_at(history: dict[str, Any], moment: datetime) -> dict[str, int | 
 
 
 def check_history(contest: RandomContest, viewer: str, closed_at: datetime | None = None) -> int:
-    """Compare the history with the recount at every moment and return the number of steps."""
+    """Compare the history with recomputed boards at every moment and return the number of steps."""
     history = contest.get_board(None, "history", viewer).json()
     timelines = load_rank_timelines(contest, viewer)
     for moment in list_moments(contest.facts, history):
@@ -100,7 +108,9 @@ def check_history(contest: RandomContest, viewer: str, closed_at: datetime | Non
         }
         assert scores_at(history, moment) == expected, (viewer, moment)
         ranks = {line["team"]: line["rank"] for line in ranked}
-        assert find_leaders(history, moment) == [(line["team"], line["rank"]) for line in ranked][:TOP]
+        assert (
+            find_leaders_at(history, moment) == [(line["team"], line["rank"]) for line in ranked][:TOP_RANKS]
+        )
         for team, rank in rank_steps_at(history, moment).items():
             assert rank == ranks.get(team), (viewer, moment, team)
         for team, timeline in timelines.items():
@@ -111,34 +121,36 @@ def check_history(contest: RandomContest, viewer: str, closed_at: datetime | Non
     return sum(len(team["steps"]) for team in history["teams"])
 
 
-def load_sight(session: Any, contest: RandomContest, viewer: str) -> BoardAccess:
+def load_access(session: Any, contest: RandomContest, viewer: str) -> BoardAccess:
     arena = contest.contest.arena
-    token = {VISITOR: None, ORGANIZER: arena.organizer}.get(viewer, arena.tokens.get(viewer))
+    token = {VISITOR: None, ORGANIZER: arena.organizer_token}.get(viewer, arena.team_tokens.get(viewer))
     principal = accounts.authenticate(session, token) if token else None
     return visibility.authorize_boards(session, principal, arena.slug)
 
 
 def load_rank_timelines(contest: RandomContest, viewer: str) -> dict[str, list[HistoryRank]]:
     with transaction() as session:
-        sight = load_sight(session, contest, viewer)
+        access = load_access(session, contest, viewer)
         teams = session.execute(select(Team.name, Team.id)).all()
-        return {name: board_timeline.build_history(session, sight, team)[1] for name, team in teams}
+        return {name: board_timeline.build_history(session, access, team)[1] for name, team in teams}
 
 
 def compute_service_ranks(contest: RandomContest, viewer: str, moment: datetime) -> dict[str, int]:
     """Return the ranks of the moment that the board is compared with."""
     with transaction() as session:
-        sight = load_sight(session, contest, viewer)
+        access = load_access(session, contest, viewer)
         long_ago = datetime(2000, 1, 1, tzinfo=UTC)
         session.execute(update(Competition).values(created_at=long_ago))
         session.expire_all()
-        ranks = anonymization.load_previous_ranks(session, replace(sight, scope=compare_with(sight, moment)))
+        ranks = anonymization.load_previous_ranks(
+            session, replace(access, scope=compare_with(access, moment))
+        )
         session.rollback()
         return ranks
 
 
-def compare_with(sight: BoardAccess, moment: datetime) -> visibility.BoardScope:
-    return replace(sight.scope, compared_with=moment)
+def compare_with(access: BoardAccess, moment: datetime) -> visibility.BoardScope:
+    return replace(access.scope, compared_with=moment)
 
 
 @pytest.mark.parametrize(
@@ -150,26 +162,26 @@ def compare_with(sight: BoardAccess, moment: datetime) -> visibility.BoardScope:
         *(pytest.param(seed, *COMBINATIONS[seed % 6], marks=pytest.mark.full) for seed in range(40, 58)),
     ],
 )
-def test_the_history_matches_the_board_of_each_moment(
+def test_history_matches_the_board_of_each_moment(
     client: TestClient, seed: int, rule: str, feedback: str
 ) -> None:
     contest = RandomContest(client, seed, rule=rule, feedback=feedback)
     viewers = (VISITOR, ORGANIZER, "red")
     for _ in range(10):
         contest.submit()
-    contest.rejudge(contest.now - hours(55))
+    contest.rejudge(contest.now - make_hours(55))
     assert check_history(contest, VISITOR) > 0 or seed % 4 == 1
     contest.publish()
     contest.open_attacks()
     for _ in range(9):
         contest.submit_guess()
-    contest.rejudge(contest.now - hours(10))
+    contest.rejudge(contest.now - make_hours(10))
     for viewer in viewers:
         check_history(contest, viewer)
     contest.set_disqualified(team=contest.pick(contest.facts.teams))
     check_history(contest, VISITOR)
     contest.close()
-    closed_at = contest.now - hours(0.05)
+    closed_at = contest.now - make_hours(0.05)
     with transaction() as session:
         session.execute(update(Competition).values(closed_at=closed_at, revealed_at=None))
     contest.facts.is_revealed = False
@@ -185,7 +197,7 @@ def test_the_history_matches_the_board_of_each_moment(
 BOARD, HISTORY = "/competitions/small/boards/anonymization", "/competitions/small/boards/history"
 
 
-def age_everything(days: float) -> None:
+def move_times_back(days: float) -> None:
     """Move all recorded times back by this many days."""
     age = timedelta(days=days)
     with transaction() as session:
@@ -202,11 +214,11 @@ def submit_release(arena: Arena, team: str, *, seed: int, income_factor: float =
     score_everything()
 
 
-def test_ranks_are_compared_with_those_of_a_day_before(arena: Arena) -> None:
+def test_rank_changes_refer_to_the_board_of_a_day_before(arena: Arena) -> None:
     submit_release(arena, "red", seed=3, income_factor=1.5)
     submit_release(arena, "blue", seed=4, income_factor=2.0)
     assert arena.get_board()["compared_with"] is None
-    age_everything(2)
+    move_times_back(2)
     assert arena.get_board()["compared_with"] is not None
     assert [row["rank_before"] for row in arena.get_board()["rows"]] == [1, 2]
     submit_release(arena, "blue", seed=5)
@@ -219,11 +231,11 @@ def test_ranks_are_compared_with_those_of_a_day_before(arena: Arena) -> None:
         assert html.count(f'aria-label="{label}"') == 1
 
 
-def test_the_history_hides_boards_published_by_another_rule(arena: Arena) -> None:
+def test_history_hides_boards_published_under_earlier_rules(arena: Arena) -> None:
     submit_release(arena, "red", seed=3, income_factor=2.0)
-    age_everything(1)
+    move_times_back(1)
     submit_release(arena, "red", seed=4)
-    age_everything(1)
+    move_times_back(1)
     history = arena.get(HISTORY, token=arena.get_team_token("blue")).json()
     assert len(history["teams"][0]["steps"]) == 2
     file = arena.get("/competitions/small/competition.toml").text
@@ -239,7 +251,7 @@ def test_the_history_hides_boards_published_by_another_rule(arena: Arena) -> Non
     assert len(arena.get(HISTORY).json()["teams"][0]["steps"]) == 2  # organizers see all steps
 
 
-def test_a_closed_board_has_a_closed_history(client: TestClient) -> None:
+def test_closed_board_has_a_closed_history(client: TestClient) -> None:
     arena = Arena.create(client, file=build_competition_toml(extra_toml='[publication]\nboard = "teams"'))
     arena.submit("red", seed=3)
     score_everything()

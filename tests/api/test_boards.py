@@ -21,7 +21,7 @@ from app.services.boards import anonymization, verdicts
 from app.services.contests import visibility
 from app.services.contests.contest import parse_rules
 from tests.support.arena import API, PASSWORD, Arena, build_competition_toml, serial_numbers
-from tests.support.contest import set_times
+from tests.support.contest import set_submission_times
 from tests.support.uploads import score_everything
 
 
@@ -65,7 +65,7 @@ def scored_arena(arena: Arena) -> Arena:
     return arena
 
 
-def test_json_and_csv_agree_in_full_precision(scored_arena: Arena) -> None:
+def test_json_and_csv_have_the_same_full_precision(scored_arena: Arena) -> None:
     response = get_board_json(scored_arena)
     content = response.json()
     table = list(csv.DictReader(io.StringIO(get_board_csv(scored_arena).text)))
@@ -88,7 +88,7 @@ def parse_number(cell: str) -> float | None:
     return float(cell) if cell else None
 
 
-def test_the_board_shows_the_numbers_of_the_best_submission_to_the_last_digit(scored_arena: Arena) -> None:
+def test_board_shows_the_exact_scores_of_the_best_submission(scored_arena: Arena) -> None:
     token = scored_arena.get_team_token("red")
     submissions = scored_arena.get(f"/competitions/{scored_arena.slug}/submissions", token=token).json()
     best = min(submissions, key=lambda item: item["result"]["overall"])
@@ -99,7 +99,7 @@ def test_the_board_shows_the_numbers_of_the_best_submission_to_the_last_digit(sc
     assert row["attackers"] == {name: item["rate"] for name, item in best["result"]["attackers"].items()}
 
 
-def test_every_scored_submission_of_a_team_counts_as_an_entry(scored_arena: Arena) -> None:
+def test_all_scored_submissions_count_as_entries(scored_arena: Arena) -> None:
     entries = {row["team"]: row["entries"] for row in read_rows(get_board_json(scored_arena))}
     assert entries == {"red": 2, "=blue": 1, "green": 1}
     scored_arena.submit("=blue", seed=8)
@@ -111,14 +111,14 @@ def test_every_scored_submission_of_a_team_counts_as_an_entry(scored_arena: Aren
     assert {row["team"]: row["entries"] for row in read_rows(get_board_json(scored_arena))}["=blue"] == 2
 
 
-def test_a_team_with_rejected_submissions_only_comes_last_without_numbers(scored_arena: Arena) -> None:
+def test_team_with_only_rejected_submissions_is_last_without_scores(scored_arena: Arena) -> None:
     last = read_rows(get_board_json(scored_arena))[-1]
     assert last["team"] == "green"
     assert [last[key] for key in ("rank", "overall", "utility", "security", "received_at")] == [None] * 5
     assert (last["measures"], last["attackers"]) == ({}, {})
 
 
-def test_each_team_sees_its_own_row_marked_and_no_other(scored_arena: Arena) -> None:
+def test_each_team_sees_only_its_own_row_marked(scored_arena: Arena) -> None:
     assert {
         row["team"]: row["own"]
         for row in read_rows(get_board_json(scored_arena, token=scored_arena.get_team_token("red")))
@@ -127,13 +127,13 @@ def test_each_team_sees_its_own_row_marked_and_no_other(scored_arena: Arena) -> 
         "=blue": False,
         "green": False,
     }
-    for token in (None, scored_arena.organizer):
+    for token in (None, scored_arena.organizer_token):
         assert not any(row["own"] for row in read_rows(get_board_json(scored_arena, token=token)))
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@SUM(A1)", "=cmd|' /C calc'!A0", '="a",b'])
-def test_a_team_name_starts_no_formula_in_a_spreadsheet(arena: Arena, name: str) -> None:
+def test_csv_escapes_team_names_that_look_like_formulas(arena: Arena, name: str) -> None:
     arena.submit(name)
     score_everything()
     (line,) = csv.DictReader(io.StringIO(get_board_csv(arena).text))
@@ -144,7 +144,7 @@ def test_a_team_name_starts_no_formula_in_a_spreadsheet(arena: Arena, name: str)
 
 @pytest.mark.full
 @pytest.mark.parametrize("name", ['The "Quoted", with, commas', "改行なし,「かぎ」", "a;b\u2028c", "x" * 100])
-def test_any_team_name_comes_whole_out_of_the_csv(arena: Arena, name: str) -> None:
+def test_csv_preserves_any_team_name(arena: Arena, name: str) -> None:
     arena.submit(name)
     score_everything()
     content = get_board_csv(arena)
@@ -154,28 +154,26 @@ def test_any_team_name_comes_whole_out_of_the_csv(arena: Arena, name: str) -> No
 
 
 @pytest.mark.parametrize("fetch", [get_board_json, get_board_csv], ids=["json", "csv"])
-def test_a_board_that_has_not_changed_is_not_sent_again(
-    scored_arena: Arena, fetch: Callable[..., Response]
-) -> None:
+def test_unchanged_board_is_not_sent_again(scored_arena: Arena, fetch: Callable[..., Response]) -> None:
     name = "anonymization" if fetch is get_board_json else "anonymization.csv"
     first = fetch(scored_arena)
-    tag = first.headers["etag"]
-    for known_tag in (tag, tag.removeprefix("W/"), f"W/{tag.removeprefix('W/')}", f'"other", {tag}'):
+    etag = first.headers["etag"]
+    for known_tag in (etag, etag.removeprefix("W/"), f"W/{etag.removeprefix('W/')}", f'"other", {etag}'):
         cached = request_board(scored_arena, name, token=None, headers={"If-None-Match": known_tag})
-        assert (cached.status_code, cached.content, cached.headers["etag"]) == (304, b"", tag)
-    fresh = request_board(scored_arena, name, token=None, headers={"If-None-Match": '"other"'})
-    assert (fresh.status_code, fresh.content) == (200, first.content)
+        assert (cached.status_code, cached.content, cached.headers["etag"]) == (304, b"", etag)
+    other_etag_response = request_board(scored_arena, name, token=None, headers={"If-None-Match": '"other"'})
+    assert (other_etag_response.status_code, other_etag_response.content) == (200, first.content)
     assert "private" in first.headers["cache-control"]
     assert {"Authorization", "Cookie"} <= set(first.headers["vary"].replace(" ", "").split(","))
     scored_arena.submit("red", seed=9)
     score_everything()
-    changed_response = request_board(scored_arena, name, token=None, headers={"If-None-Match": tag})
-    assert (changed_response.status_code, changed_response.headers["etag"] != tag) == (200, True)
+    changed_response = request_board(scored_arena, name, token=None, headers={"If-None-Match": etag})
+    assert (changed_response.status_code, changed_response.headers["etag"] != etag) == (200, True)
 
 
-def test_the_etag_of_one_audience_matches_no_other_audience(scored_arena: Arena) -> None:
-    tag = get_board_json(scored_arena, token=scored_arena.get_team_token("red")).headers["etag"]
-    headers = {"If-None-Match": tag}
+def test_etags_differ_between_audiences(scored_arena: Arena) -> None:
+    etag = get_board_json(scored_arena, token=scored_arena.get_team_token("red")).headers["etag"]
+    headers = {"If-None-Match": etag}
     assert (
         request_board(
             scored_arena, "anonymization", token=scored_arena.get_team_token("=blue"), headers=headers
@@ -185,7 +183,7 @@ def test_the_etag_of_one_audience_matches_no_other_audience(scored_arena: Arena)
 
 
 @pytest.mark.full
-def test_a_board_rendered_with_empty_caches_has_the_same_bytes(scored_arena: Arena) -> None:
+def test_board_has_the_same_bytes_after_caches_are_cleared(scored_arena: Arena) -> None:
     responses_before = get_board_json(scored_arena), get_board_csv(scored_arena)
     parse_rules.cache_clear()
     verdicts.numbers_cache.clear()
@@ -201,12 +199,12 @@ def test_a_board_rendered_with_empty_caches_has_the_same_bytes(scored_arena: Are
 
 
 @pytest.mark.full
-def test_the_time_zone_of_the_connection_does_not_change_the_board(scored_arena: Arena) -> None:
+def test_time_zone_of_the_connection_does_not_change_the_board(scored_arena: Arena) -> None:
     csv_before = get_board_csv(scored_arena).content
     with transaction() as session:
         session.execute(text("SET LOCAL TIME ZONE 'Asia/Tokyo'"))
-        sight = visibility.authorize_boards(session, None, scored_arena.slug)
-        assert anonymization.render_csv(anonymization.build_board(session, sight)).encode() == csv_before
+        access = visibility.authorize_boards(session, None, scored_arena.slug)
+        assert anonymization.render_csv(anonymization.build_board(session, access)).encode() == csv_before
 
 
 STATUSES_BY_AUDIENCE = {
@@ -218,8 +216,8 @@ STATUSES_BY_AUDIENCE = {
 
 
 @pytest.mark.parametrize("setting", STATUSES_BY_AUDIENCE)
-def test_the_board_is_open_to_the_audience_of_the_competition(client: TestClient, setting: str) -> None:
-    elsewhere = Arena.create(client, slug="elsewhere")
+def test_board_is_open_to_the_audience_of_the_competition(client: TestClient, setting: str) -> None:
+    other_arena = Arena.create(client, slug="elsewhere")
     file = build_competition_toml(extra_toml=f'[publication]\nboard = "{setting}"')
     arena = Arena.create(client, file=file)
     arena.submit("red")
@@ -227,9 +225,9 @@ def test_the_board_is_open_to_the_audience_of_the_competition(client: TestClient
     tokens = (
         None,
         arena.get_team_token("red"),
-        elsewhere.get_team_token("blue"),
-        arena.organizer,
-        elsewhere.organizer,
+        other_arena.get_team_token("blue"),
+        arena.organizer_token,
+        other_arena.organizer_token,
         create_administrator(),
     )
     responses = [(get_board_json(arena, token=token), get_board_csv(arena, token=token)) for token in tokens]
@@ -241,13 +239,13 @@ def test_the_board_is_open_to_the_audience_of_the_competition(client: TestClient
         assert "etag" not in response.headers
 
 
-def test_a_known_etag_opens_no_closed_board(client: TestClient) -> None:
+def test_known_etag_gives_no_access_to_a_closed_board(client: TestClient) -> None:
     arena = Arena.create(
         client, file=build_competition_toml(extra_toml='[publication]\nboard = "organizers"')
     )
-    tag = get_board_json(arena, token=arena.organizer).headers["etag"]
+    etag = get_board_json(arena, token=arena.organizer_token).headers["etag"]
     assert (
-        request_board(arena, "anonymization", token=None, headers={"If-None-Match": tag}).status_code == 403
+        request_board(arena, "anonymization", token=None, headers={"If-None-Match": etag}).status_code == 403
     )
 
 
@@ -257,22 +255,22 @@ def open_frozen_arena(client: TestClient, frozen_from: datetime) -> Arena:
 
 
 @pytest.mark.full
-def test_a_frozen_board_hides_later_submissions_from_all_but_organizers(client: TestClient) -> None:
+def test_frozen_board_shows_later_submissions_only_to_organizers(client: TestClient) -> None:
     now = datetime.now(UTC)
     arena = open_frozen_arena(client, now)
-    early = arena.submit("red", seed=1).json()["id"]
+    early_submission = arena.submit("red", seed=1).json()["id"]
     arena.submit("red", seed=2)
     arena.submit("blue", seed=3)
     score_everything()
-    set_times(early, now - timedelta(hours=1))
-    everything = {
-        row["team"]: row["entries"] for row in read_rows(get_board_json(arena, token=arena.organizer))
+    set_submission_times(early_submission, now - timedelta(hours=1))
+    all_boards = {
+        row["team"]: row["entries"] for row in read_rows(get_board_json(arena, token=arena.organizer_token))
     }
-    assert everything == {"red": 2, "blue": 1}
+    assert all_boards == {"red": 2, "blue": 1}
     assert read_rows(get_board_json(arena, token=create_administrator())) == read_rows(
-        get_board_json(arena, token=arena.organizer)
+        get_board_json(arena, token=arena.organizer_token)
     )
-    other_organizer = Arena.create(client, slug="elsewhere").organizer
+    other_organizer = Arena.create(client, slug="elsewhere").organizer_token
     for token in (None, arena.get_team_token("red"), arena.get_team_token("blue"), other_organizer):
         assert [(row["team"], row["entries"]) for row in read_rows(get_board_json(arena, token=token))] == [
             ("red", 1)
@@ -283,18 +281,18 @@ def test_a_frozen_board_hides_later_submissions_from_all_but_organizers(client: 
 
 
 @pytest.mark.full
-def test_a_submission_scored_at_the_very_moment_of_freezing_is_hidden(client: TestClient) -> None:
+def test_submission_scored_exactly_at_the_freeze_is_hidden(client: TestClient) -> None:
     now = datetime.now(UTC)
     arena = open_frozen_arena(client, now)
     identifier = arena.submit("red").json()["id"]
     score_everything()
     for finished_at, visible in ((now, 0), (now - timedelta(microseconds=1), 1)):
-        set_times(identifier, now - timedelta(hours=1), finished_at=finished_at)
+        set_submission_times(identifier, now - timedelta(hours=1), finished_at=finished_at)
         assert len(read_rows(get_board_json(arena))) == visible
 
 
 @pytest.mark.full
-def test_a_board_that_will_be_frozen_later_shows_everything_until_then(client: TestClient) -> None:
+def test_board_shows_everything_until_it_freezes(client: TestClient) -> None:
     arena = open_frozen_arena(client, datetime.now(UTC) + timedelta(hours=1))
     arena.submit("red")
     score_everything()
@@ -302,14 +300,14 @@ def test_a_board_that_will_be_frozen_later_shows_everything_until_then(client: T
 
 
 @pytest.mark.full
-def test_the_board_of_another_competition_shows_nothing_of_this_one(client: TestClient) -> None:
-    home, elsewhere = (Arena.create(client, slug=slug) for slug in ("here", "there"))
-    home.submit("red")
+def test_board_contains_no_data_of_other_competitions(client: TestClient) -> None:
+    arena, other_arena = (Arena.create(client, slug=slug) for slug in ("here", "there"))
+    arena.submit("red")
     score_everything()
-    assert (len(read_rows(get_board_json(home))), read_rows(get_board_json(elsewhere))) == (1, [])
+    assert (len(read_rows(get_board_json(arena))), read_rows(get_board_json(other_arena))) == (1, [])
 
 
-def test_no_board_names_a_person(scored_arena: Arena) -> None:
+def test_boards_contain_no_names_of_users(scored_arena: Arena) -> None:
     with transaction() as session:
         names = [user.name for user in session.scalars(select(User))]
     content = get_board_json(scored_arena).text + get_board_csv(scored_arena).text

@@ -1,4 +1,4 @@
-"""All three boards of random contests, for every audience and stage, compared with a plain recount."""
+"""All three boards of random contests, for every audience and stage, compared with recomputed boards."""
 
 from datetime import timedelta
 
@@ -8,7 +8,7 @@ from fastapi.testclient import TestClient
 from app.services.boards import verdicts
 from app.services.contests.contest import parse_rules
 from tests.support.application import build_application
-from tests.support.board_facts import hours
+from tests.support.board_facts import make_hours
 from tests.support.random_contests import COMBINATIONS, RandomContest, unrecorded_versions
 
 __all__ = ["unrecorded_versions"]
@@ -25,7 +25,7 @@ def play(client: TestClient, seed: int, *, rule: str, feedback: str) -> None:
         contest.set_disqualified(submission=contest.pick(contest.facts.submissions))
     contest.check_boards()
     if seed % 3:
-        contest.rejudge(contest.now - hours(55))
+        contest.rejudge(contest.now - make_hours(55))
         contest.check_boards()
     contest.publish()
     contest.check_boards()
@@ -33,7 +33,7 @@ def play(client: TestClient, seed: int, *, rule: str, feedback: str) -> None:
     for _ in range(9):
         contest.submit_guess()
     if seed % 5:
-        contest.rejudge(contest.now - hours(10))
+        contest.rejudge(contest.now - make_hours(10))
     boards_before = contest.check_boards()
     victim = contest.pick(contest.facts.submissions)
     contest.set_disqualified(team=victim.team)
@@ -48,9 +48,9 @@ def play(client: TestClient, seed: int, *, rule: str, feedback: str) -> None:
     if target_submission is not None:
         contest.set_disqualified(submission=target_submission)
     contest.check_boards()
-    contest.set_disqualified(team=victim.team, disqualified=False)
+    contest.set_disqualified(team=victim.team, is_disqualified=False)
     if target_submission is not None:
-        contest.set_disqualified(submission=target_submission, disqualified=False)
+        contest.set_disqualified(submission=target_submission, is_disqualified=False)
     assert contest.check_boards() == boards_before
     contest.set_disqualified(team=contest.pick(contest.facts.teams))
     contest.close()
@@ -69,12 +69,12 @@ def play(client: TestClient, seed: int, *, rule: str, feedback: str) -> None:
         pytest.param(2, "score", "daily", marks=pytest.mark.full),
     ],
 )
-def test_the_boards_match_a_plain_recount(client: TestClient, seed: int, rule: str, feedback: str) -> None:
+def test_boards_match_a_plain_recount(client: TestClient, seed: int, rule: str, feedback: str) -> None:
     play(client, seed, rule=rule, feedback=feedback)
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("seed", range(10, 34))
-def test_the_boards_of_many_contests_match_a_plain_recount(client: TestClient, seed: int) -> None:
+def test_boards_of_many_contests_match_a_plain_recount(client: TestClient, seed: int) -> None:
     rule, feedback = COMBINATIONS[seed // 4 % len(COMBINATIONS)]
     play(client, seed, rule=rule, feedback=feedback)

@@ -34,7 +34,7 @@ def list_clarifications(arena: Arena, token: str | None) -> list[dict[str, Any]]
     return rows
 
 
-def test_the_team_and_the_organizers_read_a_question_and_nobody_else(arena: Arena) -> None:
+def test_only_the_team_and_organizers_read_a_question(arena: Arena) -> None:
     question = ask(arena).json()
     assert (question["question"], question["answer"], question["own"], question["team"]) == (
         STORED_QUESTION,
@@ -44,12 +44,12 @@ def test_the_team_and_the_organizers_read_a_question_and_nobody_else(arena: Aren
     )
     red, blue = arena.get_team_token("red"), arena.get_team_token("blue")
     answer(arena, question["id"])
-    for token, teams in ((red, ["red"]), (arena.organizer, ["red"]), (blue, []), (None, [])):
+    for token, teams in ((red, ["red"]), (arena.organizer_token, ["red"]), (blue, []), (None, [])):
         assert [clarification["team"] for clarification in list_clarifications(arena, token)] == teams
     assert [clarification["answer"] for clarification in list_clarifications(arena, red)] == ["Yes."]
 
 
-def test_a_public_answer_does_not_name_the_team(arena: Arena) -> None:
+def test_public_answer_does_not_name_the_team(arena: Arena) -> None:
     question_id = ask(arena).json()["id"]
     assert answer(arena, question_id, public=True).json()["team"] == "red"
     for token in (None, arena.get_team_token("blue")):
@@ -64,7 +64,7 @@ def test_a_public_answer_does_not_name_the_team(arena: Arena) -> None:
     assert list_clarifications(arena, None) == []
 
 
-def test_answers_are_in_the_audit_log_with_the_previous_answer(arena: Arena) -> None:
+def test_audit_log_has_each_answer_with_the_previous_one(arena: Arena) -> None:
     question_id = ask(arena).json()["id"]
     answer(arena, question_id)
     answer(arena, question_id, "No.", public=True)
@@ -75,15 +75,15 @@ def test_answers_are_in_the_audit_log_with_the_previous_answer(arena: Arena) -> 
 
 
 @pytest.mark.parametrize("text", ["", " \n ", "a\x00b", "x" * (clarifications.MAX_LENGTH + 1)])
-def test_a_text_that_cannot_be_read_is_refused(arena: Arena, text: str) -> None:
+def test_unreadable_text_is_refused(arena: Arena, text: str) -> None:
     question_id = ask(arena).json()["id"]
     for response in (ask(arena, text), answer(arena, question_id, text)):
         assert response.status_code == 422
         assert response.json()["code"] in ("clarification_text", "invalid_request")
-    assert len(list_clarifications(arena, arena.organizer)) == 1
+    assert len(list_clarifications(arena, arena.organizer_token)) == 1
 
 
-def test_a_team_may_ask_again_after_an_answer(arena: Arena) -> None:
+def test_team_may_ask_again_after_an_answer(arena: Arena) -> None:
     question_ids = [
         ask(arena, f"question {number}").json()["id"] for number in range(clarifications.MAX_UNANSWERED)
     ]
@@ -94,41 +94,49 @@ def test_a_team_may_ask_again_after_an_answer(arena: Arena) -> None:
     assert ask(arena, "one more").status_code == 201
 
 
-def test_pages_of_questions_come_newest_first(arena: Arena) -> None:
+def test_questions_are_paginated_newest_first(arena: Arena) -> None:
     for number in range(3):
         ask(arena, f"question {number}")
     first = arena.get(f"{build_path(arena)}?limit=2")
     assert [clarification["question"] for clarification in first.json()] == ["question 2", "question 1"]
     rest = arena.client.get(
-        first.links["next"]["url"], headers={"Authorization": f"Bearer {arena.organizer}"}
+        first.links["next"]["url"], headers={"Authorization": f"Bearer {arena.organizer_token}"}
     )
     assert [clarification["question"] for clarification in rest.json()] == ["question 0"]
 
 
 @pytest.mark.parametrize("language", ["en", "ja"])
-def test_a_question_is_asked_and_answered_on_pages(arena: Arena, language: str) -> None:
-    home = f"/competitions/{arena.slug}"
+def test_question_can_be_asked_and_answered_in_the_browser(arena: Arena, language: str) -> None:
+    competition_path = f"/competitions/{arena.slug}"
     response = post_form(
-        arena, f"{home}/clarifications", {"question": "行は <b>減らせますか</b>？"}, team="crimson"
+        arena,
+        f"{competition_path}/clarifications",
+        {"question": "行は <b>減らせますか</b>？"},
+        team="crimson",
     )
     assert response.status_code == 303
     organizer_html = get_page(
-        arena, f"{home}/organize/clarifications", organizer=True, language=language
+        arena, f"{competition_path}/organize/clarifications", organizer=True, language=language
     ).text
     assert "行は &lt;b&gt;減らせますか&lt;/b&gt;？" in organizer_html
-    assert f"{home}/organize/clarifications" in get_page(arena, f"{home}/organize", organizer=True).text
-    (clarification,) = list_clarifications(arena, arena.organizer)
+    assert (
+        f"{competition_path}/organize/clarifications"
+        in get_page(arena, f"{competition_path}/organize", organizer=True).text
+    )
+    (clarification,) = list_clarifications(arena, arena.organizer_token)
     fields = {"text": "はい。", "public": "true"}
     assert (
         post_form(
-            arena, f"{home}/organize/clarifications/{clarification['id']}", fields, organizer=True
+            arena, f"{competition_path}/organize/clarifications/{clarification['id']}", fields, organizer=True
         ).status_code
         == 303
     )
     for team in (None, "blue"):
-        html = get_page(arena, f"{home}/clarifications", team=team, language=language).text
+        html = get_page(arena, f"{competition_path}/clarifications", team=team, language=language).text
         assert "はい。" in html
         assert "crimson" not in html
-    refusal = post_form(arena, f"{home}/clarifications", {"question": " "}, team="crimson", language=language)
+    refusal = post_form(
+        arena, f"{competition_path}/clarifications", {"question": " "}, team="crimson", language=language
+    )
     assert refusal.status_code == 422
     assert 'role="alert"' in refusal.text

@@ -32,7 +32,7 @@ def get_file(arena: Arena) -> str:
     return str(response.text)
 
 
-def test_a_competition_is_described_to_everybody(arena: Arena) -> None:
+def test_anyone_reads_the_description_of_a_competition(arena: Arena) -> None:
     competition = arena.client.get(f"{API}/competitions/{arena.slug}").json()
     assert competition["title"] == {"en": "Small cup", "ja": "小さな杯"}
     assert (competition["track"], competition["timezone"], competition["state"]) == (
@@ -45,26 +45,26 @@ def test_a_competition_is_described_to_everybody(arena: Arena) -> None:
     assert arena.client.get(f"{API}/competitions").json() == [competition]
 
 
-def test_everybody_downloads_the_original_as_it_was_uploaded(arena: Arena) -> None:
+def test_anyone_downloads_the_original_file_unchanged(arena: Arena) -> None:
     response = arena.client.get(f"{API}/competitions/{arena.slug}/original/original.csv")
     assert response.content == write_csv(arena.table)
     missing = arena.client.get(f"{API}/competitions/{arena.slug}/original/other.csv")
     assert (missing.status_code, missing.json()["code"]) == (404, "no_such_file")
 
 
-def test_an_unknown_competition_is_not_found(arena: Arena) -> None:
+def test_unknown_competition_is_not_found(arena: Arena) -> None:
     response = arena.client.get(f"{API}/competitions/nothing")
     assert (response.status_code, response.json()["code"]) == (404, "no_such_competition")
 
 
 @pytest.mark.full
-def test_a_slug_can_be_taken_once(arena: Arena) -> None:
+def test_slug_cannot_be_used_twice(arena: Arena) -> None:
     response = arena.post("/competitions", content=build_competition_toml(arena.slug))
     assert (response.status_code, response.json()["code"]) == (409, "slug_taken")
 
 
 @pytest.mark.full
-def test_one_of_ten_competitions_created_in_parallel_with_one_slug_succeeds(arena: Arena) -> None:
+def test_only_one_of_parallel_competitions_gets_a_slug(arena: Arena) -> None:
     with ThreadPoolExecutor(10) as pool:
         files = [build_competition_toml("contested")] * 10
         responses = list(pool.map(lambda file: arena.post("/competitions", content=file), files))
@@ -105,7 +105,7 @@ INVALID_FILES: dict[str, tuple[str | bytes, str]] = {
 
 
 @pytest.mark.parametrize("case", INVALID_FILES.values(), ids=INVALID_FILES)
-def test_an_invalid_file_is_refused_with_the_reason(arena: Arena, case: tuple[str | bytes, str]) -> None:
+def test_invalid_file_is_refused_with_the_reason(arena: Arena, case: tuple[str | bytes, str]) -> None:
     content, code = case
     file_before = get_file(arena)
     for response in (arena.post("/competitions", content=content), upload_competition_file(arena, content)):
@@ -126,7 +126,7 @@ def test_an_invalid_file_is_refused_with_the_reason(arena: Arena, case: tuple[st
         ("1970-01-01T00:00:00Z", "2038-01-19T03:14:08Z"),
     ],
 )
-def test_a_phase_may_reach_to_the_ends_of_time_or_is_refused(
+def test_phase_at_the_limits_of_the_calendar_is_stored_or_refused(
     client: TestClient, window: tuple[str, str]
 ) -> None:
     arena = Arena.create(client)
@@ -142,7 +142,7 @@ def test_a_phase_may_reach_to_the_ends_of_time_or_is_refused(
     assert client.get("/").status_code == 200
 
 
-def test_the_scales_are_written_into_the_published_file_in_full_precision(arena: Arena) -> None:
+def test_published_file_has_scales_in_full_precision(arena: Arena) -> None:
     published = parse_competition(get_file(arena))
     assert {"mean_mae", "cross_count", "information_loss"} <= set(published.scales)
     with transaction() as session:
@@ -161,7 +161,7 @@ def read_fields(competition: Any) -> dict[str, Any]:
     return {name: getattr(competition, name) for name in competition.__dataclass_fields__}
 
 
-def test_a_scale_that_the_organizer_fixed_stays(arena: Arena) -> None:
+def test_scale_set_by_the_organizer_is_kept(arena: Arena) -> None:
     fixed = build_competition_toml(extra_toml="[scales]\nmean_mae = 12.5")
     assert upload_competition_file(arena, fixed).status_code == 200
     scales = parse_competition(get_file(arena)).scales
@@ -179,14 +179,14 @@ SCALES_SPELLINGS = {
 
 @pytest.mark.full
 @pytest.mark.parametrize("spelling", SCALES_SPELLINGS.values(), ids=SCALES_SPELLINGS)
-def test_the_published_file_can_be_read_with_any_spelling_of_scales(arena: Arena, spelling: str) -> None:
-    """Or the file is refused: teams download the published file and workers score by it, so it must parse."""
+def test_published_file_is_valid_for_any_toml_spelling_of_scales(arena: Arena, spelling: str) -> None:
+    """Teams download the published file and workers score by it, so it must parse unless it is refused."""
     check_published(arena, build_competition_toml(extra_toml=spelling))
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("line", ["scales = { mean_mae = 12.5 }", "scales.mean_mae = 12.5"])
-def test_the_published_file_can_be_read_with_scales_in_one_line(arena: Arena, line: str) -> None:
+def test_published_file_is_valid_with_inline_scales(arena: Arena, line: str) -> None:
     check_published(arena, build_competition_toml().replace("format = 1", f"format = 1\n{line}"))
 
 
@@ -194,7 +194,7 @@ def test_the_published_file_can_be_read_with_scales_in_one_line(arena: Arena, li
 @pytest.mark.parametrize(
     "title", ['"a\u2028b"', '"""\n[scales]\n"""', "'''\n[[x]]\n'''", '"\\u0000"', '"a\x85b"']
 )
-def test_the_published_file_can_be_read_with_any_title(arena: Arena, title: str) -> None:
+def test_published_file_is_valid_with_any_title(arena: Arena, title: str) -> None:
     file = build_competition_toml().replace('en = "Small cup"', f"en = {title}")
     if "\n" in title:  # multi-line strings cannot stand in an inline table
         line = next(line for line in build_competition_toml().splitlines() if line.startswith("title"))
@@ -218,7 +218,7 @@ def check_published(arena: Arena, file: str, scale: float | None = 12.5) -> None
 
 
 @pytest.mark.full
-def test_the_published_file_may_be_put_back_after_a_submission_with_other_phases(arena: Arena) -> None:
+def test_published_file_with_other_phases_is_accepted_after_a_submission(arena: Arena) -> None:
     """Organizers extend a phase by downloading the file, changing an end and uploading it."""
     assert arena.submit("red").status_code == 202
     end = get_competition(arena)["phases"][0]["end"]
@@ -250,7 +250,7 @@ def test_scoring_settings_are_fixed_after_the_first_submission(arena: Arena, fil
     assert get_file(arena) == file_before
 
 
-def test_everything_but_the_slug_may_change_before_the_first_submission(arena: Arena) -> None:
+def test_everything_except_the_slug_can_change_before_submissions(arena: Arena) -> None:
     changes = dict(SCORING_CHANGES)
     assert upload_competition_file(arena, changes.pop("slug")).status_code == 409
     columns = changes.pop("columns")
@@ -261,7 +261,7 @@ def test_everything_but_the_slug_may_change_before_the_first_submission(arena: A
     assert get_competition(arena)["original_rows"] is None  # the columns no longer match the data
 
 
-def test_settings_that_move_no_score_may_change_after_a_submission(arena: Arena) -> None:
+def test_settings_without_effect_on_scores_can_change_after_a_submission(arena: Arena) -> None:
     assert arena.submit("red").status_code == 202
     later_file = build_competition_toml(
         closes=5, extra_toml='[publication]\nboard = "organizers"\n[limits]\nfile_mb = 2'
@@ -274,7 +274,7 @@ def replace_in_table(arena: Arena, old: str, new: str) -> bytes:
     return write_csv(arena.table).decode().replace(old, new, 1).encode()
 
 
-def test_errors_in_an_original_are_located(arena: Arena) -> None:
+def test_original_file_errors_report_their_location(arena: Arena) -> None:
     cases: dict[str, tuple[bytes, str, int | None, str | None]] = {
         "missing column": (replace_in_table(arena, "sex,age", "sex,years"), "header", None, "age"),
         "extra column": (b"sex,age,income,rent,x\nf,20,1,2,3\n", "column_without_role", None, "x"),
@@ -301,7 +301,7 @@ def test_errors_in_an_original_are_located(arena: Arena) -> None:
 
 
 @pytest.mark.full
-def test_an_original_in_shift_jis_is_read_with_a_remark(arena: Arena) -> None:
+def test_shift_jis_original_is_accepted_with_a_remark(arena: Arena) -> None:
     content = "sex,age,income,rent\n女,20,1,2\n男,30,3,4\n".encode("cp932")
     response = upload_original(arena, content)
     assert (response.status_code, response.json()["original_rows"]) == (200, 2)
@@ -312,7 +312,7 @@ def test_an_original_in_shift_jis_is_read_with_a_remark(arena: Arena) -> None:
 @pytest.mark.parametrize(
     "content", [b"sex,age,income,rent\nf,20,1,2\n", b"sex,age,income,rent\n" + b"f,20,1,2\n" * 5]
 )
-def test_an_original_without_any_variety_is_accepted_or_refused(arena: Arena, content: bytes) -> None:
+def test_original_with_constant_columns_is_accepted_or_refused(arena: Arena, content: bytes) -> None:
     response = upload_original(arena, content)
     assert response.status_code in {200, 422}, response.text
     parse_competition(get_file(arena))
@@ -320,21 +320,21 @@ def test_an_original_without_any_variety_is_accepted_or_refused(arena: Arena, co
 
 
 @pytest.mark.full
-def test_the_same_original_may_be_put_again_after_a_submission(arena: Arena) -> None:
+def test_same_original_can_be_uploaded_again_after_a_submission(arena: Arena) -> None:
     assert arena.submit("red").status_code == 202
     file_before = get_file(arena)
     assert upload_original(arena, write_csv(arena.table)).status_code == 200
     assert get_file(arena) == file_before
 
 
-def test_a_competition_without_an_original_accepts_no_submission(arena: Arena) -> None:
+def test_competition_without_original_data_accepts_no_submission(arena: Arena) -> None:
     arena.post("/competitions", content=build_competition_toml("bare"))
-    bare = Arena(arena.client, arena.organizer, "bare", build_original_table())
-    response = bare.submit("red")
+    empty_arena = Arena(arena.client, arena.organizer_token, "bare", build_original_table())
+    response = empty_arena.submit("red")
     assert (response.status_code, response.json()["code"]) == (409, "no_original")
     missing = arena.get("/competitions/bare/original/original.csv")
     assert (missing.status_code, missing.json()["code"]) == (404, "no_original")
-    assert "[scales]" not in get_file(bare)
+    assert "[scales]" not in get_file(empty_arena)
 
 
 @pytest.mark.full
@@ -349,7 +349,8 @@ def test_parallel_originals_and_submissions_stay_consistent(arena: Arena) -> Non
     def put_originals(number: int) -> list[int]:
         start.wait()
         return [
-            upload_original(arena, write_csv(tables[(number + turn) % 2])).status_code for turn in range(4)
+            upload_original(arena, write_csv(tables[(number + round_number) % 2])).status_code
+            for round_number in range(4)
         ]
 
     def send_releases(number: int) -> list[int]:
@@ -385,7 +386,7 @@ def test_parallel_originals_and_submissions_stay_consistent(arena: Arena) -> Non
 
 
 @pytest.mark.full
-def test_a_revision_of_an_older_file_is_refused(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_outdated_revision_of_the_file_is_refused(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another file is uploaded while the scales of the first are being computed."""
     compute_revision = revisions.compute_revision
 
@@ -401,7 +402,7 @@ def test_a_revision_of_an_older_file_is_refused(arena: Arena, monkeypatch: pytes
     assert parse_competition(get_file(arena)).threshold == 0.4
 
 
-def test_a_file_sent_as_json_is_refused(arena: Arena) -> None:
+def test_file_sent_as_json_is_refused(arena: Arena) -> None:
     response = arena.post("/competitions", json={"file": VALID_FILE})
     assert response.status_code == 422
     assert json.loads(response.content)["code"] in {"not_toml", "invalid_request"}

@@ -48,7 +48,7 @@ def serialize_unchanged(_: schemathesis.SerializationContext, value: bytes) -> b
     "audience",
     ["organizer", *(pytest.param(name, marks=pytest.mark.full) for name in ("visitor", "own team"))],
 )
-def test_generated_requests_are_answered_as_documented(client: TestClient, audience: str) -> None:
+def test_generated_requests_match_the_openapi_document(client: TestClient, audience: str) -> None:
     statuses = check_operations(AccessScenario.open(client), audience, examples=EXAMPLES_PER_OPERATION)
     assert statuses.total() > (EXAMPLES_PER_OPERATION - 1) * len(list_operations())
     if audience != "visitor":
@@ -57,16 +57,16 @@ def test_generated_requests_are_answered_as_documented(client: TestClient, audie
 
 @pytest.mark.full
 @pytest.mark.parametrize("audience", ["visitor", "other team", "own team", "organizer", "administrator"])
-def test_many_generated_requests_are_answered_as_documented(client: TestClient, audience: str) -> None:
+def test_many_generated_requests_match_the_openapi_document(client: TestClient, audience: str) -> None:
     assert check_operations(AccessScenario.open(client), audience, examples=100)
 
 
-def test_an_unsupported_method_is_refused(client: TestClient) -> None:
+def test_unsupported_methods_are_refused(client: TestClient) -> None:
     stage = AccessScenario.open(client)
     for path, methods in load_document()["paths"].items():
-        places = stage.build_path_params(f"GET {path}")
+        path_params = stage.build_path_params(f"GET {path}")
         for method in METHODS - {name.upper() for name in methods}:
-            response = client.request(method, path.format(**{"user_id": "x", "token_id": "x"} | places))
+            response = client.request(method, path.format(**{"user_id": "x", "token_id": "x"} | path_params))
             assert response.status_code == 405, (method, path)
             assert response.json()["code"] == "method_not_allowed"
 
@@ -80,10 +80,10 @@ def check_operations(stage: AccessScenario, audience: str, *, examples: int) -> 
     """Call every operation, half of the time with existing ids, and count the statuses."""
     statuses: Counter[int] = Counter()
     # Computed first, because the requests may delete the rows that the paths refer to.
-    operation_places = [
+    operation_path_params = [
         (item, stage.build_path_params(f"{item.method.upper()} {item.path}")) for item in list_operations()
     ]
-    for operation, places in operation_places:
+    for operation, path_params in operation_path_params:
         token = stage.create_token(audience)
         headers = {} if token is None else {"Authorization": f"Bearer {token}"}
 
@@ -97,15 +97,15 @@ def check_operations(stage: AccessScenario, audience: str, *, examples: int) -> 
         )
         @given(case=operation.as_strategy(), use_existing=st.booleans())
         def send_case(
-            case: Case[Any], *, use_existing: bool, headers: dict[str, str], places: dict[str, Any]
+            case: Case[Any], *, use_existing: bool, headers: dict[str, str], path_params: dict[str, Any]
         ) -> None:
             if use_existing:
                 case.path_parameters |= {
-                    name: str(places.get(name, value)) for name, value in case.path_parameters.items()
+                    name: str(path_params.get(name, value)) for name, value in case.path_parameters.items()
                 }
             statuses[send(stage.arena.client, case, headers).status_code] += 1
 
-        send_case(headers=headers, places=places)
+        send_case(headers=headers, places=path_params)
     return statuses
 
 

@@ -11,14 +11,14 @@ from fastapi.testclient import TestClient
 from sqlalchemy import select
 
 from anoncup.competition.parser import parse_competition
-from anoncup.competition.writer import replace_publication
+from anoncup.competition.writer import replace_publication_rules
 from anoncup.rules.rounds import replace_phases
 from app.db.models import Competition, Team
 from app.db.transaction import transaction
 from tests.support.confirmation_forms import collect_refusals
 from tests.support.contest import Contest, load_competition
 from tests.support.page_requests import get_page, post_form
-from tests.support.setup_pages import PUBLICATION
+from tests.support.setup_pages import PUBLICATION_FIELDS
 from tests.support.step_up import ApiRequest, PasswordForm, check_password_required, read_state, send_request
 
 pytestmark = pytest.mark.full
@@ -43,12 +43,12 @@ def edit_file(contest: Contest, **settings: object) -> ApiRequest:
     """Build a request that changes settings of ``[publication]``, ``[ranking]`` or ``[limits]``."""
     file = load_competition().file
     rules = parse_competition(file)
-    parts: list[Any] = [rules.publication, rules.ranking, rules.limits]
+    changed_tables: list[Any] = [rules.publication, rules.ranking, rules.limits]
     changed = [
         replace(part, **{name: value for name, value in settings.items() if hasattr(part, name)})
-        for part in parts
+        for part in changed_tables
     ]
-    return "PUT", f"{contest.path}/competition.toml", {"content": replace_publication(file, *changed)}
+    return "PUT", f"{contest.path}/competition.toml", {"content": replace_publication_rules(file, *changed)}
 
 
 def show_owners(contest: Contest) -> ApiRequest:
@@ -68,17 +68,17 @@ def allow_more_guesses_by_file(contest: Contest) -> ApiRequest:
 
 
 def allow_more_finals(contest: Contest) -> ApiRequest:
-    """For a team that marks no finals, more valid submissions would be published as targets."""
+    """Teams that mark no finals would have more of their submissions published as targets."""
     return edit_file(contest, finals=100)
 
 
 def allow_fewer_finals(contest: Contest) -> ApiRequest:
-    """A submission that is not taken at the freeze never becomes a target."""
+    """A submission that is not among the finals at the freeze never becomes a target."""
     return edit_file(contest, finals=1)
 
 
 def lengthen_reveal_notice(contest: Contest) -> ApiRequest:
-    """The notice never becomes shorter again: a postponed end would return a year later."""
+    """The notice period cannot be shortened again. Moving a postponed end back would take a year."""
     return edit_file(contest, reveal_notice_hours=8760)
 
 
@@ -103,7 +103,7 @@ def move_midnight_sooner(contest: Contest) -> ApiRequest:
 
 
 def repair_file(contest: Contest) -> ApiRequest:
-    """Replace an unreadable file, with which the new one cannot be compared."""
+    """Replace an unreadable file. The new file cannot be compared with it."""
     with transaction() as session:
         row = session.scalars(select(Competition)).one()
         file, row.file = row.file, row.file + "\n[[["
@@ -135,7 +135,7 @@ def create_invite_in_second_phase(contest: Contest) -> ApiRequest:
     return create_invite(contest)
 
 
-ACTS = (
+DISCLOSING_ACTIONS = (
     show_owners,
     give_immediate_feedback,
     show_more_digits,
@@ -153,14 +153,14 @@ ACTS = (
 )
 
 
-@pytest.mark.parametrize("prepare_act", ACTS, ids=lambda case: case.__name__)
-def test_disclosing_more_or_allowing_more_guesses_needs_the_password(
+@pytest.mark.parametrize("prepare_act", DISCLOSING_ACTIONS, ids=lambda case: case.__name__)
+def test_more_disclosure_or_guesses_need_the_password(
     contest: Contest, prepare_act: Callable[[Contest], ApiRequest]
 ) -> None:
     check_password_required(contest, prepare_act(contest))
 
 
-def test_disclosing_less_needs_no_password(contest: Contest) -> None:
+def test_less_disclosure_needs_no_password(contest: Contest) -> None:
     for act in (
         edit_file(contest, digits=1, board="organizers", guesses_per_target=2),
         add_grant(contest, "valid_total"),
@@ -169,7 +169,7 @@ def test_disclosing_less_needs_no_password(contest: Contest) -> None:
         assert send_request(contest, act, {}).is_success
 
 
-def test_disclosing_more_needs_no_password_before_the_first_submission(client: TestClient) -> None:
+def test_more_disclosure_needs_no_password_before_submissions(client: TestClient) -> None:
     contest = Contest.create(client)
     act = edit_file(contest, owners="shown", feedback="immediate", digits=4, guesses_per_target=100)
     assert send_request(contest, act, {}).is_success
@@ -177,7 +177,7 @@ def test_disclosing_more_needs_no_password_before_the_first_submission(client: T
 
 def build_publication_form(contest: Contest) -> PasswordForm:
     path = f"{contest.path}/organize/publication"
-    return path, path, PUBLICATION | RESTRICTIVE_SETTINGS | {"owners": "shown"}
+    return path, path, PUBLICATION_FIELDS | RESTRICTIVE_SETTINGS | {"owners": "shown"}
 
 
 def build_grant_form(contest: Contest) -> PasswordForm:
@@ -197,7 +197,7 @@ def build_invite_form(contest: Contest) -> PasswordForm:
     [build_publication_form, build_grant_form, build_invite_form],
     ids=lambda case: case.__name__,
 )
-def test_the_forms_need_the_password(
+def test_forms_require_the_password_for_more_disclosure(
     contest: Contest, prepare_form: Callable[[Contest], PasswordForm]
 ) -> None:
     for message, text in collect_refusals(
@@ -206,7 +206,7 @@ def test_the_forms_need_the_password(
         assert prepare_form is build_publication_form or message in unescape(text)
 
 
-def test_the_forms_ask_for_the_password_only_when_it_may_be_needed(client: TestClient) -> None:
+def test_forms_show_the_password_field_only_if_it_may_be_needed(client: TestClient) -> None:
     contest = Contest.create(client)
     for step in ("publication", "teams"):
         html = get_page(contest.arena, f"{contest.path}/organize/{step}", organizer=True).text
@@ -220,7 +220,7 @@ def test_the_forms_ask_for_the_password_only_when_it_may_be_needed(client: TestC
         )
 
 
-def test_the_file_editor_needs_the_password_to_disclose_more(contest: Contest) -> None:
+def test_file_editor_requires_the_password_for_more_disclosure(contest: Contest) -> None:
     path = f"{contest.path}/organize/file"
     _, _, content = show_owners(contest)
     html = post_form(

@@ -22,8 +22,8 @@ Json = dict[str, Any]
 ROOT = Path(__file__).parents[2]
 WEB_PAGES = ROOT / "app/web"
 LOCAL_PACKAGES = {"cli", "client"}
-"""Their errors are raised on a user's own machine and never answered by the API."""
-CODE_ARGUMENTS = {"Problem": (3,), "add": (0,), "add_rows": (2,), "refused": (1,), "refused_rows": (2,)}
+"""Packages that run on users' machines; the API never returns their errors."""
+CODE_POSITIONS = {"Problem": (3,), "add": (0,), "add_rows": (2,), "refused": (1,), "refused_rows": (2,)}
 """Calls that report an error in a file, with the positions of the code among their arguments."""
 
 
@@ -39,7 +39,7 @@ def iter_contents(operation: Json) -> Iterator[tuple[str, Json]]:
             yield from response.get("content", {}).items()
 
 
-def test_the_document_is_valid_openapi_3_1(session_settings: object) -> None:
+def test_document_is_valid_openapi_3_1(session_settings: object) -> None:
     assert load_document()["openapi"].startswith("3.1")
     validate(load_document())
 
@@ -53,7 +53,7 @@ def test_every_operation_is_described(session_settings: object) -> None:
             assert parameter.get("description"), (operation["operationId"], parameter["name"])
 
 
-def test_every_body_has_an_example_that_matches_its_schema(session_settings: object) -> None:
+def test_every_request_body_has_a_valid_example(session_settings: object) -> None:
     for operation in iter_operations():
         for media, content in iter_contents(operation):
             if media == "application/zip":
@@ -74,7 +74,7 @@ class FormWithoutExample(ExampleForm):
     number: int
 
 
-def test_flags_nullable_fields_and_fields_with_defaults_need_no_example() -> None:
+def test_optional_and_boolean_fields_need_no_example() -> None:
     example = build_model_example(ExampleForm)
     assert (example.flag, example.unknown, example.usual) == (False, None, 3)
     assert example.parts == [build_model_example(schemas.Cap)]
@@ -82,7 +82,7 @@ def test_flags_nullable_fields_and_fields_with_defaults_need_no_example() -> Non
         build_model_example(FormWithoutExample)
 
 
-def test_every_error_of_an_operation_is_a_problem_with_an_example_of_each_code(
+def test_every_error_response_has_an_example_of_each_code(
     session_settings: object,
 ) -> None:
     known_examples = load_document()["components"]["examples"]
@@ -109,7 +109,7 @@ def test_every_operation_has_a_unique_name(session_settings: object) -> None:
     assert len(set(names)) == len(names)
 
 
-def test_every_status_of_an_error_is_documented_somewhere(session_settings: object) -> None:
+def test_every_error_status_is_documented(session_settings: object) -> None:
     statuses = {int(status) for operation in iter_operations() for status in operation["responses"]}
     assert set(STATUS_BY_ERROR.values()) <= statuses
     assert {status for status in statuses if status >= 400} <= set(TITLE_BY_STATUS)
@@ -137,7 +137,7 @@ def list_possible_codes(node: ast.expr, registry: Mapping[str, str] = codes.ERRO
 
 
 def find_raised_codes() -> dict[str, str]:
-    """Return the place that raises it for every error code of the API."""
+    """Return every error code of the API with a place that raises it."""
     locations: dict[str, str] = {}
     for file, tree in parse_sources():
         if WEB_PAGES in file.parents:
@@ -155,7 +155,7 @@ def find_raised_codes() -> dict[str, str]:
     return locations
 
 
-def test_every_code_comes_with_the_status_of_the_errors_that_have_it() -> None:
+def test_error_codes_have_the_status_of_their_exception() -> None:
     kinds = {kind.__name__: kind for kind in vars(errors).values() if isinstance(kind, type)}
     answers = {
         f"{STATUS_BY_ERROR[kinds[name]]}.{code}"
@@ -176,7 +176,7 @@ def list_literal_codes(node: ast.expr, registry: Mapping[str, str] = codes.ERROR
 
 
 def find_codes_in_files() -> dict[str, str]:
-    """Return the codes of entries in ``errors``: literal arguments and values assigned to ``code``."""
+    """Return the codes of file errors with their places: arguments and values assigned to ``code``."""
     locations: dict[str, str] = {}
     for file, tree in parse_sources():
         for node in ast.walk(tree):
@@ -184,7 +184,7 @@ def find_codes_in_files() -> dict[str, str]:
                 name = (
                     node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
                 )
-                for position in CODE_ARGUMENTS.get(name, ()):
+                for position in CODE_POSITIONS.get(name, ()):
                     arguments = node.args[position : position + 1]
                     locations |= {
                         code: f"{file}:{node.lineno}"
@@ -202,19 +202,21 @@ def find_codes_in_files() -> dict[str, str]:
     return locations
 
 
-def test_every_code_of_an_error_is_in_the_registry_and_the_registry_in_the_document(
+def test_registered_error_codes_are_raised_and_documented(
     session_settings: object,
 ) -> None:
-    raised = find_raised_codes()
-    assert len(raised) > 80
-    assert not {code: location for code, location in raised.items() if code not in codes.ERROR_SENTENCES}
+    raised_codes = find_raised_codes()
+    assert len(raised_codes) > 80
+    assert not {
+        code: location for code, location in raised_codes.items() if code not in codes.ERROR_SENTENCES
+    }
     assert (
         load_document()["components"]["schemas"]["Problem"]["properties"]["code"]["x-codes"]
         == codes.ERROR_SENTENCES
     )
 
 
-def test_every_code_of_an_error_in_a_file_is_in_the_registry() -> None:
+def test_codes_of_file_errors_are_registered() -> None:
     assert len(find_codes_in_files()) > 20
     # Sets and archives have ``add`` as well; only lower-case identifiers can be codes.
     locations = {
@@ -227,17 +229,17 @@ def test_every_code_of_an_error_in_a_file_is_in_the_registry() -> None:
     }
 
 
-def test_every_code_that_an_operation_answers_is_raised_somewhere(session_settings: object) -> None:
+def test_documented_codes_are_raised_in_the_code(session_settings: object) -> None:
     """The table of responses does not list errors that no longer exist."""
     framework = {"bad_request", "invalid_request", "database_unavailable", "too_slow"}
     documented = {example.partition(".")[2] for example in load_document()["components"]["examples"]}
     assert documented <= set(find_raised_codes()) | framework
 
 
-def test_the_examples_of_files_are_files_that_the_service_reads() -> None:
+def test_example_files_are_readable_by_the_service() -> None:
     assert parse_competition(examples.TOML).slug == "small-cup"
     rows = examples.TABLE.count("\n") - 1
-    source = parse_secret(examples.SECRET.encode(), originals=rows, anonymized=rows)
+    source = parse_secret(examples.SECRET.encode(), original_count=rows, anonymized_count=rows)
     assert sorted(source.tolist()) == [0, 1, 2]
-    guess = parse_guess(examples.GUESS.encode(), originals=rows, anonymized=rows)
+    guess = parse_guess(examples.GUESS.encode(), original_count=rows, anonymized_count=rows)
     assert guess.tolist() == [-1, 2, 0]

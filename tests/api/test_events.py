@@ -104,8 +104,8 @@ async def open_stream(
 ) -> AsyncIterator[tuple[Subscriber, AsyncIterator[EvaluationProgress | None]]]:
     principal = load_principal(token)
     follower = Follower(principal.token_id, UUID(submission_id))
-    with hub.subscribe(principal.user_id, follower, load_progress(principal, submission_id)) as watcher:
-        yield watcher, stream_progress(watcher, ping_every_s=2 * TIMEOUT_S)
+    with hub.subscribe(principal.user_id, follower, load_progress(principal, submission_id)) as subscriber:
+        yield subscriber, stream_progress(subscriber, ping_every_s=2 * TIMEOUT_S)
 
 
 async def next_progress(updates: AsyncIterator[EvaluationProgress | None]) -> EvaluationProgress:
@@ -123,7 +123,7 @@ def parse_events(body: str) -> list[dict[str, str]]:
     return [dict(line.split(": ", 1) for line in block.splitlines()) for block in blocks]
 
 
-def test_a_stream_of_a_finished_submission_sends_its_state_and_ends(arena: Arena) -> None:
+def test_stream_of_a_finished_submission_sends_its_state_and_ends(arena: Arena) -> None:
     identifier = arena.submit("red").json()["id"]
     score_everything()
     response = arena.get(f"/submissions/{identifier}/events", token=arena.get_team_token("red"))
@@ -138,7 +138,7 @@ def test_a_stream_of_a_finished_submission_sends_its_state_and_ends(arena: Arena
     assert data["step"] == data["steps"] > 10
 
 
-def test_a_browser_that_has_seen_the_last_event_does_not_reconnect(arena: Arena) -> None:
+def test_client_that_saw_the_last_event_does_not_reconnect(arena: Arena) -> None:
     identifier = arena.submit("red").json()["id"]
     score_everything()
     path = f"/api/v1/submissions/{identifier}/events"
@@ -148,7 +148,7 @@ def test_a_browser_that_has_seen_the_last_event_does_not_reconnect(arena: Arena)
     assert arena.client.get(path, headers=headers | {"Last-Event-ID": "another"}).status_code == 200
 
 
-def test_a_stream_sends_the_current_state_then_each_change(arena: Arena, poll_counts: PollCounts) -> None:
+def test_stream_sends_the_current_state_then_changes(arena: Arena, poll_counts: PollCounts) -> None:
     first, second = (arena.submit("red", seed=seed).json()["id"] for seed in (1, 2))
 
     async def follow() -> None:
@@ -172,7 +172,9 @@ def test_a_stream_sends_the_current_state_then_each_change(arena: Arena, poll_co
     asyncio.run(follow())
 
 
-def test_one_poller_serves_all_and_ends_with_the_last_watcher(arena: Arena, poll_counts: PollCounts) -> None:
+def test_one_poller_serves_all_streams_and_stops_after_the_last(
+    arena: Arena, poll_counts: PollCounts
+) -> None:
     identifiers = [arena.submit("red", seed=seed).json()["id"] for seed in range(3)]
 
     async def follow() -> None:
@@ -194,45 +196,51 @@ def test_one_poller_serves_all_and_ends_with_the_last_watcher(arena: Arena, poll
     asyncio.run(follow())
 
 
-def test_a_slow_reader_misses_steps_but_never_the_last(arena: Arena, poll_counts: PollCounts) -> None:
+def test_slow_reader_may_miss_steps_but_gets_the_last_event(arena: Arena, poll_counts: PollCounts) -> None:
     identifier = arena.submit("red").json()["id"]
 
     async def follow() -> None:
-        async with open_stream(ProgressHub(), arena.get_team_token("red"), identifier) as (watcher, updates):
+        async with open_stream(ProgressHub(), arena.get_team_token("red"), identifier) as (
+            subscriber,
+            updates,
+        ):
             await next_progress(updates)
             claim = await asyncio.to_thread(claim_submission, identifier)
             for number in range(1, 9):
                 await asyncio.to_thread(report_step, claim, number)
-                await wait_until(lambda: watcher.latest.step == number)  # noqa: B023  awaited before the next
+                await wait_until(lambda: subscriber.latest.step == number)  # noqa: B023  awaited before the next
             await asyncio.to_thread(record_verdict, claim)
-            await wait_until(lambda: watcher.is_finished)
+            await wait_until(lambda: subscriber.is_finished)
             assert (await next_progress(updates)).state == "SCORED"
             assert await has_ended(updates)
 
     asyncio.run(follow())
 
 
-def test_pings_fill_silence_so_that_no_proxy_times_out(arena: Arena, poll_counts: PollCounts) -> None:
+def test_pings_keep_an_idle_stream_open(arena: Arena, poll_counts: PollCounts) -> None:
     identifier = arena.submit("red").json()["id"]
 
     async def follow() -> None:
-        async with open_stream(ProgressHub(), arena.get_team_token("red"), identifier) as (watcher, _):
-            updates = stream_progress(watcher, ping_every_s=0.05)
+        async with open_stream(ProgressHub(), arena.get_team_token("red"), identifier) as (subscriber, _):
+            updates = stream_progress(subscriber, ping_every_s=0.05)
             assert await anext(updates) is not None
             assert [await anext(updates), await anext(updates)] == [None, None]
 
     asyncio.run(follow())
 
 
-def test_a_short_database_outage_ends_no_stream(arena: Arena, poll_counts: PollCounts) -> None:
+def test_streams_survive_a_short_database_outage(arena: Arena, poll_counts: PollCounts) -> None:
     identifier = arena.submit("red").json()["id"]
 
     async def follow() -> None:
-        async with open_stream(ProgressHub(), arena.get_team_token("red"), identifier) as (watcher, updates):
+        async with open_stream(ProgressHub(), arena.get_team_token("red"), identifier) as (
+            subscriber,
+            updates,
+        ):
             await next_progress(updates)
             with renamed_table("evaluations"):
                 await wait_until(lambda: poll_counts.failures > 1)
-            assert not watcher.is_finished
+            assert not subscriber.is_finished
             await asyncio.to_thread(lambda: record_verdict(claim_submission(identifier)))
             current = await next_progress(updates)
             assert "SCORED" in {
@@ -245,7 +253,7 @@ def test_a_short_database_outage_ends_no_stream(arena: Arena, poll_counts: PollC
 
 @contextmanager
 def renamed_table(table: str) -> Iterator[None]:
-    """Rename the table meanwhile, so that every query on it fails."""
+    """Rename the table during the block, so that every query on it fails."""
     with engine.get_engine().begin() as connection:
         connection.execute(text(f"ALTER TABLE {table} RENAME TO away"))
     try:
@@ -255,31 +263,33 @@ def renamed_table(table: str) -> Iterator[None]:
             connection.execute(text(f"ALTER TABLE away RENAME TO {table}"))
 
 
-def revoke(principal: Principal) -> None:
+def revoke_token(principal: Principal) -> None:
     with transaction() as session:
         accounts.revoke_current(session, principal)
 
 
-def expire(principal: Principal) -> None:
+def expire_token(principal: Principal) -> None:
     with transaction() as session:
         statement = update(Token).where(Token.id == principal.token_id)
         session.execute(statement.values(expires_at=func.clock_timestamp()))
 
 
-def leave_the_team(principal: Principal) -> None:
+def leave_team(principal: Principal) -> None:
     with transaction() as session:
         session.execute(delete(Member).where(Member.user_id == principal.user_id))
 
 
-@pytest.mark.parametrize("lose", [revoke, expire, leave_the_team])
-def test_a_stream_stops_when_access_is_lost(arena: Arena, poll_counts: PollCounts, lose: Any) -> None:
+@pytest.mark.parametrize("end_access", [revoke_token, expire_token, leave_team])
+def test_stream_ends_when_the_user_loses_access(
+    arena: Arena, poll_counts: PollCounts, end_access: Any
+) -> None:
     identifier = arena.submit("red").json()["id"]
     token = arena.get_team_token("red")
 
     async def follow() -> None:
         async with open_stream(ProgressHub(), token, identifier) as (_, updates):
             await next_progress(updates)
-            await asyncio.to_thread(lose, load_principal(token))
+            await asyncio.to_thread(end_access, load_principal(token))
             await asyncio.to_thread(claim_submission, identifier)
             while (current := await asyncio.wait_for(anext(updates, None), TIMEOUT_S)) is not None:
                 assert not current.has_ended
@@ -287,20 +297,20 @@ def test_a_stream_stops_when_access_is_lost(arena: Arena, poll_counts: PollCount
     asyncio.run(follow())
 
 
-@pytest.mark.parametrize("lose", [revoke, expire])
-def test_a_stream_over_a_connection_ends_with_its_token(arena: Arena, server: str, lose: Any) -> None:
+@pytest.mark.parametrize("end_access", [revoke_token, expire_token])
+def test_http_stream_ends_when_its_token_is_revoked(arena: Arena, server: str, end_access: Any) -> None:
     identifier, token = arena.submit("red").json()["id"], arena.get_team_token("red")
     path, headers = f"{API}/submissions/{identifier}/events", {"Authorization": f"Bearer {token}"}
     with httpx2.stream("GET", server + path, headers=headers, timeout=TIMEOUT_S) as response:
         lines = response.iter_lines()
         assert next(line for line in lines if line.startswith("event: ")) == "event: progress"
-        lose(load_principal(token))
+        end_access(load_principal(token))
         assert "event: done" not in list(lines)
     assert httpx2.get(server + path, headers=headers, timeout=TIMEOUT_S).status_code == 401
 
 
-def test_many_followers_are_authorized_by_the_same_rule_as_one(client: TestClient) -> None:
-    elsewhere, arena = Arena.create(client, slug="elsewhere"), Arena.create(client)
+def test_bulk_access_check_matches_the_single_check(client: TestClient) -> None:
+    other_arena, arena = Arena.create(client, slug="elsewhere"), Arena.create(client)
     submission_id = UUID(arena.submit("red").json()["id"])
     with transaction() as session:
         name = f"administrator {next(serial_numbers)}"
@@ -310,15 +320,20 @@ def test_many_followers_are_authorized_by_the_same_rule_as_one(client: TestClien
         owner = session.get_one(User, load_principal(arena.get_team_token("red")).user_id)
         submit_only_token = accounts.issue_token(session, owner, name="no reading", scopes=("submit",))
         expired_token = accounts.issue_token(session, owner, name="gone", lifetime=timedelta(seconds=-1))
-    tokens = [arena.get_team_token("red"), arena.get_team_token("blue"), arena.organizer, elsewhere.organizer]
+    tokens = [
+        arena.get_team_token("red"),
+        arena.get_team_token("blue"),
+        arena.organizer_token,
+        other_arena.organizer_token,
+    ]
     principals = [
         load_principal(token)
-        for token in [*tokens, elsewhere.get_team_token("red"), administrator, submit_only_token]
+        for token in [*tokens, other_arena.get_team_token("red"), administrator, submit_only_token]
     ]
     followers = [Follower(candidate.token_id, submission_id) for candidate in principals]
     with transaction() as session:
         expired = session.scalars(
-            select(Token.id).where(Token.digest == accounts.compute_digest(expired_token))
+            select(Token.id).where(Token.digest == accounts.hash_token(expired_token))
         ).one()
         allowed = progress.filter_allowed(session, [*followers, Follower(expired, submission_id)])
         expected = [
@@ -338,7 +353,7 @@ def can_see(session: Any, principal: Principal, submission_id: UUID) -> bool:
     return True
 
 
-def test_a_person_has_a_bounded_number_of_streams(arena: Arena) -> None:
+def test_number_of_streams_per_user_is_limited(arena: Arena) -> None:
     identifier = arena.submit("red").json()["id"]
     principal = load_principal(arena.get_team_token("red"))
     follower, current = Follower(principal.token_id, UUID(identifier)), load_progress(principal, identifier)
@@ -361,7 +376,7 @@ def test_a_person_has_a_bounded_number_of_streams(arena: Arena) -> None:
     asyncio.run(follow())
 
 
-def test_queue_positions_match_those_of_single_queries(arena: Arena) -> None:
+def test_bulk_queue_positions_match_single_queries(arena: Arena) -> None:
     identifiers = [UUID(arena.submit("red", seed=seed).json()["id"]) for seed in range(4)]
     with transaction() as session:
         tied_evaluation = session.scalars(
@@ -381,7 +396,7 @@ def test_queue_positions_match_those_of_single_queries(arena: Arena) -> None:
     assert sorted(expected_positions.values(), key=str) == [0, 1, 2, None]
 
 
-def test_a_stream_opened_while_the_server_stops_ends_after_the_present_state(arena: Arena) -> None:
+def test_stream_opened_during_shutdown_sends_the_current_state_and_ends(arena: Arena) -> None:
     identifier = arena.submit("red").json()["id"]
 
     async def follow() -> None:

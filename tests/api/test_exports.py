@@ -49,7 +49,7 @@ def attacked_contest(client: TestClient) -> Contest:
     return contest
 
 
-def test_an_export_holds_every_submission_and_verdict(attacked_contest: Contest) -> None:
+def test_export_contains_every_submission_and_verdict(attacked_contest: Contest) -> None:
     arena, files = attacked_contest.arena, unpack_export(attacked_contest.arena)
     assert files["competition.toml"] == arena.get("/competitions/small/competition.toml").content
     submissions = parse_table(files["submissions.csv"])
@@ -70,7 +70,7 @@ def test_an_export_holds_every_submission_and_verdict(attacked_contest: Contest)
         assert files[f"boards/{board}.csv"] == arena.get(f"/competitions/small/boards/{board}.csv").content
 
 
-def test_an_export_holds_the_second_phase_and_the_audit_log(attacked_contest: Contest) -> None:
+def test_export_contains_second_phase_and_audit_log(attacked_contest: Contest) -> None:
     files = unpack_export(attacked_contest.arena)
     (guess,) = parse_table(files["guesses.csv"])
     assert (guess["team"], guess["correct"], guess["answered"]) == ("'=2+5", "3", "3")
@@ -85,7 +85,7 @@ def test_an_export_holds_the_second_phase_and_the_audit_log(attacked_contest: Co
     assert json.loads(audit_rows[0]["after"])["sha256"]
 
 
-def test_an_earlier_verdict_stays_in_the_export_beside_the_current_one(arena: Arena) -> None:
+def test_export_contains_earlier_and_current_verdicts(arena: Arena) -> None:
     identifier = arena.submit("red").json()["id"]
     score_everything()
     rejudging = arena.post("/competitions/small/rescores", content=build_competition_toml(threshold=0.3))
@@ -99,18 +99,18 @@ def test_an_earlier_verdict_stays_in_the_export_beside_the_current_one(arena: Ar
     ]
 
 
-def test_an_export_holds_no_secret_and_no_credential(attacked_contest: Contest) -> None:
+def test_export_contains_no_secrets_or_credentials(attacked_contest: Contest) -> None:
     with transaction() as session:
-        boxes = [(item.sealed, item.commitment) for item in session.scalars(select(Secret))]
+        sealed_secrets = [(item.sealed, item.commitment) for item in session.scalars(select(Secret))]
         digests = list(session.scalars(select(Token.digest)))
         hashes = list(session.scalars(select(User.password_hash)))
         names = list(session.scalars(select(User.name).where(User.name.like("member %"))))
     canaries = {PASSWORD.encode(), *(item.encode() for item in hashes), *(item.encode() for item in names)}
-    for raw in (*(box for box, _ in boxes), *digests):
+    for raw in (*(box for box, _ in sealed_secrets), *digests):
         canaries |= {raw[:16], raw[-16:], raw.hex().encode()[:32], raw[:16].hex().encode()}
     tokens = {
         token.encode()
-        for token in (*attacked_contest.arena.tokens.values(), attacked_contest.arena.organizer)
+        for token in (*attacked_contest.arena.team_tokens.values(), attacked_contest.arena.organizer_token)
     }
     secrets = [
         build_needles(b"original_row\n" + b"".join(b"%d\n" % (row + 1) for row in source))
@@ -120,11 +120,11 @@ def test_an_export_holds_no_secret_and_no_credential(attacked_contest: Contest) 
         b"\n".join(unpack_export(attacked_contest.arena).values())
         + download_export(attacked_contest.arena).content
     )
-    assert len(boxes) == 3
+    assert len(sealed_secrets) == 3
     assert not find_leaks(content, canaries | tokens | set().union(*secrets))
 
 
-def test_an_export_has_the_same_bytes_until_something_changes(attacked_contest: Contest) -> None:
+def test_export_bytes_change_only_with_the_data(attacked_contest: Contest) -> None:
     export_before = download_export(attacked_contest.arena)
     assert download_export(attacked_contest.arena).content == export_before.content
     assert int(export_before.headers["content-length"]) == len(export_before.content)
@@ -132,7 +132,7 @@ def test_an_export_has_the_same_bytes_until_something_changes(attacked_contest: 
     assert download_export(attacked_contest.arena).content != export_before.content
 
 
-def test_formulas_are_escaped_in_every_table(arena: Arena) -> None:
+def test_export_escapes_formulas_in_every_table(arena: Arena) -> None:
     table, secret = build_noisy_release(1, arena.table)
     files = {"anonymized": ("a.csv", table), "secret": ("s.csv", secret)}
     token = arena.get_team_token("@SUM(A1)")
@@ -147,9 +147,9 @@ def test_formulas_are_escaped_in_every_table(arena: Arena) -> None:
     assert parse_table(unpack_export(arena)["submissions.csv"])[0]["comment"].startswith("'=cmd")
 
 
-def test_an_export_holds_nothing_of_another_competition(client: TestClient) -> None:
-    elsewhere, arena = Arena.create(client, slug="elsewhere"), Arena.create(client)
-    other_id, own_id = elsewhere.submit("green").json()["id"], arena.submit("red").json()["id"]
+def test_export_contains_only_its_competition(client: TestClient) -> None:
+    other_arena, arena = Arena.create(client, slug="elsewhere"), Arena.create(client)
+    other_id, own_id = other_arena.submit("green").json()["id"], arena.submit("red").json()["id"]
     score_everything()
     files = unpack_export(arena)
     content = b"\n".join([*files.values(), *(name.encode() for name in files)])
@@ -157,7 +157,7 @@ def test_an_export_holds_nothing_of_another_competition(client: TestClient) -> N
     assert not find_leaks(content, {other_id.encode(), b"green", b"elsewhere"})
 
 
-def test_a_large_export_is_spooled_to_disk(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_export_is_spooled_to_disk(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
     arena.submit("red")
     content = download_export(arena).content
     monkeypatch.setattr(archives, "MAX_MEMORY_BYTES", 100)
@@ -165,7 +165,7 @@ def test_a_large_export_is_spooled_to_disk(arena: Arena, monkeypatch: pytest.Mon
     assert download_export(arena).content == content
 
 
-def test_a_lost_file_is_reported_before_the_download_begins(arena: Arena, settings: Settings) -> None:
+def test_missing_file_is_reported_before_the_download_starts(arena: Arena, settings: Settings) -> None:
     arena.submit("red")
     for blob in (settings.data / "blobs").rglob("*"):
         if blob.is_file():
@@ -178,7 +178,7 @@ def test_a_lost_file_is_reported_before_the_download_begins(arena: Arena, settin
     assert (response.status_code, response.json()["code"]) == (404, "file_lost")
 
 
-def test_an_export_resets_the_isolation_level_of_its_connection(arena: Arena) -> None:
+def test_export_resets_the_isolation_level_of_its_connection(arena: Arena) -> None:
     for _ in range(12):  # every connection of the pool
         download_export(arena)
     with engine.get_engine().connect() as connection:

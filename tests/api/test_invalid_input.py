@@ -27,7 +27,7 @@ KEY_OF_FULL_LENGTH = "\ufdfa" * 100
 
 
 @pytest.mark.parametrize("field", ["invite", "team", "name", "password"])
-def test_a_sign_up_with_an_impossible_text_is_refused(arena: Arena, field: str) -> None:
+def test_sign_up_with_invalid_characters_is_refused(arena: Arena, field: str) -> None:
     body = {"invite": create_invite(arena), "team": "t", "name": "n", "password": PASSWORD}
     statuses = {
         name: arena.client.post(f"{API}/signup", content=json.dumps(body | {field: value})).status_code
@@ -38,7 +38,7 @@ def test_a_sign_up_with_an_impossible_text_is_refused(arena: Arena, field: str) 
 
 
 @pytest.mark.parametrize("field", ["name", "password", "token_name", "scopes"])
-def test_a_token_request_with_an_impossible_text_is_refused(client: TestClient, field: str) -> None:
+def test_token_request_with_invalid_characters_is_refused(client: TestClient, field: str) -> None:
     create_person("Rei")
     for name, value in BAD_TEXTS.items():
         body = {"name": "Rei", "password": PASSWORD, field: [value] if field == "scopes" else value}
@@ -47,7 +47,7 @@ def test_a_token_request_with_an_impossible_text_is_refused(client: TestClient, 
     assert count_rows(Token) == 0
 
 
-def test_a_name_whose_key_is_many_times_as_long_is_answered(arena: Arena) -> None:
+def test_name_with_a_long_normalized_form_is_handled(arena: Arena) -> None:
     mixed = "".join(chr(0xFDFA + (number * 7919 % 3 > 1)) + chr(0x3300 + number % 87) for number in range(50))
     code = create_invite(arena, uses=2)
     for name in (KEY_OF_FULL_LENGTH, mixed):
@@ -67,14 +67,14 @@ IMPOSSIBLE_PATHS = (
 )
 
 
-def test_an_impossible_path_is_not_found(arena: Arena) -> None:
+def test_path_with_invalid_characters_is_not_found(arena: Arena) -> None:
     for path in IMPOSSIBLE_PATHS:
         response = arena.get(path, token=arena.get_team_token("red"))
         assert response.status_code == (422 if path == "/submissions/a%00b" else 404), response.text
         assert response.headers["content-type"] == "application/problem+json"
 
 
-def test_an_impossible_comment_is_refused(arena: Arena) -> None:
+def test_comment_with_invalid_characters_is_refused(arena: Arena) -> None:
     table, secret = build_noisy_release(1, arena.table)
     for comment in ("a\x00b", "x" * 1001, "x" * 70_000):
         response = arena.post(
@@ -89,13 +89,13 @@ def test_an_impossible_comment_is_refused(arena: Arena) -> None:
 @pytest.mark.parametrize(
     "body", [b"", b"{", b"[]", b"null", b'"x"', b"\xff\xfe", b'{"name": NaN}', b"[" * 100_000]
 )
-def test_a_body_that_is_no_object_is_refused(client: TestClient, body: bytes) -> None:
+def test_json_body_must_be_an_object(client: TestClient, body: bytes) -> None:
     for path in ("/signup", "/tokens"):
         response = client.post(API + path, content=body, headers={"Content-Type": "application/json"})
         assert 400 <= response.status_code < 500, response.text
 
 
-def test_half_a_surrogate_pair_in_a_name_or_password_is_handled(arena: Arena) -> None:
+def test_lone_surrogate_in_name_or_password_is_handled(arena: Arena) -> None:
     headers = {"Content-Type": "application/json"}
     raw_credentials = '{"name": "\\ud800", "password": "\\ud800"}'
     response = arena.client.post(f"{API}/tokens", content=raw_credentials, headers=headers)
@@ -106,7 +106,7 @@ def test_half_a_surrogate_pair_in_a_name_or_password_is_handled(arena: Arena) ->
     assert response.status_code in {201, 422}
 
 
-def test_a_body_that_is_no_file_has_a_small_limit(client: TestClient) -> None:
+def test_bodies_without_files_have_a_small_limit(client: TestClient) -> None:
     for kind in ("application/json", "application/toml"):
         response = client.post(f"{API}/tokens", content=b" " * (3 << 20), headers={"Content-Type": kind})
         assert (response.status_code, response.json()["code"]) == (413, "too_large")
@@ -114,7 +114,7 @@ def test_a_body_that_is_no_file_has_a_small_limit(client: TestClient) -> None:
         assert response.json()["values"] == {"most_mb": 2}
 
 
-def test_a_request_that_cannot_be_parsed_is_refused_with_the_reason(arena: Arena) -> None:
+def test_unparsable_request_is_refused_with_a_reason(arena: Arena) -> None:
     headers = {
         "Authorization": f"Bearer {arena.get_team_token('red')}",
         "Content-Type": "multipart/form-data",
@@ -127,7 +127,7 @@ def test_a_request_that_cannot_be_parsed_is_refused_with_the_reason(arena: Arena
 
 
 @pytest.mark.parametrize("charset", ["undefined", "punycode", "unicode_escape", "raw_unicode_escape"])
-def test_an_upload_in_a_strange_encoding_is_malformed(arena: Arena, charset: str) -> None:
+def test_upload_in_an_unknown_encoding_is_malformed(arena: Arena, charset: str) -> None:
     part = 'Content-Disposition: form-data; name="{}"\r\n\r\n{}\r\n'.format
     table, secret = build_noisy_release(1, arena.table)
     texts = [part("comment", "\\ud800abc"), part("\\ud800", "1"), part("\\ud800", "2")]
@@ -145,7 +145,7 @@ def test_an_upload_in_a_strange_encoding_is_malformed(arena: Arena, charset: str
     assert response.headers["content-type"] == "application/problem+json"
 
 
-def test_a_large_body_without_credentials_is_refused(client: TestClient) -> None:
+def test_large_body_without_credentials_is_refused(client: TestClient) -> None:
     for path in ("/tokens", "/competitions/small/submissions", "/competitions/small/original/x.csv"):
         method = "PUT" if "original" in path else "POST"
         response = client.request(method, API + path, content=b" " * (3 << 20))
@@ -161,7 +161,7 @@ def test_a_large_body_without_credentials_is_refused(client: TestClient) -> None
         ("POST", f"/targets/{UUID(int=0)}/guesses", "multipart/form-data; boundary=x"),
     ],
 )
-def test_a_large_body_under_a_wrong_token_is_not_read(
+def test_large_body_with_an_invalid_token_is_not_read(
     arena: Arena, method: str, path: str, kind: str
 ) -> None:
     chunks: list[bytes] = []

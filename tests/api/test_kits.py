@@ -18,7 +18,7 @@ from anoncup.competition.parser import parse_competition
 from anoncup.plugins import TRACKS
 from anoncup.rules.settings import Phase
 from anoncup.tables.csv_text import write_csv
-from anoncup.tracks.microdata.example import household_table
+from anoncup.tracks.microdata.example import generate_households
 from app.config import Settings
 from app.locale.language import LANGUAGES
 from app.services.originals import kit_readme, kits
@@ -71,9 +71,7 @@ def assert_example_accepted(files: dict[str, bytes], folder: Path) -> None:
         assert json.loads(result.stdout)["verdict"] == "accepted"
 
 
-def test_a_kit_of_microdata_holds_an_example_that_its_own_commands_accept(
-    arena: Arena, tmp_path: Path
-) -> None:
+def test_microdata_kit_has_an_example_that_its_commands_accept(arena: Arena, tmp_path: Path) -> None:
     files = unpack_kit(get_kit(arena))
     assert list(files) == [
         "README.md",
@@ -92,7 +90,7 @@ def test_a_kit_of_microdata_holds_an_example_that_its_own_commands_accept(
     assert_example_accepted(files, tmp_path)
 
 
-def test_a_kit_shows_times_in_the_zone_of_the_competition() -> None:
+def test_kit_shows_times_in_the_competition_time_zone() -> None:
     rules = replace(
         parse_competition(build_competition_toml()),
         timezone="Asia/Tokyo",
@@ -111,16 +109,14 @@ def test_a_kit_shows_times_in_the_zone_of_the_competition() -> None:
     assert "- 匿名加工フェーズ：2027-01-10 00:00 – 2027-01-31 09:00\n" in readme
 
 
-def test_a_kit_of_transactions_holds_an_example_that_its_own_commands_accept(
-    shop: Arena, tmp_path: Path
-) -> None:
+def test_transactions_kit_has_an_example_that_its_commands_accept(shop: Arena, tmp_path: Path) -> None:
     files = unpack_kit(get_kit(upload_originals(shop)))
     assert set(files) >= {"example/customers.csv", "example/transactions.csv", "original/customers.csv"}
     assert_example_accepted(files, tmp_path)
 
 
 @pytest.mark.parametrize(("name", "rows"), [("membership", 60), ("monthly", 12)])
-def test_a_kit_of_any_track_has_its_files_and_an_example_that_its_own_commands_accept(
+def test_every_track_has_a_kit_with_a_valid_example(
     session_settings: Settings, tmp_path: Path, name: str, rows: int
 ) -> None:
     track = TRACKS[name]
@@ -152,7 +148,7 @@ def test_a_kit_of_any_track_has_its_files_and_an_example_that_its_own_commands_a
     assert "must be kept" not in readme
 
 
-def test_the_service_scores_the_example_like_the_local_command(arena: Arena, tmp_path: Path) -> None:
+def test_service_and_local_command_score_the_example_equally(arena: Arena, tmp_path: Path) -> None:
     files = unpack_kit(get_kit(arena))
     release, secret = files["example/anonymized.csv"], files["example/secret.csv"]
     response = arena.submit("red", anonymized=release, secret=secret)
@@ -171,7 +167,7 @@ def test_the_service_scores_the_example_like_the_local_command(arena: Arena, tmp
 
 
 @pytest.mark.parametrize("more", ['rule = "average"', 'rule = "strict"'])
-def test_where_any_change_is_excessive_the_example_only_reorders(
+def test_example_only_reorders_rows_if_any_change_is_excessive(
     client: TestClient, tmp_path: Path, more: str
 ) -> None:
     arena = Arena.create(client, file=build_competition_toml(threshold=0.0, extra_toml=more))
@@ -184,7 +180,7 @@ def test_where_any_change_is_excessive_the_example_only_reorders(
     assert_example_accepted(files, tmp_path)
 
 
-def test_a_kit_has_stable_bytes_and_is_not_sent_twice(arena: Arena, settings: Settings) -> None:
+def test_kit_has_stable_bytes_and_is_cached_by_clients(arena: Arena, settings: Settings) -> None:
     first = get_kit(arena)
     assert get_kit(arena).content == first.content
     assert int(first.headers["content-length"]) == len(first.content)
@@ -193,23 +189,23 @@ def test_a_kit_has_stable_bytes_and_is_not_sent_twice(arena: Arena, settings: Se
         cached_kit.unlink()
     rebuilt = get_kit(arena)
     assert (rebuilt.content, rebuilt.headers["etag"]) == (first.content, first.headers["etag"])
-    for tag in (first.headers["etag"], f"W/{first.headers['etag']}"):
-        unchanged = get_kit(arena, {"If-None-Match": tag})
+    for etag in (first.headers["etag"], f"W/{first.headers['etag']}"):
+        unchanged = get_kit(arena, {"If-None-Match": etag})
         assert (unchanged.status_code, unchanged.content) == (304, b"")
 
 
-def test_a_kit_names_the_service_and_its_source_code(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kit_names_the_service_and_its_source_code(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
     kit = get_kit(arena)
     readme = unpack_kit(kit)["README.md"].decode()
     assert readme.count("http://localhost/competitions/small\n") == len(LANGUAGES)
-    logins = ["anoncup login --url http://localhost"] * len(LANGUAGES)
-    assert find_commands(readme, "login") == logins
+    login_commands = ["anoncup login --url http://localhost"] * len(LANGUAGES)
+    assert find_commands(readme, "login") == login_commands
     assert "Ask the organizers where the code is." in readme
     assert f"version {version('anoncup')}." in readme
-    elsewhere = get_kit(arena, {"Host": "localhost:9"})
-    assert elsewhere.headers["etag"] != kit.headers["etag"]
-    assert b"localhost:9" not in unpack_kit(elsewhere)["README.md"]
-    assert find_commands(unpack_kit(elsewhere)["README.md"].decode(), "login") == [
+    other_kit = get_kit(arena, {"Host": "localhost:9"})
+    assert other_kit.headers["etag"] != kit.headers["etag"]
+    assert b"localhost:9" not in unpack_kit(other_kit)["README.md"]
+    assert find_commands(unpack_kit(other_kit)["README.md"].decode(), "login") == [
         "anoncup login --url ADDRESS"
     ] * len(LANGUAGES)
     monkeypatch.setenv("ANONCUP_PUBLIC_URL", "https://cup.example.org/")
@@ -226,7 +222,7 @@ def test_a_kit_names_the_service_and_its_source_code(arena: Arena, monkeypatch: 
     assert find_commands(public_readme, "login")[0] == "anoncup login --url https://cup.example.org"
 
 
-def test_a_kit_changes_with_the_rules_and_with_the_data(arena: Arena) -> None:
+def test_kit_changes_with_rules_and_data(arena: Arena) -> None:
     tags = [get_kit(arena).headers["etag"]]
     arena.put("/competitions/small/competition.toml", content=build_competition_toml(threshold=0.3))
     changed_kit = get_kit(arena)
@@ -237,29 +233,29 @@ def test_a_kit_changes_with_the_rules_and_with_the_data(arena: Arena) -> None:
     assert len(set(tags)) == 3
 
 
-def test_parallel_requests_for_a_new_kit_get_the_same_bytes(arena: Arena) -> None:
+def test_parallel_requests_get_the_same_new_kit(arena: Arena) -> None:
     with ThreadPoolExecutor(8) as pool:
         responses = list(pool.map(lambda _: get_kit(arena), range(16)))
     assert {response.status_code for response in responses} == {200}
     assert len({response.content for response in responses}) == 1
 
 
-def test_without_the_data_there_is_no_kit(shop: Arena) -> None:
+def test_kit_requires_original_data(shop: Arena) -> None:
     response = get_kit(shop)
     assert (response.status_code, response.json()["code"]) == (404, "no_original")
 
 
-def test_a_kit_depends_neither_on_time_nor_on_machine(arena: Arena) -> None:
+def test_kit_does_not_depend_on_time_or_machine(arena: Arena) -> None:
     with zipfile.ZipFile(io.BytesIO(get_kit(arena).content)) as archive:
         for entry in archive.infolist():
             assert (entry.date_time, entry.create_system) == ((1980, 1, 1, 0, 0, 0), 3)
             assert entry.external_attr >> 16 == 0o100644
 
 
-def test_a_kit_of_data_as_large_as_a_real_contests_has_a_whole_example(client: TestClient) -> None:
+def test_kit_of_a_large_competition_has_a_complete_example(client: TestClient) -> None:
     arena = Arena.create(client)
     assert arena.post("/competitions", content=build_household_file("large")).status_code == 201
-    table = write_csv(household_table(8_333))
+    table = write_csv(generate_households(8_333))
     assert arena.put("/competitions/large/original/original.csv", content=table).status_code == 200
     arena.slug = "large"
     assert len(unpack_kit(get_kit(arena))["example/secret.csv"].splitlines()) == 8_334

@@ -14,7 +14,6 @@ from app.db.transaction import transaction
 from app.services.accounts import accounts
 from tests.support.accounts import (
     PARALLEL_CALLS,
-    call_in_parallel,
     count_rows,
     create_invite,
     create_team_invite,
@@ -23,6 +22,7 @@ from tests.support.accounts import (
     list_uses_left,
     read_database_time,
     read_refusal,
+    run_in_parallel,
     sign_in_new_person,
     sign_up,
     sign_up_member,
@@ -39,7 +39,7 @@ def list_own_team(arena: Arena, token: str) -> list[str]:
     return [row["name"] for row in response.json()["members"]]
 
 
-def test_a_teams_invite_makes_an_account_in_that_team(arena: Arena) -> None:
+def test_team_invite_creates_an_account_in_the_team(arena: Arena) -> None:
     first = arena.get_team_token("red")
     account = sign_up_member(arena, create_team_invite(arena, "red"), name="Bob")
     assert (account["team"], account["competition"]) == ("red", arena.slug)
@@ -55,9 +55,7 @@ def test_a_teams_invite_makes_an_account_in_that_team(arena: Arena) -> None:
 @pytest.mark.parametrize(
     ("team", "status"), [(None, 201), ("red", 201), ("  ＲＥＤ ", 201), ("blue", 422), ("", 422)]
 )
-def test_with_a_teams_invite_the_teams_name_may_only_be_repeated(
-    arena: Arena, team: str | None, status: int
-) -> None:
+def test_team_invite_accepts_only_the_name_of_its_team(arena: Arena, team: str | None, status: int) -> None:
     response = sign_up(arena.client, create_team_invite(arena, "red"), team=team, name="Bob")
     assert response.status_code == status
     if status == 422:
@@ -66,12 +64,12 @@ def test_with_a_teams_invite_the_teams_name_may_only_be_repeated(
         assert "red" not in response.text
 
 
-def test_an_invite_of_the_competition_needs_a_name_for_the_team(arena: Arena) -> None:
+def test_competition_invite_requires_a_team_name(arena: Arena) -> None:
     assert read_refusal(sign_up(arena.client, create_invite(arena), team=None)) == (422, "team_needed")
     assert (list_uses_left(), count_rows(Member)) == ([1], 0)
 
 
-def test_a_signed_in_person_founds_a_team_and_another_joins_it(arena: Arena) -> None:
+def test_signed_in_users_found_and_join_teams(arena: Arena) -> None:
     ada, bob = (sign_in_new_person(arena.client, name) for name in ("Ada", "Bob"))
     founding = arena.post("/join", token=ada, json={"invite": create_invite(arena), "team": "Red"})
     assert founding.status_code == 201, founding.text
@@ -91,7 +89,7 @@ def test_a_signed_in_person_founds_a_team_and_another_joins_it(arena: Arena) -> 
     ]
 
 
-def test_a_person_is_in_one_team_per_competition(arena: Arena) -> None:
+def test_user_is_in_one_team_per_competition(arena: Arena) -> None:
     other_arena = Arena.create(arena.client, slug="other")
     token = arena.get_team_token("red")
     for code in (create_invite(arena), create_team_invite(arena, "blue"), create_team_invite(arena, "red")):
@@ -111,7 +109,7 @@ def test_a_person_is_in_one_team_per_competition(arena: Arena) -> None:
     ]
 
 
-def test_one_of_ten_parallel_joins_of_one_person_succeeds(arena: Arena) -> None:
+def test_only_one_of_parallel_joins_by_a_user_succeeds(arena: Arena) -> None:
     """Each request has its own invite; half of them found a team, half join one."""
     token = sign_in_new_person(arena.client, "Ada")
     codes = [
@@ -124,21 +122,21 @@ def test_one_of_ten_parallel_joins_of_one_person_succeeds(arena: Arena) -> None:
         body = {"invite": codes[number]} | ({"team": f"new {number}"} if number % 2 else {})
         return arena.post("/join", token=token, json=body)
 
-    responses = call_in_parallel(join)
+    responses = run_in_parallel(join)
     assert sorted(response.status_code for response in responses) == [201] + [409] * 9
     assert {response.json()["code"] for response in responses if response.status_code == 409} == {"in_a_team"}
     assert count_rows(Member) == members_before + 1
     assert sorted(list_uses_left())[-9:] == [1] * 9
 
 
-def test_a_team_invite_serves_as_many_people_as_it_says_and_sixty_days(arena: Arena) -> None:
+def test_team_invite_is_limited_in_uses_and_to_60_days(arena: Arena) -> None:
     arena.get_team_token("red")
     time_before = read_database_time()
     code = create_team_invite(arena, "red", uses=2)
     with transaction() as session:
         stored_invite = session.scalars(select(Invite).where(Invite.uses_left == 2)).one()
     assert time_before < stored_invite.expires_at - timedelta(days=60) < read_database_time()
-    responses = call_in_parallel(lambda _: sign_up(arena.client, code, team=None))
+    responses = run_in_parallel(lambda _: sign_up(arena.client, code, team=None))
     assert sorted(response.status_code for response in responses) == [201] * 2 + [422] * 8
     assert len(list_own_team(arena, arena.get_team_token("red"))) == 3
     code = create_team_invite(arena, "red")
@@ -147,7 +145,7 @@ def test_a_team_invite_serves_as_many_people_as_it_says_and_sixty_days(arena: Ar
     assert read_refusal(sign_up(arena.client, code, team=None)) == (422, "invalid_invite")
 
 
-def test_a_member_leaves_but_not_the_last_one(arena: Arena) -> None:
+def test_member_can_leave_unless_the_last(arena: Arena) -> None:
     first = arena.get_team_token("red")
     second = sign_up_member(arena, create_team_invite(arena, "red"), name="Bob")
     path = f"/competitions/{arena.slug}/team/members"
@@ -160,20 +158,20 @@ def test_a_member_leaves_but_not_the_last_one(arena: Arena) -> None:
     assert list_audit_entries()[-1] == ("Bob", "team.remove", "Bob")
 
 
-def test_a_removed_member_cannot_return_by_a_code_of_the_team(arena: Arena) -> None:
+def test_removed_member_cannot_rejoin_by_a_team_invite(arena: Arena) -> None:
     bob = sign_up_member(arena, create_team_invite(arena, "red"), name="Bob")
     code = arena.post(f"/competitions/{arena.slug}/team/invites", token=bob["token"], json={}).json()["code"]
-    elsewhere = create_team_invite(arena, "blue")
+    other_invite = create_team_invite(arena, "blue")
     path = f"/competitions/{arena.slug}/team/members/{bob['user_id']}"
     assert arena.call("DELETE", path, token=arena.get_team_token("red")).status_code == 204
     assert read_refusal(arena.post("/join", token=bob["token"], json={"invite": code})) == (
         422,
         "invalid_invite",
     )
-    assert arena.post("/join", token=bob["token"], json={"invite": elsewhere}).status_code == 201
+    assert arena.post("/join", token=bob["token"], json={"invite": other_invite}).status_code == 201
 
 
-def test_one_of_two_members_leaving_in_parallel_stays(arena: Arena) -> None:
+def test_only_one_of_two_members_can_leave_in_parallel(arena: Arena) -> None:
     path = f"/competitions/{arena.slug}/team/members"
     for round_ in range(5):
         ada = arena.get_team_token(f"team {round_}")
@@ -186,7 +184,7 @@ def test_one_of_two_members_leaving_in_parallel_stays(arena: Arena) -> None:
         assert sorted(future.result().status_code for future in futures) == [204, 409]
 
 
-def test_a_member_of_another_team_cannot_be_removed(arena: Arena) -> None:
+def test_member_of_another_team_cannot_be_removed(arena: Arena) -> None:
     red, blue = arena.get_team_token("red"), arena.get_team_token("blue")
     path = f"/competitions/{arena.slug}/team/members"
     for victim in (get_me(arena.client, red).json()["user_id"], str(uuid4())):
@@ -195,18 +193,18 @@ def test_a_member_of_another_team_cannot_be_removed(arena: Arena) -> None:
     assert count_rows(Member) == 2
 
 
-def test_an_organizer_is_in_no_team_of_their_competition(arena: Arena) -> None:
+def test_organizer_cannot_join_a_team_of_the_own_competition(arena: Arena) -> None:
     other_arena = Arena.create(arena.client, slug="other")
     administrator = sign_in_new_person(arena.client, "Root", Role.ADMINISTRATOR)
     for code in (create_invite(arena), create_team_invite(arena, "red")):
-        for token in (arena.organizer, administrator):
+        for token in (arena.organizer_token, administrator):
             response = arena.post("/join", token=token, json={"invite": code, "team": "red"})
             assert read_refusal(response) == (409, "organizes_it")
     body = {"invite": create_invite(arena), "team": "mine"}
-    assert arena.post("/join", token=other_arena.organizer, json=body).status_code == 201
+    assert arena.post("/join", token=other_arena.organizer_token, json=body).status_code == 201
 
 
-def test_a_person_cannot_join_and_become_an_organizer_in_parallel(arena: Arena) -> None:
+def test_user_cannot_join_and_become_organizer_in_parallel(arena: Arena) -> None:
     for round_ in range(5):
         name = f"Olga {round_}"
         token = sign_in_new_person(arena.client, name, Role.ORGANIZER)
@@ -222,24 +220,24 @@ def test_a_person_cannot_join_and_become_an_organizer_in_parallel(arena: Arena) 
         assert sorted(response.status_code for response in responses) == [201, 409]
 
 
-def test_a_read_only_token_joins_no_team_and_removes_nobody(arena: Arena) -> None:
+def test_read_only_token_cannot_join_or_remove_members(arena: Arena) -> None:
     arena.get_team_token("red")
     with transaction() as session:
         user = session.scalars(select(User).where(User.role == Role.PARTICIPANT)).one()
-        reader = accounts.issue_token(session, user, name="reader", scopes=("read",))
+        read_only_token = accounts.issue_token(session, user, name="reader", scopes=("read",))
         sender = accounts.issue_token(session, user, name="sender", scopes=("submit",))
         user_id = user.id
     team = f"/competitions/{arena.slug}/team"
     refusals = [
-        arena.post("/join", token=reader, json={"invite": create_invite(arena), "team": "x"}),
-        arena.post(f"{team}/invites", token=reader, json={}),
-        arena.call("DELETE", f"{team}/members/{user_id}", token=reader),
+        arena.post("/join", token=read_only_token, json={"invite": create_invite(arena), "team": "x"}),
+        arena.post(f"{team}/invites", token=read_only_token, json={}),
+        arena.call("DELETE", f"{team}/members/{user_id}", token=read_only_token),
         arena.get(team, token=sender),
     ]
     assert {read_refusal(response) for response in refusals} == {(403, "scope_missing")}
 
 
-def test_organizers_see_every_team_with_its_members_and_submissions(arena: Arena) -> None:
+def test_organizers_see_all_teams_with_members_and_submissions(arena: Arena) -> None:
     bob = sign_up_member(arena, create_team_invite(arena, "red"), name="Bob")
     arena.get_team_token("blue")
     for seed in (1, 2):

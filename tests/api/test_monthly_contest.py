@@ -91,7 +91,7 @@ def test_every_score_matches_plain_loops(contest: Contest) -> None:
     assert max(compute_expected_rates("red")["good_date_quantity"].values()) > 0
 
 
-def test_a_release_that_contradicts_its_secret_is_refused_without_revealing_it(contest: Contest) -> None:
+def test_release_that_contradicts_its_secret_is_refused_without_details(contest: Contest) -> None:
     release, _ = build_release("red")
     response = submit_release(contest, "red", secret=build_release("blue")[1])
     errors = response.json()["errors"]
@@ -101,9 +101,9 @@ def test_a_release_that_contradicts_its_secret_is_refused_without_revealing_it(c
     assert not any(name in response.text for name in names)
 
 
-def test_a_monthly_contest_runs_to_its_reveal(contest: Contest) -> None:
+def test_monthly_contest_runs_until_the_reveal(contest: Contest) -> None:
     arena, submissions = contest.arena, {team: submit_and_score(contest, team) for team in METHODS}
-    for token in (arena.get_team_token("red"), arena.organizer):
+    for token in (arena.get_team_token("red"), arena.organizer_token):
         response = arena.get(f"/submissions/{submissions['red']}/data/transactions.csv", token=token)
         assert (response.status_code, response.json()["code"]) == (404, "release_sealed")
     contest.open_attacks()
@@ -144,7 +144,7 @@ def test_a_monthly_contest_runs_to_its_reveal(contest: Contest) -> None:
         assert secret == build_release(team)[1]
 
 
-def test_a_guess_names_each_customer_once_and_pseudonyms_only(contest: Contest) -> None:
+def test_guess_has_each_customer_once_and_only_pseudonyms(contest: Contest) -> None:
     submission = submit_and_score(contest, "red")
     contest.open_attacks()
     target = contest.find_target(submission)["id"]
@@ -161,12 +161,10 @@ def test_a_guess_names_each_customer_once_and_pseudonyms_only(contest: Contest) 
         assert code in {error["code"] for error in response.json()["errors"]}
 
 
-def test_missing_knowledge_tables_are_drawn_from_a_seed_that_is_revealed_at_the_end(
-    client: TestClient, arena: Arena
-) -> None:
+def test_knowledge_tables_are_drawn_from_a_seed_revealed_at_the_end(client: TestClient, arena: Arena) -> None:
     contest = create_contest(client, arena, "customers", "transactions", "knowledge_50")
-    early = submit_release(contest, "red")
-    assert (early.status_code, early.json()["code"]) == (409, "not_drawn_yet")
+    early_submission = submit_release(contest, "red")
+    assert (early_submission.status_code, early_submission.json()["code"]) == (409, "not_drawn_yet")
     run_clock()
     competition = arena.get(contest.path).json()
     tables = {
@@ -199,7 +197,7 @@ def test_missing_knowledge_tables_are_drawn_from_a_seed_that_is_revealed_at_the_
         ]
 
 
-def test_the_commands_on_the_page_of_a_target_work(contest: Contest, tmp_path: Path) -> None:
+def test_commands_on_the_target_page_work(contest: Contest, tmp_path: Path) -> None:
     arena, submission = contest.arena, submit_and_score(contest, "red")
     contest.open_attacks()
     target = contest.find_target(submission)
@@ -220,7 +218,7 @@ def test_the_commands_on_the_page_of_a_target_work(contest: Contest, tmp_path: P
         submit_guess(contest, "blue", target["id"], question, (tmp_path / file).read_bytes())
 
 
-def test_a_baseline_and_the_example_of_a_kit_are_releases(contest: Contest) -> None:
+def test_baselines_and_kit_examples_are_valid_releases(contest: Contest) -> None:
     arena = contest.arena
     with zipfile.ZipFile(io.BytesIO(arena.get(f"{contest.path}/kit.zip").content)) as kit:
         example = {name: kit.read(f"example/{name}.csv") for name in ("transactions", "secret")}

@@ -34,7 +34,7 @@ def add_organizer(arena: Arena, name: str) -> str:
 
 
 @pytest.mark.parametrize("role", list(Role))
-def test_an_administrator_makes_accounts_of_every_role(arena: Arena, role: Role) -> None:
+def test_administrator_creates_accounts_of_every_role(arena: Arena, role: Role) -> None:
     root = sign_in_new_person(arena.client, "Root", Role.ADMINISTRATOR)
     body = {"name": "Ümit", "password": PASSWORD, "role": role}
     response = arena.post("/users", token=root, json=body)
@@ -60,7 +60,7 @@ def test_an_administrator_makes_accounts_of_every_role(arena: Arena, role: Role)
         {"password": "x" * 100_000},
     ],
 )
-def test_an_account_with_an_impossible_field_is_refused(arena: Arena, wrong: dict[str, object]) -> None:
+def test_account_with_an_invalid_field_is_refused(arena: Arena, wrong: dict[str, object]) -> None:
     root = sign_in_new_person(arena.client, "Root", Role.ADMINISTRATOR)
     body = {"name": "Ada", "password": PASSWORD, "role": "participant"} | wrong
     response = arena.post("/users", token=root, json=body)
@@ -69,15 +69,17 @@ def test_an_account_with_an_impossible_field_is_refused(arena: Arena, wrong: dic
     assert count_rows(User) == 2
 
 
-def test_nobody_but_an_administrator_makes_accounts(arena: Arena) -> None:
+def test_only_administrators_create_accounts(arena: Arena) -> None:
     body = {"name": "Ada", "password": PASSWORD, "role": "administrator"}
     assert read_refusal(arena.post("/users", json=body)) == (403, "not_administrator")
     create_person("Root", Role.ADMINISTRATOR)
-    reader = request_token(arena.client, name="Root", password=PASSWORD, scopes=["read"]).json()["token"]
-    assert read_refusal(arena.post("/users", token=reader, json=body)) == (403, "scope_missing")
+    read_only_token = request_token(arena.client, name="Root", password=PASSWORD, scopes=["read"]).json()[
+        "token"
+    ]
+    assert read_refusal(arena.post("/users", token=read_only_token, json=body)) == (403, "scope_missing")
 
 
-def test_a_second_organizer_has_the_same_rights_until_removed(arena: Arena) -> None:
+def test_second_organizer_has_the_same_rights_until_removed(arena: Arena) -> None:
     user_id = add_organizer(arena, "Olga")
     olga = request_token(arena.client, name="Olga", password=PASSWORD).json()["token"]
     path = f"/competitions/{arena.slug}"
@@ -94,7 +96,7 @@ def test_a_second_organizer_has_the_same_rights_until_removed(arena: Arena) -> N
     ]
 
 
-def test_only_people_with_an_organizers_account_and_in_no_team_become_organizers(arena: Arena) -> None:
+def test_only_organizer_accounts_without_a_team_become_organizers(arena: Arena) -> None:
     path = f"/competitions/{arena.slug}/organizers"
     olga = sign_in_new_person(arena.client, "Olga", Role.ORGANIZER)
     arena.get_team_token("red")
@@ -111,11 +113,11 @@ def test_only_people_with_an_organizers_account_and_in_no_team_become_organizers
     assert count_rows(Organizer) == 2
 
 
-def test_the_last_organizer_cannot_be_removed(arena: Arena) -> None:
+def test_last_organizer_cannot_be_removed(arena: Arena) -> None:
     path = f"/competitions/{arena.slug}/organizers"
-    own = get_me(arena.client, arena.organizer).json()["user_id"]
+    own = get_me(arena.client, arena.organizer_token).json()["user_id"]
     root = sign_in_new_person(arena.client, "Root", Role.ADMINISTRATOR)
-    for token in (arena.organizer, root):
+    for token in (arena.organizer_token, root):
         assert read_refusal(arena.call("DELETE", f"{path}/{own}", token=token)) == (409, "last_organizer")
     assert read_refusal(arena.call("DELETE", f"{path}/{uuid4()}")) == (404, "no_such_organizer")
     add_organizer(arena, "Olga")
@@ -128,7 +130,7 @@ def build_confirmed_headers(token: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {token}", "X-Confirm-Password": quote(PASSWORD)}
 
 
-def test_one_of_two_organizers_removing_each_other_stays(arena: Arena) -> None:
+def test_only_one_of_two_organizers_can_remove_the_other(arena: Arena) -> None:
     path = f"/competitions/{arena.slug}/organizers"
     root = sign_in_new_person(arena.client, "Root", Role.ADMINISTRATOR)
     for round_ in range(5):
@@ -136,18 +138,18 @@ def test_one_of_two_organizers_removing_each_other_stays(arena: Arena) -> None:
         with transaction() as session:
             user = session.get_one(User, UUID(other_id))
             other_token = accounts.issue_token(session, user, name="test")
-        own = get_me(arena.client, arena.organizer).json()["user_id"]
+        own = get_me(arena.client, arena.organizer_token).json()["user_id"]
         with ThreadPoolExecutor(2) as pool:
             futures = [
                 pool.submit(
                     arena.client.delete, f"{API}{path}/{victim}", headers=build_confirmed_headers(token)
                 )
-                for victim, token in ((other_id, arena.organizer), (own, other_token))
+                for victim, token in ((other_id, arena.organizer_token), (own, other_token))
             ]
         assert sorted(future.result().status_code for future in futures) in ([204, 403], [204, 409])
         assert len(arena.get(path, token=root).json()) == 1
-        arena.organizer = next(
+        arena.organizer_token = next(
             token
-            for token in (arena.organizer, other_token)
+            for token in (arena.organizer_token, other_token)
             if arena.get(path, token=token).status_code == 200
         )

@@ -15,7 +15,6 @@ from app.db.transaction import transaction
 from app.http.authentication import COOKIE
 from app.services.accounts import accounts
 from tests.support.accounts import (
-    call_in_parallel,
     count_rows,
     create_invite,
     create_person,
@@ -24,6 +23,7 @@ from tests.support.accounts import (
     read_database_time,
     read_refusal,
     request_token,
+    run_in_parallel,
     sign_in_new_person,
     sign_up,
 )
@@ -55,7 +55,7 @@ def change_password(arena: Arena, token: str, **fields: Any) -> Response:
     return arena.put("/me/password", token=token, json={"old": PASSWORD, "new": NEW_PASSWORD} | fields)
 
 
-def test_a_new_password_ends_every_other_token_and_session(arena: Arena, bob: str) -> None:
+def test_new_password_revokes_other_tokens_and_sessions(arena: Arena, bob: str) -> None:
     other_token = request_token(arena.client, name="Bob", password=PASSWORD).json()["token"]
     cookie = sign_in_browser(arena.client, "Bob")
     code = create_password_code(arena, "Bob")
@@ -68,7 +68,7 @@ def test_a_new_password_ends_every_other_token_and_session(arena: Arena, bob: st
     assert request_token(arena.client, name="Bob", password=PASSWORD).status_code == 401
     assert request_token(arena.client, name="Bob", password=NEW_PASSWORD).status_code == 201
     assert read_refusal(set_password(arena.client, code)) == (422, "invalid_code")
-    assert get_me(arena.client, arena.organizer).status_code == 200
+    assert get_me(arena.client, arena.organizer_token).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -82,16 +82,14 @@ def test_a_new_password_ends_every_other_token_and_session(arena: Arena, bob: st
         ({"new": None}, "invalid_request"),
     ],
 )
-def test_a_refused_password_changes_nothing(
-    arena: Arena, bob: str, fields: dict[str, Any], code: str
-) -> None:
+def test_refused_password_changes_nothing(arena: Arena, bob: str, fields: dict[str, Any], code: str) -> None:
     other_token = request_token(arena.client, name="Bob", password=PASSWORD).json()["token"]
     assert read_refusal(change_password(arena, bob, **fields)) == (422, code)
     assert get_me(arena.client, other_token).status_code == 200
     assert request_token(arena.client, name="Bob", password=PASSWORD).status_code == 201
 
 
-def test_no_token_by_the_old_password_survives_the_change(arena: Arena, bob: str) -> None:
+def test_parallel_sign_ins_with_the_old_password_are_revoked(arena: Arena, bob: str) -> None:
     """Sign-ins run in parallel with the change; tokens issued just before it are revoked by it."""
 
     def change_or_sign_in(number: int) -> Response:
@@ -101,14 +99,14 @@ def test_no_token_by_the_old_password_survives_the_change(arena: Arena, bob: str
             else request_token(arena.client, name="Bob", password=PASSWORD)
         )
 
-    responses = call_in_parallel(change_or_sign_in)
+    responses = run_in_parallel(change_or_sign_in)
     assert responses[3].status_code == 204
     issued_tokens = [response.json()["token"] for response in responses if response.status_code == 201]
     assert {get_me(arena.client, token).status_code for token in issued_tokens} <= {401}
     assert get_me(arena.client, bob).status_code == 200
 
 
-def test_a_link_sets_a_password_once_and_ends_every_token_and_session(arena: Arena, bob: str) -> None:
+def test_password_link_works_once_and_revokes_tokens_and_sessions(arena: Arena, bob: str) -> None:
     cookie = sign_in_browser(arena.client, "Bob")
     time_before = read_database_time()
     response = create_password_link(arena, " ＢＯＢ ")
@@ -123,22 +121,22 @@ def test_a_link_sets_a_password_once_and_ends_every_token_and_session(arena: Are
     assert request_token(arena.client, name="Bob", password=PASSWORD).status_code == 401
     assert read_refusal(set_password(arena.client, code, "another password")) == (422, "invalid_code")
     assert request_token(arena.client, name="Bob", password=NEW_PASSWORD).status_code == 201
-    organizer = get_me(arena.client, arena.organizer).json()["name"]
+    organizer = get_me(arena.client, arena.organizer_token).json()["name"]
     assert list_audit_entries()[-2:] == [
         (organizer, "user.password_link", "Bob"),
         ("Bob", "user.password_by_link", "Bob"),
     ]
 
 
-def test_one_of_ten_parallel_uses_of_a_code_sets_the_password(arena: Arena, bob: str) -> None:
+def test_only_one_of_parallel_uses_of_a_code_succeeds(arena: Arena, bob: str) -> None:
     code = create_password_code(arena, "Bob")
-    responses = call_in_parallel(lambda number: set_password(arena.client, code, f"password {number}"))
+    responses = run_in_parallel(lambda number: set_password(arena.client, code, f"password {number}"))
     assert sorted(response.status_code for response in responses) == [204] + [422] * 9
     winner = next(number for number, response in enumerate(responses) if response.status_code == 204)
     assert request_token(arena.client, name="Bob", password=f"password {winner}").status_code == 201
 
 
-def test_a_used_an_expired_an_older_and_an_unknown_code_get_the_same_answer(arena: Arena, bob: str) -> None:
+def test_invalid_codes_all_get_the_same_response(arena: Arena, bob: str) -> None:
     older = create_password_code(arena, "Bob")
     expired = create_password_code(arena, "Bob")
     with transaction() as session:
@@ -152,23 +150,21 @@ def test_a_used_an_expired_an_older_and_an_unknown_code_get_the_same_answer(aren
     assert request_token(arena.client, name="Bob", password=PASSWORD).status_code == 201
 
 
-def test_a_code_survives_a_password_that_is_too_short(arena: Arena, bob: str) -> None:
+def test_password_that_is_too_short_does_not_use_the_code(arena: Arena, bob: str) -> None:
     code = create_password_code(arena, "Bob")
     assert read_refusal(set_password(arena.client, code, "short")) == (422, "password_length")
     assert get_me(arena.client, bob).status_code == 200
     assert set_password(arena.client, code).status_code == 204
 
 
-def test_an_administrator_resets_any_password_and_an_organizer_only_those_of_participants(
-    arena: Arena, bob: str
-) -> None:
-    stranger = Arena.create(arena.client, slug="elsewhere")
+def test_organizers_reset_only_passwords_of_participants(arena: Arena, bob: str) -> None:
+    other_arena = Arena.create(arena.client, slug="elsewhere")
     root = sign_in_new_person(arena.client, "Root", Role.ADMINISTRATOR)
     other_organizer = sign_in_new_person(arena.client, "Other", Role.ORGANIZER)
     create_person("Loner")
-    stranger_name = get_me(arena.client, stranger.organizer).json()["name"]
+    stranger_name = get_me(arena.client, other_arena.organizer_token).json()["name"]
     names = ("Bob", "Root", "Other", "Loner", stranger_name)
-    refusals = [create_password_link(stranger, name) for name in (*names, "Nobody")]
+    refusals = [create_password_link(other_arena, name) for name in (*names, "Nobody")]
     assert len({response.content for response in refusals}) == 1
     assert read_refusal(refusals[0]) == (404, "no_such_user")
     assert [create_password_link(arena, name).status_code for name in names] == [201, 404, 404, 404, 404]
@@ -181,49 +177,47 @@ def test_an_administrator_resets_any_password_and_an_organizer_only_those_of_par
     assert read_refusal(create_password_link(arena, "Other")) == (404, "no_such_user")
 
 
-def test_an_organizer_resets_no_password_of_a_participant_of_another_competition(
-    arena: Arena, bob: str
-) -> None:
-    elsewhere = Arena.create(arena.client, slug="elsewhere")
+def test_organizer_cannot_reset_passwords_of_other_competitions(arena: Arena, bob: str) -> None:
+    other_arena = Arena.create(arena.client, slug="elsewhere")
     code = create_password_code(arena, "Bob")
-    body = {"invite": create_invite(elsewhere), "team": "Bobs"}
+    body = {"invite": create_invite(other_arena), "team": "Bobs"}
     assert arena.post("/join", token=bob, json=body).status_code == 201
     assert read_refusal(set_password(arena.client, code)) == (
         422,
         "invalid_code",
     )  # it would open another competition
-    for organizer in (arena, elsewhere):
+    for organizer in (arena, other_arena):
         assert read_refusal(create_password_link(organizer, "Bob")) == (403, "in_another_competition")
-    own = get_me(arena.client, arena.organizer).json()["name"]
-    response = elsewhere.post("/competitions/elsewhere/organizers", json={"name": own})
+    own = get_me(arena.client, arena.organizer_token).json()["name"]
+    response = other_arena.post("/competitions/elsewhere/organizers", json={"name": own})
     assert response.status_code == 201
     assert create_password_link(arena, "Bob").status_code == 201
 
 
 @pytest.mark.parametrize("name", ["", "a\x00b", "x" * 999, "\ufdfa" * 900])
-def test_a_link_for_an_impossible_name_is_refused(arena: Arena, name: str) -> None:
+def test_password_link_for_an_invalid_name_is_refused(arena: Arena, name: str) -> None:
     root = sign_in_new_person(arena.client, "Root", Role.ADMINISTRATOR)
     assert read_refusal(create_password_link(arena, name, token=root)) == (404, "no_such_user")
     assert count_rows(PasswordLink) == 0
 
 
-def test_neither_code_nor_password_is_stored_in_clear_text(arena: Arena, bob: str) -> None:
+def test_codes_and_passwords_are_not_stored_in_plain_text(arena: Arena, bob: str) -> None:
     code = create_password_code(arena, "Bob")
     set_password(arena.client, code)
     with transaction() as session:
         stored_link = session.scalars(select(PasswordLink)).one()
-        everything = "".join(
+        all_rows = "".join(
             str(row)
             for table in ("users", "tokens", "password_links", "audit_entries")
             for row in session.execute(text(f"SELECT * FROM {table}"))  # fixed names, no user input
         )
         assert session.scalars(select(Token.revoked_at).join(User).where(User.name == "Bob")).all() != [None]
-    assert stored_link.digest == accounts.compute_digest(code)
-    assert code not in everything
-    assert NEW_PASSWORD not in everything
+    assert stored_link.digest == accounts.hash_token(code)
+    assert code not in all_rows
+    assert NEW_PASSWORD not in all_rows
 
 
-def test_a_change_and_a_link_in_parallel_do_not_deadlock(arena: Arena, bob: str) -> None:
+def test_parallel_change_and_reset_do_not_deadlock(arena: Arena, bob: str) -> None:
     """Both lock the user's row."""
     code = create_password_code(arena, "Bob")
     with ThreadPoolExecutor(3) as pool:

@@ -44,7 +44,7 @@ def put_file(contest: Contest, text: str) -> Response:
     return contest.arena.put(f"{contest.path}/competition.toml", content=text)
 
 
-def test_a_phase_may_not_overlap_the_next_unless_that_moves_too(contest: Contest) -> None:
+def test_phase_can_overlap_the_next_only_if_that_moves_too(contest: Contest) -> None:
     windows_before = read_windows()
     later_end = windows_before["reidentification"][0] + timedelta(hours=1)
     assert read_refusal(extend_phase(contest, "anonymization", later_end.isoformat())) == (
@@ -64,7 +64,7 @@ def test_a_phase_may_not_overlap_the_next_unless_that_moves_too(contest: Contest
     assert extend_phase(contest, "anonymization", touching_end).status_code == 200
 
 
-def test_an_end_is_neither_in_the_past_nor_before_the_start_nor_without_an_offset(contest: Contest) -> None:
+def test_end_must_be_in_the_future_after_the_start_and_have_an_offset(contest: Contest) -> None:
     assert read_refusal(extend_phase(contest, "anonymization", hours_from_now(-0.01))) == (422, "end_passed")
     assert read_refusal(extend_phase(contest, "reidentification", hours_from_now(1))) == (422, "end_passed")
     for wrong in ("2027-01-24T09:00:00", "tomorrow", 17, None, "9999-12-31T23:59:59-23:59"):
@@ -81,7 +81,7 @@ def test_an_end_is_neither_in_the_past_nor_before_the_start_nor_without_an_offse
     assert "phase.extend" not in {action for _, action, _ in list_audit_entries()}
 
 
-def test_a_finished_phase_cannot_be_changed(contest: Contest) -> None:
+def test_finished_phase_cannot_be_changed(contest: Contest) -> None:
     contest.submit("red")
     contest.open_attacks()
     assert read_refusal(extend_phase(contest, "anonymization", hours_from_now(0.5))) == (409, "phase_turned")
@@ -95,7 +95,7 @@ def test_a_finished_phase_cannot_be_changed(contest: Contest) -> None:
     assert read_refusal(extend_phase(contest, "reidentification", hours_from_now(2))) == (409, "phase_turned")
 
 
-def test_a_pause_moves_all_later_phases_by_its_length(contest: Contest) -> None:
+def test_pause_moves_all_later_phases_by_its_length(contest: Contest) -> None:
     pause, resume = (f"{contest.path}/phases/anonymization/{word}" for word in ("pause", "resume"))
     assert read_refusal(contest.post_as_organizer(resume)) == (409, "phase_not_paused")
     assert read_refusal(contest.post_as_organizer(f"{contest.path}/phases/reidentification/pause")) == (
@@ -132,7 +132,7 @@ def test_a_pause_moves_all_later_phases_by_its_length(contest: Contest) -> None:
     assert actions == ["phase.pause", "phase.resume"]
 
 
-def test_a_pause_over_a_deadline_delays_targets_and_reveal(contest: Contest) -> None:
+def test_pause_over_a_deadline_delays_targets_and_reveal(contest: Contest) -> None:
     red = contest.submit("red")
     contest.arena.get_team_token("blue")
     contest.open_attacks()
@@ -152,7 +152,7 @@ def test_a_pause_over_a_deadline_delays_targets_and_reveal(contest: Contest) -> 
     assert contest.submit_guess("blue", target, contest.build_guess(red, 1)).status_code == 202
 
 
-def test_the_file_cannot_change_windows_while_a_phase_is_paused(contest: Contest) -> None:
+def test_file_cannot_change_windows_during_a_pause(contest: Contest) -> None:
     assert contest.post_as_organizer(f"{contest.path}/phases/anonymization/pause").status_code == 200
     text = contest.arena.get(f"{contest.path}/competition.toml").text
     start = read_windows()["anonymization"][0]
@@ -163,9 +163,9 @@ def test_the_file_cannot_change_windows_while_a_phase_is_paused(contest: Contest
     assert contest.post_as_organizer(f"{contest.path}/phases/anonymization/resume").status_code == 200
 
 
-def mark_final(contest: Contest, team: str, submission: str, *, final: bool = True) -> Response:
+def mark_final(contest: Contest, team: str, submission: str, *, is_final: bool = True) -> Response:
     path = f"/submissions/{submission}/final"
-    return contest.arena.put(path, token=contest.arena.get_team_token(team), json={"final": final})
+    return contest.arena.put(path, token=contest.arena.get_team_token(team), json={"final": is_final})
 
 
 def list_target_submissions(contest: Contest) -> set[str]:
@@ -183,7 +183,7 @@ def submit_excessive_release(contest: Contest, team: str) -> str:
     return str(response.json()["id"])
 
 
-def test_only_valid_submissions_up_to_the_limit_are_marked_final(contest: Contest) -> None:
+def test_only_valid_submissions_up_to_the_limit_become_finals(contest: Contest) -> None:
     submissions = [contest.submit("red") for _ in range(3)]
     assert [mark_final(contest, "red", submission).status_code for submission in submissions] == [
         200,
@@ -192,11 +192,11 @@ def test_only_valid_submissions_up_to_the_limit_are_marked_final(contest: Contes
     ]
     assert mark_final(contest, "red", submissions[0]).status_code == 200
     assert read_refusal(mark_final(contest, "red", submissions[2])) == (409, "too_many_finals")
-    assert mark_final(contest, "red", submissions[0], final=False).json()["final"] is False
+    assert mark_final(contest, "red", submissions[0], is_final=False).json()["final"] is False
     assert mark_final(contest, "red", submissions[2]).status_code == 200
     rejected = submit_excessive_release(contest, "red")
     score_everything()
-    mark_final(contest, "red", submissions[2], final=False)
+    mark_final(contest, "red", submissions[2], is_final=False)
     assert read_refusal(mark_final(contest, "red", rejected)) == (409, "not_valid")
     assert mark_final(contest, "blue", submissions[2]).status_code == 404
     contest.open_attacks()
@@ -204,7 +204,7 @@ def test_only_valid_submissions_up_to_the_limit_are_marked_final(contest: Contes
     assert list_target_submissions(contest) == {submissions[1]}
 
 
-def test_a_marked_final_that_is_rejected_later_leaves_the_others_or_the_best(contest: Contest) -> None:
+def test_rejected_final_is_replaced_by_other_marked_or_best_ones(contest: Contest) -> None:
     red = contest.submit("red")
     blue = [contest.submit("blue") for _ in range(2)]
     rejected = {team: submit_excessive_release(contest, team) for team in ("red", "blue")}
@@ -216,19 +216,19 @@ def test_a_marked_final_that_is_rejected_later_leaves_the_others_or_the_best(con
     assert list_target_submissions(contest) == {red, blue[1]}
 
 
-def test_marked_finals_are_cut_to_the_best_when_the_limit_was_lowered(contest: Contest) -> None:
+def test_lowered_limit_keeps_only_the_best_marked_finals(contest: Contest) -> None:
     submissions = [contest.submit("red") for _ in range(3)]
     scores = {
         submission: contest.arena.get_submission(submission, "red")["result"]["overall"]
         for submission in submissions
     }
-    marked = sorted(submissions, key=lambda submission: scores[submission])[1:]
-    assert {mark_final(contest, "red", submission).status_code for submission in marked} == {200}
+    marked_submissions = sorted(submissions, key=lambda submission: scores[submission])[1:]
+    assert {mark_final(contest, "red", submission).status_code for submission in marked_submissions} == {200}
     text = contest.arena.get(f"{contest.path}/competition.toml").text
     fewer = text.replace("[[phases]]", "[ranking]\nfinals = 1\n[[phases]]", 1)
     assert put_file(contest, fewer).status_code == 200
     contest.open_attacks()
-    assert list_target_submissions(contest) == {marked[0]}
+    assert list_target_submissions(contest) == {marked_submissions[0]}
 
 
 def change_disqualification(contest: Contest, subject: str, action: str) -> Response:
@@ -239,23 +239,23 @@ def change_disqualification(contest: Contest, subject: str, action: str) -> Resp
     return contest.post_as_organizer(f"{path}/{action}")
 
 
-def test_a_submission_disqualified_before_the_freeze_is_no_final_unless_it_was_marked(
+def test_disqualified_submission_becomes_no_final_unless_marked(
     contest: Contest,
 ) -> None:
-    best, marked, green = contest.submit("red"), contest.submit("blue"), contest.submit("green")
+    best, marked_submission, green = contest.submit("red"), contest.submit("blue"), contest.submit("green")
     worse = contest.submit("red")
-    mark_final(contest, "blue", marked)
-    for subject in (best, marked, "green"):
+    mark_final(contest, "blue", marked_submission)
+    for subject in (best, marked_submission, "green"):
         assert change_disqualification(contest, subject, "disqualify").status_code == 200
         assert read_refusal(change_disqualification(contest, subject, "disqualify")) == (
             409,
             "nothing_to_change",
         )
     contest.open_attacks()
-    assert list_target_submissions(contest) == {worse, marked, green}
+    assert list_target_submissions(contest) == {worse, marked_submission, green}
     assert [target["withdrawn"] for target in contest.list_targets("red")] == [False]
     assert contest.list_targets("green")[0]["own"] is not contest.list_targets("green")[1]["own"]
-    for subject in (marked, "green"):
+    for subject in (marked_submission, "green"):
         assert change_disqualification(contest, subject, "reinstate").status_code == 200
         assert read_refusal(change_disqualification(contest, subject, "reinstate")) == (
             409,
@@ -264,7 +264,7 @@ def test_a_submission_disqualified_before_the_freeze_is_no_final_unless_it_was_m
     assert len(contest.list_targets("red")) == 3
 
 
-def test_disqualifying_a_submission_withdraws_its_target_and_reinstating_restores_it(
+def test_disqualification_withdraws_the_target_and_reinstating_restores_it(
     client: TestClient,
 ) -> None:
     contest = Contest.create(client, extra_toml='[publication]\nfeedback = "immediate"')
@@ -287,7 +287,7 @@ def test_disqualifying_a_submission_withdraws_its_target_and_reinstating_restore
     assert contest.get_boards() == boards_before
 
 
-def test_a_disqualified_team_cannot_submit_until_reinstated(contest: Contest) -> None:
+def test_disqualified_team_cannot_submit_until_reinstated(contest: Contest) -> None:
     contest.submit("red")
     assert change_disqualification(contest, "red", "disqualify").status_code == 200
     assert read_refusal(contest.arena.submit("red", seed=9)) == (403, "disqualified")
@@ -296,7 +296,7 @@ def test_a_disqualified_team_cannot_submit_until_reinstated(contest: Contest) ->
     assert contest.arena.submit("red", seed=9).status_code == 202
 
 
-def test_a_frozen_board_is_unfrozen_at_the_end_of_a_contest_of_one_phase(client: TestClient) -> None:
+def test_frozen_board_of_a_single_phase_contest_unfreezes_at_the_end(client: TestClient) -> None:
     frozen = (datetime.now(UTC) - timedelta(hours=1)).isoformat()
     arena = Arena.create(
         client, file=build_competition_toml(extra_toml=f"[publication]\nfrozen_from = {frozen}")

@@ -21,7 +21,7 @@ from app.services.jobs import leases
 from app.services.submissions import evaluations
 from app.services.submissions.quota import MAX_RETRY_AFTER_S
 from tests.support.arena import API, Arena, build_competition_toml, build_noisy_release
-from tests.support.claimed_jobs import FAULT, claim_evaluation
+from tests.support.claimed_jobs import FAILURE, claim_evaluation
 from tests.support.contest import Contest, judge_everything
 from tests.support.uploads import score_everything
 
@@ -93,7 +93,7 @@ def seconds_to_midnight(zone: str = "Asia/Tokyo") -> float:
         ("2028-02-29T20:00:00Z", "Pacific/Kiritimati", "2028-02-29T10:00:00Z", "2028-03-01T10:00:00Z"),
     ],
 )
-def test_a_day_lasts_from_midnight_to_midnight_in_the_zone_of_the_contest(
+def test_day_ends_at_midnight_in_the_competition_time_zone(
     now: str, zone: str, starts_at: str, resets_at: str
 ) -> None:
     day = (datetime.fromisoformat(starts_at), datetime.fromisoformat(resets_at))
@@ -101,7 +101,7 @@ def test_a_day_lasts_from_midnight_to_midnight_in_the_zone_of_the_contest(
 
 
 @pytest.mark.parametrize("zone", ["Africa/Cairo", "America/Santiago", "Asia/Beirut"])
-def test_every_moment_is_in_its_day_even_where_clocks_skip_midnight(zone: str) -> None:
+def test_day_contains_its_moments_even_if_midnight_is_skipped(zone: str) -> None:
     start = datetime(2027, 1, 1, tzinfo=UTC)
     for hours in range(0, 366 * 24, 5):
         now = start + timedelta(hours=hours)
@@ -110,14 +110,16 @@ def test_every_moment_is_in_its_day_even_where_clocks_skip_midnight(zone: str) -
 
 
 @pytest.mark.parametrize("cap", ["valid_per_day", "valid_total", "attempts_per_day", "attempts_total"])
-def test_a_cap_of_three_accepts_three_of_twenty_parallel_uploads(client: TestClient, cap: str) -> None:
+def test_cap_of_three_accepts_three_of_twenty_parallel_uploads(client: TestClient, cap: str) -> None:
     arena = open_limited_arena(client, **{cap: 3})
     arena.get_team_token("red")
     responses = call_in_parallel(lambda number: arena.submit("red", seed=number))
     assert count_statuses(responses) == {202: 3, 429: 17}
-    waits = {int(response.headers["retry-after"]) for response in responses if response.status_code == 429}
+    retry_delays = {
+        int(response.headers["retry-after"]) for response in responses if response.status_code == 429
+    }
     expected = seconds_to_midnight() if cap.endswith("_per_day") else MAX_RETRY_AFTER_S
-    assert all(0 <= wait - expected <= 30 for wait in waits)
+    assert all(0 <= wait - expected <= 30 for wait in retry_delays)
     assert {response.json()["code"] for response in responses if response.status_code == 429} == {
         "quota_used_up"
     }
@@ -128,7 +130,7 @@ def test_a_cap_of_three_accepts_three_of_twenty_parallel_uploads(client: TestCli
     assert arena.submit("blue").status_code == 202
 
 
-def test_a_refusal_names_midnight_with_the_zone_of_the_contest(client: TestClient) -> None:
+def test_refusal_states_the_local_midnight_with_time_zone(client: TestClient) -> None:
     arena = open_limited_arena(client, attempts_per_day=1)
     arena.submit("red")
     detail = arena.submit("red", seed=2).json()["detail"]
@@ -145,7 +147,7 @@ def read_quota_left(responses: list[Response], cap: str) -> list[int]:
     return remaining
 
 
-def test_a_target_accepts_three_of_twenty_parallel_guesses(client: TestClient) -> None:
+def test_target_accepts_three_of_twenty_parallel_guesses(client: TestClient) -> None:
     contest = Contest.create(client)
     red, green = contest.submit("red"), contest.submit("green")
     contest.arena.get_team_token("blue")
@@ -164,7 +166,7 @@ def test_a_target_accepts_three_of_twenty_parallel_guesses(client: TestClient) -
     assert sorted(remaining.values()) == [0, 2]
 
 
-def test_errors_and_cancellations_restore_the_valid_quota_but_not_the_attempt(client: TestClient) -> None:
+def test_errors_and_cancellations_restore_valid_quota_but_not_attempts(client: TestClient) -> None:
     arena = open_limited_arena(client, valid_total=2, attempts_total=5)
     first, second = (arena.submit("red", seed=seed).json()["id"] for seed in (1, 2))
     assert arena.submit("red", seed=3).status_code == 429
@@ -197,10 +199,10 @@ def fail_evaluation(submission: str) -> None:
             select(Evaluation.id).where(Evaluation.submission_id == UUID(submission))
         ).one()
         claim = claim_evaluation(session, evaluation_id)
-        leases.fail(session, Evaluation, claim.evaluation_id, claim.attempt, FAULT)
+        leases.fail(session, Evaluation, claim.evaluation_id, claim.attempt, FAILURE)
 
 
-def test_a_rejected_submission_stays_counted(client: TestClient) -> None:
+def test_rejected_submission_still_counts(client: TestClient) -> None:
     arena = open_limited_arena(client, valid_total=1)
     identifier = UUID(arena.submit("red").json()["id"])
     with transaction() as session:
@@ -212,7 +214,7 @@ def test_a_rejected_submission_stays_counted(client: TestClient) -> None:
     assert arena.submit("red", seed=2).status_code == 429
 
 
-def test_a_malformed_upload_counts_as_an_attempt_and_stores_nothing(client: TestClient) -> None:
+def test_malformed_upload_is_counted_but_not_stored(client: TestClient) -> None:
     arena = open_limited_arena(client, attempts_total=4)
     assert arena.submit("red", anonymized=MALFORMED_FILE).status_code == 422
     assert arena.submit("red", secret=MALFORMED_FILE).status_code == 422
@@ -230,7 +232,7 @@ def test_a_malformed_upload_counts_as_an_attempt_and_stores_nothing(client: Test
     assert (count_rows(Submission), count_rows(Attempt)) == (1, 4)
 
 
-def test_a_malformed_guess_counts_as_an_attempt_and_a_good_one_does_not(client: TestClient) -> None:
+def test_only_malformed_guesses_count_as_attempts(client: TestClient) -> None:
     contest = Contest.create(client, extra_toml="[limits]\nattempts_total = 2\nguesses_per_target = 9\n")
     red = contest.submit("red")
     contest.arena.get_team_token("blue")
@@ -249,7 +251,7 @@ def test_a_malformed_guess_counts_as_an_attempt_and_a_good_one_does_not(client: 
     assert report["phase"] == "reidentification"
 
 
-def test_a_guess_that_ended_in_error_is_not_counted(client: TestClient) -> None:
+def test_failed_guess_is_not_counted(client: TestClient) -> None:
     contest = Contest.create(client, extra_toml="[limits]\nguesses_per_target = 1\n")
     red = contest.submit("red")
     contest.arena.get_team_token("blue")
@@ -263,14 +265,14 @@ def test_a_guess_that_ended_in_error_is_not_counted(client: TestClient) -> None:
     assert contest.submit_guess("blue", target, right_guess).status_code == 202
 
 
-def test_yesterdays_uploads_count_in_total_and_not_today(client: TestClient) -> None:
+def test_earlier_uploads_count_in_total_but_not_today(client: TestClient) -> None:
     arena = open_limited_arena(client, valid_per_day=1, valid_total=2)
     assert arena.submit("red").status_code == 202
     assert arena.submit("red", seed=2).status_code == 429
-    just_before, _ = find_midnights(datetime.now(UTC), "Asia/Tokyo")
-    move_uploads_to(just_before)
+    last_midnight, _ = find_midnights(datetime.now(UTC), "Asia/Tokyo")
+    move_uploads_to(last_midnight)
     assert get_used(arena)["valid_per_day"] == 1
-    move_uploads_to(just_before - timedelta(microseconds=1))
+    move_uploads_to(last_midnight - timedelta(microseconds=1))
     assert get_used(arena) == {
         "valid_per_day": 0,
         "valid_total": 1,
@@ -298,7 +300,7 @@ def grant(arena: Arena, cap: str, amount: int = 1, team: str = "red") -> Respons
     return arena.post(f"/competitions/{arena.slug}/grants", json=body)
 
 
-def test_a_grant_of_a_daily_cap_is_for_its_day_and_of_a_total_cap_for_good(client: TestClient) -> None:
+def test_daily_grant_lasts_a_day_and_total_grant_lasts_forever(client: TestClient) -> None:
     arena = open_limited_arena(client, valid_per_day=1, valid_total=1)
     assert arena.submit("red").status_code == 202
     for cap in ("valid_per_day", "valid_total"):
@@ -313,7 +315,7 @@ def test_a_grant_of_a_daily_cap_is_for_its_day_and_of_a_total_cap_for_good(clien
     assert (current_caps["valid_per_day"]["limit"], current_caps["valid_total"]["limit"]) == (1, 2)
 
 
-def test_a_grant_of_guesses_is_for_every_target(client: TestClient) -> None:
+def test_guess_grant_applies_to_every_target(client: TestClient) -> None:
     contest = Contest.create(client, extra_toml="[limits]\nguesses_per_target = 1\n")
     red = contest.submit("red")
     contest.arena.get_team_token("blue")
@@ -331,12 +333,12 @@ def test_a_grant_of_guesses_is_for_every_target(client: TestClient) -> None:
 @pytest.mark.parametrize(
     ("cap", "amount"), [("valid", 1), ("file_mb", 1), ("valid_total", 0), ("valid_total", 10**9), ("\x00", 1)]
 )
-def test_an_invalid_grant_is_refused(arena: Arena, cap: str, amount: int) -> None:
+def test_invalid_grant_is_refused(arena: Arena, cap: str, amount: int) -> None:
     assert grant(arena, cap, amount).status_code == 422
     assert count_rows(Grant) == 0
 
 
-def test_the_receipt_and_the_quota_report_the_same_remainder(client: TestClient) -> None:
+def test_receipt_and_quota_report_the_same_remaining_quota(client: TestClient) -> None:
     arena = open_limited_arena(client, valid_per_day=5, valid_total=7, attempts_per_day=9, attempts_total=11)
     arena.submit("red", anonymized=MALFORMED_FILE)
     receipt = arena.submit("red").json()
@@ -347,7 +349,7 @@ def test_the_receipt_and_the_quota_report_the_same_remainder(client: TestClient)
     assert arena.get_submission(receipt["id"], "red")["quota_left"] == expected
 
 
-def test_a_retry_gets_the_very_same_receipt_and_counts_nothing(client: TestClient) -> None:
+def test_retry_returns_the_same_receipt_and_is_not_counted(client: TestClient) -> None:
     arena = open_limited_arena(client, valid_total=1, attempts_total=1)
     first = submit_with_key(arena, "once")
     assert first.status_code == 202
@@ -358,7 +360,7 @@ def test_a_retry_gets_the_very_same_receipt_and_counts_nothing(client: TestClien
     assert (count_rows(Submission), count_rows(Attempt)) == (1, 1)
 
 
-def test_a_retry_after_the_deadline_gets_the_receipt_and_a_new_upload_does_not(client: TestClient) -> None:
+def test_retry_after_the_deadline_returns_the_receipt(client: TestClient) -> None:
     contest = Contest.create(client)
     first = submit_with_key(contest.arena, "once")
     score_everything()
@@ -368,7 +370,7 @@ def test_a_retry_after_the_deadline_gets_the_receipt_and_a_new_upload_does_not(c
     assert (late_response.status_code, late_response.json()["code"]) == (409, "phase_closed")
 
 
-def test_ten_retries_at_once_are_one_submission_and_one_attempt(arena: Arena) -> None:
+def test_parallel_retries_make_one_submission_and_one_attempt(arena: Arena) -> None:
     arena.get_team_token("red")
     responses = call_in_parallel(lambda _: submit_with_key(arena, "once"), 10)
     assert count_statuses(responses) == {202: 10}
@@ -376,7 +378,7 @@ def test_ten_retries_at_once_are_one_submission_and_one_attempt(arena: Arena) ->
     assert (count_rows(Submission), count_rows(Attempt), count_rows(Evaluation)) == (1, 1, 1)
 
 
-def test_ten_retries_of_a_guess_at_once_are_one_guess_and_one_attempt(client: TestClient) -> None:
+def test_parallel_retries_of_a_guess_make_one_guess_and_attempt(client: TestClient) -> None:
     contest = Contest.create(client)
     red = contest.submit("red")
     contest.arena.get_team_token("blue")
@@ -389,7 +391,7 @@ def test_ten_retries_of_a_guess_at_once_are_one_guess_and_one_attempt(client: Te
     assert (count_rows(Guess), count_rows(Attempt) - attempts_before) == (1, 1)
 
 
-def test_the_same_key_with_other_content_is_refused(arena: Arena) -> None:
+def test_same_key_with_different_content_is_refused(arena: Arena) -> None:
     submit_with_key(arena, "once")
     for overrides in ({"seed": 2}, {"data": {"comment": "another"}}):
         response = submit_with_key(arena, "once", **overrides)
@@ -397,7 +399,7 @@ def test_the_same_key_with_other_content_is_refused(arena: Arena) -> None:
     assert count_rows(Submission) == 1
 
 
-def test_the_same_key_on_another_target_is_refused(client: TestClient) -> None:
+def test_same_key_for_a_different_target_is_refused(client: TestClient) -> None:
     contest = Contest.create(client)
     red, green = contest.submit("red"), contest.submit("green")
     contest.arena.get_team_token("blue")
@@ -410,7 +412,7 @@ def test_the_same_key_on_another_target_is_refused(client: TestClient) -> None:
     assert count_rows(Guess) == 1
 
 
-def test_a_retried_guess_gets_its_receipt_after_withdrawal_and_close(
+def test_retried_guess_gets_its_receipt_after_withdrawal_and_close(
     client: TestClient,
 ) -> None:
     contest = Contest.create(client)
@@ -427,14 +429,14 @@ def test_a_retried_guess_gets_its_receipt_after_withdrawal_and_close(
     assert contest.submit_guess("blue", target, right_guess, key="once").content == first.content
 
 
-def test_keys_belong_to_a_team(arena: Arena) -> None:
+def test_idempotency_keys_are_separate_for_each_team(arena: Arena) -> None:
     receipts = [submit_with_key(arena, "once", team=team).json()["id"] for team in ("red", "blue")]
     assert len(set(receipts)) == 2
     assert count_rows(Submission) == 2
 
 
 @pytest.mark.parametrize("key", ["", "a b", "x" * 201, "ü"])
-def test_an_invalid_key_is_refused_before_anything_is_counted(arena: Arena, key: str) -> None:
+def test_invalid_key_is_refused_before_counting(arena: Arena, key: str) -> None:
     headers = {
         b"Authorization": f"Bearer {arena.get_team_token('red')}".encode(),
         b"Idempotency-Key": key.encode(),

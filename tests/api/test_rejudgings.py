@@ -8,11 +8,11 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import select, update
 
-from app.db.models import Evaluation, Rescore, State
+from app.db.models import Evaluation, RejudgingSet, State
 from app.db.transaction import transaction
 from tests.recorded import build_verdict
 from tests.support.accounts import list_audit_entries, read_refusal
-from tests.support.contest import Contest, hold_evaluations, load_competition, run_clock
+from tests.support.contest import Contest, load_competition, lock_evaluations, run_clock
 from tests.support.rejudgings import (
     apply_rejudging,
     begin_rejudging,
@@ -46,7 +46,7 @@ def list_evaluations(submission: str) -> list[tuple[bool, str]]:
         ]
 
 
-def test_a_rejudging_changes_nothing_until_it_is_applied_and_then_everything_at_once(
+def test_rejudging_takes_effect_only_when_applied(
     contest: Contest,
 ) -> None:
     submissions = [contest.submit(team) for team in ("red", "blue", "red")]
@@ -79,7 +79,7 @@ def test_a_rejudging_changes_nothing_until_it_is_applied_and_then_everything_at_
     assert "1e-07" in get_competition_file(contest) or "0.0000001" in get_competition_file(contest)
 
 
-def test_the_preview_has_the_ranks_of_the_board_before_and_after(client: TestClient) -> None:
+def test_preview_shows_ranks_before_and_after(client: TestClient) -> None:
     contest = Contest.create(client, extra_toml='[publication]\nfeedback = "immediate"')
     submissions = {team: contest.submit(team) for team in ("red", "blue", "green")}
     contest.open_attacks()
@@ -96,7 +96,7 @@ def read_ranks(contest: Contest) -> dict[str, int | None]:
     return {row["team"]: row["rank"] for row in contest.get_board(organizer=True)["rows"]}
 
 
-def test_a_rejected_target_stops_counting_until_a_rejudging_accepts_it(
+def test_rejected_target_counts_again_after_an_accepting_rejudging(
     client: TestClient,
 ) -> None:
     contest = Contest.create(client, extra_toml='[publication]\nfeedback = "immediate"')
@@ -119,7 +119,7 @@ def test_a_rejected_target_stops_counting_until_a_rejudging_accepts_it(
     assert list_evaluations(red) == [(False, "SCORED"), (False, "REJECTED"), (True, "SCORED")]
 
 
-def test_a_cancelled_rejudging_changes_nothing(contest: Contest) -> None:
+def test_cancelled_rejudging_changes_nothing(contest: Contest) -> None:
     red = contest.submit("red")
     boards_before, file = contest.get_boards(), get_competition_file(contest)
     identifier = begin_rejudging(contest, build_strict_file(contest))
@@ -135,7 +135,7 @@ def test_a_cancelled_rejudging_changes_nothing(contest: Contest) -> None:
     assert [action for _, action, _ in list_audit_entries()][-2:] == ["rescore.begin", "rescore.cancel"]
 
 
-def test_only_an_applied_rejudging_keeps_the_file_that_it_replaced(contest: Contest) -> None:
+def test_only_applied_rejudgings_keep_the_replaced_file(contest: Contest) -> None:
     contest.submit("red")
     file_before = load_competition().file
     cancelled = begin_rejudging(contest, build_reweighted_file(contest))
@@ -143,11 +143,13 @@ def test_only_an_applied_rejudging_keeps_the_file_that_it_replaced(contest: Cont
     apply_rejudging(contest, build_strict_file(contest))
     assert load_competition().file != file_before
     with transaction() as session:
-        replaced_files = session.scalars(select(Rescore.replaced_file).order_by(Rescore.created_at)).all()
+        replaced_files = session.scalars(
+            select(RejudgingSet.replaced_file).order_by(RejudgingSet.created_at)
+        ).all()
     assert replaced_files == [None, file_before]
 
 
-def test_a_submission_during_an_open_rejudging_is_scored_by_both_rules(contest: Contest) -> None:
+def test_submission_during_a_rejudging_is_scored_by_both_rules(contest: Contest) -> None:
     contest.submit("red")
     identifier = begin_rejudging(contest, build_strict_file(contest))
     score_everything()
@@ -161,7 +163,7 @@ def test_a_submission_during_an_open_rejudging_is_scored_by_both_rules(contest: 
     assert list_evaluations(later_submission) == [(True, "REJECTED")]
 
 
-def test_a_submission_cancelled_during_a_rejudging_stays_cancelled(contest: Contest) -> None:
+def test_submission_cancelled_during_a_rejudging_stays_cancelled(contest: Contest) -> None:
     contest.submit("red")
     cancelled = contest.submit("blue", score=False)
     identifier = begin_rejudging(contest, build_strict_file(contest))
@@ -176,27 +178,27 @@ def test_a_submission_cancelled_during_a_rejudging_stays_cancelled(contest: Cont
     assert contest.arena.get(f"/submissions/{cancelled}").json()["status"] == "CANCELLED"
 
 
-@pytest.mark.parametrize("scored", [True, False])
-def test_a_rejudging_that_failed_on_a_submission_is_not_applied(contest: Contest, scored: bool) -> None:
+@pytest.mark.parametrize("is_scored", [True, False])
+def test_rejudging_with_a_failed_evaluation_cannot_be_applied(contest: Contest, is_scored: bool) -> None:
     contest.submit("blue")
-    red = contest.submit("red", score=scored)
+    red = contest.submit("red", score=is_scored)
     identifier = begin_rejudging(contest, build_strict_file(contest))
-    fail_evaluation(red, current=False)
+    fail_evaluation(red, is_current=False)
     # Scores the rest of the rejudging, but nothing by the current rules.
-    with hold_evaluations(Evaluation.rescore_id.is_distinct_from(UUID(identifier))):
+    with lock_evaluations(Evaluation.rescore_id.is_distinct_from(UUID(identifier))):
         score.score()
     assert read_refusal(end_rejudging(contest, identifier, "apply")) == (409, "rescore_failed")
     assert end_rejudging(contest, identifier, "cancel").status_code == 200
 
 
-def test_a_failed_evaluation_may_succeed_in_a_rejudging(contest: Contest) -> None:
+def test_failed_evaluation_may_succeed_in_a_rejudging(contest: Contest) -> None:
     red = contest.submit("red", score=False)
-    fail_evaluation(red, current=True)
+    fail_evaluation(red, is_current=True)
     apply_rejudging(contest, build_reweighted_file(contest))
     assert list_evaluations(red) == [(False, "ERROR"), (True, "SCORED")]
 
 
-def test_only_one_rejudging_is_open_and_blocks_new_files(contest: Contest) -> None:
+def test_open_rejudging_blocks_other_rejudgings_and_files(contest: Contest) -> None:
     contest.submit("red")
     contest.arena.get_team_token("blue")
     with ThreadPoolExecutor(4) as pool:
@@ -211,7 +213,7 @@ def test_only_one_rejudging_is_open_and_blocks_new_files(contest: Contest) -> No
     assert contest.arena.put(f"{contest.path}/competition.toml", content=renamed_file).status_code == 200
 
 
-def test_a_rejudging_cannot_change_columns_or_names(contest: Contest) -> None:
+def test_rejudging_cannot_change_columns_or_names(contest: Contest) -> None:
     contest.submit("red")
     text = get_competition_file(contest)
     for old, new in (('"small"', '"other"'), ('["income", "rent"]', '["rent", "income"]')):
@@ -223,7 +225,7 @@ def test_a_rejudging_cannot_change_columns_or_names(contest: Contest) -> None:
     assert contest.arena.get(f"{contest.path}/rescores").json() == []
 
 
-def test_a_deadline_moved_during_a_rejudging_stays_moved(contest: Contest) -> None:
+def test_deadline_moved_during_a_rejudging_is_kept(contest: Contest) -> None:
     contest.submit("red")
     text = build_strict_file(contest)
     identifier = begin_rejudging(contest, text)
@@ -235,7 +237,7 @@ def test_a_deadline_moved_during_a_rejudging_stays_moved(contest: Contest) -> No
     assert new_end.isoformat() in get_competition_file(contest)
 
 
-def test_a_rejudging_begun_before_the_freeze_can_be_applied_after_it(contest: Contest) -> None:
+def test_rejudging_from_before_the_freeze_can_be_applied_after_it(contest: Contest) -> None:
     """The clock does not wait for a rejudging, and the rejudging cannot undo a transition."""
     red = contest.submit("red")
     identifier = begin_rejudging(contest, build_strict_file(contest))
@@ -251,7 +253,7 @@ def test_a_rejudging_begun_before_the_freeze_can_be_applied_after_it(contest: Co
 REJECTED_VERDICT = build_verdict(measures={}, attackers={})
 
 
-def test_applying_a_rejudging_never_loses_a_parallel_cancellation(
+def test_applying_a_rejudging_keeps_parallel_cancellations(
     contest: Contest,
 ) -> None:
     """In either order, a submission reported as CANCELLED stays cancelled."""

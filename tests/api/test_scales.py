@@ -12,7 +12,7 @@ from tests.support.organizer_uploads import upload_competition_file, upload_orig
 pytestmark = pytest.mark.full
 
 
-def test_a_weighted_measure_without_a_scale_is_refused_by_name(arena: Arena) -> None:
+def test_weighted_measure_without_a_scale_is_refused(arena: Arena) -> None:
     """Without a scale, every loss, however small, would score 1."""
     constant_table = build_original_table().assign(sex="f", age="20")
     competition_before = arena.get("/competitions/small").json()
@@ -27,13 +27,13 @@ def test_a_weighted_measure_without_a_scale_is_refused_by_name(arena: Arena) -> 
     assert upload_original(arena, write_csv(constant_table)).status_code == 200
 
 
-def test_a_scale_that_is_too_small_for_the_cells_is_refused(arena: Arena) -> None:
+def test_scale_that_is_too_small_is_refused(arena: Arena) -> None:
     response = upload_competition_file(arena, build_competition_toml(extra_toml="[scales]\nmean_mae = 1e-9"))
     assert (response.status_code, response.json()["code"]) == (422, "scale_zero")
 
 
-def test_a_contest_with_a_scale_of_zero_can_still_be_edited(arena: Arena) -> None:
-    """A later version of a measure may find no scale."""
+def test_competition_with_a_zero_scale_can_be_edited(arena: Arena) -> None:
+    """A newer version of a measure may compute a scale of zero."""
     file = build_competition_toml(extra_toml="[scales]\ncross_count = 0.0")
     with transaction() as session:
         row = session.scalars(select(Competition)).one()

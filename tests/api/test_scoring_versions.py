@@ -13,7 +13,7 @@ from fastapi.testclient import TestClient
 from sqlalchemy import func, select
 
 from anoncup.competition.parser import parse_competition
-from anoncup.competition.scoring_versions import collect_counted_versions
+from anoncup.competition.scoring_versions import collect_scoring_versions
 from anoncup.competition.writer import replace_scored_by
 from anoncup.evaluation.evaluate import evaluate
 from anoncup.plugins import TRACKS
@@ -34,10 +34,10 @@ from workers import child_manager
 
 pytestmark = pytest.mark.full
 
-ONLY_OWN_ROW_COUNTS = "\n".join(
+UNCOUNTED_ATTACKERS = "\n".join(
     f"[attackers.{name}]\ncounts = false" for name in TRACKS["microdata"].attackers if name != "own_row"
 )
-"""Only the attacker ``own_row`` counts, which takes the order of rows for the answer."""
+"""Settings under which only ``own_row`` counts, the attacker that answers with the order of the rows."""
 
 Upgrade = Callable[[str], None]
 
@@ -46,7 +46,7 @@ Upgrade = Callable[[str], None]
 def upgrade(monkeypatch: pytest.MonkeyPatch) -> Iterator[Upgrade]:
     """A function that installs another registry in the web process and scoring child until the test ends."""
     registries = upgrades.find_registries()
-    saved = [dict(registry) for registry in registries]
+    saved_registries = [dict(registry) for registry in registries]
 
     def install(name: str) -> None:
         getattr(upgrades, name)(*registries)
@@ -55,7 +55,7 @@ def upgrade(monkeypatch: pytest.MonkeyPatch) -> Iterator[Upgrade]:
         parse_rules.cache_clear()  # a new process would have an empty cache
 
     yield install
-    for registry, saved_registry in zip(registries, saved, strict=True):
+    for registry, saved_registry in zip(registries, saved_registries, strict=True):
         registry.clear()
         registry.update(saved_registry)
     child_manager.manager.discard()
@@ -97,37 +97,37 @@ def score_locally(contest: Contest, seed: int) -> dict[str, Any]:
     table, secret = build_noisy_release(seed, contest.arena.table)
     prepared = track.prepare(contest.arena.table, rules)
     anonymized, _ = track.parse_release({"anonymized": table}, contest.arena.table, rules)
-    source = parse_secret(secret, originals=ROWS, anonymized=ROWS)
+    source = parse_secret(secret, original_count=ROWS, anonymized_count=ROWS)
     return evaluate(rules, prepared, anonymized, np.asarray(source)).to_json()
 
 
-def test_the_first_submission_records_the_scoring_versions(arena: Arena) -> None:
+def test_first_submission_records_the_scoring_versions(arena: Arena) -> None:
     path = f"/competitions/{arena.slug}/competition.toml"
     assert "[scored_by]" not in arena.get(path).text
     file_before = load_competition().file
     assert arena.submit("red").status_code == 202
     rules = parse_competition(arena.get(path).text)
-    assert rules.scored_by == collect_counted_versions(rules)
+    assert rules.scored_by == collect_scoring_versions(rules)
     assert {"measures.mean_mae", "attackers.euc1", "distances.gower"} <= rules.scored_by.keys()
     assert load_competition().file == file_before
 
 
-def test_a_baseline_records_the_scoring_versions_too(client: TestClient) -> None:
+def test_first_baseline_records_the_scoring_versions(client: TestClient) -> None:
     assert add_baseline(Contest.create(client)).status_code == 202
     assert load_competition().scored_by
 
 
-def test_parallel_first_submissions_record_the_scoring_versions_once(arena: Arena) -> None:
+def test_parallel_first_submissions_record_the_versions_once(arena: Arena) -> None:
     teams = [arena.get_team_token(name) and name for name in ("red", "blue", "green")]
     with ThreadPoolExecutor(3) as pool:
         responses = list(pool.map(arena.submit, teams))
     assert [response.status_code for response in responses] == [202, 202, 202]
-    assert load_competition().scored_by == collect_counted_versions(
+    assert load_competition().scored_by == collect_scoring_versions(
         parse_competition(load_competition().file)
     )
 
 
-def test_scoring_versions_sent_by_an_organizer_are_ignored(client: TestClient) -> None:
+def test_scoring_versions_in_an_uploaded_file_are_ignored(client: TestClient) -> None:
     contest = Contest.create(client)
     contest.submit("red", score=False)
     scored_by = load_competition().scored_by
@@ -139,7 +139,7 @@ def test_scoring_versions_sent_by_an_organizer_are_ignored(client: TestClient) -
         assert parse_competition(get_file(contest)).scored_by == scored_by
 
 
-def test_a_file_that_is_slow_to_rewrite_is_refused(client: TestClient) -> None:
+def test_file_that_is_slow_to_rewrite_is_refused(client: TestClient) -> None:
     contest = Contest.create(client)
     deep_tables = "".join(f"[scored_by.{'.'.join('a' * (i % 60 + 1))}.x{i}]\n" for i in range(20_000))
     path = f"{contest.path}/competition.toml"
@@ -147,10 +147,8 @@ def test_a_file_that_is_slow_to_rewrite_is_refused(client: TestClient) -> None:
         assert contest.arena.put(path, content=file).status_code == 422
 
 
-def test_a_new_attacker_is_reported_and_counts_only_after_a_rejudging(
-    client: TestClient, upgrade: Upgrade
-) -> None:
-    contest = Contest.create(client, extra_toml=ONLY_OWN_ROW_COUNTS)
+def test_new_attacker_counts_only_after_a_rejudging(client: TestClient, upgrade: Upgrade) -> None:
+    contest = Contest.create(client, extra_toml=UNCOUNTED_ATTACKERS)
     red_submission = submit_release(contest, "red")
     score_everything()
     upgrade("add_attacker")
@@ -190,7 +188,7 @@ def test_a_new_attacker_is_reported_and_counts_only_after_a_rejudging(
         pytest.param("remove_attacker", "attackers.euc1 is not installed", marks=pytest.mark.full),
     ],
 )
-def test_with_another_version_new_submissions_wait_and_the_board_stays(
+def test_new_submissions_wait_when_the_version_differs(
     client: TestClient, upgrade: Upgrade, name: str, expected_failure: str
 ) -> None:
     contest = Contest.create(client)
@@ -206,11 +204,11 @@ def test_with_another_version_new_submissions_wait_and_the_board_stays(
     submission = contest.arena.get_submission(queued_submission, "blue")
     assert (submission["status"], expected_failure in submission["failure"]) == ("QUEUED", True)
     assert submission["failure_code"] == "competition_unavailable"
-    waits = translate(
+    waiting_note = translate(
         "It is waiting: the service has a newer scorer than the one that counts here. The "
         "organizers have been asked to have everything scored again; nothing is lost."
     )
-    assert waits in get_page(contest.arena, f"/submissions/{queued_submission}", team="blue").text
+    assert waiting_note in get_page(contest.arena, f"/submissions/{queued_submission}", team="blue").text
     assert get_page(contest.arena, f"/submissions/{scored_submission}", team="red").status_code == 200
     assert read_scores(contest)["red"] == board["red"]
     assert translate("duty_newer_scorer", n=1) in get_page_text(contest.arena)
@@ -227,10 +225,10 @@ def test_with_another_version_new_submissions_wait_and_the_board_stays(
     ]
     assert {item["version"] for item in measures} == {2 if name == "bump_measure" else 1}
     rules = parse_competition(get_file(contest))
-    assert rules.scored_by == collect_counted_versions(rules)
+    assert rules.scored_by == collect_scoring_versions(rules)
 
 
-def test_a_submission_scored_by_another_version_is_on_no_board_and_no_final(client: TestClient) -> None:
+def test_submission_scored_by_another_version_is_excluded(client: TestClient) -> None:
     contest = Contest.create(client)
     red, blue = contest.submit("red"), contest.submit("blue")
     assert translate("duty_mixed_versions", n=1) not in get_page_text(contest.arena)

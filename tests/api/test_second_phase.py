@@ -25,7 +25,7 @@ def find_row(board: dict[str, object], team: str) -> dict[str, object]:
     return team_row
 
 
-def test_a_competition_goes_through_its_states(contest: Contest) -> None:
+def test_competition_passes_through_its_states(contest: Contest) -> None:
     contest.move_phases(anonymization=(1, 2))
     assert contest.get_state() == "draft"
     contest.move_phases(anonymization=(-1, 2))
@@ -42,7 +42,7 @@ def test_a_competition_goes_through_its_states(contest: Contest) -> None:
     assert contest.get_state() == "closed"
 
 
-def test_submissions_in_time_are_scored_before_the_finals_are_chosen(contest: Contest) -> None:
+def test_timely_submissions_are_scored_before_finals_are_chosen(contest: Contest) -> None:
     submission = contest.submit("red", score=False)
     contest.open_attacks()
     assert contest.get_state() == "settling"
@@ -54,16 +54,18 @@ def test_submissions_in_time_are_scored_before_the_finals_are_chosen(contest: Co
     assert contest.find_target(submission)["team"] == "red"
 
 
-def test_marked_finals_become_targets_and_otherwise_the_best_submissions(contest: Contest) -> None:
-    marked = [contest.submit("red") for _ in range(3)][1]
+def test_marked_finals_or_else_the_best_become_targets(contest: Contest) -> None:
+    marked_submission = [contest.submit("red") for _ in range(3)][1]
     contest.arena.put(
-        f"/submissions/{marked}/final", token=contest.arena.get_team_token("red"), json={"final": True}
+        f"/submissions/{marked_submission}/final",
+        token=contest.arena.get_team_token("red"),
+        json={"final": True},
     )
     unmarked = [contest.submit("blue") for _ in range(3)]
     contest.open_attacks()
     target_rows = contest.arena.get(f"{contest.path}/targets").json()
     assert [target["team"] for target in target_rows].count("red") == 1
-    assert contest.find_target(marked)["team"] == "red"
+    assert contest.find_target(marked_submission)["team"] == "red"
     token = contest.arena.get_team_token("blue")
     scores = {
         submission: contest.arena.get(f"/submissions/{submission}", token=token).json()
@@ -75,7 +77,7 @@ def test_marked_finals_become_targets_and_otherwise_the_best_submissions(contest
     assert len(target_rows) == 3
 
 
-def test_targets_are_rewritten_name_their_team_and_match_the_manifest(contest: Contest) -> None:
+def test_targets_are_reencoded_and_match_the_manifest(contest: Contest) -> None:
     red = contest.submit("red")
     contest.submit("blue")
     contest.open_attacks()
@@ -109,7 +111,7 @@ def test_targets_are_rewritten_name_their_team_and_match_the_manifest(contest: C
     assert second_archive == archive
 
 
-def test_targets_wait_for_the_second_phase(contest: Contest) -> None:
+def test_targets_are_unavailable_before_the_second_phase(contest: Contest) -> None:
     contest.submit("red")
     contest.start_pause()
     response = contest.arena.get(f"{contest.path}/targets", token=contest.arena.get_team_token("red"))
@@ -125,7 +127,7 @@ def test_targets_wait_for_the_second_phase(contest: Contest) -> None:
     assert contest.arena.get(data, token=contest.arena.get_team_token("blue")).status_code == 200
 
 
-def test_a_guess_counts_towards_the_victims_security_and_the_attackers_rank(client: TestClient) -> None:
+def test_guess_affects_security_of_the_victim_and_rank_of_the_attacker(client: TestClient) -> None:
     contest = Contest.create(client, extra_toml='[publication]\nfeedback = "immediate"')
     red = contest.submit("red")
     contest.submit("blue")
@@ -159,7 +161,7 @@ def test_a_guess_counts_towards_the_victims_security_and_the_attackers_rank(clie
     assert [guess["outcome"]["value"] for guess in guesses] == [3 / ROWS, 1.0]
 
 
-def test_hidden_guesses_change_nothing_outside_the_organizers_boards(contest: Contest) -> None:
+def test_hidden_guesses_change_only_the_organizers_boards(contest: Contest) -> None:
     red = contest.submit("red")
     contest.submit("blue")
     contest.open_attacks()
@@ -178,7 +180,7 @@ def test_hidden_guesses_change_nothing_outside_the_organizers_boards(contest: Co
     assert find_row(contest.get_board(), "red")["rivals"] == 10 / ROWS
 
 
-def test_the_reveal_publishes_the_committed_secrets_and_not_before(contest: Contest) -> None:
+def test_secrets_are_published_at_the_reveal_and_not_before(contest: Contest) -> None:
     red = contest.submit("red")
     contest.open_attacks()
     target = contest.find_target(red)
@@ -198,7 +200,7 @@ def test_the_reveal_publishes_the_committed_secrets_and_not_before(contest: Cont
     assert built_in["cells"][0]["rate"] == result["rate"]
 
 
-def test_guesses_are_refused_where_they_cannot_count(contest: Contest) -> None:
+def test_guesses_that_cannot_count_are_refused(contest: Contest) -> None:
     red, blue = contest.submit("red"), contest.submit("blue")
     contest.open_attacks()
     own_target, other_target = contest.find_target(blue)["id"], contest.find_target(red)["id"]
@@ -226,7 +228,7 @@ def test_guesses_are_refused_where_they_cannot_count(contest: Contest) -> None:
     assert (late_guess.status_code, late_guess.json()["code"]) == (409, "phase_closed")
 
 
-def test_a_repeated_guess_with_the_same_key_is_the_same_guess(contest: Contest) -> None:
+def test_repeated_key_returns_the_same_guess(contest: Contest) -> None:
     red = contest.submit("red")
     contest.submit("blue")
     contest.open_attacks()
@@ -241,7 +243,7 @@ def test_a_repeated_guess_with_the_same_key_is_the_same_guess(contest: Contest) 
     )
 
 
-def test_a_disqualified_team_loses_targets_and_guesses_until_reinstated(client: TestClient) -> None:
+def test_disqualified_team_loses_targets_and_guesses_until_reinstated(client: TestClient) -> None:
     contest = Contest.create(client, extra_toml='[publication]\nfeedback = "immediate"')
     red, blue = contest.submit("red"), contest.submit("blue")
     contest.submit("green")
@@ -278,7 +280,7 @@ def list_teams(contest: Contest) -> list[dict[str, str]]:
         return [{"id": str(team.id), "name": team.name} for team in session.scalars(select(Team))]
 
 
-def test_own_guesses_come_in_pages(contest: Contest) -> None:
+def test_own_guesses_are_paginated(contest: Contest) -> None:
     red = contest.submit("red")
     contest.submit("blue")
     contest.open_attacks()

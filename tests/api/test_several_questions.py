@@ -52,7 +52,7 @@ def list_guesses(contest: Contest) -> list[dict[str, Any]]:
     return guesses
 
 
-def test_each_question_is_read_judged_and_counted_separately(client: TestClient) -> None:
+def test_each_question_is_parsed_judged_and_counted_separately(client: TestClient) -> None:
     contest, red = create_contest(client)
     value_response = send_guess(contest, red, build_claims(contest, red, 30), "value")
     assert (
@@ -74,7 +74,7 @@ def test_each_question_is_read_judged_and_counted_separately(client: TestClient)
 
 
 @pytest.mark.parametrize(("credit", "hits", "expected_count"), [(0.5, 15, None), (0.5, 10, 5), (1.0, 15, 15)])
-def test_a_fractional_score_is_exact_and_has_no_count(
+def test_fractional_score_is_exact_without_a_count(
     client: TestClient, credit: float, hits: int, expected_count: int | None
 ) -> None:
     contest, red = create_contest(client, questions_toml=f"{QUESTIONS_TOML}credit = {credit}\n")
@@ -89,7 +89,7 @@ def test_a_fractional_score_is_exact_and_has_no_count(
         assert (response.status_code, "None" in response.text) == (200, False)
 
 
-def test_an_unasked_question_is_refused_with_those_that_are_asked(client: TestClient) -> None:
+def test_unknown_question_is_refused_with_the_valid_ones(client: TestClient) -> None:
     contest, red = create_contest(client, questions_toml="")
     for name in ("value", "Link", "", "../link"):
         refusal = send_guess(contest, red, contest.build_guess(red, 1), name).json()
@@ -99,7 +99,7 @@ def test_an_unasked_question_is_refused_with_those_that_are_asked(client: TestCl
     assert next(row for row in contest.list_targets("blue") if not row["own"])["guesses_left"] == 2
 
 
-def test_a_question_sent_as_a_file_is_refused(client: TestClient) -> None:
+def test_question_name_sent_as_a_file_is_refused(client: TestClient) -> None:
     contest, red = create_contest(client)
     files = {"guess": ("g.csv", contest.build_guess(red, 1)), "question": ("q.txt", b"value")}
     refusal = contest.arena.client.post(
@@ -110,7 +110,7 @@ def test_a_question_sent_as_a_file_is_refused(client: TestClient) -> None:
     assert (refusal.status_code, refusal.json()["code"]) == (422, "unknown_question")
 
 
-def test_the_limit_of_one_question_does_not_affect_the_other(client: TestClient) -> None:
+def test_guess_limits_are_independent_between_questions(client: TestClient) -> None:
     contest, red = create_contest(client)
     responses = [send_guess(contest, red, build_claims(contest, red, hits), "value") for hits in range(4)]
     assert [response.status_code for response in responses] == [202, 202, 202, 429]
@@ -118,7 +118,7 @@ def test_the_limit_of_one_question_does_not_affect_the_other(client: TestClient)
     assert send_guess(contest, red, contest.build_guess(red, 1), "link").json()["guesses_left"] == 2
 
 
-def test_a_file_for_the_other_question_is_malformed(client: TestClient) -> None:
+def test_file_for_another_question_is_malformed(client: TestClient) -> None:
     contest, red = create_contest(client)
     responses = (
         send_guess(contest, red, build_claims(contest, red, 3)),
@@ -127,7 +127,7 @@ def test_a_file_for_the_other_question_is_malformed(client: TestClient) -> None:
     assert [response.json()["errors"][0]["code"] for response in responses] == ["guess_header", "header"]
 
 
-def test_a_key_is_valid_for_one_question(client: TestClient) -> None:
+def test_idempotency_key_is_valid_for_one_question(client: TestClient) -> None:
     contest, red = create_contest(client)
     content = build_claims(contest, red, 5)
     first, retry = (send_guess(contest, red, content, "value", key="once") for _ in range(2))
@@ -137,7 +137,7 @@ def test_a_key_is_valid_for_one_question(client: TestClient) -> None:
     assert len(list_guesses(contest)) == 1
 
 
-def test_boards_count_the_gain_over_the_baseline_of_each_question(client: TestClient) -> None:
+def test_boards_show_the_gain_over_the_baseline_of_each_question(client: TestClient) -> None:
     contest, red = create_contest(client, QUESTIONS_TOML + UNCOUNTED_ATTACKERS)
     row_before = next(row for row in contest.get_board()["rows"] if row["team"] == "red")
     assert row_before["security"] == 0.0

@@ -17,7 +17,7 @@ from app.db.models import Submission, User
 from app.db.transaction import transaction
 from app.http import throttle
 from app.http.authentication import COOKIE
-from app.http.throttle import PER_ACCOUNT
+from app.http.throttle import ACCOUNT_LIMIT
 from app.services.accounts import accounts
 from tests.support.arena import API, PASSWORD, build_noisy_release
 from tests.support.contest import Contest, load_competition
@@ -60,7 +60,7 @@ def shorten_phase_by_file(contest: Contest) -> ApiRequest:
 
 
 def shorten_phase_after_a_new_start(contest: Contest) -> ApiRequest:
-    """Move a start that has passed into the future first, as if the contest had not begun."""
+    """Move the past start into the future first, so that the contest seems not to have begun."""
     first, second = parse_competition(load_competition().file).phases
     new_start = datetime.now(UTC) + timedelta(hours=1)
     later_file = replace_phases(
@@ -113,7 +113,7 @@ def create_password_link(contest: Contest) -> ApiRequest:
 def promote_organizer(contest: Contest) -> str:
     """Make the organizer an administrator and return their name."""
     with transaction() as session:
-        user = session.get_one(User, accounts.authenticate(session, contest.arena.organizer).user_id)
+        user = session.get_one(User, accounts.authenticate(session, contest.arena.organizer_token).user_id)
         user.role = Role.ADMINISTRATOR
         return user.name
 
@@ -128,7 +128,7 @@ def create_account(contest: Contest) -> ApiRequest:
     return "POST", "/users", {"json": body}
 
 
-ACTS = (
+PROTECTED_ACTIONS = (
     shorten_phase,
     shorten_phase_and_move_following,
     shorten_phase_by_file,
@@ -147,14 +147,14 @@ ACTS = (
 )
 
 
-@pytest.mark.parametrize("prepare_act", ACTS, ids=lambda case: case.__name__)
-def test_an_act_needs_the_password_besides_a_token_or_session(
+@pytest.mark.parametrize("prepare_act", PROTECTED_ACTIONS, ids=lambda case: case.__name__)
+def test_protected_action_needs_the_password(
     contest: Contest, prepare_act: Callable[[Contest], ApiRequest]
 ) -> None:
     check_password_required(contest, prepare_act(contest))
 
 
-def test_a_later_end_and_a_phase_not_yet_begun_need_no_password(contest: Contest, client: TestClient) -> None:
+def test_later_end_or_future_phase_needs_no_password(contest: Contest, client: TestClient) -> None:
     later_act = "POST", f"{contest.path}/phases/anonymization/extend", {"json": {"end": days_from_now(1.5)}}
     assert send_request(contest, later_act, {}).status_code == 200
     fresh_contest = Contest.create(client, slug="fresh")
@@ -170,7 +170,7 @@ def test_a_later_end_and_a_phase_not_yet_begun_need_no_password(contest: Contest
 @pytest.mark.parametrize(
     "prepare_act", [disqualify_submission, request_disqualification], ids=lambda case: case.__name__
 )
-def test_reinstating_needs_no_password_before_targets_exist_or_after_the_reveal(
+def test_reinstating_without_an_active_target_needs_no_password(
     contest: Contest, prepare_act: Callable[[Contest], ApiRequest]
 ) -> None:
     assert send_request(contest, request_reinstatement(contest, prepare_act(contest)), {}).is_success
@@ -182,7 +182,7 @@ def test_reinstating_needs_no_password_before_targets_exist_or_after_the_reveal(
 @pytest.mark.parametrize(
     "prepare_act", [disqualify_submission, request_disqualification], ids=lambda case: case.__name__
 )
-def test_reinstating_with_a_target_needs_the_password_until_the_reveal(
+def test_reinstating_with_a_target_needs_the_password(
     contest: Contest, prepare_act: Callable[[Contest], ApiRequest]
 ) -> None:
     act = request_reinstatement(contest, prepare_act(contest))
@@ -190,7 +190,7 @@ def test_reinstating_with_a_target_needs_the_password_until_the_reveal(
     check_password_required(contest, act)
 
 
-def test_a_password_of_any_characters_is_sent_percent_encoded(contest: Contest) -> None:
+def test_percent_encoded_password_may_have_any_characters(contest: Contest) -> None:
     new_password = "ながい 100% パスワード "
     response = contest.arena.put("/me/password", json={"old": PASSWORD, "new": new_password})
     assert response.status_code == 204
@@ -209,17 +209,17 @@ def change_password(contest: Contest, password: str) -> Response:
 
 def change_password_on_page(contest: Contest, password: str) -> Response:
     fields = {"old": password, "new": "battery staple"}
-    headers = SAME_ORIGIN | {"Authorization": f"Bearer {contest.arena.organizer}"}
+    headers = SAME_ORIGIN | {"Authorization": f"Bearer {contest.arena.organizer_token}"}
     response: Response = contest.arena.client.post("/account/password", data=fields, headers=headers)
     return response
 
 
 @pytest.mark.parametrize("send_password", [confirm_by_header, change_password, change_password_on_page])
-def test_guessing_with_a_stolen_token_is_throttled_and_does_not_affect_its_owner(
+def test_password_guesses_with_a_stolen_token_are_throttled(
     contest: Contest, send_password: Callable[[Contest, str], Response]
 ) -> None:
-    token, act = contest.arena.organizer, request_disqualification(contest)
-    for _ in range(PER_ACCOUNT.amount):
+    token, act = contest.arena.organizer_token, request_disqualification(contest)
+    for _ in range(ACCOUNT_LIMIT.amount):
         assert send_password(contest, "guess").status_code == 422
     throttled = send_password(contest, PASSWORD)
     assert throttled.status_code == 429
@@ -236,10 +236,8 @@ def test_guessing_with_a_stolen_token_is_throttled_and_does_not_affect_its_owner
     assert contest.arena.client.request(method, API + path, headers=cookie, **content).is_success
 
 
-def test_wrong_confirmations_count_for_their_address(
-    contest: Contest, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(throttle, "PER_ADDRESS", RateLimitItemPerMinute(3, 15, "throttle"))
+def test_wrong_confirmations_count_for_the_address(contest: Contest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(throttle, "ADDRESS_LIMIT", RateLimitItemPerMinute(3, 15, "throttle"))
     assert [confirm_by_header(contest, "guess").status_code for _ in range(4)] == [422] * 3 + [429]
     assert (
         contest.arena.client.post(f"{API}/password", json={"code": "x", "password": PASSWORD}).status_code
@@ -252,7 +250,7 @@ def test_wrong_confirmations_count_for_their_address(
     [request_disqualification, request_organizer, create_password_link, create_account],
     ids=lambda case: case.__name__,
 )
-def test_a_user_without_permission_is_refused_before_the_password_is_asked_for(
+def test_permission_is_checked_before_the_password(
     contest: Contest, prepare_act: Callable[[Contest], ApiRequest]
 ) -> None:
     method, path, content = prepare_act(contest)

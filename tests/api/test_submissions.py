@@ -13,10 +13,10 @@ from app.crypto import sealing
 from app.db.models import Evaluation, Secret, Submission
 from app.services.submissions import uploads
 from tests.support.arena import API, Arena, build_competition_toml, build_noisy_release
-from tests.support.uploads import BAD_UPLOADS, GOOD_SECRET, GOOD_TABLE, count_rows, score_everything
+from tests.support.uploads import INVALID_UPLOADS, VALID_SECRET, VALID_TABLE, count_rows, score_everything
 
 
-def test_an_upload_is_acknowledged_with_a_receipt(arena: Arena) -> None:
+def test_upload_returns_a_receipt(arena: Arena) -> None:
     response = arena.submit("red")
     assert response.status_code == 202
     receipt = response.json()
@@ -25,7 +25,7 @@ def test_an_upload_is_acknowledged_with_a_receipt(arena: Arena) -> None:
     assert receipt["warnings"] == []
 
 
-def test_a_scored_submission_shows_every_measure_and_reaches_the_board(arena: Arena) -> None:
+def test_scored_submission_has_all_measures_and_is_on_the_board(arena: Arena) -> None:
     identifier = arena.submit("red").json()["id"]
     score_everything()
     submission = arena.get_submission(identifier, "red")
@@ -38,7 +38,7 @@ def test_a_scored_submission_shows_every_measure_and_reaches_the_board(arena: Ar
     assert row["overall"] == round(submission["result"]["overall"], 4)
 
 
-def test_an_excessive_release_is_rejected_with_all_its_measures_and_has_no_rank(arena: Arena) -> None:
+def test_excessive_release_is_rejected_with_measures_but_no_rank(arena: Arena) -> None:
     reversed_table = arena.table.iloc[::-1].reset_index(drop=True)
     secret = "original_row\n" + "".join(f"{row + 1}\n" for row in range(len(reversed_table)))
     identifier = arena.submit("red", anonymized=write_csv(reversed_table), secret=secret.encode()).json()[
@@ -55,7 +55,7 @@ def test_an_excessive_release_is_rejected_with_all_its_measures_and_has_no_rank(
 
 
 @pytest.mark.full
-def test_ties_share_a_rank_and_the_earlier_submission_comes_first(arena: Arena) -> None:
+def test_tied_submissions_share_a_rank_in_order_of_receipt(arena: Arena) -> None:
     worse = build_noisy_release(3, arena.table.assign(income=arena.table["income"] * 1.5))
     arena.submit("worse", anonymized=worse[0], secret=worse[1])
     for team in ("early", "late"):
@@ -65,14 +65,14 @@ def test_ties_share_a_rank_and_the_earlier_submission_comes_first(arena: Arena) 
     assert ranks == [(1, "early"), (1, "late"), (3, "worse")]
 
 
-@pytest.mark.parametrize("case", BAD_UPLOADS.values(), ids=BAD_UPLOADS)
-def test_an_error_in_an_upload_is_located_and_nothing_is_stored(
+@pytest.mark.parametrize("case", INVALID_UPLOADS.values(), ids=INVALID_UPLOADS)
+def test_upload_errors_have_a_location_and_nothing_is_stored(
     arena: Arena, settings: Settings, case: tuple[str, bytes, str, int | None, bool]
 ) -> None:
     file, content, code, row, has_column = case
     arena.get_team_token("red")
     files_before = sorted((settings.data / "blobs").rglob("*"))
-    files = {"anonymized": GOOD_TABLE, "secret": GOOD_SECRET} | {file: content}
+    files = {"anonymized": VALID_TABLE, "secret": VALID_SECRET} | {file: content}
     response = arena.submit("red", anonymized=files["anonymized"], secret=files["secret"])
     assert response.status_code == 422
     assert response.headers["content-type"] == "application/problem+json"
@@ -89,14 +89,14 @@ def test_an_error_in_an_upload_is_located_and_nothing_is_stored(
 
 
 @pytest.mark.full
-def test_at_most_twenty_problems_are_listed_and_all_are_counted(arena: Arena) -> None:
+def test_all_problems_are_counted_and_twenty_listed(arena: Arena) -> None:
     table = arena.table.assign(income="many")
     problem = arena.submit("red", anonymized=write_csv(table)).json()
     assert (len(problem["errors"]), problem["total"]) == (20, 40)
 
 
 @pytest.mark.full
-def test_both_directions_of_the_secret_mean_the_same(arena: Arena) -> None:
+def test_both_directions_of_the_secret_are_equivalent(arena: Arena) -> None:
     table, secret = build_noisy_release(5, arena.table)
     source = [int(line) for line in secret.decode().split()[1:]]
     inverse = [source.index(row) + 1 for row in range(1, len(source) + 1)]
@@ -112,7 +112,7 @@ def test_both_directions_of_the_secret_mean_the_same(arena: Arena) -> None:
 
 
 @pytest.mark.full
-def test_deleted_rows_may_be_named_by_zeros(arena: Arena) -> None:
+def test_secret_may_mark_deleted_rows_by_zeros(arena: Arena) -> None:
     remaining = arena.table.iloc[::2]
     secret = "anonymized_row\n" + "".join(f"{row // 2 + 1 if row % 2 == 0 else 0}\n" for row in range(40))
     response = arena.submit("red", anonymized=write_csv(remaining), secret=secret.encode())
@@ -120,13 +120,13 @@ def test_deleted_rows_may_be_named_by_zeros(arena: Arena) -> None:
     assert [warning["code"] for warning in response.json()["warnings"]] == ["rows_in_original_order"]
 
 
-def test_a_release_in_its_original_order_is_accepted_with_a_warning(arena: Arena) -> None:
+def test_release_in_original_order_gets_a_warning(arena: Arena) -> None:
     secret = "original_row\n" + "".join(f"{row + 1}\n" for row in range(40))
     response = arena.submit("red", anonymized=write_csv(arena.table), secret=secret.encode())
     assert [warning["code"] for warning in response.json()["warnings"]] == ["rows_in_original_order"]
 
 
-def test_a_repeated_release_is_reported_to_its_own_team_only(arena: Arena) -> None:
+def test_repeated_release_is_reported_only_to_its_team(arena: Arena) -> None:
     arena.submit("red", seed=9)
     assert arena.submit("blue", seed=9).json()["warnings"] == []
     assert arena.submit("red", seed=9).json()["warnings"][0]["code"] == "sent_before"
@@ -134,27 +134,25 @@ def test_a_repeated_release_is_reported_to_its_own_team_only(arena: Arena) -> No
 
 @pytest.mark.full
 @pytest.mark.parametrize(("opens", "closes"), [(1, 2), (-2, -1)], ids=["before", "after"])
-def test_a_competition_accepts_no_upload_outside_its_phase(
-    client: TestClient, opens: float, closes: float
-) -> None:
+def test_uploads_outside_the_phase_are_refused(client: TestClient, opens: float, closes: float) -> None:
     arena = Arena.create(client, file=build_competition_toml(opens=opens, closes=closes))
     response = arena.submit("red")
     assert (response.status_code, response.json()["code"]) == (409, "phase_closed")
 
 
-def test_a_missing_file_is_named(arena: Arena) -> None:
+def test_missing_file_is_reported(arena: Arena) -> None:
     path = f"/competitions/{arena.slug}/submissions"
-    response = arena.post(path, token=arena.get_team_token("red"), files={"secret": ("s.csv", GOOD_SECRET)})
+    response = arena.post(path, token=arena.get_team_token("red"), files={"secret": ("s.csv", VALID_SECRET)})
     assert (response.status_code, response.json()["errors"][0]["code"]) == (422, "missing_file")
 
 
-def test_a_request_that_is_no_form_is_refused(arena: Arena) -> None:
+def test_request_without_a_form_is_refused(arena: Arena) -> None:
     path = f"/competitions/{arena.slug}/submissions"
     response = arena.post(path, token=arena.get_team_token("red"), content=b"{}")
     assert (response.status_code, response.json()["errors"][0]["code"]) == (422, "not_multipart")
 
 
-def test_a_file_beyond_the_competitions_limit_is_too_large(client: TestClient) -> None:
+def test_file_above_the_size_limit_is_refused(client: TestClient) -> None:
     file = build_competition_toml(extra_toml="[limits]\nfile_mb = 1")
     arena = Arena.create(client, file=file)
     response = arena.submit("red", anonymized=b"x" * (2**20 + 1))
@@ -167,15 +165,15 @@ def test_a_file_beyond_the_competitions_limit_is_too_large(client: TestClient) -
     assert count_rows(Submission) == 0
 
 
-def test_somebody_without_a_team_cannot_submit(arena: Arena) -> None:
-    files = {"anonymized": ("a.csv", GOOD_TABLE), "secret": ("s.csv", GOOD_SECRET)}
+def test_user_without_a_team_cannot_submit(arena: Arena) -> None:
+    files = {"anonymized": ("a.csv", VALID_TABLE), "secret": ("s.csv", VALID_SECRET)}
     response = arena.post(f"/competitions/{arena.slug}/submissions", files=files)
     assert (response.status_code, response.json()["code"]) == (403, "not_in_a_team")
     response = arena.client.post(f"{API}/competitions/{arena.slug}/submissions", files=files)
     assert (response.status_code, response.json()["code"]) == (401, "not_signed_in")
 
 
-def test_another_teams_submission_does_not_exist_for_you(arena: Arena) -> None:
+def test_submission_of_another_team_is_not_found(arena: Arena) -> None:
     identifier = arena.submit("red").json()["id"]
     for path in (f"/submissions/{identifier}", f"/submissions/{identifier}/data/anonymized.csv"):
         assert arena.get(path, token=arena.get_team_token("blue")).status_code == 404
@@ -186,13 +184,13 @@ def test_another_teams_submission_does_not_exist_for_you(arena: Arena) -> None:
     )
 
 
-def test_a_team_downloads_its_public_file_as_it_was_sent(arena: Arena) -> None:
+def test_team_downloads_its_public_file_unchanged(arena: Arena) -> None:
     identifier = arena.submit("red").json()["id"]
     response = arena.get(f"/submissions/{identifier}/data/anonymized.csv", token=arena.get_team_token("red"))
-    assert response.content == GOOD_TABLE
+    assert response.content == VALID_TABLE
 
 
-def test_submissions_of_a_team_are_numbered_in_the_order_of_receipt(arena: Arena) -> None:
+def test_submissions_are_numbered_in_order_of_receipt(arena: Arena) -> None:
     red = [arena.submit("red", seed=seed).json() for seed in (1, 2)]
     blue = arena.submit("blue").json()
     red.append(arena.submit("red", seed=3).json())
@@ -207,7 +205,7 @@ def test_submissions_of_a_team_are_numbered_in_the_order_of_receipt(arena: Arena
     ]  # fmt: skip
 
 
-def test_the_data_of_a_competition_with_submissions_are_fixed(arena: Arena) -> None:
+def test_original_data_cannot_change_after_a_submission(arena: Arena) -> None:
     arena.submit("red")
     other_table = write_csv(arena.table.iloc[:-1])
     response = arena.put(f"/competitions/{arena.slug}/original/original.csv", content=other_table)
@@ -219,7 +217,7 @@ def test_the_data_of_a_competition_with_submissions_are_fixed(arena: Arena) -> N
 
 
 @pytest.mark.full
-def test_an_upload_that_fails_by_a_server_fault_costs_no_attempt(
+def test_server_fault_during_an_upload_costs_no_attempt(
     arena: Arena, monkeypatch: pytest.MonkeyPatch, settings: Settings
 ) -> None:
     def count_attempts() -> int:
@@ -239,10 +237,8 @@ def raise_unavailable(*_: object) -> None:
 
 
 @pytest.mark.full
-def test_a_deadline_moved_during_an_upload_does_not_refuse_it(
-    arena: Arena, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    read_upload = uploads.read_upload
+def test_upload_continues_when_the_deadline_moves(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+    read_upload = uploads.store_release
 
     def read_slowly(*args: Any, **options: Any) -> uploads.PendingRelease:
         upload = read_upload(*args, **options)
@@ -251,5 +247,5 @@ def test_a_deadline_moved_during_an_upload_does_not_refuse_it(
         assert response.status_code == 200
         return upload
 
-    monkeypatch.setattr(uploads, "read_upload", read_slowly)
+    monkeypatch.setattr(uploads, "store_release", read_slowly)
     assert arena.submit("red").status_code == 202

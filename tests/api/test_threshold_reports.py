@@ -29,7 +29,7 @@ def request_report(arena: Arena, **question: Any) -> str:
     return str(response.json()["id"])
 
 
-def test_a_report_matches_the_result_of_the_local_command(arena: Arena) -> None:
+def test_report_matches_the_result_of_the_local_command(arena: Arena) -> None:
     identifier = request_report(arena, groups=["sex"])
     advise.advise(identifier)
     report = arena.get(f"/threshold-reports/{identifier}").json()
@@ -55,15 +55,13 @@ def test_a_report_matches_the_result_of_the_local_command(arena: Arena) -> None:
         ({"seconds": 1e9}, "invalid_request"),
     ],
 )
-def test_a_question_that_the_advisor_cannot_answer_is_refused(
-    arena: Arena, question: dict[str, Any], code: str
-) -> None:
+def test_invalid_report_request_is_refused(arena: Arena, question: dict[str, Any], code: str) -> None:
     refusal = arena.post(PATH, json=question)
     assert (refusal.status_code, refusal.json()["code"]) == (422, code)
     assert arena.get(PATH).json() == []
 
 
-def test_a_report_is_made_once_and_survives_a_lost_message_and_a_killed_child(
+def test_report_is_made_once_despite_lost_messages_and_kills(
     arena: Arena, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     identifier = request_report(arena)
@@ -89,13 +87,13 @@ def test_a_report_is_made_once_and_survives_a_lost_message_and_a_killed_child(
     assert first["status"] == State.SCORED
 
 
-def test_a_report_needs_original_data(arena: Arena) -> None:
+def test_report_needs_original_data(arena: Arena) -> None:
     assert arena.post("/competitions", content=build_competition_toml("empty")).status_code == 201
     refusal = arena.post("/competitions/empty/threshold-reports", json={})
     assert (refusal.status_code, refusal.json()["code"]) == (409, "no_original")
 
 
-def test_unfinished_reports_of_a_competition_are_limited(arena: Arena) -> None:
+def test_number_of_unfinished_reports_is_limited(arena: Arena) -> None:
     request_report(arena)
     add_waiting_reports(MAX_UNFINISHED)
     refusal = arena.post(PATH, json={"draws": 0})
@@ -106,7 +104,7 @@ def test_unfinished_reports_of_a_competition_are_limited(arena: Arena) -> None:
     assert arena.post(PATH, json={"draws": 0}).status_code == 429
 
 
-def test_a_finished_report_wakes_the_next_of_its_competition(arena: Arena) -> None:
+def test_finishing_a_report_starts_the_next_one(arena: Arena) -> None:
     request_report(arena)
     request_report(arena)
     empty_queue()

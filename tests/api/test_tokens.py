@@ -24,7 +24,7 @@ from tests.support.accounts import (
 from tests.support.arena import API, PASSWORD, Arena
 
 
-def test_a_wrong_password_and_an_unknown_name_get_the_same_answer(client: TestClient) -> None:
+def test_wrong_password_and_unknown_name_get_the_same_response(client: TestClient) -> None:
     create_person("Rei")
     attempts = [("Rei", "wrong password"), ("Nobody", PASSWORD), ("Rei", ""), ("", ""), ("Rei\x00", PASSWORD)]
     responses = [request_token(client, name=name, password=password) for name, password in attempts]
@@ -33,19 +33,19 @@ def test_a_wrong_password_and_an_unknown_name_get_the_same_answer(client: TestCl
     assert request_token(client, name="Rei", password=PASSWORD).status_code == 201
 
 
-def test_a_password_is_not_truncated_before_it_is_compared(client: TestClient) -> None:
+def test_password_is_compared_in_full_length(client: TestClient) -> None:
     with transaction() as session:
         accounts.create_user(session, name="Rei", password="x" * 256)
     assert request_token(client, name="Rei", password="x" * 256).status_code == 201
     assert request_token(client, name="Rei", password="x" * 257).status_code == 401
 
 
-def test_a_person_signs_in_by_any_spelling_of_the_same_name(client: TestClient) -> None:
+def test_sign_in_accepts_equivalent_spellings_of_a_name(client: TestClient) -> None:
     create_person("Straße")
     assert request_token(client, name=" STRASSE ", password=PASSWORD).status_code == 201
 
 
-def test_a_token_has_the_requested_scopes(client: TestClient) -> None:
+def test_token_has_the_requested_scopes(client: TestClient) -> None:
     create_person("Olga", Role.ORGANIZER)
     token = request_token(client, name="Olga", password=PASSWORD, scopes=["read"]).json()["token"]
     assert get_me(client, token).json()["scopes"] == ["read"]
@@ -58,34 +58,34 @@ def test_a_token_has_the_requested_scopes(client: TestClient) -> None:
 
 
 @pytest.mark.parametrize("scopes", [[], ["organize"], ["read", "organize"], ["everything"], ["READ"]])
-def test_a_participant_gets_no_organizer_scope(client: TestClient, scopes: list[str]) -> None:
+def test_participant_gets_no_organizer_scope(client: TestClient, scopes: list[str]) -> None:
     create_person("Rei")
     response = request_token(client, name="Rei", password=PASSWORD, scopes=scopes)
     assert (response.status_code, response.json()["code"]) == (422, "unknown_scope")
 
 
-def test_a_token_does_nothing_outside_its_scopes(arena: Arena) -> None:
+def test_token_works_only_within_its_scopes(arena: Arena) -> None:
     with transaction() as session:
         users = {row.name: row for row in session.scalars(select(User))}
         organizer = next(user for name, user in users.items() if name.startswith("organizer"))
         scopes: tuple[tuple[str, ...], ...] = (("read",), ("submit",), ("organize",))
-        reader, sender, maker = (
+        read_token, submit_token, organize_token = (
             accounts.issue_token(session, organizer, name="scoped", scopes=scope_set) for scope_set in scopes
         )
     invites, submissions = (f"/competitions/{arena.slug}/{part}" for part in ("invites", "submissions"))
     codes = {
-        "reader invites": arena.post(invites, token=reader, json={}).json()["code"],
-        "sender invites": arena.post(invites, token=sender, json={}).json()["code"],
-        "sender lists": arena.get(submissions, token=sender).json()["code"],
-        "maker lists": arena.get(submissions, token=maker).json()["code"],
-        "reader sends": arena.post(submissions, token=reader).json()["code"],
-        "reader creates": arena.post("/competitions", token=reader, content="x").json()["code"],
+        "reader invites": arena.post(invites, token=read_token, json={}).json()["code"],
+        "sender invites": arena.post(invites, token=submit_token, json={}).json()["code"],
+        "sender lists": arena.get(submissions, token=submit_token).json()["code"],
+        "maker lists": arena.get(submissions, token=organize_token).json()["code"],
+        "reader sends": arena.post(submissions, token=read_token).json()["code"],
+        "reader creates": arena.post("/competitions", token=read_token, content="x").json()["code"],
     }
     assert set(codes.values()) == {"scope_missing"}
-    assert arena.post(invites, token=maker, json={}).status_code == 201
+    assert arena.post(invites, token=organize_token, json={}).status_code == 201
 
 
-def test_a_revoked_token_is_refused_and_others_of_the_same_person_are_not(client: TestClient) -> None:
+def test_revoking_a_token_keeps_other_tokens_of_the_user(client: TestClient) -> None:
     create_person("Rei")
     first, second = (request_token(client, name="Rei", password=PASSWORD).json()["token"] for _ in range(2))
     response = client.delete(f"{API}/tokens/current", headers={"Authorization": f"Bearer {first}"})
@@ -94,7 +94,7 @@ def test_a_revoked_token_is_refused_and_others_of_the_same_person_are_not(client
     assert get_me(client, first).json()["code"] == "invalid_token"
 
 
-def test_an_expired_token_is_refused(client: TestClient) -> None:
+def test_expired_token_is_refused(client: TestClient) -> None:
     create_person("Rei")
     token = request_token(client, name="Rei", password=PASSWORD).json()["token"]
     with transaction() as session:
@@ -102,17 +102,17 @@ def test_an_expired_token_is_refused(client: TestClient) -> None:
     assert get_me(client, token).status_code == 401
 
 
-def test_only_the_digest_of_a_token_is_stored(client: TestClient, settings: Settings) -> None:
+def test_only_digests_of_tokens_are_stored(client: TestClient, settings: Settings) -> None:
     create_person("Rei")
     token = request_token(client, name="Rei", password=PASSWORD).json()["token"]
     with transaction() as session:
         stored_token = session.scalars(select(Token)).one()
         user = session.scalars(select(User)).one()
-    assert stored_token.digest == accounts.compute_digest(token)
+    assert stored_token.digest == accounts.hash_token(token)
     assert user.password_hash.startswith("$argon2id$")
 
 
-def test_a_token_lives_as_long_as_requested_and_180_days_by_default(client: TestClient) -> None:
+def test_token_lifetime_is_as_requested_or_180_days(client: TestClient) -> None:
     create_person("Rei")
     for options, days in (({}, 180), ({"expires_in_days": 1}, 1), ({"expires_in_days": 365}, 365)):
         time_before = read_database_time()
@@ -120,13 +120,13 @@ def test_a_token_lives_as_long_as_requested_and_180_days_by_default(client: Test
         time_after = read_database_time()
         with transaction() as session:
             stored_token = session.scalars(
-                select(Token).where(Token.digest == accounts.compute_digest(token))
+                select(Token).where(Token.digest == accounts.hash_token(token))
             ).one()
         assert time_before < stored_token.expires_at - timedelta(days=days) < time_after
 
 
 @pytest.mark.parametrize("days", [0, -1, 366, 1.5, "long", None, 10**30])
-def test_a_token_lives_one_day_to_a_year(client: TestClient, days: object) -> None:
+def test_token_lifetime_is_one_day_to_one_year(client: TestClient, days: object) -> None:
     create_person("Rei")
     assert request_token(client, name="Rei", password=PASSWORD, expires_in_days=days).status_code == 422
     assert count_rows(Token) == 0
@@ -137,7 +137,7 @@ def list_tokens(client: TestClient, token: str, query: str = "") -> Response:
     return response
 
 
-def test_people_see_their_own_tokens_newest_first_without_their_values(client: TestClient) -> None:
+def test_users_list_their_tokens_newest_first_without_values(client: TestClient) -> None:
     for name in ("Rei", "Other"):
         create_person(name)
     request_token(client, name="Other", password=PASSWORD)
@@ -163,7 +163,7 @@ def test_people_see_their_own_tokens_newest_first_without_their_values(client: T
     assert not [row["token"] for row in tokens if row["token"] in response.text]
 
 
-def test_the_list_of_tokens_comes_in_pages(client: TestClient) -> None:
+def test_token_list_is_paginated(client: TestClient) -> None:
     create_person("Rei")
     tokens = [
         request_token(client, name="Rei", password=PASSWORD, token_name=f"t{number}").json()["token"]
@@ -181,7 +181,7 @@ def test_the_list_of_tokens_comes_in_pages(client: TestClient) -> None:
         assert read_refusal(list_tokens(client, token, f"?cursor={cursor}")) == (422, "invalid_cursor")
 
 
-def test_people_revoke_their_own_tokens_only(client: TestClient) -> None:
+def test_users_revoke_only_their_own_tokens(client: TestClient) -> None:
     for name in ("Rei", "Other"):
         create_person(name)
     first, second, other_token = (
@@ -214,11 +214,13 @@ def test_people_revoke_their_own_tokens_only(client: TestClient) -> None:
 
 def test_tokens_are_listed_and_revoked_within_their_scopes(client: TestClient) -> None:
     create_person("Rei")
-    reader, sender = (
+    read_token, submit_token = (
         request_token(client, name="Rei", password=PASSWORD, scopes=[scope]).json()["token"]
         for scope in ("read", "submit")
     )
-    assert read_refusal(list_tokens(client, sender)) == (403, "scope_missing")
-    for row in list_tokens(client, reader).json():
-        response = client.delete(f"{API}/tokens/{row['id']}", headers={"Authorization": f"Bearer {reader}"})
+    assert read_refusal(list_tokens(client, submit_token)) == (403, "scope_missing")
+    for row in list_tokens(client, read_token).json():
+        response = client.delete(
+            f"{API}/tokens/{row['id']}", headers={"Authorization": f"Bearer {read_token}"}
+        )
         assert read_refusal(response) == (403, "scope_missing")

@@ -29,7 +29,7 @@ def send_release(shop: Arena, **overrides: str) -> tuple[int, dict[str, object]]
     return response.status_code, response.json()
 
 
-def test_the_original_is_complete_with_its_second_file(shop: Arena) -> None:
+def test_original_is_complete_after_its_second_file(shop: Arena) -> None:
     status, body = upload_file(shop, "customers", CUSTOMERS)
     assert (status, body["original_rows"]) == (200, None)
     assert [remark["code"] for remark in body["remarks"]] == ["file_missing"]  # type: ignore[attr-defined]
@@ -43,7 +43,7 @@ def test_the_original_is_complete_with_its_second_file(shop: Arena) -> None:
         assert download.content == content.encode()
 
 
-def test_transactions_cannot_be_uploaded_before_customers(shop: Arena) -> None:
+def test_customers_must_be_uploaded_before_transactions(shop: Arena) -> None:
     status, body = upload_file(shop, "transactions", TRANSACTIONS)
     assert (status, body["code"]) == (409, "first_file_missing")
 
@@ -52,14 +52,14 @@ def test_transactions_cannot_be_uploaded_before_customers(shop: Arena) -> None:
     ("content", "code"),
     [(TRANSACTIONS, "header"), ("\x00\x01", "header"), (CUSTOMERS + "c1,f,,Japan\n", "duplicate_customer")],
 )
-def test_a_wrong_first_file_is_refused_at_once(shop: Arena, content: str, code: str) -> None:
+def test_invalid_customers_file_is_refused(shop: Arena, content: str, code: str) -> None:
     status, body = upload_file(shop, "customers", content)
     assert status == 422
     assert code in {error["code"] for error in body["errors"]}  # type: ignore[attr-defined]
     assert upload_file(shop, "transactions", TRANSACTIONS)[0] == 409
 
 
-def test_transactions_of_unknown_customers_are_refused_and_the_customers_stay(shop: Arena) -> None:
+def test_transactions_of_unknown_customers_are_refused(shop: Arena) -> None:
     upload_file(shop, "customers", CUSTOMERS)
     status, body = upload_file(shop, "transactions", TRANSACTIONS.replace("c4", "c9"))
     assert status == 422
@@ -76,7 +76,7 @@ def test_new_customers_invalidate_the_transactions(shop: Arena) -> None:
     assert send_release(shop)[1]["code"] == "no_original"
 
 
-def test_a_release_of_two_files_is_accepted_and_downloaded_again(shop: Arena) -> None:
+def test_release_of_two_files_can_be_downloaded_again(shop: Arena) -> None:
     status, receipt = send_release(upload_originals(shop))
     assert (status, receipt["status"]) == (202, "QUEUED")
     assert set(receipt["sha256"]) == {"customers.csv", "transactions.csv"}  # type: ignore[call-overload]
@@ -103,7 +103,7 @@ def test_a_release_of_two_files_is_accepted_and_downloaded_again(shop: Arena) ->
         ({"transactions": ""}, "transactions", "missing_file"),
     ],
 )
-def test_a_malformed_release_names_its_file(
+def test_malformed_release_reports_the_file(
     shop: Arena, client: TestClient, overrides: dict[str, str], file: str, code: str
 ) -> None:
     status, body = send_release(upload_originals(shop), **overrides)

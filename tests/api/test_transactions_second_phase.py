@@ -30,7 +30,7 @@ def shop(client: TestClient, arena: Arena) -> Contest:
     for name, content in (("customers", CUSTOMERS), ("transactions", TRANSACTIONS)):
         path = f"/competitions/cup-2016/original/{name}.csv"
         assert arena.put(path, content=content.encode()).status_code == 200
-    return Contest(Arena(client, arena.organizer, "cup-2016", arena.table))
+    return Contest(Arena(client, arena.organizer_token, "cup-2016", arena.table))
 
 
 def send_release(shop: Contest, team: str) -> str:
@@ -46,7 +46,7 @@ def send_release(shop: Contest, team: str) -> str:
     return str(response.json()["id"])
 
 
-def test_a_second_phase_runs_to_the_reveal_of_the_shuffled_secret(shop: Contest) -> None:
+def test_second_phase_ends_with_the_reveal_of_the_shuffled_secret(shop: Contest) -> None:
     red = send_release(shop, "red")
     result = shop.arena.get(f"/submissions/{red}").json()
     assert result["status"] == "SCORED", result
@@ -71,11 +71,11 @@ def test_a_second_phase_runs_to_the_reveal_of_the_shuffled_secret(shop: Contest)
     revealed = {entry["name"]: entry for entry in shop.arena.client.get(f"{API}{shop.path}/reveal").json()}
     salt = bytes.fromhex(revealed[target["name"]]["salt"])
     assert hashlib.sha256(salt + secret).hexdigest() == target["commitment"] == result["commitment"]
-    source = parse_secret(secret, originals=4, anonymized=3)
+    source = parse_secret(secret, original_count=4, anonymized_count=3)
     assert sorted(source) == [0, 1, 2]
 
 
-def test_the_order_of_records_in_a_target_reveals_nothing(shop: Contest) -> None:
+def test_order_of_records_in_a_target_is_uninformative(shop: Contest) -> None:
     send_release(shop, "red")
     send_release(shop, "blue")
     shop.open_attacks()

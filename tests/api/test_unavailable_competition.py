@@ -26,15 +26,15 @@ from workers import child_manager
 
 pytestmark = pytest.mark.full
 
-REMOVED = "[measures.a_part_that_was_removed]"
+REMOVED_MEASURE = "[measures.a_part_that_was_removed]"
 UNREADABLE_FILES = {
-    "a measure of no installed part": lambda file: file.replace("[measures.mean_mae]", REMOVED, 1),
+    "a measure of no installed part": lambda file: file.replace("[measures.mean_mae]", REMOVED_MEASURE, 1),
     "a package that is not installed": lambda file: file + '\n[requires]\nnobodys = ">=0.3"\n',
     "a format of another version": lambda file: file.replace("format = 1", "format = 99", 1),
     "no TOML at all": lambda file: file + "\n[[[",
 }
-KINDS = pytest.mark.parametrize("kind", UNREADABLE_FILES)
-KINDS_OR_LONG = pytest.mark.parametrize(
+for_each_kind = pytest.mark.parametrize("kind", UNREADABLE_FILES)
+for_one_kind_or_each = pytest.mark.parametrize(
     "kind",
     [
         pytest.param(name, marks=() if name == "no TOML at all" else pytest.mark.full)
@@ -48,7 +48,7 @@ class CompetitionPair:
     """Two competitions, one of which will get an unreadable file."""
 
     unreadable: Arena
-    whole: Contest
+    readable: Contest
     original_file: str = ""
 
     def make_unreadable(self, kind: str) -> None:
@@ -61,10 +61,10 @@ class CompetitionPair:
 def pair(client: TestClient) -> CompetitionPair:
     unreadable = Arena.create(client, slug="broken")
     assert unreadable.submit("red").status_code == 202
-    whole = Contest.create(client)
-    whole.submit("blue")
+    readable = Contest.create(client)
+    readable.submit("blue")
     run_clock()
-    return CompetitionPair(unreadable, whole)
+    return CompetitionPair(unreadable, readable)
 
 
 def get_statuses(client: TestClient, token: str | None) -> dict[str, int]:
@@ -82,14 +82,12 @@ def get_statuses(client: TestClient, token: str | None) -> dict[str, int]:
     }
 
 
-@KINDS_OR_LONG
-def test_all_other_pages_and_calls_answer_as_before(
-    client: TestClient, pair: CompetitionPair, kind: str
-) -> None:
+@for_one_kind_or_each
+def test_other_pages_and_calls_are_unaffected(client: TestClient, pair: CompetitionPair, kind: str) -> None:
     readers = [
         None,
-        pair.whole.arena.organizer,
-        pair.whole.arena.get_team_token("blue"),
+        pair.readable.arena.organizer_token,
+        pair.readable.arena.get_team_token("blue"),
         pair.unreadable.get_team_token("red"),
     ]
     statuses_before = [get_statuses(client, reader) for reader in readers]
@@ -98,8 +96,8 @@ def test_all_other_pages_and_calls_answer_as_before(
     assert max(statuses_before[0].values()) < 500
 
 
-@KINDS
-def test_the_api_list_marks_the_unavailable_competition(
+@for_each_kind
+def test_api_list_marks_the_unavailable_competition(
     client: TestClient, pair: CompetitionPair, kind: str
 ) -> None:
     pair.make_unreadable(kind)
@@ -111,9 +109,9 @@ def test_the_api_list_marks_the_unavailable_competition(
     assert "code" not in second
 
 
-@KINDS_OR_LONG
+@for_one_kind_or_each
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_front_page_explains_that_it_is_unavailable(
+def test_front_page_explains_the_unavailable_competition(
     client: TestClient, pair: CompetitionPair, kind: str, language: str
 ) -> None:
     pair.make_unreadable(kind)
@@ -130,8 +128,8 @@ def test_the_front_page_explains_that_it_is_unavailable(
     assert "/competitions/small" in html
 
 
-@KINDS_OR_LONG
-def test_its_own_calls_and_pages_answer_unavailable(
+@for_one_kind_or_each
+def test_calls_and_pages_of_the_competition_answer_unavailable(
     client: TestClient, pair: CompetitionPair, kind: str
 ) -> None:
     team = pair.unreadable.get_team_token("red")
@@ -154,11 +152,11 @@ def test_its_own_calls_and_pages_answer_unavailable(
     )
 
 
-@KINDS_OR_LONG
-def test_the_clock_advances_other_competitions(pair: CompetitionPair, kind: str) -> None:
+@for_one_kind_or_each
+def test_clock_advances_other_competitions(pair: CompetitionPair, kind: str) -> None:
     pair.make_unreadable(kind)
-    pair.whole.open_attacks()
-    assert pair.whole.get_state() == "reidentification"
+    pair.readable.open_attacks()
+    assert pair.readable.get_state() == "reidentification"
 
 
 def load_evaluation() -> Evaluation:
@@ -170,8 +168,8 @@ def load_evaluation() -> Evaluation:
         ).one()
 
 
-@KINDS_OR_LONG
-def test_its_queued_work_waits_until_the_file_is_repaired_and_delays_nobody(
+@for_one_kind_or_each
+def test_queued_jobs_wait_for_the_repair_without_delaying_others(
     client: TestClient, settings: Settings, pair: CompetitionPair, kind: str
 ) -> None:
     with transaction() as session:
@@ -181,13 +179,13 @@ def test_its_queued_work_waits_until_the_file_is_repaired_and_delays_nobody(
             .values(state=State.QUEUED, attempt=0, verdict=None, finished_at=None)
         )
     pair.make_unreadable(kind)
-    submission = pair.whole.submit("blue", score=False)
+    submission = pair.readable.submit("blue", score=False)
     child_manager.manager.discard()  # a child near its limit of jobs would be replaced during the test
     scorer = child_manager.manager.get_child(settings)
     for _ in range(6):
         score_everything()
         clear_not_before()
-    assert pair.whole.arena.get_submission(submission, "blue")["status"] == "SCORED"
+    assert pair.readable.arena.get_submission(submission, "blue")["status"] == "SCORED"
     queued = load_evaluation()
     assert (queued.state, queued.attempt - queued.excused) == (State.QUEUED, 0)
     assert queued.failure
@@ -203,10 +201,8 @@ def put_file(pair: CompetitionPair, file: str) -> Response:
     return pair.unreadable.put("/competitions/broken/competition.toml", content=file)
 
 
-@KINDS_OR_LONG
-def test_its_organizer_reads_and_replaces_the_file_by_the_api(
-    client: TestClient, pair: CompetitionPair, kind: str
-) -> None:
+@for_one_kind_or_each
+def test_organizer_replaces_the_file_by_the_api(client: TestClient, pair: CompetitionPair, kind: str) -> None:
     pair.make_unreadable(kind)
     assert pair.unreadable.get("/competitions/broken/competition.toml").status_code == 200
     refusal = put_file(pair, "format = 1")
@@ -216,12 +212,12 @@ def test_its_organizer_reads_and_replaces_the_file_by_the_api(
     assert (response.status_code, response.json()["state"]) == (200, "anonymization")
     assert client.get(f"{API}/competitions/broken").status_code == 200
     with transaction() as session:
-        acts = session.scalars(select(AuditEntry.action).order_by(AuditEntry.number.desc())).all()
-    assert acts[0] == "competition.revise"
+        actions = session.scalars(select(AuditEntry.action).order_by(AuditEntry.number.desc())).all()
+    assert actions[0] == "competition.revise"
 
 
-@KINDS_OR_LONG
-def test_its_organizer_reads_and_replaces_the_file_on_its_page(
+@for_one_kind_or_each
+def test_organizer_replaces_the_file_on_the_page(
     client: TestClient, pair: CompetitionPair, kind: str
 ) -> None:
     path = "/competitions/broken/organize/file"
@@ -255,32 +251,32 @@ def test_its_organizer_reads_and_replaces_the_file_on_its_page(
 REFUSALS = {403: "invalid_password_needed", 422: "the password is wrong"}
 
 
-def test_before_the_first_submission_it_is_repaired_without_a_password(client: TestClient) -> None:
-    fresh = Arena.create(client, slug="broken")
-    CompetitionPair(fresh, Contest(fresh)).make_unreadable("no TOML at all")
-    response = get_page(fresh, "/competitions/broken/organize/file", organizer=True)
+def test_repair_before_the_first_submission_needs_no_password(client: TestClient) -> None:
+    new_arena = Arena.create(client, slug="broken")
+    CompetitionPair(new_arena, Contest(new_arena)).make_unreadable("no TOML at all")
+    response = get_page(new_arena, "/competitions/broken/organize/file", organizer=True)
     assert (response.status_code, 'name="password"' in response.text) == (503, False)
-    token = {"Authorization": f"Bearer {fresh.organizer}"}
+    token = {"Authorization": f"Bearer {new_arena.organizer_token}"}
     path = f"{API}/competitions/broken/competition.toml"
     assert client.put(path, headers=token, content=build_competition_toml("broken")).status_code == 200
 
 
-def test_only_its_organizers_may_replace_the_file(client: TestClient, pair: CompetitionPair) -> None:
+def test_only_organizers_of_the_competition_replace_the_file(
+    client: TestClient, pair: CompetitionPair
+) -> None:
     pair.make_unreadable("no TOML at all")
-    other_organizer = pair.whole.arena.organizer
+    other_organizer = pair.readable.arena.organizer_token
     refusal = pair.unreadable.put(
         "/competitions/broken/competition.toml", token=other_organizer, content=pair.original_file
     )
     assert refusal.status_code == 403
     path = "/competitions/broken/organize/file"
-    assert get_page(pair.whole.arena, path, organizer=True).status_code == 403
+    assert get_page(pair.readable.arena, path, organizer=True).status_code == 403
     assert get_page(pair.unreadable, path, team="red").status_code == 403
 
 
-def test_a_finished_phase_stays_finished_when_the_file_is_repaired(
-    client: TestClient, pair: CompetitionPair
-) -> None:
-    pair.whole.start_pause()
+def test_finished_phase_stays_finished_after_the_repair(client: TestClient, pair: CompetitionPair) -> None:
+    pair.readable.start_pause()
     with transaction() as session:
         row = session.scalars(select(Competition).where(Competition.slug == "small")).one()
         file, row.file = row.file, row.file + "\n[[["
@@ -288,7 +284,7 @@ def test_a_finished_phase_stays_finished_when_the_file_is_repaired(
         file, "phases", build_competition_toml().split("[[phases]]", 1)[1].join(["[[phases]]", ""])
     )
     path = "/competitions/small/competition.toml"
-    refusal = pair.whole.arena.put(path, content=later)
+    refusal = pair.readable.arena.put(path, content=later)
     assert (refusal.status_code, refusal.json()["code"]) == (409, "phase_turned")
-    assert pair.whole.arena.put(path, content=file).status_code == 200
-    assert pair.whole.get_state() == "between"
+    assert pair.readable.arena.put(path, content=file).status_code == 200
+    assert pair.readable.get_state() == "between"

@@ -12,18 +12,18 @@ from limits import RateLimitItemPerYear
 from sqlalchemy import text
 
 from anoncup.tables.csv_text import write_csv
-from anoncup.tracks.linkage.permutation import parse_secret, secret_csv
+from anoncup.tracks.linkage.permutation import parse_secret, write_secret
 from app.config import Settings
 from app.db.transaction import transaction
 from app.http import throttle
 from app.services.submissions import uploads
 from tests.support.arena import ROWS, Arena, build_competition_toml, build_noisy_release
 from tests.support.contest import Contest
-from tests.support.uploads import BAD_UPLOADS, GOOD_SECRET, GOOD_TABLE, edit_rows
+from tests.support.uploads import INVALID_UPLOADS, VALID_SECRET, VALID_TABLE, edit_rows
 
 pytestmark = pytest.mark.full
 
-VALID_FILES = {"anonymized": GOOD_TABLE, "secret": GOOD_SECRET}
+VALID_FILES = {"anonymized": VALID_TABLE, "secret": VALID_SECRET}
 
 
 def check_files(arena: Arena, files: dict[str, bytes], team: str = "red", **texts: str) -> Response:
@@ -58,8 +58,8 @@ def digest_storage(settings: Settings) -> tuple[dict[str, str | None], list[Path
     return digests, sorted((settings.data / "blobs").rglob("*"))
 
 
-@pytest.mark.parametrize("case", BAD_UPLOADS.values(), ids=BAD_UPLOADS)
-def test_a_check_reports_the_same_errors_as_a_refused_submission(
+@pytest.mark.parametrize("case", INVALID_UPLOADS.values(), ids=INVALID_UPLOADS)
+def test_check_reports_the_same_errors_as_a_submission(
     arena: Arena, case: tuple[str, bytes, str, int | None, bool]
 ) -> None:
     file, content, code, _, _ = case
@@ -72,36 +72,36 @@ def test_a_check_reports_the_same_errors_as_a_refused_submission(
     assert check_response.json()["errors"][0]["code"] == code
 
 
-def test_a_check_lists_missing_files_together_with_errors_in_the_others(arena: Arena) -> None:
+def test_check_reports_missing_files_and_other_errors_together(arena: Arena) -> None:
     invalid_table = write_csv(arena.table.assign(income="many"))
     problem = check_files(arena, {"anonymized": invalid_table}).json()
     assert [error["code"] for error in problem["errors"][:2]] == ["missing_file", "not_a_number"]
     assert (problem["errors"][0]["file"], problem["total"]) == ("secret", ROWS + 1)
-    (single_error,) = check_files(arena, {"anonymized": GOOD_TABLE}).json()["errors"]
+    (single_error,) = check_files(arena, {"anonymized": VALID_TABLE}).json()["errors"]
     assert (single_error["file"], single_error["code"]) == ("secret", "missing_file")
-    (single_error,) = check_files(arena, {"secret": GOOD_SECRET}).json()["errors"]
+    (single_error,) = check_files(arena, {"secret": VALID_SECRET}).json()["errors"]
     assert (single_error["file"], single_error["code"]) == ("anonymized", "missing_file")
 
 
-DUPLICATED_SECRET = edit_rows(GOOD_SECRET, lambda rows: [*rows[:-1], rows[1]])
-RENAMED_COLUMNS = GOOD_TABLE.replace(b"income,rent", b"salary,rent")
+DUPLICATED_SECRET = edit_rows(VALID_SECRET, lambda rows: [*rows[:-1], rows[1]])
+RENAMED_COLUMNS = VALID_TABLE.replace(b"income,rent", b"salary,rent")
 
 
 @pytest.mark.parametrize("send", [check_files, submit_files], ids=["check", "submission"])
-def test_one_answer_lists_the_errors_of_the_release_and_of_the_secret(arena: Arena, send: SendFiles) -> None:
+def test_check_reports_errors_of_release_and_secret_together(arena: Arena, send: SendFiles) -> None:
     problem = send(arena, {"anonymized": RENAMED_COLUMNS, "secret": DUPLICATED_SECRET}).json()
     assert list_errors(problem) == [("anonymized", "header"), ("secret", "duplicate_row")]
     assert problem["total"] == 2
 
 
-def test_some_errors_of_each_file_are_listed(arena: Arena) -> None:
+def test_reported_errors_cover_every_file(arena: Arena) -> None:
     files = {"anonymized": write_csv(arena.table.assign(income="many")), "secret": DUPLICATED_SECRET}
     problem = check_files(arena, files).json()
     assert (len(problem["errors"]), problem["total"]) == (20, ROWS + 1)
     assert list_errors(problem)[-2:] == [("anonymized", "not_a_number"), ("secret", "duplicate_row")]
 
 
-def test_a_secret_is_checked_before_the_release_is_chosen(arena: Arena) -> None:
+def test_secret_can_be_checked_without_a_release(arena: Arena) -> None:
     problem = check_files(arena, {"secret": DUPLICATED_SECRET}).json()
     assert list_errors(problem) == [("anonymized", "missing_file"), ("secret", "duplicate_row")]
 
@@ -111,14 +111,14 @@ def remove_header(content: bytes) -> bytes:
 
 
 MISPLACED_FILES = {
-    "swapped": ({"anonymized": GOOD_SECRET, "secret": GOOD_TABLE}, ["anonymized", "secret"]),
-    "secret twice": ({"anonymized": GOOD_SECRET, "secret": GOOD_SECRET}, ["anonymized"]),
-    "release twice": ({"anonymized": GOOD_TABLE, "secret": GOOD_TABLE}, ["secret"]),
+    "swapped": ({"anonymized": VALID_SECRET, "secret": VALID_TABLE}, ["anonymized", "secret"]),
+    "secret twice": ({"anonymized": VALID_SECRET, "secret": VALID_SECRET}, ["anonymized"]),
+    "release twice": ({"anonymized": VALID_TABLE, "secret": VALID_TABLE}, ["secret"]),
     "a column of numbers": (
-        {"anonymized": remove_header(GOOD_SECRET), "secret": GOOD_TABLE},
+        {"anonymized": remove_header(VALID_SECRET), "secret": VALID_TABLE},
         ["anonymized", "secret"],
     ),
-    "alone": ({"anonymized": remove_header(GOOD_SECRET)}, ["anonymized"]),
+    "alone": ({"anonymized": remove_header(VALID_SECRET)}, ["anonymized"]),
 }
 
 
@@ -136,29 +136,31 @@ def test_swapped_files_are_reported(
     assert [error["message"] for error in errors] == [hints[name] for name in expected_files]
 
 
-def test_a_release_that_is_short_of_rows_is_named_beside_its_secret(arena: Arena) -> None:
-    short_table = edit_rows(GOOD_TABLE, lambda rows: rows[:-1])
-    (error,) = check_files(arena, {"anonymized": short_table, "secret": GOOD_SECRET}).json()["errors"]
+def test_number_of_lines_must_match_the_rows_of_the_release(arena: Arena) -> None:
+    short_table = edit_rows(VALID_TABLE, lambda rows: rows[:-1])
+    (error,) = check_files(arena, {"anonymized": short_table, "secret": VALID_SECRET}).json()["errors"]
     assert error["message"] == "40 lines after original_row, but the release has 39"
 
 
-def test_a_check_of_valid_files_returns_the_warnings_and_digests_of_the_receipt(arena: Arena) -> None:
-    in_order = {"anonymized": write_csv(arena.table), "secret": b"original_row\n" + b"".join(
+def test_check_of_valid_files_returns_warnings_and_digests(arena: Arena) -> None:
+    unshuffled_files = {"anonymized": write_csv(arena.table), "secret": b"original_row\n" + b"".join(
         b"%d\n" % row for row in range(1, ROWS + 1)
     )}  # fmt: skip
     for _ in range(2):  # the second time it is a repeated release
-        check_result = check_files(arena, in_order).json()
-        receipt = arena.submit("red", anonymized=in_order["anonymized"], secret=in_order["secret"]).json()
+        check_result = check_files(arena, unshuffled_files).json()
+        receipt = arena.submit(
+            "red", anonymized=unshuffled_files["anonymized"], secret=unshuffled_files["secret"]
+        ).json()
         assert check_result == {"rows": ROWS, "sha256": receipt["sha256"], "warnings": receipt["warnings"]}
     assert {warning["code"] for warning in check_result["warnings"]} == {
         "rows_in_original_order",
         "sent_before",
     }
-    other_team = check_files(arena, in_order, team="blue").json()
+    other_team = check_files(arena, unshuffled_files, team="blue").json()
     assert [warning["code"] for warning in other_team["warnings"]] == ["rows_in_original_order"]
 
 
-def test_a_check_warns_of_too_few_rows(arena: Arena) -> None:
+def test_check_warns_of_too_few_rows(arena: Arena) -> None:
     few_rows = write_csv(arena.table.iloc[:10])
     secret = b"original_row\n" + b"".join(b"%d\n" % row for row in range(10, 0, -1))
     (warning,) = check_files(arena, {"anonymized": few_rows, "secret": secret}).json()["warnings"]
@@ -173,15 +175,15 @@ OTHER_ORDERS = {
 
 
 @pytest.mark.parametrize("hint", OTHER_ORDERS)
-def test_a_check_warns_of_a_secret_in_another_order(arena: Arena, hint: str) -> None:
-    source = parse_secret(GOOD_SECRET, originals=ROWS, anonymized=ROWS)
-    files = VALID_FILES | {"secret": secret_csv(OTHER_ORDERS[hint](source))}
+def test_check_warns_if_the_secret_has_another_order(arena: Arena, hint: str) -> None:
+    source = parse_secret(VALID_SECRET, original_count=ROWS, anonymized_count=ROWS)
+    files = VALID_FILES | {"secret": write_secret(OTHER_ORDERS[hint](source))}
     (warning,) = check_files(arena, files).json()["warnings"]
     assert warning["code"] == "secret_of_another_file"
     assert warning["message"].endswith(hint)
 
 
-def test_a_check_short_of_memory_skips_the_warning_about_the_secret(
+def test_check_with_little_memory_skips_the_order_warning(
     arena: Arena, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def raise_memory_error(*_: Any) -> None:
@@ -191,7 +193,7 @@ def test_a_check_short_of_memory_skips_the_warning_about_the_secret(
     assert check_files(arena, VALID_FILES).json()["warnings"] == []
 
 
-def test_a_check_writes_nothing(arena: Arena, settings: Settings) -> None:
+def test_check_writes_nothing(arena: Arena, settings: Settings) -> None:
     arena.submit("red")
     quota = arena.get(f"/competitions/{arena.slug}/quota", token=arena.get_team_token("red")).json()
     storage_before = digest_storage(settings)
@@ -202,13 +204,13 @@ def test_a_check_writes_nothing(arena: Arena, settings: Settings) -> None:
     assert arena.get(f"/competitions/{arena.slug}/quota", token=arena.get_team_token("red")).json() == quota
 
 
-def test_files_are_checked_before_the_phase_begins(client: TestClient) -> None:
+def test_files_can_be_checked_before_the_phase(client: TestClient) -> None:
     arena = Arena.create(client, file=build_competition_toml("small", opens=1, closes=2))
     assert check_files(arena, VALID_FILES).status_code == 200
     assert arena.submit("red").status_code == 409
 
 
-def test_a_check_after_the_phase_has_ended_is_refused_as_a_submission_is(client: TestClient) -> None:
+def test_check_after_the_phase_is_refused_like_a_submission(client: TestClient) -> None:
     arena = Arena.create(client, file=build_competition_toml("small", opens=-2, closes=-1))
     for files in (VALID_FILES, VALID_FILES | {"secret": DUPLICATED_SECRET}):
         check_response, submit_response = check_files(arena, files), submit_files(arena, files)
@@ -217,7 +219,7 @@ def test_a_check_after_the_phase_has_ended_is_refused_as_a_submission_is(client:
     assert check_response.json()["code"] == "phase_closed"
 
 
-def test_a_team_without_quota_left_still_checks_files(client: TestClient) -> None:
+def test_team_without_quota_can_still_check_files(client: TestClient) -> None:
     arena = Arena.create(
         client, file=build_competition_toml("small", extra_toml="[limits]\nattempts_total = 1")
     )
@@ -226,7 +228,7 @@ def test_a_team_without_quota_left_still_checks_files(client: TestClient) -> Non
     assert check_files(arena, VALID_FILES).status_code == 200
 
 
-def test_a_check_keeps_to_the_limits_of_a_submission(client: TestClient) -> None:
+def test_check_has_the_limits_of_a_submission(client: TestClient) -> None:
     arena = Arena.create(client, file=build_competition_toml("small", extra_toml="[limits]\nfile_mb = 1"))
     response = check_files(arena, VALID_FILES | {"anonymized": b"x" * (2**20 + 1)})
     assert (response.status_code, response.json()["code"]) == (413, "too_large")
@@ -235,7 +237,7 @@ def test_a_check_keeps_to_the_limits_of_a_submission(client: TestClient) -> None
 
 
 @pytest.mark.parametrize("kind", ["file", "text"])
-def test_a_comment_with_a_nul_or_as_a_file_is_refused_as_in_a_submission(arena: Arena, kind: str) -> None:
+def test_invalid_comment_is_refused_as_in_a_submission(arena: Arena, kind: str) -> None:
     token = arena.get_team_token("red")
     files = {name: (f"{name}.csv", content) for name, content in VALID_FILES.items()}
     if kind == "file":
@@ -250,10 +252,10 @@ def test_a_comment_with_a_nul_or_as_a_file_is_refused_as_in_a_submission(arena: 
         assert reason in response.json()["detail"]
 
 
-def test_checks_are_throttled_per_team_and_say_how_long_to_wait(
+def test_checks_are_throttled_per_team_with_retry_after(
     arena: Arena, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(throttle, "CHECKS_PER_TEAM", RateLimitItemPerYear(2, 1, "checks"))
+    monkeypatch.setattr(throttle, "TEAM_CHECK_LIMIT", RateLimitItemPerYear(2, 1, "checks"))
     assert [check_files(arena, VALID_FILES).status_code for _ in range(2)] == [200, 200]
     refusal = check_files(arena, VALID_FILES)
     assert (refusal.status_code, refusal.json()["code"]) == (429, "too_many_checks")
@@ -271,8 +273,8 @@ def contest(client: TestClient) -> Contest:
     return new_contest
 
 
-def find_target(contest: Contest, *, own: bool = False) -> str:
-    (target_id,) = [target["id"] for target in contest.list_targets("blue") if target["own"] is own]
+def find_target(contest: Contest, *, is_own: bool = False) -> str:
+    (target_id,) = [target["id"] for target in contest.list_targets("blue") if target["own"] is is_own]
     return str(target_id)
 
 
@@ -286,9 +288,7 @@ def find_target(contest: Contest, *, own: bool = False) -> str:
         b"",
     ],
 )
-def test_a_check_of_a_guess_reports_the_same_errors_as_a_refused_guess(
-    contest: Contest, content: bytes
-) -> None:
+def test_guess_check_reports_the_same_errors_as_a_guess(contest: Contest, content: bytes) -> None:
     target = find_target(contest)
     check_response = check_guess(contest, target, content)
     refusal = contest.submit_guess("blue", target, content)
@@ -296,9 +296,7 @@ def test_a_check_of_a_guess_reports_the_same_errors_as_a_refused_guess(
     assert check_response.json() == refusal.json()
 
 
-def test_a_check_of_a_guess_counts_answers_warns_and_writes_nothing(
-    contest: Contest, settings: Settings
-) -> None:
+def test_guess_check_counts_answers_and_stores_nothing(contest: Contest, settings: Settings) -> None:
     target = find_target(contest)
     storage_before = digest_storage(settings)
     response = check_guess(contest, target, b"original_row\n" + b"1\n" * 30 + b"0\n" * 10)
@@ -311,9 +309,9 @@ def test_a_check_of_a_guess_counts_answers_warns_and_writes_nothing(
     assert digest_storage(settings) == storage_before
 
 
-def test_only_a_team_that_may_guess_can_check_a_guess(contest: Contest) -> None:
+def test_only_teams_that_may_guess_can_check_a_guess(contest: Contest) -> None:
     guess = b"original_row\n" + b"1\n" * ROWS
-    own = check_guess(contest, find_target(contest, own=True), guess)
-    assert (own.status_code, own.json()["code"]) == (403, "own_target")
+    own_target_response = check_guess(contest, find_target(contest, is_own=True), guess)
+    assert (own_target_response.status_code, own_target_response.json()["code"]) == (403, "own_target")
     unknown = check_guess(contest, find_target(contest), guess, question="riddle")
     assert (unknown.status_code, unknown.json()["code"]) == (422, "unknown_question")

@@ -28,7 +28,7 @@ MAX_VERDICT_STATEMENTS = 9
 """Two of these are for a savepoint."""
 
 
-def test_an_upload_needs_a_constant_number_of_queries(arena: Arena) -> None:
+def test_upload_needs_a_constant_number_of_queries(arena: Arena) -> None:
     counts = []
     for seed in range(1, 5):
         with log_queries() as queries:
@@ -56,7 +56,7 @@ def connections_at_store(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return counts
 
 
-def test_nothing_is_locked_while_a_guess_is_stored(
+def test_no_locks_are_held_while_a_guess_is_stored(
     client: TestClient, connections_at_store: list[int]
 ) -> None:
     contest = Contest.create(client)
@@ -70,7 +70,7 @@ def test_nothing_is_locked_while_a_guess_is_stored(
     assert connections_at_store == [0]
 
 
-def test_nothing_is_locked_while_a_release_is_stored(arena: Arena, connections_at_store: list[int]) -> None:
+def test_no_locks_are_held_while_a_release_is_stored(arena: Arena, connections_at_store: list[int]) -> None:
     arena.get_team_token("red")
     del connections_at_store[:]
     assert arena.submit("red").status_code == 202
@@ -82,7 +82,7 @@ def count_connections(settings: Settings) -> int:
         return int(client.info("stats")["total_connections_received"])
 
 
-def test_publishing_opens_no_connection_of_its_own(settings: Settings) -> None:
+def test_publishing_opens_no_extra_connection(settings: Settings) -> None:
     queue.publish([queue.SCORE])
     connections_before = count_connections(settings)
     for _ in range(5):
@@ -91,7 +91,7 @@ def test_publishing_opens_no_connection_of_its_own(settings: Settings) -> None:
     assert queue.count_messages_by_task() == {queue.SCORE: 6, queue.JUDGE: 5, queue.ADVISE: 0}
 
 
-def test_a_message_arrives_after_the_queue_closed_its_connections(settings: Settings) -> None:
+def test_publishing_reconnects_after_the_queue_closed_connections(settings: Settings) -> None:
     queue.publish([queue.SCORE])
     with redis.Redis.from_url(convert_celery_url(settings.redis_url)) as client:
         client.client_kill_filter(_type="normal", skipme=True)
@@ -101,7 +101,7 @@ def test_a_message_arrives_after_the_queue_closed_its_connections(settings: Sett
     )
 
 
-def test_a_claim_and_a_verdict_need_a_constant_number_of_queries(arena: Arena) -> None:
+def test_claim_and_verdict_need_a_constant_number_of_queries(arena: Arena) -> None:
     for seed in range(1, 5):
         assert arena.submit("red", seed=seed).status_code == 202
     counts = []
@@ -115,7 +115,7 @@ def test_a_claim_and_a_verdict_need_a_constant_number_of_queries(arena: Arena) -
 
 def claim_next() -> EvaluationClaim:
     with transaction() as session:
-        evaluation_claim = evaluations.claim_next(session, lease=timedelta(minutes=1), attempts=3)
+        evaluation_claim = evaluations.claim_next(session, lease=timedelta(minutes=1), max_attempts=3)
     assert evaluation_claim is not None
     return evaluation_claim
 

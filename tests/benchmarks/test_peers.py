@@ -16,7 +16,7 @@ pytestmark = pytest.mark.full
 needs_reference_data = pytest.mark.skipif(
     "ANONCUP_REFERENCE_DATA" not in os.environ, reason="needs the reference data"
 )
-TINY_SIZE = peers.SuiteSize(rows=150, many=300, customers=40, dict_part=2, loop_part=3, turns=1)
+TINY_SIZE = peers.SuiteSize(rows=150, grouped_rows=300, customers=40, dict_part=2, loop_part=3, turns=1)
 INEXACT_PEERS = {"float64 GEMM", "cKDTree"}
 """Peers that break ties between equally near rows wrongly and lose precision with huge values."""
 
@@ -29,27 +29,29 @@ def run_tiny_benchmark() -> tuple[DuelOutcome, ...]:
         return tuple(peers.run_duels(TINY_SIZE))
 
 
-def test_every_exact_peer_gives_our_answers() -> None:
-    exact = [outcome for outcome in run_tiny_benchmark() if outcome.duel.peer not in INEXACT_PEERS]
-    assert len(exact) > 15
-    assert [outcome.cells() for outcome in exact if outcome.differing] == []
+def test_exact_peers_give_our_answers() -> None:
+    exact_outcomes = [outcome for outcome in run_tiny_benchmark() if outcome.duel.peer not in INEXACT_PEERS]
+    assert len(exact_outcomes) > 15
+    assert [outcome.format_cells() for outcome in exact_outcomes if outcome.difference_count] == []
     # The sums behind pandas' means overflow in one hostile table.
-    assert {outcome.duel.peer for outcome in exact if outcome.differing_hostile} <= {"pandas crosstab"}
+    assert {outcome.duel.peer for outcome in exact_outcomes if outcome.hostile_difference_count} <= {
+        "pandas crosstab"
+    }
 
 
-def test_inexact_peers_are_reported_wrong_on_hostile_tables() -> None:
-    wrong_peers = {outcome.duel.peer for outcome in run_tiny_benchmark() if outcome.differing_hostile}
+def test_inexact_peers_fail_on_hostile_tables() -> None:
+    wrong_peers = {outcome.duel.peer for outcome in run_tiny_benchmark() if outcome.hostile_difference_count}
     assert wrong_peers >= INEXACT_PEERS
 
 
-def test_answers_that_differ_are_counted() -> None:
+def test_different_answers_are_counted() -> None:
     assert count_differences(np.array([1, 2, 3]), np.array([1, 0, 0])) == 2
     assert count_differences(np.array([1.0, 2.0]), np.array([1.0 + 1e-12, 2.1])) == 1
     assert count_differences(np.array([1.0, 2.0]), np.array([1.0, np.nan])) == 1
     assert count_differences(np.array([1, 2, 3]), np.array([1, 2])) == 3
 
 
-def test_a_peer_that_gets_a_part_is_compared_on_that_part() -> None:
+def test_peers_are_compared_only_on_their_part() -> None:
     duel = Duel(
         "t", "p", lambda case: case, lambda case: case, part=3, select_rows=lambda case, rows: case[rows]
     )
@@ -58,7 +60,7 @@ def test_a_peer_that_gets_a_part_is_compared_on_that_part() -> None:
     assert duel.compare_answers(np.array([1.0, np.nan, np.nan, np.nan])) == 3
 
 
-def test_the_fixed_time_of_a_part_counts_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_extrapolation_counts_fixed_time_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("benchmarks.peers.duel.measure_seconds", lambda work, case: 10.0 + len(case))  # noqa: ARG005
     duel = Duel("t", "p", list, list, part=5, select_rows=lambda case, rows: case[rows])
     assert run_duel(duel, "data", [0] * 100).peer_ms == pytest.approx(1000 * (10 + 100))
@@ -68,14 +70,14 @@ def test_the_fixed_time_of_a_part_counts_once(monkeypatch: pytest.MonkeyPatch) -
     ("goal", "ratio", "factor"),
     [(SpeedGoal(10), 5.0, 2.0), (SpeedGoal(4, at_most=True), 8.0, 2.0), (SpeedGoal(10), 20.0, 0.5)],
 )
-def test_a_missed_goal_gives_the_missing_factor(goal: SpeedGoal, ratio: float, factor: float) -> None:
-    assert goal.missed_by(ratio) == factor
+def test_missed_goals_report_the_missing_factor(goal: SpeedGoal, ratio: float, factor: float) -> None:
+    assert goal.compute_shortfall(ratio) == factor
     outcome = DuelOutcome(Duel("t", "p", len, len, goal), "data", 1.0, 1.0, ratio, 0, 0)
     assert outcome.is_met == (factor <= 1)
 
 
 @pytest.mark.parametrize(("goal", "ratio"), [(SpeedGoal(2), 3.0), (SpeedGoal(2, at_most=True), 1 / 3)])
-def test_the_ratio_is_the_speedup_or_for_an_upper_bound_the_slowdown(
+def test_ratio_is_a_speedup_or_slowdown(
     goal: SpeedGoal, ratio: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seconds_by_work = {min: 0.2, max: 0.6}
@@ -85,26 +87,26 @@ def test_the_ratio_is_the_speedup_or_for_an_upper_bound_the_slowdown(
     assert (outcome.our_ms, outcome.peer_ms) == pytest.approx((200, 600))
 
 
-def test_growth_is_measured_on_files_task_by_task(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_growth_is_measured_for_each_task(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     growth.make_files(tmp_path, 60)
     growth.time_attacks(tmp_path)
     growth.time_scoring(tmp_path)
     measurements = growth.parse_output(capsys.readouterr().out)
-    assert set(measurements) == {*growth.GOALS, "peak MB"}
+    assert set(measurements) == {*growth.MAX_EXPONENTS, "peak MB"}
     assert min(measurements.values()) > 0
 
 
-def test_only_whole_lines_of_a_killed_process_are_read() -> None:
+def test_incomplete_output_lines_are_ignored() -> None:
     assert growth.parse_output("EUC1\t0.25\npeak MB\t30") == {"EUC1": 0.25}
 
 
-def test_the_growth_exponent_is_fitted() -> None:
+def test_growth_exponent_is_fitted() -> None:
     assert growth.fit_exponent({rows: 3e-6 * rows**1.25 for rows in (100, 5_000, 10_000)}) == pytest.approx(
         1.25
     )
 
 
-def test_the_summary_has_one_row_for_each_goal_with_all_data_sets() -> None:
+def test_summary_has_one_row_per_goal() -> None:
     euc1, duel_without_goal = Duel("EUC1", "dict", len, len, SpeedGoal(60)), Duel("EUC1", "nothing", len, len)
     euc1_outcomes = [
         DuelOutcome(euc1, "real", 1, 30, 30.0, 0, 0),
@@ -115,7 +117,7 @@ def test_the_summary_has_one_row_for_each_goal_with_all_data_sets() -> None:
 
 
 @needs_reference_data
-def test_the_real_data_are_those_of_the_goals() -> None:
+def test_reference_data_have_the_expected_sizes() -> None:
     folder = inputs.get_reference_folder()
     assert folder is not None
     assert inputs.load_real_table(folder).shape == (8333, 25)

@@ -1,4 +1,4 @@
-"""Axis ticks are round numbers or hours, and their texts state their values."""
+"""Axis ticks are round numbers or hours, and their labels state their values."""
 
 import math
 from datetime import UTC, datetime, timedelta
@@ -25,10 +25,10 @@ FLOATS = st.floats(min_value=-1e15, max_value=1e15, allow_subnormal=False)
 
 
 @given(st.lists(FLOATS, max_size=20), st.integers(2, 9), st.booleans(), st.booleans())
-def test_ticks_cover_the_values_in_few_round_and_equal_steps(
-    values: list[float], max_ticks: int, zero: bool, whole: bool
+def test_ticks_cover_the_values_in_few_round_steps(
+    values: list[float], max_ticks: int, includes_zero: bool, whole_numbers: bool
 ) -> None:
-    result = build_axis(values, max_steps=max_ticks, from_zero=zero, is_integer=whole)
+    result = build_axis(values, max_steps=max_ticks, from_zero=includes_zero, is_integer=whole_numbers)
     assert 2 <= len(result.ticks) <= max_ticks + 3
     steps = {
         round((upper - lower) / (result.ticks[1] - result.ticks[0]), 6)
@@ -39,15 +39,15 @@ def test_ticks_cover_the_values_in_few_round_and_equal_steps(
     assert mantissa in {1.0, 2.0, 2.5, 5.0}
     tolerance = 1e-8 * (result.high - result.low)
     assert all(result.low - tolerance <= value <= result.high + tolerance for value in values)
-    assert not zero or result.low <= 0 <= result.high
-    assert not whole or all(tick == round(tick) for tick in result.ticks)
+    assert not includes_zero or result.low <= 0 <= result.high
+    assert not whole_numbers or all(tick == round(tick) for tick in result.ticks)
 
 
 @given(st.lists(FLOATS, min_size=1, max_size=20))
-def test_each_tick_has_its_own_text_which_states_its_value(values: list[float]) -> None:
+def test_each_tick_has_a_distinct_label_that_states_its_value(values: list[float]) -> None:
     result = build_axis(values)
-    assert len(set(result.texts)) == len(result.texts)
-    for tick, text in zip(result.ticks, result.texts, strict=True):
+    assert len(set(result.labels)) == len(result.labels)
+    for tick, text in zip(result.ticks, result.labels, strict=True):
         assert parse_tick_text(text) == pytest.approx(tick, rel=1e-9, abs=1e-9 * (result.high - result.low))
 
 
@@ -64,12 +64,12 @@ def test_each_tick_has_its_own_text_which_states_its_value(values: list[float]) 
         ((), ("0", "0.2", "0.4", "0.6", "0.8", "1.0")),
     ],
 )
-def test_ticks_are_written_as_people_write_numbers(values: tuple[float, ...], texts: tuple[str, ...]) -> None:
-    assert build_axis(values).texts == texts
+def test_tick_labels_use_common_notation(values: tuple[float, ...], texts: tuple[str, ...]) -> None:
+    assert build_axis(values).labels == texts
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False, min_value=-1e200, max_value=1e200))
-def test_a_number_is_written_to_four_decimals_and_a_large_one_to_one(value: float) -> None:
+def test_numbers_have_four_decimals_and_large_ones_one(value: float) -> None:
     size = abs(value)
     tolerance = (
         5.1e-4 * size if size >= 1e9 or size < 1e-9 else min(5.1e-5, 0.051 * size) if size < 1e3 else 0.051
@@ -77,25 +77,25 @@ def test_a_number_is_written_to_four_decimals_and_a_large_one_to_one(value: floa
     assert abs(parse_tick_text(write_number(value)) - value) <= max(tolerance, 1e-290)
 
 
-def test_missing_and_infinite_numbers_are_a_dash() -> None:
+def test_missing_and_infinite_numbers_are_shown_as_a_dash() -> None:
     assert {write_number(None), write_number(math.nan), write_number(math.inf)} == {"–"}
 
 
-def test_days_begin_at_midnight_of_the_competitions_zone() -> None:
+def test_days_start_at_midnight_in_the_competition_time_zone() -> None:
     tokyo = ZoneInfo("Asia/Tokyo")
     result = build_time_axis(
         [datetime(2026, 7, 1, 3, tzinfo=UTC), datetime(2026, 7, 7, 3, tzinfo=UTC)], "Asia/Tokyo"
     )
-    assert result.texts == ("07-02", "07-03", "07-04", "07-05", "07-06", "07-07")
+    assert result.labels == ("07-02", "07-03", "07-04", "07-05", "07-06", "07-07")
     assert [datetime.fromtimestamp(tick, tokyo).hour for tick in result.ticks] == [0] * 6
 
 
-def test_an_hour_that_the_clock_skips_has_no_tick() -> None:
+def test_skipped_hour_has_no_tick() -> None:
     """On 29 March 2026, Berlin goes from 02:00 to 03:00."""
     zone = ZoneInfo("Europe/Berlin")
     begin = datetime(2026, 3, 29, 0, 0, tzinfo=zone)
     result = build_time_axis([begin, begin + timedelta(hours=5)], "Europe/Berlin")
-    assert result.texts == ("03-29", "01:00", "03:00", "04:00", "05:00")
+    assert result.labels == ("03-29", "01:00", "03:00", "04:00", "05:00")
     assert [later - earlier for earlier, later in pairwise(result.ticks)] == [3600.0] * 4
 
 
@@ -117,20 +117,20 @@ def test_time_ticks_are_few_distinct_and_inside_the_axis(
     assert result.low <= moments[0].timestamp() <= moments[1].timestamp() <= result.high
 
 
-def test_hour_ticks_show_the_day_once_and_a_single_time_gets_minute_ticks() -> None:
+def test_hour_ticks_show_the_day_once() -> None:
     begin = datetime(2026, 7, 1, 3, 10, 20, tzinfo=UTC)
-    assert build_time_axis([begin, begin + timedelta(hours=3)], "Asia/Tokyo").texts[:2] == (
+    assert build_time_axis([begin, begin + timedelta(hours=3)], "Asia/Tokyo").labels[:2] == (
         "12:30\n07-01",
         "13:00",
     )
     result = build_time_axis([begin], "Asia/Tokyo")
-    assert result.texts == ("12:09\n07-01", "12:10", "12:11", "12:12")
+    assert result.labels == ("12:09\n07-01", "12:10", "12:11", "12:12")
     assert (result.low, result.high) == (result.ticks[0], result.ticks[-1])
 
 
 @given(st.lists(st.floats(-1e-3, 5), min_size=1, max_size=9))
-def test_an_axis_of_distances_never_begins_below_zero(values: list[float]) -> None:
+def test_distance_axis_does_not_begin_below_zero(values: list[float]) -> None:
     result = build_axis(values, non_negative=True)
     assert 0 <= result.low < result.high
     assert result.high >= max(values)
-    assert result.texts[0][0] != "−"
+    assert result.labels[0][0] != "−"

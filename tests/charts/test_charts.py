@@ -1,4 +1,4 @@
-"""Laws of all charts, and positions of marks in scatter plots, histograms and matrices."""
+"""Properties of all charts, and positions of marks in scatter plots, histograms and matrices."""
 
 import re
 from collections.abc import Sequence
@@ -11,19 +11,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.charts.bars import build_bins
-from app.charts.frame import WIDTH, Box
+from app.charts.frame import PICTURE_WIDTH, Box
 from app.charts.heatmap import HeatmapHeader, HeatmapRow, HeatmapWords, build_heatmap, format_hundredths
 from app.charts.histogram import HistogramWords, build_histogram
 from app.charts.label_placement import LabelRequest, place_labels
 from app.charts.scatter import ScatterPoint, ScatterWords, build_scatter
-from app.charts.svg import isolate_text, shorten, text_width
+from app.charts.svg import estimate_text_width, isolate_text, shorten
 from app.charts.text import translate_words
 from tests.support.chart_samples import (
     CHARTS,
-    DATA,
     EN,
     HOSTILE_NAMES,
     JA,
+    SAMPLE_VALUES,
     WORD_TYPES,
     build_points,
     draw_scatter,
@@ -39,9 +39,9 @@ from tests.support.step_counter import count_instructions
 # Every chart
 
 
-@pytest.mark.parametrize("data", DATA.values(), ids=DATA.keys())
+@pytest.mark.parametrize("data", SAMPLE_VALUES.values(), ids=SAMPLE_VALUES.keys())
 @pytest.mark.parametrize("chart", CHARTS)
-def test_a_chart_is_well_formed_and_runs_nothing_whatever_it_shows(chart: str, data: list[float]) -> None:
+def test_chart_is_well_formed_and_contains_no_scripts(chart: str, data: list[float]) -> None:
     for t in (EN, JA):
         html = render_figure(CHARTS[chart](data, t), t)
         root = parse_markup(html)
@@ -58,35 +58,35 @@ def test_a_chart_is_well_formed_and_runs_nothing_whatever_it_shows(chart: str, d
             assert fill is None or fill[1] in ids
 
 
-@pytest.mark.parametrize("data", DATA.values(), ids=DATA.keys())
+@pytest.mark.parametrize("data", SAMPLE_VALUES.values(), ids=SAMPLE_VALUES.keys())
 @pytest.mark.parametrize("chart", [name for name in CHARTS if name not in {"heatmap", "strip"}])
-def test_no_mark_and_no_word_leaves_the_picture(chart: str, data: list[float]) -> None:
+def test_marks_and_words_stay_inside_the_picture(chart: str, data: list[float]) -> None:
     picture = parse_markup(CHARTS[chart](data, JA).svg)
     height = float(picture.attrib["viewBox"].split()[3])
     for element in picture.iter():
         if element.tag == "circle":
             x, y = find_center(element)
-            assert 0 <= x <= WIDTH
+            assert 0 <= x <= PICTURE_WIDTH
             assert 0 <= y <= height
         if element.tag == "text" and element.text:
-            width, x = text_width(element.text), float(element.attrib["x"])
+            width, x = estimate_text_width(element.text), float(element.attrib["x"])
             kinds = element.attrib["class"].split()
             start = x - width if "end" in kinds else x - width / 2 if "middle" in kinds else x
             assert start >= -0.5, element.text
-            assert start + width <= WIDTH + 0.5, element.text
+            assert start + width <= PICTURE_WIDTH + 0.5, element.text
             assert 0 <= float(element.attrib["y"]) <= height
 
 
 @pytest.mark.parametrize("chart", CHARTS)
-def test_a_chart_without_data_says_so(chart: str) -> None:
+def test_chart_without_data_says_so(chart: str) -> None:
     figure = CHARTS[chart]([], EN)
     assert figure.description == {field.name: field.default for field in fields(WORD_TYPES[chart])}["empty"]
     assert figure.rows == ()
 
 
 @pytest.mark.parametrize("chart", [name for name in CHARTS if name not in {"heatmap", "strip"}])
-def test_the_keyboard_enters_a_picture_at_one_mark_and_every_mark_has_a_name(chart: str) -> None:
-    picture = parse_markup(CHARTS[chart](DATA["five hundred"][:40], EN).svg)
+def test_one_mark_is_focusable_and_all_marks_have_labels(chart: str) -> None:
+    picture = parse_markup(CHARTS[chart](SAMPLE_VALUES["five hundred"][:40], EN).svg)
     marks = picture.findall(".//*[@role='img']")
     assert len(marks) > 1
     assert sum(mark.attrib.get("tabindex") == "0" for mark in marks) == 1
@@ -95,24 +95,24 @@ def test_the_keyboard_enters_a_picture_at_one_mark_and_every_mark_has_a_name(cha
 
 
 @pytest.mark.parametrize("chart", [name for name in CHARTS if name != "heatmap"])
-def test_the_table_behind_a_picture_holds_its_data(chart: str) -> None:
-    figure = CHARTS[chart](DATA["a few"], EN)
+def test_data_table_matches_the_picture(chart: str) -> None:
+    figure = CHARTS[chart](SAMPLE_VALUES["a few"], EN)
     rows = parse_markup(render_figure(figure)).findall(".//tbody/tr")
     assert [["".join(cell.itertext()) for cell in row] for row in rows] == [
         [figure.format_cell(cell, str) for cell in row] for row in figure.rows
     ]
-    assert len(rows) >= len(DATA["a few"])
+    assert len(rows) >= len(SAMPLE_VALUES["a few"])
     assert {len(row) for row in rows} == {len(figure.head)}
 
 
 @pytest.mark.parametrize("kind", WORD_TYPES.values())
-def test_a_chart_has_words_in_both_languages_and_takes_those_that_are_given(kind: type) -> None:
+def test_words_are_translated_and_can_be_overridden(kind: type) -> None:
     for t in (EN, JA):
         assert translate_words(kind, t, title="Given").title == "Given"
 
 
 def test_names_are_escaped_everywhere() -> None:
-    html = render_figure(draw_scatter(DATA["five hundred"], EN))
+    html = render_figure(draw_scatter(SAMPLE_VALUES["five hundred"], EN))
     assert "<script" not in html
     texts = "".join(parse_markup(html).itertext())
     assert "<script>alert(1)</script>" in texts
@@ -120,7 +120,7 @@ def test_names_are_escaped_everywhere() -> None:
     assert "\x00" not in html
 
 
-def test_a_name_read_from_right_to_left_keeps_the_order_of_the_numbers_beside_it() -> None:
+def test_right_to_left_name_does_not_reorder_numbers() -> None:
     (mark,) = find_marks(
         build_scatter([ScatterPoint(HOSTILE_NAMES[3], 0.1, 0.2)], translate_words(ScatterWords, EN)), "others"
     )
@@ -131,20 +131,21 @@ def test_a_name_read_from_right_to_left_keeps_the_order_of_the_numbers_beside_it
 def test_text_is_cut_to_the_available_width(name: str) -> None:
     for width in (20.0, 90.0, 5000.0):
         shortened = shorten(name, width)
-        assert text_width(shortened) <= width
+        assert estimate_text_width(shortened) <= width
         assert shortened == name or (shortened.endswith("…") and name.startswith(shortened[:-1].rstrip()))
 
 
 # Scatter
 
 
-def test_points_stand_where_both_axes_say() -> None:
+def test_points_are_at_their_coordinates() -> None:
     points = [
-        replace(item, on_front=False, own=False, baseline=False) for item in build_points(DATA["a few"])
+        replace(item, on_front=False, own=False, baseline=False)
+        for item in build_points(SAMPLE_VALUES["a few"])
     ]
     figure = build_scatter(points, translate_words(ScatterWords, EN))
-    upright = parse_markup(figure.svg).findall(".//text[@class='tick end']")
-    heights = [(float(item.attrib["y"]), float(item.text or "")) for item in upright]
+    x_tick_texts = parse_markup(figure.svg).findall(".//text[@class='tick end']")
+    heights = [(float(item.attrib["y"]), float(item.text or "")) for item in x_tick_texts]
     (low, first), (high, last) = heights[0], heights[-1]
     by_name = {isolate_text(point.name): point for point in points}
     for mark in find_marks(figure, "others"):
@@ -156,10 +157,12 @@ def test_points_stand_where_both_axes_say() -> None:
         assert first + (y - low) / (high - low) * (last - first) == pytest.approx(point.security, abs=3e-4)
 
 
-def test_the_front_goes_through_exactly_the_undominated_points() -> None:
-    points = [replace(point, own=False, baseline=False) for point in build_points(DATA["five hundred"])]
+def test_front_contains_exactly_the_undominated_points() -> None:
+    points = [
+        replace(point, own=False, baseline=False) for point in build_points(SAMPLE_VALUES["five hundred"])
+    ]
     figure = build_scatter(points, translate_words(ScatterWords, EN))
-    unbeaten = {
+    undominated = {
         point.name
         for point in points
         if not any(
@@ -170,7 +173,7 @@ def test_the_front_goes_through_exactly_the_undominated_points() -> None:
         )
     }
     front = find_marks(figure, "front")
-    assert len(front) == len(unbeaten) > 3
+    assert len(front) == len(undominated) > 3
     (line,) = parse_markup(figure.svg).findall(".//path[@class='line']")
     line_points = list_corners(line.attrib["d"])
     assert line_points[::2] == sorted(find_center(mark) for mark in front)
@@ -178,10 +181,10 @@ def test_the_front_goes_through_exactly_the_undominated_points() -> None:
     assert steps == [(later[0], earlier[1]) for earlier, later in pairwise(line_points[::2])]
 
 
-def test_each_team_has_one_mark_in_one_series() -> None:
-    figure = build_scatter(build_points(DATA["five hundred"]), translate_words(ScatterWords, EN))
+def test_each_team_has_one_mark() -> None:
+    figure = build_scatter(build_points(SAMPLE_VALUES["five hundred"]), translate_words(ScatterWords, EN))
     counts = {series: len(find_marks(figure, series)) for series in ("own", "front", "others", "baseline")}
-    points = build_points(DATA["five hundred"])
+    points = build_points(SAMPLE_VALUES["five hundred"])
     assert counts["own"] == 1
     assert sum(counts.values()) == len(points)
     assert counts["baseline"] == sum(point.baseline for point in points)
@@ -189,7 +192,7 @@ def test_each_team_has_one_mark_in_one_series() -> None:
     assert shapes == {"own": {"path"}, "front": {"circle"}, "others": {"circle"}, "baseline": {"path"}}
 
 
-def test_the_own_team_is_named_even_in_a_crowd() -> None:
+def test_own_team_is_labelled_in_a_crowd() -> None:
     crowd = [
         ScatterPoint(f"rival {index}", 0.5 + index % 9 / 1000, 0.5 + index // 9 / 1000) for index in range(99)
     ]
@@ -206,27 +209,25 @@ def test_the_own_team_is_named_even_in_a_crowd() -> None:
     ),
     st.booleans(),
 )
-def test_names_never_overlap(places: list[tuple[int, int, str]], needed: bool) -> None:
-    within = Box(0, 0, 480, 300)
+def test_labels_do_not_overlap(places: list[tuple[int, int, str]], has_labels: bool) -> None:
+    bounds = Box(0, 0, 480, 300)
     candidates = [
-        LabelRequest(x, y, name, is_required=needed and index == 0)
+        LabelRequest(x, y, name, is_required=has_labels and index == 0)
         for index, (x, y, name) in enumerate(places)
     ]
-    placed = place_labels(
-        candidates, within=within, points=sorted((float(x), float(y)) for x, y, _ in places)
+    placed_labels = place_labels(
+        candidates, within=bounds, points=sorted((float(x), float(y)) for x, y, _ in places)
     )
-    assert len(placed) <= 6
-    assert all(label.box.is_inside(within) for label in placed)
-    assert not any(first.box.overlaps(second.box) for first, second in combinations(placed, 2))
+    assert len(placed_labels) <= 6
+    assert all(label.box.is_inside(bounds) for label in placed_labels)
+    assert not any(first.box.overlaps(second.box) for first, second in combinations(placed_labels, 2))
 
 
 # Histogram
 
 
 @given(st.lists(st.integers(0, 10**6), min_size=1, max_size=60), st.floats(-10, 10), st.floats(1e-6, 10))
-def test_bins_are_equal_cover_the_range_and_hold_every_count(
-    counts: list[int], start: float, span: float
-) -> None:
+def test_bins_have_equal_width_and_contain_all_counts(counts: list[int], start: float, span: float) -> None:
     bins = build_bins(counts, start, start + span)
     assert sum(interval.count for interval in bins) == sum(counts)
     assert (bins[0].low, bins[-1].high) == pytest.approx((start, start + span), abs=1e-200)
@@ -236,7 +237,7 @@ def test_bins_are_equal_cover_the_range_and_hold_every_count(
     )
 
 
-def test_bars_are_as_high_as_their_counts() -> None:
+def test_bar_heights_are_proportional_to_counts() -> None:
     counts = [4, 0, 8, 2]
     figure = build_histogram(counts, translate_words(HistogramWords, EN), minimum=0, maximum=1)
     bars = parse_markup(figure.svg).findall(".//path[@class='bar']")
@@ -247,7 +248,7 @@ def test_bars_are_as_high_as_their_counts() -> None:
     assert [height / max(heights) for height in heights] == pytest.approx([0.5, 1.0, 0.25], abs=1e-3)
 
 
-def test_the_part_beyond_the_threshold_is_hatched_and_counted() -> None:
+def test_values_above_the_threshold_are_hatched_and_counted() -> None:
     words = translate_words(HistogramWords, EN)
     figure = build_histogram([5, 3, 2, 1], words, minimum=0, maximum=0.4, threshold=0.25, mean=0.12)
     assert len(parse_markup(figure.svg).findall(".//path[@class='hatched']")) == 2
@@ -260,15 +261,13 @@ def test_the_part_beyond_the_threshold_is_hatched_and_counted() -> None:
     )
     assert "hatched" not in mean_figure.svg  # only the mean is compared with the threshold
     assert mean_figure.legend == ()
-    within = build_histogram([5, 3], words, minimum=0, maximum=0.2, threshold=0.3)
-    assert "hatched" not in within.svg
-    assert within.legend == ()
+    below_threshold = build_histogram([5, 3], words, minimum=0, maximum=0.2, threshold=0.3)
+    assert "hatched" not in below_threshold.svg
+    assert below_threshold.legend == ()
 
 
 @given(st.floats(0, 1), st.floats(0, 1), st.floats(0.01, 5))
-def test_the_labels_of_threshold_and_mean_never_overlap(
-    threshold: float, mean: float, largest: float
-) -> None:
+def test_labels_of_threshold_and_mean_do_not_overlap(threshold: float, mean: float, largest: float) -> None:
     figure = build_histogram(
         [1, 2],
         translate_words(HistogramWords, JA),
@@ -289,7 +288,7 @@ def test_the_labels_of_threshold_and_mean_never_overlap(
 # Matrix
 
 
-def test_a_cell_shows_its_rate_and_has_the_colour_of_its_tenth() -> None:
+def test_cell_shows_its_rate_and_the_colour_of_its_tenth() -> None:
     rates = [0.0, 0.004, 0.04, 0.05, 0.5, 0.949, 0.996, 1.0, None, 7.0]
     figure = build_heatmap(
         [HeatmapHeader(f"t{index}", own=index == 4) for index in range(len(rates))],
@@ -324,7 +323,7 @@ def test_a_cell_shows_its_rate_and_has_the_colour_of_its_tenth() -> None:
         )
     )
 )
-def test_a_mean_is_that_of_the_cells_with_a_number(rates: list[list[float | None]]) -> None:
+def test_mean_ignores_empty_cells(rates: list[list[float | None]]) -> None:
     headings = [HeatmapHeader(f"t{index}") for index in range(len(rates[0]))]
     rows = [HeatmapRow(HeatmapHeader("a"), line) for line in rates]
     root = parse_markup(f"<div>{build_heatmap(headings, rows, translate_words(HeatmapWords, EN)).svg}</div>")
@@ -344,27 +343,28 @@ def test_a_mean_is_that_of_the_cells_with_a_number(rates: list[list[float | None
 # Size and number of steps: a loop over all pairs of five hundred teams would take millions of steps.
 
 
-def test_a_plot_of_five_hundred_teams_is_small_and_takes_few_steps() -> None:
+def test_plot_of_500_teams_is_small_and_fast() -> None:
     points = [
-        replace(point, name=f"Team {index}") for index, point in enumerate(build_points(DATA["five hundred"]))
+        replace(point, name=f"Team {index}")
+        for index, point in enumerate(build_points(SAMPLE_VALUES["five hundred"]))
     ]
     words = translate_words(ScatterWords, EN)
     assert len(build_scatter(points, words).svg.encode()) < 120_000
     assert count_instructions(lambda: build_scatter(points, words)) < 1_700_000
 
 
-def test_a_large_matrix_takes_few_steps_per_cell() -> None:
+def test_large_matrix_is_fast() -> None:
     targets = [HeatmapHeader(f"target {index}", own=index < 2) for index in range(200)]
-    rates = (DATA["five hundred"] * 40)[: 100 * 200]
+    rates = (SAMPLE_VALUES["five hundred"] * 40)[: 100 * 200]
     rows = [HeatmapRow(HeatmapHeader(f"team {n}"), rates[n * 200 : n * 200 + 200]) for n in range(100)]
     words = translate_words(HeatmapWords, EN)
     assert count_instructions(lambda: render_figure(build_heatmap(targets, rows, words))) < 250 * 100 * 200
 
 
-def test_a_rounded_point_is_drawn_with_the_box_of_its_possible_values() -> None:
+def test_rounded_point_shows_the_range_of_its_values() -> None:
     points = [
-        ScatterPoint("a", 0.02, 1.0, blur=0.005),
-        ScatterPoint("b", 0.03, 0.9, blur=0.005),
+        ScatterPoint("a", 0.02, 1.0, rounding_error=0.005),
+        ScatterPoint("b", 0.03, 0.9, rounding_error=0.005),
         ScatterPoint("c", 0.04, 0.95),
     ]
     drawing = str(build_scatter(points, translate_words(ScatterWords, EN)).svg)

@@ -26,7 +26,9 @@ from tests.support.chart_samples import (
 )
 
 WORDS = translate_words(ScatterWords, EN)
-CROWD = [ScatterPoint(f"team {n}", 0.2 + n % 10 / 100, 0.3 + n // 10 / 100, rank=n + 2) for n in range(60)]
+CROWDED_POINTS = [
+    ScatterPoint(f"team {n}", 0.2 + n % 10 / 100, 0.3 + n // 10 / 100, rank=n + 2) for n in range(60)
+]
 
 
 def read_view_data(figure: Figure) -> Any:
@@ -38,7 +40,7 @@ def list_name_labels(figure: Figure) -> list[str | None]:
     return [label.text for label in parse_markup(figure.svg).findall(".//g[@class='names']/text")]
 
 
-def test_teams_at_one_point_are_one_mark_with_their_number_and_all_their_names() -> None:
+def test_teams_at_one_point_share_a_mark_with_all_names() -> None:
     """A baseline at the same point keeps its own mark; the own team is named first, then by rank."""
     ranks = (5, 1, None, 3)
     same = [ScatterPoint(f"t{n}", 0.3, 0.4, rank=rank, own=n == 3) for n, rank in enumerate(ranks)]
@@ -58,7 +60,7 @@ def test_teams_at_one_point_are_one_mark_with_their_number_and_all_their_names()
     assert sum(len(mark["names"]) for mark in read_view_data(figure)["marks"]) == 6
 
 
-def test_a_stack_of_five_hundred_names_some_in_its_label_and_all_in_the_view_data() -> None:
+def test_stack_of_500_teams_has_a_short_label() -> None:
     figure = build_scatter([ScatterPoint(f"team {n}", 0.3, 0.4, rank=1) for n in range(500)], WORDS)
     (mark,) = find_marks(figure, "others")
     assert mark.attrib["aria-label"].count("team ") == 20
@@ -68,7 +70,7 @@ def test_a_stack_of_five_hundred_names_some_in_its_label_and_all_in_the_view_dat
     assert len(figure.rows) == 500
 
 
-def test_the_podium_and_the_own_team_are_named_with_their_ranks_ties_included() -> None:
+def test_podium_and_own_team_are_labelled_with_ranks() -> None:
     ranks = [1, 2, 2, 4, 3, 9]
     points = [ScatterPoint(f"t{n}", 0.1 + n / 10, 0.7 - n / 10, rank=rank) for n, rank in enumerate(ranks)]
     figure = build_scatter([*points, ScatterPoint("ours", 0.5, 0.7, own=True, rank=10)], WORDS)
@@ -77,16 +79,18 @@ def test_the_podium_and_the_own_team_are_named_with_their_ranks_ties_included() 
     assert labels == set(list_name_labels(figure))
 
 
-def test_outliers_are_shown_by_arrows_and_do_not_widen_the_window() -> None:
+def test_outliers_are_arrows_outside_the_window() -> None:
     """The window covers the teams, without baselines, that lie within Tukey's outer fences."""
-    far = [ScatterPoint("lost", 0.95, 0.3, rank=61), ScatterPoint("same", 0.0, 1.0, baseline=True)]
-    figure = build_scatter([*CROWD, *far], WORDS)
+    outliers = [ScatterPoint("lost", 0.95, 0.3, rank=61), ScatterPoint("same", 0.0, 1.0, baseline=True)]
+    figure = build_scatter([*CROWDED_POINTS, *outliers], WORDS)
     x_min, x_max, y_min, y_max = read_view_data(figure)["home"]
     assert 0.15 < x_min < 0.2
     assert 0.29 < x_max < 0.35
     assert 0.25 < y_min < 0.3
     assert 0.35 < y_max < 0.4
-    first, _, third = quantiles([point.utility for point in [*CROWD, far[0]]], n=4, method="inclusive")
+    first, _, third = quantiles(
+        [point.utility for point in [*CROWDED_POINTS, outliers[0]]], n=4, method="inclusive"
+    )
     assert third + 3 * (third - first) < 0.95
     arrows = [mark for mark in find_marks(figure, "others") if mark.tag == "path"]
     assert [mark.attrib["aria-label"].split(" (")[0] for mark in arrows] == ["lost"]
@@ -96,7 +100,7 @@ def test_outliers_are_shown_by_arrows_and_do_not_widen_the_window() -> None:
     assert 1 < full_window[3] <= 1.03
 
 
-def test_few_teams_are_shown_beside_the_baselines_and_many_are_not_squeezed_by_them() -> None:
+def test_baselines_widen_the_window_only_for_few_teams() -> None:
     method = ScatterPoint("add_noise", 0.1, 0.9, baseline=True)
     for number, is_in_view in ((1, True), (3, True), (4, False)):
         teams = [ScatterPoint(f"t{n}", 0.5 + n / 100, 0.5, rank=n + 1) for n in range(number)]
@@ -104,20 +108,22 @@ def test_few_teams_are_shown_beside_the_baselines_and_many_are_not_squeezed_by_t
         assert (x_min <= 0.1 <= x_max and y_min <= 0.9 <= y_max) is is_in_view, number
 
 
-def test_shared_values_are_described_once_with_the_decimals_of_boards() -> None:
-    alike = [ScatterPoint(f"t{n}", 0.123456, 1.0, rank=1) for n in range(3)]
-    assert build_scatter(alike, WORDS).description == "Teams: 3. Utility loss 0.1235, risk 1.0000."
-    description = build_scatter([*alike, ScatterPoint("ours", 0.0170649, 0.75, own=True)], WORDS).description
+def test_description_states_shared_values_once() -> None:
+    equal_points = [ScatterPoint(f"t{n}", 0.123456, 1.0, rank=1) for n in range(3)]
+    assert build_scatter(equal_points, WORDS).description == "Teams: 3. Utility loss 0.1235, risk 1.0000."
+    description = build_scatter(
+        [*equal_points, ScatterPoint("ours", 0.0170649, 0.75, own=True)], WORDS
+    ).description
     assert "Utility loss from 0.0171 to 0.1235, risk from 0.7500 to 1.0000." in description
     assert description.endswith("ours: utility loss 0.0171, risk 0.7500.")
-    rounded = [ScatterPoint(f"t{n}", 0.1 * n, 1.0, blur=0.005) for n in range(3)]
+    rounded = [ScatterPoint(f"t{n}", 0.1 * n, 1.0, rounding_error=0.005) for n in range(3)]
     description = build_scatter([*rounded, ScatterPoint("ours", 0.15, 0.3, own=True)], WORDS).description
     assert description.endswith(
         "from 0.00 to 0.20, risk from 0.3000 to 1.00. ours: utility loss 0.1500, risk 0.3000."
     )
 
 
-def test_no_name_overlaps_the_line_of_the_leader() -> None:
+def test_labels_do_not_overlap_the_leader_line() -> None:
     crowd = [ScatterPoint(f"team {n}", 0.3 - n / 20, 0.1 + n / 20, rank=n + 1, overall=0.2) for n in range(4)]
     figure = parse_markup(
         build_scatter([*crowd, ScatterPoint("x", 0.4, 0.4)], WORDS, with_score_levels=True).svg
@@ -136,11 +142,15 @@ def test_no_name_overlaps_the_line_of_the_leader() -> None:
             assert abs(y1 + (position - x1) / (x2 - x1) * (y2 - y1) - y) > 6, text.text
 
 
-SPAN = st.floats(0, 100).map(lambda value: round(value, 1))
+ROUNDED_NUMBERS = st.floats(0, 100).map(lambda value: round(value, 1))
 
 
-@given(st.tuples(SPAN, SPAN), st.tuples(SPAN, SPAN), st.tuples(SPAN, SPAN, SPAN, SPAN))
-def test_a_leader_line_crosses_every_box_that_contains_one_of_its_points(
+@given(
+    st.tuples(ROUNDED_NUMBERS, ROUNDED_NUMBERS),
+    st.tuples(ROUNDED_NUMBERS, ROUNDED_NUMBERS),
+    st.tuples(ROUNDED_NUMBERS, ROUNDED_NUMBERS, ROUNDED_NUMBERS, ROUNDED_NUMBERS),
+)
+def test_leader_line_crosses_the_boxes_of_its_points(
     point: tuple[float, float], name: tuple[float, float], box: tuple[float, float, float, float]
 ) -> None:
     anchor, label_box = LabelRequest(*point, "n"), Box(*name, name[0] + 30, name[1] + 15)
@@ -158,9 +168,9 @@ def test_a_leader_line_crosses_every_box_that_contains_one_of_its_points(
         assert not crosses(anchor, label_box, obstacle)
 
 
-def test_the_own_team_and_the_winner_are_always_inside_the_window() -> None:
+def test_own_team_and_winner_are_inside_the_window() -> None:
     points = [
-        *CROWD,
+        *CROWDED_POINTS,
         ScatterPoint("ours", 0.9, 0.9, own=True, rank=62),
         ScatterPoint("winner", 0.0, 0.0, rank=1),
     ]
@@ -173,8 +183,8 @@ def test_the_own_team_and_the_winner_are_always_inside_the_window() -> None:
     st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=30),
     st.sampled_from([0, 0.005]),
 )
-def test_the_window_is_within_the_scores_and_used_well(pairs: list[tuple[float, float]], blur: float) -> None:
-    points = [ScatterPoint(str(n), *pair, blur=blur, rank=1) for n, pair in enumerate(pairs)]
+def test_window_is_within_the_scores_and_well_filled(pairs: list[tuple[float, float]], blur: float) -> None:
+    points = [ScatterPoint(str(n), *pair, rounding_error=blur, rank=1) for n, pair in enumerate(pairs)]
     x_min, x_max, y_min, y_max = read_view_data(build_scatter(points, WORDS))["home"]
     for (lower, upper), values in (
         ((x_min, x_max), [x for x, _ in pairs]),
@@ -186,9 +196,9 @@ def test_the_window_is_within_the_scores_and_used_well(pairs: list[tuple[float, 
         assert covered >= 0.8 * (upper - lower) or upper - lower <= max(0.1, 0.2 * upper)
 
 
-def test_lines_of_equal_score_run_through_points_of_that_score() -> None:
+def test_score_lines_connect_points_of_equal_score() -> None:
     leader = ScatterPoint("a", 0.25, 0.31, rank=1, overall=0.28)
-    figure = build_scatter([*CROWD, leader], WORDS, with_score_levels=True)
+    figure = build_scatter([*CROWDED_POINTS, leader], WORDS, with_score_levels=True)
     x_min, x_max = read_view_data(figure)["home"][:2]
     box = next(iter(parse_markup(figure.svg).findall(".//path[@class='axis']"))).attrib["d"]
     x0, x1 = float(box[1:].split()[0]), float(box.rpartition("H")[2])
@@ -218,11 +228,11 @@ def test_lines_of_equal_score_run_through_points_of_that_score() -> None:
     st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=30),
     st.sampled_from([0, 0.005]),
 )
-def test_a_score_beside_its_line_is_inside_the_plane_and_hides_no_mark(
+def test_score_labels_are_inside_the_plane_and_hide_no_mark(
     pairs: list[tuple[float, float]], blur: float
 ) -> None:
     points = [
-        ScatterPoint(str(n), *pair, blur=blur, rank=n + 1, overall=sum(pair) / 2)
+        ScatterPoint(str(n), *pair, rounding_error=blur, rank=n + 1, overall=sum(pair) / 2)
         for n, pair in enumerate(pairs)
     ]
     figure = parse_markup(build_scatter(points, WORDS, with_score_levels=True).svg)
@@ -243,15 +253,15 @@ def list_y_ticks(figure: Figure) -> list[Any]:
     return parse_markup(figure.svg).findall(".//text[@class='tick end']")
 
 
-def test_with_rank_sums_there_are_no_lines_of_equal_score() -> None:
+def test_rank_sums_have_no_score_lines() -> None:
     figure = build_scatter([ScatterPoint("a", 0.2, 0.3, rank=1, overall=0.25)], WORDS)
     assert read_view_data(figure)["equal"] is False
     assert parse_markup(figure.svg).findall(".//path[@class='equal']") == []
     assert "levels" not in {entry.name for entry in figure.legend}
 
 
-def test_the_corner_that_is_better_is_named_outside_of_the_plane() -> None:
-    figure = build_scatter([*CROWD, ScatterPoint("corner", 0.0, 0.0, rank=1)], WORDS)
+def test_better_corner_is_labelled_outside_the_plane() -> None:
+    figure = build_scatter([*CROWDED_POINTS, ScatterPoint("corner", 0.0, 0.0, rank=1)], WORDS)
     (better,) = parse_markup(figure.svg).findall(".//text[@class='better']")
     lowest = max(find_center(element)[1] for element in find_marks(figure, "others"))
     assert float(better.attrib["y"]) > lowest + 30
@@ -261,7 +271,7 @@ def test_the_corner_that_is_better_is_named_outside_of_the_plane() -> None:
     assert float(titles[0].attrib["x"]) > float(better.attrib["x"]) + 100
 
 
-def test_the_view_data_has_raw_names_and_the_labels_of_marks() -> None:
+def test_view_data_has_raw_names_and_labels() -> None:
     points = [
         ScatterPoint(name, 0.1 + n / 20, 0.9 - n / 20, rank=n + 1) for n, name in enumerate(HOSTILE_NAMES)
     ]
@@ -278,5 +288,5 @@ def test_the_view_data_has_raw_names_and_the_labels_of_marks() -> None:
         assert content["words"]["x"] == t("Utility loss (lower is better)")
 
 
-def test_a_plane_without_points_has_no_view() -> None:
+def test_empty_plane_has_no_view_data() -> None:
     assert "data-view" not in render_figure(build_scatter([], WORDS))

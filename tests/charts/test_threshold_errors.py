@@ -10,9 +10,9 @@ from app.charts.threshold_errors import (
     ErrorWords,
     SampleRelease,
     SimulatedCheats,
-    acceptance_curve,
     build_threshold_errors,
-    rejection_curve,
+    compute_acceptance_curve,
+    compute_rejection_curve,
 )
 from tests.support.chart_samples import (
     EN,
@@ -35,12 +35,12 @@ CHEATS = {
 }
 
 
-def test_both_errors_are_drawn_at_their_thresholds_in_separate_bands() -> None:
+def test_both_errors_are_drawn_in_separate_bands() -> None:
     figure = build_threshold_errors(
         RELEASES, RELEASES[:2], CHEATS, translate_words(ErrorWords, EN), threshold=0.25
     )
-    assert rejection_curve(RELEASES)[1::2] == [(0.1, 1.0), (0.2, 0.75), (0.2, 0.5), (0.4, 0.25)]
-    assert dict(acceptance_curve(CHEATS)) == {0.2: 0.0, 0.3: 1.0, 0.4: 1.0, 0.5: 1.0}
+    assert compute_rejection_curve(RELEASES)[1::2] == [(0.1, 1.0), (0.2, 0.75), (0.2, 0.5), (0.4, 0.25)]
+    assert dict(compute_acceptance_curve(CHEATS)) == {0.2: 0.0, 0.3: 1.0, 0.4: 1.0, 0.5: 1.0}
     assert CHEATS["shift"].share_below(0.45) == pytest.approx(0.625)
     for series, expected in (("honest", RELEASES), ("mixed", RELEASES[:2])):
         positions = [
@@ -76,7 +76,7 @@ def list_area_corners(figure: Figure) -> list[tuple[float, float]]:
     return [point for area in areas for point in list_corners(area.attrib["d"])]
 
 
-def test_without_simulation_only_one_error_is_shown() -> None:
+def test_without_simulation_one_error_is_shown() -> None:
     figure = build_threshold_errors(RELEASES, [], {}, translate_words(ErrorWords, EN))
     assert len(parse_markup(figure.svg).findall(".//path[@class='area']")) == 1
     assert [entry.name for entry in figure.legend] == ["honest"]

@@ -1,4 +1,4 @@
-"""Marks of timelines, intervals, bounds and strips stand at the positions of their values."""
+"""Marks of timelines, intervals, bounds and strips are at the positions of their values."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -6,15 +6,15 @@ from itertools import pairwise
 
 import pytest
 
-from app.charts.bounds import SHAPES, BoundWords, DistanceBound, build_bounds, select_shown
+from app.charts.bounds import SHAPES, BoundWords, DistanceBound, build_bounds, select_shown_points
 from app.charts.intervals import AttackRate, IntervalWords, build_intervals
 from app.charts.strip import StripWords, build_strip
 from app.charts.text import translate_words
 from app.charts.timeline import EntryState, TimelineEntry, TimelineWords, build_timeline
 from tests.support.chart_samples import (
-    DATA,
     EN,
     JA,
+    SAMPLE_VALUES,
     find_center,
     find_marks,
     list_corners,
@@ -23,7 +23,7 @@ from tests.support.chart_samples import (
 )
 
 
-def test_the_best_falls_at_each_accepted_submission_that_beats_all_before_it() -> None:
+def test_timeline_steps_down_at_each_improvement() -> None:
     start = datetime(2026, 7, 1, tzinfo=UTC)
     scores: list[tuple[float | None, EntryState]] = [
         (0.5, "accepted"),
@@ -49,7 +49,7 @@ def test_the_best_falls_at_each_accepted_submission_that_beats_all_before_it() -
     assert spans == pytest.approx([spans[0], spans[0], spans[0] / 2], abs=0.2)
 
 
-def test_an_interval_spans_its_low_and_high_end_on_the_common_axis() -> None:
+def test_interval_spans_its_ends_on_the_common_axis() -> None:
     rates = [
         AttackRate(0.3, low=0.2, high=0.5, baseline=0.1),
         AttackRate(0.4, sd=0.1),
@@ -61,18 +61,18 @@ def test_an_interval_spans_its_low_and_high_end_on_the_common_axis() -> None:
     pictures = [parse_markup(cell) for cell in result.cells]
     axis_start, axis_end = (float(x) for x in re.findall(r"[-\d.]+", pictures[0][0].attrib["d"])[::2])
 
-    def read_value(x: str) -> float:
+    def parse_value(x: str) -> float:
         return 0.5 * (float(x) - axis_start) / (axis_end - axis_start)
 
     whiskers = [picture.findall("./path[@class='whisker']") for picture in pictures]
     ends = [
-        [read_value(x) for x in re.findall(r"M([-\d.]+) ", marks[0].attrib["d"])[1:]]
+        [parse_value(x) for x in re.findall(r"M([-\d.]+) ", marks[0].attrib["d"])[1:]]
         for marks in whiskers
         if marks
     ]
     assert ends == [pytest.approx([0.2, 0.5], abs=1e-3), pytest.approx([0.3, 0.5], abs=1e-3)]
     dots = [picture.findall("./circle") for picture in pictures]
-    assert [read_value(marks[0].attrib["cx"]) for marks in dots[:3]] == pytest.approx(
+    assert [parse_value(marks[0].attrib["cx"]) for marks in dots[:3]] == pytest.approx(
         [0.3, 0.4, 0.0], abs=1e-3
     )
     assert not dots[3]
@@ -82,7 +82,7 @@ def test_an_interval_spans_its_low_and_high_end_on_the_common_axis() -> None:
 
 
 def test_intervals_accept_every_number() -> None:
-    for values in DATA.values():
+    for values in SAMPLE_VALUES.values():
         result = build_intervals(
             [AttackRate(item, sd=item, baseline=item) for item in values], translate_words(IntervalWords, EN)
         )
@@ -91,11 +91,11 @@ def test_intervals_accept_every_number() -> None:
         assert not re.search(r"nan|inf", str(attributes))
 
 
-def test_bounds_near_the_rule_are_drawn_and_all_are_tabulated() -> None:
+def test_near_bounds_are_drawn_and_all_are_tabulated() -> None:
     entries = [
         DistanceBound(fixed, 0.6 - fixed / 1000, 0.7 - fixed / 1000) for fixed in (0, 1, 18, 25, 50, 100, 400)
     ]
-    assert [entry.fixed for entry in select_shown(entries, 18)] == [0, 1, 18, 25, 50]
+    assert [entry.fixed for entry in select_shown_points(entries, 18)] == [0, 1, 18, 25, 50]
     figure = build_bounds(entries, translate_words(BoundWords, EN), fixed=18, threshold=0.65)
     assert len(figure.rows) == len(entries)
     for series, value in (("s_lower", 0.6), ("lower", 0.7)):
@@ -108,7 +108,7 @@ def test_bounds_near_the_rule_are_drawn_and_all_are_tabulated() -> None:
 
 
 def test_equal_bounds_are_all_visible() -> None:
-    """Each series is drawn over the larger marks of the series that it would hide."""
+    """Each series has smaller marks than the one drawn before it, so that none is hidden."""
     figure = build_bounds(
         [DistanceBound(0, 0.2, 0.2, 0.2), DistanceBound(9, 0.3, 0.3, 0.3)],
         translate_words(BoundWords, EN),
@@ -124,7 +124,7 @@ def test_equal_bounds_are_all_visible() -> None:
     assert sizes[0] > 1.3 * sizes[1] > 1.3 * 1.3 * sizes[2]
 
 
-def test_a_strip_names_itself_and_marks_least_median_largest_and_own() -> None:
+def test_strip_marks_minimum_median_maximum_and_own_value() -> None:
     svg = build_strip([3.0, 1.0, 2.0, 10.0], 2.0, translate_words(StripWords, EN)).svg
     root = parse_markup(svg)
     assert root.attrib["role"] == "img"

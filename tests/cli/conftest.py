@@ -61,7 +61,7 @@ def anoncup(
     capsys: pytest.CaptureFixture[str],
 ) -> CommandRunner:
     """A function that runs the command line in this process; ``typed`` is its standard input."""
-    monkeypatch.setattr(terminal, "LINE_EVERY_S", PROGRESS_INTERVAL_S)
+    monkeypatch.setattr(terminal, "LINE_INTERVAL_S", PROGRESS_INTERVAL_S)
 
     def run(*arguments: str | Path, typed: str = "") -> CliResult:
         monkeypatch.setattr(sys, "argv", ["anoncup", *map(str, arguments)])

@@ -11,7 +11,7 @@ import pytest
 from anoncup.cli.archives import MANIFEST_NAME, unpack
 from anoncup.errors import InvalidInput
 
-GOOD = {"T01/anonymized.csv": b"a\n1\n", "T02/anonymized.csv": b"a\n2\n"}
+VALID_FILES = {"T01/anonymized.csv": b"a\n1\n", "T02/anonymized.csv": b"a\n2\n"}
 
 
 def build_sums(files: Mapping[str, bytes]) -> bytes:
@@ -34,10 +34,10 @@ def target_folder(tmp_path: Path) -> Path:
     return tmp_path / "here"
 
 
-def test_what_the_list_names_is_unpacked(tmp_path: Path, target_folder: Path) -> None:
-    names = unpack(write_archive(tmp_path, GOOD), target_folder)
-    assert set(names) == {MANIFEST_NAME, *GOOD}
-    assert {name: (target_folder / name).read_bytes() for name in GOOD} == GOOD
+def test_archive_is_unpacked_by_its_checksum_list(tmp_path: Path, target_folder: Path) -> None:
+    names = unpack(write_archive(tmp_path, VALID_FILES), target_folder)
+    assert set(names) == {MANIFEST_NAME, *VALID_FILES}
+    assert {name: (target_folder / name).read_bytes() for name in VALID_FILES} == VALID_FILES
 
 
 @pytest.mark.parametrize(
@@ -47,10 +47,10 @@ def test_what_the_list_names_is_unpacked(tmp_path: Path, target_folder: Path) ->
         "T01/.hidden", "a/b/c.csv", "T01/evil\x1b.csv", "T01//x.csv", "~/x.csv", "T01/日.csv",
     ],
 )  # fmt: skip
-def test_an_unsafe_name_is_refused_and_nothing_is_written(
+def test_unsafe_name_is_refused_and_nothing_is_written(
     tmp_path: Path, target_folder: Path, name: str
 ) -> None:
-    path = write_archive(tmp_path, GOOD | {name: b"evil"})
+    path = write_archive(tmp_path, VALID_FILES | {name: b"evil"})
     files_before = sorted(tmp_path.rglob("*"))
     with pytest.raises(InvalidInput) as excinfo:
         unpack(path, target_folder)
@@ -58,8 +58,8 @@ def test_an_unsafe_name_is_refused_and_nothing_is_written(
     assert sorted(tmp_path.rglob("*")) == files_before
 
 
-def test_a_link_is_refused(tmp_path: Path, target_folder: Path) -> None:
-    path = write_archive(tmp_path, GOOD)
+def test_link_in_an_archive_is_refused(tmp_path: Path, target_folder: Path) -> None:
+    path = write_archive(tmp_path, VALID_FILES)
     link = zipfile.ZipInfo("T03")
     link.external_attr = (stat.S_IFLNK | 0o777) << 16
     with zipfile.ZipFile(path, "a") as zip_file:
@@ -68,14 +68,16 @@ def test_a_link_is_refused(tmp_path: Path, target_folder: Path) -> None:
         unpack(path, target_folder)
 
 
-def test_two_names_that_some_disks_take_for_one_are_refused(tmp_path: Path, target_folder: Path) -> None:
-    path = write_archive(tmp_path, GOOD | {"t01/ANONYMIZED.csv": b"x"})
+def test_names_that_differ_only_by_case_are_refused(tmp_path: Path, target_folder: Path) -> None:
+    path = write_archive(tmp_path, VALID_FILES | {"t01/ANONYMIZED.csv": b"x"})
     with pytest.raises(InvalidInput, match="two files of one name"):
         unpack(path, target_folder)
 
 
-def test_a_file_that_is_not_what_the_list_says_is_refused(tmp_path: Path, target_folder: Path) -> None:
-    path = write_archive(tmp_path, GOOD, sums_file=build_sums(GOOD | {"T02/anonymized.csv": b"other"}))
+def test_file_with_a_wrong_checksum_is_refused(tmp_path: Path, target_folder: Path) -> None:
+    path = write_archive(
+        tmp_path, VALID_FILES, sums_file=build_sums(VALID_FILES | {"T02/anonymized.csv": b"other"})
+    )
     with pytest.raises(InvalidInput, match=r"T02/anonymized\.csv is not what"):
         unpack(path, target_folder)
 
@@ -84,20 +86,20 @@ def test_a_file_that_is_not_what_the_list_says_is_refused(tmp_path: Path, target
     "sums_file",
     [
         build_sums({"T01/anonymized.csv": b"a\n1\n"}),
-        build_sums(GOOD | {"T03/anonymized.csv": b""}),
+        build_sums(VALID_FILES | {"T03/anonymized.csv": b""}),
         b"nonsense\n",
         b"\xff\xfe",
         b"",
     ],
     ids=["one unlisted", "one missing", "nonsense", "no text", "empty"],
 )
-def test_a_list_that_does_not_fit_is_refused(tmp_path: Path, target_folder: Path, sums_file: bytes) -> None:
+def test_invalid_checksum_list_is_refused(tmp_path: Path, target_folder: Path, sums_file: bytes) -> None:
     with pytest.raises(InvalidInput) as excinfo:
-        unpack(write_archive(tmp_path, GOOD, sums_file=sums_file), target_folder)
+        unpack(write_archive(tmp_path, VALID_FILES, sums_file=sums_file), target_folder)
     assert excinfo.value.code == "wrong_manifest"
 
 
-def test_an_archive_without_a_list_is_refused(tmp_path: Path, target_folder: Path) -> None:
+def test_archive_without_a_checksum_list_is_refused(tmp_path: Path, target_folder: Path) -> None:
     path = tmp_path / "targets.zip"
     with zipfile.ZipFile(path, "w") as zip_file:
         zip_file.writestr("T01/anonymized.csv", "a")
@@ -106,7 +108,7 @@ def test_an_archive_without_a_list_is_refused(tmp_path: Path, target_folder: Pat
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04 not really", b"plain text"])
-def test_what_is_no_archive_is_refused(tmp_path: Path, target_folder: Path, content: bytes) -> None:
+def test_file_that_is_not_an_archive_is_refused(tmp_path: Path, target_folder: Path, content: bytes) -> None:
     path = tmp_path / "targets.zip"
     path.write_bytes(content)
     with pytest.raises(InvalidInput) as excinfo:
@@ -114,7 +116,7 @@ def test_what_is_no_archive_is_refused(tmp_path: Path, target_folder: Path, cont
     assert excinfo.value.code == "damaged_archive"
 
 
-def test_a_damaged_member_is_refused(tmp_path: Path, target_folder: Path) -> None:
+def test_damaged_member_is_refused(tmp_path: Path, target_folder: Path) -> None:
     path = tmp_path / "targets.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as zip_file:
         zip_file.writestr(MANIFEST_NAME, build_sums({"T01/a.csv": b"UNTOUCHED"}))
@@ -125,7 +127,7 @@ def test_a_damaged_member_is_refused(tmp_path: Path, target_folder: Path) -> Non
     assert excinfo.value.code == "damaged_archive"
 
 
-def test_more_than_a_disk_should_take_is_refused_before_anything_is_written(
+def test_oversized_archive_is_refused_before_anything_is_written(
     tmp_path: Path, target_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("anoncup.cli.archives.MAX_UNPACKED_BYTES", 1000)

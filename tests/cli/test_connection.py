@@ -40,30 +40,32 @@ class LossyProxy:
                 self.threads.append(thread)
                 thread.start()
 
-    def forward_request(self, near: socket.socket) -> None:
-        """Forward both directions; the connection closes in place of an answer that is to be lost."""
-        with near, socket.create_connection(self.origin) as far, suppress(OSError):
+    def forward_request(self, client_socket: socket.socket) -> None:
+        """Forward both directions. Close the connection instead of forwarding an answer that must be lost."""
+        with client_socket, socket.create_connection(self.origin) as service_socket, suppress(OSError):
             answer_thread = threading.Thread(
-                target=self.forward_answer, args=(far, near, request_bytes := bytearray())
+                target=self.forward_answer, args=(service_socket, client_socket, request_bytes := bytearray())
             )
             answer_thread.start()
-            while chunk := near.recv(65536):
+            while chunk := client_socket.recv(65536):
                 request_bytes += chunk
-                far.sendall(chunk)
-            far.shutdown(socket.SHUT_RDWR)
+                service_socket.sendall(chunk)
+            service_socket.shutdown(socket.SHUT_RDWR)
             answer_thread.join()
 
-    def forward_answer(self, far: socket.socket, near: socket.socket, request_bytes: bytearray) -> None:
+    def forward_answer(
+        self, service_socket: socket.socket, client_socket: socket.socket, request_bytes: bytearray
+    ) -> None:
         with suppress(OSError):
-            while chunk := far.recv(65536):
+            while chunk := service_socket.recv(65536):
                 keys = KEY.findall(request_bytes)
                 request_bytes.clear()
                 self.keys += keys
                 if keys and self.lost_answers > 0:
                     self.lost_answers -= 1
-                    near.shutdown(socket.SHUT_RDWR)
+                    client_socket.shutdown(socket.SHUT_RDWR)
                     return
-                near.sendall(chunk)
+                client_socket.sendall(chunk)
 
     def close(self) -> None:
         self.listener.shutdown(socket.SHUT_RDWR)
@@ -93,7 +95,7 @@ def submit_arguments(arena: Arena, folder: Path, monkeypatch: pytest.MonkeyPatch
     return ["submit", "small", *files, "--no-check", "--json"]
 
 
-def test_an_upload_whose_receipt_was_lost_is_sent_again_under_the_same_key(
+def test_upload_is_repeated_with_the_same_key_after_a_lost_receipt(
     anoncup: CommandRunner,
     arena: Arena,
     url: str,
@@ -109,7 +111,7 @@ def test_an_upload_whose_receipt_was_lost_is_sent_again_under_the_same_key(
     assert [submission["id"] for submission in submissions] == [result.json["id"]]
 
 
-def test_two_uploads_are_two_submissions(
+def test_two_uploads_make_two_submissions(
     anoncup: CommandRunner,
     arena: Arena,
     url: str,
@@ -122,7 +124,7 @@ def test_two_uploads_are_two_submissions(
     assert (len(identifiers), len(set(proxy.keys))) == (2, 2)
 
 
-def test_an_upload_whose_connection_always_breaks_exits_with_three(
+def test_upload_exits_with_3_if_every_connection_breaks(
     anoncup: CommandRunner, url: str, submit_arguments: list[str | Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with run_lossy_proxy(url, lost_answers=99) as proxy:
@@ -134,9 +136,7 @@ def test_an_upload_whose_connection_always_breaks_exits_with_three(
     assert len(proxy.keys) == 4
 
 
-def test_a_service_that_is_not_there_exits_with_three(
-    anoncup: CommandRunner, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unreachable_service_exits_with_3(anoncup: CommandRunner, monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
     monkeypatch.setenv("ANONCUP_URL", f"http://127.0.0.1:{port}")
@@ -145,14 +145,12 @@ def test_a_service_that_is_not_there_exits_with_three(
     assert "the service cannot be reached" in result.stderr
 
 
-def test_a_host_that_has_no_address_exits_with_three(
-    anoncup: CommandRunner, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unresolvable_host_exits_with_3(anoncup: CommandRunner, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANONCUP_URL", "http://cup.invalid")
     assert anoncup("competitions").status == 3
 
 
-def test_an_untrusted_certificate_exits_with_three(
+def test_untrusted_certificate_exits_with_3(
     anoncup: CommandRunner, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with tls_server(folder) as address:
@@ -200,7 +198,7 @@ def tls_server(folder: Path) -> Iterator[str]:
     ],
     ids=["page", "no json", "no problem", "moved", "gateway", "cut short"],
 )
-def test_an_answer_that_is_not_the_services_exits_with_three(
+def test_response_of_another_server_exits_with_3(
     anoncup: CommandRunner, monkeypatch: pytest.MonkeyPatch, answer: str, message: str
 ) -> None:
     with serve_answer(answer) as address:
@@ -210,9 +208,7 @@ def test_an_answer_that_is_not_the_services_exits_with_three(
     assert message in result.stderr
 
 
-def test_a_refusal_by_a_server_in_between_is_shown(
-    anoncup: CommandRunner, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_refusal_by_a_proxy_is_shown(anoncup: CommandRunner, monkeypatch: pytest.MonkeyPatch) -> None:
     body = '{"detail": "no entry", "status": "closed"}'
     headers = f"Content-Type: application/problem+json\r\nContent-Length: {len(body)}"
     with serve_answer(f"403 Forbidden\r\n{headers}\r\n\r\n{body}") as address:
@@ -241,7 +237,7 @@ def serve_answer(answer: str) -> Iterator[str]:
         thread.join(5)
 
 
-def test_json_repeats_the_values_that_the_service_has_told(
+def test_json_output_contains_the_error_values_of_the_service(
     anoncup: CommandRunner,
     arena: Arena,
     url: str,
@@ -255,8 +251,8 @@ def test_json_repeats_the_values_that_the_service_has_told(
     result, problem = anoncup(*submit_arguments).json, response.json()
     assert (result["values"], result["detail"]) == (problem["values"], problem["detail"])
     assert [error["values"] for error in result["errors"]] == [error["values"] for error in problem["errors"]]
-    inside = {"what": "is outside 1 to 40", "lowest": 1, "highest": 40}
-    assert result["errors"][0]["values"] == {"row": 40, "file": "secret", **inside}
+    inside_values = {"what": "is outside 1 to 40", "lowest": 1, "highest": 40}
+    assert result["errors"][0]["values"] == {"row": 40, "file": "secret", **inside_values}
     missing = anoncup("submissions", "nowhere", "--json")
     problem = arena.get("/competitions/nowhere/submissions", token=arena.get_team_token("red")).json()
     assert missing.json["values"] == problem["values"]

@@ -11,7 +11,7 @@ from anoncup.competition.parser import parse_competition
 from anoncup.evaluation.evaluate import Verdict, evaluate
 from anoncup.plugins import TRACKS
 from app.cli.demo_contest import (
-    DEMOS,
+    DEMO_CONTESTS,
     ORGANIZER,
     DemoAccounts,
     DemoContest,
@@ -29,8 +29,8 @@ def evaluate_demo(demo: DemoContest) -> dict[str, Verdict]:
     prepared = TRACKS[rules.track].prepare(tables, rules)
     verdicts = {}
     for index, entry in enumerate(demo.entries):
-        released, source = build_release(entry, tables, rules, np.random.default_rng(index))
-        verdicts[entry.team] = evaluate(rules, prepared, released, source)
+        released_table, source = build_release(entry, tables, rules, np.random.default_rng(index))
+        verdicts[entry.team] = evaluate(rules, prepared, released_table, source)
     return verdicts
 
 
@@ -38,10 +38,10 @@ def evaluate_demo(demo: DemoContest) -> dict[str, Verdict]:
     "demo",
     [
         pytest.param(demo, id=demo.slug, marks=[pytest.mark.full] * (demo.slug in SLOW_DEMOS))
-        for demo in DEMOS
+        for demo in DEMO_CONTESTS
     ],
 )
-def test_the_releases_of_a_demo_differ_widely_and_only_the_cheat_is_rejected(
+def test_demo_releases_vary_and_only_the_cheat_is_rejected(
     demo: DemoContest,
 ) -> None:
     verdicts = evaluate_demo(demo)
@@ -56,17 +56,17 @@ def test_the_releases_of_a_demo_differ_widely_and_only_the_cheat_is_rejected(
     risks = sorted(risk for _, risk in accepted)
     assert risks[0] < 0.3
     assert any(0.3 < risk < 0.7 for risk in risks)
-    front = [
+    undominated = [
         point for point in accepted if not any(rival < point and rival[1] < point[1] for rival in accepted)
     ]
-    assert len(front) >= 3
+    assert len(undominated) >= 3
 
 
-def test_the_file_of_accounts_says_which_account_belongs_to_which_contest(tmp_path: Path) -> None:
+def test_accounts_file_lists_the_contest_of_each_account(tmp_path: Path) -> None:
     path = tmp_path / "demo.json"
     notes = DemoAccounts(path)
     token = "a token of the team"
-    for demo in DEMOS:
+    for demo in DEMO_CONTESTS:
         for entry in demo.entries:
             notes.get_team_account(demo, entry).token = token
     assert notes.organizer.competitions == ["demo", "demo-shop", "demo-duel"]

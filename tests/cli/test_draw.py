@@ -32,18 +32,18 @@ def contest(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> Contest:
     return Contest.create(client)
 
 
-def test_teams_download_their_allocation_and_reproduce_it_after_the_reveal(
+def test_teams_download_and_later_reproduce_their_allocation(
     anoncup: CommandRunner, contest: Contest, sign_in_as: SignIn, folder: Path
 ) -> None:
     arena = contest.arena
     (folder / "hidden.csv").write_bytes(build_label_file(ROWS))
-    sign_in_as(arena.organizer)
+    sign_in_as(arena.organizer_token)
     assert anoncup("organize", "truth", "small", "hidden", "hidden.csv").status == 0
     assert anoncup("organize", "truth", "small", "other", "hidden.csv").status != 0
     sign_in_as(arena.get_team_token("red"))
-    early = anoncup("download", "small", "--own")
-    assert early.status != 0
-    assert "not ready yet" in early.stderr
+    early_download = anoncup("download", "small", "--own")
+    assert early_download.status != 0
+    assert "not ready yet" in early_download.stderr
     run_clock()
     assert anoncup("download", "small", "--own").status == 0
     fetched = {name: (folder / "small" / "own" / f"{name}.csv").read_bytes() for name in ("secret", "labels")}
@@ -66,7 +66,7 @@ def test_teams_download_their_allocation_and_reproduce_it_after_the_reveal(
     assert {name: (folder / "again" / f"{name}.csv").read_bytes() for name in fetched} == fetched
 
 
-def test_shared_allocations_come_with_the_original_and_may_be_uploaded_by_name(
+def test_shared_allocations_are_downloaded_with_the_original(
     anoncup: CommandRunner,
     client: TestClient,
     sign_in_as: SignIn,
@@ -75,7 +75,7 @@ def test_shared_allocations_come_with_the_original_and_may_be_uploaded_by_name(
 ) -> None:
     install_allocation(monkeypatch, SHARED_ALLOCATION)
     arena = Contest.create(client).arena
-    sign_in_as(arena.organizer)
+    sign_in_as(arena.organizer_token)
     assert anoncup("download", "small").status == 0
     assert not (folder / "small" / "hints.csv").exists()
     run_clock()
@@ -87,6 +87,6 @@ def test_shared_allocations_come_with_the_original_and_may_be_uploaded_by_name(
     assert arena.get("/competitions/small/original/hints.csv").content == b"rows,number\n40,7\n"
 
 
-def test_an_invalid_seed_is_refused(folder: Path) -> None:
+def test_invalid_seed_is_refused(folder: Path) -> None:
     with pytest.raises(Exception, match="64 hexadecimal digits"):
         draw.parse_seed("not a seed")

@@ -10,10 +10,12 @@ from pathlib import Path
 import pytest
 
 PROGRAM = Path(sys.executable).parent / "anoncup"
-SHORT_OUTPUT, LONG_OUTPUT = ("template", "2015"), ("generate", "--rows", "8333")
+SHORT_COMMAND, LONG_COMMAND = ("template", "2015"), ("generate", "--rows", "8333")
 
 
-ENVIRONMENTS = pytest.mark.parametrize("env", [{}, {"PYTHONUNBUFFERED": "1"}], ids=["", "unbuffered"])
+with_and_without_buffering = pytest.mark.parametrize(
+    "env", [{}, {"PYTHONUNBUFFERED": "1"}], ids=["", "unbuffered"]
+)
 
 
 def start_command(*arguments: str, stdout: int, env: Mapping[str, str]) -> "subprocess.Popen[bytes]":
@@ -29,20 +31,22 @@ def wait_for_end(process: "subprocess.Popen[bytes]") -> tuple[int, bytes]:
 
 
 @pytest.mark.full
-@ENVIRONMENTS
-@pytest.mark.parametrize("arguments", [SHORT_OUTPUT, LONG_OUTPUT])
-def test_a_command_whose_reader_has_gone_is_quiet(arguments: tuple[str, ...], env: Mapping[str, str]) -> None:
-    reader, writer = os.pipe()
-    os.close(reader)
-    process = start_command(*arguments, stdout=writer, env=env)
-    os.close(writer)
+@with_and_without_buffering
+@pytest.mark.parametrize("arguments", [SHORT_COMMAND, LONG_COMMAND])
+def test_command_is_silent_if_its_reader_has_exited(
+    arguments: tuple[str, ...], env: Mapping[str, str]
+) -> None:
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+    process = start_command(*arguments, stdout=write_end, env=env)
+    os.close(write_end)
     assert wait_for_end(process) == (141, b"")
 
 
 @pytest.mark.full
-@ENVIRONMENTS
-def test_a_command_whose_reader_leaves_in_the_middle_is_quiet(env: Mapping[str, str]) -> None:
-    process = start_command(*LONG_OUTPUT, stdout=subprocess.PIPE, env=env)
+@with_and_without_buffering
+def test_command_is_silent_if_its_reader_exits_midway(env: Mapping[str, str]) -> None:
+    process = start_command(*LONG_COMMAND, stdout=subprocess.PIPE, env=env)
     assert process.stdout is not None
     assert process.stdout.readline().startswith(b"SetaiKubun")
     process.stdout.close()
@@ -51,11 +55,9 @@ def test_a_command_whose_reader_leaves_in_the_middle_is_quiet(env: Mapping[str, 
 
 
 @pytest.mark.full
-@ENVIRONMENTS
-@pytest.mark.parametrize("arguments", [SHORT_OUTPUT, LONG_OUTPUT])
-def test_output_that_cannot_be_written_is_reported(
-    arguments: tuple[str, ...], env: Mapping[str, str]
-) -> None:
+@with_and_without_buffering
+@pytest.mark.parametrize("arguments", [SHORT_COMMAND, LONG_COMMAND])
+def test_unwritable_output_is_reported(arguments: tuple[str, ...], env: Mapping[str, str]) -> None:
     full_device = os.open("/dev/full", os.O_WRONLY)
     process = start_command(*arguments, stdout=full_device, env=env)
     os.close(full_device)
@@ -67,9 +69,9 @@ def test_output_that_cannot_be_written_is_reported(
 
 
 @pytest.mark.full
-@ENVIRONMENTS
-def test_a_disk_that_fills_up_is_reported(tmp_path: Path, env: Mapping[str, str]) -> None:
-    """The last write that fits is partial and raises no error by itself."""
+@with_and_without_buffering
+def test_full_disk_is_reported(tmp_path: Path, env: Mapping[str, str]) -> None:
+    """The last write before the disk is full is only partial and raises no error."""
     limit = 100_000
 
     def limit_file_size() -> None:
@@ -77,7 +79,7 @@ def test_a_disk_that_fills_up_is_reported(tmp_path: Path, env: Mapping[str, str]
 
     with (tmp_path / "table.csv").open("wb") as file:
         process = subprocess.run(
-            [PROGRAM, *LONG_OUTPUT],
+            [PROGRAM, *LONG_COMMAND],
             stdout=file,
             stderr=subprocess.PIPE,
             env={"PATH": os.defpath, "PYTHONDONTWRITEBYTECODE": "1", **env},
@@ -88,7 +90,7 @@ def test_a_disk_that_fills_up_is_reported(tmp_path: Path, env: Mapping[str, str]
     assert (process.returncode, process.stderr[:9]) == (74, b"anoncup: ")
 
 
-@pytest.mark.parametrize(("arguments", "status"), [(SHORT_OUTPUT, 0), (("template", "1999"), 2)])
-def test_a_command_may_be_started_without_an_output(arguments: tuple[str, ...], status: int) -> None:
+@pytest.mark.parametrize(("arguments", "status"), [(SHORT_COMMAND, 0), (("template", "1999"), 2)])
+def test_command_may_start_without_stdout(arguments: tuple[str, ...], status: int) -> None:
     line = f"exec {PROGRAM} {' '.join(arguments)} >&- 2>&-"
     assert subprocess.run(["/bin/sh", "-c", line], check=False, timeout=120).returncode == status

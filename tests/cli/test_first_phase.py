@@ -14,7 +14,7 @@ from anoncup.competition.templates import template
 from anoncup.messages import CodedMessage, Message
 from anoncup.rules.toml_text import replace_tables
 from anoncup.tables.csv_text import write_csv
-from anoncup.tracks.linkage.permutation import secret_csv
+from anoncup.tracks.linkage.permutation import write_secret
 from app.db import engine
 from app.db.models import Evaluation, State
 from tests.support import shop_contest
@@ -42,7 +42,7 @@ def require_single(rows: Any) -> Any:
 
 
 @pytest.mark.full
-def test_competitions_are_listed_for_visitors(
+def test_visitors_can_list_competitions(
     anoncup: CommandRunner, arena: Arena, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ANONCUP_URL", url + "/")
@@ -52,7 +52,7 @@ def test_competitions_are_listed_for_visitors(
     assert anoncup("competitions", "--json").json == arena.get("/competitions").json()
 
 
-def test_a_release_is_received_with_a_receipt(
+def test_submit_shows_the_receipt(
     anoncup: CommandRunner, arena: Arena, release_options: list[str | Path]
 ) -> None:
     result = anoncup("submit", "small", *release_options, "--comment", "初めて")
@@ -71,7 +71,7 @@ def test_a_release_is_received_with_a_receipt(
 
 
 @pytest.mark.full
-def test_a_receipt_as_json_is_the_services_own(
+def test_json_receipt_is_that_of_the_service(
     anoncup: CommandRunner, arena: Arena, release_options: list[str | Path]
 ) -> None:
     receipt = anoncup("submit", "small", *release_options, "--json").json
@@ -80,34 +80,37 @@ def test_a_receipt_as_json_is_the_services_own(
     assert receipt["status"] == "QUEUED"
 
 
-def test_the_service_checks_a_release_without_the_original(
+def test_check_by_the_service_needs_no_original(
     anoncup: CommandRunner, arena: Arena, folder: Path, release_options: list[str | Path]
 ) -> None:
-    good = anoncup("check", "--service", "--competition", "small", *release_options, "--json")
-    assert (good.status, good.json) == (0, {"verdict": "well-formed", "violations": [], "warnings": []})
+    valid_check = anoncup("check", "--service", "--competition", "small", *release_options, "--json")
+    assert (valid_check.status, valid_check.json) == (
+        0,
+        {"verdict": "well-formed", "violations": [], "warnings": []},
+    )
     (folder / "competition.toml").write_text(build_competition_toml("small"))
-    named = ["--service", "--competition", folder / "competition.toml"]
-    assert anoncup("check", *named, *release_options).stdout.strip() == "well-formed"
+    options = ["--service", "--competition", folder / "competition.toml"]
+    assert anoncup("check", *options, *release_options).stdout.strip() == "well-formed"
     (folder / "Y.csv").write_bytes(write_csv(arena.table.assign(income="many")))
-    bad = anoncup("check", *named, *release_options)
-    assert bad.status == 2
-    assert "Y.csv" in bad.stderr
-    assert "income, row 1: not a decimal number" in " ".join(bad.stderr.split())
-    listed = json.loads(anoncup("check", *named, *release_options, "--json").stdout)
+    invalid_check = anoncup("check", *options, *release_options)
+    assert invalid_check.status == 2
+    assert "Y.csv" in invalid_check.stderr
+    assert "income, row 1: not a decimal number" in " ".join(invalid_check.stderr.split())
+    listed = json.loads(anoncup("check", *options, *release_options, "--json").stdout)
     assert (listed["errors"][0]["file"], listed["total"]) == ("Y.csv", len(arena.table))
     half = arena.table.iloc[:10]
     (folder / "Y.csv").write_bytes(write_csv(half))
-    (folder / "s.csv").write_bytes(secret_csv(half.index.to_numpy()))
-    few = anoncup("check", *named, *release_options, "--json")
-    assert (few.status, few.json["verdict"]) == (1, "rejected")
-    assert few.json["violations"][0]["code"] == "too_few_rows"
+    (folder / "s.csv").write_bytes(write_secret(half.index.to_numpy()))
+    short_check = anoncup("check", *options, *release_options, "--json")
+    assert (short_check.status, short_check.json["verdict"]) == (1, "rejected")
+    assert short_check.json["violations"][0]["code"] == "too_few_rows"
     assert arena.get("/competitions/small/submissions", token=arena.get_team_token("red")).json() == []
     quota = arena.get("/competitions/small/quota", token=arena.get_team_token("red")).json()
     assert {cap["used"] for cap in quota["caps"]} == {0}
 
 
 @pytest.mark.full
-def test_a_check_by_a_service_that_is_away_exits_with_three(
+def test_check_exits_with_3_if_the_service_is_unreachable(
     anoncup: CommandRunner, release_options: list[str | Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(transport, "RETRY_DELAYS_S", ())
@@ -115,7 +118,7 @@ def test_a_check_by_a_service_that_is_away_exits_with_three(
     assert anoncup("check", "--service", "--competition", "small", *release_options).status == 3
 
 
-def test_waiting_shows_the_result_of_a_scored_release(
+def test_waiting_shows_the_scores_of_a_release(
     anoncup: CommandRunner, release_options: list[str | Path]
 ) -> None:
     with run_worker(score_everything):
@@ -126,12 +129,12 @@ def test_waiting_shows_the_result_of_a_scored_release(
 
 
 @pytest.mark.full
-def test_waiting_for_a_release_that_the_rules_reject_exits_with_one(
+def test_waiting_exits_with_1_for_a_rejected_release(
     anoncup: CommandRunner, arena: Arena, folder: Path, release_options: list[str | Path]
 ) -> None:
     half = arena.table.iloc[:10]
     (folder / "Y.csv").write_bytes(write_csv(half))
-    (folder / "s.csv").write_bytes(secret_csv(half.index.to_numpy()))
+    (folder / "s.csv").write_bytes(write_secret(half.index.to_numpy()))
     with run_worker(score_everything):
         result = anoncup("submit", "small", *release_options, "--wait", "--json")
     assert (result.status, result.json["status"]) == (1, "REJECTED")
@@ -144,7 +147,7 @@ def test_waiting_for_a_release_that_the_rules_reject_exits_with_one(
 
 
 @pytest.mark.full
-def test_waiting_for_a_submission_that_is_withdrawn_exits_with_two(
+def test_waiting_exits_with_2_for_a_cancelled_submission(
     anoncup: CommandRunner, arena: Arena, release_options: list[str | Path]
 ) -> None:
     def withdraw() -> None:
@@ -161,7 +164,7 @@ def test_waiting_for_a_submission_that_is_withdrawn_exits_with_two(
 
 
 @pytest.mark.full
-def test_waiting_for_a_submission_whose_scoring_failed_exits_with_seventy(
+def test_waiting_exits_with_70_if_scoring_failed(
     anoncup: CommandRunner, release_options: list[str | Path]
 ) -> None:
     stopped = threading.Event()
@@ -181,7 +184,7 @@ def test_waiting_for_a_submission_whose_scoring_failed_exits_with_seventy(
     assert (result.status, "lost" in result.stdout) == (70, True)
 
 
-def test_a_malformed_release_is_reported_with_file_row_column_and_code(
+def test_malformed_release_is_reported_with_location_and_code(
     anoncup: CommandRunner, arena: Arena, folder: Path, release_options: list[str | Path]
 ) -> None:
     text = (folder / "Y.csv").read_text().splitlines()
@@ -203,8 +206,8 @@ def test_a_malformed_release_is_reported_with_file_row_column_and_code(
     assert (error["line"], error["values"]["value"]) == (4, "x")
     assert anoncup("submissions", "small").stdout == "no submissions\n"
     assert count_attempts(arena) == 0
-    unread = anoncup("submit", "small", *release_options, "--no-check", "--json")
-    assert (unread.status, unread.stderr, unread.json["errors"]) == (
+    malformed_upload = anoncup("submit", "small", *release_options, "--no-check", "--json")
+    assert (malformed_upload.status, malformed_upload.stderr, malformed_upload.json["errors"]) == (
         2,
         result.stderr,
         json_result.json["errors"],
@@ -218,7 +221,7 @@ def count_attempts(arena: Arena) -> int:
 
 
 @pytest.mark.full
-def test_an_impossible_secret_is_reported_before_anything_is_sent(
+def test_invalid_secret_is_reported_before_sending(
     anoncup: CommandRunner, arena: Arena, folder: Path, release_options: list[str | Path]
 ) -> None:
     (folder / "s.csv").write_text("original_row\n" + "1\n" * len(arena.table))
@@ -229,7 +232,7 @@ def test_an_impossible_secret_is_reported_before_anything_is_sent(
 
 
 @pytest.mark.full
-def test_a_release_of_another_track_is_refused_before_it_is_sent(
+def test_release_of_another_track_is_refused_before_sending(
     anoncup: CommandRunner, folder: Path, release_options: list[str | Path]
 ) -> None:
     result = anoncup("submit", "small", *release_options, "--customers", folder / "Y.csv")
@@ -237,7 +240,7 @@ def test_a_release_of_another_track_is_refused_before_it_is_sent(
     assert "--customers and --transactions" in result.stderr
 
 
-def test_submissions_are_listed_and_shown_with_every_measure(
+def test_submissions_are_listed_with_all_measures(
     anoncup: CommandRunner, arena: Arena, release_options: list[str | Path]
 ) -> None:
     identifier = arena.submit("red").json()["id"]
@@ -252,7 +255,7 @@ def test_submissions_are_listed_and_shown_with_every_measure(
 
 
 @pytest.mark.full
-def test_a_withdrawn_submission_is_returned_to_the_quota(
+def test_cancelled_submission_restores_the_quota(
     anoncup: CommandRunner, arena: Arena, release_options: list[str | Path]
 ) -> None:
     identifier = anoncup("submit", "small", *release_options, "--json").json["id"]
@@ -266,7 +269,7 @@ def test_a_withdrawn_submission_is_returned_to_the_quota(
 
 
 @pytest.mark.full
-def test_finals_are_marked_and_unmarked(
+def test_finals_can_be_marked_and_unmarked(
     anoncup: CommandRunner, arena: Arena, release_options: list[str | Path]
 ) -> None:
     identifier = arena.submit("red").json()["id"]
@@ -277,16 +280,16 @@ def test_finals_are_marked_and_unmarked(
 
 
 @pytest.mark.full
-def test_an_exhausted_quota_says_when_it_is_renewed(
+def test_exhausted_quota_shows_when_it_is_renewed(
     anoncup: CommandRunner, sign_in_as: SignIn, arena: Arena, folder: Path
 ) -> None:
-    tight = Arena.create(
+    small_quota_arena = Arena.create(
         arena.client,
         slug="tight",
         file=build_competition_toml("tight", extra_toml="[limits]\nvalid_per_day = 1"),
     )
-    sign_in_as(tight.get_team_token("red"))
-    table, secret = build_noisy_release(1, tight.table)
+    sign_in_as(small_quota_arena.get_team_token("red"))
+    table, secret = build_noisy_release(1, small_quota_arena.table)
     (folder / "Y.csv").write_bytes(table)
     (folder / "s.csv").write_bytes(secret)
     arguments = ["submit", "tight", "--anonymized", folder / "Y.csv", "--secret", folder / "s.csv"]
@@ -296,7 +299,7 @@ def test_an_exhausted_quota_says_when_it_is_renewed(
     assert "again from 20" in result.stderr
 
 
-def test_the_board_is_shown_and_printed_as_csv_and_json(
+def test_board_is_printed_as_text_csv_and_json(
     anoncup: CommandRunner, arena: Arena, release_options: list[str | Path]
 ) -> None:
     arena.submit("red")
@@ -329,7 +332,7 @@ def test_the_board_is_shown_and_printed_as_csv_and_json(
     ],
     ids=" ".join,
 )
-def test_unknown_names_exit_with_two(
+def test_unknown_names_exit_with_2(
     anoncup: CommandRunner, release_options: list[str | Path], arguments: list[str]
 ) -> None:
     result = anoncup(*arguments)
@@ -338,7 +341,7 @@ def test_unknown_names_exit_with_two(
 
 
 @pytest.mark.full
-def test_the_track_of_two_files_is_served_by_the_same_commands(
+def test_commands_work_with_a_track_of_two_files(
     anoncup: CommandRunner, arena: Arena, folder: Path, sign_in_as: SignIn
 ) -> None:
     window = build_competition_toml()
@@ -353,11 +356,11 @@ def test_the_track_of_two_files_is_served_by_the_same_commands(
     }
     for name, content in contents.items():
         (folder / name).write_text(content, "utf-8")
-    sign_in_as(arena.organizer)
+    sign_in_as(arena.organizer_token)
     assert anoncup("organize", "create", "c.toml").status == 0
     result = anoncup("organize", "upload", "cup-2016", "customers.csv", "transactions.csv")
     assert (result.status, result.stderr) == (0, "")
-    sign_in_as(Arena(arena.client, arena.organizer, "cup-2016", arena.table).get_team_token("red"))
+    sign_in_as(Arena(arena.client, arena.organizer_token, "cup-2016", arena.table).get_team_token("red"))
     result = anoncup("download", "cup-2016")
     assert (folder / "cup-2016" / "transactions.csv").read_text() == shop_contest.TRANSACTIONS
     arguments = ["submit", "cup-2016", "--customers", "M.csv", "--transactions", "T.csv", "--secret", "s.csv"]

@@ -43,16 +43,16 @@ def list_loaded_modules(*arguments: str) -> set[str]:
     [["--help"], ["score", "--help"], ["threshold", "--help"], ["serve", "--help"], ["organize", "--help"]],
     ids=" ".join,
 )
-def test_help_loads_neither_the_scoring_nor_the_server_nor_the_network(arguments: list[str]) -> None:
+def test_help_imports_no_scoring_server_or_network_modules(arguments: list[str]) -> None:
     assert list_loaded_modules(*arguments) & (HEAVY_MODULES | {"httpx2"}) == set()
 
 
-def test_a_remote_command_loads_neither_the_scoring_nor_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_remote_command_imports_no_scoring_or_server_modules(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANONCUP_URL", "http://127.0.0.1:1")
     loaded = list_loaded_modules("competitions")
     assert "httpx2" in loaded
     assert loaded & HEAVY_MODULES == set()
 
 
-def test_a_template_is_printed_without_the_scoring() -> None:
+def test_template_imports_no_scoring_modules() -> None:
     assert list_loaded_modules("template", "2015") & HEAVY_MODULES == set()

@@ -12,7 +12,7 @@ from anoncup.plugins import TRACKS
 from anoncup.rules.toml_text import replace_tables
 from tests.support.release_files import (
     COMPETITION,
-    FILES,
+    INPUT_NAMES,
     ORIGINAL,
     RELEASE,
     SECRET,
@@ -29,7 +29,7 @@ TRACK = TRACKS["microdata"]
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A folder with the files of one submission."""
-    texts = dict(zip(FILES, (COMPETITION, ORIGINAL, RELEASE, SECRET), strict=True))
+    texts = dict(zip(INPUT_NAMES, (COMPETITION, ORIGINAL, RELEASE, SECRET), strict=True))
     for name, text in texts.items():
         build_path(tmp_path, name).write_bytes(text.encode())
     return tmp_path
@@ -44,7 +44,7 @@ def replace_text(folder: Path, name: str, old: str, new: str) -> None:
 # Output
 
 
-def test_scales_are_written_into_the_file_and_nothing_else_changes(folder: Path) -> None:
+def test_scales_command_changes_only_the_scales(folder: Path) -> None:
     completed = run_program("scales", *build_options(folder, "competition", "original"), cwd=folder)
     assert (completed.returncode, completed.stderr) == (0, "")
     rules, original_rules = parse_competition(completed.stdout), parse_competition(COMPETITION)
@@ -56,14 +56,14 @@ def test_scales_are_written_into_the_file_and_nothing_else_changes(folder: Path)
     assert "# the end" in completed.stdout
 
 
-def test_a_score_does_not_depend_on_whether_its_scales_were_written_before(folder: Path) -> None:
+def test_score_is_the_same_with_and_without_stored_scales(folder: Path) -> None:
     scores_before = compute_scores(folder)
     scaled_file = run_program("scales", *build_options(folder, "competition", "original"), cwd=folder).stdout
     build_path(folder, "competition").write_text(scaled_file, "utf-8")
     assert compute_scores(folder) == scores_before
 
 
-def test_an_accepted_release_is_shown_to_people(folder: Path) -> None:
+def test_accepted_release_is_printed_as_text(folder: Path) -> None:
     completed = run_score(folder)
     assert (completed.returncode, completed.stderr) == (0, "")
     assert completed.stdout.startswith("accepted\n")
@@ -72,7 +72,7 @@ def test_an_accepted_release_is_shown_to_people(folder: Path) -> None:
     assert "\x1b" not in completed.stdout
 
 
-def test_reidentified_individuals_are_written_and_summarized(folder: Path) -> None:
+def test_reidentified_individuals_are_written_with_a_summary(folder: Path) -> None:
     completed = run_score(folder, "--fallen", "fallen.csv")
     assert (completed.returncode, completed.stderr) == (0, "")
     lines = (folder / "fallen.csv").read_text("utf-8").splitlines()
@@ -97,7 +97,7 @@ def test_reidentified_individuals_are_written_and_summarized(folder: Path) -> No
     }
 
 
-def test_a_track_without_individuals_writes_no_reidentified(tmp_path: Path) -> None:
+def test_reidentified_individuals_need_a_track_with_individuals(tmp_path: Path) -> None:
     contest = tmp_path / "competition.toml"
     contest.write_text(template("membership"), "utf-8")
     run_program("generate", ".", "--track", "membership", "--rows", "20", cwd=tmp_path)
@@ -115,7 +115,7 @@ def test_a_track_without_individuals_writes_no_reidentified(tmp_path: Path) -> N
     assert not (tmp_path / "fallen.csv").exists()
 
 
-def test_an_accepted_release_is_printed_as_json(folder: Path) -> None:
+def test_accepted_release_is_printed_as_json(folder: Path) -> None:
     completed = run_score(folder, "--json")
     assert (completed.returncode, completed.stderr) == (0, "")
     content = json.loads(completed.stdout)
@@ -137,20 +137,20 @@ def test_an_accepted_release_is_printed_as_json(folder: Path) -> None:
     assert content["overall"] == pytest.approx((content["utility"] + content["security"]) / 2)
 
 
-def test_the_json_is_strict_and_plain_ascii(folder: Path) -> None:
+def test_json_output_is_strict_and_ascii(folder: Path) -> None:
     replace_text(folder, "anonymized", "m,30,200,20", "m,30.0,200,20")
     printed = run_score(folder, "--json").stdout
     assert printed.isascii()
     assert not any(word in printed for word in ("NaN", "Infinity"))
 
 
-def test_a_secret_of_the_other_direction_gives_the_same_result(folder: Path) -> None:
+def test_inverse_secret_gives_the_same_result(folder: Path) -> None:
     scores_before = compute_scores(folder)
     build_path(folder, "secret").write_text("anonymized_row\n2\n1\n6\n3\n5\n4\n")
     assert compute_scores(folder) == scores_before
 
 
-def test_a_run_leaves_nothing_in_the_folder(folder: Path) -> None:
+def test_score_leaves_no_files_in_the_folder(folder: Path) -> None:
     paths_before = sorted(folder.rglob("*"))
     run_score(folder)
     assert sorted(folder.rglob("*")) == paths_before
@@ -159,7 +159,7 @@ def test_a_run_leaves_nothing_in_the_folder(folder: Path) -> None:
 # Warnings
 
 
-def test_a_release_spelled_anew_is_accepted_with_a_warning(folder: Path) -> None:
+def test_rewritten_release_is_accepted_with_a_warning(folder: Path) -> None:
     replace_text(folder, "anonymized", "m,30,200,20", "m,30.0,200,20")
     completed = run_score(folder, "--json")
     content = json.loads(completed.stdout)
@@ -169,29 +169,27 @@ def test_a_release_spelled_anew_is_accepted_with_a_warning(folder: Path) -> None
     assert content["warnings"][0]["message"].startswith("年齢[/b]: ")
 
 
-@pytest.mark.parametrize("shuffled", [False, True])
-def test_rows_in_their_original_order_are_warned_of_unless_the_service_shuffles_them(
-    folder: Path, shuffled: bool
-) -> None:
-    publication = f"[publication]\nshuffle_targets = {str(shuffled).lower()}"
+@pytest.mark.parametrize("is_shuffled", [False, True])
+def test_rows_in_original_order_are_warned_about_unless_shuffled(folder: Path, is_shuffled: bool) -> None:
+    publication = f"[publication]\nshuffle_targets = {str(is_shuffled).lower()}"
     text = build_path(folder, "competition").read_text("utf-8")
     build_path(folder, "competition").write_text(replace_tables(text, "publication", publication), "utf-8")
     build_path(folder, "anonymized").write_bytes(build_path(folder, "original").read_bytes())
     build_path(folder, "secret").write_text("original_row\n" + "".join(f"{row}\n" for row in range(1, 7)))
-    expected = [] if shuffled else ["rows_in_original_order"]
-    check_result = run_program("check", *build_options(folder, *FILES), "--json", cwd=folder)
+    expected = [] if is_shuffled else ["rows_in_original_order"]
+    check_result = run_program("check", *build_options(folder, *INPUT_NAMES), "--json", cwd=folder)
     for completed in (run_score(folder, "--json"), check_result):
         assert [entry["code"] for entry in json.loads(completed.stdout)["warnings"]] == expected
 
 
-def test_a_warning_about_a_column_with_brackets_is_shown_whole(folder: Path) -> None:
+def test_warning_shows_column_names_with_brackets(folder: Path) -> None:
     replace_text(folder, "anonymized", "m,30,200,20", "m,30.0,200,20")
     completed = run_score(folder)
     assert completed.returncode == 0
     assert "  respelled: 年齢[/b]: some numbers are spelled differently" in completed.stdout
 
 
-def test_files_in_shift_jis_are_read_with_a_warning_each(folder: Path) -> None:
+def test_shift_jis_files_are_read_with_warnings(folder: Path) -> None:
     scores_before = compute_scores(folder)
     for name, text in (("original", ORIGINAL), ("anonymized", RELEASE)):
         build_path(folder, name).write_bytes(text.encode("cp932"))
@@ -204,7 +202,7 @@ def test_files_in_shift_jis_are_read_with_a_warning_each(folder: Path) -> None:
 # Exit status 1: the release breaks the contest's rules
 
 
-def test_too_few_rows_and_too_much_change_exit_with_one_and_all_measures(folder: Path) -> None:
+def test_rejected_release_exits_with_1_and_shows_all_measures(folder: Path) -> None:
     rows = RELEASE.splitlines()[:3]
     build_path(folder, "anonymized").write_text("\n".join(rows), "utf-8")
     build_path(folder, "secret").write_text("original_row\n2\n1\n")
@@ -218,7 +216,7 @@ def test_too_few_rows_and_too_much_change_exit_with_one_and_all_measures(folder:
     assert list(content["attackers"]) == list(TRACK.attackers)
 
 
-def test_a_rejected_release_is_shown_with_its_reason(folder: Path) -> None:
+def test_rejected_release_shows_the_reason(folder: Path) -> None:
     replace_text(folder, "competition", "threshold = 0.2", "threshold = 0.0001")
     completed = run_score(folder)
     assert (completed.returncode, completed.stderr) == (1, "")
@@ -230,14 +228,14 @@ def test_a_rejected_release_is_shown_with_its_reason(folder: Path) -> None:
 
 @pytest.mark.parametrize("command", ["check", "score"])
 @pytest.mark.parametrize("name", ["anonymized", "secret"])
-def test_a_file_that_the_service_would_not_take_is_refused(folder: Path, command: str, name: str) -> None:
+def test_file_above_the_size_limit_is_refused(folder: Path, command: str, name: str) -> None:
     replace_text(folder, "competition", "# the end", "[limits]\nfile_mb = 1")
     content = build_path(folder, name).read_bytes()
     fill = content.rjust if name == "secret" else content.ljust
     build_path(folder, name).write_bytes(fill(2**20, b" " if name == "secret" else b"\n"))
-    assert run_program(command, *build_options(folder, *FILES), cwd=folder).returncode == 0
+    assert run_program(command, *build_options(folder, *INPUT_NAMES), cwd=folder).returncode == 0
     build_path(folder, name).write_bytes(fill(2**20 + 1, b" " if name == "secret" else b"\n"))
-    completed = run_program(command, *build_options(folder, *FILES), "--json", cwd=folder)
+    completed = run_program(command, *build_options(folder, *INPUT_NAMES), "--json", cwd=folder)
     sentence = f"{name}.csv is larger than 1 MB"
     assert (completed.returncode, completed.stderr) == (2, f"anoncup: {sentence}\n")
     values = {"file": f"{name}.csv", "most_mb": 1}
@@ -262,7 +260,7 @@ def test_a_file_that_the_service_would_not_take_is_refused(folder: Path, command
         ("secret", "4\n", "7\n", "secret.csv, row 3: out_of_range: "),
     ],
 )
-def test_a_malformed_file_is_named_with_row_and_code(
+def test_malformed_file_is_reported_with_row_and_code(
     folder: Path, name: str, old: str, new: str, message: str
 ) -> None:
     replace_text(folder, name, old, new)
@@ -284,9 +282,9 @@ def test_a_malformed_file_is_named_with_row_and_code(
 
 
 @pytest.mark.parametrize("command", ["check", "score", "attack", "threshold"])
-def test_every_command_reports_problems_as_json_on_request(folder: Path, command: str) -> None:
+def test_every_command_can_report_problems_as_json(folder: Path, command: str) -> None:
     name = "original" if command == "threshold" else "anonymized"
-    files = FILES[:2] if command == "threshold" else FILES
+    files = INPUT_NAMES[:2] if command == "threshold" else INPUT_NAMES
     replace_text(folder, name, ",rent", ",Rent")
     completed = run_program(command, *build_options(folder, *files), "--json", cwd=folder)
     assert (completed.returncode, json.loads(completed.stdout)["code"]) == (2, "malformed_upload")
@@ -294,7 +292,7 @@ def test_every_command_reports_problems_as_json_on_request(folder: Path, command
     assert (plain.returncode, plain.stdout, plain.stderr) == (2, "", completed.stderr)
 
 
-def test_every_problem_of_a_file_has_its_line(folder: Path) -> None:
+def test_every_problem_is_printed_on_its_own_line(folder: Path) -> None:
     replace_text(folder, "original", "200,20", "one,two")
     completed = run_score(folder)
     assert completed.returncode == 2
@@ -314,7 +312,7 @@ def test_every_problem_of_a_file_has_its_line(folder: Path) -> None:
         ("[excessive]", "[excessive", "not valid TOML"),
     ],
 )
-def test_a_wrong_competition_file_is_explained(folder: Path, old: str, new: str, message: str) -> None:
+def test_invalid_competition_file_is_explained(folder: Path, old: str, new: str, message: str) -> None:
     replace_text(folder, "competition", old, new)
     completed = run_score(folder, "--json")
     assert completed.returncode == 2
@@ -322,7 +320,7 @@ def test_a_wrong_competition_file_is_explained(folder: Path, old: str, new: str,
     assert message in json.loads(completed.stdout)["detail"]
 
 
-def test_a_competition_file_that_is_no_text_is_explained(folder: Path) -> None:
+def test_binary_competition_file_is_explained(folder: Path) -> None:
     build_path(folder, "competition").write_bytes(b"\xff\xfe")
     completed = run_program("scales", *build_options(folder, "competition", "original"), cwd=folder)
     assert (completed.returncode, completed.stdout) == (2, "")
@@ -345,21 +343,21 @@ def test_a_competition_file_that_is_no_text_is_explained(folder: Path) -> None:
     ],
     ids=" ".join,
 )
-def test_wrong_use_exits_with_two(tmp_path: Path, arguments: list[str]) -> None:
+def test_wrong_usage_exits_with_2(tmp_path: Path, arguments: list[str]) -> None:
     completed = run_program(*arguments, cwd=tmp_path)
     assert (completed.returncode, completed.stdout) == (2, "")
     assert completed.stderr
 
 
-def test_help_is_there_for_every_local_command(tmp_path: Path) -> None:
+def test_every_local_command_has_help(tmp_path: Path) -> None:
     for command in ("template", "scales", "score", "generate"):
         assert run_program(command, "--help", cwd=tmp_path).returncode == 0
 
 
-def test_the_module_runs_as_the_command_does(folder: Path) -> None:
+def test_module_runs_like_the_command(folder: Path) -> None:
     code = "import sys; from anoncup.cli.main import main; sys.argv[0] = 'anoncup'; main()"
     python = Path(sys.executable).name
     completed = run_program(
-        "-c", code, "score", *build_options(folder, *FILES), "--json", cwd=folder, program=python
+        "-c", code, "score", *build_options(folder, *INPUT_NAMES), "--json", cwd=folder, program=python
     )
     assert (completed.returncode, json.loads(completed.stdout)) == (0, compute_scores(folder))

@@ -28,7 +28,7 @@ def sign_in(anoncup: CommandRunner, arena: Arena, url: str) -> None:
     assert (result.status, result.stderr) == (0, "")
 
 
-def test_only_the_owner_can_read_the_token(
+def test_only_the_owner_can_read_the_credentials_file(
     anoncup: CommandRunner, arena: Arena, url: str, folder: Path
 ) -> None:
     sign_in(anoncup, arena, url)
@@ -40,7 +40,7 @@ def test_only_the_owner_can_read_the_token(
     assert [path.name for path in credentials_path(folder).parent.iterdir()] == ["credentials.json"]
 
 
-def test_signing_in_again_leaves_the_file_private_even_where_it_was_not(
+def test_signing_in_again_makes_the_file_private(
     anoncup: CommandRunner, arena: Arena, url: str, folder: Path
 ) -> None:
     credentials_path(folder).parent.mkdir(parents=True)
@@ -50,13 +50,13 @@ def test_signing_in_again_leaves_the_file_private_even_where_it_was_not(
     assert stat.S_IMODE(credentials_path(folder).stat().st_mode) == 0o600
 
 
-def test_later_commands_act_for_who_signed_in(anoncup: CommandRunner, arena: Arena, url: str) -> None:
+def test_later_commands_use_the_stored_token(anoncup: CommandRunner, arena: Arena, url: str) -> None:
     sign_in(anoncup, arena, url)
     assert anoncup("whoami").stdout == f"{member_name(arena)} at {url}\n"
     assert anoncup("submissions", "small", "--json").json == []
 
 
-def test_a_token_from_standard_input_is_kept_once_the_service_knows_it(
+def test_token_from_stdin_is_stored_if_the_service_accepts_it(
     anoncup: CommandRunner, arena: Arena, url: str, folder: Path
 ) -> None:
     wrong = anoncup("login", "--url", url, "--token-stdin", typed="anoncup_nonsense\n")
@@ -66,14 +66,14 @@ def test_a_token_from_standard_input_is_kept_once_the_service_knows_it(
     assert arena.get_team_token("red") not in result.stdout + result.stderr
 
 
-def test_a_wrong_password_keeps_nothing(anoncup: CommandRunner, arena: Arena, url: str, folder: Path) -> None:
+def test_wrong_password_stores_nothing(anoncup: CommandRunner, arena: Arena, url: str, folder: Path) -> None:
     result = anoncup("login", "--url", url, "--name", member_name(arena), "--password-stdin", typed="wrong\n")
     assert (result.status, result.stdout) == (2, "")
     assert "name or password is wrong" in result.stderr
     assert not credentials_path(folder).exists()
 
 
-def test_signing_out_ends_the_token_and_forgets_it(
+def test_signing_out_revokes_and_forgets_the_token(
     anoncup: CommandRunner, arena: Arena, url: str, folder: Path
 ) -> None:
     sign_in(anoncup, arena, url)
@@ -84,7 +84,7 @@ def test_signing_out_ends_the_token_and_forgets_it(
     assert anoncup("logout").stdout == "not signed in\n"
 
 
-def test_signing_out_also_forgets_a_token_that_has_ended(
+def test_signing_out_forgets_an_expired_token(
     anoncup: CommandRunner, arena: Arena, url: str, folder: Path
 ) -> None:
     sign_in(anoncup, arena, url)
@@ -96,7 +96,7 @@ def test_signing_out_also_forgets_a_token_that_has_ended(
     assert not credentials_path(folder).exists()
 
 
-def test_an_expired_token_asks_for_a_new_login(
+def test_expired_token_prompts_for_a_new_login(
     anoncup: CommandRunner, arena: Arena, url: str, folder: Path
 ) -> None:
     credentials_path(folder).parent.mkdir(parents=True)
@@ -106,7 +106,7 @@ def test_an_expired_token_asks_for_a_new_login(
     assert "run anoncup login" in result.stderr
 
 
-def test_the_environment_wins_over_the_file(
+def test_environment_overrides_the_credentials_file(
     anoncup: CommandRunner, arena: Arena, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sign_in(anoncup, arena, url)
@@ -114,7 +114,7 @@ def test_the_environment_wins_over_the_file(
     assert anoncup("whoami").stdout.startswith(member_name(arena, "blue"))
 
 
-def test_a_token_is_not_sent_to_another_service(
+def test_token_is_not_sent_to_another_service(
     anoncup: CommandRunner, arena: Arena, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sign_in(anoncup, arena, url)
@@ -124,20 +124,20 @@ def test_a_token_is_not_sent_to_another_service(
     assert anoncup("competitions", "--json").json[0]["slug"] == "small"
 
 
-def test_a_command_without_a_service_is_refused(anoncup: CommandRunner) -> None:
+def test_command_without_a_service_is_refused(anoncup: CommandRunner) -> None:
     result = anoncup("competitions")
     assert (result.status, result.stdout) == (2, "")
     assert "ANONCUP_URL" in result.stderr
 
 
 @pytest.mark.parametrize("address", ["cup.example.org", "ftp://cup", "http://", "http://a:99999", "http://["])
-def test_what_is_no_address_is_refused(anoncup: CommandRunner, address: str) -> None:
+def test_invalid_address_is_refused(anoncup: CommandRunner, address: str) -> None:
     result = anoncup("login", "--url", address, "--token-stdin", typed="x\n")
     assert (result.status, result.stdout) == (2, "")
     assert "is not an address" in result.stderr
 
 
-def test_a_new_team_signs_up_invites_a_member_and_is_signed_in(
+def test_new_team_signs_up_and_invites_a_member(
     anoncup: CommandRunner, arena: Arena, url: str, folder: Path
 ) -> None:
     code = arena.post("/competitions/small/invites", json={}).json()["code"]
@@ -153,9 +153,7 @@ def test_a_new_team_signs_up_invites_a_member_and_is_signed_in(
     assert set(anoncup("team", "small").stdout.splitlines()) == {'雪,"うさぎ"', "  花子", "  太郎"}
 
 
-def test_somebody_with_an_account_joins_one_more_competition(
-    anoncup: CommandRunner, arena: Arena, url: str
-) -> None:
+def test_existing_user_joins_another_competition(anoncup: CommandRunner, arena: Arena, url: str) -> None:
     other_arena = Arena.create(arena.client, slug="other")
     code = other_arena.post("/competitions/other/invites", json={}).json()["code"]
     sign_in(anoncup, arena, url)

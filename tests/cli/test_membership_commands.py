@@ -36,7 +36,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return work_folder
 
 
-def test_a_score_is_that_of_the_rules(folder: Path) -> None:
+def test_score_matches_the_rules(folder: Path) -> None:
     completed = run_program(
         "score",
         *CONTEST_OPTIONS,
@@ -61,7 +61,7 @@ def test_a_score_is_that_of_the_rules(folder: Path) -> None:
     assert {name: scores[name] for name in expected} == json.loads(json.dumps(expected))
 
 
-def test_every_attackers_guess_can_be_sent(folder: Path) -> None:
+def test_guesses_of_every_attacker_can_be_sent(folder: Path) -> None:
     rules, sizes = parse_competition(template("membership")), {"originals": 60, "rows": 30}
     context = ReleaseContext(rules, sizes, lambda: pytest.fail("sizes say enough"))
     for name in TRACK.attackers:
@@ -69,7 +69,7 @@ def test_every_attackers_guess_can_be_sent(folder: Path) -> None:
         assert ((scores >= 0) & (scores <= 1)).all()
 
 
-def test_a_teams_own_file_is_what_a_method_takes(folder: Path) -> None:
+def test_own_file_of_a_team_is_the_input_of_methods(folder: Path) -> None:
     arguments = (*CONTEST_OPTIONS, "--secret", "mine/members.csv", "--method", "copy", "--into", "copied")
     completed = run_program("anonymize", *arguments, cwd=folder)
     assert (completed.returncode, completed.stdout) == (0, "wrote released.csv into copied\n")
@@ -79,7 +79,7 @@ def test_a_teams_own_file_is_what_a_method_takes(folder: Path) -> None:
     assert np.array_equal(members[0].split(",")[1:], released[0].split(","))
 
 
-def test_several_files_need_a_folder(folder: Path) -> None:
+def test_several_output_files_need_a_folder(folder: Path) -> None:
     completed = run_program("generate", "--track", "membership", cwd=folder)
     assert (completed.returncode, completed.stdout) == (2, "")
     assert "name a folder for candidates.csv, background.csv" in completed.stderr

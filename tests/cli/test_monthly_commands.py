@@ -54,7 +54,7 @@ def run_json(folder: Path, *arguments: str) -> Any:
     return json.loads(run_command(folder, *arguments, "--json"))
 
 
-def test_the_example_data_name_their_source(tmp_path: Path) -> None:
+def test_example_data_states_its_source(tmp_path: Path) -> None:
     assert "Online Retail. UCI Machine Learning Repository, CC BY 4.0" in run_command(
         tmp_path, "generate", "data", "--track", "monthly"
     )
@@ -65,7 +65,7 @@ def test_the_example_data_name_their_source(tmp_path: Path) -> None:
     assert "Online Retail" not in run_command(tmp_path, "generate", "table", "--rows", "9")
 
 
-def test_a_release_is_checked_and_scored(folder: Path) -> None:
+def test_release_is_checked_and_scored(folder: Path) -> None:
     assert (
         run_json(folder, "check", *COMPETITION_OPTIONS, *ORIGINAL_OPTIONS, *RELEASE_OPTIONS, *SECRET_OPTIONS)[
             "verdict"
@@ -80,7 +80,7 @@ def test_a_release_is_checked_and_scored(folder: Path) -> None:
     assert all(set(entry["details"]) == set(QUESTIONS) for entry in verdict["attackers"].values())
 
 
-def test_without_a_table_of_knowledge_the_files_are_checked_and_nothing_is_scored(folder: Path) -> None:
+def test_without_knowledge_tables_files_are_checked_but_not_scored(folder: Path) -> None:
     options = [option for option in ORIGINAL_OPTIONS if "knowledge_50" not in option]
     assert (
         run_json(folder, "check", *COMPETITION_OPTIONS, *options, *RELEASE_OPTIONS, *SECRET_OPTIONS)[
@@ -95,7 +95,7 @@ def test_without_a_table_of_knowledge_the_files_are_checked_and_nothing_is_score
     assert "knowledge_25" not in message
 
 
-def test_a_target_in_any_order_is_attacked_with_a_guess_for_each_question(folder: Path) -> None:
+def test_target_in_any_order_is_attacked_for_each_question(folder: Path) -> None:
     head, *lines = (folder / "own" / "transactions.csv").read_text().splitlines()
     kept_lines = [line for line in lines if not line.startswith("DEL,")]
     random.Random(1).shuffle(kept_lines)
@@ -117,7 +117,7 @@ def test_a_target_in_any_order_is_attacked_with_a_guess_for_each_question(folder
         assert (header, len(guesses)) == (read_secret(folder).splitlines()[0], 8)
 
 
-def test_the_attackers_rates_are_those_of_a_score(folder: Path) -> None:
+def test_attack_rates_equal_those_of_a_score(folder: Path) -> None:
     rates = run_json(
         folder, "attack", *COMPETITION_OPTIONS, *ORIGINAL_OPTIONS, *RELEASE_OPTIONS, *SECRET_OPTIONS
     )
@@ -133,7 +133,7 @@ def read_secret(folder: Path) -> str:
     return (folder / "own" / "secret.csv").read_text()
 
 
-def test_a_release_and_its_target_get_the_same_guesses_whatever_is_deleted(folder: Path) -> None:
+def test_release_and_target_get_the_same_guesses(folder: Path) -> None:
     rules = parse_competition(template(2017))
     files = {name: (folder / "data" / f"{name}.csv").read_bytes() for name in TRACK.original_file_names}
     original, _ = TRACK.parse_original(files, rules)

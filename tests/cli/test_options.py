@@ -18,7 +18,7 @@ from anoncup.tracks.model import Allocation
 pytestmark = pytest.mark.full
 
 
-def test_every_file_of_every_tracks_release_has_an_option() -> None:
+def test_every_release_file_has_an_option() -> None:
     command = typer.main.get_group(app).commands["submit"]
     options = {option for parameter in command.params for option in parameter.opts}
     assert {
@@ -29,7 +29,7 @@ def test_every_file_of_every_tracks_release_has_an_option() -> None:
 
 
 @pytest.mark.parametrize("command", ["check", "score", "attack", "anonymize", "threshold"])
-def test_the_help_of_original_names_the_files_of_every_track(command: str) -> None:
+def test_help_of_original_lists_the_files_of_every_track(command: str) -> None:
     options = {parameter.name: parameter for parameter in typer.main.get_group(app).commands[command].params}
     help_text = getattr(options["original"], "help", "")
     assert [
@@ -37,7 +37,7 @@ def test_the_help_of_original_names_the_files_of_every_track(command: str) -> No
     ] == []
 
 
-def test_the_help_of_a_release_says_what_each_track_expects() -> None:
+def test_help_of_release_options_describes_each_track() -> None:
     options = {parameter.name: parameter for parameter in typer.main.get_group(app).commands["submit"].params}
     assert getattr(options["transactions_file"], "help", "") == (
         "transactions: the anonymized purchases; "
@@ -59,7 +59,7 @@ def run_with_options(*arguments: str | Path) -> tuple[int, list[ReleasePaths]]:
     return (0 if result.exception is None else 2), releases
 
 
-def test_a_command_gets_only_the_files_that_were_given(tmp_path: Path) -> None:
+def test_command_receives_only_the_given_files(tmp_path: Path) -> None:
     (tmp_path / "m.csv").write_text("x\n")
     assert run_with_options("--transactions", tmp_path / "m.csv") == (
         0,
@@ -67,7 +67,7 @@ def test_a_command_gets_only_the_files_that_were_given(tmp_path: Path) -> None:
     )
 
 
-def test_a_file_may_be_given_by_name(
+def test_files_can_be_given_as_name_and_path(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "m=1.csv").write_text("x\n")
@@ -79,7 +79,7 @@ def test_a_file_may_be_given_by_name(
     assert run_with_options("--file", f"moves={path}", "--file", f"moves={path}") == (2, [])
 
 
-def test_a_release_is_all_files_of_one_track_with_its_secret(tmp_path: Path) -> None:
+def test_release_needs_all_files_of_one_track_and_a_secret(tmp_path: Path) -> None:
     (tmp_path / "m.csv").write_text("m\n")
     (tmp_path / "s.csv").write_text("s\n")
     file, secret = tmp_path / "m.csv", tmp_path / "s.csv"
@@ -94,7 +94,7 @@ def test_a_release_is_all_files_of_one_track_with_its_secret(tmp_path: Path) -> 
     )  # only the service knows this track
 
 
-def test_no_secret_is_sent_to_a_service_that_allocates_the_answer(
+def test_no_secret_is_sent_if_the_service_allocates_the_answer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "m.csv").write_text("m\n")
@@ -109,7 +109,7 @@ def test_no_secret_is_sent_to_a_service_that_allocates_the_answer(
     assert read_release_files({"moves": file}, None) == ({"moves": b"m\n"}, None)
 
 
-def test_an_original_is_given_in_order_and_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_original_files_are_given_by_order_or_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name in ("m.csv", "t.csv", "k.csv", "known=k.csv"):
         Path(name).write_text("x\n")

@@ -37,14 +37,14 @@ def contest(client: TestClient, sign_in_as: SignIn) -> Contest:
     opened_contest = Contest.create(client)
     opened_contest.submit("red")
     opened_contest.submit("ブルー/2")
-    sign_in_as(opened_contest.arena.organizer)
+    sign_in_as(opened_contest.arena.organizer_token)
     return opened_contest
 
 
-def test_a_competition_is_made_of_a_file_and_its_data(
+def test_competition_is_created_from_a_file_and_data(
     anoncup: CommandRunner, arena: Arena, sign_in_as: SignIn, folder: Path
 ) -> None:
-    sign_in_as(arena.organizer)
+    sign_in_as(arena.organizer_token)
     (folder / "c.toml").write_text(build_competition_toml("made"), "utf-8")
     (folder / "X.csv").write_bytes(write_csv(arena.table))
     assert anoncup("organize", "create", "c.toml").status == 0
@@ -57,10 +57,10 @@ def test_a_competition_is_made_of_a_file_and_its_data(
     assert "threshold = 0.3" in arena.get("/competitions/made/competition.toml").text
 
 
-def test_a_wrong_file_makes_no_competition(
+def test_invalid_file_creates_no_competition(
     anoncup: CommandRunner, arena: Arena, sign_in_as: SignIn, folder: Path
 ) -> None:
-    sign_in_as(arena.organizer)
+    sign_in_as(arena.organizer_token)
     for content in (b"slug = [", b"\xff\xfe", build_competition_toml("made").replace("0.2", "-1").encode()):
         (folder / "c.toml").write_bytes(content)
         result = anoncup("organize", "create", "c.toml")
@@ -69,7 +69,7 @@ def test_a_wrong_file_makes_no_competition(
     assert arena.get("/competitions/made").status_code == 404
 
 
-def test_a_team_may_not_organize(anoncup: CommandRunner, arena: Arena, sign_in_as: SignIn) -> None:
+def test_team_member_cannot_organize(anoncup: CommandRunner, arena: Arena, sign_in_as: SignIn) -> None:
     sign_in_as(arena.get_team_token("red"))
     for arguments in (["invites"], ["teams"], ["extend"], ["pause"], ["grant"]):
         more = {
@@ -81,7 +81,7 @@ def test_a_team_may_not_organize(anoncup: CommandRunner, arena: Arena, sign_in_a
         assert (result.status, result.stdout) == (2, "")
 
 
-def test_an_invite_lets_as_many_teams_in_as_it_says(
+def test_invite_admits_the_given_number_of_teams(
     anoncup: CommandRunner, contest: Contest, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     code = anoncup("organize", "invites", "small", "--uses", "2").stdout.strip()
@@ -93,7 +93,7 @@ def test_an_invite_lets_as_many_teams_in_as_it_says(
     assert statuses == [0, 0, 2]
 
 
-def test_a_phase_is_extended_paused_and_resumed(anoncup: CommandRunner, contest: Contest) -> None:
+def test_phase_is_extended_paused_and_resumed(anoncup: CommandRunner, contest: Contest) -> None:
     new_end = (datetime.now(UTC) + timedelta(days=1, hours=5)).replace(microsecond=0)
     arguments = ["organize", "extend", "small", "anonymization", "--until", new_end.isoformat()]
     phases_before = {
@@ -109,9 +109,7 @@ def test_a_phase_is_extended_paused_and_resumed(anoncup: CommandRunner, contest:
     assert "anonymization" in anoncup("organize", "phases", "small").stdout
 
 
-def test_what_cannot_be_undone_asks_for_the_password_and_takes_it_from_standard_input(
-    anoncup: CommandRunner, contest: Contest
-) -> None:
+def test_irreversible_commands_read_the_password_from_stdin(anoncup: CommandRunner, contest: Contest) -> None:
     identifier = next(iter(contest.secrets))
     new_end = (datetime.now(UTC) + timedelta(hours=5)).isoformat()
     file = Path("nearer.toml")
@@ -129,8 +127,8 @@ def test_what_cannot_be_undone_asks_for_the_password_and_takes_it_from_standard_
         if arguments[0] == "invites":
             contest.move_phases(anonymization=(-3, -2))
         audit_before = contest.arena.get("/competitions/small/audit").json()
-        unasked = anoncup("organize", *arguments)
-        assert (unasked.status, "--password-stdin" in unasked.stderr) == (2, True)
+        unconfirmed = anoncup("organize", *arguments)
+        assert (unconfirmed.status, "--password-stdin" in unconfirmed.stderr) == (2, True)
         wrong = anoncup("organize", *arguments, "--password-stdin", typed="wrong\n")
         assert (wrong.status, "wrong_password" in wrong.stderr) == (2, True)
         assert contest.arena.get("/competitions/small/audit").json() == audit_before
@@ -139,12 +137,12 @@ def test_what_cannot_be_undone_asks_for_the_password_and_takes_it_from_standard_
         assert contest.arena.get("/competitions/small/audit").json() != audit_before
 
 
-def test_an_invalid_time_changes_nothing(anoncup: CommandRunner, contest: Contest) -> None:
+def test_invalid_time_changes_nothing(anoncup: CommandRunner, contest: Contest) -> None:
     result = anoncup("organize", "extend", "small", "anonymization", "--until", "tomorrow")
     assert (result.status, "'tomorrow' is no time" in result.stderr) == (2, True)
 
 
-def test_a_team_is_given_more_by_its_name(anoncup: CommandRunner, contest: Contest) -> None:
+def test_quota_is_granted_by_team_name(anoncup: CommandRunner, contest: Contest) -> None:
     result = anoncup("organize", "grant", "small", "ブルー/2", "valid_total", "5")
     assert (result.status, result.stderr) == (0, "")
     token = contest.arena.get_team_token("ブルー/2")
@@ -154,7 +152,7 @@ def test_a_team_is_given_more_by_its_name(anoncup: CommandRunner, contest: Conte
     assert anoncup("organize", "grant", "small", "red", "everything", "5").status == 2
 
 
-def test_submissions_and_teams_are_disqualified_and_reinstated(
+def test_submissions_and_teams_can_be_disqualified_and_reinstated(
     anoncup: CommandRunner, contest: Contest
 ) -> None:
     identifier = next(iter(contest.secrets))
@@ -173,7 +171,7 @@ def test_submissions_and_teams_are_disqualified_and_reinstated(
     assert anoncup("organize", "disqualify", "--team", "red").status == 2
 
 
-def test_a_submission_that_failed_is_scored_again(anoncup: CommandRunner, contest: Contest) -> None:
+def test_failed_submission_can_be_scored_again(anoncup: CommandRunner, contest: Contest) -> None:
     identifier = next(iter(contest.secrets))
     assert anoncup("organize", "score-again", identifier).status == 2
     with engine.get_engine().begin() as connection:
@@ -181,14 +179,14 @@ def test_a_submission_that_failed_is_scored_again(anoncup: CommandRunner, contes
     assert anoncup("organize", "score-again", identifier).stdout == f"{identifier} is QUEUED\n"
 
 
-def test_teams_are_listed_with_their_members(anoncup: CommandRunner, contest: Contest) -> None:
+def test_teams_are_listed_with_members(anoncup: CommandRunner, contest: Contest) -> None:
     result = anoncup("organize", "teams", "small")
     assert result.status == 0
     assert "ブルー/2" in result.stdout
     assert "member" in result.stdout
 
 
-def test_a_rejudging_is_started_shown_compared_and_applied(
+def test_rejudging_is_started_compared_and_applied(
     anoncup: CommandRunner, contest: Contest, folder: Path
 ) -> None:
     file = contest.arena.get("/competitions/small/competition.toml").text
@@ -199,8 +197,8 @@ def test_a_rejudging_is_started_shown_compared_and_applied(
     assert f"{identifier} is ready, 2 of 2 scored" in report.stdout
     assert "SCORED → REJECTED" in report.stdout
     assert identifier in anoncup("organize", "rescore", "list", "small").stdout
-    unasked = anoncup("organize", "rescore", "apply", identifier)
-    assert (unasked.status, "--password-stdin" in unasked.stderr) == (2, True)
+    unconfirmed = anoncup("organize", "rescore", "apply", identifier)
+    assert (unconfirmed.status, "--password-stdin" in unconfirmed.stderr) == (2, True)
     applying = ["organize", "rescore", "apply", identifier, "--password-stdin"]
     assert anoncup(*applying, typed="wrong\n").status == 2
     assert anoncup("organize", "rescore", "show", identifier, "--json").json["state"] == "ready"
@@ -212,7 +210,7 @@ def test_a_rejudging_is_started_shown_compared_and_applied(
     assert statuses == {"REJECTED"}
 
 
-def test_a_rejudging_is_cancelled(anoncup: CommandRunner, contest: Contest, folder: Path) -> None:
+def test_rejudging_can_be_cancelled(anoncup: CommandRunner, contest: Contest, folder: Path) -> None:
     file = contest.arena.get("/competitions/small/competition.toml").text
     (folder / "new.toml").write_text(file.replace("threshold = 0.2", "threshold = 0.001"), "utf-8")
     identifier = anoncup("organize", "rescore", "start", "small", "new.toml", "--json").json["id"]
@@ -224,7 +222,7 @@ def test_a_rejudging_is_cancelled(anoncup: CommandRunner, contest: Contest, fold
     assert statuses == {"SCORED"}
 
 
-def test_announcements_are_made_and_read_by_everybody(
+def test_announcements_are_public(
     anoncup: CommandRunner, contest: Contest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert anoncup("organize", "announce", "small").status == 2
@@ -239,7 +237,7 @@ def test_announcements_are_made_and_read_by_everybody(
     ] == ["一つ"]
 
 
-def test_a_list_of_several_pages_comes_whole(anoncup: CommandRunner, contest: Contest) -> None:
+def test_lists_are_printed_over_several_pages(anoncup: CommandRunner, contest: Contest) -> None:
     path = "/competitions/small/announcements"
     for number in range(103):
         assert contest.arena.post(path, json={"text": {"en": str(number)}}).status_code == 201
@@ -247,7 +245,7 @@ def test_a_list_of_several_pages_comes_whole(anoncup: CommandRunner, contest: Co
     assert texts == [str(number) for number in reversed(range(103))]
 
 
-def test_the_audit_log_tells_who_did_what(anoncup: CommandRunner, contest: Contest) -> None:
+def test_audit_log_shows_who_did_what(anoncup: CommandRunner, contest: Contest) -> None:
     anoncup("organize", "grant", "small", "red", "valid_total", "5")
     entries = anoncup("organize", "audit", "small", "--json").json
     assert entries == contest.arena.get("/competitions/small/audit").json()
@@ -256,14 +254,14 @@ def test_the_audit_log_tells_who_did_what(anoncup: CommandRunner, contest: Conte
     assert entries[0]["actor"] in text
 
 
-def test_the_queue_shows_waiting_work(anoncup: CommandRunner, contest: Contest) -> None:
+def test_queue_shows_waiting_jobs(anoncup: CommandRunner, contest: Contest) -> None:
     contest.submit("red", score=False)
     queue = anoncup("organize", "queue", "small", "--json").json
     assert sum(queue["waiting"].values()) == 1
     assert "oldest waiting s" in anoncup("organize", "queue", "small").stdout
 
 
-def test_every_teams_submissions_are_listed_and_chosen_from(anoncup: CommandRunner, contest: Contest) -> None:
+def test_submissions_of_all_teams_are_listed_and_filtered(anoncup: CommandRunner, contest: Contest) -> None:
     submissions = anoncup("organize", "submissions", "small", "--json").json
     assert {submission["id"] for submission in submissions} == set(contest.secrets)
     filtered = anoncup(
@@ -274,22 +272,22 @@ def test_every_teams_submissions_are_listed_and_chosen_from(anoncup: CommandRunn
     assert "ブルー/2" in anoncup("organize", "submissions", "small").stdout
 
 
-def test_a_threshold_report_is_asked_for_awaited_and_shown(anoncup: CommandRunner, contest: Contest) -> None:
+def test_threshold_report_is_requested_awaited_and_printed(anoncup: CommandRunner, contest: Contest) -> None:
     with run_worker(advise_all):
         printed = anoncup("organize", "threshold", "small", "--groups", "sex", "--draws", "50")
         result = anoncup("organize", "threshold", "small", "--draws", "0", "--json")
-        together = anoncup("organize", "threshold", "small", "--draws", "0", "--groups", "", "--json")
+        combined = anoncup("organize", "threshold", "small", "--draws", "0", "--groups", "", "--json")
     assert (printed.status, printed.stderr) == (0, "")
     assert "half the smallest distance" in printed.stdout
     assert result.json["report"]["individuals"] == len(contest.arena.table)
-    assert together.json["report"]["groups"] == 1 < result.json["report"]["groups"]
+    assert combined.json["report"]["groups"] == 1 < result.json["report"]["groups"]
     assert anoncup("organize", "threshold", "small", "--groups", "nothing").status == 2
 
 
-def test_progress_is_printed_as_lines_without_a_terminal(
+def test_progress_without_a_terminal_is_printed_as_lines(
     anoncup: CommandRunner, contest: Contest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(terminal, "LINE_EVERY_S", 0.001)
+    monkeypatch.setattr(terminal, "LINE_INTERVAL_S", 0.001)
     with run_worker(advise_all):
         result = anoncup("organize", "threshold", "small", "--draws", "0", "--json")
     assert result.json["status"] == "SCORED"
@@ -305,9 +303,7 @@ def advise_all() -> None:
         advise.advise(str(identifier))
 
 
-def test_the_export_is_written_into_a_file_of_ones_own(
-    anoncup: CommandRunner, contest: Contest, folder: Path
-) -> None:
+def test_export_is_written_to_a_new_file(anoncup: CommandRunner, contest: Contest, folder: Path) -> None:
     result = anoncup("organize", "export", "small", "--into", "e.zip")
     assert (result.status, result.stderr) == (0, "")
     with zipfile.ZipFile(folder / "e.zip") as packed:
@@ -319,7 +315,7 @@ def test_the_export_is_written_into_a_file_of_ones_own(
     assert [path.name for path in folder.iterdir()] == ["e.zip"]
 
 
-def test_a_baseline_is_put_on_the_board(anoncup: CommandRunner, contest: Contest, folder: Path) -> None:
+def test_baseline_appears_on_the_board(anoncup: CommandRunner, contest: Contest, folder: Path) -> None:
     table, secret = build_noisy_release(99, contest.arena.table)
     (folder / "y.csv").write_bytes(table)
     (folder / "s.csv").write_bytes(secret)
@@ -331,7 +327,7 @@ def test_a_baseline_is_put_on_the_board(anoncup: CommandRunner, contest: Contest
     assert anoncup("organize", "baseline", "small", "--name", "add_noise", *files).status == 2
 
 
-def test_a_rehearsal_is_begun_shown_and_ended(anoncup: CommandRunner, contest: Contest) -> None:
+def test_rehearsal_is_started_shown_and_ended(anoncup: CommandRunner, contest: Contest) -> None:
     start = anoncup("organize", "rehearsal", "start", "small")
     assert (start.status, start.stderr) == (0, "")
     assert start.stdout.startswith("small-rehearsal is in its state anonymization\n")

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.full
 HOSTILE = "a\x1b[2Jb\r\n\u202ec[bold]d[/x]:smile:"
 
 
-def test_a_table_shows_text_as_text(capsys: pytest.CaptureFixture[str]) -> None:
+def test_table_escapes_control_characters_and_markup(capsys: pytest.CaptureFixture[str]) -> None:
     print_entries([{"name": HOSTILE, "n": 1}], {"name": "name", "n": "n"}, as_json=False)
     stdout = capsys.readouterr().out
     assert "[bold]d[/x]:smile:" in stdout
@@ -23,7 +23,7 @@ def test_a_table_shows_text_as_text(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == "name  a [2Jb   c[bold]d[/x]:smile:\n"
 
 
-def test_ids_are_whole_where_no_terminal_limits_them(capsys: pytest.CaptureFixture[str]) -> None:
+def test_ids_are_not_truncated_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     identifier = "c74d69ef-3196-4a32-87b0-8a5d49af3125"
     print_entries(
         [{"id": identifier, "comment": "x" * 150}], {"id": "id", "comment": "comment"}, as_json=False
@@ -31,7 +31,7 @@ def test_ids_are_whole_where_no_terminal_limits_them(capsys: pytest.CaptureFixtu
     assert identifier in capsys.readouterr().out
 
 
-def test_json_is_what_came_in_plain_ascii(capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_output_is_ascii_and_round_trips(capsys: pytest.CaptureFixture[str]) -> None:
     print_json([HOSTILE, "日本"])
     stdout = capsys.readouterr().out
     assert stdout.isascii()
@@ -45,11 +45,11 @@ def test_json_is_what_came_in_plain_ascii(capsys: pytest.CaptureFixture[str]) ->
         (["a", None], "a, –"), ({"left": 3}, "left: 3"), ("日本", "日本"),
     ],
 )  # fmt: skip
-def test_values_are_said_in_words(value: Any, text: str) -> None:
+def test_values_are_formatted_as_text(value: Any, text: str) -> None:
     assert format_cell(value) == text
 
 
-def test_a_time_names_its_zone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_times_include_the_time_zone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TZ", "Asia/Tokyo")
     time.tzset()
     try:

@@ -38,7 +38,7 @@ def list_foreign_targets(contest: Contest) -> list[str]:
 # Files of the competition.
 
 
-def test_a_competition_is_downloaded_ready_for_the_local_commands(
+def test_downloaded_competition_works_with_local_commands(
     anoncup: CommandRunner, arena: Arena, url: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ANONCUP_URL", url)
@@ -50,7 +50,7 @@ def test_a_competition_is_downloaded_ready_for_the_local_commands(
     assert anoncup("check", *arguments, "--anonymized", "small/original.csv").status == 0
 
 
-def test_a_file_of_ones_own_is_not_overwritten_unless_one_says_so(
+def test_existing_files_are_overwritten_only_on_request(
     anoncup: CommandRunner, arena: Arena, url: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ANONCUP_URL", url)
@@ -66,7 +66,7 @@ def test_a_file_of_ones_own_is_not_overwritten_unless_one_says_so(
     assert sorted(path.name for path in folder.iterdir()) == ["competition.toml", "original.csv"]
 
 
-def test_the_kit_is_downloaded_unchanged(
+def test_kit_is_downloaded_unchanged(
     anoncup: CommandRunner, arena: Arena, url: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ANONCUP_URL", url)
@@ -78,7 +78,7 @@ def test_the_kit_is_downloaded_unchanged(
     assert anoncup("download", "small", "--kit", "--targets").status == 2
 
 
-def test_a_wrong_name_creates_no_files(
+def test_unknown_competition_creates_no_files(
     anoncup: CommandRunner, arena: Arena, url: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ANONCUP_URL", url)
@@ -91,16 +91,14 @@ def test_a_wrong_name_creates_no_files(
 # Targets.
 
 
-def test_targets_are_listed_as_the_service_lists_them(anoncup: CommandRunner, contest: Contest) -> None:
+def test_targets_are_listed_like_in_the_service(anoncup: CommandRunner, contest: Contest) -> None:
     assert anoncup("targets", "small", "--json").json == contest.list_targets("blue")
     result = anoncup("targets", "small")
     assert result.status == 0
     assert all(name in result.stdout for name in list_foreign_targets(contest))
 
 
-def test_targets_are_unpacked_and_are_what_the_manifest_says(
-    anoncup: CommandRunner, contest: Contest, folder: Path
-) -> None:
+def test_unpacked_targets_match_the_manifest(anoncup: CommandRunner, contest: Contest, folder: Path) -> None:
     result = anoncup("download", "small", "--targets")
     assert (result.status, result.stderr) == (0, "")
     manifest = contest.arena.get("/competitions/small/manifest").json()
@@ -115,7 +113,7 @@ def test_targets_are_unpacked_and_are_what_the_manifest_says(
     )
 
 
-def test_targets_need_somebody_who_is_signed_in(
+def test_targets_require_sign_in(
     anoncup: CommandRunner, contest: Contest, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("ANONCUP_TOKEN")
@@ -133,9 +131,7 @@ def build_guess(contest: Contest, name: str, rows: int) -> bytes:
     return contest.build_guess(owners[name], rows)
 
 
-def test_a_guess_is_handed_in_by_the_targets_name_or_id(
-    anoncup: CommandRunner, contest: Contest, folder: Path
-) -> None:
+def test_guess_is_sent_by_target_name_or_id(anoncup: CommandRunner, contest: Contest, folder: Path) -> None:
     name, identifier = next(
         (target["name"], target["id"]) for target in contest.list_targets("blue") if not target["own"]
     )
@@ -151,7 +147,7 @@ def test_a_guess_is_handed_in_by_the_targets_name_or_id(
     assert name in anoncup("guesses", "small").stdout
 
 
-def test_the_same_file_is_the_same_guess_unless_another_is_asked_for(
+def test_same_file_is_the_same_guess_unless_requested(
     anoncup: CommandRunner, contest: Contest, folder: Path
 ) -> None:
     name = list_foreign_targets(contest)[0]
@@ -162,7 +158,7 @@ def test_the_same_file_is_the_same_guess_unless_another_is_asked_for(
     assert (repeated["id"] != first["id"], repeated["guesses_left"]) == (True, first["guesses_left"] - 1)
 
 
-def test_a_folder_of_guesses_is_handed_in_target_by_target(
+def test_folder_of_guesses_is_sent_for_each_target(
     anoncup: CommandRunner, contest: Contest, folder: Path
 ) -> None:
     (folder / "mine").mkdir()
@@ -176,21 +172,21 @@ def test_a_folder_of_guesses_is_handed_in_target_by_target(
     assert next(row for row in rows if row["team"] == "blue")["identified"] == 2 * ROWS
 
 
-def test_a_refused_guess_does_not_hold_back_the_others(
+def test_refused_guess_does_not_stop_the_others(
     anoncup: CommandRunner, contest: Contest, folder: Path
 ) -> None:
-    good, bad = list_foreign_targets(contest)
+    accepted_target, refused_target = list_foreign_targets(contest)
     (folder / "mine").mkdir()
-    (folder / "mine" / f"{good}.csv").write_bytes(build_guess(contest, good, 1))
-    (folder / "mine" / f"{bad}.csv").write_text("original_row\n1\n")
+    (folder / "mine" / f"{accepted_target}.csv").write_bytes(build_guess(contest, accepted_target, 1))
+    (folder / "mine" / f"{refused_target}.csv").write_text("original_row\n1\n")
     result = anoncup("guess", "small", "--file", "mine", "--json")
     assert result.status == 2
     has_problem = {guess["target"]: "problem" in guess for guess in result.json}
-    assert has_problem == {good: False, bad: True}
+    assert has_problem == {accepted_target: False, refused_target: True}
     assert len(anoncup("guesses", "small", "--json").json) == 1
 
 
-def test_a_file_for_an_unknown_target_holds_back_all_guesses(
+def test_file_for_an_unknown_target_stops_all_guesses(
     anoncup: CommandRunner, contest: Contest, folder: Path
 ) -> None:
     (folder / "mine").mkdir()
@@ -202,7 +198,7 @@ def test_a_file_for_an_unknown_target_holds_back_all_guesses(
     assert anoncup("guesses", "small").stdout == "no guesses\n"
 
 
-def test_a_malformed_guess_is_told_with_its_row(
+def test_malformed_guess_is_reported_with_its_row(
     anoncup: CommandRunner, contest: Contest, folder: Path
 ) -> None:
     name = list_foreign_targets(contest)[0]
@@ -217,7 +213,7 @@ def test_a_malformed_guess_is_told_with_its_row(
 EMPTY_GUESS = b"original_row\n" + b"0\n" * ROWS
 
 
-def test_a_guess_without_answers_is_sent_with_a_warning(
+def test_guess_without_answers_is_sent_with_a_warning(
     anoncup: CommandRunner, contest: Contest, folder: Path
 ) -> None:
     name = list_foreign_targets(contest)[0]
@@ -231,7 +227,7 @@ def test_a_guess_without_answers_is_sent_with_a_warning(
     assert anoncup("guess", "small", "--file", "mine", "--no-check").stderr == ""
 
 
-def test_a_malformed_guess_that_is_checked_first_costs_no_attempt(
+def test_checking_a_malformed_guess_first_costs_no_attempt(
     anoncup: CommandRunner, contest: Contest, folder: Path
 ) -> None:
     (folder / "g.csv").write_text("original_row\n1\n")
@@ -248,7 +244,7 @@ def test_a_malformed_guess_that_is_checked_first_costs_no_attempt(
     "target",
     ["small/T99", *(pytest.param(value, marks=pytest.mark.full) for value in ("nowhere/T01", "T01"))],
 )
-def test_a_guess_on_no_target_exits_with_two(
+def test_guess_for_an_unknown_target_exits_with_2(
     anoncup: CommandRunner, contest: Contest, folder: Path, target: str
 ) -> None:
     (folder / "g.csv").write_text("original_row\n")
@@ -264,7 +260,7 @@ def test_a_guess_on_no_target_exits_with_two(
         *(pytest.param(value, marks=pytest.mark.full) for value in ("anonymization", "reidentification")),
     ],
 )
-def test_every_board_is_shown_and_printed(anoncup: CommandRunner, contest: Contest, board_name: str) -> None:
+def test_every_board_can_be_printed(anoncup: CommandRunner, contest: Contest, board_name: str) -> None:
     red = next(iter(contest.secrets))
     contest.submit_correct_guess("blue", red, 5)
     path = f"/competitions/small/boards/{board_name}"

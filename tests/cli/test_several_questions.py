@@ -16,7 +16,7 @@ from tests.support.track_package import install_track
 pytestmark = pytest.mark.full
 
 
-def test_guesses_name_their_question_where_there_are_several(
+def test_guess_must_name_its_question(
     anoncup: CommandRunner, client: TestClient, sign_in_as: Callable[[str], None], folder: Path
 ) -> None:
     (packages := folder / "packages").mkdir()

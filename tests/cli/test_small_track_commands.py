@@ -45,7 +45,7 @@ def run_anoncup(folder: Path, *arguments: str, status: int = 0) -> str:
     return completed.stdout + completed.stderr
 
 
-def test_a_score_has_risks_and_details_and_no_distance(folder: Path) -> None:
+def test_score_shows_risks_and_details_without_distances(folder: Path) -> None:
     content: dict[str, Any] = json.loads(
         run_anoncup(folder, "score", *CONTEST_OPTIONS, *RELEASE_OPTIONS, "--json")
     )
@@ -61,23 +61,23 @@ def test_a_score_has_risks_and_details_and_no_distance(folder: Path) -> None:
     assert "threshold" not in output
 
 
-def test_a_check_says_nothing_of_distances(folder: Path) -> None:
+def test_check_shows_no_distances(folder: Path) -> None:
     content = json.loads(run_anoncup(folder, "check", *CONTEST_OPTIONS, *RELEASE_OPTIONS, "--json"))
     assert content == {"verdict": "accepted", "violations": [], "warnings": [], "excessive": None}
 
 
-def test_there_is_no_advice(folder: Path) -> None:
+def test_threshold_advice_is_unavailable(folder: Path) -> None:
     output = run_anoncup(folder, "threshold", *CONTEST_OPTIONS, status=2)
     assert "the small track has no rule against excessive anonymization" in " ".join(output.split())
 
 
-def test_scales_are_those_that_the_measures_say(folder: Path) -> None:
+def test_scales_come_from_the_measures(folder: Path) -> None:
     scaled_file = run_anoncup(folder, "scales", *CONTEST_OPTIONS)
     assert "left_out = 0.5" in scaled_file
     assert "shift = 30.0" in scaled_file
 
 
-def test_an_attacker_writes_a_guess_at_each_question(folder: Path) -> None:
+def test_attacker_writes_a_guess_for_each_question(folder: Path) -> None:
     run_anoncup(folder, "attack", *CONTEST_OPTIONS, "--list", "list.csv", "--into", "guesses")
     files = {file.name: file.read_text() for file in (folder / "guesses").iterdir()}
     assert files == {

@@ -8,12 +8,12 @@ import pytest
 
 from anoncup.competition.templates import TEMPLATES, template
 from anoncup.tables.csv_text import write_csv
-from anoncup.tracks.linkage.permutation import secret_csv
+from anoncup.tracks.linkage.permutation import write_secret
 from tests.support.release_files import build_path, compute_scores
 from tests.support.shell_commands import run_program
 
 
-def test_the_template_is_printed_as_it_is(tmp_path: Path) -> None:
+def test_template_is_printed_unchanged(tmp_path: Path) -> None:
     result = run_program("template", "2015", cwd=tmp_path)
     assert (result.returncode, result.stderr) == (0, "")
     assert result.stdout == template(2015)
@@ -21,13 +21,13 @@ def test_the_template_is_printed_as_it_is(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["abc", "1999"])
-def test_an_unknown_template_is_refused_with_the_list_of_templates(tmp_path: Path, name: str) -> None:
+def test_unknown_template_is_refused_with_the_valid_names(tmp_path: Path, name: str) -> None:
     result = run_program("template", name, cwd=tmp_path)
     assert (result.returncode, result.stdout) == (2, "")
     assert f"templates: {', '.join(TEMPLATES)}" in " ".join(result.stderr.split())
 
 
-def test_example_data_of_a_track_are_written_into_a_folder(tmp_path: Path) -> None:
+def test_example_data_is_written_to_a_folder(tmp_path: Path) -> None:
     result = run_program("generate", "made", "--rows", "5", "--track", "microdata", cwd=tmp_path)
     assert (result.returncode, result.stdout) == (0, "wrote original.csv into made\n")
     content = (tmp_path / "made" / "original.csv").read_text()
@@ -37,7 +37,7 @@ def test_example_data_of_a_track_are_written_into_a_folder(tmp_path: Path) -> No
     assert "tracks with generated data: microdata" in unknown.stderr
 
 
-def test_a_generated_table_goes_through_the_template_of_2015(tmp_path: Path) -> None:
+def test_generated_table_fits_the_2015_template(tmp_path: Path) -> None:
     result = run_program("generate", "--rows", "60", "--seed", "3", cwd=tmp_path)
     assert (result.returncode, result.stderr) == (0, "")
     assert run_program("generate", "--rows", "60", "--seed", "3", cwd=tmp_path).stdout == result.stdout
@@ -48,7 +48,7 @@ def test_a_generated_table_goes_through_the_template_of_2015(tmp_path: Path) -> 
     table = pd.read_csv(build_path(tmp_path, "original"), dtype=str, keep_default_na=False)
     order = np.arange(59, -1, -1)
     build_path(tmp_path, "anonymized").write_bytes(write_csv(table.iloc[order]))
-    build_path(tmp_path, "secret").write_bytes(secret_csv(order))
+    build_path(tmp_path, "secret").write_bytes(write_secret(order))
     content = compute_scores(tmp_path)
     assert (content["verdict"], content["warnings"], content["utility"]) == ("accepted", [], 0.0)
     assert content["attackers"]["euc2"]["rate"] > 0.9

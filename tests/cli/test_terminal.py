@@ -38,9 +38,9 @@ def capture_stderr(monkeypatch: pytest.MonkeyPatch) -> RecordedStderr:
     return lines
 
 
-def test_a_long_step_is_reported_repeatedly(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_step_is_reported_repeatedly(monkeypatch: pytest.MonkeyPatch) -> None:
     errors = capture_stderr(monkeypatch)
-    monkeypatch.setattr(terminal, "LINE_EVERY_S", 0.001)
+    monkeypatch.setattr(terminal, "LINE_INTERVAL_S", 0.001)
     with terminal.progress_bar("threshold") as progress:
         errors.wait_for("threshold (")
         progress(2, 5, "bounds")
@@ -49,16 +49,16 @@ def test_a_long_step_is_reported_repeatedly(monkeypatch: pytest.MonkeyPatch) -> 
         errors.wait_for("threshold: queued (")
 
 
-def test_a_quick_step_prints_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_quick_step_prints_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     errors = capture_stderr(monkeypatch)
     with terminal.progress_bar("scoring") as progress:
         progress(1, 1, "all")
     assert errors.text == ""
 
 
-def test_a_closed_stderr_does_not_stop_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_closed_stderr_does_not_stop_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
     errors = capture_stderr(monkeypatch)
-    monkeypatch.setattr(terminal, "LINE_EVERY_S", 0.001)
+    monkeypatch.setattr(terminal, "LINE_INTERVAL_S", 0.001)
     write_failed = threading.Event()
 
     def refuse(text: str) -> int:

@@ -9,7 +9,7 @@ import pytest
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
 from anoncup.tracks.linkage.permutation import parse_secret
-from anoncup.tracks.transactions.example import tc400
+from anoncup.tracks.transactions.example import load_tc400
 from anoncup.tracks.transactions.tables import parse_original, parse_release
 from tests.support.shell_commands import run_program
 from tests.support.shop_contest import CUSTOMERS, RELEASED_CUSTOMERS, RELEASED_TRANSACTIONS, TRANSACTIONS
@@ -51,7 +51,7 @@ def run_json(folder: Path, command: str, *arguments: str, status: int = 0) -> An
     return json.loads(completed.stdout)
 
 
-def test_the_worked_example_is_scored(folder: Path) -> None:
+def test_worked_example_is_scored(folder: Path) -> None:
     content = run_json(folder, "score", *CONTEST_OPTIONS, *RELEASE_OPTIONS, *SECRET_OPTION)
     values = {name: entry["value"] for name, entry in content["measures"].items()}
     assert values["cmae_price"] == 1.8125
@@ -63,7 +63,7 @@ def test_the_worked_example_is_scored(folder: Path) -> None:
     assert content["verdict"] == "accepted"
 
 
-def test_a_release_is_checked_with_and_without_its_secret(folder: Path) -> None:
+def test_release_is_checked_with_and_without_a_secret(folder: Path) -> None:
     assert run_json(folder, "check", *CONTEST_OPTIONS, *RELEASE_OPTIONS)["verdict"] == "well-formed"
     assert (
         run_json(folder, "check", *CONTEST_OPTIONS, *RELEASE_OPTIONS, *SECRET_OPTION)["verdict"] == "accepted"
@@ -132,14 +132,14 @@ def test_attackers_guess_without_the_secret_and_are_rated_with_it(folder: Path) 
         (("threshold", *CONTEST_OPTIONS, "--distance", "gower"), "jaccard_quantity"),
     ],
 )
-def test_wrong_use_is_explained(folder: Path, arguments: tuple[str, ...], message: str) -> None:
+def test_wrong_usage_is_explained(folder: Path, arguments: tuple[str, ...], message: str) -> None:
     completed = run_program(*arguments, cwd=folder)
     assert completed.returncode == 2
     assert message in completed.stderr
     assert not (folder / "x").exists()
 
 
-def test_without_group_columns_everybody_is_in_one_group(folder: Path) -> None:
+def test_without_group_columns_all_records_form_one_group(folder: Path) -> None:
     def count_groups(*arguments: str) -> object:
         return run_json(folder, "threshold", *CONTEST_OPTIONS, "--draws", "0", *arguments)["groups"]
 
@@ -148,20 +148,20 @@ def test_without_group_columns_everybody_is_in_one_group(folder: Path) -> None:
     assert count_groups() == count_groups("--groups", "sex,country") == 4
 
 
-def test_a_malformed_file_is_named_with_row_and_column(folder: Path) -> None:
+def test_malformed_file_is_reported_with_row_and_column(folder: Path) -> None:
     (folder / "t2.csv").write_text(RELEASED_TRANSACTIONS.replace("2011-06-30", "2011-06-31"))
     completed = run_program("check", *CONTEST_OPTIONS, *RELEASE_OPTIONS, cwd=folder)
     assert completed.returncode == 2
     assert "t2.csv, row 1: not_a_date: date, row 1" in completed.stderr
 
 
-def test_the_shipped_data_go_all_the_way(tmp_path: Path) -> None:
+def test_shipped_data_can_be_released_scored_and_attacked(tmp_path: Path) -> None:
     assert run_program("tc400", "data", cwd=tmp_path).returncode == 0
     contents = {
         name: (tmp_path / "data" / f"{name}.csv").read_bytes() for name in ("customers", "transactions")
     }
     tables, _ = parse_original(contents)
-    assert tables.transactions.equals(tc400().transactions)
+    assert tables.transactions.equals(load_tc400().transactions)
     (tmp_path / "competition.toml").write_text(template(2016))
     data = ("--original", "data/customers.csv", "--original", "data/transactions.csv")
     original = ("--competition", "competition.toml", *data)
@@ -179,7 +179,7 @@ def test_the_shipped_data_go_all_the_way(tmp_path: Path) -> None:
     release_contents = {name: (tmp_path / "release" / f"{name}.csv").read_bytes() for name in contents}
     release, _ = parse_release(release_contents, tables)
     secret = (tmp_path / "release" / "secret.csv").read_bytes()
-    assert len(parse_secret(secret, originals=400, anonymized=len(release.customers))) == 400
+    assert len(parse_secret(secret, original_count=400, anonymized_count=len(release.customers))) == 400
     files = ("--customers", "release/customers.csv", "--transactions", "release/transactions.csv")
     content = run_json(tmp_path, "score", *original, *files, "--secret", "release/secret.csv", "--methods")
     assert content["attackers"]["jaccard"]["correct"] <= 80
@@ -188,7 +188,7 @@ def test_the_shipped_data_go_all_the_way(tmp_path: Path) -> None:
 
 
 @pytest.mark.full
-def test_a_threshold_is_advised(tmp_path: Path) -> None:
+def test_threshold_is_recommended(tmp_path: Path) -> None:
     run_program("tc400", ".", cwd=tmp_path)
     (tmp_path / "competition.toml").write_text(template(2016))
     original = (

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from anoncup.competition.parser import parse_competition
-from anoncup.competition.scoring_versions import is_counted_attacker
+from anoncup.competition.scoring_versions import counts_towards_security
 from anoncup.competition.templates import template
 from anoncup.competition.writer import replace_attackers
 from anoncup.plugins import TRACKS, add_plugin
@@ -12,7 +12,7 @@ from anoncup.rules.settings import AttackerSettings
 from anoncup.tracks.parts import Attacker
 from anoncup.tracks.plugin import Plugin
 
-FILE = template(2015)
+TEMPLATE = template(2015)
 SETTINGS: tuple[dict[str, AttackerSettings], ...] = (
     {},
     {"coins": AttackerSettings()},
@@ -33,14 +33,14 @@ def coins(monkeypatch: pytest.MonkeyPatch) -> None:
     ("extra_text", "counts"),
     [("", False), ("[attackers.coins]", True), ("[attackers.coins]\ncounts = false", False)],
 )
-def test_a_package_attacker_counts_where_the_file_names_it(extra_text: str, counts: bool) -> None:
-    rules = parse_competition(f"{FILE}\n{extra_text}\n")
-    assert is_counted_attacker(rules, "coins") is counts
-    assert is_counted_attacker(rules, "sort")
+def test_package_attackers_count_if_the_file_names_them(extra_text: str, counts: bool) -> None:
+    rules = parse_competition(f"{TEMPLATE}\n{extra_text}\n")
+    assert counts_towards_security(rules, "coins") is counts
+    assert counts_towards_security(rules, "sort")
 
 
 @pytest.mark.parametrize("settings", SETTINGS)
-def test_written_attacker_settings_are_read_back(settings: dict[str, AttackerSettings]) -> None:
-    rules = parse_competition(replace_attackers(FILE, TRACKS["microdata"], settings))
-    counts = {name: is_counted_attacker(rules, name) for name in settings}
+def test_attacker_settings_round_trip(settings: dict[str, AttackerSettings]) -> None:
+    rules = parse_competition(replace_attackers(TEMPLATE, TRACKS["microdata"], settings))
+    counts = {name: counts_towards_security(rules, name) for name in settings}
     assert counts == {name: attacker_settings.counts for name, attacker_settings in settings.items()}

@@ -27,7 +27,7 @@ from anoncup.tracks.parts import Measure
 from tests.support.competition_texts import EXAMPLE, MINIMAL, add_phases, expect_refusal, expect_refusal_code
 from tests.support.hypothesis_profiles import limit_examples
 
-hostile = limit_examples(200)
+hostile_examples = limit_examples(200)
 JAPAN = timezone(timedelta(hours=9))
 MEASURES = TRACKS["microdata"].measures
 U1_TO_U6 = ("mean_mae", "cross_mean", "cross_count", "cor_mae", "information_loss", "row_difference")
@@ -35,7 +35,7 @@ U1_TO_U6 = ("mean_mae", "cross_mean", "cross_count", "cor_mae", "information_los
 # Accepted files.
 
 
-def test_the_template_of_2015_is_complete() -> None:
+def test_2015_template_has_the_contests_settings() -> None:
     rules = parse_competition(template(2015))
     assert rules.columns is not None
     assert (len(rules.columns.quasi_identifiers), len(rules.columns.sensitive)) == (13, 12)
@@ -57,16 +57,16 @@ def test_the_template_of_2015_is_complete() -> None:
     assert rules.limits == Limits()
 
 
-def test_every_template_has_every_table_of_the_format() -> None:
+def test_templates_have_all_tables_of_the_format() -> None:
     expected = set(tomllib.loads(EXAMPLE)) - {"scales"}
     assert set(tomllib.loads(template(2015))) >= expected
     assert set(tomllib.loads(template(2016))) >= expected - {"columns"}
 
 
-def test_the_transactions_template_has_the_settings_of_the_papers() -> None:
+def test_2016_template_has_the_papers_settings() -> None:
     rules = parse_competition(template(2016))
-    weighing = {name for name, settings in rules.measures.items() if settings.weight}
-    assert weighing == {"cmae_price", "cmae_spend", "rfm"}
+    weighted_measures = {name for name, settings in rules.measures.items() if settings.weight}
+    assert weighted_measures == {"cmae_price", "cmae_spend", "rfm"}
     assert rules.excessive == Excessive("jaccard_quantity", threshold=0.64)
     assert rules.columns is None
 
@@ -81,25 +81,25 @@ def test_the_transactions_template_has_the_settings_of_the_papers() -> None:
         ("[attackers.jaccard_assignment]\ndense_limit = 0", "wrong_value"),
     ],
 )
-def test_a_transactions_file_accepts_only_parts_of_its_track(addition: str, expected_code: str) -> None:
+def test_transactions_file_accepts_only_parts_of_its_track(addition: str, expected_code: str) -> None:
     with pytest.raises(InvalidCompetition) as excinfo:
         parse_competition(template(2016).replace("[ranking]", addition + "\n[ranking]"))
     assert excinfo.value.code == expected_code
 
 
-def test_random_in_cluster_never_counts() -> None:
+def test_random_in_cluster_cannot_be_counted() -> None:
     with pytest.raises(InvalidCompetition) as excinfo:
         parse_competition(template(2016).replace("counts = false", "counts = true"))
     assert excinfo.value.code == "attacker_never_counts"
 
 
-def test_a_year_without_contest_has_no_template() -> None:
+def test_year_without_contest_has_no_template() -> None:
     with pytest.raises(InvalidInput, match="2015") as excinfo:
         template(1999)
     assert excinfo.value.code == "unknown_template"
 
 
-def test_the_example_is_parsed_completely() -> None:
+def test_example_is_parsed_completely() -> None:
     zone = ZoneInfo("Asia/Tokyo")
     assert parse_competition(EXAMPLE) == Rules(
         slug="demo",
@@ -149,30 +149,34 @@ def test_named_columns_are_sorted_in_file_order() -> None:
     assert rules.measures["cross_mean"].parameters == {"columns": ("a", "b"), "target": ("x", "y")}
 
 
-def test_a_time_without_offset_is_in_the_time_zone_of_the_competition() -> None:
+def test_times_without_offset_are_in_the_competitions_time_zone() -> None:
     text = add_phases(("anonymization", "2027-01-10T09:00:00", "2027-07-10 09:00:00"))
     assert parse_competition(text).phases[0].start == datetime(2027, 1, 10, 0, tzinfo=UTC)
     elsewhere = parse_competition(text.replace("Asia/Tokyo", "Europe/Berlin")).phases[0]
     assert elsewhere.start == datetime(2027, 1, 10, 8, tzinfo=UTC)
     assert elsewhere.end == datetime(2027, 7, 10, 7, tzinfo=UTC)
-    frozen = parse_competition(MINIMAL + "[publication]\nfrozen_from = 2027-02-06T09:00:00").publication
-    assert frozen.frozen_from == datetime(2027, 2, 6, 0, tzinfo=UTC)
+    publication = parse_competition(MINIMAL + "[publication]\nfrozen_from = 2027-02-06T09:00:00").publication
+    assert publication.frozen_from == datetime(2027, 2, 6, 0, tzinfo=UTC)
 
 
-def test_a_time_with_an_offset_keeps_it() -> None:
+def test_times_keep_their_offset() -> None:
     text = add_phases(("anonymization", "2027-01-10T09:00:00Z", "2027-01-10T09:00:01-05:00"))
     phase = parse_competition(text).phases[0]
     assert phase.start == datetime(2027, 1, 10, 9, tzinfo=UTC)
     assert phase.end == datetime(2027, 1, 10, 14, 0, 1, tzinfo=UTC)
 
 
-def test_one_phase_may_start_when_the_other_ends() -> None:
-    early, middle, late = "2027-01-01T00:00:00Z", "2027-01-02T00:00:00Z", "2027-01-03T00:00:00Z"
-    parsed = parse_competition(
-        add_phases(("anonymization", early, middle), ("reidentification", middle, late))
+def test_phase_may_start_when_the_previous_ends() -> None:
+    first_time, second_time, third_time = (
+        "2027-01-01T00:00:00Z",
+        "2027-01-02T00:00:00Z",
+        "2027-01-03T00:00:00Z",
+    )
+    phases = parse_competition(
+        add_phases(("anonymization", first_time, second_time), ("reidentification", second_time, third_time))
     ).phases
-    assert parsed[0].end == parsed[1].start
-    assert len(parse_competition(add_phases(("reidentification", early, late))).phases) == 1
+    assert phases[0].end == phases[1].start
+    assert len(parse_competition(add_phases(("reidentification", first_time, third_time))).phases) == 1
 
 
 @pytest.mark.parametrize(
@@ -199,13 +203,13 @@ def test_every_measure_parameter_can_be_set(measure: Measure) -> None:
 @pytest.mark.parametrize(
     "key", ["format", "slug", "title", "track", "timezone", "quasi_identifiers", "sensitive"]
 )
-def test_a_required_key_that_is_missing_is_named(key: str) -> None:
+def test_missing_required_keys_are_named(key: str) -> None:
     problem = expect_refusal(re.sub(rf"(?m)^{key} = .*$", "", MINIMAL))
     assert problem.code == "missing_key"
     assert key in str(problem)
 
 
-WRONG_ROOT = [
+INVALID_ROOT_VALUES = [
     ("format", ["0", "2", "1.0", '"1"', "true", "[1]"]),
     ("slug", ['""', "1", '"a\\n"', '"Demo"', '"-demo"', '"demo-"', '"de mo"', '"デモ"', f'"{"a" * 64}"']),
     ("title", ['""', '" "', "{ en = 1 }", '{ en = "" }', f'"{"x" * 201}"', '"\\u0000"', '{ ja = "a\\nb" }']),
@@ -215,8 +219,10 @@ WRONG_ROOT = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("key", "value"), [(key, value) for key, values in WRONG_ROOT for value in values])
-def test_a_wrong_value_at_the_top_is_refused(key: str, value: str) -> None:
+@pytest.mark.parametrize(
+    ("key", "value"), [(key, value) for key, values in INVALID_ROOT_VALUES for value in values]
+)
+def test_invalid_top_level_values_are_refused(key: str, value: str) -> None:
     problem = expect_refusal(re.sub(rf"(?m)^{key} = .*$", lambda _: f"{key} = {value}", MINIMAL))
     assert problem.code == "wrong_value"
     assert str(problem).startswith(key)
@@ -235,7 +241,7 @@ NOT_A_TIME = [
     "9999-12-31T23:59:59-09:00",
 ]
 NOT_COLUMN_NAMES = ["[]", '"a"', "[1]", '["a", "a"]', '[["a"]]', "{}", "1"]
-WRONG_IN_TABLES = [
+INVALID_TABLE_VALUES = [
     ("measures.mean_mae", "weight", NOT_A_NUMBER),
     ("measures.cross_mean", "columns", NOT_COLUMN_NAMES),
     ("measures.cross_mean", "target", NOT_COLUMN_NAMES),
@@ -262,9 +268,9 @@ WRONG_IN_TABLES = [
 
 @pytest.mark.parametrize(
     ("table", "key", "value"),
-    [(table, key, value) for table, key, values in WRONG_IN_TABLES for value in values],
+    [(table, key, value) for table, key, values in INVALID_TABLE_VALUES for value in values],
 )
-def test_a_wrong_value_in_a_table_is_refused_with_its_place(table: str, key: str, value: str) -> None:
+def test_invalid_table_values_are_refused_with_their_key(table: str, key: str, value: str) -> None:
     problem = expect_refusal(MINIMAL + f"[{table}]\n{key} = {value}\n")
     assert problem.code == "wrong_value"
     assert str(problem).startswith(f"{table}.{key} must be")
@@ -289,7 +295,7 @@ def test_phase_start_and_end_must_be_times(key: str, value: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("addition", "expected"),
+    ("addition", "expected_code"),
     [
         ("surprise = 1", "unknown_key"),
         ("[surprise]", "unknown_key"),
@@ -319,27 +325,27 @@ def test_phase_start_and_end_must_be_times(key: str, value: str) -> None:
         ("[[phases]]\nname = 'anonymization'", "missing_key"),
     ],
 )
-def test_unknown_keys_and_wrong_types_are_refused(addition: str, expected: str) -> None:
+def test_unknown_keys_and_wrong_types_are_refused(addition: str, expected_code: str) -> None:
     text = addition + MINIMAL if "[" not in addition else MINIMAL + addition
-    assert expect_refusal_code(text) == expected
+    assert expect_refusal_code(text) == expected_code
 
 
 @pytest.mark.parametrize(
     "key", ["columns", "measures", "attackers", "scales", "excessive", "ranking", "publication", "limits"]
 )
-def test_a_value_in_place_of_a_table_is_refused(key: str) -> None:
+def test_value_in_place_of_a_table_is_refused(key: str) -> None:
     top, below = MINIMAL.split("[columns]")
     text = top if key == "columns" else f"{top}[columns]{below}"
     assert expect_refusal_code(f"{key} = 1\n" + text) == "wrong_type"
 
 
-def test_an_unknown_key_in_a_title_or_a_phase_is_refused() -> None:
+def test_unknown_key_in_a_title_or_a_phase_is_refused() -> None:
     assert expect_refusal_code(MINIMAL.replace('"Demo cup"', '{ en = "Demo", fr = "Démo" }')) == "unknown_key"
     window = ("anonymization", "2027-01-01T00:00:00Z", "2027-01-02T00:00:00Z")
     assert expect_refusal_code(add_phases(window) + "paused = true\n") == "unknown_key"
 
 
-def test_a_column_in_both_roles_is_refused() -> None:
+def test_column_in_both_roles_is_refused() -> None:
     assert expect_refusal_code(MINIMAL.replace('["x", "y"]', '["x", "a"]')) == "column_in_both_roles"
 
 
@@ -358,11 +364,11 @@ def test_a_column_in_both_roles_is_refused() -> None:
 )
 def test_phases_out_of_order_are_refused(windows: list[tuple[str, str, str]]) -> None:
     day = "2027-01-{}T00:00:00Z".format
-    dated = [(name, day(start), day(end)) for name, start, end in windows]
-    assert expect_refusal_code(add_phases(*dated)) == "wrong_value"
+    dated_windows = [(name, day(start), day(end)) for name, start, end in windows]
+    assert expect_refusal_code(add_phases(*dated_windows)) == "wrong_value"
 
 
-def test_phases_that_overlap_are_named_with_their_times() -> None:
+def test_overlapping_phases_are_named_with_their_times() -> None:
     text = add_phases(
         ("anonymization", "2027-01-01T00:00:00Z", "2027-01-03T00:00:00Z"),
         ("reidentification", "2027-01-02T00:00:00Z", "2027-01-04T00:00:00Z"),
@@ -376,7 +382,7 @@ def test_phases_that_overlap_are_named_with_their_times() -> None:
 
 
 @pytest.mark.parametrize(("setting", "hours"), [("", 24), ("0", 0), ("8760", 8760)])
-def test_the_default_reveal_notice_is_one_day(setting: str, hours: int) -> None:
+def test_default_reveal_notice_is_one_day(setting: str, hours: int) -> None:
     text = MINIMAL + (f"[publication]\nreveal_notice_hours = {setting}\n" if setting else "")
     assert parse_competition(text).publication.reveal_notice_hours == hours
     assert parse_timetable(text).reveal_notice == timedelta(hours=hours)

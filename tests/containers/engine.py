@@ -59,7 +59,7 @@ class ContainerEngine:
     prefix: tuple[str, ...] = ()
 
     @property
-    def watches_health(self) -> bool:
+    def can_watch_health(self) -> bool:
         """Whether its compose command obeys ``depends_on`` and watches health by itself."""
         return self.name == "docker"
 
@@ -71,7 +71,7 @@ class ContainerEngine:
         return run((*self.prefix, self.name, *arguments), stdin=stdin, env=self.env)
 
     def is_healthy(self, container: str) -> bool:
-        if self.watches_health:
+        if self.can_watch_health:
             return self("inspect", "--format", "{{.State.Health.Status}}", container).strip() == "healthy"
         return self.run("healthcheck", "run", container).status == 0
 
@@ -176,8 +176,8 @@ def enter_private_network(folder: Path) -> Iterator[tuple[str, ...]]:
     )
     holder = child_process.start(shell, log=log)
     try:
-        assert poll_until(lambda: child_process.tail(log) != ""), "the network namespace was not made"
-        assert child_process.tail(log) == "up"
+        assert poll_until(lambda: child_process.read_tail(log) != ""), "the network namespace was not made"
+        assert child_process.read_tail(log) == "up"
         yield ("nsenter", "--target", str(holder.pid), "--net")
     finally:
         holder.kill()

@@ -35,7 +35,7 @@ from workers.sandbox import landlock
 
 pytestmark = pytest.mark.containers
 
-KEYHOLDERS = {"worker", "reports", "scheduler"}
+SERVICES_WITH_KEYS = {"worker", "reports", "scheduler"}
 DAY = timedelta(days=1)
 
 
@@ -95,7 +95,7 @@ def read_state(organizer: ContainerUser, slug: str) -> str:
     return str(organizer.read_json("organize", "phases", slug)["state"])
 
 
-def test_a_contest_is_played_from_the_first_account_to_the_reveal(stack: ComposeStack, folder: Path) -> None:
+def test_contest_is_played_until_the_reveal(stack: ComposeStack, folder: Path) -> None:
     organizer, slug = stack.get_organizer(), "played"
     file = build_two_phase_toml(slug)
     open_competition(organizer, folder, file=file, slug=slug)
@@ -119,13 +119,13 @@ def test_a_contest_is_played_from_the_first_account_to_the_reveal(stack: Compose
     assert [row["correct"] for row in blue.read_json("guesses", slug)] == [1]
 
 
-def test_an_organizer_gets_a_report(stack: ComposeStack, folder: Path) -> None:
+def test_organizer_gets_a_report(stack: ComposeStack, folder: Path) -> None:
     organizer, slug = stack.get_organizer(), "advised"
     open_competition(organizer, folder, file=build_competition_toml(slug), slug=slug)
     assert organizer.read_json("organize", "threshold", slug)["status"] == "SCORED"
 
 
-def test_what_was_accepted_outlives_every_container(stack: ComposeStack, folder: Path) -> None:
+def test_accepted_uploads_survive_new_containers(stack: ComposeStack, folder: Path) -> None:
     organizer, slug = stack.get_organizer(), "kept"
     open_competition(organizer, folder, file=build_competition_toml(slug), slug=slug)
     green = stack.sign_up_member("green", slug=slug)
@@ -138,7 +138,7 @@ def test_what_was_accepted_outlives_every_container(stack: ComposeStack, folder:
     submit_release(green, folder, slug, seed=2)
 
 
-def test_backups_bring_everything_back_on_an_empty_machine(stack: ComposeStack, folder: Path) -> None:
+def test_backups_are_restored_on_an_empty_machine(stack: ComposeStack, folder: Path) -> None:
     organizer, slug = stack.get_organizer(), "restored"
     open_competition(organizer, folder, file=build_competition_toml(slug), slug=slug)
     violet = stack.sign_up_member("violet", slug=slug)
@@ -160,15 +160,15 @@ def test_backups_bring_everything_back_on_an_empty_machine(stack: ComposeStack, 
     submit_release(violet, folder, slug, seed=2)
 
 
-def test_each_of_three_workers_scores_while_the_others_are_frozen(stack: ComposeStack, folder: Path) -> None:
+def test_each_worker_scores_while_the_others_are_frozen(stack: ComposeStack, folder: Path) -> None:
     organizer, slug = stack.get_organizer(), "scaled"
     open_competition(organizer, folder, file=build_competition_toml(slug), slug=slug)
     yellow = stack.sign_up_member("yellow", slug=slug)
     stack.start(scale={"worker": 3})
     workers = stack.list_containers("worker")
     assert len(workers) == 3
-    for number, awake in enumerate(workers):
-        frozen = [name for name in workers if name != awake]
+    for number, active_worker in enumerate(workers):
+        frozen = [name for name in workers if name != active_worker]
         stack.engine("pause", *frozen)
         try:
             submit_release(yellow, folder, slug, seed=number)
@@ -176,7 +176,7 @@ def test_each_of_three_workers_scores_while_the_others_are_frozen(stack: Compose
             stack.engine("unpause", *frozen)
 
 
-def test_no_service_is_root_or_writes_its_own_image(stack: ComposeStack) -> None:
+def test_services_are_unprivileged_and_images_read_only(stack: ComposeStack) -> None:
     for name in (*SERVERS, *LONG_RUNNING):
         status = stack.run_inside(name, "cat", "/proc/1/status").stdout
         fields = dict(line.split(":\t", 1) for line in status.splitlines())
@@ -186,35 +186,37 @@ def test_no_service_is_root_or_writes_its_own_image(stack: ComposeStack) -> None
         assert stack.run_inside(name, "touch", "/usr/mine").status != 0, name
 
 
-def test_link_previews_render_greek_russian_and_japanese_names(stack: ComposeStack) -> None:
-    program = "from app.web.site import raster as letters; assert letters.legible_or_empty('Red ΩЖ匿名のカ')"
+def test_preview_images_support_greek_russian_and_japanese(stack: ComposeStack) -> None:
+    program = (
+        "from app.web.site import raster as letters; assert letters.blank_if_undrawable('Red ΩЖ匿名のカ')"
+    )
     assert stack.run_inside("web", "python", "-c", program).status == 0
 
 
-def test_only_workers_and_the_clock_can_read_the_private_keys(stack: ComposeStack) -> None:
+def test_only_workers_and_clock_can_read_private_keys(stack: ComposeStack) -> None:
     statuses = {
         name: stack.run_inside(name, "sh", "-c", "ls /keys/private/*.key").status for name in LONG_RUNNING
     }
-    assert {name for name, status in statuses.items() if status == 0} == KEYHOLDERS
+    assert {name for name, status in statuses.items() if status == 0} == SERVICES_WITH_KEYS
     # The web application also cannot write to the cache of compiled code that workers run.
     assert stack.run_inside("web", "sh", "-c", "echo > /var/cache/anoncup/x").status != 0
 
 
-def test_what_scores_uploads_cannot_reach_the_internet(stack: ComposeStack) -> None:
+def test_scoring_containers_cannot_reach_the_internet(stack: ComposeStack) -> None:
     # An address reserved for documentation; without a route the kernel refuses it at once.
     program = "import socket; socket.create_connection(('192.0.2.1', 80), timeout=60)"
-    for name in KEYHOLDERS:
+    for name in SERVICES_WITH_KEYS:
         result = stack.run_inside(name, "python", "-c", program)
         assert "Network is unreachable" in result.stderr, name
 
 
 @pytest.mark.skipif(not landlock.get_abi_version(), reason="this kernel has no Landlock")
-def test_the_containers_that_read_files_sandbox_what_reads_them(stack: ComposeStack) -> None:
-    for name in ("web", *KEYHOLDERS):
+def test_containers_sandbox_their_file_parsers(stack: ComposeStack) -> None:
+    for name in ("web", *SERVICES_WITH_KEYS):
         assert '"standing": "landlock, seccomp"' in stack.read_logs(name), name
 
 
-def test_the_files_may_lie_in_an_s3_store(
+def test_service_works_with_an_s3_store(
     container_engine: ContainerEngine, folder: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     weed = shutil.which("weed", path=str(Path(sys.executable).parent))
@@ -245,7 +247,7 @@ def test_the_files_may_lie_in_an_s3_store(
             assert stack.run_inside(name, "sh", "-c", "ls /data/blobs").status != 0, name
 
 
-def test_the_servers_image_has_nothing_of_the_build_and_no_embedded_servers(
+def test_server_image_has_no_build_tools_or_embedded_servers(
     container_engine: ContainerEngine,
 ) -> None:
     program = "import importlib.util as u; print([n for n in %r if u.find_spec(n)])"
@@ -258,7 +260,7 @@ def test_the_servers_image_has_nothing_of_the_build_and_no_embedded_servers(
     assert container_engine.run(*run_options, IMAGE, "sh", "-c", search_command).stdout == ""
 
 
-def test_the_all_in_one_image_serves_on_a_read_only_root(container_engine: ContainerEngine) -> None:
+def test_all_in_one_image_runs_on_a_read_only_root(container_engine: ContainerEngine) -> None:
     container_engine.build(f"{IMAGE}-all", target="all-in-one")
     hardened = ("--read-only", "--tmpfs", "/tmp", "--cap-drop", "ALL", "--security-opt", "no-new-privileges")
     name = container_engine("run", "--detach", "--init", *hardened, f"{IMAGE}-all").strip()

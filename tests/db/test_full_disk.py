@@ -6,8 +6,8 @@ from pathlib import Path
 import psycopg
 from sqlalchemy.exc import OperationalError
 
-from app.cli.web_server import SHARED_MEMORY, create_metrics_folder
-from app.db.failures import explain
+from app.cli.web_server import SHARED_MEMORY_FOLDER, create_metrics_folder
+from app.db.failures import convert_error
 
 DISK_FULL_MESSAGE = "connection failed: FATAL:  could not write init file: No space left on device"
 
@@ -16,23 +16,23 @@ def build_error(reason: str) -> OperationalError:
     return OperationalError("SELECT 1", {}, psycopg.OperationalError(reason))
 
 
-def test_a_connection_that_postgres_refuses_for_a_full_disk_is_named_so() -> None:
-    assert explain(build_error(DISK_FULL_MESSAGE)).code == "database_full"
+def test_full_disk_at_connection_is_reported() -> None:
+    assert convert_error(build_error(DISK_FULL_MESSAGE)).code == "database_full"
 
 
-def test_a_connection_that_is_refused_for_another_reason_is_no_full_disk() -> None:
-    assert explain(build_error("connection failed: Connection refused")).code == "database_unavailable"
+def test_other_connection_errors_are_not_a_full_disk() -> None:
+    assert convert_error(build_error("connection failed: Connection refused")).code == "database_unavailable"
 
 
-def test_requests_are_counted_in_memory_since_a_full_disk_under_a_mapped_file_ends_the_process(
+def test_request_metrics_are_in_shared_memory(
     tmp_path: Path,
 ) -> None:
     folder = create_metrics_folder(tmp_path, 1)
     shutil.rmtree(folder)
-    assert folder.parent == SHARED_MEMORY
+    assert folder.parent == SHARED_MEMORY_FOLDER
 
 
-def test_counts_that_a_kill_has_left_go_at_the_next_start(tmp_path: Path) -> None:
+def test_stale_metrics_are_removed_at_the_next_start(tmp_path: Path) -> None:
     leftover = create_metrics_folder(tmp_path, 1)
     shutil.rmtree(create_metrics_folder(tmp_path, 1))
     assert not leftover.exists()

@@ -33,7 +33,7 @@ def remove_passfile(url: str) -> str:
     return url.partition("&passfile=")[0]
 
 
-def test_nobody_signs_in_without_a_password(data: Path) -> None:
+def test_password_is_required(data: Path) -> None:
     with run_embedded_services(data) as services:
         owner = services.database_url
         assert (read_user(owner), read_user(remove_passfile(owner))) == ("anoncup", None)
@@ -44,7 +44,7 @@ def test_nobody_signs_in_without_a_password(data: Path) -> None:
     assert {file.stat().st_mode & 0o777 for file in data.glob("roles/*/pgpass")} == {0o600}
 
 
-def test_a_folder_of_an_older_version_is_locked_at_its_next_start(data: Path) -> None:
+def test_old_data_folder_gets_passwords_at_the_next_start(data: Path) -> None:
     shutil.rmtree(data / "roles")
     (data / "postgres" / "pg_hba.conf").write_text("local all all trust\n")
     with run_embedded_services(data) as services:
@@ -52,7 +52,7 @@ def test_a_folder_of_an_older_version_is_locked_at_its_next_start(data: Path) ->
         assert read_user(remove_passfile(services.database_url)) is None
 
 
-def test_an_owner_whose_password_is_lost_gets_another(data: Path) -> None:
+def test_lost_owner_password_is_replaced(data: Path) -> None:
     shutil.rmtree(data / "roles")
     with run_embedded_services(data) as services:
         assert read_user(services.database_url) == "anoncup"

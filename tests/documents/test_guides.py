@@ -117,9 +117,7 @@ def read_guide(name: str) -> list[str]:
     ]
 
 
-def test_a_contest_is_organized_and_played_with_the_commands_of_the_guides(
-    shell: GuideShell, url: str, tmp_path: Path
-) -> None:
+def test_contest_can_be_run_by_the_guides(shell: GuideShell, url: str, tmp_path: Path) -> None:
     serve, edit, create = read_guide("organize.md")
     shell.run(serve)
     shell.run(edit)
@@ -137,9 +135,7 @@ def test_a_contest_is_organized_and_played_with_the_commands_of_the_guides(
     assert re.search(r"T\d\d +QUEUED +8333", shell.run(attack))
 
 
-def test_the_accounts_listed_by_the_readme_demo_can_sign_in(
-    shell: GuideShell, url: str, tmp_path: Path
-) -> None:
+def test_accounts_of_the_readme_demo_can_sign_in(shell: GuideShell, url: str, tmp_path: Path) -> None:
     demo, _ = [block.text for block in list_code_blocks(ROOT / "README.md") if block.language == "sh"]
     shell.bash.timeout = 5 * TIMEOUT_S
     shell.answers.clear()  # the demo prompts for nothing, but its output looks like a prompt
@@ -155,9 +151,7 @@ def test_the_accounts_listed_by_the_readme_demo_can_sign_in(
             }
 
 
-def test_a_service_is_started_backed_up_and_restored_with_the_commands_of_the_guide(
-    shell: GuideShell, tmp_path: Path
-) -> None:
+def test_service_can_be_run_and_restored_by_the_guide(shell: GuideShell, tmp_path: Path) -> None:
     serve, backup = read_guide("operate.md")
     shell.run(serve)
     shell.run(backup)

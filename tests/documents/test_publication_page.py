@@ -8,7 +8,7 @@ import pytest
 from anoncup.rules.settings import OVERALL_DIGITS, Publication
 from tests.support import subset_sum_attack
 
-DOCS = Path("docs/publication.md").read_text(encoding="utf-8")
+PAGE = Path("docs/publication.md").read_text(encoding="utf-8")
 BoardRow = tuple[float, float, float]
 
 
@@ -35,7 +35,7 @@ def count_rows(digits: int, *, overall_digits: int = OVERALL_DIGITS) -> int:
 
 
 @pytest.mark.parametrize("digits", [0, 1])
-def test_the_row_count_agrees_with_a_grid_of_scores(digits: int) -> None:
+def test_row_count_agrees_with_a_grid_of_scores(digits: int) -> None:
     """A score exactly between two roundings is counted for both but occurs on the grid only once."""
     grid = np.linspace(0, 1, 1201)
     u, e = (axis.ravel() for axis in np.meshgrid(grid, grid))
@@ -44,7 +44,7 @@ def test_the_row_count_agrees_with_a_grid_of_scores(digits: int) -> None:
     assert 0.9 * computed_count <= grid_count <= computed_count
 
 
-def test_exact_scores_reveal_a_secret_and_published_scores_leave_thousands() -> None:
+def test_exact_scores_reveal_a_secret_and_rounded_ones_do_not() -> None:
     for seed in range(3):
         puzzle = subset_sum_attack.build_puzzle(30, seed)
         assert subset_sum_attack.solve(puzzle, None) == (1, 1.0)
@@ -53,7 +53,7 @@ def test_exact_scores_reveal_a_secret_and_published_scores_leave_thousands() -> 
         assert known_share < 0.75
 
 
-def test_solutions_of_a_small_secret_are_counted_as_by_brute_force() -> None:
+def test_number_of_solutions_equals_brute_force() -> None:
     for seed in range(5):
         puzzle = subset_sum_attack.build_puzzle(8, seed)
         for digits in (0, 2, 4):
@@ -70,13 +70,13 @@ def test_solutions_of_a_small_secret_are_counted_as_by_brute_force() -> None:
 
 
 @pytest.mark.parametrize("digits", range(5))
-def test_the_document_has_the_bits_of_a_row(digits: int) -> None:
-    assert f"| {digits} | {np.log2(count_rows(digits)):.1f} |" in DOCS
+def test_page_states_the_bits_of_a_row(digits: int) -> None:
+    assert f"| {digits} | {np.log2(count_rows(digits)):.1f} |" in PAGE
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("pairs", [20, 30])
-def test_the_document_has_the_bits_that_an_attack_reads(pairs: int) -> None:
+def test_page_states_the_bits_of_an_attack(pairs: int) -> None:
     for digits in (None, 4, 2, 0):
         solutions = [
             subset_sum_attack.solve(subset_sum_attack.build_puzzle(pairs, seed), digits) for seed in range(10)
@@ -86,5 +86,5 @@ def test_the_document_has_the_bits_that_an_attack_reads(pairs: int) -> None:
         digits_text = "exact" if digits is None else str(digits)
         assert (
             f"| {pairs} | {digits_text} | {pairs - remaining_bits:.1f} | {remaining_bits:.1f} "
-            f"| {known_share:.0%} |" in DOCS
+            f"| {known_share:.0%} |" in PAGE
         )

@@ -23,12 +23,12 @@ COMMANDS = typer.main.get_command(app)
 MAKE_TARGETS = set(re.findall(r"^([a-z][a-z-]*):", (ROOT / "Makefile").read_text(), re.MULTILINE))
 
 
-def test_the_readme_is_short() -> None:
+def test_readme_is_short() -> None:
     assert len((ROOT / "README.md").read_bytes()) <= README_BYTES
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
-def test_links_lead_to_files(document: Path) -> None:
+def test_links_have_targets(document: Path) -> None:
     assert [path for path in list_linked_paths(document) if not (document.parent / path).exists()] == []
 
 
@@ -54,13 +54,13 @@ SERVICE_INSTALL = ("./bootstrap requirements.lock", "source .venv/bin/activate")
     ("name", "install"),
     [("take-part.md", INSTALL_COMMANDS), ("organize.md", SERVICE_INSTALL), ("operate.md", SERVICE_INSTALL)],
 )
-def test_a_guide_installs_the_command_before_its_first_use(name: str, install: tuple[str, ...]) -> None:
+def test_guides_install_the_command_before_its_use(name: str, install: tuple[str, ...]) -> None:
     first, *_ = [block.text for block in list_code_blocks(ROOT / "docs" / name) if block.language == "sh"]
     lines = [line.partition("#")[0].strip() for line in first.splitlines()]
     assert lines[: len(install)] == list(install)
 
 
-def test_a_wrong_command_or_option_is_noticed() -> None:
+def test_wrong_commands_and_options_are_detected() -> None:
     assert list(find_call_errors(["organize", "extent"])) == ["no command: organize extent"]
     assert list(find_call_errors(["submit", "cup", "--waiting"])) == ["no option of submit: --waiting"]
     assert list(find_call_errors(["submit", "cup", "--wait"])) == []

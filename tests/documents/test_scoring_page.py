@@ -12,14 +12,14 @@ import pytest
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
 from anoncup.evaluation.evaluate import Verdict, evaluate
-from anoncup.evaluation.ranking import ROUNDING, overall_score
+from anoncup.evaluation.ranking import ROUNDING, compute_overall_loss
 from anoncup.evaluation.scales import scales
 from anoncup.plugins import TRACKS
 from anoncup.rules.settings import MeasureSettings
-from anoncup.tracks.microdata.example import household_table
+from anoncup.tracks.microdata.example import generate_households
 from anoncup.tracks.model import Track
 from anoncup.tracks.monthly.example import make_example_data
-from anoncup.tracks.transactions.example import tc400
+from anoncup.tracks.transactions.example import load_tc400
 from tests.support.membership_cases import build_survey
 
 PAGE = (Path(__file__).parents[2] / "docs" / "scoring.md").read_text()
@@ -27,7 +27,7 @@ METHODS: dict[int, tuple[str, dict[str, Any]]] = {
     2015: ("swap_within_classes", {}),
     2016: ("balance_clusters", {"clusters": 80, "smallest": 3}),
 }
-every_year = pytest.mark.parametrize("year", METHODS)
+for_each_year = pytest.mark.parametrize("year", METHODS)
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class ScoringExample:
 def compute_example(year: int) -> ScoringExample:
     rules = parse_competition(template(year))
     track, (method, parameters) = TRACKS[rules.track], METHODS[year]
-    tables = household_table() if year == 2015 else tc400()
+    tables = generate_households() if year == 2015 else load_tc400()
     original, rng = track.prepare(tables, rules), np.random.default_rng(1)
     release = track.anonymize(track.methods[method], tables, rules, rng, parameters)
     verdict = evaluate(rules, original, *track.shuffle(*release, rng=rng))
@@ -54,8 +54,8 @@ def compute_example(year: int) -> ScoringExample:
 
 
 @pytest.mark.full
-@every_year
-def test_the_page_shows_the_utility_scores(year: int) -> None:
+@for_each_year
+def test_page_states_the_utility_scores(year: int) -> None:
     case = compute_example(year)
     weighted_scores = []
     for name, scale in case.scales.items():
@@ -71,33 +71,33 @@ def test_the_page_shows_the_utility_scores(year: int) -> None:
 
 
 @pytest.mark.full
-@every_year
-def test_the_page_shows_the_attackers(year: int) -> None:
+@for_each_year
+def test_page_states_the_attack_rates(year: int) -> None:
     case = compute_example(year)
     for name, result in case.verdict.attackers.items():
         assert f"| {name} | {result.rate.correct:.0f} | {result.rate.rate:.6g} |" in case.section
 
 
 @pytest.mark.full
-@every_year
-def test_the_page_shows_the_scores(year: int) -> None:
+@for_each_year
+def test_page_states_the_scores(year: int) -> None:
     case = compute_example(year)
     u, e = case.verdict.utility, case.verdict.security
     assert (
-        f"**E** = {e:.6g}, and **overall** = ({u:.6g} + {e:.6g}) / 2 = {overall_score(u, e):.6g}."
+        f"**E** = {e:.6g}, and **overall** = ({u:.6g} + {e:.6g}) / 2 = {compute_overall_loss(u, e):.6g}."
         in case.section
     )
 
 
 @pytest.mark.full
-def test_the_page_shows_the_distance_of_the_transactions() -> None:
+def test_page_states_the_distance_of_transactions() -> None:
     case = compute_example(2016)
     assert case.verdict.excessive is not None
     assert f"The mean distance is {case.verdict.excessive.mean:.6g}" in case.section
 
 
 @pytest.mark.full
-def test_the_page_shows_a_release_under_monthly_pseudonyms() -> None:
+def test_page_states_the_monthly_pseudonym_example() -> None:
     rules, track = parse_competition(template(2017)), TRACKS["monthly"]
     original, _ = track.parse_original(make_example_data(), rules)
     rng = np.random.default_rng(1)
@@ -117,7 +117,7 @@ def test_the_page_shows_a_release_under_monthly_pseudonyms() -> None:
 
 
 @pytest.mark.full
-def test_the_page_shows_a_contest_of_membership() -> None:
+def test_page_states_the_membership_example() -> None:
     track, rules = TRACKS["membership"], parse_competition(template("membership"))
     section = PAGE.partition("## Membership: ")[2].partition("\n## ")[0]
     original, rng = build_survey(2000, 0), np.random.default_rng(1)
@@ -133,5 +133,6 @@ def test_the_page_shows_a_contest_of_membership() -> None:
         assert f"| {name} | {' | '.join(f'{number:.6g}' for number in numbers)} |" in section
     u, e = verdict.utility, verdict.security
     assert (
-        f"**E** = {e:.6g}, and **overall** = ({u:.6g} + {e:.6g}) / 2 = {overall_score(u, e):.6g}." in section
+        f"**E** = {e:.6g}, and **overall** = ({u:.6g} + {e:.6g}) / 2 = {compute_overall_loss(u, e):.6g}."
+        in section
     )

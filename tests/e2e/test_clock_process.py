@@ -95,9 +95,7 @@ def is_child_waiting(process: subprocess.Popen[bytes]) -> bool:
 
 
 @pytest.mark.full
-def test_the_clock_makes_all_transitions_without_a_worker_and_without_a_queue(
-    client: TestClient, tmp_path: Path
-) -> None:
+def test_clock_makes_all_transitions_without_worker_and_queue(client: TestClient, tmp_path: Path) -> None:
     contest = open_ended_contest(client)
     with run_clock(tmp_path, **NO_QUEUE) as process:
         require_eventually(lambda: contest.get_state() == "closed")
@@ -113,7 +111,7 @@ def test_several_clocks_make_each_transition_once(client: TestClient, tmp_path: 
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.full)])
-def test_a_signal_ends_the_clock_and_its_children(
+def test_signal_ends_the_clock_and_its_children(
     client: TestClient, tmp_path: Path, number: signal.Signals
 ) -> None:
     open_frozen_contest(client)
@@ -130,9 +128,7 @@ def test_a_signal_ends_the_clock_and_its_children(
 
 
 @pytest.mark.full
-def test_a_clock_killed_in_the_middle_leaves_no_child_and_the_next_one_finishes(
-    client: TestClient, tmp_path: Path
-) -> None:
+def test_clock_killed_midway_leaves_no_child_and_is_resumed(client: TestClient, tmp_path: Path) -> None:
     open_frozen_contest(client)
     with run_clock(tmp_path) as first, lock_targets():
         require_eventually(lambda: is_child_waiting(first))
@@ -144,7 +140,7 @@ def test_a_clock_killed_in_the_middle_leaves_no_child_and_the_next_one_finishes(
 
 
 @pytest.mark.full
-def test_a_child_killed_in_the_middle_is_followed_by_another(client: TestClient, tmp_path: Path) -> None:
+def test_child_killed_midway_is_replaced(client: TestClient, tmp_path: Path) -> None:
     open_frozen_contest(client)
     with run_clock(tmp_path) as process:
         with lock_targets():
@@ -160,7 +156,7 @@ def test_a_child_killed_in_the_middle_is_followed_by_another(client: TestClient,
 
 
 @pytest.mark.full
-def test_the_clock_survives_a_database_that_goes_away_and_comes_back(tmp_path: Path) -> None:
+def test_clock_survives_a_database_outage(tmp_path: Path) -> None:
     with run_embedded_services(tmp_path / "servers") as services:
         migrate(services.database_url)
         with run_clock(tmp_path, DATABASE_URL=services.database_url, REDIS_URL=services.redis_url) as process:
@@ -169,16 +165,14 @@ def test_the_clock_survives_a_database_that_goes_away_and_comes_back(tmp_path: P
             (postgres,) = [server for server in services.servers if server.name == "Postgres"]
             kill(postgres.process)
             require_eventually(lambda: "clock_hindered" in log.read_text())
-            services.check()
+            services.restart_ended_servers()
             require_eventually(lambda: "clock_goes_again" in log.read_text())
             assert process.poll() is None
             assert log.read_text().count("clock_hindered") == 1
 
 
 @pytest.mark.full
-def test_messages_that_an_older_clock_left_in_the_queue_end_no_worker(
-    settings: Settings, tmp_path: Path
-) -> None:
+def test_workers_survive_messages_of_an_older_clock(settings: Settings, tmp_path: Path) -> None:
     with queue.celery.connection_for_write() as connection:
         for name in ("turn", "sweep"):
             queue.celery.send_task(name, connection=connection)

@@ -83,14 +83,14 @@ def list_open_files(url: str, folder: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("partial_head", [b"", PARTIAL_HEAD])
-def test_a_connection_without_a_whole_head_is_closed(impatient_server: str, partial_head: bytes) -> None:
+def test_connection_with_an_incomplete_head_is_closed(impatient_server: str, partial_head: bytes) -> None:
     with open_connection(impatient_server) as connection:
         connection.send(partial_head)
         assert connection.receive_until_closed() == b""
 
 
 @pytest.mark.full
-def test_more_of_a_head_wins_no_time(impatient_server: str) -> None:
+def test_trickling_head_does_not_extend_the_timeout(impatient_server: str) -> None:
     with open_connection(impatient_server) as connection:
         connection.send(PARTIAL_HEAD)
         while not connection.receive(timeout_s=0.2):
@@ -99,7 +99,7 @@ def test_more_of_a_head_wins_no_time(impatient_server: str) -> None:
 
 
 @pytest.mark.full
-def test_half_a_second_head_is_closed_too(impatient_server: str) -> None:
+def test_incomplete_second_head_closes_the_connection(impatient_server: str) -> None:
     with open_connection(impatient_server) as connection:
         connection.send(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
         connection.receive_until(b'"ok"}')
@@ -107,7 +107,7 @@ def test_half_a_second_head_is_closed_too(impatient_server: str) -> None:
         assert connection.receive_until_closed().count(b"HTTP/1.1 ") == 1
 
 
-def test_the_rest_of_a_body_that_was_answered_early_is_not_waited_for(impatient_server: str) -> None:
+def test_connection_is_closed_after_an_early_response(impatient_server: str) -> None:
     with open_connection(impatient_server) as connection:
         connection.send(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n")
         connection.receive_until(b'"ok"}')
@@ -115,7 +115,7 @@ def test_the_rest_of_a_body_that_was_answered_early_is_not_waited_for(impatient_
         assert connection.receive_until_closed().startswith(b"HTTP/1.1 200")
 
 
-def test_a_form_that_trickles_is_answered_by_a_page(impatient_server: str) -> None:
+def test_trickling_form_gets_a_page(impatient_server: str) -> None:
     head = ["POST /sign-in HTTP/1.1", "Host: localhost", "Accept: text/html", "Accept-Language: ja"]
     content_type = "Content-Type: application/x-www-form-urlencoded"
     with open_connection(impatient_server) as connection:
@@ -126,7 +126,7 @@ def test_a_form_that_trickles_is_answered_by_a_page(impatient_server: str) -> No
     assert translate("problem_too_slow", "ja").encode() in response
 
 
-def test_a_body_that_trickles_is_answered_and_its_attempt_counts(
+def test_trickling_upload_gets_a_response_and_counts_as_attempt(
     settings: Settings, impatient_server: str
 ) -> None:
     folder = settings.data / "incoming"
@@ -148,7 +148,7 @@ def test_a_body_that_trickles_is_answered_and_its_attempt_counts(
 
 
 @pytest.mark.full
-def test_a_body_that_comes_fast_enough_may_take_long(settings: Settings, impatient_server: str) -> None:
+def test_steady_upload_may_take_long(settings: Settings, impatient_server: str) -> None:
     with begin_upload(open_small_contest(impatient_server), size=9_000_000) as connection:
         for _ in range(3):
             with open_connection(impatient_server) as idle_connection:
@@ -160,7 +160,7 @@ def test_a_body_that_comes_fast_enough_may_take_long(settings: Settings, impatie
 
 
 @pytest.mark.full
-def test_a_stream_of_events_outlives_the_limits(settings: Settings, impatient_server: str) -> None:
+def test_event_stream_outlives_the_timeouts(settings: Settings, impatient_server: str) -> None:
     contest = open_small_contest(impatient_server)
     identifier = contest.submit()
     with watch_events(contest, identifier) as connection:
@@ -171,7 +171,7 @@ def test_a_stream_of_events_outlives_the_limits(settings: Settings, impatient_se
         connection.receive_until(b"CANCELLED")
 
 
-def test_beyond_the_cap_the_longest_idle_makes_room(session_settings: Settings, tmp_path: Path) -> None:
+def test_longest_idle_connection_is_closed_at_the_cap(session_settings: Settings, tmp_path: Path) -> None:
     env = {"ANONCUP_CONNECTIONS": "3", "ANONCUP_HEAD_TIMEOUT_S": "3600"}
     with (
         run_web_server(tmp_path, env) as url,
@@ -187,7 +187,7 @@ def test_beyond_the_cap_the_longest_idle_makes_room(session_settings: Settings, 
         second.receive_until(b'"ok"}')
 
 
-def test_beyond_the_cap_bodies_of_strangers_make_room(session_settings: Settings, tmp_path: Path) -> None:
+def test_unauthenticated_uploads_are_closed_at_the_cap(session_settings: Settings, tmp_path: Path) -> None:
     env = {"ANONCUP_CONNECTIONS": "3", "ANONCUP_BODY_PATIENCE_S": "3600"}
     head = b"POST /api/v1/tokens HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     with (

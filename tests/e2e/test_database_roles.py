@@ -40,7 +40,7 @@ def clean_environment() -> Iterator[pytest.MonkeyPatch]:
     reset_connections()
 
 
-def test_a_contest_goes_from_sign_up_to_reveal_with_a_role_for_each_process(
+def test_contest_runs_with_a_database_role_for_each_process(
     tmp_path: Path, clean_environment: pytest.MonkeyPatch
 ) -> None:
     data, port = tmp_path / "data", find_free_port()

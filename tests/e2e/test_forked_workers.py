@@ -30,7 +30,7 @@ def run_forks(logs: Path) -> Iterator[tuple[subprocess.Popen[bytes], dict[str, p
         build_forked_program(
             jobs=1,
             env=QUICK_SETTINGS | build_role_env(WORKER),
-            logs=logs,
+            log_folder=logs,
             name="forked",
             clock_database_url=build_role_env(CLOCK)["DATABASE_URL"],
         )
@@ -49,7 +49,7 @@ def have_all_ended(processes: list[psutil.Process]) -> bool:
     return not psutil.wait_procs(processes, timeout=TIMEOUT_S)[1]
 
 
-def test_each_fork_has_its_own_name_environment_and_log(settings: Settings, tmp_path: Path) -> None:
+def test_forks_have_their_own_name_environment_and_log(settings: Settings, tmp_path: Path) -> None:
     with run_forks(tmp_path) as (_, forked):
         assert poll_until(lambda: [child.name() for child in forked["worker"].children()] == ["worker"])
         assert poll_until(lambda: "clock_starts" in (tmp_path / "scheduler.log").read_text())
@@ -62,7 +62,7 @@ def test_each_fork_has_its_own_name_environment_and_log(settings: Settings, tmp_
 @pytest.mark.parametrize(
     "name", ["worker", *(pytest.param(name, marks=pytest.mark.full) for name in ("reports", "scheduler"))]
 )
-def test_a_killed_fork_takes_its_children_along_and_is_started_again(
+def test_killed_fork_is_restarted_without_its_old_children(
     name: str, settings: Settings, tmp_path: Path
 ) -> None:
     with run_forks(tmp_path) as (process, forked):
@@ -76,7 +76,7 @@ def test_a_killed_fork_takes_its_children_along_and_is_started_again(
 
 
 @pytest.mark.full
-def test_all_forks_end_with_their_parent(settings: Settings, tmp_path: Path) -> None:
+def test_forks_end_with_their_parent(settings: Settings, tmp_path: Path) -> None:
     with run_forks(tmp_path) as (process, forked):
         descendants = list_tree(forked)
         process.kill()
@@ -84,7 +84,7 @@ def test_all_forks_end_with_their_parent(settings: Settings, tmp_path: Path) -> 
 
 
 @pytest.mark.full
-def test_a_clock_that_ignores_sigterm_ends_with_its_parent(settings: Settings, tmp_path: Path) -> None:
+def test_clock_that_ignores_sigterm_ends_with_its_parent(settings: Settings, tmp_path: Path) -> None:
     old_handler = signal.signal(signal.SIGTERM, signal.SIG_IGN)  # inherited by its children
     try:
         with run_forks(tmp_path) as (process, forked):
@@ -95,7 +95,7 @@ def test_a_clock_that_ignores_sigterm_ends_with_its_parent(settings: Settings, t
 
 
 @pytest.mark.full
-def test_sigterm_ends_all_forks_cleanly_and_leaves_no_folder(
+def test_sigterm_ends_all_forks_cleanly(
     settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
@@ -110,13 +110,11 @@ def test_sigterm_ends_all_forks_cleanly_and_leaves_no_folder(
 
 
 @pytest.mark.full
-def test_a_fork_that_keeps_failing_at_its_start_ends_all_and_logs_the_reason(
-    settings: Settings, tmp_path: Path
-) -> None:
+def test_fork_that_cannot_start_ends_all_and_logs_the_reason(settings: Settings, tmp_path: Path) -> None:
     env = QUICK_SETTINGS | {"ANONCUP_CLOCK_EVERY_S": "never"}
     with run_program(
         build_forked_program(
-            jobs=1, env=env, logs=tmp_path, name="broken", clock_database_url=os.environ["DATABASE_URL"]
+            jobs=1, env=env, log_folder=tmp_path, name="broken", clock_database_url=os.environ["DATABASE_URL"]
         )
     ) as process:
         assert process.wait(TIMEOUT_S) == 1
@@ -125,7 +123,7 @@ def test_a_fork_that_keeps_failing_at_its_start_ends_all_and_logs_the_reason(
     assert "clock_every_s" in log
 
 
-def test_imported_modules_are_shared_in_memory(settings: Settings, tmp_path: Path) -> None:
+def test_forks_share_imported_modules_in_memory(settings: Settings, tmp_path: Path) -> None:
     """Separate programs share little but the interpreter: more than half of their memory is private."""
     with run_forks(tmp_path) as (_, forked):
         assert poll_until(lambda: "clock_starts" in (tmp_path / "scheduler.log").read_text())

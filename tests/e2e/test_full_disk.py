@@ -135,9 +135,7 @@ def is_ready(url: str) -> bool:
 
 
 @pytest.mark.full
-def test_a_full_disk_under_the_database_is_named_logged_and_makes_the_service_unready(
-    tmp_path: Path, disk: Path, data: Path
-) -> None:
+def test_full_database_disk_is_reported_and_fails_readiness(tmp_path: Path, disk: Path, data: Path) -> None:
     with run_service(tmp_path, data) as service:
         url, token = service.url, service.token
         obstacle = fill_disk(disk)
@@ -176,9 +174,7 @@ def post_upload(url: str, token: str, *, key: str) -> httpx2.Response:
 
 
 @pytest.mark.full
-def test_of_uploads_on_a_full_disk_the_accepted_are_scored_and_the_refused_leave_nothing(
-    tmp_path: Path, disk: Path, data: Path
-) -> None:
+def test_accepted_uploads_survive_a_full_disk(tmp_path: Path, disk: Path, data: Path) -> None:
     with run_service(tmp_path, data) as service:
         url = service.url
         with Client(url, service.token, password=lambda: PASSWORD) as client:

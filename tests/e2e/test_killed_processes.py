@@ -59,7 +59,7 @@ def wait_for_sweep() -> bool:
     return poll_until(lambda: read_last_sweep() != last_sweep)
 
 
-def test_an_upload_is_scored_by_the_worker(
+def test_upload_is_scored_by_the_worker(
     settings: Settings, server: str, scoring_worker: subprocess.Popen[bytes]
 ) -> None:
     contest = open_small_contest(server)
@@ -68,7 +68,7 @@ def test_an_upload_is_scored_by_the_worker(
 
 
 @pytest.mark.full
-def test_a_worker_killed_while_scoring_is_followed_by_one_that_scores_once(
+def test_submission_of_a_killed_worker_is_scored_once(
     settings: Settings, server: str, scoring_worker: subprocess.Popen[bytes], tmp_path: Path
 ) -> None:
     with suspend_tree(scoring_worker):
@@ -90,7 +90,7 @@ def test_a_worker_killed_while_scoring_is_followed_by_one_that_scores_once(
 
 
 @pytest.mark.full
-def test_a_queue_emptied_behind_its_back_loses_nothing(
+def test_emptied_queue_loses_no_jobs(
     settings: Settings, server: str, scoring_worker: subprocess.Popen[bytes]
 ) -> None:
     with suspend_tree(scoring_worker):
@@ -106,22 +106,22 @@ class UnresponsiveQueue:
     """A queue that accepts every connection and then closes it or never responds."""
 
     listener: socket.socket
-    hangs_up: bool
+    closes_connections: bool
     connections: list[socket.socket] = field(default_factory=list)
 
     def accept_calls(self) -> None:
         with suppress(OSError):
             while True:
                 self.connections.append(self.listener.accept()[0])
-                if self.hangs_up:
+                if self.closes_connections:
                     self.connections[-1].close()
 
 
 @contextmanager
-def run_unresponsive_queue(*, hangs_up: bool) -> Iterator[tuple[UnresponsiveQueue, dict[str, str]]]:
+def run_unresponsive_queue(*, closes_connections: bool) -> Iterator[tuple[UnresponsiveQueue, dict[str, str]]]:
     """Run an unresponsive queue; yield it with the settings that lead to it."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        unresponsive_queue = UnresponsiveQueue(listener, hangs_up)
+        unresponsive_queue = UnresponsiveQueue(listener, closes_connections)
         thread = threading.Thread(target=unresponsive_queue.accept_calls)
         thread.start()
         try:
@@ -134,12 +134,15 @@ def run_unresponsive_queue(*, hangs_up: bool) -> Iterator[tuple[UnresponsiveQueu
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("hangs_up", [True, False])
-def test_an_unresponsive_queue_delays_the_scoring_but_never_the_upload(
-    settings: Settings, scoring_worker: subprocess.Popen[bytes], tmp_path: Path, hangs_up: bool
+@pytest.mark.parametrize("closes_connections", [True, False])
+def test_unresponsive_queue_delays_scoring_but_not_uploads(
+    settings: Settings, scoring_worker: subprocess.Popen[bytes], tmp_path: Path, closes_connections: bool
 ) -> None:
     """Publishing is tried a few times for a second each; then the sweep repairs it."""
-    with run_unresponsive_queue(hangs_up=hangs_up) as (queue_, env), run_web_server(tmp_path, env) as url:
+    with (
+        run_unresponsive_queue(closes_connections=closes_connections) as (queue_, env),
+        run_web_server(tmp_path, env) as url,
+    ):
         contest = open_small_contest(url)
         connections_before = len(queue_.connections)
         identifier = contest.submit()
@@ -147,7 +150,7 @@ def test_an_unresponsive_queue_delays_the_scoring_but_never_the_upload(
         contest.wait_for_state(identifier, "SCORED")
 
 
-def test_a_web_server_killed_after_its_answer_has_lost_nothing(
+def test_accepted_upload_survives_a_killed_web_server(
     settings: Settings, server: str, scoring_worker: subprocess.Popen[bytes], tmp_path: Path
 ) -> None:
     with run_web_server(tmp_path) as url:
@@ -166,14 +169,14 @@ def test_a_web_server_killed_after_its_answer_has_lost_nothing(
 
 
 @pytest.mark.parametrize("size_mb", [70, 200])
-def test_an_upload_that_is_too_large_gets_its_answer(
+def test_oversized_upload_gets_a_response(
     settings: Settings, server: str, tmp_path: Path, size_mb: int
 ) -> None:
     contest = open_small_contest(server)
-    huge = tmp_path / "huge.csv"
-    with huge.open("wb") as file:
+    oversized_file = tmp_path / "huge.csv"
+    with oversized_file.open("wb") as file:
         file.truncate(size_mb * 2**20)
-    with huge.open("rb") as file:
+    with oversized_file.open("rb") as file:
         response = httpx2.post(
             f"{server}/api/v1/competitions/small/submissions",
             headers={"Authorization": f"Bearer {contest.token}"},

@@ -14,7 +14,7 @@ import redis
 from app.crypto import sealing
 from app.processes import child_process
 from app.processes.supervisor import Program, wait_until_healthy
-from tests.support.postgres_server import POSTGRES, reset_connections, run_postgres, succeeds
+from tests.support.postgres_server import POSTGRES, can_run, reset_connections, run_postgres
 from tests.support.service_processes import (
     QUICK_SETTINGS,
     find_free_port,
@@ -42,7 +42,7 @@ def run_redis(folder: Path) -> Iterator[str]:
     url = f"redis://:pass@127.0.0.1:{port}/0"
     try:
         with redis.Redis.from_url(url) as client:
-            assert poll_until(lambda: succeeds(client.ping, redis.ConnectionError))
+            assert poll_until(lambda: can_run(client.ping, redis.ConnectionError))
         yield url
     finally:
         kill(process)
@@ -62,9 +62,7 @@ def start_program(
     return lambda: require_running(process, log / f"{name}.log")
 
 
-def test_web_worker_and_scheduler_started_by_hand_score_an_upload(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_manually_started_processes_score_an_upload(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     public, private = tmp_path / "sealing.pub", tmp_path / "private"
     sealing.create_keys(public, private)
     with ExitStack() as stack:

@@ -97,7 +97,7 @@ def write_second_version(package: Path) -> None:
     parts_file.write_text(parts_file.read_text() + function_text)
 
 
-def test_a_package_is_upgraded_and_removed_while_its_contest_runs(
+def test_package_is_upgraded_and_removed_during_a_contest(
     environment: PackageEnvironment, example: Path, tmp_path: Path
 ) -> None:
     wheels, data, log = tmp_path / "wheels", tmp_path / "data", tmp_path / "service.log"

@@ -34,8 +34,8 @@ from tests.support.wait import TIMEOUT_S, poll_until
 
 pytestmark = pytest.mark.full
 
-MEMBERS = 10
-WATCHERS = MEMBERS * STREAMS_PER_USER
+TEAM_SIZE = 10
+NUMBER_OF_STREAMS = TEAM_SIZE * STREAMS_PER_USER
 QUERY_MARK = (
     "LOG:  execute "  # queries with parameters: neither BEGIN and COMMIT nor the ping of a connection
 )
@@ -71,9 +71,9 @@ class EventListener:
         listener.writer.write(request.encode())
         return listener
 
-    async def receive_until(self, wanted: bytes) -> None:
+    async def receive_until(self, marker: bytes) -> None:
         async with asyncio.timeout(TIMEOUT_S):
-            while wanted not in self.received:
+            while marker not in self.received:
                 chunk = await self.reader.read(4096)
                 assert chunk, f"it ended after {self.received!r}"
                 self.received += chunk
@@ -113,8 +113,8 @@ class ListenerGroup:
         finally:
             await self.close()
 
-    async def receive_until(self, wanted: bytes) -> None:
-        await asyncio.gather(*(listener.receive_until(wanted) for listener in self.listeners))
+    async def receive_until(self, marker: bytes) -> None:
+        await asyncio.gather(*(listener.receive_until(marker) for listener in self.listeners))
 
     async def close(self) -> None:
         await asyncio.gather(*(listener.close() for listener in self.listeners))
@@ -182,17 +182,17 @@ def open_listener_group(logs: Path) -> Iterator[tuple[ListenerGroup, str]]:
     with run_web_server(logs) as url:
         contest = open_small_contest(url)
         identifier = contest.submit()
-        tokens = add_team_mates(contest, MEMBERS)
+        tokens = add_team_mates(contest, TEAM_SIZE)
         yield ListenerGroup(url, f"/api/v1/submissions/{identifier}/events", tokens), identifier
 
 
-def test_two_hundred_watchers_cost_neither_threads_nor_connections_nor_queries(
+def test_streams_cost_no_threads_connections_or_queries(
     settings: Settings, services: EmbeddedServices, tmp_path: Path
 ) -> None:
     async def watch(group: ListenerGroup, identifier: str, read_query_count: Callable[[], int]) -> None:
         connections_before = count_connections()
         async with group.connect():
-            assert len(group.listeners) == WATCHERS
+            assert len(group.listeners) == NUMBER_OF_STREAMS
             assert (
                 find_web_server().num_threads() < 60
             )  # the forty of the thread pool, all started by connecting
@@ -207,7 +207,7 @@ def test_two_hundred_watchers_cost_neither_threads_nor_connections_nor_queries(
             await asyncio.to_thread(record_score, evaluation_claim)
             await group.receive_until(b"event: done")
             assert (
-                2 <= read_query_count() - queries_before < WATCHERS
+                2 <= read_query_count() - queries_before < NUMBER_OF_STREAMS
             )  # one query per watcher if each polled for itself
             assert all(b'"status":"SCORED"' in listener.received for listener in group.listeners)
 
@@ -215,7 +215,7 @@ def test_two_hundred_watchers_cost_neither_threads_nor_connections_nor_queries(
         asyncio.run(watch(group, identifier, read_query_count))
 
 
-def test_watchers_leave_nothing_behind_and_do_not_keep_the_server_from_stopping(
+def test_closed_streams_are_cleaned_up_and_do_not_block_shutdown(
     settings: Settings, services: EmbeddedServices, tmp_path: Path
 ) -> None:
     async def hang_up(group: ListenerGroup, read_query_count: Callable[[], int]) -> None:

@@ -25,14 +25,14 @@ SETTINGS = {"sandboxed": "required", "open": "off"}
 
 
 @pytest.mark.full
-def test_an_administrator_sees_which_worker_scores_without_a_sandbox(arena: Arena, tmp_path: Path) -> None:
+def test_administrator_sees_workers_without_a_sandbox(arena: Arena, tmp_path: Path) -> None:
     programs = [
         program
         for name, setting in SETTINGS.items()
         for program in build_worker_programs(
-            queues=("scores",),
+            kinds=("scores",),
             env=QUICK_SETTINGS | build_role_env(WORKER) | {"ANONCUP_SANDBOX": setting},
-            logs=tmp_path,
+            log_folder=tmp_path,
             name=name,
         )
     ]
@@ -46,7 +46,7 @@ def test_an_administrator_sees_which_worker_scores_without_a_sandbox(arena: Aren
             False,
         )
         assert by_name["celery-sandboxed"].status == str(sandbox.choose("required"))
-        arena.tokens["root"] = sign_in_new_person(arena.client, "Root", Role.ADMINISTRATOR)
+        arena.team_tokens["root"] = sign_in_new_person(arena.client, "Root", Role.ADMINISTRATOR)
         expected_text = translate("Incomplete: {standing}", standing=sandbox.describe("off"))
         assert poll_until(lambda: read_rows(arena)["celery-open"] == expected_text)
 

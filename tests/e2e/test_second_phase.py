@@ -25,9 +25,7 @@ def load_guess_states() -> list[tuple[State, int | None]]:
         return [(guess.state, guess.correct) for guess in session.scalars(select(Guess))]
 
 
-def test_a_contest_goes_through_its_second_phase_while_workers_and_clocks_are_killed(
-    settings: Settings, tmp_path: Path
-) -> None:
+def test_second_phase_survives_killed_workers_and_clocks(settings: Settings, tmp_path: Path) -> None:
     with run_web_server(tmp_path) as url:
         original = {"original": write_csv(build_original_table())}
         contest = open_contest(url, file=build_two_phase_toml(), original=original, slug="small")

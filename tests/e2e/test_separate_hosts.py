@@ -44,9 +44,15 @@ class SeparateHosts:
 
     def create_environment(self, **overrides: str) -> dict[str, str]:
         """Create a host's folder and return its environment; ``overrides`` win over the shared settings."""
-        home = self.folder / f"host-{next(serial_numbers)}"
-        home.mkdir()
-        return {**QUICK_SETTINGS, **self.shared, "ANONCUP_DATA": str(home), "TMPDIR": str(home), **overrides}
+        host_folder = self.folder / f"host-{next(serial_numbers)}"
+        host_folder.mkdir()
+        return {
+            **QUICK_SETTINGS,
+            **self.shared,
+            "ANONCUP_DATA": str(host_folder),
+            "TMPDIR": str(host_folder),
+            **overrides,
+        }
 
     @cached_property
     def web_url(self) -> str:
@@ -64,7 +70,7 @@ class SeparateHosts:
         """Run a worker and yield its log."""
         env, name = self.create_environment(**overrides), str(next(serial_numbers))
         logs = Path(env["ANONCUP_DATA"])
-        (program,) = build_worker_programs(queues=("scores", "guesses"), env=env, logs=logs, name=name)
+        (program,) = build_worker_programs(kinds=("scores", "guesses"), env=env, log_folder=logs, name=name)
         assert program.log is not None
         with run_program(program):
             yield program.log
@@ -111,7 +117,7 @@ def are_ready(*logs: Path) -> bool:
     return all("ready." in log.read_text() for log in logs)
 
 
-def test_workers_share_nothing_but_postgres_valkey_and_the_store(hosts: SeparateHosts) -> None:
+def test_workers_share_only_postgres_valkey_and_the_store(hosts: SeparateHosts) -> None:
     contest = open_small_contest(hosts.web_url)
     with hosts.run_worker() as first_log, hosts.run_worker() as second_log:
         assert poll_until(lambda: are_ready(first_log, second_log))
@@ -124,9 +130,7 @@ def test_workers_share_nothing_but_postgres_valkey_and_the_store(hosts: Separate
     ]
 
 
-def test_a_worker_cut_off_from_the_store_uses_up_no_attempts_and_recovers(
-    hosts: SeparateHosts, s3: S3Server
-) -> None:
+def test_worker_without_the_store_uses_no_attempts_and_recovers(hosts: SeparateHosts, s3: S3Server) -> None:
     contest = open_small_contest(hosts.web_url)
     relay = PortRelay(find_free_port(), s3.ports["s3"])
     with hosts.run_worker(AWS_ENDPOINT_URL=f"http://127.0.0.1:{relay.port}") as cut_off_log:
@@ -143,7 +147,7 @@ def test_a_worker_cut_off_from_the_store_uses_up_no_attempts_and_recovers(
         assert len(list_reasons(cut_off_log, "takes_work_again")) == 1
 
 
-def test_a_worker_with_a_folder_instead_of_the_store_takes_nothing(hosts: SeparateHosts) -> None:
+def test_worker_with_a_local_store_takes_no_work(hosts: SeparateHosts) -> None:
     """A host without the setting has its own store, which is reachable and empty."""
     contest = open_small_contest(hosts.web_url)
     with hosts.run_worker(ANONCUP_STORE="") as worker_log:
@@ -157,7 +161,7 @@ def test_a_worker_with_a_folder_instead_of_the_store_takes_nothing(hosts: Separa
     assert {(row.attempt, row.excused) for row in load_evaluations()} == {(1, 0)}
 
 
-def test_a_worker_without_keys_takes_nothing(hosts: SeparateHosts) -> None:
+def test_worker_without_keys_takes_no_work(hosts: SeparateHosts) -> None:
     contest = open_small_contest(hosts.web_url)
     with hosts.run_worker(ANONCUP_OPENING_KEYS_DIR=str(hosts.folder)) as worker_log:
         assert poll_until(lambda: are_ready(worker_log))
@@ -169,9 +173,7 @@ def test_a_worker_without_keys_takes_nothing(hosts: SeparateHosts) -> None:
     assert {(row.attempt, row.excused) for row in load_evaluations()} == {(1, 0)}
 
 
-def test_an_upload_without_the_store_is_refused_at_no_cost_and_accepted_when_it_is_back(
-    hosts: SeparateHosts, s3: S3Server
-) -> None:
+def test_upload_without_the_store_is_refused_at_no_cost(hosts: SeparateHosts, s3: S3Server) -> None:
     contest = open_small_contest(hosts.web_url)
     quota_before = read_quota(contest)
     s3.kill()

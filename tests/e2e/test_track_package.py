@@ -140,7 +140,7 @@ def require_eventually(condition: Callable[[], bool]) -> None:
     assert poll_until(condition)
 
 
-def test_a_contest_on_a_track_of_a_package_runs_to_its_end(cup: PackageCup) -> None:
+def test_contest_on_a_packaged_track_runs_to_its_end(cup: PackageCup) -> None:
     (cup.folder / "places.toml").write_text(cup.file)
     input_options = ("--competition", "places.toml", "--original", "given/places.csv")
     scored: dict[str, Any] = {}

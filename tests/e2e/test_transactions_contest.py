@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from anoncup.competition.parser import parse_competition
-from anoncup.tracks.linkage.permutation import secret_csv
+from anoncup.tracks.linkage.permutation import write_secret
 from anoncup.tracks.transactions import TRANSACTIONS
-from anoncup.tracks.transactions.example import tc400
+from anoncup.tracks.transactions.example import load_tc400
 from anoncup.tracks.transactions.tables import files_of
 from app.config import Settings
 from tests.support.service_processes import (
@@ -30,8 +30,8 @@ RELEASES: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.full
-def test_the_service_stores_what_the_local_score_prints(settings: Settings, tmp_path: Path) -> None:
-    file, tables = build_shop_file("shop"), tc400()
+def test_service_stores_the_scores_of_the_local_command(settings: Settings, tmp_path: Path) -> None:
+    file, tables = build_shop_file("shop"), load_tc400()
     original, rules = files_of(tables), parse_competition(file)
     with run_web_server(tmp_path) as url, run_worker(tmp_path):
         contest = open_contest(url, file=file, original=original, slug="shop")
@@ -40,7 +40,7 @@ def test_the_service_stores_what_the_local_score_prints(settings: Settings, tmp_
             method_entry = TRANSACTIONS.methods[method]
             anonymized = TRANSACTIONS.anonymize(method_entry, tables, rules, rng, parameters)
             released, source = TRANSACTIONS.shuffle(*anonymized, rng=rng)
-            release, secret = files_of(released), secret_csv(source)
+            release, secret = files_of(released), write_secret(source)
             submission = contest.wait_until(
                 contest.submit_files(release, secret), lambda state: state["finished_at"] is not None
             )

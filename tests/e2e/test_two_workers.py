@@ -56,7 +56,7 @@ def run_workers(folder: Path, *environments: dict[str, str]) -> Iterator[list["s
         yield processes
 
 
-def test_two_workers_on_one_host_have_their_own_names_and_each_scores_alone(
+def test_two_workers_on_one_host_score_under_their_own_names(
     settings: Settings, server: str, tmp_path: Path
 ) -> None:
     contest = open_small_contest(server)
@@ -72,7 +72,7 @@ def test_two_workers_on_one_host_have_their_own_names_and_each_scores_alone(
                 contest.wait_for_state(contest.submit(seed=seed), "SCORED")
 
 
-def test_organizers_read_which_worker_takes_no_work_and_administrators_why(
+def test_health_page_shows_workers_without_work_and_the_reason(
     settings: Settings, server: str, tmp_path: Path
 ) -> None:
     open_small_contest(server)

@@ -60,7 +60,7 @@ def read_request_count(url: str) -> float:
     )
 
 
-def test_each_process_reports_the_metrics_of_both(settings: Settings, tmp_path: Path) -> None:
+def test_metrics_cover_all_processes(settings: Settings, tmp_path: Path) -> None:
     with run_web_server(tmp_path, processes=2) as url:
         _, (first, second) = find_processes(url)
         with suspend_process(first):
@@ -75,9 +75,7 @@ def test_each_process_reports_the_metrics_of_both(settings: Settings, tmp_path: 
             assert f'process_cpu_seconds_total{{pid="{child.pid}"}}' in metrics
 
 
-def test_web_processes_that_receive_uploads_load_no_numeric_libraries(
-    settings: Settings, tmp_path: Path
-) -> None:
+def test_web_processes_load_no_numeric_libraries(settings: Settings, tmp_path: Path) -> None:
     """Numeric libraries would cost each web process 200 MB; uploads are read in helper processes."""
     with run_web_server(tmp_path, processes=2) as url:
         open_small_contest(url).submit()
@@ -92,14 +90,12 @@ def test_web_processes_that_receive_uploads_load_no_numeric_libraries(
 def list_libraries(process: psutil.Process) -> Iterator[str]:
     """Yield the packages whose compiled modules a process has loaded."""
     for part in process.memory_maps():
-        _, _, inside = part.path.partition("site-packages/")
-        yield inside.partition("/")[0]
+        _, _, library_path = part.path.partition("site-packages/")
+        yield library_path.partition("/")[0]
 
 
 @pytest.mark.full
-def test_a_killed_process_is_replaced_and_nothing_accepted_or_counted_is_lost(
-    settings: Settings, tmp_path: Path
-) -> None:
+def test_killed_process_is_replaced_without_loss(settings: Settings, tmp_path: Path) -> None:
     with run_web_server(tmp_path, processes=2) as url:
         contest = open_small_contest(url)
         identifier = contest.submit()
@@ -121,9 +117,7 @@ def is_healthy(url: str) -> bool:
         return False
 
 
-def test_a_signal_to_the_parent_ends_the_streams_and_then_all_processes(
-    settings: Settings, tmp_path: Path
-) -> None:
+def test_signal_to_the_parent_ends_streams_and_processes(settings: Settings, tmp_path: Path) -> None:
     with run_web_server(tmp_path, processes=2) as url:
         contest = open_small_contest(url)
         identifier = contest.submit()
@@ -134,13 +128,11 @@ def test_a_signal_to_the_parent_ends_the_streams_and_then_all_processes(
         assert poll_until(lambda: not any(child.is_running() for child in children))
         assert poll_until(lambda: parent.status() == psutil.STATUS_ZOMBIE)
     counts = f"anoncup-*-{urlsplit(url).port}-*"
-    assert not [*web_server.SHARED_MEMORY.glob(counts), *(settings.data / "metrics").glob(counts)]
+    assert not [*web_server.SHARED_MEMORY_FOLDER.glob(counts), *(settings.data / "metrics").glob(counts)]
 
 
 @pytest.mark.full
-def test_a_process_that_stands_still_does_not_keep_the_others_from_ending(
-    settings: Settings, tmp_path: Path
-) -> None:
+def test_stopped_process_does_not_delay_the_shutdown_of_others(settings: Settings, tmp_path: Path) -> None:
     with run_web_server(tmp_path, processes=2) as url:
         parent, children = find_processes(url)
         children[0].suspend()
@@ -150,7 +142,7 @@ def test_a_process_that_stands_still_does_not_keep_the_others_from_ending(
 
 
 @pytest.mark.full
-def test_kill_9_of_the_parent_ends_the_others(settings: Settings, tmp_path: Path) -> None:
+def test_killed_parent_ends_its_children(settings: Settings, tmp_path: Path) -> None:
     with run_web_server(tmp_path, processes=2) as url:
         request_competitions(url)
         parent, children = find_processes(url)
@@ -159,7 +151,7 @@ def test_kill_9_of_the_parent_ends_the_others(settings: Settings, tmp_path: Path
 
 
 @pytest.mark.full
-def test_the_parent_keeps_no_thread_and_no_connection(settings: Settings, tmp_path: Path) -> None:
+def test_parent_has_no_extra_threads_or_connections(settings: Settings, tmp_path: Path) -> None:
     with run_web_server(tmp_path, processes=2) as url:
         request_competitions(url, 5)
         parent, _ = find_processes(url)
@@ -167,18 +159,18 @@ def test_the_parent_keeps_no_thread_and_no_connection(settings: Settings, tmp_pa
         assert [connection.status for connection in parent.net_connections("all")] == [psutil.CONN_LISTEN]
 
 
-def test_what_is_bounded_in_memory_is_divided_by_the_number_of_processes(
+def test_memory_limits_are_divided_among_processes(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shared_settings = settings.model_copy(update={"web_processes": 4})
-    assert (shared_settings.share_per_process(800), shared_settings.share_per_process(2)) == (200, 1)
+    assert (shared_settings.compute_process_share(800), shared_settings.compute_process_share(2)) == (200, 1)
     monkeypatch.setattr(engine, "get_settings", lambda: shared_settings)
     pool = engine.get_engine.__wrapped__().pool
     assert isinstance(pool, QueuePool)
     assert (pool.size(), pool._max_overflow) == (2, 5)
 
 
-def test_there_are_as_many_web_processes_as_cores_up_to_four(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_number_of_web_processes_is_that_of_cores_up_to_four(monkeypatch: pytest.MonkeyPatch) -> None:
     for cores, expected in ((1, 1), (2, 2), (64, 4)):
         monkeypatch.setattr("os.sched_getaffinity", lambda _, n=cores: set(range(n)))
         assert count_web_processes() == expected

@@ -11,8 +11,8 @@ import pytest
 
 from anoncup.rules.settings import Columns
 from anoncup.tables.csv_text import write_csv
-from anoncup.tracks.linkage.permutation import secret_csv
-from anoncup.tracks.microdata.example import household_columns, household_table
+from anoncup.tracks.linkage.permutation import write_secret
+from anoncup.tracks.microdata.example import generate_households, get_household_columns
 from anoncup.tracks.microdata.permutations import shuffle_rows
 from anoncup.tracks.microdata.registry import METHODS
 from anoncup.tracks.microdata.tables import parse_original
@@ -47,9 +47,9 @@ def parse_rows(content: bytes) -> list[list[str]]:
 
 def build_rules(table: pd.DataFrame, columns: Columns) -> ColumnRoles:
     names = list(table.columns)
-    quasi = [names.index(name) for name in columns.quasi_identifiers]
+    quasi_indexes = [names.index(name) for name in columns.quasi_identifiers]
     sensitive = [names.index(name) for name in columns.sensitive]
-    return ColumnRoles(quasi, sensitive, quasi[:6], sensitive[1], sensitive[1], sensitive[7])
+    return ColumnRoles(quasi_indexes, sensitive, quasi_indexes[:6], sensitive[1], sensitive[1], sensitive[7])
 
 
 def is_close(actual: float, expected: float) -> bool:
@@ -59,20 +59,20 @@ def is_close(actual: float, expected: float) -> bool:
 def check_releases(
     contest: ServedContest, original: bytes, table: pd.DataFrame, columns: Columns, folder: Path
 ) -> None:
-    rules, x = build_rules(table, columns), parse_rows(original)
-    scale = independent_scores.scales(rules, x)
-    largest = float(np.abs(independent_scores.numeric_cells(x, rules.sensitive)).max())
+    rules, original_rows = build_rules(table, columns), parse_rows(original)
+    scale = independent_scores.scales(rules, original_rows)
+    largest = float(np.abs(independent_scores.parse_numeric_cells(original_rows, rules.sensitive)).max())
     for number, (method, parameters) in enumerate(RELEASES):
         rng = np.random.default_rng(number)
         release_table, source = shuffle_rows(
             *METHODS[method].apply(table, columns, rng=rng, **parameters), rng=rng
         )
-        anonymized, secret = write_csv(release_table), secret_csv(source)
+        anonymized, secret = write_csv(release_table), write_secret(source)
         release = {"anonymized": anonymized}
         identifier = contest.submit_files(release, secret)
         submission = contest.wait_until(identifier, lambda state: state["finished_at"] is not None)
         result: Any = submission["result"]
-        numbers = NumericTables(rules, x, parse_rows(anonymized), source)
+        numbers = NumericTables(rules, original_rows, parse_rows(anonymized), source)
         check_result(result, numbers, scale, largest)
         assert submission["status"] == (
             "SCORED" if result["excessive"]["mean"] <= 0.1 + 1e-12 else "REJECTED"
@@ -81,33 +81,38 @@ def check_releases(
 
 
 def check_result(result: Any, numbers: NumericTables, scale: dict[str, float], largest: float) -> None:
-    utility, rates = independent_scores.utility_losses(numbers), independent_scores.attack_rates(numbers)
+    utility, rates = (
+        independent_scores.compute_utility_losses(numbers),
+        independent_scores.compute_attack_rates(numbers),
+    )
     for name, value in (utility | independent_scores.anonymity(numbers)).items():
         assert is_close(result["measures"][name]["value"], value), name
     for name, value in rates.items():
         assert abs(result["attackers"][name]["rate"] - value) < 1e-12, name
-    distances = independent_scores.gower_distances(numbers)
+    distances = independent_scores.compute_gower_distances(numbers)
     assert is_close(result["excessive"]["mean"], float(distances.mean()))
     assert is_close(result["excessive"]["max"], float(distances.max()))
     assert set(result["attackers"]) - set(rates) == {"euc2_assignment", "gower_assignment"}
-    utility_score = independent_scores.utility_score(utility, scale, largest)
+    utility_score = independent_scores.compute_utility_score(utility, scale, largest)
     security = max(entry["rate"] for entry in result["attackers"].values())
     assert is_close(result["utility"], utility_score)
     assert is_close(result["security"], security)
     assert is_close(result["overall"], (utility_score + security) / 2)
 
 
-def test_every_stored_number_on_the_generated_table(settings: Settings, tmp_path: Path) -> None:
-    table = household_table()
+def test_stored_numbers_are_correct_for_generated_data(settings: Settings, tmp_path: Path) -> None:
+    table = generate_households()
     original = write_csv(table)
     with run_web_server(tmp_path) as url, run_worker(tmp_path):
         contest = open_contest(
             url, file=build_household_file("full"), original={"original": original}, slug="full"
         )
-        check_releases(contest, original, table, household_columns(), tmp_path)
+        check_releases(contest, original, table, get_household_columns(), tmp_path)
 
 
-def test_every_stored_number_on_real_data(settings: Settings, tmp_path: Path, reference_data: Path) -> None:
+def test_stored_numbers_are_correct_for_real_data(
+    settings: Settings, tmp_path: Path, reference_data: Path
+) -> None:
     original = (reference_data / "microdata_8333x25.csv").read_bytes()
     names = original.decode().splitlines()[0].split(",")
     columns = Columns(tuple(names[:13]), tuple(names[13:]))

@@ -24,7 +24,7 @@ from tests.support.wait import poll_until
 
 pytestmark = pytest.mark.full
 
-REPORTS = 121
+NUMBER_OF_REPORTS = 121
 
 
 @contextmanager
@@ -34,7 +34,7 @@ def run_pools(logs: Path) -> Iterator[dict[str, psutil.Process]]:
         build_forked_program(
             jobs=1,
             env=QUICK_SETTINGS | build_role_env(WORKER),
-            logs=logs,
+            log_folder=logs,
             name="pools",
             clock_database_url=build_role_env(CLOCK)["DATABASE_URL"],
         )
@@ -64,11 +64,9 @@ def queue_long_reports(arena: Arena, number: int) -> None:
 
 
 @pytest.mark.full
-def test_a_hundred_reports_of_one_competition_delay_neither_anothers_scores_nor_its_phases(
-    client: TestClient, tmp_path: Path
-) -> None:
+def test_many_reports_delay_no_other_competition(client: TestClient, tmp_path: Path) -> None:
     """Another contest scores, changes phases, judges and closes before any report has ended."""
-    queue_long_reports(Arena.create(client, slug="busy"), REPORTS)
+    queue_long_reports(Arena.create(client, slug="busy"), NUMBER_OF_REPORTS)
     contest = Contest.create(client)
     with run_pools(tmp_path):
         assert poll_until(lambda: count_reports(State.SCORING) == 1)
@@ -82,12 +80,10 @@ def test_a_hundred_reports_of_one_competition_delay_neither_anothers_scores_nor_
         assert guess.status_code == 202
         contest.move_phases(reidentification=(-1, -0.1))
         assert poll_until(lambda: contest.get_state() == "closed")
-        assert (count_reports(State.SCORING), count_reports(State.QUEUED)) == (1, REPORTS - 1)
+        assert (count_reports(State.SCORING), count_reports(State.QUEUED)) == (1, NUMBER_OF_REPORTS - 1)
 
 
-def test_workers_run_at_lower_priority_than_the_web_server_and_reports_below_scores(
-    settings: Settings, tmp_path: Path
-) -> None:
+def test_workers_have_lower_priority_than_the_web_server(settings: Settings, tmp_path: Path) -> None:
     own_niceness = psutil.Process().nice()
     niceness = {pool.name: min(19, own_niceness + pool.niceness) for pool in POOLS}
     assert own_niceness < niceness["worker"] < niceness["reports"]
@@ -100,19 +96,19 @@ def test_workers_run_at_lower_priority_than_the_web_server_and_reports_below_sco
             assert poll_until(lambda: list_niceness(process) == [niceness[name]])  # noqa: B023
 
 
-def test_every_published_queue_is_served(settings: Settings) -> None:
+def test_every_queue_is_served(settings: Settings) -> None:
     words = [word for program in build_worker_programs() for word in program.command]
     queues = [words[position + 1] for position, word in enumerate(words) if word == "--queues"]
     assert sorted(",".join(queues).split(",")) == sorted(queue.QUEUES.values())
 
 
 @pytest.mark.full
-def test_a_worker_for_reports_only_leaves_scores_to_others(client: TestClient, tmp_path: Path) -> None:
+def test_report_worker_takes_no_scoring_jobs(client: TestClient, tmp_path: Path) -> None:
     """A worker for one queue leaves the messages of other queues to their workers."""
     contest = Contest.create(client)
     waiting_id = contest.submit("red", score=False)
     (reports_program,) = build_worker_programs(
-        queues=["reports"], env=QUICK_SETTINGS, logs=tmp_path, name="alone"
+        kinds=["reports"], env=QUICK_SETTINGS, log_folder=tmp_path, name="alone"
     )
     response = contest.arena.post(f"{contest.path}/threshold-reports", json={"draws": 0})
     assert response.status_code == 202

@@ -29,7 +29,7 @@ def evaluate_small_release(
     return evaluate(competition, ORIGINAL, anonymized, np.array(rows))
 
 
-def violation_codes(result: Verdict) -> list[str]:
+def list_violation_codes(result: Verdict) -> list[str]:
     return [violation.code for violation in result.violations]
 
 
@@ -37,7 +37,7 @@ def limit_distance(threshold: float | None, rule: str = "average") -> Rules:
     return replace(RULES, excessive=Excessive(threshold=threshold, rule=rule))  # type: ignore[arg-type]
 
 
-def excessive_result(result: Verdict) -> ExcessiveResult:
+def get_excessive_result(result: Verdict) -> ExcessiveResult:
     assert result.excessive is not None
     return result.excessive
 
@@ -50,20 +50,20 @@ def is_plain_json(value: object) -> bool:
     return value is None or type(value) in {str, int, float, bool}
 
 
-def test_an_unchanged_table_has_no_loss_and_hides_nobody() -> None:
+def test_unchanged_table_has_no_loss_and_full_risk() -> None:
     result = evaluate_small_release()
     assert (result.verdict, result.utility, result.security, result.overall) == ("accepted", 0.0, 1.0, 0.5)
 
 
-def test_everything_in_the_track_is_reported() -> None:
+def test_all_measures_and_attackers_are_reported() -> None:
     report = evaluate_small_release().to_json()
-    for part in ("measures", "attackers"):
-        reported = report[part]
-        assert isinstance(reported, dict)
-        assert set(reported) == set(getattr(TRACKS["microdata"], part))
+    for kind in ("measures", "attackers"):
+        results = report[kind]
+        assert isinstance(results, dict)
+        assert set(results) == set(getattr(TRACKS["microdata"], kind))
 
 
-def test_the_report_has_the_agreed_form() -> None:
+def test_report_has_the_documented_structure() -> None:
     report = evaluate_small_release(competition=limit_distance(0.2)).to_json()
     assert set(report) == {
         "verdict", "violations", "measures", "attackers", "excessive", "utility", "security", "overall"
@@ -94,7 +94,7 @@ def test_the_report_has_the_agreed_form() -> None:
 
 @limit_examples(60)
 @given(cases())
-def test_the_report_is_finite_json_for_any_table(case: MicrodataCase) -> None:
+def test_reports_of_hostile_tables_are_finite_json(case: MicrodataCase) -> None:
     competition = replace(RULES, columns=case.release.original.columns)
     result = evaluate(competition, case.release.original, case.release.target.anonymized, case.release.source)
     assert is_plain_json(result.to_json())
@@ -111,106 +111,113 @@ def test_progress_is_reported_before_every_step() -> None:
     assert {total for _, total, _ in steps} == {len(steps)}
 
 
-@pytest.mark.parametrize(("rows_kept", "accepted"), [(3, True), (2, False)])
-def test_too_few_rows_are_refused_with_all_measures(rows_kept: int, accepted: bool) -> None:
+@pytest.mark.parametrize(("rows_kept", "is_accepted"), [(3, True), (2, False)])
+def test_too_few_rows_are_refused_but_measured(rows_kept: int, is_accepted: bool) -> None:
     result = evaluate_small_release(TABLE.head(rows_kept))
-    assert violation_codes(result) == ([] if accepted else ["too_few_rows"])
+    assert list_violation_codes(result) == ([] if is_accepted else ["too_few_rows"])
     assert result.measures["row_difference"].value == 6 - rows_kept
 
 
-@pytest.mark.parametrize(("share", "rows", "required"), [(0.7, 10, 7), (0.5, 5, 3), (0.0, 9, 0), (1.0, 9, 9)])
-def test_the_required_rows_ignore_binary_rounding_of_the_share(
-    share: float, rows: int, required: int
-) -> None:
-    assert count_required_rows(share, rows) == required
+@pytest.mark.parametrize(
+    ("share", "rows", "required_rows"), [(0.7, 10, 7), (0.5, 5, 3), (0.0, 9, 0), (1.0, 9, 9)]
+)
+def test_required_rows_ignore_rounding_of_the_share(share: float, rows: int, required_rows: int) -> None:
+    assert count_required_rows(share, rows) == required_rows
 
 
-def test_a_mean_distance_above_the_threshold_is_refused_an_equal_one_is_not() -> None:
+def test_only_distances_above_the_threshold_are_refused() -> None:
     anonymized = TABLE.assign(sex="f")
-    mean = excessive_result(evaluate_small_release(anonymized)).mean
+    mean = get_excessive_result(evaluate_small_release(anonymized)).mean
     assert mean == pytest.approx(3 / 6 / 4)
-    assert violation_codes(evaluate_small_release(anonymized, competition=limit_distance(mean))) == []
-    assert violation_codes(evaluate_small_release(anonymized, competition=limit_distance(mean - 1e-9))) == [
-        "excessive_anonymization"
-    ]
-    assert violation_codes(evaluate_small_release(anonymized, competition=limit_distance(None))) == []
+    assert list_violation_codes(evaluate_small_release(anonymized, competition=limit_distance(mean))) == []
+    assert list_violation_codes(
+        evaluate_small_release(anonymized, competition=limit_distance(mean - 1e-9))
+    ) == ["excessive_anonymization"]
+    assert list_violation_codes(evaluate_small_release(anonymized, competition=limit_distance(None))) == []
 
 
-def test_the_strict_rule_uses_the_largest_distance_and_forbids_deletion() -> None:
+def test_strict_rule_limits_the_largest_distance() -> None:
     anonymized = TABLE.assign(sex="f")
     assert (
-        violation_codes(evaluate_small_release(anonymized, competition=limit_distance(0.25, "strict"))) == []
+        list_violation_codes(evaluate_small_release(anonymized, competition=limit_distance(0.25, "strict")))
+        == []
     )
-    assert violation_codes(evaluate_small_release(anonymized, competition=limit_distance(0.2, "strict"))) == [
-        "excessive_anonymization"
-    ]
-    assert violation_codes(
+    assert list_violation_codes(
+        evaluate_small_release(anonymized, competition=limit_distance(0.2, "strict"))
+    ) == ["excessive_anonymization"]
+    assert list_violation_codes(
         evaluate_small_release(TABLE.head(5), competition=limit_distance(0.99, "strict"))
     ) == ["excessive_anonymization"]
 
 
-def test_a_deleted_individual_counts_one() -> None:
-    assert excessive_result(evaluate_small_release(TABLE.head(4))).mean == pytest.approx(2 / 6)
-    assert excessive_result(evaluate_small_release(TABLE.head(4))).max == 1.0
+def test_deleted_individuals_have_distance_one() -> None:
+    assert get_excessive_result(evaluate_small_release(TABLE.head(4))).mean == pytest.approx(2 / 6)
+    assert get_excessive_result(evaluate_small_release(TABLE.head(4))).max == 1.0
 
 
 def test_approach_one_refuses_rows_close_to_another_individual() -> None:
     rules = replace(RULES, excessive=Excessive(threshold=0.2, approach="I"))
-    assert violation_codes(evaluate_small_release(competition=rules)) == []
-    swapped = TABLE.iloc[[1, 0, 2, 3, 4, 5]].reset_index(drop=True)
-    result = evaluate_small_release(swapped, competition=rules)
-    assert violation_codes(result) == ["excessive_anonymization"]
+    assert list_violation_codes(evaluate_small_release(competition=rules)) == []
+    swapped_table = TABLE.iloc[[1, 0, 2, 3, 4, 5]].reset_index(drop=True)
+    result = evaluate_small_release(swapped_table, competition=rules)
+    assert list_violation_codes(result) == ["excessive_anonymization"]
     assert str(result.violations[0].message).startswith("2 anonymized individuals")
 
 
-def test_approach_two_catches_the_evasion_of_approach_one() -> None:
+def test_approach_two_catches_evasions_of_approach_one() -> None:
     """The evasion of P2 Fig. 4: take the next individual's row, then move it away from all rows."""
-    shifted = TABLE.iloc[[1, 2, 3, 4, 5, 0]].reset_index(drop=True)
-    moved_away = shifted.assign(job="of nobody")
-    for table, codes_of_approach_one in ((shifted, ["excessive_anonymization"]), (moved_away, [])):
-        for approach, expected in (("I", codes_of_approach_one), ("II", ["excessive_anonymization"])):
+    shifted_table = TABLE.iloc[[1, 2, 3, 4, 5, 0]].reset_index(drop=True)
+    evading_table = shifted_table.assign(job="of nobody")
+    for table, first_codes in ((shifted_table, ["excessive_anonymization"]), (evading_table, [])):
+        for approach, expected in (("I", first_codes), ("II", ["excessive_anonymization"])):
             rules = Excessive(threshold=0.2, approach=approach)  # type: ignore[arg-type]
             assert (
-                violation_codes(evaluate_small_release(table, competition=replace(RULES, excessive=rules)))
+                list_violation_codes(
+                    evaluate_small_release(table, competition=replace(RULES, excessive=rules))
+                )
                 == expected
             )
 
 
-def test_an_unbounded_distance_allows_no_deletion() -> None:
+def test_unbounded_distance_allows_no_deletion() -> None:
     rules = replace(RULES, excessive=Excessive(distance="euclidean", threshold=100.0))
-    assert violation_codes(evaluate_small_release(competition=rules)) == []
-    assert violation_codes(evaluate_small_release(TABLE.head(5), competition=rules)) == ["deleted_rows"]
-    assert violation_codes(evaluate_small_release(TABLE.assign(pay=0.0, rent=0.0), competition=rules)) == []
+    assert list_violation_codes(evaluate_small_release(competition=rules)) == []
+    assert list_violation_codes(evaluate_small_release(TABLE.head(5), competition=rules)) == ["deleted_rows"]
+    assert (
+        list_violation_codes(evaluate_small_release(TABLE.assign(pay=0.0, rent=0.0), competition=rules)) == []
+    )
     near_rules = replace(RULES, excessive=Excessive(distance="euclidean", threshold=30.0))
-    assert violation_codes(evaluate_small_release(TABLE.assign(pay=0.0), competition=near_rules)) == [
+    assert list_violation_codes(evaluate_small_release(TABLE.assign(pay=0.0), competition=near_rules)) == [
         "excessive_anonymization"
     ]
 
 
-def test_only_counting_attackers_determine_the_security() -> None:
-    uncounted = {name: AttackerSettings(counts=False) for name in TRACKS["microdata"].attackers}
-    assert evaluate_small_release(competition=replace(RULES, attackers=uncounted)).security == 0.0
-    counting = uncounted | {"id_rand": AttackerSettings()}
-    result = evaluate_small_release(competition=replace(RULES, attackers=counting))
+def test_only_counted_attackers_determine_the_security_score() -> None:
+    uncounted_attackers = {name: AttackerSettings(counts=False) for name in TRACKS["microdata"].attackers}
+    assert evaluate_small_release(competition=replace(RULES, attackers=uncounted_attackers)).security == 0.0
+    attackers = uncounted_attackers | {"id_rand": AttackerSettings()}
+    result = evaluate_small_release(competition=replace(RULES, attackers=attackers))
     assert result.security == result.attackers["id_rand"].rate.rate
 
 
-def test_parameters_of_the_competition_reach_measures_and_attackers() -> None:
+def test_measures_and_attackers_use_the_competitions_parameters() -> None:
     anonymized = TABLE.assign(job="a", pay=TABLE["pay"].to_numpy()[::-1])
     settings: Mapping[str, MeasureSettings] = {"cross_count": MeasureSettings(1.0, {"columns": ("sex",)})}
     result = evaluate_small_release(anonymized, competition=replace(RULES, measures=settings))
     assert result.measures["cross_count"].value == 0.0
-    by_rent = replace(RULES, attackers={"sa_nearest": AttackerSettings(parameters={"column": "rent"})})
-    assert evaluate_small_release(anonymized, competition=by_rent).attackers["sa_nearest"].rate.correct == 5
+    rent_rules = replace(RULES, attackers={"sa_nearest": AttackerSettings(parameters={"column": "rent"})})
+    assert (
+        evaluate_small_release(anonymized, competition=rent_rules).attackers["sa_nearest"].rate.correct == 5
+    )
 
 
-def test_given_scales_are_used_and_others_computed() -> None:
+def test_missing_scales_are_computed() -> None:
     anonymized = TABLE.assign(pay=TABLE["pay"] + 1)
-    with_scale = replace(RULES, measures={"mean_mae": MeasureSettings(2.0)}, scales={"mean_mae": 2.0})
-    assert evaluate_small_release(anonymized, competition=with_scale).utility == pytest.approx(0.25)
+    scaled_rules = replace(RULES, measures={"mean_mae": MeasureSettings(2.0)}, scales={"mean_mae": 2.0})
+    assert evaluate_small_release(anonymized, competition=scaled_rules).utility == pytest.approx(0.25)
     computed_scale = scales(MICRODATA, ORIGINAL, {})["mean_mae"]
-    without_scale = replace(with_scale, scales={})
-    assert evaluate_small_release(anonymized, competition=without_scale).utility == pytest.approx(
+    unscaled_rules = replace(scaled_rules, scales={})
+    assert evaluate_small_release(anonymized, competition=unscaled_rules).utility == pytest.approx(
         0.5 / computed_scale
     )
 
@@ -226,25 +233,25 @@ def test_scales_are_means_over_five_null_releases() -> None:
         assert computed[name] == pytest.approx(np.mean(values))
 
 
-def test_a_null_release_permutes_each_column_in_file_order() -> None:
+def test_null_release_permutes_each_column_in_file_order() -> None:
     rng = np.random.Generator(np.random.PCG64(3))
     table = null_release(ORIGINAL, 3).target.anonymized
     for name in TABLE.columns:
         assert table[name].tolist() == TABLE[name].iloc[rng.permutation(6)].tolist()
 
 
-def test_the_competition_sets_the_smallest_share_of_rows() -> None:
-    lenient = replace(RULES, limits=Limits(min_rows_kept=0.1))
-    assert violation_codes(evaluate_small_release(TABLE.head(1), competition=lenient)) == []
+def test_competition_sets_the_minimum_share_of_rows() -> None:
+    lenient_rules = replace(RULES, limits=Limits(min_rows_kept=0.1))
+    assert list_violation_codes(evaluate_small_release(TABLE.head(1), competition=lenient_rules)) == []
 
 
-def test_a_file_that_gives_some_scales_leaves_the_others_to_be_computed() -> None:
-    full = scales(MICRODATA, ORIGINAL, RULES.measures)
+def test_file_may_give_only_some_scales() -> None:
+    all_scales = scales(MICRODATA, ORIGINAL, RULES.measures)
     release = null_release(ORIGINAL, 7)
     results = [
         evaluate(
             replace(RULES, scales=given_scales), ORIGINAL, release.target.anonymized, release.source
         ).utility
-        for given_scales in ({}, full, {"mean_mae": full["mean_mae"]})
+        for given_scales in ({}, all_scales, {"mean_mae": all_scales["mean_mae"]})
     ]
     assert results[0] == results[1] == results[2] > 0

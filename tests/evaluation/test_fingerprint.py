@@ -11,8 +11,8 @@ from anoncup.evaluation.evaluate import evaluate
 from anoncup.evaluation.fingerprint import MethodResemblance, fingerprint
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
-from anoncup.tracks.microdata.example import household_table
-from anoncup.tracks.transactions.example import tc400
+from anoncup.tracks.microdata.example import generate_households
+from anoncup.tracks.transactions.example import load_tc400
 
 pytestmark = pytest.mark.full
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.full
 @cache
 def prepare_original(year: int) -> tuple[Rules, object, object]:
     competition = parse_competition(template(year))
-    tables = household_table(2000) if year == 2015 else tc400()
+    tables = generate_households(2000) if year == 2015 else load_tc400()
     return competition, tables, TRACKS[competition.track].prepare(tables, competition)
 
 
@@ -48,7 +48,7 @@ def fingerprint_release(year: int, *methods: tuple[str, dict[str, object]]) -> t
         ("delete_rows", {"share": 0.1}, {"delete_rows"}),
     ],
 )
-def test_every_method_of_the_paper_is_recognized(
+def test_methods_of_the_paper_are_recognized(
     name: str, parameters: dict[str, object], expected: set[str]
 ) -> None:
     resemblances = fingerprint_release(2015, (name, parameters))
@@ -61,7 +61,7 @@ def test_every_method_of_the_paper_is_recognized(
     assert {methods[0] for methods in closest if len(methods) == 1} == expected
 
 
-def test_an_untouched_table_resembles_no_method() -> None:
+def test_unchanged_table_resembles_no_method() -> None:
     assert fingerprint_release(2015)[0].methods == ()
     assert fingerprint_release(2016)[0].methods == ()
 
@@ -72,7 +72,7 @@ def test_two_methods_are_recognized_together() -> None:
     assert "k_anonymize" in resemblances[0].methods
 
 
-def test_the_evidence_lists_changed_and_unchanged_parts() -> None:
+def test_evidence_lists_changed_and_unchanged_parts() -> None:
     evidence = {
         change.name: change
         for change in fingerprint_release(2015, ("delete_rows", {"share": 0.1}))[0].evidence
@@ -90,6 +90,6 @@ def test_the_evidence_lists_changed_and_unchanged_parts() -> None:
         ("delete_records", "delete_records"),
     ],
 )
-def test_methods_for_transactions_are_recognized(name: str, expected: str) -> None:
+def test_transaction_methods_are_recognized(name: str, expected: str) -> None:
     resemblances = fingerprint_release(2016, (name, {"share": 0.2} if name == "delete_records" else {}))
     assert expected in resemblances[0].methods

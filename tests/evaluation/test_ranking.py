@@ -9,18 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anoncup.evaluation.ranking import (
-    board_order,
-    compute_utility,
-    overall_score,
-    pareto_front,
-    rank_sums,
-    ranks,
+    compute_overall_loss,
+    compute_rank_sums,
+    compute_ranks,
+    compute_utility_loss,
+    find_pareto_front,
+    normalize_loss,
     select_ranked_values,
-    utility_score,
+    sort_for_board,
 )
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import MeasureSettings
-from anoncup.tracks.linkage.attack_rates import Candidates, guess_rate, rate_of
+from anoncup.tracks.linkage.attack_rates import GroupPrediction, rate_guess, rate_prediction
 from anoncup.tracks.microdata.registry import UTILITIES
 from anoncup.tracks.outcomes import wilson_interval
 
@@ -36,11 +36,11 @@ from anoncup.tracks.outcomes import wilson_interval
         (1e-10, 1e-10, 0.0),
     ],
 )
-def test_a_utility_score_is_the_value_over_its_scale(value: float, scale: float, score: float) -> None:
-    assert utility_score(value, scale) == score
+def test_losses_are_divided_by_their_scale(value: float, scale: float, score: float) -> None:
+    assert normalize_loss(value, scale) == score
 
 
-def test_measures_in_data_units_are_zero_below_a_share_of_the_largest_cell() -> None:
+def test_tiny_losses_in_data_units_count_as_zero() -> None:
     measures = {
         "mean_mae": MeasureSettings(1.0),
         "cor_mae": MeasureSettings(3.0),
@@ -49,70 +49,70 @@ def test_measures_in_data_units_are_zero_below_a_share_of_the_largest_cell() -> 
     weights = Rules("cup", {}, "microdata", "UTC", measures=measures).weights
     values, scales = {"mean_mae": 1e-4, "cor_mae": 0.1}, {"mean_mae": 1e-3, "cor_mae": 0.2}
     losses = [
-        compute_utility(values, measures=UTILITIES, weights=weights, scales=scales, largest_cell=largest)
+        compute_utility_loss(values, measures=UTILITIES, weights=weights, scales=scales, largest_cell=largest)
         for largest in (1.0, 5e5)
     ]
     assert losses == pytest.approx([(0.1 + 3 * 0.5) / 4, 3 * 0.5 / 4])
 
 
-def test_without_weighted_measures_nothing_is_lost() -> None:
-    assert compute_utility({}, measures=UTILITIES, weights={}, scales={}, largest_cell=1.0) == 0.0
+def test_utility_score_is_zero_without_weighted_measures() -> None:
+    assert compute_utility_loss({}, measures=UTILITIES, weights={}, scales={}, largest_cell=1.0) == 0.0
 
 
-def test_the_overall_score_is_the_mean_of_both() -> None:
-    assert overall_score(0.2, 0.6) == 0.4
+def test_overall_score_is_the_mean_of_utility_and_security() -> None:
+    assert compute_overall_loss(0.2, 0.6) == 0.4
 
 
 def test_ties_share_a_rank_and_the_earlier_is_listed_first() -> None:
     scores = [0.3, 0.1, None, 0.2, 0.2, None, 0.3]
-    assert ranks(scores) == [4, 1, None, 2, 2, None, 4]
-    assert board_order(scores) == [1, 3, 4, 0, 6, 2, 5]
-    assert ranks([]) == []
+    assert compute_ranks(scores) == [4, 1, None, 2, 2, None, 4]
+    assert sort_for_board(scores) == [1, 3, 4, 0, 6, 2, 5]
+    assert compute_ranks([]) == []
 
 
-def test_rank_sums_add_the_ranks_of_every_value() -> None:
-    assert rank_sums([{"a": 1.0, "b": 2.0}, None, {"a": 1.0, "b": 1.0}]) == [3.0, None, 2.0]
-    assert rank_sums([None]) == [None]
+def test_rank_sums_add_the_ranks_of_all_values() -> None:
+    assert compute_rank_sums([{"a": 1.0, "b": 2.0}, None, {"a": 1.0, "b": 1.0}]) == [3.0, None, 2.0]
+    assert compute_rank_sums([None]) == [None]
 
 
 def test_rank_sums_do_not_rank_rounding_noise() -> None:
     rows = [{"a": 5e-15, "b": 0.3}, {"a": 0.0, "b": 0.1 + 0.2}, {"a": 1.0, "b": 0.1}]
-    assert rank_sums(rows) == [1 + 2, 1 + 2, 3 + 1]
+    assert compute_rank_sums(rows) == [1 + 2, 1 + 2, 3 + 1]
 
 
-def test_rounding_in_data_units_is_a_share_of_the_largest_cell() -> None:
+def test_rank_sums_use_the_given_rounding() -> None:
     rows = [
         {"a": 4e-4, "b": 4e-4},
         {"a": 0.0, "b": 0.0},
         {"a": 12.0, "b": 12.0},
         {"a": 12.0004, "b": 12.0004},
     ]
-    assert rank_sums(rows, rounding={"a": 5e-4}) == [1 + 2, 1 + 1, 3 + 3, 3 + 4]
+    assert compute_rank_sums(rows, rounding={"a": 5e-4}) == [1 + 2, 1 + 1, 3 + 3, 3 + 4]
 
 
-def test_a_long_slope_of_small_steps_is_not_one_tie() -> None:
+def test_ties_are_not_transitive_over_small_steps() -> None:
     """In units of 1e-9, the rounding: 0.8 counts as 0, 1.6 starts a new group, and 2.4 ties with 1.6."""
     rows = [{"a": 1.6e-9}, {"a": 0.8e-9}, {"a": 2.4e-9}]
-    assert rank_sums(rows) == [2.0, 1.0, 2.0]
+    assert compute_rank_sums(rows) == [2.0, 1.0, 2.0]
 
 
 @given(st.lists(st.integers(0, 40), min_size=1, max_size=12), st.randoms(use_true_random=False))
 def test_rank_sums_equal_plain_counting(steps: list[int], random: Random) -> None:
     values = [step / 4 for step in steps]
-    rounded = [value if value >= 1 else 0.0 for value in values]
+    rounded_values = [value if value >= 1 else 0.0 for value in values]
     group_starts: list[float] = []
-    for value in sorted(rounded):
+    for value in sorted(rounded_values):
         if not group_starts or value >= group_starts[-1] + 1:
             group_starts.append(value)
-    group = [max(start for start in group_starts if start <= value) for value in rounded]
-    expected = [1.0 + sum(competitor < own for competitor in group) for own in group]
-    assert rank_sums([{"a": value} for value in values], rounding={"a": 1.0}) == expected
+    group = [max(start for start in group_starts if start <= value) for value in rounded_values]
+    expected = [1.0 + sum(competitor < score for competitor in group) for score in group]
+    assert compute_rank_sums([{"a": value} for value in values], rounding={"a": 1.0}) == expected
     order = random.sample(range(len(values)), len(values))
-    shuffled = rank_sums([{"a": values[i]} for i in order], rounding={"a": 1.0})
-    assert shuffled == [expected[i] for i in order]
+    shuffled_sums = compute_rank_sums([{"a": values[i]} for i in order], rounding={"a": 1.0})
+    assert shuffled_sums == [expected[i] for i in order]
 
 
-def test_a_rank_sum_covers_the_weighted_measures_and_the_security() -> None:
+def test_rank_sums_cover_weighted_measures_and_security() -> None:
     measures = {"cor_mae": MeasureSettings(0.5), "mean_mae": MeasureSettings(0.0)}
     weights = Rules("cup", {}, "microdata", "UTC", measures=measures).weights
     assert select_ranked_values({"cor_mae": 0.1, "mean_mae": 3.0, "k_min": 2.0}, 0.7, weights) == {
@@ -121,7 +121,7 @@ def test_a_rank_sum_covers_the_weighted_measures_and_the_security() -> None:
     }
 
 
-def test_the_pareto_front_has_the_points_that_are_not_dominated() -> None:
+def test_pareto_front_has_all_undominated_points() -> None:
     rng = np.random.default_rng(0)
     points = [(float(u), float(e)) for u, e in rng.integers(0, 6, (40, 2))]
 
@@ -131,19 +131,21 @@ def test_the_pareto_front_has_the_points_that_are_not_dominated() -> None:
             for other_point in points
         )
 
-    assert pareto_front(points) == [not is_dominated(point) for point in points]
-    assert pareto_front([None, (0.5, 0.5)]) == [False, True]
+    assert find_pareto_front(points) == [not is_dominated(point) for point in points]
+    assert find_pareto_front([None, (0.5, 0.5)]) == [False, True]
 
 
-def test_an_abstention_is_never_correct() -> None:
-    rate = guess_rate(np.array([0, -1, 2]), np.array([0, 1, 1]), rows=4)
+def test_abstentions_are_never_correct() -> None:
+    rate = rate_guess(np.array([0, -1, 2]), np.array([0, 1, 1]), rows=4)
     assert (rate.rate, rate.correct, rate.trials, rate.baseline) == (1 / 3, 1, 3, 0.25)
     assert type(rate.correct) is int
 
 
-def test_the_deviation_of_an_expectation_is_that_of_independent_choices() -> None:
+def test_expected_rates_have_the_deviation_of_independent_choices() -> None:
     group_of, sizes = np.array([0, 0, 1, 2]), np.array([2, 1, 1])
-    rate = rate_of(Candidates(np.array([0, 0, 1, -1]), group_of, sizes), np.array([0, 1, 2, 3]), rows=4)
+    rate = rate_prediction(
+        GroupPrediction(np.array([0, 0, 1, -1]), group_of, sizes), np.array([0, 1, 2, 3]), rows=4
+    )
     assert (rate.rate, rate.correct) == (0.5, 2.0)
     assert rate.sd == pytest.approx(math.sqrt(2 * 0.25) / 4)
     assert rate.interval is None

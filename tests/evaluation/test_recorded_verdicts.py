@@ -14,25 +14,25 @@ from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
 from anoncup.evaluation.evaluate import evaluate
 from anoncup.plugins import TRACKS
-from anoncup.tracks.microdata.example import household_table
-from anoncup.tracks.transactions.example import tc400
+from anoncup.tracks.microdata.example import generate_households
+from anoncup.tracks.transactions.example import load_tc400
 
 RECORDED_VERDICTS = json.loads(Path(__file__).with_name("recorded_verdicts.json").read_text())
 
 
 @pytest.mark.parametrize("case", RECORDED_VERDICTS)
-def test_a_verdict_equals_the_recorded_one(case: str) -> None:
+def test_verdicts_equal_the_recorded_ones(case: str) -> None:
     year, _, method = case.split()
     rules, rng = parse_competition(template(int(year))), np.random.default_rng(5)
     track = TRACKS[rules.track]
-    original: Any = household_table(300, seed=3) if year == "2015" else tc400()
+    original: Any = generate_households(300, seed=3) if year == "2015" else load_tc400()
     release = track.anonymize(track.methods[method], original, rules, rng, {})
     verdict = evaluate(rules, track.prepare(original, rules), *track.shuffle(*release, rng=rng)).to_json()
-    recorded = RECORDED_VERDICTS[case]
-    assert describe_types(verdict) == describe_types(recorded), (
+    recorded_verdict = RECORDED_VERDICTS[case]
+    assert describe_types(verdict) == describe_types(recorded_verdict), (
         "the same keys, in the same order, of the same types"
     )
-    assert list_numbers(verdict) == pytest.approx(list_numbers(recorded), rel=1e-9, abs=1e-12)
+    assert list_numbers(verdict) == pytest.approx(list_numbers(recorded_verdict), rel=1e-9, abs=1e-12)
 
 
 def describe_types(value: Any) -> Any:

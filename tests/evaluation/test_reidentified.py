@@ -9,41 +9,41 @@ import pytest
 from numpy.random import PCG64, Generator
 
 from anoncup.competition.parser import parse_competition
-from anoncup.competition.scoring_versions import is_counted_attacker
+from anoncup.competition.scoring_versions import counts_towards_security
 from anoncup.competition.templates import template
 from anoncup.evaluation.evaluate import evaluate
 from anoncup.evaluation.reidentified import (
     ReidentifiedIndividuals,
     SharedTrait,
+    describe_values,
     find_reidentified,
     find_shared_traits,
     list_reidentified,
-    value_texts,
 )
 from anoncup.geometry.arrays import IntArray
 from anoncup.messages import Message
 from anoncup.plugins import TRACKS
 from anoncup.tracks.linkage.attack_rates import (
     AnnotatedGuess,
-    Candidates,
+    GroupPrediction,
     KnownCluster,
     Prediction,
-    hit_probabilities,
-    rate_of,
+    compute_hit_probabilities,
+    rate_prediction,
 )
 from tests.support.arena import build_competition_toml
 
 INDIVIDUALS = 12
 
 
-def count_hit_chances(answer: Prediction, source: IntArray) -> list[Fraction]:
+def compute_hit_chances(answer: Prediction, source: IntArray) -> list[Fraction]:
     """Return the hit chance of each row, computed row by row."""
     hit_chances = []
     for row, owner in enumerate(source):
-        if isinstance(answer, Candidates):
+        if isinstance(answer, GroupPrediction):
             group = answer.guessed_group[row]
-            hit = group >= 0 and answer.group_of[owner] == group
-            hit_chances.append(Fraction(1, int((answer.group_of == group).sum())) if hit else Fraction(0))
+            is_hit = group >= 0 and answer.group_of[owner] == group
+            hit_chances.append(Fraction(1, int((answer.group_of == group).sum())) if is_hit else Fraction(0))
         elif isinstance(answer, KnownCluster):
             hit_chances.append(Fraction(1, int(answer.sizes[row])))
         else:
@@ -52,26 +52,28 @@ def count_hit_chances(answer: Prediction, source: IntArray) -> list[Fraction]:
     return hit_chances
 
 
-def random_answers(rng: Generator, rows: int) -> list[Prediction]:
+def generate_answers(rng: Generator, rows: int) -> list[Prediction]:
     groups = rng.integers(0, 4, INDIVIDUALS)
     chosen_groups = rng.choice([-1, *np.unique(groups)], rows)
     guess = rng.integers(-1, INDIVIDUALS, rows)
-    candidates = Candidates(chosen_groups, groups, np.bincount(groups, minlength=4))
+    candidates = GroupPrediction(chosen_groups, groups, np.bincount(groups, minlength=4))
     return [guess, AnnotatedGuess(guess, Message("n")), candidates, KnownCluster(rng.integers(1, 4, rows))]
 
 
-def test_hit_chances_equal_those_of_each_row_and_sum_to_the_rate() -> None:
+def test_hit_chances_equal_row_by_row_computation() -> None:
     rng = Generator(PCG64(0))
     for _ in range(200):
         rows = int(rng.integers(1, INDIVIDUALS + 1))
         source = rng.permutation(INDIVIDUALS)[:rows]
-        for answer in random_answers(rng, rows):
-            computed = hit_probabilities(answer, source)
-            assert computed.tolist() == [float(chance) for chance in count_hit_chances(answer, source)]
-            assert computed.sum() == pytest.approx(rate_of(answer, source, rows=INDIVIDUALS).correct)
+        for answer in generate_answers(rng, rows):
+            hit_chances = compute_hit_probabilities(answer, source)
+            assert hit_chances.tolist() == [float(chance) for chance in compute_hit_chances(answer, source)]
+            assert hit_chances.sum() == pytest.approx(
+                rate_prediction(answer, source, rows=INDIVIDUALS).correct
+            )
 
 
-def random_people(rng: Generator) -> pd.DataFrame:
+def generate_people(rng: Generator) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "sex": rng.choice(["f", "m", ""], 40),
@@ -97,17 +99,17 @@ def attack_noisy_release(
     return answers, source, find_reidentified(track, rules, answers, source, len(table))
 
 
-def test_reidentified_rows_and_shared_traits_equal_counts_over_all_rows() -> None:
+def test_reidentified_rows_and_shared_traits_equal_plain_counts() -> None:
     rng = Generator(PCG64(1))
     rules = parse_competition(build_competition_toml())
     for _ in range(3):
-        table = random_people(rng)
+        table = generate_people(rng)
         answers, source, reidentified = attack_noisy_release(rng, table)
         finders = {
             int(owner): {
                 name
                 for name, answer in answers.items()
-                if is_counted_attacker(rules, name) and count_hit_chances(answer, source)[row] == 1
+                if counts_towards_security(rules, name) and compute_hit_chances(answer, source)[row] == 1
             }
             for row, owner in enumerate(source)
         }
@@ -133,8 +135,8 @@ def test_reidentified_rows_and_shared_traits_equal_counts_over_all_rows() -> Non
             (trait.column, trait.value): (trait.present, trait.reidentified, trait.hits) for trait in traits
         } == count_shared_values(table, finders)
         assert [trait.excess for trait in traits] == sorted((trait.excess for trait in traits), reverse=True)
-        finds = sum(map(len, finders.values()))
-        assert {(trait.hits_total, trait.present_total) for trait in traits} == {(finds, len(source))}
+        hit_count = sum(map(len, finders.values()))
+        assert {(trait.hits_total, trait.present_total) for trait in traits} == {(hit_count, len(source))}
 
 
 def count_shared_values(
@@ -142,8 +144,8 @@ def count_shared_values(
 ) -> dict[tuple[str | None, str], tuple[int, int, int]]:
     """Count individuals, re-identified ones and hits of each value found more often than the average."""
     pairs = list(zip(table["sex"], table["age"], strict=True))
-    alike = [pairs.count(pair) for pair in pairs]
-    sizes = [
+    class_sizes = [pairs.count(pair) for pair in pairs]
+    size_bands = [
         "1"
         if class_size == 1
         else "2"
@@ -153,7 +155,7 @@ def count_shared_values(
         else "5–9"
         if class_size < 10
         else "10+"
-        for class_size in alike
+        for class_size in class_sizes
     ]
     ages = sorted(table["age"])
     limits = sorted({ages[10], ages[20], ages[30]})
@@ -170,7 +172,7 @@ def count_shared_values(
     band_texts = [
         f"{low}" if low == high else f"{low}–{high}" for low, high in (band_ranges[band] for band in band_of)
     ]
-    columns: dict[str | None, list[str]] = {None: sizes, "sex": list(table["sex"]), "age": band_texts}
+    columns: dict[str | None, list[str]] = {None: size_bands, "sex": list(table["sex"]), "age": band_texts}
     expected: dict[tuple[str | None, str], tuple[int, int, int]] = {}
     for name, values in columns.items():
         for value in set(values):
@@ -183,11 +185,11 @@ def count_shared_values(
     return expected
 
 
-def test_few_numbers_and_all_texts_are_not_banded() -> None:
-    assert list(value_texts(pd.Series([3, 1, 3]))) == ["3", "1", "3"]
-    assert list(value_texts(pd.Series(list("abcdefghij")))) == list("abcdefghij")
-    tied = value_texts(pd.Series([0] * 20 + list(range(1, 10))))
-    assert list(tied) == ["0–1"] * 21 + ["2–9"] * 8
+def test_only_columns_with_many_numbers_are_banded() -> None:
+    assert list(describe_values(pd.Series([3, 1, 3]))) == ["3", "1", "3"]
+    assert list(describe_values(pd.Series(list("abcdefghij")))) == list("abcdefghij")
+    banded_values = describe_values(pd.Series([0] * 20 + list(range(1, 10))))
+    assert list(banded_values) == ["0–1"] * 21 + ["2–9"] * 8
 
 
 def test_lift_and_excess_are_computed_from_shares() -> None:

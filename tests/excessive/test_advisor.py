@@ -8,15 +8,15 @@ import pytest
 
 from anoncup.excessive import advisor
 from anoncup.excessive.advisor import ThresholdAdvice, advise
-from anoncup.excessive.insufficient import max_escapes
+from anoncup.excessive.insufficient import count_possible_escapes
 from anoncup.excessive.simulation import build_histogram
-from anoncup.geometry.stable_sums import LARGEST
+from anoncup.geometry.stable_sums import LARGEST_FLOAT
 from anoncup.rules.settings import Columns
 from anoncup.tracks.microdata import MICRODATA
-from anoncup.tracks.microdata.example import household_columns, household_table
+from anoncup.tracks.microdata.example import generate_households, get_household_columns
 from anoncup.tracks.microdata.release import prepare
 from anoncup.tracks.transactions import TRANSACTIONS
-from anoncup.tracks.transactions.example import tc400
+from anoncup.tracks.transactions.example import load_tc400
 from anoncup.tracks.transactions.release import PreparedTransactions
 from anoncup.tracks.transactions.release import prepare as prepare_transactions
 from anoncup.tracks.transactions.tables import TransactionTables
@@ -29,20 +29,20 @@ GOWER, QUANTITIES = MICRODATA.distances["gower"], TRANSACTIONS.distances["jaccar
 
 @pytest.fixture(scope="module")
 def shop() -> PreparedTransactions:
-    return prepare_transactions(tc400())
+    return prepare_transactions(load_tc400())
 
 
 def advise_households(rows: int, **options: object) -> ThresholdAdvice:
-    original = prepare(household_table(rows), household_columns())
+    original = prepare(generate_households(rows), get_household_columns())
     groups = MICRODATA.group_individuals(original, ("S1_Sex", "S1_Age"))
     return advise(original, GOWER, groups, **options)  # type: ignore[arg-type]
 
 
 @needs_reference_data
-def test_the_contest_data_reproduce_the_numbers_of_the_paper() -> None:
+def test_advice_for_the_contest_data_equals_the_papers() -> None:
     customers = pd.read_csv(get_reference_folder() / "Master-Customer400.csv", header=None, dtype=str)
     customers.columns = pd.Index(["customer_id", "sex", "birthday", "country"])
-    original = prepare_transactions(TransactionTables(customers, tc400().transactions))
+    original = prepare_transactions(TransactionTables(customers, load_tc400().transactions))
     groups = TRANSACTIONS.group_individuals(original, ("sex", "country"))
     advice = advise(original, QUANTITIES, groups)
     assert (advice.groups, advice.alone, advice.fixed) == (47, 16, 99)
@@ -57,7 +57,7 @@ def test_the_contest_data_reproduce_the_numbers_of_the_paper() -> None:
     assert min(histogram.least for histogram in advice.histograms.values()) > 0.64
 
 
-def test_the_shipped_data_get_sound_advice(shop: PreparedTransactions) -> None:
+def test_advice_for_the_shipped_data_is_plausible(shop: PreparedTransactions) -> None:
     groups = TRANSACTIONS.group_individuals(shop, ("sex", "country"))
     advice = advise(shop, QUANTITIES, groups, draws=300)
     assert advice.low == pytest.approx(0.7133620690 / 2, abs=1e-10)
@@ -72,7 +72,7 @@ def test_the_shipped_data_get_sound_advice(shop: PreparedTransactions) -> None:
     assert sum(advice.histograms["shift"].counts) == 300
 
 
-def test_bounds_are_in_order_and_the_largest_number_of_fixed_points_decides() -> None:
+def test_cheat_with_most_fixed_points_sets_the_upper_limit() -> None:
     advice = advise_households(600, draws=20)
     for row in advice.bounds:
         assert row.lower is not None
@@ -87,39 +87,41 @@ def test_bounds_are_in_order_and_the_largest_number_of_fixed_points_decides() ->
 
 def test_more_time_makes_more_bounds_exact(shop: PreparedTransactions) -> None:
     groups = TRANSACTIONS.group_individuals(shop, ("sex", "country"))
-    quick, slow = (advise(shop, QUANTITIES, groups, draws=0, seconds=seconds) for seconds in (0.0, 30.0))
-    assert sum(row.exact for row in quick.bounds) < sum(row.exact for row in slow.bounds)
-    assert slow.high >= quick.high
+    quick_advice, slow_advice = (
+        advise(shop, QUANTITIES, groups, draws=0, seconds=seconds) for seconds in (0.0, 30.0)
+    )
+    assert sum(row.exact for row in quick_advice.bounds) < sum(row.exact for row in slow_advice.bounds)
+    assert slow_advice.high >= quick_advice.high
 
 
-def test_large_tables_get_the_same_advice_from_cheaper_computations(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cheaper_computations_give_the_same_advice(monkeypatch: pytest.MonkeyPatch) -> None:
     reference_advice = advise_households(300, draws=30)
     monkeypatch.setattr(advisor, "EVERY", 100)
-    certified = advise_households(300, draws=30)
-    assert (certified.threshold, certified.certified) == (reference_advice.threshold, True)
-    for row, usual_row in zip(certified.bounds, reference_advice.bounds, strict=True):
+    certified_advice = advise_households(300, draws=30)
+    assert (certified_advice.threshold, certified_advice.certified) == (reference_advice.threshold, True)
+    for row, usual_row in zip(certified_advice.bounds, reference_advice.bounds, strict=True):
         assert row.lower == pytest.approx(usual_row.lower, rel=1e-9)
         assert row.upper is not None
         assert usual_row.upper is not None
         assert row.upper <= usual_row.upper * (1 + 1e-9)
-    monkeypatch.setattr(advisor, "MAX_CERTIFIED", 100)
-    without_bounds = advise_households(300, draws=30)
-    assert (without_bounds.high, without_bounds.certified) == (reference_advice.high_s_lower, False)
-    monkeypatch.setattr(advisor, "MAX_DENSE", 100)
-    sampled = advise_households(300, draws=30)
+    monkeypatch.setattr(advisor, "MAX_CERTIFIED_INDIVIDUALS", 100)
+    uncertified_advice = advise_households(300, draws=30)
+    assert (uncertified_advice.high, uncertified_advice.certified) == (reference_advice.high_s_lower, False)
+    monkeypatch.setattr(advisor, "MAX_MATRIX_INDIVIDUALS", 100)
+    sampled_advice = advise_households(300, draws=30)
     for name, histogram in reference_advice.histograms.items():
-        assert sampled.histograms[name].mean == pytest.approx(histogram.mean, rel=1e-12)
+        assert sampled_advice.histograms[name].mean == pytest.approx(histogram.mean, rel=1e-12)
 
 
 def test_fewer_permutations_are_simulated_for_very_large_tables(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(advisor, "MAX_DENSE", 100)
+    monkeypatch.setattr(advisor, "MAX_MATRIX_INDIVIDUALS", 100)
     monkeypatch.setattr(advisor, "MAX_SIMULATED_PAIRS", 3_000)
     advice = advise_households(300, draws=30)
     assert {histogram.draws for histogram in advice.histograms.values()} == {10}
 
 
 @pytest.mark.parametrize("rows", [1, 2, 5])
-def test_a_table_of_equal_rows_has_no_threshold(rows: int) -> None:
+def test_table_of_equal_rows_has_no_threshold(rows: int) -> None:
     table = pd.DataFrame({"q": ["a"] * rows, "s": [1.0] * rows})
     original = prepare(table, Columns(("q",), ("s",)))
     advice = advise(original, GOWER, np.zeros(rows, dtype=np.int64), draws=5)
@@ -128,7 +130,7 @@ def test_a_table_of_equal_rows_has_no_threshold(rows: int) -> None:
     json.dumps(advice.to_json(), allow_nan=False)
 
 
-def test_equal_costs_still_make_a_histogram() -> None:
+def test_equal_costs_make_a_histogram() -> None:
     """Both derangements of three individuals cost the same up to rounding."""
     table = pd.DataFrame({"a": ["k", "k", "k"], "b": ["a", "a", "A"], "d": [655.88, 1421.82, 346.99]})
     original = prepare(table, Columns(("a", "b"), ("d",)))
@@ -136,9 +138,13 @@ def test_equal_costs_still_make_a_histogram() -> None:
     assert sum(advice.histograms["shift"].counts) == 50
 
 
-def test_the_largest_float_distances_still_make_a_histogram() -> None:
-    histogram = build_histogram(np.full(9, LARGEST))
-    assert (histogram.least, histogram.mean, histogram.largest) == (LARGEST, LARGEST, LARGEST)
+def test_distances_of_the_largest_float_make_a_histogram() -> None:
+    histogram = build_histogram(np.full(9, LARGEST_FLOAT))
+    assert (histogram.least, histogram.mean, histogram.largest) == (
+        LARGEST_FLOAT,
+        LARGEST_FLOAT,
+        LARGEST_FLOAT,
+    )
     assert np.isfinite(histogram.edges).all()
     assert sum(histogram.counts) == 9
 
@@ -147,20 +153,20 @@ def test_distances_whose_sum_overflows_get_finite_advice() -> None:
     table = pd.DataFrame({"q": ["a"] * 5, "s": [1e308, -1e308, 1.7e308, -1.7e308, 0.0]})
     original = prepare(table, Columns(("q",), ("s",)))
     advice = advise(original, MICRODATA.distances["euclidean"], np.zeros(5, dtype=np.int64), draws=9)
-    assert (advice.bounds[0].s_lower, advice.bounds[0].upper) == (LARGEST, None)
+    assert (advice.bounds[0].s_lower, advice.bounds[0].upper) == (LARGEST_FLOAT, None)
     json.dumps(advice.to_json(), allow_nan=False)
 
 
-def test_singleton_groups_allow_no_threshold_and_the_advice_names_a_remedy() -> None:
-    original = prepare(household_table(200), household_columns())
+def test_singleton_groups_get_a_remedy_instead_of_a_threshold() -> None:
+    original = prepare(generate_households(200), get_household_columns())
     advice = advise(original, GOWER, np.arange(200), draws=0)
     assert (advice.fixed, advice.alone, advice.threshold) == (200, 200, None)
     assert advice.remedy is not None
     assert "in 200 of 200 groups there is only one individual" in str(advice.remedy)
 
 
-def test_the_remedy_names_small_groups_without_singletons() -> None:
-    original = prepare(household_table(200), household_columns())
+def test_remedy_mentions_small_groups() -> None:
+    original = prepare(generate_households(200), get_household_columns())
     advice = advise(original, GOWER, np.arange(200) // 2, draws=0)
     assert (advice.alone, advice.threshold) == (0, None)
     assert "groups are small" in str(advice.remedy)
@@ -169,8 +175,8 @@ def test_the_remedy_names_small_groups_without_singletons() -> None:
 def test_escapes_are_computed_from_the_nearest_other_distances() -> None:
     advice = advise_households(600, draws=0)
     assert advice.threshold is not None
-    nearest = GOWER.nearest_other(prepare(household_table(600), household_columns()))
-    assert advice.escapes == max_escapes(nearest, 600 * advice.threshold)
+    nearest = GOWER.nearest_other(prepare(generate_households(600), get_household_columns()))
+    assert advice.escapes == count_possible_escapes(nearest, 600 * advice.threshold)
 
 
 def test_progress_is_reported() -> None:

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from scipy.optimize import Bounds, LinearConstraint, linear_sum_assignment, milp
 
 from anoncup.errors import InvalidInput
-from anoncup.excessive.certified_bounds import MAX_INDIVIDUALS, certified_bounds
+from anoncup.excessive.certified_bounds import MAX_DENSE_BOUNDS, certified_bounds
 from anoncup.excessive.cycles import bound_by_odd_cycles
 from anoncup.excessive.gaps import close_gaps, find_shortest_loop
-from anoncup.excessive.paths import cheapest_choices, count_fixed_points, permutation_costs
+from anoncup.excessive.paths import compute_cheapest_choices, count_fixed_points, permutation_costs
 from anoncup.geometry.arrays import FloatArray
 from anoncup.geometry.kernels import warm_bounds
 from tests.support.bound_checks import (
@@ -27,20 +27,20 @@ from tests.support.hypothesis_profiles import limit_examples
 
 pytestmark = pytest.mark.full
 
-hostile = limit_examples(150)
-slower = limit_examples(50)
-P2 = np.array([[0, 4, 7, 6], [4, 0, 3, 2], [7, 3, 0, 5], [6, 2, 5, 0]], dtype=float)
+hostile_examples = limit_examples(150)
+fewer_examples = limit_examples(50)
+PAPER_MATRIX = np.array([[0, 4, 7, 6], [4, 0, 3, 2], [7, 3, 0, 5], [6, 2, 5, 0]], dtype=float)
 """Example of P2 §4.1."""
 
 
 def solve_with_scipy(matrix: FloatArray, count: int) -> float:
     """Return G(count) from an assignment where n - count rows and columns go to free dummies."""
     n = len(matrix)
-    padded = np.zeros((2 * n - count, 2 * n - count))
-    padded[:n, :n] = matrix + np.diag(np.full(n, 1e6))
-    padded[n:, n:] = 1e6
-    rows, columns = linear_sum_assignment(padded)
-    return float(padded[rows, columns].sum())
+    padded_matrix = np.zeros((2 * n - count, 2 * n - count))
+    padded_matrix[:n, :n] = matrix + np.diag(np.full(n, 1e6))
+    padded_matrix[n:, n:] = 1e6
+    rows, columns = linear_sum_assignment(padded_matrix)
+    return float(padded_matrix[rows, columns].sum())
 
 
 def solve_with_highs(matrix: FloatArray, fixed: int, *, is_exact: bool = False) -> float:
@@ -65,16 +65,16 @@ def solve_with_highs(matrix: FloatArray, fixed: int, *, is_exact: bool = False) 
     return float(solution.fun)
 
 
-def test_the_example_of_the_paper() -> None:
-    bounds = certified_bounds(P2)
+def test_bounds_of_the_papers_example() -> None:
+    bounds = certified_bounds(PAPER_MATRIX)
     assert bounds.is_exact.all()
     assert bounds.upper.tolist() == [18, 10, 4, 4, 0]
     assert bounds.s_lower.tolist() == [11, 7, 4, 2, 0]
-    assert permutation_costs(P2, np.array([[1, 2, 3, 0]])) == bounds.upper[0]
+    assert permutation_costs(PAPER_MATRIX, np.array([[1, 2, 3, 0]])) == bounds.upper[0]
     assert bounds.min_distance == 2
 
 
-def test_two_tight_pairs_far_apart_leave_a_gap_that_close_gaps_closes() -> None:
+def test_close_gaps_closes_the_gap_of_two_distant_pairs() -> None:
     matrix = np.full((4, 4), 10.0)
     matrix[[0, 1, 2, 3], [1, 0, 3, 2]] = 0.1
     np.fill_diagonal(matrix, 0.0)
@@ -95,9 +95,9 @@ def test_bounds_for_up_to_two_individuals(n: int) -> None:
     assert close_gaps(matrix, bounds, seconds=1).upper.tolist() == bounds.upper.tolist()
 
 
-@hostile
+@hostile_examples
 @given(distance_matrices(symmetric=True))
-def test_symmetric_bounds_enclose_the_truth_and_the_next_bound(matrix: FloatArray) -> None:
+def test_symmetric_bounds_enclose_the_exact_values(matrix: FloatArray) -> None:
     bounds, n = certified_bounds(matrix), len(matrix)
     check_bounds(matrix, bounds, compute_exact_s(matrix))
     assert (np.diff(bounds.lower) <= 0).all()
@@ -108,84 +108,86 @@ def test_symmetric_bounds_enclose_the_truth_and_the_next_bound(matrix: FloatArra
         assert bounds.lower[: n - 1] == pytest.approx(scipy_totals, abs=1e-9)
 
 
-@hostile
+@hostile_examples
 @given(distance_matrices(symmetric=False))
-def test_asymmetric_bounds_enclose_the_truth(matrix: FloatArray) -> None:
+def test_asymmetric_bounds_enclose_the_exact_values(matrix: FloatArray) -> None:
     bounds = certified_bounds(matrix)
     check_bounds(matrix, bounds, compute_exact_s(matrix))
     assert len(matrix) < 2 or bounds.is_exact[[0, -1]].all()
 
 
-@slower
+@fewer_examples
 @given(st.booleans().flatmap(lambda symmetric: distance_matrices(symmetric=symmetric)))
-def test_every_gap_of_a_few_individuals_closes(matrix: FloatArray) -> None:
-    closed = close_gaps(matrix, certified_bounds(matrix), seconds=60)
-    check_bounds(matrix, closed, compute_exact_s(matrix))
-    assert len(matrix) == 1 or closed.is_exact.all()
+def test_all_gaps_of_small_matrices_can_be_closed(matrix: FloatArray) -> None:
+    closed_bounds = close_gaps(matrix, certified_bounds(matrix), seconds=60)
+    check_bounds(matrix, closed_bounds, compute_exact_s(matrix))
+    assert len(matrix) == 1 or closed_bounds.is_exact.all()
 
 
-@slower
+@fewer_examples
 @given(st.booleans().flatmap(lambda symmetric: distance_matrices(symmetric=symmetric)), st.data())
-def test_bounds_at_a_few_r_are_valid_and_no_weaker(matrix: FloatArray, data: st.DataObject) -> None:
+def test_bounds_at_selected_counts_are_valid_and_no_weaker(matrix: FloatArray, data: st.DataObject) -> None:
     counts = data.draw(st.lists(st.integers(0, len(matrix))))
-    selected, all_bounds = certified_bounds(matrix, counts), certified_bounds(matrix)
-    assert selected.fixed.tolist() == sorted(set(counts))
-    assert selected.lower.tolist() == all_bounds.lower[selected.fixed].tolist()
-    selected = compute_bounds_at(matrix, counts)
-    check_bounds(matrix, selected, compute_exact_s(matrix))
-    assert (selected.lower >= all_bounds.lower[selected.fixed] - 1e-8).all()
+    selected_bounds, all_bounds = certified_bounds(matrix, counts), certified_bounds(matrix)
+    assert selected_bounds.fixed.tolist() == sorted(set(counts))
+    assert selected_bounds.lower.tolist() == all_bounds.lower[selected_bounds.fixed].tolist()
+    selected_bounds = compute_bounds_at(matrix, counts)
+    check_bounds(matrix, selected_bounds, compute_exact_s(matrix))
+    assert (selected_bounds.lower >= all_bounds.lower[selected_bounds.fixed] - 1e-8).all()
     if np.array_equal(matrix, matrix.T):
-        assert selected.lower == pytest.approx(all_bounds.lower[selected.fixed], rel=1e-8, abs=1e-8)
+        assert selected_bounds.lower == pytest.approx(
+            all_bounds.lower[selected_bounds.fixed], rel=1e-8, abs=1e-8
+        )
 
 
 @pytest.mark.parametrize("seed", [pytest.param(1, marks=pytest.mark.full), 2])
-def test_sixty_individuals_agree_with_scipy_and_highs(seed: int) -> None:
+def test_bounds_agree_with_scipy_and_highs(seed: int) -> None:
     matrix = build_random_distances(60, seed)
     bounds = certified_bounds(matrix)
     assert bounds.lower[:59] == pytest.approx([solve_with_scipy(matrix, 60 - fixed) for fixed in range(59)])
     counts = [*range(0, 61, 6), 53, 55, 57]
-    closed = close_gaps(matrix, bounds, seconds=60, only=counts)
-    assert closed.is_exact[counts].all()
+    closed_bounds = close_gaps(matrix, bounds, seconds=60, only=counts)
+    assert closed_bounds.is_exact[counts].all()
     highs_totals = [solve_with_highs(matrix, fixed) for fixed in counts]
-    assert closed.upper[counts] == pytest.approx(highs_totals, abs=1e-6)
+    assert closed_bounds.upper[counts] == pytest.approx(highs_totals, abs=1e-6)
     assert compute_bounds_at(matrix, range(0, 61, 6)).lower == pytest.approx(bounds.lower[::6])
 
 
-def test_the_prices_prove_the_bound() -> None:
+def test_dual_prices_prove_the_bound() -> None:
     matrix, counts = build_random_distances(40, 3), np.array([1, 7, 20, 39, 40])
-    choices = cheapest_choices(matrix, counts)
+    choices = compute_cheapest_choices(matrix, counts)
     for index, count in enumerate(counts):
-        rows, columns, slope = choices.rows[index], choices.columns[index], choices.slopes[count]
-        reduced = matrix + np.diag(np.full(40, slope)) - rows[:, np.newaxis] - columns
-        assert reduced.min() > -1e-12
+        rows, columns, slope = choices.row_prices[index], choices.column_prices[index], choices.slopes[count]
+        reduced_costs = matrix + np.diag(np.full(40, slope)) - rows[:, np.newaxis] - columns
+        assert reduced_costs.min() > -1e-12
         lower_bound = rows.sum() + columns.sum() - slope * (40 - count)
         assert lower_bound == pytest.approx(choices.totals[count])
         assert (choices.partners[index] >= 0).sum() == count
 
 
-def test_close_gaps_respects_its_time_limit_and_selection() -> None:
+def test_close_gaps_respects_time_limit_and_selection() -> None:
     matrix = build_random_distances(80, 4)
     bounds = certified_bounds(matrix)
     gaps = np.flatnonzero(~bounds.is_exact)
     assert gaps.size
     assert close_gaps(matrix, bounds, seconds=0) is bounds
     assert close_gaps(matrix, bounds, seconds=60, only=np.flatnonzero(bounds.is_exact)) is bounds
-    hurried = close_gaps(matrix, bounds, seconds=1e-9)
-    assert hurried.lower.tolist() == bounds.lower.tolist()
-    partly_closed = close_gaps(matrix, bounds, seconds=60, only=[int(gaps[0])])
-    assert partly_closed.is_exact[gaps[0]]
-    assert partly_closed.lower[gaps[1:]].tolist() == bounds.lower[gaps[1:]].tolist()
-    assert (partly_closed.lower >= bounds.lower).all()
-    assert (partly_closed.upper <= bounds.upper).all()
+    interrupted_bounds = close_gaps(matrix, bounds, seconds=1e-9)
+    assert interrupted_bounds.lower.tolist() == bounds.lower.tolist()
+    partly_closed_bounds = close_gaps(matrix, bounds, seconds=60, only=[int(gaps[0])])
+    assert partly_closed_bounds.is_exact[gaps[0]]
+    assert partly_closed_bounds.lower[gaps[1:]].tolist() == bounds.lower[gaps[1:]].tolist()
+    assert (partly_closed_bounds.lower >= bounds.lower).all()
+    assert (partly_closed_bounds.upper <= bounds.upper).all()
 
 
 @pytest.mark.parametrize("seconds", [0.003, 0.03, 0.3])
 def test_interrupted_close_gaps_returns_valid_bounds(seconds: float) -> None:
     matrix = build_random_distances(60, 6)
     bounds = certified_bounds(matrix)
-    closed = close_gaps(matrix, bounds, seconds=60)
-    assert closed.is_exact.all()
-    check_bounds(matrix, close_gaps(matrix, bounds, seconds=seconds), closed.upper)
+    closed_bounds = close_gaps(matrix, bounds, seconds=60)
+    assert closed_bounds.is_exact.all()
+    check_bounds(matrix, close_gaps(matrix, bounds, seconds=seconds), closed_bounds.upper)
 
 
 def test_shortest_loop_returns_the_shortest_cycle_of_a_walk() -> None:
@@ -197,11 +199,9 @@ def test_shortest_loop_returns_the_shortest_cycle_of_a_walk() -> None:
 @pytest.mark.parametrize(
     "matrix", [build_random_distances(30, 8), np.round(build_random_distances(20, 9), 1)], ids=len
 )
-def test_the_least_cost_of_moving_a_few_is_found_by_an_odd_cycle(
-    matrix: FloatArray, moved_count: int
-) -> None:
+def test_odd_cycles_find_the_least_cost_of_moving_a_few(matrix: FloatArray, moved_count: int) -> None:
     n = len(matrix)
-    choices = cheapest_choices(matrix, np.arange(1, n + 1))
+    choices = compute_cheapest_choices(matrix, np.arange(1, n + 1))
     known_bounds = float(choices.totals[moved_count]), 2 * float(choices.totals[moved_count]) + 1
     floor, cycles = bound_by_odd_cycles(matrix, choices, moved_count, known_bounds, np.inf)
     assert floor == pytest.approx(solve_with_highs(matrix, n - moved_count, is_exact=True), abs=1e-6)
@@ -211,7 +211,7 @@ def test_the_least_cost_of_moving_a_few_is_found_by_an_odd_cycle(
     assert bound_by_odd_cycles(matrix, choices, moved_count, known_bounds, -np.inf) == (known_bounds[0], [])
 
 
-def test_inputs_stay_unchanged() -> None:
+def test_bounds_leave_their_inputs_unchanged() -> None:
     matrix = build_random_distances(30, 5)
     matrix.flags.writeable = False
     bounds = certified_bounds(matrix)
@@ -231,13 +231,13 @@ def test_invalid_distance_matrices_are_refused(matrix: FloatArray) -> None:
             compute_bounds(matrix)
 
 
-def test_misuse_is_refused() -> None:
-    with pytest.raises(InvalidInput, match=str(MAX_INDIVIDUALS)):
-        certified_bounds(np.zeros((MAX_INDIVIDUALS + 1, MAX_INDIVIDUALS + 1)))
+def test_invalid_arguments_are_refused() -> None:
+    with pytest.raises(InvalidInput, match=str(MAX_DENSE_BOUNDS)):
+        certified_bounds(np.zeros((MAX_DENSE_BOUNDS + 1, MAX_DENSE_BOUNDS + 1)))
     with pytest.raises(InvalidInput, match="fixed points"):
-        certified_bounds(P2, [5])
+        certified_bounds(PAPER_MATRIX, [5])
     with pytest.raises(InvalidInput, match="all r"):
-        close_gaps(P2, certified_bounds(P2, [0]), seconds=1)
+        close_gaps(PAPER_MATRIX, certified_bounds(PAPER_MATRIX, [0]), seconds=1)
 
 
 def test_mix_permutations_takes_whole_cycles_up_to_the_limit() -> None:
@@ -269,7 +269,7 @@ def read_tc400_distances(folder: Path) -> FloatArray:
     return matrix
 
 
-def test_the_numbers_of_tc400(reference_data: Path) -> None:
+def test_bounds_of_tc400_equal_the_papers(reference_data: Path) -> None:
     matrix = read_tc400_distances(reference_data)
     bounds = certified_bounds(matrix)
     assert bounds.min_distance == pytest.approx(0.7133620690, abs=1e-10)
@@ -281,14 +281,16 @@ def test_the_numbers_of_tc400(reference_data: Path) -> None:
     assert bounds.upper[[0, 19, 99, 200, 300]] / 400 == pytest.approx(expected_exact, abs=1e-10)
     expected_relaxed = [0.8884889896, 0.7766926602, 0.6524094760]
     assert bounds.lower[[1, 47, 100]] / 400 == pytest.approx(expected_relaxed, abs=1e-10)
-    selected = compute_bounds_at(matrix, [1, 47, 100, 300])
-    assert selected.lower == pytest.approx(bounds.lower[selected.fixed], abs=1e-9)
-    closed = close_gaps(matrix, bounds, seconds=120)
-    assert closed.is_exact.all()
+    selected_bounds = compute_bounds_at(matrix, [1, 47, 100, 300])
+    assert selected_bounds.lower == pytest.approx(bounds.lower[selected_bounds.fixed], abs=1e-9)
+    closed_bounds = close_gaps(matrix, bounds, seconds=120)
+    assert closed_bounds.is_exact.all()
     without_loops = matrix + np.diag(np.full(400, np.inf))
     best_triangle = min(
         float((without_loops[i][:, np.newaxis] + without_loops[i] + without_loops).min()) for i in range(400)
     )
-    assert closed.upper[397] == pytest.approx(best_triangle, rel=1e-12)
-    assert permutation_costs(matrix, closed.permutations) == pytest.approx(closed.upper, rel=1e-12)
-    assert (closed.lower >= bounds.lower).all()
+    assert closed_bounds.upper[397] == pytest.approx(best_triangle, rel=1e-12)
+    assert permutation_costs(matrix, closed_bounds.permutations) == pytest.approx(
+        closed_bounds.upper, rel=1e-12
+    )
+    assert (closed_bounds.lower >= bounds.lower).all()

@@ -19,27 +19,27 @@ from anoncup.excessive.method_costs import (
     CheatMixture,
     HonestRelease,
     MethodTrials,
-    shuffle_some,
+    shuffle_subset,
     try_methods,
 )
 from anoncup.excessive.question import AdviceQuestion, answer
-from anoncup.excessive.simulation import greedy_swap_mean
+from anoncup.excessive.simulation import compute_greedy_swap_mean
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import Columns
-from anoncup.tracks.linkage.shuffling import order_within
-from anoncup.tracks.microdata.example import household_table
-from anoncup.tracks.transactions.example import tc400
+from anoncup.tracks.linkage.shuffling import order_within_groups
+from anoncup.tracks.microdata.example import generate_households
+from anoncup.tracks.transactions.example import load_tc400
 
 MICRODATA, TRANSACTIONS = TRACKS["microdata"], TRACKS["transactions"]
 GOWER = MICRODATA.distances["gower"]
 RULES = parse_competition(template(2015))
-SMALL = Columns(("q", "r"), ("s", "v"))
+SMALL_COLUMNS = Columns(("q", "r"), ("s", "v"))
 NO_GUARANTEE = GuaranteedThreshold(1.0, None)
 
 
 def build_small_rules() -> Rules:
-    return replace(RULES, columns=SMALL, measures={})
+    return replace(RULES, columns=SMALL_COLUMNS, measures={})
 
 
 def build_small_table(rows: int, **columns: Sequence[object]) -> pd.DataFrame:
@@ -47,7 +47,7 @@ def build_small_table(rows: int, **columns: Sequence[object]) -> pd.DataFrame:
     return pd.DataFrame(defaults | columns)
 
 
-HOSTILE = {
+HOSTILE_TABLES = {
     "one row": build_small_table(1),
     "two equal rows": build_small_table(2),
     "constant columns": build_small_table(7),
@@ -67,23 +67,23 @@ def build_evidence(
     return evidence.gather_evidence(MethodTrials(9, sample_releases, ()), simulated, guarantee)
 
 
-def reason_codes(result: ThresholdEvidence) -> list[str]:
+def list_reason_codes(result: ThresholdEvidence) -> list[str]:
     return [reason.code for reason in result.reasons]
 
 
-def test_a_guaranteed_threshold_that_accepts_all_honest_releases_is_recommended() -> None:
+def test_guaranteed_threshold_is_preferred() -> None:
     result = build_evidence([0.1, 0.2], {"group": [0.9, 0.8]}, GuaranteedThreshold(0.65, 0.64))
-    assert (result.threshold, result.separates, reason_codes(result)) == (0.64, True, ["guaranteed"])
+    assert (result.threshold, result.separates, list_reason_codes(result)) == (0.64, True, ["guaranteed"])
 
 
-def test_a_threshold_between_honest_releases_and_cheats_is_recommended_with_its_gaps() -> None:
+def test_separating_threshold_is_recommended_with_its_reasons() -> None:
     result = build_evidence(
         [0.042, 0.135], {"group": [0.2265, 0.3], "random": [0.4]}, GuaranteedThreshold(0.0412, 0.04)
     )
     assert (result.threshold, result.separates) == (0.2, True)
-    assert reason_codes(result) == ["separates", "too_strict", "not_guaranteed"]
-    strict = next(reason for reason in result.reasons if reason.code == "too_strict")
-    assert strict.message.values_in_english() == {"sure": 0.04, "rejected": 2, "honest": 2}
+    assert list_reason_codes(result) == ["separates", "too_strict", "not_guaranteed"]
+    strict_reason = next(reason for reason in result.reasons if reason.code == "too_strict")
+    assert strict_reason.message.values_in_english() == {"sure": 0.04, "rejected": 2, "honest": 2}
 
 
 @pytest.mark.parametrize(
@@ -99,10 +99,10 @@ def test_no_threshold_is_recommended_if_none_separates(
 ) -> None:
     result = build_evidence(honest, cheats, GuaranteedThreshold(0.05, 0.04))
     assert (result.threshold, result.separates) == (None, False)
-    assert reason_codes(result) == ["inseparable", "too_strict"]
+    assert list_reason_codes(result) == ["inseparable", "too_strict"]
 
 
-def test_without_simulations_or_sample_releases_only_the_guarantee_counts() -> None:
+def test_without_samples_only_the_guarantee_counts() -> None:
     assert (
         build_evidence([0.1], {}, GuaranteedThreshold(0.65, 0.64)).threshold,
         build_evidence([0.1], {}).threshold,
@@ -110,15 +110,18 @@ def test_without_simulations_or_sample_releases_only_the_guarantee_counts() -> N
         0.64,
         None,
     )
-    strict = build_evidence([0.1], {}, GuaranteedThreshold(0.05, 0.04))
-    assert (strict.threshold, reason_codes(strict)[:2]) == (0.04, ["too_strict", "not_simulated"])
-    assert (build_evidence([], {"shift": [0.2]}).threshold, reason_codes(build_evidence([], {}))) == (
+    strict_evidence = build_evidence([0.1], {}, GuaranteedThreshold(0.05, 0.04))
+    assert (strict_evidence.threshold, list_reason_codes(strict_evidence)[:2]) == (
+        0.04,
+        ["too_strict", "not_simulated"],
+    )
+    assert (build_evidence([], {"shift": [0.2]}).threshold, list_reason_codes(build_evidence([], {}))) == (
         None,
         ["no_sample"],
     )
 
 
-def test_exchanging_the_most_alike_is_mentioned_if_it_passes() -> None:
+def test_exchanges_of_similar_individuals_are_mentioned_if_they_pass() -> None:
     trials = MethodTrials(
         9, (HonestRelease("add_noise", {}, 0.1),), (CheatMixture("add_noise", {}, "group", 0.5, 0.15),)
     )
@@ -132,17 +135,19 @@ def test_exchanging_the_most_alike_is_mentioned_if_it_passes() -> None:
         assert messages["mixtures"].startswith("1 of 1 sample releases in which some or all")
 
 
-means = st.lists(st.sampled_from([0.0, 0.1, 0.2, 0.25, 0.3, 0.7]), min_size=1, max_size=6)
+mean_distances = st.lists(st.sampled_from([0.0, 0.1, 0.2, 0.25, 0.3, 0.7]), min_size=1, max_size=6)
 
 
-@given(means, means, means)
-def test_a_threshold_is_recommended_exactly_if_one_without_errors_exists(
-    honest: list[float], first: list[float], second: list[float]
+@given(mean_distances, mean_distances, mean_distances)
+def test_threshold_is_recommended_if_and_only_if_one_has_no_errors(
+    honest: list[float], first_cheat: list[float], second_cheat: list[float]
 ) -> None:
     def count_errors(threshold: float) -> int:
-        return sum(mean > threshold for mean in honest) + sum(mean <= threshold for mean in first + second)
+        return sum(mean > threshold for mean in honest) + sum(
+            mean <= threshold for mean in first_cheat + second_cheat
+        )
 
-    threshold = build_evidence(honest, {"shift": first, "group": second}).threshold
+    threshold = build_evidence(honest, {"shift": first_cheat, "group": second_cheat}).threshold
     assert (threshold is not None) is (min(map(count_errors, honest)) == 0)
     assert threshold is None or count_errors(threshold) == 0
 
@@ -151,34 +156,34 @@ def test_a_threshold_is_recommended_exactly_if_one_without_errors_exists(
     ("low", "high", "expected"),
     [(0.135, 0.2265, 0.2), (0.14016, 0.14993, 0.145), (0.0, 1.0, 0.5), (1234.0, 5678.0, 3000.0)],
 )
-def test_the_recommended_threshold_is_round_and_near_the_middle(
+def test_recommended_threshold_is_a_round_number_in_the_middle(
     low: float, high: float, expected: float
 ) -> None:
     assert round_middle(low, high) == expected
     assert round_middle(1.7e308, 1.75e308) == pytest.approx(1.725e308)
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("name", HOSTILE_TABLES)
 @pytest.mark.parametrize("distance", ["gower", "euclidean"])
-def test_hostile_tables_get_evidence_that_serializes_to_json(name: str, distance: str) -> None:
+def test_evidence_for_hostile_tables_serializes_to_json(name: str, distance: str) -> None:
     rules = build_small_rules()
-    prepared = MICRODATA.prepare(HOSTILE[name], rules)
+    prepared = MICRODATA.prepare(HOSTILE_TABLES[name], rules)
     advice = answer(AdviceQuestion(("q",), distance, draws=5), rules, prepared)
     json.dumps(advice.to_json(), allow_nan=False)
     assert advice.evidence is not None
-    refused = {release.method for release in advice.evidence.honest if release.refused is not None}
-    assert refused <= {"delete_rows"}
+    refused_methods = {release.method for release in advice.evidence.honest if release.refusal is not None}
+    assert refused_methods <= {"delete_rows"}
     assert all(
         release.mean is not None and release.mean >= 0
         for release in advice.evidence.honest
-        if not release.refused
+        if not release.refusal
     )
 
 
 @pytest.mark.parametrize("rows", [1, 6])
-def test_permutations_that_move_nobody_do_not_count_as_cheats(rows: int) -> None:
+def test_permutations_without_movement_are_no_cheats(rows: int) -> None:
     """All individuals are alone in their groups; one case has a single individual."""
-    prepared = MICRODATA.prepare(HOSTILE["all different"].head(rows), build_small_rules())
+    prepared = MICRODATA.prepare(HOSTILE_TABLES["all different"].head(rows), build_small_rules())
     advice = answer(AdviceQuestion(("q",), "gower", draws=50), build_small_rules(), prepared)
     result = advice.evidence
     assert result is not None
@@ -190,22 +195,22 @@ def test_permutations_that_move_nobody_do_not_count_as_cheats(rows: int) -> None
     )
 
 
-def test_deletion_is_refused_if_the_distance_is_unbounded() -> None:
+def test_deletion_is_refused_for_unbounded_distances() -> None:
     advice = advise_households(60, AdviceQuestion(distance="euclidean", draws=3))
     assert advice.evidence is not None
-    deleting = [release for release in advice.evidence.honest if release.method == "delete_rows"]
-    assert [release.mean is None for release in deleting] == [True, True, True]
+    deletion_releases = [release for release in advice.evidence.honest if release.method == "delete_rows"]
+    assert [release.mean is None for release in deletion_releases] == [True, True, True]
     assert "delete_rows" not in {release.method for release in advice.evidence.mixtures}
 
 
 def advise_households(rows: int, question: AdviceQuestion) -> ThresholdAdvice:
-    return answer(question, RULES, MICRODATA.prepare(household_table(rows), RULES))
+    return answer(question, RULES, MICRODATA.prepare(generate_households(rows), RULES))
 
 
-def test_every_honest_method_is_tried_alone_and_mixed_with_cheats() -> None:
+def test_honest_methods_are_tried_alone_and_mixed_with_cheats() -> None:
     for track, rules, tables in (
-        (MICRODATA, RULES, household_table(60)),
-        (TRANSACTIONS, parse_competition(template(2016)), tc400()),
+        (MICRODATA, RULES, generate_households(60)),
+        (TRANSACTIONS, parse_competition(template(2016)), load_tc400()),
     ):
         prepared = track.prepare(tables, rules)
         trials = try_methods(
@@ -218,34 +223,36 @@ def test_every_honest_method_is_tried_alone_and_mixed_with_cheats() -> None:
 
 
 def test_trials_are_reproducible_and_large_tables_are_sampled() -> None:
-    prepared = MICRODATA.prepare(household_table(120), RULES)
+    prepared = MICRODATA.prepare(generate_households(120), RULES)
 
     def run_trials(limit: int) -> MethodTrials:
         return try_methods(MICRODATA, RULES, prepared, GOWER, ("S1_Sex",), max_individuals=limit)
 
     assert run_trials(50) == run_trials(50)
-    assert (run_trials(50).individuals, run_trials(120).individuals, method_costs.MAX_INDIVIDUALS) == (
+    assert (run_trials(50).individuals, run_trials(120).individuals, method_costs.MAX_SAMPLE_SIZE) == (
         50,
         120,
         10_000,
     )
 
 
-def test_a_trial_costs_as_much_as_its_release() -> None:
+def test_trial_distances_equal_hand_computed_values() -> None:
     """The expected distances are computed by hand from the cells."""
-    rules, table = build_small_rules(), HOSTILE["duplicates"]
+    rules, table = build_small_rules(), HOSTILE_TABLES["duplicates"]
     prepared = MICRODATA.prepare(table, rules)
     trials = try_methods(MICRODATA, rules, prepared, GOWER, ("q",))
-    unified = next(release for release in trials.honest if release.parameters == {"columns": ["q", "r"]})
-    assert unified.mean == pytest.approx(4 / 6 / 4)
-    deleted = [release.mean for release in trials.honest if release.method == "delete_rows"]
-    assert deleted == pytest.approx([0.0, 0.0, 1 / 6])
+    unified_release = next(
+        release for release in trials.honest if release.parameters == {"columns": ["q", "r"]}
+    )
+    assert unified_release.mean == pytest.approx(4 / 6 / 4)
+    deletion_means = [release.mean for release in trials.honest if release.method == "delete_rows"]
+    assert deletion_means == pytest.approx([0.0, 0.0, 1 / 6])
     mixtures = [
         release
         for release in trials.mixtures
         if release.method == "unify_columns" and release.cheat == "group"
     ]
-    assert [release.mean for release in mixtures] == pytest.approx([unified.mean] * 3)
+    assert [release.mean for release in mixtures] == pytest.approx([unified_release.mean] * 3)
 
 
 @given(
@@ -253,29 +260,27 @@ def test_a_trial_costs_as_much_as_its_release() -> None:
     st.sampled_from(method_costs.CHEAT_SHARES),
     st.integers(0, 9),
 )
-def test_at_most_a_share_of_rows_is_permuted_within_groups(
-    groups: list[int], share: float, seed: int
-) -> None:
-    claims = shuffle_some(np.array(groups), share, np.random.default_rng(seed))
+def test_limited_share_of_rows_is_permuted_within_groups(groups: list[int], share: float, seed: int) -> None:
+    claims = shuffle_subset(np.array(groups), share, np.random.default_rng(seed))
     assert sorted(claims) == list(range(len(groups)))
-    assert all(groups[row] == groups[claimed] for row, claimed in enumerate(claims))
-    assert sum(row != claimed for row, claimed in enumerate(claims)) <= round(share * len(groups))
+    assert all(groups[row] == groups[claim] for row, claim in enumerate(claims))
+    assert sum(row != claim for row, claim in enumerate(claims)) <= round(share * len(groups))
 
 
 @given(
     st.lists(st.tuples(st.integers(0, 3), st.sampled_from([0.0, 1e-300, 0.25, 0.5, 1 - 2**-53])), max_size=12)
 )
-def test_the_order_within_groups_is_exact_despite_rounding(
+def test_order_within_groups_is_exact_despite_rounding(
     rows: list[tuple[int, float]],
 ) -> None:
     groups = np.array([group for group, _ in rows], dtype=np.int64)
     shares = np.array([share for _, share in rows])
     expected = sorted(range(len(rows)), key=lambda row: (*rows[row], row))
-    assert order_within(groups, shares).tolist() == expected
+    assert order_within_groups(groups, shares).tolist() == expected
 
 
-def test_individuals_are_exchanged_with_the_nearest_one_still_free() -> None:
+def test_greedy_swaps_exchange_nearest_free_individuals() -> None:
     positions = np.array([0.0, 10.0, 1.0, 12.0, 50.0])
     matrix = abs(positions[:, None] - positions)
-    assert greedy_swap_mean(matrix) == pytest.approx((2 * 1 + 2 * 2) / 5)
-    assert greedy_swap_mean(np.zeros((1, 1))) is None
+    assert compute_greedy_swap_mean(matrix) == pytest.approx((2 * 1 + 2 * 2) / 5)
+    assert compute_greedy_swap_mean(np.zeros((1, 1))) is None

@@ -13,15 +13,15 @@ from anoncup.excessive import fixed_point_odds
 from anoncup.excessive.fixed_point_odds import (
     PROVED_BITS,
     expected_fixed_points,
+    find_smallest_group_fixed_count,
     group_tail_probability,
     log2,
-    smallest_group_fixed_count,
     tail_probability,
 )
 
 pytestmark = pytest.mark.full
 
-SMALL = [(), (1,), (2,), (1, 1, 1), (2, 2), (3, 1), (4, 3), (2, 1, 3, 2), (5,), (5, 2, 1), (0, 3)]
+SMALL_GROUP_SIZES = [(), (1,), (2,), (1, 1, 1), (2, 2), (3, 1), (4, 3), (2, 1, 3, 2), (5,), (5, 2, 1), (0, 3)]
 
 
 def count_permutations(sizes: tuple[int, ...]) -> Counter[int]:
@@ -33,14 +33,14 @@ def count_permutations(sizes: tuple[int, ...]) -> Counter[int]:
     return Counter(sum(fixed) for fixed in product(*counts_by_group))
 
 
-def pairs_tail(pairs: int, limit: int) -> Fraction:
+def compute_pairs_tail(pairs: int, limit: int) -> Fraction:
     """Return the tail for groups of two from a binomial: both members are fixed or neither is."""
     return Fraction(
         sum(comb(pairs, fixed_pairs) for fixed_pairs in range(limit // 2 + 1, pairs + 1)), 2**pairs
     )
 
 
-@pytest.mark.parametrize("sizes", SMALL)
+@pytest.mark.parametrize("sizes", SMALL_GROUP_SIZES)
 def test_tails_equal_counts_over_all_permutations(sizes: tuple[int, ...]) -> None:
     counts = count_permutations(sizes)
     for limit in range(sum(sizes) + 2):
@@ -48,28 +48,28 @@ def test_tails_equal_counts_over_all_permutations(sizes: tuple[int, ...]) -> Non
         assert group_tail_probability(sizes, limit) == Fraction(above, counts.total())
 
 
-@pytest.mark.parametrize("sizes", SMALL)
+@pytest.mark.parametrize("sizes", SMALL_GROUP_SIZES)
 def test_rounding_error_stays_below_the_proved_limit(
     sizes: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     full_precision = [group_tail_probability(sizes, limit) for limit in range(sum(sizes))]
-    smallest = smallest_group_fixed_count(sizes, bits=3)
+    smallest = find_smallest_group_fixed_count(sizes, bits=3)
     monkeypatch.setattr(fixed_point_odds, "MAX_EXACT_SIZE", -1)
     monkeypatch.setattr(fixed_point_odds, "INITIAL_PRECISION", 2)
     for limit, exact in enumerate(full_precision):
         assert abs(group_tail_probability(sizes, limit) - exact) <= exact / 2**PROVED_BITS
-    assert smallest_group_fixed_count(sizes, bits=3) == smallest
+    assert find_smallest_group_fixed_count(sizes, bits=3) == smallest
 
 
-@pytest.mark.parametrize("sizes", SMALL)
-def test_the_mean_is_the_number_of_groups(sizes: tuple[int, ...]) -> None:
+@pytest.mark.parametrize("sizes", SMALL_GROUP_SIZES)
+def test_expected_fixed_points_equal_the_number_of_groups(sizes: tuple[int, ...]) -> None:
     counts = count_permutations(sizes)
     mean = Fraction(sum(fixed * number for fixed, number in counts.items()), counts.total())
     assert expected_fixed_points(sizes) == mean
 
 
 @pytest.mark.parametrize("rows", [5, 100, 400, 8333])
-def test_one_group_has_the_tail_of_all_permutations(rows: int) -> None:
+def test_single_group_has_the_tail_of_all_permutations(rows: int) -> None:
     for limit in (0, 19, rows - 1) if rows < 400 else (0, 19, 150):
         exact = tail_probability(rows, limit)
         assert abs(group_tail_probability([rows], limit) - exact) <= exact / 2 ** (PROVED_BITS - 1)
@@ -80,38 +80,38 @@ def test_singleton_groups_only_shift_the_tail() -> None:
     assert group_tail_probability([1] * 5000 + sizes, 5004) == group_tail_probability(sizes, 4)
     assert group_tail_probability([1] * 5000, 4999) == 1
     assert group_tail_probability([1] * 5000, 5000) == 0
-    assert smallest_group_fixed_count([1] * 5000) == 5000
+    assert find_smallest_group_fixed_count([1] * 5000) == 5000
 
 
-def test_only_the_identity_reaches_the_last_tail() -> None:
+def test_last_tail_is_the_chance_of_the_identity() -> None:
     sizes = [3, 9, 2, 30]
     assert group_tail_probability(sizes, 43) == Fraction(1, prod(map(factorial, sizes)))
 
 
 @pytest.mark.parametrize("limit", [800, 1001, 1300])
-def test_a_thousand_pairs_are_a_binomial(limit: int) -> None:
-    exact = pairs_tail(1000, limit)
+def test_pairs_have_a_binomial_tail(limit: int) -> None:
+    exact = compute_pairs_tail(1000, limit)
     assert abs(group_tail_probability([2] * 1000, limit) - exact) <= exact / 2**PROVED_BITS
 
 
-def test_the_smallest_bound_is_smallest() -> None:
+def test_smallest_fixed_count_is_minimal() -> None:
     sizes = [1] * 3000 + [2] * 1000 + [5] * 400 + [333]
-    bound_found = smallest_group_fixed_count(sizes)
+    smallest_count = find_smallest_group_fixed_count(sizes)
     assert (
-        group_tail_probability(sizes, bound_found)
+        group_tail_probability(sizes, smallest_count)
         < Fraction(1, 2**50)
-        <= group_tail_probability(sizes, bound_found - 1)
+        <= group_tail_probability(sizes, smallest_count - 1)
     )
-    assert smallest_group_fixed_count([]) == 0
+    assert find_smallest_group_fixed_count([]) == 0
 
 
-def test_the_order_of_groups_does_not_matter() -> None:
+def test_tails_ignore_the_order_of_groups() -> None:
     assert group_tail_probability([7, 1, 30, 4], 6) == group_tail_probability([30, 4, 1, 7], 6)
 
 
-def test_the_tail_behind_the_contests_threshold(reference_data: Path) -> None:
+def test_contests_threshold_has_the_papers_tail(reference_data: Path) -> None:
     customers = pd.read_csv(reference_data / "Master-Customer400.csv", header=None, dtype=str)
     sizes = [int(size) for size in customers.groupby([1, 3]).size()]
     assert (len(sizes), sizes.count(1), expected_fixed_points(sizes)) == (47, 16, 47)
     assert log2(group_tail_probability(sizes, 99)) == pytest.approx(-51.008, abs=5e-4)
-    assert smallest_group_fixed_count(sizes) == 99
+    assert find_smallest_group_fixed_count(sizes) == 99

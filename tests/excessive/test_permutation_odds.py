@@ -7,15 +7,15 @@ from math import factorial
 import numpy as np
 import pytest
 
-from anoncup.excessive.advisor import largest_round_number
+from anoncup.excessive.advisor import find_largest_round_number
 from anoncup.excessive.fixed_point_odds import (
+    find_smallest_fixed_count,
     fixed_point_probability,
     log2,
-    smallest_fixed_count,
     tail_probability,
 )
 from anoncup.tracks.microdata.distances import gower_nearest_other
-from anoncup.tracks.microdata.example import household_columns, household_table
+from anoncup.tracks.microdata.example import generate_households, get_household_columns
 from anoncup.tracks.microdata.pairwise_distances import gower_matrix
 from anoncup.tracks.microdata.release import prepare
 
@@ -29,24 +29,24 @@ def test_tail_and_chance_equal_counts_over_all_permutations(rows: int) -> None:
         assert fixed_point_probability(rows, limit) == Fraction(fixed.count(limit), factorial(rows))
 
 
-def test_the_tail_behind_the_contests_threshold() -> None:
+def test_contests_threshold_has_the_papers_tail() -> None:
     assert log2(tail_probability(400, 19)) == pytest.approx(-62.4499, abs=5e-5)
 
 
-def test_tails_below_the_smallest_float_have_a_logarithm() -> None:
+def test_logarithms_of_tiny_tails_are_computed() -> None:
     assert float(tail_probability(8333, 400)) == 0.0
     first = -np.sum(np.log2(np.arange(1, 402))) - 1 / np.log(2)
     assert log2(tail_probability(8333, 400)) == pytest.approx(float(first), abs=0.01)
 
 
-def test_the_smallest_bound_is_smallest() -> None:
-    limit = smallest_fixed_count(8333)
+def test_smallest_fixed_count_is_minimal() -> None:
+    limit = find_smallest_fixed_count(8333)
     assert tail_probability(8333, limit) < Fraction(1, 2**50) <= tail_probability(8333, limit - 1)
-    assert smallest_fixed_count(3) == 3
+    assert find_smallest_fixed_count(3) == 3
 
 
 def test_nearest_other_distances_equal_those_of_the_full_matrix() -> None:
-    original = prepare(household_table(300), household_columns())
+    original = prepare(generate_households(300), get_household_columns())
     matrix = gower_matrix(original)
     np.fill_diagonal(matrix, np.inf)
     assert gower_nearest_other(original) == pytest.approx(matrix.min(axis=1), rel=1e-9, abs=1e-12)
@@ -63,7 +63,5 @@ def test_nearest_other_distances_equal_those_of_the_full_matrix() -> None:
         (0.0, 0.01, 0.009),
     ],
 )
-def test_the_recommendation_is_the_largest_round_number_inside(
-    low: float, high: float, number: float | None
-) -> None:
-    assert largest_round_number(low, high) == number
+def test_largest_round_number_lies_inside_the_interval(low: float, high: float, number: float | None) -> None:
+    assert find_largest_round_number(low, high) == number

@@ -18,11 +18,11 @@ from anoncup.excessive.sparse_bounds import (
     BoundIntervals,
     ListNeighbours,
     PairDistances,
-    bound_all_counts,
+    compute_sparse_bounds,
 )
 from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.geometry.assignment import CandidateLists
-from anoncup.geometry.kernels.pairing import largest_violation
+from anoncup.geometry.kernels.pairing import find_largest_violation
 from anoncup.plugins import TRACKS
 from anoncup.rules.settings import Columns
 from anoncup.tracks.microdata import MICRODATA
@@ -68,11 +68,11 @@ def compute_bounds(matrix: FloatArray, lengths: tuple[int, int] = (8, 2**22)) ->
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sparse_bounds, "INITIAL_LENGTH", lengths[0])
         patch.setattr(sparse_bounds, "MAX_PAIRS", lengths[1])
-        return bound_all_counts(n, *build_list_functions(matrix), np.arange(n + 1))
+        return compute_sparse_bounds(n, *build_list_functions(matrix), np.arange(n + 1))
 
 
 def prove_lower_bound(matrix: FloatArray, bounds: BoundIntervals, fixed_count: int) -> Fraction:
-    """Return the lower bound that the prices prove for ``fixed`` rows, recomputed in fractions.
+    """Return the lower bound that the prices prove for ``fixed_count`` fixed rows, recomputed in fractions.
 
     The prices must be low enough for every pair, listed or not.
     """
@@ -89,22 +89,22 @@ def prove_lower_bound(matrix: FloatArray, bounds: BoundIntervals, fixed_count: i
 @each_length
 @hostile_examples
 @given(distance_matrices(symmetric=True).filter(lambda matrix: len(matrix) >= 2))
-def test_bounds_enclose_the_costs_of_all_permutations(lengths: tuple[int, int], matrix: FloatArray) -> None:
-    bounds, exact = compute_bounds(matrix, lengths), compute_exact_s(matrix)
-    assert (bounds.lower <= exact + 1e-9).all()
-    assert (exact <= bounds.upper + 1e-9).all()
-    check_bounds(matrix, bounds.requested, exact)
+def test_bounds_enclose_the_exact_costs(lengths: tuple[int, int], matrix: FloatArray) -> None:
+    bounds, exact_costs = compute_bounds(matrix, lengths), compute_exact_s(matrix)
+    assert (bounds.lower <= exact_costs + 1e-9).all()
+    assert (exact_costs <= bounds.upper + 1e-9).all()
+    check_bounds(matrix, bounds.requested, exact_costs)
     assert (np.diff(bounds.lower) <= 0).all()
     if lengths[0] == 8:
-        dense = certified_bounds(matrix)
-        assert bounds.lower == pytest.approx(dense.lower, rel=1e-9, abs=1e-9)
+        dense_bounds = certified_bounds(matrix)
+        assert bounds.lower == pytest.approx(dense_bounds.lower, rel=1e-9, abs=1e-9)
         assert (bounds.upper[1:] <= bounds.lower[:-1] + 1e-9).all()
 
 
 @each_length
 @hostile_examples
 @given(distance_matrices(symmetric=True).filter(lambda matrix: len(matrix) >= 2))
-def test_the_prices_prove_every_lower_bound(lengths: tuple[int, int], matrix: FloatArray) -> None:
+def test_dual_prices_prove_every_lower_bound(lengths: tuple[int, int], matrix: FloatArray) -> None:
     bounds, n = compute_bounds(matrix, lengths), len(matrix)
     proved_bounds = [prove_lower_bound(matrix, bounds, fixed_count) for fixed_count in range(n + 1)]
     proved_bounds[n - 1], proved_bounds[n] = proved_bounds[n - 2], max(proved_bounds[n], Fraction(0))
@@ -126,24 +126,24 @@ def test_the_prices_prove_every_lower_bound(lengths: tuple[int, int], matrix: Fl
     ],
     ids=["points", "ties", "constant", "triplets", "equal", "tiny", "huge"],
 )
-def test_sparse_bounds_agree_with_dense_ones_and_with_fractions(
+def test_sparse_bounds_agree_with_dense_bounds_and_fractions(
     lengths: tuple[int, int], matrix: FloatArray
 ) -> None:
-    bounds, dense = compute_bounds(matrix, lengths), certified_bounds(matrix)
+    bounds, dense_bounds = compute_bounds(matrix, lengths), certified_bounds(matrix)
     unit = matrix.max() or 1.0
-    assert (bounds.lower <= dense.upper + 1e-9 * unit).all()
-    assert (bounds.upper >= dense.lower - 1e-9 * unit).all()
+    assert (bounds.lower <= dense_bounds.upper + 1e-9 * unit).all()
+    assert (bounds.upper >= dense_bounds.lower - 1e-9 * unit).all()
     if lengths[1]:
-        assert bounds.lower == pytest.approx(dense.lower, rel=1e-9)
+        assert bounds.lower == pytest.approx(dense_bounds.lower, rel=1e-9)
         assert (bounds.upper[1:] <= bounds.lower[:-1] + 1e-9 * unit).all()
-    for fixed in range(0, len(matrix) - 1, 17):
-        assert Fraction(float(bounds.lower[fixed])) <= prove_lower_bound(matrix, bounds, fixed)
+    for fixed_count in range(0, len(matrix) - 1, 17):
+        assert Fraction(float(bounds.lower[fixed_count])) <= prove_lower_bound(matrix, bounds, fixed_count)
     assert permutation_costs(matrix, bounds.requested.permutations) == pytest.approx(
         bounds.requested.upper, rel=1e-12
     )
 
 
-def test_bounds_between_two_exact_values_are_one_step_apart() -> None:
+def test_gaps_are_at_most_one_price_step() -> None:
     bounds = compute_bounds(build_random_distances(200, 7))
     gaps = bounds.upper - bounds.lower
     assert (gaps[:-2] <= bounds.stay_prices[:-2] * (1 + 1e-9)).all()
@@ -153,8 +153,8 @@ def test_bounds_between_two_exact_values_are_one_step_apart() -> None:
 def test_prices_that_are_too_high_are_detected() -> None:
     pair_lists = np.arange(3), np.array([1, 0]), np.ones(2), np.full(2, np.inf)
     price_steps = np.array([[0.0, 0.0], [1.0, 0.5], [0.0, 0.0], [1.0, 0.75], [2.0, 0.25]])
-    assert largest_violation(*pair_lists, np.array([0, 2, 5]), price_steps) == 0.5
-    assert largest_violation(*pair_lists[:3], np.full(2, 0.25), np.array([0, 2, 5]), price_steps) == 1.25
+    assert find_largest_violation(*pair_lists, np.array([0, 2, 5]), price_steps) == 0.5
+    assert find_largest_violation(*pair_lists[:3], np.full(2, 0.25), np.array([0, 2, 5]), price_steps) == 1.25
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_prices_that_are_too_high_are_detected() -> None:
 )
 @limit_examples(40)
 @given(data=st.data())
-def test_lists_hold_the_nearest_others(track: str, distance: Distance, data: st.DataObject) -> None:
+def test_lists_contain_the_nearest_others(track: str, distance: Distance, data: st.DataObject) -> None:
     case = data.draw(CASES[track])
     check_lists_against_matrix(distance, case.release.original, data.draw(st.integers(1, 10)))
 
@@ -170,7 +170,7 @@ def test_lists_hold_the_nearest_others(track: str, distance: Distance, data: st.
 @pytest.mark.parametrize("track", CASES)
 @limit_examples(60)
 @given(data=st.data())
-def test_bounds_from_the_lists_of_distances_agree_with_dense_ones(track: str, data: st.DataObject) -> None:
+def test_bounds_from_neighbour_lists_agree_with_dense_bounds(track: str, data: st.DataObject) -> None:
     """The cases include baskets that share nothing with any other and thus have empty lists."""
     original = data.draw(CASES[track]).release.original
     for distance in TRACKS[track].distances.values():
@@ -180,19 +180,19 @@ def test_bounds_from_the_lists_of_distances_agree_with_dense_ones(track: str, da
             continue
         assert distance.nearest_others is not None
         counts = np.arange(n + 1)
-        bounds = bound_all_counts(
+        bounds = compute_sparse_bounds(
             n, partial(distance.nearest_others, original), partial(distance.pairs, original), counts
         )
-        dense = certified_bounds(matrix)
-        assert bounds.requested.s_lower == pytest.approx(dense.s_lower, rel=1e-9, abs=1e-9 * unit)
-        assert (bounds.lower <= dense.upper + 1e-9 * unit).all()
-        assert (bounds.upper >= dense.lower - 1e-9 * unit).all()
+        dense_bounds = certified_bounds(matrix)
+        assert bounds.requested.s_lower == pytest.approx(dense_bounds.s_lower, rel=1e-9, abs=1e-9 * unit)
+        assert (bounds.lower <= dense_bounds.upper + 1e-9 * unit).all()
+        assert (bounds.upper >= dense_bounds.lower - 1e-9 * unit).all()
 
 
 @pytest.mark.parametrize("length", [1, 30, 1001])
 @pytest.mark.parametrize("rows", [1, 2, 40])
 @pytest.mark.parametrize("distance", MICRODATA.distances.values(), ids=MICRODATA.distances)
-def test_lists_of_equal_and_of_few_rows(distance: Distance, rows: int, length: int) -> None:
+def test_lists_of_equal_or_few_rows_are_correct(distance: Distance, rows: int, length: int) -> None:
     table = pd.DataFrame({"q": ["a"] * rows, "s": [1.0] * (rows - 1) + [3.0]})
     check_lists_against_matrix(distance, prepare(table, Columns(("q",), ("s",))), length)
 
@@ -204,9 +204,9 @@ def check_lists_against_matrix(distance: Distance, original: object, length: int
     lists = distance.nearest_others(original, np.arange(n), length)
     assert lists.columns.shape == lists.costs.shape == (n, min(length, lists.columns.shape[1]))
     for i in range(n):
-        listed = lists.columns[i][lists.columns[i] >= 0]
-        assert len({i, *listed.tolist()}) == len(listed) + 1
-        assert lists.costs[i, : len(listed)] == pytest.approx(matrix[i, listed], rel=1e-12)
-        unlisted = np.delete(matrix[i], [i, *listed])
-        assert (lists.unlisted_bounds[i] * (1 - 1e-12) - 1e-150 * unit <= unlisted).all()
-        assert unlisted.size or lists.unlisted_bounds[i] == np.inf
+        listed_columns = lists.columns[i][lists.columns[i] >= 0]
+        assert len({i, *listed_columns.tolist()}) == len(listed_columns) + 1
+        assert lists.costs[i, : len(listed_columns)] == pytest.approx(matrix[i, listed_columns], rel=1e-12)
+        unlisted_costs = np.delete(matrix[i], [i, *listed_columns])
+        assert (lists.unlisted_bounds[i] * (1 - 1e-12) - 1e-150 * unit <= unlisted_costs).all()
+        assert unlisted_costs.size or lists.unlisted_bounds[i] == np.inf

@@ -12,7 +12,7 @@ from numpy.random import default_rng
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
 from anoncup.evaluation.evaluate import check_secret, judge
-from anoncup.excessive.individual_distances import individual_distances
+from anoncup.excessive.individual_distances import compute_individual_distances
 from anoncup.excessive.wrong_secret import (
     ORIGINAL_ORDER,
     RANDOM_LIKE_REMARK,
@@ -24,9 +24,9 @@ from anoncup.excessive.wrong_secret import (
 from anoncup.geometry.arrays import IntArray
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
-from anoncup.tracks.microdata.example import household_table
+from anoncup.tracks.microdata.example import generate_households
 from anoncup.tracks.model import Track
-from anoncup.tracks.transactions.example import tc400
+from anoncup.tracks.transactions.example import load_tc400
 
 TEMPLATES = {"microdata": "2015", "transactions": "2016"}
 CHEATING_METHODS = {"cheating_permutation", "shift", "random_permutation", "group_permutation"}
@@ -37,7 +37,7 @@ def load_contest(name: str) -> tuple[Track, Rules, Any, Any]:
     """Return a track with the rules of its template, its original and the prepared original."""
     rules = parse_competition(template(TEMPLATES[name]))
     track = TRACKS[name]
-    tables = tc400() if name == "transactions" else household_table(500, seed=4)
+    tables = load_tc400() if name == "transactions" else generate_households(500, seed=4)
     return track, rules, tables, track.prepare(tables, rules)
 
 
@@ -63,15 +63,13 @@ def build_release(name: str, method: str, parameters: Any, seed: int) -> tuple[A
 def collect_warnings(name: str, distance: str, release: Any, source: IntArray) -> list[Any]:
     track, _, _, prepared = load_contest(name)
     scored_release, metric = track.measure_view(prepared, release, source), track.distances[distance]
-    distances = individual_distances(scored_release, metric).values[scored_release.source]
+    distances = compute_individual_distances(scored_release, metric).values[scored_release.source]
     return find_secret_warnings(scored_release, metric, distances)
 
 
 @pytest.mark.full
 @pytest.mark.parametrize(("name", "method", "parameters"), [*list_honest_cases()])
-def test_only_wrong_secrets_of_honest_releases_cause_a_warning(
-    name: str, method: str, parameters: Any
-) -> None:
+def test_only_wrong_secrets_cause_a_warning(name: str, method: str, parameters: Any) -> None:
     rng = default_rng(9)
     for distance in load_contest(name)[0].distances:
         for seed in range(3):
@@ -99,7 +97,7 @@ def generate_wrong_secrets(source: IntArray, originals: int) -> Iterator[tuple[A
         yield SHIFTED_ROWS, (source - 1) % originals
 
 
-def test_a_warning_names_the_mistake() -> None:
+def test_warnings_name_the_mistake() -> None:
     release, source = build_release("microdata", "add_noise", {"strength": 0.1}, 1)
     for mistake, wrong_secret in generate_wrong_secrets(source, load_contest("microdata")[3].rows):
         (warning,) = collect_warnings("microdata", "gower", release, wrong_secret)
@@ -109,10 +107,10 @@ def test_a_warning_names_the_mistake() -> None:
             else warning.message.values == {"other": mistake}
         )
     track, rules, tables, _ = load_contest("microdata")
-    in_order, _ = track.anonymize(
+    unshuffled_release, _ = track.anonymize(
         track.methods["add_noise"], tables, rules, default_rng(1), {"strength": 0.1}
     )
-    (warning,) = collect_warnings("microdata", "gower", in_order, source)
+    (warning,) = collect_warnings("microdata", "gower", unshuffled_release, source)
     assert warning.message.values == {"other": ORIGINAL_ORDER}
 
 
@@ -122,21 +120,19 @@ def repeat_first_row(table: Any) -> Any:
 
 
 def add_outlier(table: Any) -> Any:
-    changed = table.copy()
-    changed.iloc[3, -1] = 1e300
-    return changed
+    changed_table = table.copy()
+    changed_table.iloc[3, -1] = 1e300
+    return changed_table
 
 
 @pytest.mark.parametrize("change", [repeat_first_row, add_outlier])
 @pytest.mark.parametrize("distance", ["gower", "euclidean"])
-def test_neither_identical_rows_nor_an_outlier_cause_a_warning(
-    change: Callable[[Any], Any], distance: str
-) -> None:
+def test_identical_rows_and_outliers_cause_no_warning(change: Callable[[Any], Any], distance: str) -> None:
     release, source = build_release("microdata", "add_noise", {"strength": 0.1}, 1)
     assert collect_warnings("microdata", distance, change(release), source) == []
 
 
-def test_a_handful_of_rows_causes_no_warning() -> None:
+def test_small_tables_cause_no_warning() -> None:
     track, rules, tables, _ = load_contest("microdata")
     few_rows = tables.iloc[:10]
     prepared = track.prepare(few_rows, rules)
@@ -145,7 +141,7 @@ def test_a_handful_of_rows_causes_no_warning() -> None:
     assert find_secret_warnings(release, metric, metric.to_source(release)) == []
 
 
-def test_a_wrong_secret_is_warned_of_besides_the_violation() -> None:
+def test_wrong_secrets_are_reported_besides_violations() -> None:
     _, rules, _, prepared = load_contest("microdata")
     assert rules.excessive is not None
     rules = replace(rules, excessive=replace(rules.excessive, threshold=0.2))

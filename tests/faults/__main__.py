@@ -26,7 +26,7 @@ from tests.faults.fault_kinds import FaultKind, FaultTargetAbsent, Undo, list_fa
 from tests.faults.installation import ServiceInstallation, run_installation
 from tests.faults.invariants import check_competition
 from tests.faults.ledger import Ledger
-from tests.faults.participants import Play, PublicReader
+from tests.faults.participants import FaultRun, PublicReader
 
 FAULT_INTERVAL_S = (0.3, 5.0)
 POLL_S = 0.2
@@ -89,7 +89,7 @@ def wait(installation: ServiceInstallation, fault_log: FaultLog, seconds: float)
 
 
 def kill_transition_child(installation: ServiceInstallation, fault_log: FaultLog) -> None:
-    """Kill a child that writes targets or opens secrets as soon as it appears: it only runs for a moment."""
+    """Kill a child that writes targets or opens secrets as soon as it appears; it lives only briefly."""
     name = "kill -9 turning child"
     for child in installation.list_processes().get("turning child", []):
         if fault_log.counts[name] < MAX_TRANSITION_KILLS:
@@ -108,13 +108,15 @@ def wait_until_recovered(installation: ServiceInstallation, fault_log: FaultLog)
     fault_log.note(f"ready again after {time.monotonic() - started_at:.1f} s")
 
 
-def inject_faults(installation: ServiceInstallation, play: Play, fault_log: FaultLog, *, faults: int) -> None:
-    random, fault_kinds = Random(f"{play.seed} faults"), list_fault_kinds()
+def inject_faults(
+    installation: ServiceInstallation, run: FaultRun, fault_log: FaultLog, *, faults: int
+) -> None:
+    random, fault_kinds = Random(f"{run.seed} faults"), list_fault_kinds()
     while (number := fault_log.counts.total()) < faults:
-        if play.failures:
-            raise RuntimeError("; ".join(play.failures))
+        if run.failures:
+            raise RuntimeError("; ".join(run.failures))
         inject_fault(installation, random, fault_log, fault_kinds)
-        play.fault_share = (number + 1) / faults
+        run.fault_share = (number + 1) / faults
         if (number + 1) % RECOVER_EVERY == 0:
             wait_until_recovered(installation, fault_log)
             print(f"{number + 1} faults; {fault_log.lines[-1].strip()}", flush=True)
@@ -123,17 +125,17 @@ def inject_faults(installation: ServiceInstallation, play: Play, fault_log: Faul
 
 
 def finish_contest(
-    installation: ServiceInstallation, play: Play, fault_log: FaultLog, ledgers: list[Ledger]
+    installation: ServiceInstallation, run: FaultRun, fault_log: FaultLog, ledgers: list[Ledger]
 ) -> None:
     """Let people act until the first competition is revealed, then stop them and wait for all jobs."""
     engine.get_engine().dispose()  # its connections are to servers that were killed
     deadline = time.monotonic() + FINISH_TIMEOUT_S
     while oracles.load_competition(ledgers[0].slug).revealed_at is None:
         wait(installation, fault_log, 1.0)
-        if play.failures or time.monotonic() > deadline:
-            raise TimeoutError(f"{ledgers[0].slug} was never revealed; {play.failures}")
-    play.has_ended.set()
-    for thread in play.threads:
+        if run.failures or time.monotonic() > deadline:
+            raise TimeoutError(f"{ledgers[0].slug} was never revealed; {run.failures}")
+    run.has_ended.set()
+    for thread in run.threads:
         thread.join(FINISH_TIMEOUT_S)
     wait_for_all_work(installation, fault_log, ledgers)
 
@@ -147,16 +149,16 @@ def wait_for_all_work(installation: ServiceInstallation, fault_log: FaultLog, le
 
 
 def check_everything(
-    installation: ServiceInstallation, play: Play, fault_log: FaultLog, ledgers: list[Ledger]
+    installation: ServiceInstallation, run: FaultRun, fault_log: FaultLog, ledgers: list[Ledger]
 ) -> Iterator[str]:
     """Yield every violation of an invariant."""
-    yield from play.failures
+    yield from run.failures
     with ExitStack() as exit_stack:
         callers_of_ledgers: list[dict[str, Caller]] = []
         for ledger in ledgers:
-            tokens = expected_boards.audience_tokens(ledger)
+            tokens = expected_boards.get_audience_tokens(ledger)
             new_callers = {
-                audience: play.calls.create_caller(Random(0), token) for audience, token in tokens.items()
+                audience: run.calls.create_caller(Random(0), token) for audience, token in tokens.items()
             }
             for caller in new_callers.values():
                 exit_stack.enter_context(closing(caller))
@@ -166,9 +168,9 @@ def check_everything(
         boards_before = []
         for ledger, callers in zip(ledgers, callers_of_ledgers, strict=True):
             closes = ledger.slug == contest_setup.PLANS[0].slug
-            yield from check_competition(ledger, callers, plays_to_end=closes)
+            yield from check_competition(ledger, callers, is_played_to_end=closes)
             boards_before.append(expected_boards.read_boards(ledger, callers))
-        yield from play.calls.problems
+        yield from run.calls.problems
         yield from check_restart(installation, ledgers, callers_of_ledgers, boards_before)
 
 
@@ -211,7 +213,7 @@ def find_leaks_in_files(installation: ServiceInstallation, canaries: Canaries) -
 
 
 def summarize(
-    play: Play,
+    run: FaultRun,
     fault_log: FaultLog,
     installation: ServiceInstallation,
     ledgers: list[Ledger],
@@ -222,18 +224,18 @@ def summarize(
         kind: sum(item.kind == kind and item.receipt is not None for item in uploads)
         for kind in ("release", "guess")
     }
-    answers = ", ".join(f"{count} × {status}" for status, count in sorted(play.calls.status_counts.items()))
-    errors = [f"{work}: {reason}" for ledger in ledgers for work, (_, reason) in ledger.errors.items()]
+    answers = ", ".join(f"{count} × {status}" for status, count in sorted(run.calls.status_counts.items()))
+    errors = [f"{job_id}: {reason}" for ledger in ledgers for job_id, (_, reason) in ledger.errors.items()]
     lines = [
-        f"seed {play.seed}, {fault_log.counts.total()} faults, "
+        f"seed {run.seed}, {fault_log.counts.total()} faults, "
         f"{time.monotonic() - fault_log.started_at:.0f} s",
         f"releases: {accepted['release']} taken in; guesses: {accepted['guess']}; "
         f"{sum(item.refusal is not None for item in uploads)} uploads refused",
-        f"answers: {answers}; {play.calls.lost_tries} tries without one; "
+        f"answers: {answers}; {run.calls.lost_tries} tries without one; "
         f"{sum(item.reads for item in readers)} reads",
         "retried under their key: "
         f"{sum(item.lost_tries + item.unavailable_tries > 0 for item in uploads)} uploads",
-        f"starts by hand: {dict(installation.starts)}",
+        f"starts by hand: {dict(installation.start_counts)}",
         f"killed at every attempt, and so in ERROR: {len(errors)}",
         *(f"  {item}" for item in errors),
         *(f"  {count:4}  {name}" for name, count in fault_log.counts.most_common()),
@@ -255,31 +257,31 @@ def run_contest(seed: int, faults: int, *, s3: bool, keep_folder: bool) -> list[
             contest_setup.open_competition(installation, calls, plan, valid=max_valid)
             for plan in contest_setup.PLANS
         ]
-        play = Play(seed, calls)
+        run = FaultRun(seed, calls)
         fault_log.started_at = time.monotonic()
-        readers = contest_setup.start_everybody(play, ledgers)
+        readers = contest_setup.start_everybody(run, ledgers)
         problems: list[str] = []
         try:
-            inject_faults(installation, play, fault_log, faults=faults)
-            finish_contest(installation, play, fault_log, ledgers)
-            problems += check_everything(installation, play, fault_log, ledgers)
-            problems += check_files(installation, play, ledgers)
+            inject_faults(installation, run, fault_log, faults=faults)
+            finish_contest(installation, run, fault_log, ledgers)
+            problems += check_everything(installation, run, fault_log, ledgers)
+            problems += check_files(installation, run, ledgers)
         except Exception as error:
             problems.append(f"{type(error).__name__}: {error}")
-            problems += play.failures
+            problems += run.failures
             traceback.print_exc()
             print("\n".join(installation.describe_processes()), flush=True)
         finally:
-            play.has_ended.set()
+            run.has_ended.set()
             fault_log.undo_due(include_pending=True)
             engine.get_engine().dispose()
-        print(summarize(play, fault_log, installation, ledgers, readers), flush=True)
+        print(summarize(run, fault_log, installation, ledgers, readers), flush=True)
         if problems:
             print("\n".join(["the faults:", *fault_log.lines]), flush=True)
     return problems
 
 
-def check_files(installation: ServiceInstallation, play: Play, ledgers: list[Ledger]) -> Iterator[str]:
+def check_files(installation: ServiceInstallation, run: FaultRun, ledgers: list[Ledger]) -> Iterator[str]:
     """Stop the service and yield the files that contain a secret that was not revealed."""
     for ledger in ledgers:
         if oracles.load_competition(ledger.slug).revealed_at is not None:
@@ -287,10 +289,10 @@ def check_files(installation: ServiceInstallation, play: Play, ledgers: list[Led
             revealed: list[np.ndarray] = [
                 upload.rows for upload in ledger.list_accepted("release") if upload.id in targets
             ]
-            play.calls.canaries.remove(revealed)
+            run.calls.canaries.remove(revealed)
     engine.get_engine().dispose()
     installation.stop()
-    yield from find_leaks_in_files(installation, play.calls.canaries)
+    yield from find_leaks_in_files(installation, run.calls.canaries)
 
 
 def main() -> int:

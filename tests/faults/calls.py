@@ -16,7 +16,7 @@ from tests.faults.canaries import Canaries
 from tests.support.arena import PASSWORD
 
 RETRY_TIMEOUT_S = 400.0
-"""Upper bound: a service without a response for so long does not recover."""
+"""Upper bound; a service that has not answered for this long will not recover."""
 TIMEOUT_S = 20.0
 SHORT_TIMEOUT_S = (0.02, 0.4)
 """Timeouts of impatient clients, which hang up almost at once."""
@@ -28,7 +28,7 @@ class NoResponse(Exception):
 
 @dataclass(frozen=True, slots=True)
 class RetriedResponse:
-    """The final response. Before it, ``lost_tries`` had no response and ``unavailable_tries`` got a 503."""
+    """The final response, after ``lost_tries`` without a response and ``unavailable_tries`` with a 503."""
 
     response: httpx2.Response
     lost_tries: int

@@ -8,9 +8,9 @@ import numpy as np
 
 from anoncup.geometry.arrays import IntArray
 
-WINDOW = 6
-RUN = re.compile(rb"\d{1,6}(?:(?:\r?\n|,? |,|;|\\n|\\r\\n)\d{1,6}){%d,}" % (WINDOW - 1))
-NUMBER = re.compile(rb"\d+")
+RUN_LENGTH = 6
+RUN_PATTERN = re.compile(rb"\d{1,6}(?:(?:\r?\n|,? |,|;|\\n|\\r\\n)\d{1,6}){%d,}" % (RUN_LENGTH - 1))
+NUMBER_PATTERN = re.compile(rb"\d+")
 
 
 class Canaries:
@@ -44,10 +44,10 @@ class Canaries:
         for word, kind in words:
             if word in content:
                 return kind
-        for match in RUN.finditer(content):
-            numbers = [int(digits) for digits in NUMBER.findall(match.group())]
-            for start in range(len(numbers) - WINDOW + 1):
-                owner = runs.get(tuple(numbers[start : start + WINDOW]))
+        for match in RUN_PATTERN.finditer(content):
+            numbers = [int(digits) for digits in NUMBER_PATTERN.findall(match.group())]
+            for start in range(len(numbers) - RUN_LENGTH + 1):
+                owner = runs.get(tuple(numbers[start : start + RUN_LENGTH]))
                 if owner is not None:
                     return f"the secret of {owner}"
         return None
@@ -59,5 +59,7 @@ def list_runs(source: IntArray) -> set[tuple[int, ...]]:
     for rows in (source, inverse):
         for numbering in (rows, rows + 1):
             numbers = numbering.tolist()
-            runs |= {tuple(numbers[start : start + WINDOW]) for start in range(len(numbers) - WINDOW + 1)}
+            runs |= {
+                tuple(numbers[start : start + RUN_LENGTH]) for start in range(len(numbers) - RUN_LENGTH + 1)
+            }
     return runs

@@ -11,7 +11,7 @@ from tests.faults.calls import CallRecorder
 from tests.faults.installation import ServiceInstallation
 from tests.faults.ledger import Ledger, build_original
 from tests.faults.organizers import ContestOrganizer
-from tests.faults.participants import Play, PublicReader, TeamMember
+from tests.faults.participants import FaultRun, PublicReader, TeamMember
 from tests.support.arena import PASSWORD, build_competition_toml
 from tests.support.contest import SECOND_PHASE
 
@@ -39,13 +39,15 @@ class ContestPlan:
     first_phase_share: float
     second_phase_share: float
     feedback: str
-    rescores: bool
+    has_rejudging: bool
 
 
 PLANS = (
-    ContestPlan("cup", ("red", '緑の"組", ok', "=1+1", "blue", "Ａｂ"), 0.45, 0.85, "hidden", rescores=True),
+    ContestPlan(
+        "cup", ("red", '緑の"組", ok', "=1+1", "blue", "Ａｂ"), 0.45, 0.85, "hidden", has_rejudging=True
+    ),
     # Still open at the end: here the final checks see the state before the reveal.
-    ContestPlan("side", ("north", "south", "east"), 0.25, 2.0, "immediate", rescores=False),
+    ContestPlan("side", ("north", "south", "east"), 0.25, 2.0, "immediate", has_rejudging=False),
 )
 
 
@@ -89,20 +91,20 @@ def open_competition(
     return Ledger(plan.slug, organizer, tokens, table, rules)
 
 
-def start_everybody(play: Play, ledgers: list[Ledger]) -> list[PublicReader]:
+def start_everybody(run: FaultRun, ledgers: list[Ledger]) -> list[PublicReader]:
     """Start the threads of all organizers, members and readers."""
     for number, (plan, ledger) in enumerate(zip(PLANS, ledgers, strict=True)):
         end_shares = {"anonymization": plan.first_phase_share, "reidentification": plan.second_phase_share}
-        organizer = ContestOrganizer(ledger, end_shares, rescores=plan.rescores)
-        play.start(f"organizer of {plan.slug}", organizer, ledger.organizer)
+        organizer = ContestOrganizer(ledger, end_shares, has_rejudging=plan.has_rejudging)
+        run.start(f"organizer of {plan.slug}", organizer, ledger.organizer)
         for position, (team, token) in enumerate(ledger.tokens.items()):
             # The first two teams have two members each, who act at once.
             for member in range(2 if position < 2 else 1):
-                seed = ((play.seed * 10 + number) * 10 + position) * 10 + member
-                play.start(f"{plan.slug} {team} {member}", TeamMember(ledger, team, seed), token)
+                seed = ((run.seed * 10 + number) * 10 + position) * 10 + member
+                run.start(f"{plan.slug} {team} {member}", TeamMember(ledger, team, seed), token)
     slugs = [ledger.slug for ledger in ledgers]
     tokens = [None, ledgers[0].organizer, *list(ledgers[0].tokens.values())[:1]]
     readers = [PublicReader(slugs) for _ in tokens]
     for number, (reader, reader_token) in enumerate(zip(readers, tokens, strict=True)):
-        play.start(f"reader {number}", reader, reader_token)
+        run.start(f"reader {number}", reader, reader_token)
     return readers

@@ -53,7 +53,7 @@ def build_facts(ledger: Ledger, scorer: LocalScorer, organizer: Caller) -> tuple
     problems += [
         f"{item.id} was disqualified by nobody"
         for item in facts.submissions
-        if is_wrongly_barred(item, ledger)
+        if is_wrongly_disqualified(item, ledger)
     ]
     victims = {submissions_by_id[entry.id]["commitment"]: entry for entry in facts.submissions}
     releases = {
@@ -68,7 +68,7 @@ def build_facts(ledger: Ledger, scorer: LocalScorer, organizer: Caller) -> tuple
     return facts, problems if finals_ids != target_ids or len(problems) > 1 else []
 
 
-def is_wrongly_barred(submission: SubmissionFact, ledger: Ledger) -> bool:
+def is_wrongly_disqualified(submission: SubmissionFact, ledger: Ledger) -> bool:
     return submission.is_disqualified and submission.id not in ledger.disqualified
 
 
@@ -103,12 +103,12 @@ UNCHECKED_COLUMNS = ("team_id", "rank_before")
 """Columns that are not compared: internal ids, and ranks of a day ago that a short contest lacks."""
 
 
-def audience_tokens(ledger: Ledger) -> dict[str, str | None]:
+def get_audience_tokens(ledger: Ledger) -> dict[str, str | None]:
     return {VISITOR: None, ORGANIZER: ledger.organizer, **ledger.tokens}
 
 
 def compare_boards(ledger: Ledger, facts: BoardFacts, callers: dict[str, Caller]) -> Iterator[str]:
-    for viewer in audience_tokens(ledger):
+    for viewer in get_audience_tokens(ledger):
         for board in BOARDS:
             answer = callers[viewer].request("GET", f"/competitions/{ledger.slug}/boards/{board}")
             actual = extract_rows(board, answer.json())
@@ -142,7 +142,7 @@ def read_boards(ledger: Ledger, callers: dict[str, Caller]) -> dict[tuple[str, s
         (viewer, path): callers[viewer]
         .request("GET", f"/competitions/{ledger.slug}/boards/{path}")
         .response.content
-        for viewer in audience_tokens(ledger)
+        for viewer in get_audience_tokens(ledger)
         for board in BOARDS
         for path in (board, f"{board}.csv")
     }

@@ -52,7 +52,7 @@ class ServiceInstallation:
     s3: S3Server | None = None
     """The store of the files, if it is not a folder."""
     commands: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
-    starts: dict[str, int] = field(default_factory=dict)
+    start_counts: dict[str, int] = field(default_factory=dict)
 
     @property
     def url(self) -> str:
@@ -103,11 +103,11 @@ class ServiceInstallation:
         running = self.commands.get(name)
         if running is not None and running.poll() is None:
             return
-        self.starts[name] = self.starts.get(name, 0) + 1
+        self.start_counts[name] = self.start_counts.get(name, 0) + 1
         command = [sys.executable, "-c", "from anoncup.cli.main import main; main()", *arguments]
         log = self.logs / f"{name.replace(' ', '-')}.log"
         end_with = signal.SIGTERM if name == "serve" else signal.SIGQUIT
-        self.commands[name] = child_process.start(command, log=log, env=env, end_with=end_with)
+        self.commands[name] = child_process.start(command, log=log, env=env, parent_death_signal=end_with)
 
     def is_ready(self) -> bool:
         import httpx2
@@ -122,7 +122,7 @@ class ServiceInstallation:
         while not self.is_ready():
             self.start_missing()
             if time.monotonic() > deadline:
-                log_tail = child_process.tail(self.logs / "serve.log")
+                log_tail = child_process.read_tail(self.logs / "serve.log")
                 raise TimeoutError(f"not ready again within {timeout_s:.0f} s; serve.log ends:\n{log_tail}")
             time.sleep(0.2)
 

@@ -8,8 +8,8 @@ from tests.faults.ledger import Ledger
 from tests.support.board_facts import ORGANIZER
 
 
-def check_competition(ledger: Ledger, callers: dict[str, Caller], *, plays_to_end: bool) -> Iterator[str]:
-    """Yield the violations of a competition. ``plays_to_end``: whether it has been closed and revealed."""
+def check_competition(ledger: Ledger, callers: dict[str, Caller], *, is_played_to_end: bool) -> Iterator[str]:
+    """Yield the violations of a competition. ``is_played_to_end``: whether it has been revealed."""
     organizer = callers[ORGANIZER]
     ledger.rules = organizer.request("GET", f"/competitions/{ledger.slug}/competition.toml").response.text
     scorer = oracles.LocalScorer(ledger)
@@ -20,7 +20,7 @@ def check_competition(ledger: Ledger, callers: dict[str, Caller], *, plays_to_en
     yield from oracles.check_verdicts(ledger, scorer, organizer)
     yield from oracles.check_guesses(ledger)
     yield from oracles.check_quotas(ledger)
-    yield from oracles.check_transitions(ledger, organizer, plays_to_end=plays_to_end)
+    yield from oracles.check_transitions(ledger, organizer, is_played_to_end=is_played_to_end)
     yield from oracles.check_publication(ledger, organizer)
     yield from oracles.check_reports(ledger)
     yield from oracles.check_errors(ledger)

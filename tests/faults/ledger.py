@@ -11,12 +11,12 @@ import pandas as pd
 
 from anoncup.geometry.arrays import IntArray
 from anoncup.tables.csv_text import write_csv
-from anoncup.tracks.linkage.permutation import guess_csv, secret_csv
+from anoncup.tracks.linkage.permutation import write_guess, write_secret
 from tests.faults.calls import RetriedResponse
 from tests.support.arena import build_original_table
 
 ROWS = 120
-NOISE = (5, 20, 40, 600)
+NOISE_LEVELS = (5, 20, 40, 600)
 """Bounds of the noise added to incomes; the last makes a release excessive."""
 
 Kind = Literal["release", "guess"]
@@ -32,7 +32,7 @@ class LedgerUpload:
     """The URL path that receives it."""
     files: dict[str, bytes]
     rows: IntArray
-    malformed: bool = False
+    is_malformed: bool = False
     target: str | None = None
     """The commitment of the release that a guess attacks."""
     key: str = field(default_factory=lambda: str(uuid4()))
@@ -42,7 +42,7 @@ class LedgerUpload:
     refusal: tuple[int, str] | None = None
     refused_at: datetime | None = None
     cancelled: Literal["no", "asked", "yes"] = "no"
-    marked: Literal["no", "asked", "yes"] = "no"
+    final_mark: Literal["no", "asked", "yes"] = "no"
 
     @property
     def id(self) -> str:
@@ -68,7 +68,7 @@ class Ledger:
 
     slug: str
     organizer: str
-    """A token, like the values of ``tokens``, which are by team in order of creation."""
+    """The organizer's token; ``tokens`` has one for each team, in order of creation."""
     tokens: dict[str, str]
     original: pd.DataFrame
     rules: str
@@ -101,9 +101,9 @@ def build_release(ledger: Ledger, team: str, seed: int) -> LedgerUpload:
     rng = np.random.default_rng(seed)
     source = rng.permutation(len(table))
     release_table = table.iloc[source].reset_index(drop=True)
-    noise = NOISE[int(rng.choice(len(NOISE), p=(0.3, 0.3, 0.25, 0.15)))]
+    noise = NOISE_LEVELS[int(rng.choice(len(NOISE_LEVELS), p=(0.3, 0.3, 0.25, 0.15)))]
     release_table["income"] += rng.integers(-noise, noise + 1, len(table))
-    files = {"anonymized": write_csv(release_table), "secret": secret_csv(source)}
+    files = {"anonymized": write_csv(release_table), "secret": write_secret(source)}
     return LedgerUpload("release", team, f"/competitions/{ledger.slug}/submissions", files, source)
 
 
@@ -113,7 +113,7 @@ def make_malformed(upload: LedgerUpload) -> LedgerUpload:
     lines = upload.files[name].splitlines()
     lines[7] = lines[7].rpartition(b",")[0] + b",many" if upload.kind == "release" else b"99999"
     upload.files[name] = b"\n".join([*lines, b""])
-    upload.malformed = True
+    upload.is_malformed = True
     return upload
 
 
@@ -131,7 +131,7 @@ def build_guess(team: str, seed: int, victim: LedgerUpload, *, target_id: str) -
     answers[wrong_rows] = (victim.rows[wrong_rows] + 1) % len(answers)
     commitment = victim.receipt["commitment"] if victim.receipt else None
     path = f"/targets/{target_id}/guesses"
-    return LedgerUpload("guess", team, path, {"guess": guess_csv(answers)}, answers, target=commitment)
+    return LedgerUpload("guess", team, path, {"guess": write_guess(answers)}, answers, target=commitment)
 
 
 def build_original() -> pd.DataFrame:

@@ -14,14 +14,14 @@ from anoncup.competition.parser import parse_competition
 from anoncup.evaluation.evaluate import evaluate
 from anoncup.plugins import TRACKS
 from anoncup.tables.csv_text import write_csv
-from anoncup.tracks.linkage.permutation import secret_csv
+from anoncup.tracks.linkage.permutation import write_secret
 from app.db import now as db_now
 from app.db.models import (
     Attempt,
     Competition,
     Evaluation,
     Guess,
-    Rescore,
+    RejudgingSet,
     State,
     Submission,
     Target,
@@ -41,7 +41,7 @@ REPEATED_KILL_MESSAGE = re.compile(
     r"scoring was tried \d+ times and never finished; "
     r"last: (its worker was lost|the scoring process was killed, perhaps because memory ran out)"
 )
-"""The only acceptable failure: the process was killed at every attempt, as if by the job itself."""
+"""The only acceptable failure. If every attempt was killed, the job itself may have been the cause."""
 
 
 class LocalScorer:
@@ -73,11 +73,13 @@ def is_settled(slug: str) -> bool:
     """Return whether no evaluation, guess or report is unfinished."""
     row = load_competition(slug)
     with transaction() as session:
-        work = select(Evaluation.id).join(Evaluation.submission).where(Submission.competition_id == row.id)
+        evaluation_query = (
+            select(Evaluation.id).join(Evaluation.submission).where(Submission.competition_id == row.id)
+        )
         return not any(
             session.scalar(select(query.exists()))
             for query in (
-                work.where(Evaluation.state.in_(UNFINISHED)),
+                evaluation_query.where(Evaluation.state.in_(UNFINISHED)),
                 select(Guess.id).where(Guess.competition_id == row.id, Guess.state.in_(UNFINISHED)),
                 select(ThresholdReport.id).where(
                     ThresholdReport.competition_id == row.id, ThresholdReport.state.in_(UNFINISHED)
@@ -111,7 +113,7 @@ def check_stored_once(ledger: Ledger) -> Iterator[str]:
                 and not (upload.lost_tries or upload.unavailable_tries)
             ):
                 yield f"{kind} {upload.key} was refused ({upload.refusal}) and is there"
-            if upload.receipt is not None and upload.malformed:
+            if upload.receipt is not None and upload.is_malformed:
                 yield f"{kind} {upload.key} is malformed and was taken in"
 
 
@@ -158,8 +160,8 @@ def compare_submission(
         return
     if upload.cancelled == "yes":
         yield f"was cancelled and is {submission['status']}"
-    if (submission["final"], upload.marked) in ((True, "no"), (False, "yes")):
-        yield f"is final: {submission['final']}; marked: {upload.marked}"
+    if (submission["final"], upload.final_mark) in ((True, "no"), (False, "yes")):
+        yield f"is final: {submission['final']}; marked: {upload.final_mark}"
     expected = scorer.score(upload)
     state = "SCORED" if expected["verdict"] == "accepted" else "REJECTED"
     if submission["status"] != state:
@@ -183,7 +185,7 @@ def is_nearly_equal(actual: Any, expected: Any) -> bool:
     return bool(actual == expected)
 
 
-def failure_message(row: Guess | ThresholdReport) -> str:
+def build_failure_message(row: Guess | ThresholdReport) -> str:
     return "" if row.failure is None else str(row.failure.message)
 
 
@@ -199,15 +201,15 @@ def check_guesses(ledger: Ledger) -> Iterator[str]:
     for upload in ledger.list_accepted("guess"):
         stored_guess = stored[upload.id]
         if stored_guess.state == State.ERROR and REPEATED_KILL_MESSAGE.fullmatch(
-            failure_message(stored_guess)
+            build_failure_message(stored_guess)
         ):
-            ledger.errors[f"guess {stored_guess.id}"] = (upload.team, failure_message(stored_guess))
+            ledger.errors[f"guess {stored_guess.id}"] = (upload.team, build_failure_message(stored_guess))
             continue
         correct_rows = count_correct(upload, releases[str(upload.target)])
         if (stored_guess.state, stored_guess.correct) != (State.SCORED, correct_rows):
             yield (
                 f"guess {upload.id} is {stored_guess.state} with {stored_guess.correct} "
-                f"({failure_message(stored_guess)}), not {correct_rows}"
+                f"({build_failure_message(stored_guess)}), not {correct_rows}"
             )
 
 
@@ -231,7 +233,7 @@ def check_quotas(ledger: Ledger) -> Iterator[str]:
             )
             states = session.scalars(valid).all()
             count = sum(state not in quota.REFUNDED_STATES for state in states)
-            # An ERROR is given back to the quota, and was then scored again by the organizers.
+            # Submissions in ERROR are given back to the quota, and the organizers had them scored again.
             rescored_errors = sum(team_name == team.name for team_name, _ in ledger.errors.values())
             if caps["valid_total"].used != count or count > caps["valid_total"].limit + rescored_errors:
                 yield f"{team.name}: valid {caps['valid_total']}, and {count} are"
@@ -246,7 +248,7 @@ def check_quotas(ledger: Ledger) -> Iterator[str]:
                     )
                 ).all()
                 uploads = ledger.list_sent(kind, team.name)
-                min_attempts, max_attempts = attempt_bounds(uploads)
+                min_attempts, max_attempts = compute_attempt_bounds(uploads)
                 if not min_attempts <= len(attempts) <= max_attempts:
                     count = len(attempts)
                     yield f"{team.name}: {count} attempts in {phase}, not {min_attempts} to {max_attempts}"
@@ -255,8 +257,8 @@ def check_quotas(ledger: Ledger) -> Iterator[str]:
         )
 
 
-def attempt_bounds(uploads: Sequence[LedgerUpload]) -> tuple[int, int]:
-    """Return bounds of the counted attempts: certain ones, and those plus all tries of unknown outcome."""
+def compute_attempt_bounds(uploads: Sequence[LedgerUpload]) -> tuple[int, int]:
+    """Return the lowest and highest plausible number of counted attempts, since some outcomes are unknown."""
     certain = sum(upload.receipt is not None or (upload.refusal or (0, ""))[0] == 422 for upload in uploads)
     unanswered = sum(upload.lost_tries + upload.unavailable_tries for upload in uploads)
     refused = sum((upload.refusal or (0, ""))[0] in (409, 429) for upload in uploads)
@@ -274,14 +276,14 @@ def check_guesses_per_target(ledger: Ledger, stored: Sequence[Guess]) -> Iterato
     )
 
 
-def check_transitions(ledger: Ledger, organizer: Caller, *, plays_to_end: bool) -> Iterator[str]:
+def check_transitions(ledger: Ledger, organizer: Caller, *, is_played_to_end: bool) -> Iterator[str]:
     """Check that the audit log has every transition once, after its deadline."""
     entries = []
     path: str | None = f"/competitions/{ledger.slug}/audit"
     while path is not None:
         answer = organizer.request("GET", path)
         entries += answer.json()
-        path = next_page_path(answer.response.links)
+        path = find_next_page_path(answer.response.links)
     competition = organizer.request("GET", f"/competitions/{ledger.slug}").json()
     ends = {phase["name"]: datetime.fromisoformat(phase["end"]) for phase in competition["phases"]}
     for action, phase in (
@@ -291,13 +293,13 @@ def check_transitions(ledger: Ledger, organizer: Caller, *, plays_to_end: bool) 
         ("secrets.reveal", REIDENTIFICATION),
     ):
         times = [datetime.fromisoformat(entry["at"]) for entry in entries if entry["action"] == action]
-        expected = 1 if plays_to_end or phase == ANONYMIZATION else 0
+        expected = 1 if is_played_to_end or phase == ANONYMIZATION else 0
         if len(times) != expected:
             yield f"{ledger.slug}: {action} is in the log {len(times)} times, not {expected}"
         yield from (f"{ledger.slug}: {action} before its time" for time in times if time < ends[phase])
 
 
-def next_page_path(links: Mapping[str | None, dict[str, str]]) -> str | None:
+def find_next_page_path(links: Mapping[str | None, dict[str, str]]) -> str | None:
     url = links.get("next", {}).get("url")
     return None if url is None else "/" + url.partition("/api/v1/")[2]
 
@@ -324,7 +326,7 @@ def check_publication(ledger: Ledger, caller: Caller) -> Iterator[str]:
         receipt_commitment = upload.receipt["commitment"] if upload.receipt else None
         if not opened_commitment == reveal["commitment"] == receipt_commitment:
             yield f"{ledger.slug}: the commitment of {reveal['name']} does not open"
-        if secret != secret_csv(upload.rows):
+        if secret != write_secret(upload.rows):
             yield f"{ledger.slug}: the revealed secret of {reveal['name']} is another one"
 
 
@@ -335,12 +337,12 @@ def check_reports(ledger: Ledger) -> Iterator[str]:
         reports = session.scalars(
             select(ThresholdReport).where(ThresholdReport.competition_id == row.id)
         ).all()
-        sets = session.scalars(select(Rescore).where(Rescore.competition_id == row.id)).all()
+        sets = session.scalars(select(RejudgingSet).where(RejudgingSet.competition_id == row.id)).all()
     if len(reports) < ledger.reports:
         yield f"{ledger.slug}: {len(reports)} reports of {ledger.reports} that were asked for"
     for item in reports:
         if item.state == State.ERROR:
-            ledger.errors[f"report {item.id}"] = ("", failure_message(item))
+            ledger.errors[f"report {item.id}"] = ("", build_failure_message(item))
         elif item.state != State.SCORED:
             yield f"report {item.id} is {item.state}"
     applied = [item for item in sets if item.applied_at is not None]
@@ -350,9 +352,9 @@ def check_reports(ledger: Ledger) -> Iterator[str]:
 
 def check_errors(ledger: Ledger) -> Iterator[str]:
     """Check that only jobs killed at every attempt ended in ERROR."""
-    for work, (team, reason) in ledger.errors.items():
+    for job_id, (team, reason) in ledger.errors.items():
         if not REPEATED_KILL_MESSAGE.fullmatch(reason):
-            yield f"{work} {team} ended in ERROR: {reason}"
+            yield f"{job_id} {team} ended in ERROR: {reason}"
 
 
 def list_target_ids(slug: str) -> set[str]:

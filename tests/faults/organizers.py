@@ -6,11 +6,11 @@ from typing import Any
 
 from tests.faults.calls import Caller
 from tests.faults.ledger import Ledger
-from tests.faults.participants import Play
+from tests.faults.participants import FaultRun
 
 MIN_REMAINING_S = 60
-"""The end of a phase that goes on is moved when it is nearer than this."""
-OPEN_S = 6 * 3600
+"""The end of an open phase is moved when less time than this is left."""
+OPEN_PHASE_EXTENSION_S = 6 * 3600
 """Remaining time of a phase that stays open; long enough for the final checks on a slow machine."""
 MAX_REPORTS = 4
 
@@ -21,41 +21,41 @@ class ContestOrganizer:
 
     ledger: Ledger
     end_shares: dict[str, float]
-    rescores: bool = False
+    has_rejudging: bool = False
     rescore: str | None = None
     has_granted: bool = False
 
-    def __call__(self, play: Play, caller: Caller) -> None:
-        while not play.has_ended.is_set():
+    def __call__(self, run: FaultRun, caller: Caller) -> None:
+        while not run.has_ended.is_set():
             competition = caller.request("GET", f"/competitions/{self.ledger.slug}").json()
-            self.keep_phases_open(play, caller, competition)
+            self.keep_phases_open(run, caller, competition)
             self.rescore_failed(caller)
             if competition["state"] == "anonymization":
-                self.do_random_task(play, caller)
+                self.do_random_task(run, caller)
             elif competition["state"] == "reidentification":
                 self.disqualify_at_random(caller)
-            play.pause(caller.random, (0.5, 3.0))
+            run.pause(caller.random, (0.5, 3.0))
 
     @property
     def path(self) -> str:
         return f"/competitions/{self.ledger.slug}"
 
-    def keep_phases_open(self, play: Play, caller: Caller, competition: dict[str, Any]) -> None:
+    def keep_phases_open(self, run: FaultRun, caller: Caller, competition: dict[str, Any]) -> None:
         now = datetime.now(UTC)
         for phase in competition["phases"]:
             name, start, end = (phase["name"], *map(parse_time, (phase["start"], phase["end"])))
-            stays_open = play.fault_share < self.end_shares[name] or (
+            stays_open = run.fault_share < self.end_shares[name] or (
                 name == "anonymization" and self.is_rescoring
             )
             if stays_open and start <= now < end and end < now + timedelta(seconds=MIN_REMAINING_S):
-                remaining_s = 1.5 * MIN_REMAINING_S if self.end_shares[name] <= 1 else OPEN_S
+                remaining_s = 1.5 * MIN_REMAINING_S if self.end_shares[name] <= 1 else OPEN_PHASE_EXTENSION_S
                 new_end = (now + timedelta(seconds=remaining_s)).isoformat()
                 body = {"end": new_end, "move_following": True}
                 caller.request("POST", f"{self.path}/phases/{name}/extend", json=body)
 
     @property
     def is_rescoring(self) -> bool:
-        return self.rescores and self.ledger.rescore_state != "yes"
+        return self.has_rejudging and self.ledger.rescore_state != "yes"
 
     def rescore_failed(self, caller: Caller) -> None:
         """Score submissions in ERROR again, as the service promises."""
@@ -67,7 +67,7 @@ class ContestOrganizer:
             )
             caller.request("POST", f"/submissions/{submission['id']}/rescore")
 
-    def do_random_task(self, play: Play, caller: Caller) -> None:
+    def do_random_task(self, run: FaultRun, caller: Caller) -> None:
         chance = caller.random.random()
         if chance < 0.1 and self.ledger.reports < MAX_REPORTS:
             self.ledger.reports += 1
@@ -79,7 +79,7 @@ class ContestOrganizer:
             caller.request("POST", f"{self.path}/grants", json=body)
         elif chance < 0.3:
             caller.request("GET", f"{self.path}/export.zip")
-        elif self.is_rescoring and play.fault_share > self.end_shares["anonymization"] / 2:
+        elif self.is_rescoring and run.fault_share > self.end_shares["anonymization"] / 2:
             self.advance_rescore(caller)
 
     def advance_rescore(self, caller: Caller) -> None:

@@ -17,7 +17,7 @@ BOARDS = ("anonymization", "reidentification", "matrix")
 
 
 @dataclass
-class Play:
+class FaultRun:
     """Threads and progress of a run. ``fault_share``: share of the faults already injected, from 0 to 1."""
 
     seed: int
@@ -27,7 +27,7 @@ class Play:
     failures: list[str] = field(default_factory=list)
     threads: list[threading.Thread] = field(default_factory=list)
 
-    def start(self, name: str, act: Callable[["Play", Caller], None], token: str | None) -> None:
+    def start(self, name: str, act: Callable[["FaultRun", Caller], None], token: str | None) -> None:
         """Let somebody act in a thread until the run ends."""
 
         def run() -> None:
@@ -55,14 +55,14 @@ class TeamMember:
     seed: int
     number: int = 0
 
-    def __call__(self, play: Play, caller: Caller) -> None:
-        while not play.has_ended.is_set():
+    def __call__(self, run: FaultRun, caller: Caller) -> None:
+        while not run.has_ended.is_set():
             phase = caller.request("GET", f"/competitions/{self.ledger.slug}").json()["state"]
             if phase == "anonymization":
                 self.anonymize(caller)
             elif phase == "reidentification":
                 self.attack(caller)
-            play.pause(caller.random)
+            run.pause(caller.random)
 
     def next_seed(self) -> int:
         self.number += 1
@@ -107,16 +107,16 @@ class TeamMember:
 
     def mark_final(self, caller: Caller) -> None:
         candidates = [
-            upload for upload in self.ledger.list_accepted("release", self.team) if upload.marked == "no"
+            upload for upload in self.ledger.list_accepted("release", self.team) if upload.final_mark == "no"
         ]
         if not candidates:
             return
         chosen_upload = caller.random.choice(candidates)
-        chosen_upload.marked = "asked"
+        chosen_upload.final_mark = "asked"
         answer = caller.request(
             "PUT", f"/submissions/{chosen_upload.id}/final", json={"final": True}, hang_up_rate=HANG_UP_RATE
         )
-        chosen_upload.marked = "yes" if answer.status == 200 else "asked" if answer.lost_tries else "no"
+        chosen_upload.final_mark = "yes" if answer.status == 200 else "asked" if answer.lost_tries else "no"
 
     def read_targets(self, caller: Caller) -> dict[str, dict[str, object]]:
         """Return the targets by commitment; none before they are published."""
@@ -153,8 +153,8 @@ class PublicReader:
     slugs: list[str]
     reads: int = 0
 
-    def __call__(self, play: Play, caller: Caller) -> None:
-        while not play.has_ended.is_set():
+    def __call__(self, run: FaultRun, caller: Caller) -> None:
+        while not run.has_ended.is_set():
             slug = caller.random.choice(self.slugs)
             board = caller.random.choice(BOARDS) + caller.random.choice(("", ".csv"))
             chance = caller.random.random()
@@ -165,4 +165,4 @@ class PublicReader:
             else:
                 caller.request("GET", f"/competitions/{slug}/kit.zip")
             self.reads += 1
-            play.pause(caller.random, (0.1, 0.8))
+            run.pause(caller.random, (0.1, 0.8))

@@ -14,7 +14,7 @@ from httpx2 import Response
 from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
 
-from anoncup.tracks.linkage.permutation import secret_csv
+from anoncup.tracks.linkage.permutation import write_secret
 from app.db.models import Attempt, AuditEntry, Evaluation, Guess, Opening, Secret, State, Submission, Target
 from app.db.transaction import transaction
 from app.services.contests.phases import ANONYMIZATION
@@ -23,7 +23,7 @@ from tests.faults.calls import Caller, CallRecorder, find_problem
 from tests.faults.canaries import Canaries
 from tests.faults.invariants import check_competition
 from tests.faults.ledger import Ledger, LedgerUpload, build_guess, build_release, make_malformed
-from tests.support.claimed_jobs import FAULT
+from tests.support.claimed_jobs import FAILURE
 from tests.support.contest import Contest, judge_everything
 from tests.support.uploads import score_everything
 
@@ -53,10 +53,10 @@ class PlayedContest:
         arena = contest.arena
         tokens = {team: arena.get_team_token(team) for team in ("red", "blue")}
         rules = arena.get(f"{contest.path}/competition.toml").text
-        ledger = Ledger(arena.slug, arena.organizer, tokens, arena.table, rules)
+        ledger = Ledger(arena.slug, arena.organizer_token, tokens, arena.table, rules)
         calls = CallRecorder("http://localhost", Canaries())
         callers = {}
-        for audience, token in expected_boards.audience_tokens(ledger).items():
+        for audience, token in expected_boards.get_audience_tokens(ledger).items():
             callers[audience] = calls.create_caller(Random(0), token)
             callers[audience].client.close()
             callers[audience].client = InProcessClient(client.app, base_url="http://localhost/api/v1")
@@ -94,7 +94,7 @@ class PlayedContest:
         judge_everything()
 
     def list_problems(self) -> list[str]:
-        return list(check_competition(self.ledger, self.callers, plays_to_end=True))
+        return list(check_competition(self.ledger, self.callers, is_played_to_end=True))
 
 
 @pytest.fixture
@@ -137,7 +137,7 @@ def change_utility(evaluation: Evaluation) -> None:
 
 
 def mark_error(evaluation: Evaluation) -> None:
-    evaluation.state, evaluation.failure = State.ERROR, FAULT
+    evaluation.state, evaluation.failure = State.ERROR, FAILURE
 
 
 def mark_cancelled(evaluation: Evaluation) -> None:
@@ -171,7 +171,7 @@ def change_guess_score(session: Session) -> None:
     guess.correct = (guess.correct or 0) + 1
 
 
-HARMS: dict[str, tuple[Callable[[Session], None], str]] = {
+DAMAGES: dict[str, tuple[Callable[[Session], None], str]] = {
     "a submission is lost": (delete_submission, "and is not there"),
     "a submission is under another key": (change_submission(idempotency_key=str(uuid4())), "sent by nobody"),
     "a digit of a verdict": (change_evaluation(change_utility), "another verdict than the local score"),
@@ -186,22 +186,22 @@ HARMS: dict[str, tuple[Callable[[Session], None], str]] = {
 }
 
 
-def test_a_contest_in_which_nothing_breaks_keeps_every_law(played_contest: PlayedContest) -> None:
+def test_undisturbed_contest_violates_no_invariant(played_contest: PlayedContest) -> None:
     assert played_contest.list_problems() == []
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("harm", HARMS)
-def test_each_harm_is_reported(played_contest: PlayedContest, harm: str) -> None:
-    inflict, expected = HARMS[harm]
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_every_kind_of_damage_is_reported(played_contest: PlayedContest, damage: str) -> None:
+    apply_damage, expected = DAMAGES[damage]
     with transaction() as session:
-        inflict(session)
+        apply_damage(session)
     problems = played_contest.list_problems()
     assert any(expected in problem for problem in problems), problems
 
 
 @pytest.mark.full
-def test_a_board_with_other_counts_is_reported(played_contest: PlayedContest) -> None:
+def test_wrong_board_is_reported(played_contest: PlayedContest) -> None:
     played_contest.ledger.uploads[-1].rows[:] = -1
     problems = played_contest.list_problems()
     assert any("the reidentification board of" in problem for problem in problems), problems
@@ -211,12 +211,12 @@ def test_canaries_are_found_in_any_content() -> None:
     canaries, source = Canaries(), np.random.default_rng(1).permutation(50)
     canaries.plant("red", source)
     canaries.plant_word("correct horse", "a password")
-    assert canaries.find_leak(b"... " + secret_csv(source)) == "the secret of red"
+    assert canaries.find_leak(b"... " + write_secret(source)) == "the secret of red"
     assert canaries.find_leak(repr([int(row) for row in np.argsort(source)]).encode()) == "the secret of red"
     assert canaries.find_leak(b'{"password": "correct horse"}') == "a password"
-    assert canaries.find_leak(secret_csv(np.random.default_rng(2).permutation(50))) is None
+    assert canaries.find_leak(write_secret(np.random.default_rng(2).permutation(50))) is None
     canaries.remove([source])
-    assert canaries.find_leak(secret_csv(source)) is None
+    assert canaries.find_leak(write_secret(source)) is None
 
 
 @pytest.mark.parametrize(
@@ -231,7 +231,7 @@ def test_canaries_are_found_in_any_content() -> None:
         (502, "text/html", b"", False),
     ],
 )
-def test_a_fault_shows_as_a_503_that_says_why_and_as_nothing_else(
+def test_faults_must_appear_as_503_with_a_code(
     status: int, kind: str, content: bytes, is_allowed: bool
 ) -> None:
     assert (find_problem(status, kind, content) is None) == is_allowed

@@ -4,36 +4,34 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from anoncup.geometry.arrays import IntArray, lexical_order, select_columns
+from anoncup.geometry.arrays import IntArray, slice_columns, sort_lexically
 from anoncup.geometry.encoding import assign_groups, factorize, group_rows
 from anoncup.geometry.kernels.groups import find_first_duplicates
 from anoncup.rules.settings import Columns
-from anoncup.tracks.microdata.release import prepare, target_of
+from anoncup.tracks.microdata.release import build_target, prepare
 
 SHAPES = [(0, 0), (0, 3), (1, 0), (1, 4), (7, 0), (40, 1), (60, 3), (200, 13)]
 LARGEST_CODES = [1, 2, 5, 1000, 2**20, 2**40]
 """Codes up to 2**20 do not fit into one key with 13 columns, codes up to 2**40 not even with two."""
 
 
-def random_codes(rows: int, columns: int, largest: int, rng: np.random.Generator) -> IntArray:
+def generate_codes(rows: int, columns: int, largest: int, rng: np.random.Generator) -> IntArray:
     codes = rng.integers(0, largest, (rows, columns))
     return codes[rng.integers(0, max(rows // 2, 1), rows)] if rows else codes
 
 
 @pytest.mark.parametrize("largest", LARGEST_CODES)
 @pytest.mark.parametrize("shape", SHAPES)
-def test_rows_with_equal_codes_form_a_group_and_groups_are_sorted(
-    shape: tuple[int, int], largest: int
-) -> None:
-    codes = random_codes(*shape, largest, np.random.default_rng(1))
+def test_equal_rows_form_sorted_groups(shape: tuple[int, int], largest: int) -> None:
+    codes = generate_codes(*shape, largest, np.random.default_rng(1))
     rows = [tuple(row) for row in codes.tolist()]
-    number = {row: index for index, row in enumerate(sorted(set(rows)))}
+    group_of_row = {row: index for index, row in enumerate(sorted(set(rows)))}
     grouping = group_rows(codes)
-    assert grouping.group_ids.tolist() == [number[row] for row in rows]
-    assert grouping.sizes.tolist() == [rows.count(row) for row in number]
+    assert grouping.group_ids.tolist() == [group_of_row[row] for row in rows]
+    assert grouping.sizes.tolist() == [rows.count(row) for row in group_of_row]
     assert grouping.members.tolist() == sorted(range(len(rows)), key=lambda row: (rows[row], row))
-    wider = group_rows(codes, [largest + 3] * shape[1])
-    assert (wider.group_ids.tolist(), wider.sizes.tolist()) == (
+    wider_grouping = group_rows(codes, [largest + 3] * shape[1])
+    assert (wider_grouping.group_ids.tolist(), wider_grouping.sizes.tolist()) == (
         grouping.group_ids.tolist(),
         grouping.sizes.tolist(),
     )
@@ -41,21 +39,21 @@ def test_rows_with_equal_codes_form_a_group_and_groups_are_sorted(
 
 @pytest.mark.parametrize("largest", LARGEST_CODES)
 @pytest.mark.parametrize("shape", SHAPES[1:])
-def test_rows_of_another_table_get_their_group_or_minus_one(shape: tuple[int, int], largest: int) -> None:
+def test_rows_of_another_table_are_assigned_to_groups(shape: tuple[int, int], largest: int) -> None:
     rng = np.random.default_rng(2)
-    codes, other_codes = random_codes(*shape, largest, rng), random_codes(150, shape[1], largest + 2, rng)
+    codes, other_codes = generate_codes(*shape, largest, rng), generate_codes(150, shape[1], largest + 2, rng)
     other_codes[:50] = codes[rng.integers(0, len(codes), 50)] if len(codes) else other_codes[:50]
-    keep = rng.random(other_codes[50:100].shape) < 0.9
-    other_codes[50:100] = np.where(keep, other_codes[:50], other_codes[50:100])
+    is_kept = rng.random(other_codes[50:100].shape) < 0.9
+    other_codes[50:100] = np.where(is_kept, other_codes[:50], other_codes[50:100])
     grouping = group_rows(codes)
-    number = dict(zip(map(tuple, codes.tolist()), grouping.group_ids.tolist(), strict=True))
-    expected = [number.get(tuple(row), -1) for row in other_codes.tolist()]
+    group_of_row = dict(zip(map(tuple, codes.tolist()), grouping.group_ids.tolist(), strict=True))
+    expected = [group_of_row.get(tuple(row), -1) for row in other_codes.tolist()]
     assert assign_groups(grouping, other_codes).tolist() == expected
 
 
 @pytest.mark.parametrize("values", [[0.0, -0.0], [1.0, 2.0, 5e-324, -1.7e308], [3.5], [np.nan, 1.0]])
 @pytest.mark.parametrize(("rows", "columns"), [(0, 2), (1, 0), (1, 3), (90, 0), (90, 1), (90, 4)])
-def test_equal_rows_of_the_same_group_are_found(rows: int, columns: int, values: list[float]) -> None:
+def test_duplicates_within_a_group_are_found(rows: int, columns: int, values: list[float]) -> None:
     rng = np.random.default_rng(4)
     known_cells, other_cells = (rng.choice(values, (size, columns)) for size in (rows, 70))
     known_groups, groups = rng.integers(0, 3, rows), rng.integers(-1, 4, 70)
@@ -81,7 +79,7 @@ def test_equal_rows_of_the_same_group_are_found(rows: int, columns: int, values:
         ]
 
 
-def test_a_code_beyond_its_width_does_not_match_another_group() -> None:
+def test_out_of_range_codes_match_no_group() -> None:
     """With three codes per column, the row (0, 3) would get the same key as (1, 0)."""
     grouping = group_rows(np.array([[1, 0], [2, 2]]))
     assert assign_groups(grouping, np.array([[0, 3], [1, 0], [3, 0], [2, 2]])).tolist() == [-1, 0, -1, 1]
@@ -91,13 +89,13 @@ def test_a_code_beyond_its_width_does_not_match_another_group() -> None:
 @pytest.mark.parametrize("rows", [0, 1, 2, 80])
 def test_row_order_equals_lexsort(values: list[float], rows: int) -> None:
     keys = np.random.default_rng(3).choice(values, (4, rows))
-    assert lexical_order(*keys).tolist() == np.lexsort(keys[::-1]).tolist()
+    assert sort_lexically(*keys).tolist() == np.lexsort(keys[::-1]).tolist()
 
 
 @pytest.mark.parametrize("indices", [[], [0], [3], [1, 2], [0, 1, 2, 3], [2, 1], [0, 2], [1, 1]])
-def test_selected_columns_keep_the_requested_order(indices: list[int]) -> None:
+def test_columns_are_selected_in_the_requested_order(indices: list[int]) -> None:
     cells = np.arange(12).reshape(3, 4)
-    assert select_columns(cells, indices).tolist() == [
+    assert slice_columns(cells, indices).tolist() == [
         [row[index] for index in indices] for row in cells.tolist()
     ]
 
@@ -109,20 +107,20 @@ def test_texts_are_numbered_in_order_of_appearance(count: int, length: int) -> N
     letters = np.array([*"01aé日\0"])
     cells = ["".join(rng.choice(letters, rng.integers(0, length + 1))) for _ in range(count)]
     column = pd.Series([*cells, *cells[::-1]], dtype="str")
-    for part in (column, column[count // 2 :], column[:0]):
-        codes, distinct = factorize(part)
-        assert distinct == list(dict.fromkeys(part))
-        assert [distinct[code] for code in codes] == part.tolist()
+    for column_part in (column, column[count // 2 :], column[:0]):
+        codes, distinct_texts = factorize(column_part)
+        assert distinct_texts == list(dict.fromkeys(column_part))
+        assert [distinct_texts[code] for code in codes] == column_part.tolist()
 
 
 @pytest.mark.parametrize("dtype", ["str", object])
-def test_texts_are_equal_only_if_spelled_equally(dtype: str) -> None:
+def test_texts_are_compared_exactly(dtype: str) -> None:
     cells = ["1.0", "1", "", " 1", "NA", "nan", "", "１", "é", "e\u0301", "1", "None"]
     x = pd.DataFrame({"q": pd.Series(cells, dtype=dtype), "s": 1.0})
     y = pd.DataFrame({"q": pd.Series(["new", "1", "é", "1.", "new"], dtype=dtype), "s": 1.0})
-    codes, distinct = factorize(x["q"])
-    assert (distinct, [distinct[code] for code in codes]) == (list(dict.fromkeys(cells)), cells)
+    codes, distinct_texts = factorize(x["q"])
+    assert (distinct_texts, [distinct_texts[code] for code in codes]) == (list(dict.fromkeys(cells)), cells)
     original = prepare(x, Columns(("q",), ("s",)))
-    target = target_of(original, y)
-    assert list(original.vocabularies[0]) == distinct
+    target = build_target(original, y)
+    assert list(original.vocabularies[0]) == distinct_texts
     assert (target.codes[:, 0].tolist(), target.widths) == ([10, 1, 7, 11, 10], (12,))

@@ -23,13 +23,13 @@ from anoncup.geometry.nearest_neighbours import (
     NeighbourIndex,
     build_forest,
     build_index,
-    k_nearest_rows,
-    nearest_rows,
+    find_k_nearest_rows,
+    find_nearest_rows,
 )
 from anoncup.rules.settings import Columns
 from anoncup.tracks.microdata.distances import gower_nearest_other
 from anoncup.tracks.microdata.registry import ATTACKERS
-from anoncup.tracks.microdata.release import prepare, target_of
+from anoncup.tracks.microdata.release import build_target, prepare
 from tests.support.attacker_guesses import guess_rows
 
 REFERENCE_DATA = os.environ.get("ANONCUP_REFERENCE_DATA")
@@ -68,19 +68,21 @@ KINDS = ("normal", "grid", "zeros", "identical", "constant", "tiny", "huge", "la
 
 @pytest.mark.parametrize("is_mixed", [False, True])
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_query_finds_what_brute_force_finds(kind: str, is_mixed: bool) -> None:
+def test_nearest_rows_equal_brute_force(kind: str, is_mixed: bool) -> None:
     rng = np.random.default_rng(7)
     points = generate_points(kind, rng)
     queries = generate_points("mixed" if is_mixed else kind, rng)[:200]
-    rows = nearest_rows(build_index(points, SINGLE_GROUP), queries, np.zeros(len(queries), dtype=np.int64))
+    rows = find_nearest_rows(
+        build_index(points, SINGLE_GROUP), queries, np.zeros(len(queries), dtype=np.int64)
+    )
     assert rows.tolist() == [find_by_brute_force(points, query) for query in queries]
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_one_column_is_searched_by_the_plain_difference(kind: str) -> None:
+def test_single_column_is_searched_by_absolute_difference(kind: str) -> None:
     rng = np.random.default_rng(8)
     points, queries = generate_points(kind, rng, 1), generate_points("mixed", rng, 1)[:200]
-    rows = nearest_rows(
+    rows = find_nearest_rows(
         build_index(points, SINGLE_GROUP), queries, np.zeros(len(queries), dtype=np.int64), absolute=True
     )
     assert rows.tolist() == [find_by_brute_force(points, query, absolute=True) for query in queries]
@@ -91,7 +93,7 @@ def test_groups_are_searched_separately() -> None:
     points = generate_points("grid", rng)
     group_of = rng.permutation(np.arange(ROWS) % 5)
     groups = rng.integers(-1, 5, ROWS)
-    rows = nearest_rows(
+    rows = find_nearest_rows(
         build_index(points, group_rows(group_of[:, None])), generate_points("grid", rng), groups
     )
     assert ((rows == -1) == (groups == -1)).all()
@@ -100,15 +102,15 @@ def test_groups_are_searched_separately() -> None:
 
 @pytest.mark.parametrize("groups", [1, 6, 60])
 @pytest.mark.parametrize("kind", KINDS)
-def test_barred_rows_and_rows_that_are_not_kept_are_never_found(kind: str, groups: int) -> None:
+def test_excluded_and_dropped_rows_are_never_found(kind: str, groups: int) -> None:
     rng = np.random.default_rng(14)
     points, group_of = generate_points(kind, rng), rng.permutation(np.arange(ROWS) % groups)
-    is_kept, barred = rng.random(ROWS) < 0.7, rng.integers(-1, ROWS, ROWS)
+    is_kept, excluded_rows = rng.random(ROWS) < 0.7, rng.integers(-1, ROWS, ROWS)
     index = build_index(points, group_rows(group_of[:, None]), is_kept)
-    rows = nearest_rows(index, points, group_of, excluded_rows=barred)
+    rows = find_nearest_rows(index, points, group_of, excluded_rows=excluded_rows)
     for query, row in enumerate(rows):
         candidates = np.flatnonzero(
-            is_kept & (group_of == group_of[query]) & (np.arange(ROWS) != barred[query])
+            is_kept & (group_of == group_of[query]) & (np.arange(ROWS) != excluded_rows[query])
         )
         expected = (
             candidates[find_by_brute_force(points[candidates], points[query])] if len(candidates) else -1
@@ -116,18 +118,18 @@ def test_barred_rows_and_rows_that_are_not_kept_are_never_found(kind: str, group
         assert row == expected
 
 
-def test_many_queries_find_the_same_as_a_few() -> None:
+def test_many_queries_give_the_same_results_as_few() -> None:
     rng = np.random.default_rng(16)
     points, group_of = generate_points("grid", rng), rng.permutation(np.arange(ROWS) % 30)
     index, repeats = build_index(points, group_rows(group_of[:, None])), MIN_SORTED_QUERIES // ROWS + 1
     queries = generate_points("grid", rng)
     groups = rng.integers(-1, 30, ROWS)
-    barred = rng.integers(-1, ROWS, ROWS)
-    single_result = nearest_rows(index, queries, groups, excluded_rows=barred)
-    repeated_result = nearest_rows(
+    excluded_rows = rng.integers(-1, ROWS, ROWS)
+    single_result = find_nearest_rows(index, queries, groups, excluded_rows=excluded_rows)
+    repeated_result = find_nearest_rows(
         index,
         *(np.concatenate([array] * repeats) for array in (queries, groups)),
-        excluded_rows=np.concatenate([barred] * repeats),
+        excluded_rows=np.concatenate([excluded_rows] * repeats),
     )
     assert np.array_equal(
         repeated_result.reshape(repeats, ROWS), np.broadcast_to(single_result, (repeats, ROWS))
@@ -136,24 +138,22 @@ def test_many_queries_find_the_same_as_a_few() -> None:
 
 @pytest.mark.parametrize("columns", [0, 3])
 @pytest.mark.parametrize("queries", [0, 1])
-def test_few_queries_and_no_columns_are_legal(queries: int, columns: int) -> None:
+def test_few_queries_and_no_columns_are_allowed(queries: int, columns: int) -> None:
     index = build_index(np.zeros((ROWS, columns)), SINGLE_GROUP)
-    rows = nearest_rows(index, np.ones((queries, columns)), np.zeros(queries, dtype=np.int64))
+    rows = find_nearest_rows(index, np.ones((queries, columns)), np.zeros(queries, dtype=np.int64))
     assert rows.tolist() == [0] * queries
 
 
 @pytest.mark.parametrize("groups", [1, 6, 60])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("count", "columns"), [(1, 3), (7, 3), (200, 2), (7, 0)])
-def test_several_nearest_equals_a_sort_of_plain_sums(
-    kind: str, groups: int, count: int, columns: int
-) -> None:
+def test_k_nearest_rows_equal_a_sort_of_plain_sums(kind: str, groups: int, count: int, columns: int) -> None:
     rng = np.random.default_rng(16)
     points = generate_points(kind, rng)[:, :columns]
     queries, group_of = generate_points(kind, rng)[:, :columns], rng.permutation(np.arange(ROWS) % groups)
     is_kept, query_groups = rng.random(ROWS) < 0.9, rng.integers(-1, groups, ROWS)
     index = build_index(points, group_rows(group_of[:, None]), is_kept)
-    rows, squares = k_nearest_rows(index, queries, query_groups, count)
+    rows, squares = find_k_nearest_rows(index, queries, query_groups, count)
     for query in range(0, ROWS, 5):
         candidates = np.flatnonzero(is_kept & (group_of == query_groups[query]))
         sums = np.zeros(len(candidates))
@@ -199,7 +199,7 @@ def check_block_rows(index: NeighbourIndex, block: int) -> list[int]:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("rows", "groups"), [(1, 1), (33, 1), (ROWS, 1), (ROWS, 9), (ROWS, 60)])
-def test_an_index_has_all_rows_of_a_group_in_the_boxes_of_its_tree(kind: str, rows: int, groups: int) -> None:
+def test_index_trees_contain_all_rows_of_their_group(kind: str, rows: int, groups: int) -> None:
     rng = np.random.default_rng(15)
     group_of = rng.permutation(np.arange(rows) % groups)
     index = build_index(generate_points(kind, rng)[:rows], group_rows(group_of[:, None]))
@@ -211,7 +211,7 @@ def test_an_index_has_all_rows_of_a_group_in_the_boxes_of_its_tree(kind: str, ro
 
 
 def list_descendants(forest: KdForest, node: int) -> list[int]:
-    child = int(forest.child[node])
+    child = int(forest.first_child[node])
     return (
         [node]
         if child < 0
@@ -221,7 +221,7 @@ def list_descendants(forest: KdForest, node: int) -> list[int]:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("rows", "groups"), [(1, 1), (13, 1), (ROWS, 1), (ROWS, 40)])
-def test_trees_hold_each_point_once_in_boxes_that_are_halved(kind: str, rows: int, groups: int) -> None:
+def test_forest_nodes_split_their_points_in_halves(kind: str, rows: int, groups: int) -> None:
     rng = np.random.default_rng(12)
     points = generate_points(kind, rng)[:rows]
     group_of = rng.permutation(np.arange(rows) % groups)
@@ -232,7 +232,9 @@ def test_trees_hold_each_point_once_in_boxes_that_are_halved(kind: str, rows: in
     assert sorted(
         descendant for tree in range(groups) for descendant in list_descendants(forest, tree)
     ) == list(range(len(forest.start)))
-    for node, (start, end, child) in enumerate(zip(forest.start, forest.end, forest.child, strict=True)):
+    for node, (start, end, child) in enumerate(
+        zip(forest.start, forest.end, forest.first_child, strict=True)
+    ):
         assert node >= groups or set(group_of[forest.rows[start:end]]) == {node}
         assert forest.smallest_row[node] == forest.rows[start:end].min()
         assert np.array_equal(forest.low[node], forest.points[start:end].min(axis=0))
@@ -244,14 +246,14 @@ def test_trees_hold_each_point_once_in_boxes_that_are_halved(kind: str, rows: in
 
 @pytest.mark.parametrize("columns", [0, 1])
 @pytest.mark.parametrize("rows", [0, 1, 30])
-def test_few_rows_and_no_columns_have_trees(rows: int, columns: int) -> None:
+def test_forests_of_few_rows_or_no_columns_are_built(rows: int, columns: int) -> None:
     forest = build_forest(np.zeros((rows, columns)), np.arange(rows), np.unique([0, rows]))
     assert sorted(forest.rows) == list(range(rows))
     assert (len(forest.start) > 1) == (columns * rows > LEAF_SIZE)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_half_of_the_points_are_no_larger_than_the_others(kind: str) -> None:
+def test_points_are_split_at_the_median(kind: str) -> None:
     points, rows = generate_points(kind, np.random.default_rng(13)), np.arange(ROWS)
     original_points = points.copy()
     middle = tree_kernels.split_points(points, rows, 3, ROWS - 4, 2)
@@ -261,7 +263,7 @@ def test_half_of_the_points_are_no_larger_than_the_others(kind: str) -> None:
     assert points[3:middle, 2].max() <= points[middle : ROWS - 4, 2].min()
 
 
-def test_no_operations_are_contracted() -> None:
+def test_squares_are_rounded_before_addition() -> None:
     """(a, b) and (b, a) are equally far from 0 only if each square is rounded before the addition."""
     rng = np.random.default_rng(10)
     for a, b in rng.random((300, 2)):
@@ -269,18 +271,18 @@ def test_no_operations_are_contracted() -> None:
             index = build_index(
                 np.array([[a, b], [b, a]] * copies), group_rows(np.zeros((2 * copies, 1), int))
             )
-            assert nearest_rows(index, np.zeros((1, 2)), np.zeros(1, dtype=np.int64)).tolist() == [0]
+            assert find_nearest_rows(index, np.zeros((1, 2)), np.zeros(1, dtype=np.int64)).tolist() == [0]
 
 
-def test_kernels_are_compiled_for_one_set_of_types_only() -> None:
+def test_kernels_are_compiled_once() -> None:
     kernels.warm_scoring()
     table = pd.DataFrame({"q": ["a", "b", "a"], "r": ["a", "b", "b"], "s": [1.0, 2.0, 3.0]})
     original = prepare(table, Columns(("q", "r"), ("s",)))
-    target = target_of(original, table.iloc[::-1].reset_index(drop=True))
+    target = build_target(original, table.iloc[::-1].reset_index(drop=True))
     for attacker in ATTACKERS.values():
         attacker.attack(target)
     gower_nearest_other(original)
-    compiled: list[Any] = [
+    compiled_kernels: list[Any] = [
         group_kernels.encode_texts, group_kernels.append_digits, group_kernels.build_hash_slots,
         group_kernels.look_up_keys,
         octree_bvh.build_octrees, octree_bvh.scan_small_groups, octree_bvh.search_nearest,
@@ -290,7 +292,7 @@ def test_kernels_are_compiled_for_one_set_of_types_only() -> None:
     ]  # fmt: skip
     # A kernel has no signature if it was only loaded from the disk cache inside another kernel.
     assert {
-        kernel.function.__name__: n for kernel in compiled if (n := len(kernel.loop.signatures)) > 1
+        kernel.function.__name__: n for kernel in compiled_kernels if (n := len(kernel.loop.signatures)) > 1
     } == {}
 
 
@@ -314,7 +316,7 @@ def test_attackers_on_real_data_agree_with_brute_force() -> None:
     anonymized[columns.quasi_identifiers[0]] = np.where(
         rng.random(len(table)) < 0.5, "unknown", table.iloc[:, 0]
     )
-    target = target_of(prepare(table, columns), anonymized)
+    target = build_target(prepare(table, columns), anonymized)
     x, y = target.original, target
     guesses = {name: guess_rows(name, target) for name in ("id_sa", "sa_nearest", "euc1", "euc2")}
     for j in rng.permutation(len(table))[:400]:

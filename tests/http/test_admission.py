@@ -51,7 +51,7 @@ def count_attempts() -> int:
         return session.scalars(select(func.count()).where(Attempt.counts)).one()
 
 
-def test_a_team_uploads_one_at_a_time_and_other_teams_in_parallel(arena: Arena) -> None:
+def test_uploads_of_a_team_are_serialized(arena: Arena) -> None:
     with start_web_process() as web, open_upload(web, arena, "red") as first:
         first.wait_for_body_read()
         with open_upload(web, arena, "red", seed=2) as second, open_upload(web, arena, "blue") as blue_upload:
@@ -65,7 +65,7 @@ def test_a_team_uploads_one_at_a_time_and_other_teams_in_parallel(arena: Arena) 
         assert web.app.state.admission.team_locks == {}
 
 
-def test_a_team_uploads_one_at_a_time_across_processes(arena: Arena) -> None:
+def test_uploads_of_a_team_are_serialized_across_processes(arena: Arena) -> None:
     with start_web_process() as web, open_upload(web, arena, "red") as first:
         first.wait_for_body_read()
         with start_web_process() as second_web, open_upload(second_web, arena, "red", seed=2) as second:
@@ -76,7 +76,7 @@ def test_a_team_uploads_one_at_a_time_across_processes(arena: Arena) -> None:
             assert second.finish().status == 202
 
 
-def test_an_upload_that_waits_too_long_gets_retry_after_and_costs_no_attempt(arena: Arena) -> None:
+def test_upload_that_waits_too_long_gets_retry_after(arena: Arena) -> None:
     with start_web_process() as web, open_upload(web, arena, "red") as first:
         first.wait_for_body_read()
         with (
@@ -90,7 +90,7 @@ def test_an_upload_that_waits_too_long_gets_retry_after_and_costs_no_attempt(are
         assert first.finish().status == 202
 
 
-def test_the_number_of_parallel_uploads_is_limited(arena: Arena) -> None:
+def test_number_of_parallel_uploads_is_limited(arena: Arena) -> None:
     with limited_process(uploads_at_once=1) as web, open_upload(web, arena, "red") as first:
         first.wait_for_body_read()
         with open_upload(web, arena, "blue") as second:
@@ -103,8 +103,8 @@ def test_the_number_of_parallel_uploads_is_limited(arena: Arena) -> None:
 
 @pytest.fixture
 def peak_parallel_parses(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """A list of one number: the most uploads parsed at the same time."""
-    read_upload, running, peak = uploads.read_upload, [0], [0]
+    """A list with one number: the maximum of uploads parsed at the same time."""
+    read_upload, running, peak = uploads.store_release, [0], [0]
 
     def read_and_count(*arguments: Any, **keywords: Any) -> uploads.PendingRelease:
         running[0] += 1
@@ -114,40 +114,38 @@ def peak_parallel_parses(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         finally:
             running[0] -= 1
 
-    monkeypatch.setattr(uploads, "read_upload", read_and_count)
+    monkeypatch.setattr(uploads, "store_release", read_and_count)
     return peak
 
 
 def assert_all_accepted(arena: Arena, *processes: WebProcess) -> None:
     """Upload for six teams in parallel, spread over the processes; all byte budgets are free afterwards."""
     with ExitStack() as stack:
-        in_flight = [
+        uploads_in_progress = [
             stack.enter_context(open_upload(web, arena, f"team {number}"))
             for number, web in zip(range(6), cycle(processes), strict=False)
         ]
-        for upload in in_flight:
+        for upload in uploads_in_progress:
             upload.wait_for_body_read()
-            upload.messages.put({"type": "http.request", "body": upload.body, "more_body": False})
-        assert [upload.wait_for_response().status for upload in in_flight] == [202] * 6
+            upload.request_messages.put({"type": "http.request", "body": upload.body, "more_body": False})
+        assert [upload.wait_for_response().status for upload in uploads_in_progress] == [202] * 6
     assert [web.app.state.admission.parse_budget.used_bytes for web in processes] == [0] * len(processes)
 
 
-def test_the_bytes_parsed_in_parallel_are_limited(arena: Arena, peak_parallel_parses: list[int]) -> None:
+def test_number_of_bytes_parsed_in_parallel_is_limited(arena: Arena, peak_parallel_parses: list[int]) -> None:
     """With a byte budget of zero, each upload is parsed alone."""
     with limited_process(parsed_mb=0) as web:
         assert_all_accepted(arena, web)
     assert peak_parallel_parses == [1]
 
 
-def test_an_upload_above_the_byte_budget_is_parsed_alone_on_the_machine(
-    arena: Arena, peak_parallel_parses: list[int]
-) -> None:
+def test_upload_above_the_byte_budget_is_parsed_alone(arena: Arena, peak_parallel_parses: list[int]) -> None:
     with limited_process(parsed_mb=0) as web, limited_process(parsed_mb=0) as second_web:
         assert_all_accepted(arena, web, second_web)
     assert peak_parallel_parses == [1]
 
 
-def test_a_large_file_is_spooled_to_an_unnamed_file_and_gone_after_the_request(
+def test_large_file_is_spooled_to_an_unnamed_file(
     arena: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
@@ -171,7 +169,7 @@ def has_open_file(folder: Path) -> bool:
     return any(name.startswith(str(folder)) for name in open_paths)
 
 
-def test_a_full_disk_during_an_upload_costs_no_attempt(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_full_disk_during_an_upload_costs_no_attempt(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
     async def raise_disk_full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
@@ -182,7 +180,7 @@ def test_a_full_disk_during_an_upload_costs_no_attempt(arena: Arena, monkeypatch
     assert count_attempts() == 0
 
 
-def test_no_more_than_the_limit_is_kept_of_a_file_that_is_too_large(
+def test_oversized_file_is_stored_only_up_to_the_limit(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     arena = Arena.create(client, file=build_competition_toml(extra_toml="[limits]\nfile_mb = 1"))
@@ -201,7 +199,7 @@ def test_no_more_than_the_limit_is_kept_of_a_file_that_is_too_large(
     assert bytes_written[0] < 1.1 * 2**20
 
 
-def test_without_redis_each_process_locks_teams_by_itself(
+def test_without_redis_each_process_locks_teams_itself(
     arena: Arena, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     arena.get_team_token("red")
@@ -217,7 +215,7 @@ def test_without_redis_each_process_locks_teams_by_itself(
             assert second.finish().status == 202
 
 
-def test_a_team_lock_has_one_holder_and_expires(settings: Settings) -> None:
+def test_team_lock_has_one_holder_and_expires(settings: Settings) -> None:
     assert redis_lock.acquire("red", "a")
     assert not redis_lock.acquire("red", "b")
     redis_lock.release("red", "b")
@@ -228,13 +226,11 @@ def test_a_team_lock_has_one_holder_and_expires(settings: Settings) -> None:
     assert redis_lock.acquire("red", "b")
 
 
-def test_an_original_waits_for_the_byte_budget_as_releases_do(
-    arena: Arena, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_original_upload_waits_for_the_byte_budget(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
     app: Any = arena.client.app
     admission: Admission = app.state.admission
-    monkeypatch.setattr(admission, "patience_s", 0.01)
-    table, cookie = write_csv(arena.table), {"Cookie": f"{COOKIE}={arena.get_session(arena.organizer)}"}
+    monkeypatch.setattr(admission, "max_wait_s", 0.01)
+    table, cookie = write_csv(arena.table), {"Cookie": f"{COOKIE}={arena.get_session(arena.organizer_token)}"}
     requests: tuple[Callable[[], Response], ...] = (
         lambda: arena.put("/competitions/small/original/original.csv", content=table),
         lambda: arena.client.post(

@@ -20,7 +20,7 @@ from app.db.transaction import transaction
 from app.http.authentication import COOKIE
 from app.http.board_cache import BoardCache, SingleFlight, load_principal
 from app.main import create_app
-from app.services.accounts.accounts import Credential, authenticate, compute_digest
+from app.services.accounts.accounts import Credential, authenticate, hash_token
 from app.services.contests.contest import Contest
 from app.services.contests.visibility import BoardAccess, Viewer, compute_scope, floor_to_hour
 from tests.support.arena import API, Arena
@@ -39,77 +39,75 @@ def scored_arena(arena: Arena) -> Arena:
     return arena
 
 
-def get_board(arena: Arena, name: str = "anonymization", tag: str = "", **credentials: str) -> Response:
-    """``credentials``: headers that identify the viewer."""
+def get_board(arena: Arena, name: str = "anonymization", etag: str = "", **credentials: str) -> Response:
+    """Get a board; ``credentials`` are headers that identify the viewer."""
     path = f"{API}/competitions/{arena.slug}/boards/{name}"
-    response: Response = arena.client.get(path, headers={"If-None-Match": tag, **credentials})
+    response: Response = arena.client.get(path, headers={"If-None-Match": etag, **credentials})
     return response
 
 
-def token_headers(token: str) -> dict[str, str]:
+def build_token_headers(token: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {token}"}
 
 
-def session_headers(session: str) -> dict[str, str]:
+def build_session_headers(session: str) -> dict[str, str]:
     return {"Cookie": f"{COOKIE}={session}"}
 
 
-def count_statements(arena: Arena, name: str, tag: str = "", **credentials: str) -> tuple[int, int]:
+def count_statements(arena: Arena, name: str, etag: str = "", **credentials: str) -> tuple[int, int]:
     """Return the status of the response and the number of database queries."""
     with log_queries() as queries:
-        status = get_board(arena, name, tag, **credentials).status_code
+        status = get_board(arena, name, etag, **credentials).status_code
     return status, len(queries.statements)
 
 
 @pytest.mark.parametrize("name", BOARDS)
-def test_an_unchanged_board_reads_no_table(scored_arena: Arena, name: str) -> None:
-    tag = get_board(scored_arena, name).headers["etag"]
-    assert count_statements(scored_arena, name, tag) == (304, 1)
+def test_unchanged_board_needs_no_query(scored_arena: Arena, name: str) -> None:
+    etag = get_board(scored_arena, name).headers["etag"]
+    assert count_statements(scored_arena, name, etag) == (304, 1)
     assert count_statements(scored_arena, name) == (200, 1)
 
 
 @pytest.mark.parametrize("name", BOARDS)
-def test_an_unchanged_board_reads_no_table_for_a_team_by_token_or_session(
-    scored_arena: Arena, name: str
-) -> None:
+def test_unchanged_board_needs_no_query_for_a_team(scored_arena: Arena, name: str) -> None:
     token = scored_arena.get_team_token("red")
-    for credentials in (token_headers(token), session_headers(scored_arena.get_session(token))):
-        tag = get_board(scored_arena, name, **credentials).headers["etag"]
-        assert count_statements(scored_arena, name, tag, **credentials) == (304, 1)
+    for credentials in (build_token_headers(token), build_session_headers(scored_arena.get_session(token))):
+        etag = get_board(scored_arena, name, **credentials).headers["etag"]
+        assert count_statements(scored_arena, name, etag, **credentials) == (304, 1)
 
 
 def list_own_flags(response: Response) -> list[bool]:
     return [row["own"] for row in response.json()["rows"]]
 
 
-def test_a_token_revoked_in_another_process_opens_no_cached_board(scored_arena: Arena) -> None:
+def test_token_revoked_elsewhere_opens_no_cached_board(scored_arena: Arena) -> None:
     token = scored_arena.get_team_token("red")
     session = scored_arena.get_session(token)
     tags = [
         get_board(scored_arena, **credentials).headers["etag"]
-        for credentials in (token_headers(token), session_headers(session))
+        for credentials in (build_token_headers(token), build_session_headers(session))
     ]
-    with TestClient(create_app(), base_url="http://localhost") as elsewhere:
-        response = elsewhere.delete(f"{API}/tokens/current", headers=token_headers(token))
+    with TestClient(create_app(), base_url="http://localhost") as other_client:
+        response = other_client.delete(f"{API}/tokens/current", headers=build_token_headers(token))
     assert response.status_code == 204
-    assert get_board(scored_arena, tag=tags[0], **token_headers(token)).status_code == 401
-    assert get_board(scored_arena, tag=tags[1], **session_headers(session)).status_code == 304
+    assert get_board(scored_arena, etag=tags[0], **build_token_headers(token)).status_code == 401
+    assert get_board(scored_arena, etag=tags[1], **build_session_headers(session)).status_code == 304
     with transaction() as writer:
         writer.execute(update(Token).values(revoked_at=func.clock_timestamp()))
-    board_after = get_board(scored_arena, tag=tags[1], **session_headers(session))
+    board_after = get_board(scored_arena, etag=tags[1], **build_session_headers(session))
     assert (board_after.status_code, list_own_flags(board_after)) == (200, [False])
 
 
-def test_an_expired_token_opens_no_cached_board(scored_arena: Arena) -> None:
-    credentials = token_headers(scored_arena.get_team_token("red"))
-    tag = get_board(scored_arena, **credentials).headers["etag"]
+def test_expired_token_opens_no_cached_board(scored_arena: Arena) -> None:
+    credentials = build_token_headers(scored_arena.get_team_token("red"))
+    etag = get_board(scored_arena, **credentials).headers["etag"]
     with transaction() as session:
         session.execute(update(Token).values(expires_at=func.clock_timestamp()))
-    assert get_board(scored_arena, tag=tag, **credentials).status_code == 401
+    assert get_board(scored_arena, etag=etag, **credentials).status_code == 401
 
 
-def test_a_cached_token_is_valid_until_it_expires(scored_arena: Arena) -> None:
-    credential = Credential(compute_digest(scored_arena.get_team_token("red")), TokenKind.API)
+def test_cached_token_is_valid_until_it_expires(scored_arena: Arena) -> None:
+    credential = Credential(hash_token(scored_arena.get_team_token("red")), TokenKind.API)
     with transaction() as session:
         now = read_snapshot(session)
     owner, tick = load_principal(credential), timedelta(microseconds=1)
@@ -124,23 +122,23 @@ def test_a_cached_token_is_valid_until_it_expires(scored_arena: Arena) -> None:
     ]
 
 
-def test_changes_of_role_and_membership_take_effect_at_once(arena: Arena) -> None:
-    """Also when token and board are cached."""
+def test_changes_of_role_and_membership_apply_at_once(arena: Arena) -> None:
+    """This holds even when token and board are cached."""
     token = arena.get_team_token("red")
     arena.submit("red")
     score_everything()
-    assert list_own_flags(get_board(arena, **token_headers(token))) == [True]
+    assert list_own_flags(get_board(arena, **build_token_headers(token))) == [True]
     with transaction() as session:
         user_id = authenticate(session, token).user_id
         session.execute(delete(Member).where(Member.user_id == user_id))
-    assert list_own_flags(get_board(arena, **token_headers(token))) == [False]
+    assert list_own_flags(get_board(arena, **build_token_headers(token))) == [False]
     with transaction() as session:
         session.execute(update(Competition).values(file=build_organizers_only_file(session)))
-    assert get_board(arena, **token_headers(token)).status_code == 403
+    assert get_board(arena, **build_token_headers(token)).status_code == 403
     for role, status in ((Role.ADMINISTRATOR, 200), (Role.PARTICIPANT, 403)):
         with transaction() as session:
             session.execute(update(User).where(User.id == user_id).values(role=role))
-        assert get_board(arena, **token_headers(token)).status_code == status
+        assert get_board(arena, **build_token_headers(token)).status_code == status
 
 
 def build_organizers_only_file(session: Session) -> str:
@@ -148,18 +146,18 @@ def build_organizers_only_file(session: Session) -> str:
     return replace_tables(file, "publication", '[publication]\nboard = "organizers"')
 
 
-def test_a_commit_shows_at_once_on_a_cached_board(scored_arena: Arena) -> None:
-    """Also a change that was written, but not committed, when the board was rendered."""
+def test_commit_appears_at_once_on_a_cached_board(scored_arena: Arena) -> None:
+    """This holds even for a change that was written but not committed when the board was rendered."""
     with engine.get_session_factory().begin() as writer:
         writer.execute(update(Team).where(Team.name == "red").values(name="crimson"))
         board_before = get_board(scored_arena)
-        assert get_board(scored_arena, tag=board_before.headers["etag"]).status_code == 304
+        assert get_board(scored_arena, etag=board_before.headers["etag"]).status_code == 304
         assert "crimson" not in board_before.text
-    board_after = get_board(scored_arena, tag=board_before.headers["etag"])
+    board_after = get_board(scored_arena, etag=board_before.headers["etag"])
     assert (board_after.status_code, "crimson" in board_after.text) == (200, True)
 
 
-def test_a_board_is_rendered_again_after_a_commit_during_rendering(scored_arena: Arena) -> None:
+def test_commit_during_rendering_invalidates_the_board(scored_arena: Arena) -> None:
     rendered = []
 
     def render(session: Session, _: BoardAccess) -> str:
@@ -171,21 +169,21 @@ def test_a_board_is_rendered_again_after_a_commit_during_rendering(scored_arena:
 
     async def request_boards() -> list[bytes]:
         boards = BoardCache()
-        return [(await boards.get_text(None, scored_arena.slug, render)).body for _ in range(3)]
+        return [(await boards.get_rendered_board(None, scored_arena.slug, render)).body for _ in range(3)]
 
     assert asyncio.run(request_boards()) == [b"red", b"crimson", b"crimson"]
     assert rendered == ["red", "crimson"]
 
 
-def test_a_rollback_leaves_the_board_unchanged(scored_arena: Arena) -> None:
-    tag = get_board(scored_arena).headers["etag"]
+def test_rollback_does_not_invalidate_the_board(scored_arena: Arena) -> None:
+    etag = get_board(scored_arena).headers["etag"]
     with engine.get_session_factory()() as writer:
         writer.execute(update(Team).values(name="crimson"))
         writer.rollback()
-    assert get_board(scored_arena, tag=tag).status_code == 304
+    assert get_board(scored_arena, etag=etag).status_code == 304
 
 
-def test_a_cached_board_is_valid_until_time_alone_changes_it(scored_arena: Arena) -> None:
+def test_cached_board_is_valid_until_time_changes_it(scored_arena: Arena) -> None:
     with transaction() as session:
         # Within an hour, ranks are compared with the same moment of the day before.
         now, row = floor_to_hour(read_clock(session)), session.scalars(select(Competition)).one()
@@ -195,8 +193,8 @@ def test_a_cached_board_is_valid_until_time_alone_changes_it(scored_arena: Arena
     def compute_validity(publication: str, viewer: Viewer) -> list[bool]:
         row.file = replace_tables(row.file, "publication", f"[publication]\n{publication}")
         contest = Contest(row)
-        sight = BoardAccess(contest, compute_scope(contest, viewer, now))
-        return [sight.is_same_at(moment) for moment in later_moments]
+        access = BoardAccess(contest, compute_scope(contest, viewer, now))
+        return [access.is_same_at(moment) for moment in later_moments]
 
     frozen = f'feedback = "immediate"\nfrozen_from = {freeze.isoformat()}'
     assert compute_validity(frozen, Viewer()) == [True, True, False, False]

@@ -32,7 +32,7 @@ LONG_TEXT = b"the same words, " * 200
         ("identity", False),
     ],
 )
-def test_gzip_is_used_only_if_the_client_accepts_it(accepted: str, expected: bool) -> None:
+def test_gzip_requires_accept_encoding(accepted: str, expected: bool) -> None:
     assert accepts_gzip(Headers({"accept-encoding": accepted})) is expected
 
 
@@ -43,7 +43,7 @@ def compress_response(
     request_headers: dict[str, str],
     **response_headers: str,
 ) -> tuple[Headers, list[Message]]:
-    """Return headers and messages of a response that passes through the middleware in these parts."""
+    """Send a response with these parts through the middleware; return its headers and messages."""
     messages: list[Message] = []
 
     async def app(_scope: Any, _receive: Any, send: Any) -> None:
@@ -69,7 +69,7 @@ def compress_response(
 GZIP_HEADERS = {"accept-encoding": "gzip"}
 
 
-def test_a_whole_text_is_compressed_and_its_tag_is_weak() -> None:
+def test_compressed_text_has_a_weak_etag() -> None:
     headers, (body,) = compress_response(
         LONG_TEXT, request_headers=GZIP_HEADERS, content_type="text/html; charset=utf-8", etag='"x"'
     )
@@ -79,7 +79,7 @@ def test_a_whole_text_is_compressed_and_its_tag_is_weak() -> None:
     assert (headers["etag"], headers["vary"]) == ('W/"x"', "Accept-Encoding")
 
 
-def test_without_accept_encoding_the_response_is_plain_and_varies() -> None:
+def test_response_without_accept_encoding_is_plain_and_varies() -> None:
     headers, (body,) = compress_response(
         LONG_TEXT, request_headers={}, content_type="text/html", etag='"x"', vary="Cookie"
     )
@@ -91,13 +91,13 @@ def test_without_accept_encoding_the_response_is_plain_and_varies() -> None:
 @pytest.mark.parametrize(
     "kind", ["application/zip", "text/event-stream", "image/png", "application/octet-stream"]
 )
-def test_archives_pictures_and_events_stay_as_they_are(kind: str) -> None:
+def test_archives_pictures_and_events_are_not_compressed(kind: str) -> None:
     headers, (body,) = compress_response(LONG_TEXT, request_headers=GZIP_HEADERS, content_type=kind)
     assert body["body"] == LONG_TEXT
     assert "vary" not in headers
 
 
-def test_a_streamed_response_keeps_its_parts() -> None:
+def test_streamed_response_keeps_its_chunks() -> None:
     headers, parts = compress_response(
         LONG_TEXT, LONG_TEXT, b"", request_headers=GZIP_HEADERS, content_type="text/csv"
     )
@@ -105,7 +105,7 @@ def test_a_streamed_response_keeps_its_parts() -> None:
     assert "content-encoding" not in headers
 
 
-def test_short_compressed_and_post_responses_stay_as_they_are() -> None:
+def test_short_compressed_and_post_responses_are_unchanged() -> None:
     assert (
         "content-encoding"
         not in compress_response(b"short", request_headers=GZIP_HEADERS, content_type="text/html")[0]
@@ -125,7 +125,7 @@ def test_short_compressed_and_post_responses_stay_as_they_are() -> None:
     )
 
 
-def test_a_query_with_a_cookie_is_not_compressed() -> None:
+def test_query_with_a_cookie_is_not_compressed() -> None:
     """The length of the response would tell an attacker whether the query occurs in the page (BREACH)."""
     options: dict[str, Any] = {
         "content_type": "text/html",
@@ -155,22 +155,22 @@ def test_pages_files_and_the_api_are_compressed(arena: Arena) -> None:
     assert arena.client.get(path, headers=GZIP_HEADERS | session).headers["content-encoding"] == "gzip"
 
 
-def test_a_kit_is_not_compressed(arena: Arena) -> None:
+def test_kit_is_not_compressed(arena: Arena) -> None:
     response = arena.client.get(f"{API}/competitions/{arena.slug}/kit.zip", headers=GZIP_HEADERS)
     assert response.status_code == 200
     assert "content-encoding" not in response.headers
 
 
-def test_a_cached_file_is_not_sent_again_in_either_encoding(arena: Arena) -> None:
+def test_cached_file_is_not_sent_again_in_either_encoding(arena: Arena) -> None:
     for encoding in ("gzip", "identity"):
         headers = {"accept-encoding": encoding}
-        tag = arena.client.get("/static/site.css", headers=headers).headers["etag"]
-        assert tag.startswith("W/") is (encoding == "gzip")
-        cached = arena.client.get("/static/site.css", headers={**headers, "if-none-match": tag})
-        assert (cached.status_code, cached.headers["etag"], cached.content) == (304, tag, b"")
+        etag = arena.client.get("/static/site.css", headers=headers).headers["etag"]
+        assert etag.startswith("W/") is (encoding == "gzip")
+        cached = arena.client.get("/static/site.css", headers={**headers, "if-none-match": etag})
+        assert (cached.status_code, cached.headers["etag"], cached.content) == (304, etag, b"")
 
 
-def test_a_board_is_the_same_in_either_encoding_and_matches_either_etag(arena: Arena) -> None:
+def test_board_matches_its_etag_in_either_encoding(arena: Arena) -> None:
     arena.submit("red")
     score_everything()
     path = f"{API}/competitions/{arena.slug}/boards/anonymization"
@@ -180,6 +180,6 @@ def test_a_board_is_the_same_in_either_encoding_and_matches_either_etag(arena: A
     assert "content-encoding" not in plain.headers
     assert compressed.content == plain.content
     assert compressed.headers["etag"] == f"W/{plain.headers['etag']}"
-    for tag in (compressed.headers["etag"], plain.headers["etag"]):
+    for etag in (compressed.headers["etag"], plain.headers["etag"]):
         for headers in (GZIP_HEADERS, {"accept-encoding": "identity"}):
-            assert arena.client.get(path, headers={**headers, "if-none-match": tag}).status_code == 304
+            assert arena.client.get(path, headers={**headers, "if-none-match": etag}).status_code == 304

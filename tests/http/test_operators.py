@@ -54,7 +54,7 @@ def get_sample(samples: Samples, name: str, **labels: str) -> float | None:
     return samples.get((name, frozenset(labels.items())))
 
 
-def test_requests_are_counted_by_route_and_timed(arena: Arena) -> None:
+def test_requests_are_counted_and_timed_by_route(arena: Arena) -> None:
     elapsed = start_stopwatch()
     arena.client.get("/api/v1/competitions/small")
     arena.client.get("/api/v1/competitions/other-than-that")
@@ -71,7 +71,7 @@ def test_requests_are_counted_by_route_and_timed(arena: Arena) -> None:
     assert 0 < seconds <= two_requests_s
 
 
-def test_nothing_that_a_user_sent_becomes_a_label(arena: Arena) -> None:
+def test_labels_contain_no_user_input(arena: Arena) -> None:
     arena.submit("赤 team")
     paths = ["/canary-path", "/competitions/canary-slug", "/static/canary.css", "/sign-in?next=canary"]
     for path in (*paths, "/api/v1/canary"):
@@ -87,7 +87,7 @@ def test_nothing_that_a_user_sent_becomes_a_label(arena: Arena) -> None:
     assert 'method="other"' in response
 
 
-def test_a_request_that_breaks_is_counted_as_500(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_request_is_counted_as_500(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     def raise_error(*_: object) -> None:
         raise ZeroDivisionError
 
@@ -101,7 +101,7 @@ def test_a_request_that_breaks_is_counted_as_500(client: TestClient, monkeypatch
     )
 
 
-def test_work_is_counted_by_state_with_its_greatest_age(arena: Arena) -> None:
+def test_jobs_are_counted_by_state_with_maximum_age(arena: Arena) -> None:
     arena.submit("red", seed=1)
     score_everything()
     elapsed = start_stopwatch()
@@ -167,7 +167,7 @@ def test_metrics_are_served_to_localhost_only(client: TestClient) -> None:
 
 
 @pytest.mark.parametrize("header", operators.PROXY_HEADERS)
-def test_a_proxied_request_is_not_local(client: TestClient, header: str) -> None:
+def test_proxied_request_is_not_local(client: TestClient, header: str) -> None:
     assert build_client_at(client).get("/metrics", headers={header: "127.0.0.1"}).status_code == 404
 
 
@@ -193,12 +193,12 @@ def test_metrics_are_served_to_holders_of_the_token(
 
 
 @pytest.mark.parametrize("weak_token", ["short", "with spaces in it and long", "\u00e9" * 20])
-def test_a_weak_metrics_token_is_refused_at_start(weak_token: str) -> None:
+def test_weak_metrics_token_is_refused_at_start(weak_token: str) -> None:
     with pytest.raises(ValidationError):
         Settings(metrics_token=weak_token)
 
 
-def test_the_last_run_of_each_periodic_task_is_reported(client: TestClient) -> None:
+def test_last_run_of_each_periodic_task_is_reported(client: TestClient) -> None:
     elapsed = start_stopwatch()
     run_clock()
     assert client.get("/readyz").json()["last_sweep_s"] is None
@@ -246,13 +246,13 @@ def test_it_is_not_ready_before_the_first_heartbeat_nor_after_a_stale_one(
     assert read_readiness() == (200, None)
 
 
-def test_an_empty_store_is_reported_and_accepts_nothing(
+def test_empty_store_is_reported_and_accepts_nothing(
     arena: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run_clock()
     quota_before = arena.submit("red").json()["quota_left"]
-    with monkeypatch.context() as elsewhere:
-        elsewhere.setenv("ANONCUP_STORE", str(tmp_path / "empty"))
+    with monkeypatch.context() as patch:
+        patch.setenv("ANONCUP_STORE", str(tmp_path / "empty"))
         get_settings.cache_clear()
         ready, refusal = arena.client.get("/readyz"), arena.submit("red", seed=2)
     get_settings.cache_clear()
@@ -267,7 +267,7 @@ def test_an_empty_store_is_reported_and_accepts_nothing(
     }
 
 
-def test_without_a_database_it_is_not_ready_but_serves_metrics(
+def test_service_without_database_is_not_ready_but_has_metrics(
     client: TestClient, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     unreachable = create_engine("postgresql+psycopg://anoncup@/anoncup?host=/nowhere")
@@ -284,28 +284,28 @@ def test_without_a_database_it_is_not_ready_but_serves_metrics(
     )
 
 
-@pytest.mark.parametrize("lost_after", [0, 1])
-def test_a_lost_database_is_one_error_in_the_log_of_a_task(
-    arena: Arena, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, lost_after: int
+@pytest.mark.parametrize("sessions_before_loss", [0, 1])
+def test_lost_database_is_logged_once_per_task(
+    arena: Arena, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, sessions_before_loss: int
 ) -> None:
     """The database is lost before the work is claimed, or during it."""
     arena.submit("red")
     caplog.set_level("INFO")
     unreachable = create_engine("postgresql+psycopg://anoncup@/anoncup?host=/nowhere")
-    sessions = [engine.get_session_factory()] * lost_after
+    sessions = [engine.get_session_factory()] * sessions_before_loss
     monkeypatch.setattr(
         engine, "get_session_factory", lambda: sessions.pop() if sessions else sessionmaker(unreachable)
     )
     monkeypatch.setattr(failures, "last_logged_at", {})
-    monkeypatch.setattr(SCORING_READINESS, "valid_until", float("inf"))
-    with capture_logs() as logged:
+    monkeypatch.setattr(SCORING_READINESS, "check_valid_until", float("inf"))
+    with capture_logs() as log_entries:
         score.score.apply()
-    assert [line["event"] for line in logged] == ["database_error"]
+    assert [line["event"] for line in log_entries] == ["database_error"]
     (ending,) = [record.getMessage() for record in caplog.records if record.name.startswith("celery")]
     assert ending.endswith("ignored")
 
 
-def test_a_read_only_database_is_not_ready_and_logged(
+def test_read_only_database_fails_readiness_and_is_logged(
     client: TestClient,
     settings: Settings,
     monkeypatch: pytest.MonkeyPatch,
@@ -314,18 +314,18 @@ def test_a_read_only_database_is_not_ready_and_logged(
     monkeypatch.setattr(failures, "last_logged_at", {})
     options = {"options": "-c default_transaction_read_only=on"}
     read_only = create_engine(settings.database_url, connect_args=options)
-    with monkeypatch.context() as elsewhere, capture_logs() as logged:
-        elsewhere.setattr(engine, "get_session_factory", lambda: sessionmaker(read_only))
+    with monkeypatch.context() as patch, capture_logs() as log_entries:
+        patch.setattr(engine, "get_session_factory", lambda: sessionmaker(read_only))
         response = client.get("/readyz")
     read_only.dispose()
     assert response.status_code == 503
     assert response.json()["code"] == "database_read_only"
-    errors = [(line["kind"], line["sqlstate"]) for line in logged if line["event"] == "database_error"]
+    errors = [(line["kind"], line["sqlstate"]) for line in log_entries if line["event"] == "database_error"]
     assert errors == [("ReadOnlySqlTransaction", "25006")]
     assert client.get("/readyz").status_code == 200
 
 
-def test_a_successful_write_test_is_remembered_for_a_while(client: TestClient) -> None:
+def test_successful_write_test_is_cached(client: TestClient) -> None:
     run_clock()
     assert client.get("/readyz").status_code == 200
     with transaction() as session:
@@ -335,7 +335,9 @@ def test_a_successful_write_test_is_remembered_for_a_while(client: TestClient) -
         assert set(session.scalars(text("SELECT task FROM heartbeats"))) == {"turn"}
 
 
-def test_without_a_queue_it_is_ready_and_says_so(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_service_without_queue_is_ready_and_reports_it(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
     run_clock()
     monkeypatch.setattr(queue, "count_messages", lambda: None)
     response = client.get("/readyz")
@@ -344,9 +346,7 @@ def test_without_a_queue_it_is_ready_and_says_so(client: TestClient, monkeypatch
     assert get_sample(scrape_metrics(client), "anoncup_queue_up") == 0
 
 
-def test_the_web_process_logs_a_line_of_json_per_request_and_no_query(
-    settings: Settings, tmp_path: Path
-) -> None:
+def test_each_request_is_logged_as_json_without_its_query(settings: Settings, tmp_path: Path) -> None:
     with run_web_server(tmp_path) as url:
         for path in ("/sign-in?code=canary-code", "/healthz?code=canary-code", "/no%0Asuch?code=canary-code"):
             httpx2.get(url + path, timeout=TIMEOUT_S)

@@ -62,9 +62,7 @@ def hasher(monkeypatch: pytest.MonkeyPatch) -> CountingHasher:
     return counting_hasher
 
 
-def test_a_sign_in_beside_forty_others_waits_and_is_not_refused(
-    client: TestClient, hasher: CountingHasher
-) -> None:
+def test_sign_in_waits_for_parallel_sign_ins(client: TestClient, hasher: CountingHasher) -> None:
     sign_in_new_person(client, "Rei")
     with ThreadPoolExecutor(SIGN_INS) as pool:
         responses = list(
@@ -74,7 +72,7 @@ def test_a_sign_in_beside_forty_others_waits_and_is_not_refused(
     assert hasher.peak <= passwords.MAX_CONCURRENT_HASHES
 
 
-def test_no_connection_is_held_while_a_password_is_hashed(arena: Arena, hasher: CountingHasher) -> None:
+def test_password_hashing_holds_no_database_connection(arena: Arena, hasher: CountingHasher) -> None:
     """Covers every request that hashes a password."""
     administrator = sign_in_new_person(arena.client, "Ada", Role.ADMINISTRATOR)
     hasher.connections.clear()
@@ -91,5 +89,5 @@ def test_no_connection_is_held_while_a_password_is_hashed(arena: Arena, hasher: 
     assert set(hasher.connections) == {0}
 
 
-def test_an_unknown_name_takes_as_much_work_as_a_known_one() -> None:
+def test_unknown_name_takes_as_long_as_a_known_one() -> None:
     assert not PasswordHasher().check_needs_rehash(accounts.DUMMY_HASH)

@@ -43,17 +43,17 @@ def test_links_use_the_configured_address(arena: Arena, public_url: None) -> Non
         assert "localhost" not in html
 
 
-def test_links_use_the_requested_address_without_configuration(arena: Arena) -> None:
+def test_links_use_the_request_address_without_configuration(arena: Arena) -> None:
     for html in create_links(arena):
         assert "http://localhost/sign-up?invite=" in html
 
 
-def test_the_openapi_document_names_the_configured_address(public_url: None) -> None:
+def test_openapi_document_has_the_configured_address(public_url: None) -> None:
     with TestClient(create_app(), base_url=PUBLIC_URL) as client:
         assert client.get(f"{API}/openapi.json").json()["servers"] == [{"url": PUBLIC_URL}]
 
 
-def test_the_documented_paths_lead_from_where_the_document_lies(client: TestClient) -> None:
+def test_openapi_paths_are_relative_to_the_document(client: TestClient) -> None:
     document_url = f"http://localhost{API}/openapi.json"
     document = client.get(document_url).json()
     (server,) = document["servers"]
@@ -68,7 +68,7 @@ def test_the_documented_paths_lead_from_where_the_document_lies(client: TestClie
 
 
 @pytest.mark.parametrize("url", ["cup.example.org", "ftp://cup.example.org", "https://", "https://a.org/?b"])
-def test_an_invalid_public_url_is_refused_at_startup(url: str) -> None:
+def test_invalid_public_url_is_refused_at_startup(url: str) -> None:
     with pytest.raises(ValidationError, match="an address such as"):
         Settings(public_url=url)
 
@@ -91,7 +91,9 @@ def test_an_invalid_public_url_is_refused_at_startup(url: str) -> None:
         ("", 421),
     ],
 )
-def test_only_the_configured_host_and_loopback_are_answered(public_url: None, host: str, status: int) -> None:
+def test_only_the_configured_and_loopback_hosts_are_accepted(
+    public_url: None, host: str, status: int
+) -> None:
     with TestClient(create_app(), base_url="http://localhost") as client:
         response = client.get("/sign-in", headers={"Host": host})
         assert response.status_code == status
@@ -123,7 +125,7 @@ def test_only_the_configured_host_and_loopback_are_answered(public_url: None, ho
         ("", 421),
     ],
 )
-def test_without_an_address_only_loopback_names_are_answered(
+def test_only_loopback_hosts_are_accepted_without_configuration(
     client: TestClient, host: str, status: int
 ) -> None:
     response = client.get("/sign-in", headers={"Host": host})
@@ -148,7 +150,7 @@ def test_hsts_is_not_sent_for_other_addresses(address: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("address", "host", "configured", "secure"),
+    ("address", "host", "is_configured", "is_secure"),
     [
         ("", "localhost", None, False),
         ("", "127.0.0.1", None, False),
@@ -164,31 +166,31 @@ def test_hsts_is_not_sent_for_other_addresses(address: str) -> None:
         ("http://localhost:8000", "10.0.0.7", None, False),
     ],
 )
-def test_sessions_are_https_only_unless_the_host_is_local_or_configured_otherwise(
-    address: str, host: str, configured: bool | None, secure: bool
+def test_sessions_require_https_except_on_local_hosts(
+    address: str, host: str, is_configured: bool | None, is_secure: bool
 ) -> None:
-    assert Settings(public_url=address, secure_cookies=configured).requires_https(host) is secure
+    assert Settings(public_url=address, secure_cookies=is_configured).requires_https(host) is is_secure
 
 
 def get_session_status(client: TestClient, arena: Arena, cookie: str) -> int:
-    headers = {"Cookie": f"{cookie}={arena.get_session(arena.organizer)}"}
+    headers = {"Cookie": f"{cookie}={arena.get_session(arena.organizer_token)}"}
     return client.get(f"{API}/me", headers=headers).status_code
 
 
-def test_a_plain_http_session_cookie_is_ignored_behind_https(arena: Arena, public_url: None) -> None:
+def test_plain_http_session_cookie_is_ignored_behind_https(arena: Arena, public_url: None) -> None:
     """A cookie set over HTTP or by another host of the domain could be an attacker's."""
     with TestClient(create_app(), base_url=PUBLIC_URL) as client:
         assert get_session_status(client, arena, COOKIE) == 401
         assert get_session_status(client, arena, SECURE_COOKIE) == 200
 
 
-def test_an_https_session_cookie_is_ignored_on_localhost(arena: Arena) -> None:
+def test_https_session_cookie_is_ignored_on_localhost(arena: Arena) -> None:
     assert get_session_status(arena.client, arena, COOKIE) == 200
     assert get_session_status(arena.client, arena, SECURE_COOKIE) == 401
 
 
 @pytest.mark.parametrize(
-    ("host", "url", "warns"),
+    ("host", "url", "is_warned"),
     [
         ("127.0.0.1", "http://127.0.0.1:8000", False),
         ("localhost", "http://localhost:8000", False),
@@ -198,14 +200,14 @@ def test_an_https_session_cookie_is_ignored_on_localhost(arena: Arena) -> None:
         ("192.0.2.7", "http://192.0.2.7:8000", True),
     ],
 )
-def test_a_server_without_a_public_url_warns_and_has_a_local_url(
-    host: str, url: str, warns: bool, settings: Settings, caplog: pytest.LogCaptureFixture
+def test_server_without_public_url_warns_and_has_a_local_url(
+    host: str, url: str, is_warned: bool, settings: Settings, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert local_service.build_local_url(host, 8000) == url
-    local_service.warn_if_unnamed(host)
-    assert ("ANONCUP_PUBLIC_URL" in caplog.text) is warns
+    local_service.warn_if_no_public_url(host)
+    assert ("ANONCUP_PUBLIC_URL" in caplog.text) is is_warned
 
 
-def test_a_server_with_a_public_url_does_not_warn(public_url: None, caplog: pytest.LogCaptureFixture) -> None:
-    local_service.warn_if_unnamed("0.0.0.0")
+def test_server_with_a_public_url_does_not_warn(public_url: None, caplog: pytest.LogCaptureFixture) -> None:
+    local_service.warn_if_no_public_url("0.0.0.0")
     assert caplog.text == ""

@@ -36,8 +36,8 @@ from tests.support.arena import API, PASSWORD, Arena
 from tests.support.queue import empty_queue
 from tests.support.wait import TIMEOUT_S, poll_until
 
-STRANGER = "203.0.113.7"
-HOME = "198.51.100.1"
+STRANGER_ADDRESS = "203.0.113.7"
+OWNER_ADDRESS = "198.51.100.1"
 
 
 def build_client(address: str | None) -> TestClient:
@@ -77,27 +77,30 @@ def rei(settings: Settings) -> None:
     create_person("Rei")
 
 
-def test_the_eleventh_wrong_password_of_an_account_is_throttled(rei: None) -> None:
+def test_eleventh_wrong_password_of_an_account_is_throttled(rei: None) -> None:
     """The limit holds for all addresses together."""
     responses = [try_password(build_client(f"203.0.113.{number}")) for number in range(10)]
     assert {response.status_code for response in responses} == {401}
-    response = try_password(build_client(STRANGER))
+    response = try_password(build_client(STRANGER_ADDRESS))
     assert read_refusal(response) == (429, "too_many_tries")
     assert response.headers["content-type"] == "application/problem+json"
     assert 14 * 60 < int(response.headers["retry-after"]) <= 15 * 60
-    assert read_refusal(try_password(build_client(STRANGER), password=PASSWORD)) == (429, "too_many_tries")
+    assert read_refusal(try_password(build_client(STRANGER_ADDRESS), password=PASSWORD)) == (
+        429,
+        "too_many_tries",
+    )
     assert count_rows(Token) == 0
 
 
 @pytest.mark.full
-def test_an_unknown_name_is_throttled_like_a_known_one(settings: Settings) -> None:
-    assert try_passwords(build_client(STRANGER), 11, "Nobody") == [401] * 10 + [429]
-    assert try_password(build_client(STRANGER), " ＮＯＢＯＤＹ").status_code == 429
-    assert try_password(build_client(STRANGER), "Somebody").status_code == 401
+def test_unknown_name_is_throttled_like_a_known_one(settings: Settings) -> None:
+    assert try_passwords(build_client(STRANGER_ADDRESS), 11, "Nobody") == [401] * 10 + [429]
+    assert try_password(build_client(STRANGER_ADDRESS), " ＮＯＢＯＤＹ").status_code == 429
+    assert try_password(build_client(STRANGER_ADDRESS), "Somebody").status_code == 401
 
 
-def test_right_passwords_are_not_counted(rei: None) -> None:
-    client = build_client(HOME)
+def test_correct_passwords_are_not_counted(rei: None) -> None:
+    client = build_client(OWNER_ADDRESS)
     assert {try_password(client, password=PASSWORD).status_code for _ in range(15)} == {201}
     assert try_passwords(client, 9) == [401] * 9
     assert {try_password(client, password=PASSWORD).status_code for _ in range(3)} == {201}
@@ -105,15 +108,15 @@ def test_right_passwords_are_not_counted(rei: None) -> None:
 
 
 @pytest.mark.full
-def test_ten_of_thirty_parallel_wrong_passwords_are_checked(rei: None) -> None:
-    client = build_client(STRANGER)
+def test_only_ten_of_thirty_parallel_wrong_passwords_are_checked(rei: None) -> None:
+    client = build_client(STRANGER_ADDRESS)
     with ThreadPoolExecutor(30) as pool:
         statuses = sorted(pool.map(lambda _: try_password(client).status_code, range(30)))
     assert statuses == [401] * 10 + [429] * 20
 
 
-def test_throttling_ends_after_its_window(rei: None) -> None:
-    client = build_client(STRANGER)
+def test_throttling_ends_after_the_window(rei: None) -> None:
+    client = build_client(STRANGER_ADDRESS)
     assert try_passwords(client, 11)[-1] == 429
     connection = throttle.get_storage().storage
     for key in connection.scan_iter("*throttle*"):
@@ -122,41 +125,41 @@ def test_throttling_ends_after_its_window(rei: None) -> None:
     assert poll_until(lambda: try_password(client, password=PASSWORD).status_code == 201)
 
 
-def test_a_stranger_does_not_lock_the_owner_out_at_home(rei: None) -> None:
-    assert try_password(build_client(HOME), password=PASSWORD).status_code == 201
-    token = try_password(build_client(HOME), password=PASSWORD).json()["token"]
-    assert try_passwords(build_client(STRANGER), 12)[-1] == 429
-    assert try_password(build_client(HOME), password=PASSWORD).status_code == 201
-    assert sign_in_on_page(build_client(HOME), PASSWORD).status_code == 303
-    assert get_me(build_client(STRANGER), token).status_code == 200
+def test_stranger_cannot_lock_out_the_owner_at_a_known_address(rei: None) -> None:
+    assert try_password(build_client(OWNER_ADDRESS), password=PASSWORD).status_code == 201
+    token = try_password(build_client(OWNER_ADDRESS), password=PASSWORD).json()["token"]
+    assert try_passwords(build_client(STRANGER_ADDRESS), 12)[-1] == 429
+    assert try_password(build_client(OWNER_ADDRESS), password=PASSWORD).status_code == 201
+    assert sign_in_on_page(build_client(OWNER_ADDRESS), PASSWORD).status_code == 303
+    assert get_me(build_client(STRANGER_ADDRESS), token).status_code == 200
     # A known address has a limit as well.
-    assert try_passwords(build_client(HOME), 11) == [401] * 10 + [429]
+    assert try_passwords(build_client(OWNER_ADDRESS), 11) == [401] * 10 + [429]
 
 
 @pytest.mark.full
-def test_signing_up_and_a_password_link_make_an_address_known(arena: Arena) -> None:
-    assert sign_up(build_client(HOME), create_invite(arena), name="Rei").status_code == 201
-    assert try_passwords(build_client(STRANGER), 11)[-1] == 429
-    assert try_password(build_client(HOME), password=PASSWORD).status_code == 201
-    elsewhere = build_client("198.51.100.99")
-    assert try_password(elsewhere, password=PASSWORD).status_code == 429
+def test_sign_up_and_password_link_make_an_address_known(arena: Arena) -> None:
+    assert sign_up(build_client(OWNER_ADDRESS), create_invite(arena), name="Rei").status_code == 201
+    assert try_passwords(build_client(STRANGER_ADDRESS), 11)[-1] == 429
+    assert try_password(build_client(OWNER_ADDRESS), password=PASSWORD).status_code == 201
+    other_client = build_client("198.51.100.99")
+    assert try_password(other_client, password=PASSWORD).status_code == 429
     code = arena.post("/users/password-links", json={"name": "Rei"}).json()["code"]
-    response = elsewhere.post(f"{API}/password", json={"code": code, "password": "battery staple"})
+    response = other_client.post(f"{API}/password", json={"code": code, "password": "battery staple"})
     assert response.status_code == 204
-    assert try_password(elsewhere, password="battery staple").status_code == 201
+    assert try_password(other_client, password="battery staple").status_code == 201
 
 
 @pytest.mark.full
-def test_an_address_has_a_hundred_wrong_tries_whatever_the_accounts(rei: None) -> None:
-    client = build_client(STRANGER)
+def test_address_has_100_wrong_tries_over_all_accounts(rei: None) -> None:
+    client = build_client(STRANGER_ADDRESS)
     assert {WRONG_CODES["/password"](client, "").status_code for _ in range(100)} == {422}
     assert try_password(client).status_code == 429
     assert try_password(client, password=PASSWORD).status_code == 429
-    assert try_password(build_client(HOME), password=PASSWORD).status_code == 201
+    assert try_password(build_client(OWNER_ADDRESS), password=PASSWORD).status_code == 201
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "same"),
+    ("first", "second", "is_same_network"),
     [
         ("203.0.113.1", "203.0.113.2", False),
         ("2001:db8:1:2::1", "2001:db8:1:2:ffff:ffff:ffff:ffff", True),
@@ -168,21 +171,21 @@ def test_an_address_has_a_hundred_wrong_tries_whatever_the_accounts(rei: None) -
         ("", "203.0.113.1", False),
     ],
 )
-def test_addresses_of_one_network_count_as_one(first: str, second: str, same: bool) -> None:
-    assert (throttle.normalize_address(first) == throttle.normalize_address(second)) is same
+def test_addresses_are_grouped_by_network(first: str, second: str, is_same_network: bool) -> None:
+    assert (throttle.normalize_address(first) == throttle.normalize_address(second)) is is_same_network
 
 
 @pytest.mark.full
-def test_the_addresses_of_one_network_share_their_tries(rei: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(throttle, "PER_ADDRESS", RateLimitItemPerMinute(3, 15, "throttle"))
+def test_addresses_of_a_network_share_their_limit(rei: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(throttle, "ADDRESS_LIMIT", RateLimitItemPerMinute(3, 15, "throttle"))
     responses = [try_password(build_client(f"2001:db8::{number}"), f"name {number}") for number in range(5)]
     assert [response.status_code for response in responses] == [401] * 3 + [429] * 2
     assert try_password(build_client("2001:db8:0:1::1")).status_code == 401
 
 
 @pytest.mark.full
-def test_without_an_address_the_account_alone_is_counted(rei: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(throttle, "PER_ADDRESS", RateLimitItemPerMinute(3, 15, "throttle"))
+def test_without_an_address_only_the_account_is_counted(rei: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(throttle, "ADDRESS_LIMIT", RateLimitItemPerMinute(3, 15, "throttle"))
     client = build_client(None)
     assert try_passwords(client, 11) == [401] * 10 + [429]
     assert try_password(client, "Nobody").status_code == 401
@@ -202,21 +205,19 @@ WRONG_CODES: dict[str, Callable[[TestClient, str], Response]] = {
 @pytest.mark.full
 @pytest.mark.parametrize("path", WRONG_CODES)
 def test_wrong_codes_count_for_the_address(arena: Arena, path: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(throttle, "PER_ADDRESS", RateLimitItemPerMinute(3, 15, "throttle"))
-    client, token = build_client(STRANGER), sign_in_new_person(arena.client, "Rei")
+    monkeypatch.setattr(throttle, "ADDRESS_LIMIT", RateLimitItemPerMinute(3, 15, "throttle"))
+    client, token = build_client(STRANGER_ADDRESS), sign_in_new_person(arena.client, "Rei")
     responses = [WRONG_CODES[path](client, token) for _ in range(4)]
     assert [response.status_code for response in responses] == [422] * 3 + [429]
-    assert WRONG_CODES[path](build_client(HOME), token).status_code == 422
+    assert WRONG_CODES[path](build_client(OWNER_ADDRESS), token).status_code == 422
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("path", WRONG_CODES)
-def test_wrong_tries_do_not_block_sign_ups_from_the_same_address(
-    arena: Arena, path: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(throttle, "PER_ADDRESS", RateLimitItemPerMinute(3, 15, "throttle"))
-    monkeypatch.setattr(throttle, "LOCAL_PER_ADDRESS", RateLimitItemPerMinute(3, 15, "alone"))
-    client, token = build_client(STRANGER), sign_in_new_person(arena.client, "Rei")
+def test_wrong_tries_do_not_block_sign_ups(arena: Arena, path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(throttle, "ADDRESS_LIMIT", RateLimitItemPerMinute(3, 15, "throttle"))
+    monkeypatch.setattr(throttle, "LOCAL_ADDRESS_LIMIT", RateLimitItemPerMinute(3, 15, "alone"))
+    client, token = build_client(STRANGER_ADDRESS), sign_in_new_person(arena.client, "Rei")
     for _ in range(4):
         answer = WRONG_CODES[path](client, token)
     assert read_refusal(answer) == (429, "too_many_tries")
@@ -238,10 +239,10 @@ def test_wrong_tries_do_not_block_sign_ups_from_the_same_address(
 
 
 @pytest.mark.full
-def test_a_wrong_invite_hashes_no_password(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_invite_hashes_no_password(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(accounts, "hash_password", None)
-    assert read_refusal(sign_up(build_client(STRANGER), "wrong")) == (422, "invalid_invite")
-    page = build_client(STRANGER).post(
+    assert read_refusal(sign_up(build_client(STRANGER_ADDRESS), "wrong")) == (422, "invalid_invite")
+    page = build_client(STRANGER_ADDRESS).post(
         "/sign-up",
         data={"invite": "wrong", "name": "Rei", "password": PASSWORD, "team": "red"},
         headers={"Sec-Fetch-Site": "same-origin"},
@@ -250,9 +251,9 @@ def test_a_wrong_invite_hashes_no_password(arena: Arena, monkeypatch: pytest.Mon
 
 
 @pytest.mark.full
-def test_other_refusals_do_not_count_as_wrong_tries(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(throttle, "PER_ADDRESS", RateLimitItemPerMinute(1, 15, "throttle"))
-    client, code = build_client(HOME), create_invite(arena)
+def test_other_refusals_are_not_counted(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(throttle, "ADDRESS_LIMIT", RateLimitItemPerMinute(1, 15, "throttle"))
+    client, code = build_client(OWNER_ADDRESS), create_invite(arena)
     arena.get_team_token("red")
     for fields in ({"team": "red"}, {"name": ""}, {"password": "short"}, {"team": None}):
         assert sign_up(client, code, **fields).status_code in {409, 422}
@@ -261,11 +262,11 @@ def test_other_refusals_do_not_count_as_wrong_tries(arena: Arena, monkeypatch: p
 
 
 @pytest.mark.full
-def test_the_old_password_cannot_be_guessed_with_a_stolen_session(arena: Arena) -> None:
+def test_old_password_cannot_be_guessed_with_a_stolen_session(arena: Arena) -> None:
     token = sign_in_new_person(arena.client, "Rei")
     headers = {"Authorization": f"Bearer {token}"}
     body = {"old": "wrong password", "new": "battery staple"}
-    client = build_client(STRANGER)
+    client = build_client(STRANGER_ADDRESS)
     responses = [client.put(f"{API}/me/password", json=body, headers=headers) for _ in range(11)]
     assert [response.status_code for response in responses] == [422] * 10 + [429]
 
@@ -275,8 +276,8 @@ def test_the_old_password_cannot_be_guessed_with_a_stolen_session(arena: Arena) 
     ("language", "sentence"),
     [("en", "Too many wrong tries: try again in 15 min."), ("ja", "失敗が多すぎます。")],
 )
-def test_the_page_says_how_long_to_wait(rei: None, language: str, sentence: str) -> None:
-    client = build_client(STRANGER)
+def test_page_shows_how_long_to_wait(rei: None, language: str, sentence: str) -> None:
+    client = build_client(STRANGER_ADDRESS)
     assert {sign_in_on_page(client, "wrong").status_code for _ in range(10)} == {401}
     response = sign_in_on_page(client, PASSWORD, language)
     assert response.status_code == 429
@@ -287,13 +288,13 @@ def test_the_page_says_how_long_to_wait(rei: None, language: str, sentence: str)
     assert try_password(client, password=PASSWORD).status_code == 429
 
 
-def test_neither_names_nor_addresses_are_stored_in_redis(rei: None) -> None:
-    try_password(build_client(HOME), password=PASSWORD)
-    try_password(build_client(HOME))
+def test_redis_contains_no_names_or_addresses(rei: None) -> None:
+    try_password(build_client(OWNER_ADDRESS), password=PASSWORD)
+    try_password(build_client(OWNER_ADDRESS))
     connection = throttle.get_storage().storage
     keys = [key.decode() for key in connection.scan_iter("*throttle*")]
     assert keys
-    assert not [key for key in keys if "rei" in key.lower() or HOME in key]
+    assert not [key for key in keys if "rei" in key.lower() or OWNER_ADDRESS in key]
     assert all(connection.ttl(key) > 0 for key in keys)
 
 
@@ -311,13 +312,13 @@ def redis_at(url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     "url",
     ["redis://127.0.0.1:1/0", "redis+socket:///nowhere/valkey.sock", "rediss://127.0.0.1:1", "nonsense"],
 )
-def test_without_redis_people_still_sign_in(rei: None, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    with redis_at(url, monkeypatch), capture_logs() as logged:
-        client = build_client(HOME)
+def test_users_can_sign_in_without_redis(rei: None, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with redis_at(url, monkeypatch), capture_logs() as log_entries:
+        client = build_client(OWNER_ADDRESS)
         assert try_password(client).status_code == 401
         assert try_password(client, password=PASSWORD).status_code == 201
         assert sign_in_on_page(client, PASSWORD).status_code == 303
-    assert "throttle_unreachable" in {entry["event"] for entry in logged}
+    assert "throttle_unreachable" in {entry["event"] for entry in log_entries}
 
 
 @pytest.fixture
@@ -325,7 +326,7 @@ def valkey(tmp_path: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     """URL and process of a separate server."""
     address = tmp_path / "valkey.sock"
     command = [
-        str(embedded_servers._valkey_binary()),
+        str(embedded_servers._find_valkey_binary()),
         "--port",
         "0",
         "--unixsocket",
@@ -340,13 +341,13 @@ def valkey(tmp_path: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
 
 
 @pytest.mark.full
-def test_without_redis_each_process_counts_by_itself_with_a_lower_limit(
+def test_without_redis_each_process_has_a_lower_limit(
     rei: None, valkey: tuple[str, subprocess.Popen[bytes]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url, process = valkey
     create_person("Ren")
     with redis_at(url, monkeypatch):
-        client = build_client(STRANGER)
+        client = build_client(STRANGER_ADDRESS)
         assert try_passwords(client, 8) == [401] * 8
         process.kill()
         process.wait()
@@ -354,38 +355,38 @@ def test_without_redis_each_process_counts_by_itself_with_a_lower_limit(
         refusal = try_password(client, password=PASSWORD)
         assert (refusal.status_code, refusal.json()["code"]) == (429, "too_many_tries")
         assert 0 < int(refusal.headers["retry-after"]) <= 15 * 60
-        assert try_password(build_client(HOME), password=PASSWORD).status_code == 429
+        assert try_password(build_client(OWNER_ADDRESS), password=PASSWORD).status_code == 429
         assert try_password(client, "Ren", PASSWORD).status_code == 201
         unknown_statuses = [try_password(client, f"nobody {number}").status_code for number in range(20)]
         assert unknown_statuses == [401] * 15 + [429] * 5
-    assert try_password(build_client(STRANGER), password=PASSWORD).status_code == 201
+    assert try_password(build_client(STRANGER_ADDRESS), password=PASSWORD).status_code == 201
 
 
 @pytest.mark.full
-def test_without_redis_right_passwords_are_not_counted(rei: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_redis_correct_passwords_are_not_counted(rei: None, monkeypatch: pytest.MonkeyPatch) -> None:
     with redis_at("redis://127.0.0.1:1/0", monkeypatch):
-        client = build_client(HOME)
+        client = build_client(OWNER_ADDRESS)
         assert [try_password(client, password=PASSWORD).status_code for _ in range(8)] == [201] * 8
 
 
 @pytest.mark.full
-def test_an_unresponsive_redis_delays_nobody(rei: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unresponsive_redis_delays_only_one_request(rei: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """The server accepts the connection and never answers; a request waits for it only once and briefly."""
     assert redis_client.TIMEOUT_S <= 0.5
-    with ThreadPoolExecutor(1) as pool, socket.create_server(("127.0.0.1", 0)) as silent:
-        silent.setblocking(False)
-        with redis_at(f"redis://127.0.0.1:{silent.getsockname()[1]}/0", monkeypatch):
-            future = pool.submit(try_password, build_client(HOME), password=PASSWORD)
+    with ThreadPoolExecutor(1) as pool, socket.create_server(("127.0.0.1", 0)) as silent_server:
+        silent_server.setblocking(False)
+        with redis_at(f"redis://127.0.0.1:{silent_server.getsockname()[1]}/0", monkeypatch):
+            future = pool.submit(try_password, build_client(OWNER_ADDRESS), password=PASSWORD)
             assert future.result(TIMEOUT_S).status_code == 201
             throttle.get_storage().storage.connection_pool.disconnect()
-        silent.accept()[0].close()
+        silent_server.accept()[0].close()
         with pytest.raises(BlockingIOError):
-            silent.accept()
+            silent_server.accept()
 
 
 @pytest.mark.full
 def test_closed_connections_are_reopened(rei: None) -> None:
-    client = build_client(STRANGER)
+    client = build_client(STRANGER_ADDRESS)
     assert try_passwords(client, 5) == [401] * 5
     throttle.get_storage().storage.client_kill_filter(skipme=False, _type="normal")
     assert try_passwords(client, 6) == [401] * 5 + [429]
@@ -401,14 +402,12 @@ def test_closed_connections_are_reopened(rei: None) -> None:
         ("redis://:pass@redis:6379/0", "redis://:pass@redis:6379/0"),
     ],
 )
-def test_the_queue_and_the_throttle_share_one_url(url: str, expected: str) -> None:
+def test_queue_and_throttle_share_one_url(url: str, expected: str) -> None:
     assert redis_client.convert_celery_url(url) == expected
 
 
 @pytest.mark.full
-def test_a_huge_name_is_refused_before_it_costs_anything(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_huge_name_is_refused_early(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each of its characters expands to 18 by normalization."""
     normalize, lengths = unicodedata.normalize, list[int]()
 
@@ -417,7 +416,7 @@ def test_a_huge_name_is_refused_before_it_costs_anything(
         return normalize(form, text)
 
     monkeypatch.setattr(unicodedata, "normalize", record_and_normalize)
-    client = build_client(STRANGER)
+    client = build_client(STRANGER_ADDRESS)
     assert try_password(client, "x" * 1000).status_code == 401
     assert max(lengths) == 1000
     body = json.dumps({"name": "\ufdfa" * 300_000, "password": PASSWORD})

@@ -9,7 +9,7 @@ from babel.messages.catalog import Catalog
 
 from app.locale.language import LANGUAGES
 from app.web.site.labels import LABELS
-from app.web.site.language import words_in
+from app.web.site.language import load_translator
 from tests.support.catalogues import (
     extract_template,
     list_catalogues,
@@ -18,7 +18,7 @@ from tests.support.catalogues import (
     read_catalogue,
 )
 
-FORBIDDEN = {
+FORBIDDEN_TERMS = {
     "ja": {
         "公開データ": "匿名加工データ",
         "匿名加工表": "匿名加工データ",
@@ -92,20 +92,20 @@ FORBIDDEN = {
 }
 """Terms that must not be used, with their replacements."""
 
-DEFINITIONS = {"The secret", "## The secret"}
+DEFINING_TEXTS = {"The secret", "## The secret"}
 """Texts that define a term and may use its other name."""
 
-JAPANESE = "[\u3041-\u3096\u30a1-\u30fa\u30fc\u4e00-\u9fff々]"
+JAPANESE_CHARACTER = "[\u3041-\u3096\u30a1-\u30fa\u30fc\u4e00-\u9fff々]"
 JAPANESE_VALUES = r"\{(?:which|by|what|individual|phase|state|names)\}"
 """Placeholders whose values are Japanese words."""
 NUMBER_FORMAT = r":[.,0-9a-z]+\}"
 """The format of a number at the end of its placeholder."""
-SPACELESS = re.compile(rf"{JAPANESE}[A-Za-z0-9{{]|[A-Za-z0-9%}}]{JAPANESE}")
-ASCII_MARKS = re.compile(r"(?<![A-Z])\(|(?<!\d)[:](?!\d)|[?!～％]|[Ａ-Ｚａ-ｚ０-９]")
+MISSING_SPACE = re.compile(rf"{JAPANESE_CHARACTER}[A-Za-z0-9{{]|[A-Za-z0-9%}}]{JAPANESE_CHARACTER}")
+MISUSED_PUNCTUATION = re.compile(r"(?<![A-Z])\(|(?<!\d)[:](?!\d)|[?!～％]|[Ａ-Ｚａ-ｚ０-９]")
 SENTENCE_PREFIXES = ("done_", "http_", "invalid_", "problem_", "said_", "wrong_")
 
 
-JAPANESE_OF = {
+JAPANESE_BY_ENGLISH = {
     english: japanese
     for message in read_catalogue(next(path for path in list_catalogues() if path.parts[-3] == "ja"))
     if message.id
@@ -117,61 +117,65 @@ JAPANESE_OF = {
 
 def translate_all(language: str) -> dict[str, str]:
     """Return the translation of every English text."""
-    t = words_in(language)
-    return {text: t(text) for text in JAPANESE_OF}
+    t = load_translator(language)
+    return {text: t(text) for text in JAPANESE_BY_ENGLISH}
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_thing_has_one_name(language: str) -> None:
+def test_each_thing_has_one_term(language: str) -> None:
     violations = {
-        (english, forbidden, wanted)
+        (english, forbidden, preferred)
         for english, text in translate_all(language).items()
-        for forbidden, wanted in FORBIDDEN.get(language, {}).items()
-        if english not in DEFINITIONS
+        for forbidden, preferred in FORBIDDEN_TERMS.get(language, {}).items()
+        if english not in DEFINING_TEXTS
         and re.search(build_pattern(forbidden), re.sub(r"\{\w+\}", "", text).casefold())
     }
     assert violations == set()
 
 
-def build_pattern(bad: str) -> str:
+def build_pattern(term: str) -> str:
     """Return a pattern that matches Latin terms as whole words and Japanese terms anywhere."""
-    return rf"\b{re.escape(bad)}\b" if bad.isascii() else re.escape(bad.casefold())
+    return rf"\b{re.escape(term)}\b" if term.isascii() else re.escape(term.casefold())
 
 
-def test_japanese_is_written_in_one_way() -> None:
+def test_japanese_spacing_and_punctuation_are_consistent() -> None:
     normalized = [
-        re.sub(JAPANESE_VALUES, "", re.sub(NUMBER_FORMAT, "}", text)) for text in JAPANESE_OF.values()
+        re.sub(JAPANESE_VALUES, "", re.sub(NUMBER_FORMAT, "}", text)) for text in JAPANESE_BY_ENGLISH.values()
     ]
-    assert [text for text in normalized if SPACELESS.search(text)] == []
-    assert [text for text in normalized if re.search(JAPANESE, text) and ASCII_MARKS.search(text)] == []
+    assert [text for text in normalized if MISSING_SPACE.search(text)] == []
+    assert [
+        text
+        for text in normalized
+        if re.search(JAPANESE_CHARACTER, text) and MISUSED_PUNCTUATION.search(text)
+    ] == []
 
 
-def test_a_refusal_is_a_sentence_in_both_languages() -> None:
+def test_refusals_are_sentences_in_both_languages() -> None:
     for name in LABELS:
         if name.startswith(SENTENCE_PREFIXES):
-            english, japanese = (words_in(language).label(name) for language in ("en", "ja"))
+            english, japanese = (load_translator(language).label(name) for language in ("en", "ja"))
             assert english[0].isupper() or english.startswith("{"), name
             assert english.rstrip(")")[-1] in ".…?", name
             assert japanese[-1] in "。…", name
 
 
-def test_a_percentage_is_written_without_a_space() -> None:
-    assert [text for pair in JAPANESE_OF.items() for text in pair if " %" in text] == []
+def test_percentages_are_written_without_a_space() -> None:
+    assert [text for pair in JAPANESE_BY_ENGLISH.items() for text in pair if " %" in text] == []
 
 
-def test_the_glossary_has_every_name_that_is_wanted() -> None:
+def test_glossary_contains_all_preferred_terms() -> None:
     glossary = (Path(__file__).parents[2] / "docs" / "words.md").read_text()
-    wanted = {name for name in FORBIDDEN["ja"].values() if "（" not in name}
-    assert {name for name in wanted if name not in glossary} == set()
+    preferred = {name for name in FORBIDDEN_TERMS["ja"].values() if "（" not in name}
+    assert {name for name in preferred if name not in glossary} == set()
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("path", list_catalogues(), ids=lambda path: path.parts[-3])
-def test_every_catalogue_is_complete(path: Path) -> None:
+def test_catalogues_are_complete(path: Path) -> None:
     assert list_faults(extract_template(), read_catalogue(path)) == []
 
 
-def test_faults_of_a_catalogue_are_reported() -> None:
+def test_catalogue_faults_are_reported() -> None:
     template, catalogue = Catalog(), Catalog(locale="ja")
     for text in ("Same", "New", "{n} rows", "Empty", "Guessed"):
         template.add(text)
@@ -187,13 +191,13 @@ def test_faults_of_a_catalogue_are_reported() -> None:
     ]
 
 
-def test_a_text_takes_its_values_and_its_plural() -> None:
-    t = words_in("ja")
+def test_texts_are_formatted_with_values_and_plurals() -> None:
+    t = load_translator("ja")
     assert "12,345" in t("Waiting for: {n}.", n=12345)
     assert t.plural_forms(
         "{rows} line below the header line", "{rows} lines below the header line"
     ).keys() == {"other"}
-    english = words_in("en").plural_forms("{rows} line", "{rows} lines")
+    english = load_translator("en").plural_forms("{rows} line", "{rows} lines")
     assert english == {"one": "{rows} line", "other": "{rows} lines"}
     with pytest.raises(KeyError):
         t.label("no such name")

@@ -74,7 +74,7 @@ def is_running(pid: int) -> bool:
         return False
 
 
-def test_a_new_folder_gets_a_durable_utf8_database_and_a_durable_queue(tmp_path: Path) -> None:
+def test_new_folder_gets_durable_utf8_database_and_queue(tmp_path: Path) -> None:
     with run_embedded_services(tmp_path / "new" / "data") as services, connect_valkey(services) as client:
         assert execute_sql(services, "SHOW fsync") == ["on"]
         assert execute_sql(services, "SHOW server_encoding") == ["UTF8"]
@@ -90,7 +90,7 @@ def test_a_new_folder_gets_a_durable_utf8_database_and_a_durable_queue(tmp_path:
             assert client.config_get(name) == {name: value}
 
 
-def test_nothing_listens_on_the_network_and_only_this_user_enters_the_sockets(used_data_folder: Path) -> None:
+def test_sockets_are_private_and_no_port_is_open(used_data_folder: Path) -> None:
     with run_embedded_services(used_data_folder) as services, connect_valkey(services) as client:
         assert execute_sql(services, "SHOW listen_addresses") == [""]
         assert client.config_get("port") == {"port": "0"}
@@ -109,7 +109,7 @@ def list_listening_ports(pid: int) -> set[str]:
     return {fields[1] for fields in lines if f"socket:[{fields[9]}]" in sockets}
 
 
-def test_rows_and_jobs_are_there_after_a_restart(data: Path) -> None:
+def test_rows_and_jobs_survive_a_restart(data: Path) -> None:
     with run_embedded_services(data) as services, connect_valkey(services) as client:
         execute_sql(services, "CREATE TABLE kept AS SELECT 7 AS value")
         client.rpush("jobs", "score")
@@ -119,7 +119,7 @@ def test_rows_and_jobs_are_there_after_a_restart(data: Path) -> None:
 
 
 @pytest.mark.full
-def test_a_folder_of_an_older_version_is_taken_over_without_an_error_in_the_log(data: Path) -> None:
+def test_folder_of_an_older_version_is_migrated_without_errors(data: Path) -> None:
     configuration, log = data / "postgres" / "postgresql.conf", data / "logs" / "postgres.log"
     # The settings of initdb, and a folder from a version without passwords.
     configuration.write_text("shared_buffers = 128MB\nmax_connections = 200\nwork_mem = 5MB\n")
@@ -134,7 +134,7 @@ def test_a_folder_of_an_older_version_is_taken_over_without_an_error_in_the_log(
 
 
 @pytest.mark.full
-def test_kill_9_of_the_owner_ends_both_servers_and_loses_nothing(data: Path) -> None:
+def test_killed_owner_ends_both_servers_without_loss(data: Path) -> None:
     with start_owner(data) as (process, pids):
         services = find_running_services(data)
         assert services
@@ -151,9 +151,7 @@ def test_kill_9_of_the_owner_ends_both_servers_and_loses_nothing(data: Path) -> 
 
 
 @pytest.mark.full
-def test_servers_that_hang_after_a_kill_9_of_the_owner_keep_no_later_start_out(
-    data: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_hanging_servers_of_a_killed_owner_are_replaced(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(data_folder, "ORPHAN_TIMEOUT_S", 0.5)
     with start_owner(data) as (process, pids):
         services = find_running_services(data)
@@ -169,7 +167,7 @@ def test_servers_that_hang_after_a_kill_9_of_the_owner_keep_no_later_start_out(
 
 
 @pytest.mark.full
-def test_kill_9_of_everything_is_recovered_even_if_the_process_number_went_to_another(data: Path) -> None:
+def test_recovery_works_if_the_process_number_was_reused(data: Path) -> None:
     with start_owner(data) as (process, pids):
         services = find_running_services(data)
         assert services
@@ -186,7 +184,7 @@ def test_kill_9_of_everything_is_recovered_even_if_the_process_number_went_to_an
 
 
 @pytest.mark.full
-def test_a_folder_in_use_is_refused_by_name_and_process(used_data_folder: Path) -> None:
+def test_folder_in_use_is_refused_by_name_and_process(used_data_folder: Path) -> None:
     with start_owner(used_data_folder) as (process, pids):
         refusal = pytest.raises(
             Unavailable, match=rf"{used_data_folder} is in use by process {process.pid}.*--data"
@@ -197,12 +195,12 @@ def test_a_folder_in_use_is_refused_by_name_and_process(used_data_folder: Path) 
 
 
 @pytest.mark.full
-def test_a_postgres_that_someone_started_by_hand_on_the_folder_is_left_alone(data: Path) -> None:
-    sockets, binary = data / "run", embedded_servers._postgres_binary("postgres")
+def test_manually_started_postgres_is_left_alone(data: Path) -> None:
+    sockets, binary = data / "run", embedded_servers._find_postgres_binary("postgres")
     process = child_process.start(
         [str(binary), "-D", str(data / "postgres"), "-k", str(sockets), "-c", "listen_addresses="],
         log=data / "logs" / "by_hand.log",
-        end_with=signal.SIGINT,
+        parent_death_signal=signal.SIGINT,
         hide_root=os.geteuid() == 0,
     )
     try:
@@ -219,7 +217,7 @@ def test_a_postgres_that_someone_started_by_hand_on_the_folder_is_left_alone(dat
 
 
 @pytest.mark.full
-def test_a_start_that_was_killed_while_it_made_the_database_is_made_good(tmp_path: Path) -> None:
+def test_interrupted_initialization_is_repeated(tmp_path: Path) -> None:
     data = tmp_path / "data"
     command = [sys.executable, "-c", OWNER_PROGRAM, str(data), str(5 * TIMEOUT_S)]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
@@ -232,7 +230,7 @@ def test_a_start_that_was_killed_while_it_made_the_database_is_made_good(tmp_pat
 
 
 @pytest.mark.full
-def test_another_version_s_data_is_refused_and_left_alone(data: Path) -> None:
+def test_data_of_another_version_is_refused(data: Path) -> None:
     (data / "postgres" / "PG_VERSION").write_text("15\n")
     with pytest.raises(Unavailable, match="made by Postgres 15; this one is 18"), run_embedded_services(data):
         pass
@@ -240,7 +238,7 @@ def test_another_version_s_data_is_refused_and_left_alone(data: Path) -> None:
 
 
 @pytest.mark.full
-def test_a_folder_of_something_else_is_refused_and_left_alone(tmp_path: Path) -> None:
+def test_foreign_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "postgres").mkdir()
     (tmp_path / "postgres" / "thesis.txt").write_text("years of work")
     with pytest.raises(Unavailable, match="no Postgres data folder"), run_embedded_services(tmp_path):
@@ -249,7 +247,7 @@ def test_a_folder_of_something_else_is_refused_and_left_alone(tmp_path: Path) ->
 
 
 @pytest.mark.full
-def test_a_postgres_that_cannot_start_says_why(data: Path) -> None:
+def test_postgres_startup_error_is_reported(data: Path) -> None:
     with (data / "postgres" / "postgresql.conf").open("a") as settings:
         settings.write("nonsense = on\n")
     with (
@@ -260,14 +258,14 @@ def test_a_postgres_that_cannot_start_says_why(data: Path) -> None:
 
 
 @pytest.mark.full
-def test_a_valkey_that_cannot_start_says_why(data: Path) -> None:
+def test_valkey_startup_error_is_reported(data: Path) -> None:
     (data / "valkey" / "appendonlydir" / "appendonly.aof.manifest").write_text("nonsense\n")
     with pytest.raises(Unavailable, match=r"(?s)Valkey ended.*manifest"), run_embedded_services(data):
         pass
 
 
 @pytest.mark.full
-def test_the_first_folder_can_be_used_again_after_a_failed_start(data: Path) -> None:
+def test_folder_can_be_used_after_a_failed_start(data: Path) -> None:
     settings = data / "postgres" / "postgresql.conf"
     good = settings.read_text()
     settings.write_text(good + "nonsense = on\n")
@@ -280,9 +278,7 @@ def test_the_first_folder_can_be_used_again_after_a_failed_start(data: Path) -> 
 
 @pytest.mark.full
 @pytest.mark.parametrize("name", ["long" * 30, "with space, 日本 & 100%"])
-def test_a_path_that_sockets_or_urls_cannot_have_still_works(
-    used_data_folder: Path, tmp_path: Path, name: str
-) -> None:
+def test_long_or_special_paths_work(used_data_folder: Path, tmp_path: Path, name: str) -> None:
     data = shutil.copytree(used_data_folder, tmp_path / name)
     with run_embedded_services(data) as services, connect_valkey(services) as client:
         assert execute_sql(services, "SELECT 1") == ["1"]
@@ -293,7 +289,7 @@ def test_a_path_that_sockets_or_urls_cannot_have_still_works(
 
 
 @pytest.mark.full
-def test_a_killed_server_is_started_again_on_its_data_and_clients_go_on(
+def test_killed_server_is_restarted_and_clients_continue(
     data: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with run_embedded_services(data) as services, connect_valkey(services) as client:
@@ -304,7 +300,7 @@ def test_a_killed_server_is_started_again_on_its_data_and_clients_go_on(
             old_process = server.process
             old_process.kill()
             old_process.wait()
-            services.check()
+            services.restart_ended_servers()
             assert server.process.pid != old_process.pid
         assert execute_sql(services, "SELECT number FROM kept") == ["7"]
         assert client.get("kept") == "7"
@@ -315,14 +311,14 @@ def test_a_killed_server_is_started_again_on_its_data_and_clients_go_on(
 
 
 @pytest.mark.full
-def test_a_server_killed_with_busy_sessions_comes_back(data: Path) -> None:
+def test_server_killed_with_busy_sessions_is_restarted(data: Path) -> None:
     with run_embedded_services(data) as services:
         db_engine = create_engine(services.database_url)
         busy_connection = db_engine.connect()
         busy_connection.exec_driver_sql("CREATE TABLE lost (id int)")
         services.servers[1].process.kill()
         services.servers[1].process.wait()
-        services.check()
+        services.restart_ended_servers()
         assert execute_sql(services, "SELECT count(*) FROM pg_tables WHERE tablename = 'lost'") == ["0"]
         busy_connection.invalidate()
         busy_connection.close()
@@ -330,30 +326,30 @@ def test_a_server_killed_with_busy_sessions_comes_back(data: Path) -> None:
 
 
 @pytest.mark.full
-def test_a_server_that_keeps_ending_ends_it_all(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_repeated_exits_of_a_server_end_the_service(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server_process, "MAX_RESTARTS", 1)
     with run_embedded_services(data) as services:
         for may_restart in (True, False):
             services.servers[0].process.kill()
             services.servers[0].process.wait()
             if may_restart:
-                services.check()
+                services.restart_ended_servers()
         with pytest.raises(Unavailable, match="Valkey ended"):
-            services.check()
+            services.restart_ended_servers()
 
 
 @pytest.mark.full
-def test_a_server_that_cannot_be_started_again_says_why(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_restart_is_reported(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server_process, "MAX_START_ATTEMPTS", 2)
     with run_embedded_services(data) as services:
         (data / "postgres" / "postgresql.conf").write_text("nonsense")
         services.servers[1].process.kill()
         services.servers[1].process.wait()
         with pytest.raises(Unavailable, match=r"(?s)Postgres ended.*contains errors"):
-            services.check()
+            services.restart_ended_servers()
 
 
-def test_a_second_command_finds_the_servers_only_while_they_run(used_data_folder: Path) -> None:
+def test_second_command_finds_only_running_servers(used_data_folder: Path) -> None:
     assert find_running_services(used_data_folder) is None
     with run_embedded_services(used_data_folder) as services:
         running = find_running_services(used_data_folder)
@@ -363,7 +359,7 @@ def test_a_second_command_finds_the_servers_only_while_they_run(used_data_folder
 
 
 @pytest.mark.full
-def test_postgres_settings_in_the_environment_change_nothing(
+def test_postgres_environment_variables_are_ignored(
     used_data_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PGPORT", "6543")
@@ -387,7 +383,7 @@ def run_in_namespace(
 
 @pytest.mark.full
 @pytest.mark.skipif(os.geteuid() != 0, reason="then every test here is this one")
-def test_it_runs_as_an_ordinary_user(used_data_folder: Path) -> None:
+def test_owner_can_be_an_ordinary_user(used_data_folder: Path) -> None:
     completed = run_in_namespace("--map-user=1000", data=used_data_folder)
     assert completed.returncode == 0, completed.stderr
     assert len(completed.stdout.split()) == 2
@@ -395,7 +391,7 @@ def test_it_runs_as_an_ordinary_user(used_data_folder: Path) -> None:
 
 @pytest.mark.full
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root needs a namespace")
-def test_root_without_user_namespaces_is_told_what_to_do(used_data_folder: Path) -> None:
+def test_root_without_user_namespaces_gets_instructions(used_data_folder: Path) -> None:
     # Each namespace has its own limit for nested namespaces.
     completed = run_in_namespace(
         "--map-root-user", data=used_data_folder, setup_command="echo 0 > /proc/sys/user/max_user_namespaces"
@@ -406,7 +402,7 @@ def test_root_without_user_namespaces_is_told_what_to_do(used_data_folder: Path)
 
 
 @pytest.mark.full
-def test_the_launcher_starts_nothing_for_a_parent_that_is_gone(tmp_path: Path) -> None:
+def test_launcher_starts_nothing_if_its_parent_is_gone(tmp_path: Path) -> None:
     missing_pid = 2**22 + 1  # above every process number
     marker = tmp_path / "mark"
     command = [
@@ -423,7 +419,7 @@ def test_the_launcher_starts_nothing_for_a_parent_that_is_gone(tmp_path: Path) -
 
 
 @pytest.mark.full
-def test_a_log_that_grew_large_is_set_aside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_log_is_rotated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(child_process, "MAX_LOG_BYTES", 3)
     log = tmp_path / "logs" / "web.log"
     for line in (b"first", b"second"):

@@ -29,10 +29,10 @@ print((resident() - before) >> 20)
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
-@pytest.mark.parametrize("gives_back", [True, False])
-def test_large_pieces_go_back_to_the_system_though_small_ones_lie_between(gives_back: bool) -> None:
+@pytest.mark.parametrize("returns_memory", [True, False])
+def test_large_blocks_are_returned_between_small_ones(returns_memory: bool) -> None:
     completed = subprocess.run(
-        [sys.executable, "-c", PROGRAM, str(gives_back)], capture_output=True, text=True, check=True
+        [sys.executable, "-c", PROGRAM, str(returns_memory)], capture_output=True, text=True, check=True
     )
     kept_mb = int(completed.stdout)
-    assert (kept_mb < 8) if gives_back else (kept_mb > 32)
+    assert (kept_mb < 8) if returns_memory else (kept_mb > 32)

@@ -1,4 +1,4 @@
-"""Calls in a parser process have the same results and refusals as direct calls and leave nothing behind."""
+"""Calls in a parser process have the same results and errors as direct calls, and leave nothing behind."""
 
 import os
 import signal
@@ -18,7 +18,7 @@ from anoncup.errors import Conflict, FileProblem, InvalidUpload
 from anoncup.messages import Message, PluralMessage
 from anoncup.plugins import TRACKS
 from anoncup.tables.csv_text import write_csv
-from anoncup.tracks.linkage.permutation import parse_secret, secret_csv
+from anoncup.tracks.linkage.permutation import parse_secret, write_secret
 from app.config import Settings
 from app.processes import parser_process
 from app.processes.parser_process import ORIGINALS, UPLOADS, ParserProcess, call
@@ -50,42 +50,42 @@ def get_parser_pid() -> int:
 
 
 def catch_refusal(kind: str) -> tuple[type[Exception], str, dict[str, object]]:
-    with pytest.raises((InvalidUpload, Conflict)) as raised:
+    with pytest.raises((InvalidUpload, Conflict)) as excinfo:
         call(UPLOADS, hostile_parser.refuse, kind)
-    return type(raised.value), str(raised.value), vars(raised.value)
+    return type(excinfo.value), str(excinfo.value), vars(excinfo.value)
 
 
 @pytest.mark.parametrize("kind", ["malformed", "conflict"])
-def test_a_refusal_is_the_same_in_a_parser_and_in_place(kind: str, request: pytest.FixtureRequest) -> None:
-    in_place = catch_refusal(kind)
+def test_refusal_is_the_same_in_a_parser_process(kind: str, request: pytest.FixtureRequest) -> None:
+    direct_result = catch_refusal(kind)
     request.getfixturevalue("parser_enabled")
-    assert catch_refusal(kind) == in_place
+    assert catch_refusal(kind) == direct_result
 
 
-def test_results_are_the_same_in_a_parser_and_in_place(request: pytest.FixtureRequest) -> None:
-    in_place = call(UPLOADS, hostile_parser.make_results)
+def test_results_are_the_same_in_a_parser_process(request: pytest.FixtureRequest) -> None:
+    direct_result = call(UPLOADS, hostile_parser.make_results)
     request.getfixturevalue("parser_enabled")
     received = call(UPLOADS, hostile_parser.make_results)
-    numbers = in_place.numbers.pop("nan"), received.numbers.pop("nan")
+    numbers = direct_result.numbers.pop("nan"), received.numbers.pop("nan")
     assert all(map(isnan, numbers))
-    assert received == in_place
+    assert received == direct_result
     assert (type(received.count), type(received.share)) == (int, float)
 
 
-def test_one_parser_is_asked_again_and_again_and_what_it_prints_is_no_answer(parser_enabled: None) -> None:
+def test_parser_is_reused_and_its_prints_are_ignored(parser_enabled: None) -> None:
     first = get_parser_pid()
     assert call(UPLOADS, hostile_parser.print_text, "said") == 1
     assert get_parser_pid() == first != os.getpid()
     assert call(ORIGINALS, hostile_parser.list_process_ids)["pid"] not in {first, os.getpid()}
 
 
-def test_a_result_that_cannot_be_written_is_an_error_of_ours(parser_enabled: None) -> None:
+def test_result_that_cannot_be_serialized_is_an_internal_error(parser_enabled: None) -> None:
     with pytest.raises(RuntimeError):
         call(UPLOADS, hostile_parser.return_unwritable)
     assert get_parser_pid() > 0
 
 
-def test_a_parser_that_was_killed_is_replaced(parser_enabled: None) -> None:
+def test_killed_parser_is_replaced(parser_enabled: None) -> None:
     first, child = get_parser_pid(), parser_process.parsers[UPLOADS].child
     assert child is not None
     os.kill(first, signal.SIGKILL)
@@ -93,14 +93,14 @@ def test_a_parser_that_was_killed_is_replaced(parser_enabled: None) -> None:
     assert get_parser_pid() != first
 
 
-def test_it_ends_when_it_is_asked_nothing_and_is_started_again(parser_enabled: None) -> None:
+def test_idle_parser_ends_and_is_restarted(parser_enabled: None) -> None:
     parser_process.parsers[UPLOADS].idle_s = 0.05
     first = get_parser_pid()
     assert poll_until(lambda: not psutil.pid_exists(first))
     assert get_parser_pid() != first
 
 
-ASKER_PROGRAM = """
+PARENT_PROGRAM = """
 import sys
 from threading import Thread
 from app.config import Settings
@@ -108,7 +108,7 @@ from app.services.contests.contest import parse_stored_rules
 from app.processes import parser_process
 from anoncup.tables.csv_text import write_csv
 from anoncup.competition.drafts import create_draft, change_columns
-from anoncup.tracks.linkage.permutation import secret_csv, parse_secret
+from anoncup.tracks.linkage.permutation import write_secret, parse_secret
 from anoncup.plugins import TRACKS
 from app.services.contests import revisions
 from app.services.originals import original_import as first_looks, kits, originals
@@ -128,26 +128,26 @@ parser_process.call("uploads", hostile_parser.loop)
 """
 
 
-def test_it_ends_with_whoever_started_it_also_if_that_is_killed_while_it_computes() -> None:
+def test_parser_ends_with_its_killed_parent() -> None:
     with subprocess.Popen(
-        [sys.executable, "-c", ASKER_PROGRAM], stdout=subprocess.PIPE, cwd=Path.cwd()
-    ) as asker:
-        assert asker.stdout is not None
-        first, second = int(asker.stdout.readline()), int(asker.stdout.readline())
+        [sys.executable, "-c", PARENT_PROGRAM], stdout=subprocess.PIPE, cwd=Path.cwd()
+    ) as parent:
+        assert parent.stdout is not None
+        first, second = int(parent.stdout.readline()), int(parent.stdout.readline())
         assert first == second
         os.kill(first, signal.SIGTERM)  # as a group is stopped
         assert psutil.pid_exists(first)
-        asker.kill()
+        parent.kill()
     assert poll_until(lambda: not psutil.pid_exists(first))
 
 
-def test_a_message_survives_the_way_through_json() -> None:
+def test_message_round_trips_through_json() -> None:
     plural = PluralMessage("{n} row", "{n} rows", "n", n=2)
     message = Message("{a}, {b} of {c}", a=(1, "x", None), b=plural, c=0.5)
     problem = FileProblem("a.csv", 3, "age", "empty", message, value="\u202e")
-    raised = parser_process.CallError.from_error(InvalidUpload([problem], total=7))
-    restored = parser_process.CallError.model_validate_json(raised.model_dump_json())
-    assert restored == raised
+    excinfo = parser_process.CallError.from_error(InvalidUpload([problem], total=7))
+    restored = parser_process.CallError.model_validate_json(excinfo.model_dump_json())
+    assert restored == excinfo
     assert isinstance(restored.problems[0].message.values["b"], PluralMessage)
 
 
@@ -171,7 +171,7 @@ TRACKS_WITH_EXAMPLES = [name for name, track in TRACKS.items() if track.make_exa
 
 
 @pytest.mark.parametrize("name", TRACKS_WITH_EXAMPLES)
-def test_what_is_read_of_every_track_is_the_same_in_a_parser_and_in_place(name: str, parsers: None) -> None:
+def test_files_of_every_track_are_parsed_equally(name: str, parsers: None) -> None:
     track, file = TRACKS[name], create_draft(name)
     assert track.make_example_data is not None
     contents = dict(track.make_example_data(60, 1))
@@ -200,17 +200,17 @@ def test_what_is_read_of_every_track_is_the_same_in_a_parser_and_in_place(name: 
     assert release.secret == secret
 
 
-def test_a_secret_of_another_order_is_recognized_in_a_parser(parsers: None) -> None:
+def test_secret_in_another_order_is_recognized(parsers: None) -> None:
     table, secret = build_noisy_release(1, build_original_table())
     digests = (("original", get_store().save(write_csv(build_original_table()))),)
-    source = parse_secret(secret, originals=ROWS, anonymized=ROWS)
-    other_secret, file = secret_csv(np.argsort(source)), build_competition_toml("small")
+    source = parse_secret(secret, original_count=ROWS, anonymized_count=ROWS)
+    other_secret, file = write_secret(np.argsort(source)), build_competition_toml("small")
     upload: dict[str, Any] = {"files": {"anonymized": table}, "secret": other_secret}
     _, remarks = call_twice(UPLOADS, dict(digests).values(), uploads.check_files, file, digests, **upload)
     assert [remark.code for remark in remarks] == ["secret_of_another_file"]
 
 
-def test_a_child_is_ended_once_though_a_timer_ends_it_meanwhile(session_settings: Settings) -> None:
+def test_child_is_ended_once_despite_a_concurrent_timer(session_settings: Settings) -> None:
     parser = ParserProcess(session_settings, memory_mb=64, time_limit_s=1.0, warm=False)
     calls: list[str] = []
 

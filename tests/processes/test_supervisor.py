@@ -1,4 +1,4 @@
-"""The supervisor with real child processes, which tests kill."""
+"""The supervisor with real child processes, which are killed by the tests."""
 
 import logging
 import os
@@ -32,9 +32,13 @@ from tests.support.wait import TIMEOUT_S, poll_until
 
 pytestmark = pytest.mark.full
 
-SLEEP = ["/bin/sleep", "600"]
-STUBBORN = [sys.executable, "-c", "import signal, time; signal.signal(15, signal.SIG_IGN); time.sleep(600)"]
-FAMILY = ["/bin/sh", "-c", "sleep 601 & echo $!; wait"]
+SLEEP_COMMAND = ["/bin/sleep", "600"]
+SIGTERM_IGNORING_COMMAND = [
+    sys.executable,
+    "-c",
+    "import signal, time; signal.signal(15, signal.SIG_IGN); time.sleep(600)",
+]
+FORKING_COMMAND = ["/bin/sh", "-c", "sleep 601 & echo $!; wait"]
 
 SUPERVISOR_PROGRAM = """
 import signal, sys
@@ -91,15 +95,15 @@ def wait_for_end(pids: list[int]) -> bool:
 
 def check_before(supervisor: Supervisor, condition: Callable[[], bool]) -> Callable[[], bool]:
     def check_first() -> bool:
-        supervisor.check()
+        supervisor.restart_ended()
         return condition()
 
     return check_first
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
-def test_a_signal_ends_the_children_and_then_the_command(number: signal.Signals) -> None:
-    with start_supervisor(SLEEP, SLEEP) as (process, pids):
+def test_signal_ends_the_children_and_then_the_command(number: signal.Signals) -> None:
+    with start_supervisor(SLEEP_COMMAND, SLEEP_COMMAND) as (process, pids):
         assert len(pids) == 2
         process.send_signal(number)
         output, _ = process.communicate(timeout=TIMEOUT_S)
@@ -107,8 +111,8 @@ def test_a_signal_ends_the_children_and_then_the_command(number: signal.Signals)
         assert wait_for_end(pids)
 
 
-def test_a_second_ctrl_c_leaves_no_orphans_even_of_a_program_that_ignores_sigterm() -> None:
-    with start_supervisor(STUBBORN, SLEEP) as (process, pids):
+def test_second_ctrl_c_leaves_no_orphans() -> None:
+    with start_supervisor(SIGTERM_IGNORING_COMMAND, SLEEP_COMMAND) as (process, pids):
         assert poll_until(lambda: is_ignoring(pids[0], signal.SIGTERM))
         process.send_signal(signal.SIGINT)
         assert poll_until(lambda: not is_running(pids[1]))
@@ -119,43 +123,41 @@ def test_a_second_ctrl_c_leaves_no_orphans_even_of_a_program_that_ignores_sigter
         assert wait_for_end(pids)
 
 
-def test_kill_9_of_the_command_ends_its_children() -> None:
-    with start_supervisor(SLEEP, SLEEP) as (process, pids):
+def test_killed_command_ends_its_children() -> None:
+    with start_supervisor(SLEEP_COMMAND, SLEEP_COMMAND) as (process, pids):
         process.kill()
         assert wait_for_end(pids)
 
 
-def test_a_killed_child_is_started_again_and_said_so(caplog: pytest.LogCaptureFixture) -> None:
-    with supervise([Program(name="web", command=SLEEP)]) as supervisor:
-        first = supervisor.pids()["web"]
+def test_killed_child_is_restarted_and_logged(caplog: pytest.LogCaptureFixture) -> None:
+    with supervise([Program(name="web", command=SLEEP_COMMAND)]) as supervisor:
+        first = supervisor.get_pids()["web"]
         os.kill(first, signal.SIGKILL)
         with caplog.at_level(logging.WARNING):
-            assert poll_until(check_before(supervisor, lambda: supervisor.pids()["web"] != first))
-        second = supervisor.pids()["web"]
+            assert poll_until(check_before(supervisor, lambda: supervisor.get_pids()["web"] != first))
+        second = supervisor.get_pids()["web"]
         assert is_running(second)
     assert "web ended (status -9); starting it again" in caplog.text
     assert wait_for_end([first, second])
 
 
-def test_what_a_killed_child_had_started_goes_with_it(tmp_path: Path) -> None:
+def test_descendants_of_a_killed_child_end(tmp_path: Path) -> None:
     log = tmp_path / "log"
-    with supervise([Program(name="worker", command=FAMILY, log=log)]) as supervisor:
+    with supervise([Program(name="worker", command=FORKING_COMMAND, log=log)]) as supervisor:
         assert poll_until(lambda: log.exists() and log.read_text().endswith("\n"))
         pool = int(log.read_text())
-        os.kill(supervisor.pids()["worker"], signal.SIGKILL)
+        os.kill(supervisor.get_pids()["worker"], signal.SIGKILL)
         assert poll_until(check_before(supervisor, lambda: not is_running(pool)))
 
 
-def test_what_a_child_had_started_goes_when_it_is_stopped(tmp_path: Path) -> None:
+def test_descendants_end_when_the_child_is_stopped(tmp_path: Path) -> None:
     log = tmp_path / "log"
-    with supervise([Program(name="worker", command=FAMILY, log=log)]):
+    with supervise([Program(name="worker", command=FORKING_COMMAND, log=log)]):
         assert poll_until(lambda: log.exists() and log.read_text().endswith("\n"))
     assert wait_for_end([int(log.read_text())])
 
 
-def test_a_child_that_keeps_ending_is_tried_ever_more_slowly(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_restarts_of_a_failing_child_slow_down(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processes, "MIN_RESTART_PAUSE_S", 0.05)
     monkeypatch.setattr(processes, "MAX_RESTART_PAUSE_S", 0.2)
     log, pauses = tmp_path / "log", list[str]()
@@ -168,26 +170,26 @@ def test_a_child_that_keeps_ending_is_tried_ever_more_slowly(
     assert str(log) in pauses[0]
 
 
-def test_a_child_that_ran_steadily_starts_from_the_first_pause_again() -> None:
-    with supervise([Program(name="web", command=SLEEP)]) as supervisor:
+def test_restart_delay_resets_after_a_steady_run() -> None:
+    with supervise([Program(name="web", command=SLEEP_COMMAND)]) as supervisor:
         child = supervisor._children["web"]
-        child.pause = 8.0
-        assert processes._next_pause(child, child.started_at + 5) == 10.0
-        assert processes._next_pause(child, child.started_at + 31) == processes.MIN_RESTART_PAUSE_S
+        child.restart_pause_s = 8.0
+        assert processes._compute_next_pause(child, child.started_at + 5) == 10.0
+        assert processes._compute_next_pause(child, child.started_at + 31) == processes.MIN_RESTART_PAUSE_S
 
 
-def test_a_lost_server_ends_the_supervision_and_the_children() -> None:
+def test_lost_server_ends_the_children() -> None:
     def raise_unavailable() -> None:
         raise Unavailable("Postgres ended")
 
-    with supervise([Program(name="web", command=SLEEP)], on_check=raise_unavailable) as supervisor:
-        pid = supervisor.pids()["web"]
+    with supervise([Program(name="web", command=SLEEP_COMMAND)], on_check=raise_unavailable) as supervisor:
+        pid = supervisor.get_pids()["web"]
         with pytest.raises(Unavailable, match="Postgres ended"):
             supervisor.wait()
     assert wait_for_end([pid])
 
 
-def test_a_child_gets_its_environment_and_log(tmp_path: Path) -> None:
+def test_child_gets_its_environment_and_log(tmp_path: Path) -> None:
     log = tmp_path / "logs" / "web.log"
     program = Program(
         name="web", command=["/bin/sh", "-c", "echo $CUP $HOME; echo oops >&2"], env={"CUP": "anon"}, log=log
@@ -206,7 +208,7 @@ def test_signal_handlers_are_restored() -> None:
     assert {number: signal.getsignal(number) for number in handlers_before} == handlers_before
 
 
-def test_a_taken_port_is_refused_and_a_free_one_is_not() -> None:
+def test_only_a_taken_port_is_refused() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
         with pytest.raises(Unavailable, match=rf"127.0.0.1 port {port}: Address already in use.*PORT="):
@@ -214,7 +216,7 @@ def test_a_taken_port_is_refused_and_a_free_one_is_not() -> None:
     check_port_is_free("127.0.0.1", port)
 
 
-def test_an_address_of_another_machine_is_refused() -> None:
+def test_address_of_another_machine_is_refused() -> None:
     with pytest.raises(Unavailable, match=r"Cannot listen on 192\.0\.2\.1 port 8000"):
         check_port_is_free("192.0.2.1", 8000)
 
@@ -230,7 +232,7 @@ def build_file_server(folder: Path, port: int) -> Program:
     return Program(name="web", command=serve_command, log=folder / "web.log")
 
 
-def test_waits_until_the_web_server_is_ready_and_says_what_for(
+def test_web_server_readiness_is_awaited(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
@@ -239,7 +241,7 @@ def test_waits_until_the_web_server_is_ready_and_says_what_for(
     with supervise([build_file_server(tmp_path, port)]) as supervisor, caplog.at_level(logging.INFO):
 
         def check() -> None:
-            supervisor.check_start()
+            supervisor.check_startup()
             if "404" in caplog.text:
                 (tmp_path / "readyz").write_text("ok")
 
@@ -247,30 +249,28 @@ def test_waits_until_the_web_server_is_ready_and_says_what_for(
     assert re.search(r"waiting for the web server to be ready: 404 \(\d+ s\)", caplog.text)
 
 
-def test_a_program_that_keeps_ending_before_it_is_ready_is_explained_by_its_log(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_failing_program_is_explained_by_its_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processes, "MAX_RESTART_PAUSE_S", 0.0)
     broken_command = [sys.executable, "-c", "import nowhere"]
     programs = [
-        Program(name="worker", command=SLEEP),
+        Program(name="worker", command=SLEEP_COMMAND),
         Program(name="web", command=broken_command, log=tmp_path / "web.log"),
     ]
     with (
         supervise(programs) as supervisor,
         pytest.raises(Unavailable, match=r"(?s)web has ended 5 times.*web\.log.*No module named 'nowhere'"),
     ):
-        wait_until_healthy(f"http://127.0.0.1:{find_free_port()}/readyz", check=supervisor.check_start)
+        wait_until_healthy(f"http://127.0.0.1:{find_free_port()}/readyz", check=supervisor.check_startup)
 
 
-def test_a_program_that_is_run_to_its_end_passes_its_failure_on(capfd: pytest.CaptureFixture[str]) -> None:
+def test_foreground_program_returns_its_exit_status(capfd: pytest.CaptureFixture[str]) -> None:
     run(Program(name="migrations", command=["/bin/sh", "-c", "echo $CUP"], env={"CUP": "migrated"}))
     assert capfd.readouterr().out == "migrated\n"
     with pytest.raises(SystemExit, match="3"):
         run(Program(name="migrations", command=["/bin/sh", "-c", "exit 3"]))
 
 
-def test_a_program_that_is_run_to_its_end_goes_with_what_it_needs(tmp_path: Path) -> None:
+def test_foreground_program_ends_if_a_required_server_ends(tmp_path: Path) -> None:
     log = tmp_path / "log"
 
     def check() -> None:
@@ -278,11 +278,11 @@ def test_a_program_that_is_run_to_its_end_goes_with_what_it_needs(tmp_path: Path
             raise Unavailable("Postgres ended")
 
     with pytest.raises(Unavailable, match="Postgres ended"):
-        run(Program(name="the demo", command=FAMILY, log=log), check=check)
+        run(Program(name="the demo", command=FORKING_COMMAND, log=log), check=check)
     assert wait_for_end([int(log.read_text())])
 
 
-def test_the_programs_of_one_machine_keep_to_their_places(tmp_path: Path) -> None:
+def test_machine_programs_have_fixed_places(tmp_path: Path) -> None:
     web = build_web_program(host="127.0.0.1", port=8123, env={"REDIS_URL": "redis+socket:///x"})
     assert web.command == [sys.executable, "-m", "app.cli.web_server", "127.0.0.1", "8123"]
     (worker, reports), clock = build_worker_programs(), build_scheduler_program(env={})
@@ -296,9 +296,9 @@ def test_the_programs_of_one_machine_keep_to_their_places(tmp_path: Path) -> Non
     ]
 
 
-def test_reports_have_their_own_program_unless_only_reports_are_requested() -> None:
+def test_reports_have_their_own_program_in_a_full_service() -> None:
     def read_concurrency(*queues: str) -> dict[str, str]:
-        programs = build_worker_programs(queues=queues, jobs=3)
+        programs = build_worker_programs(kinds=queues, jobs=3)
         return {
             program.name: program.command[program.command.index("--concurrency") + 1] for program in programs
         }
@@ -323,10 +323,9 @@ print(*resource.getrlimit(resource.RLIMIT_NOFILE))
 
 
 @pytest.mark.parametrize(
-    ("soft", "hard", "wanted", "expected"), [(128, 512, 256, 256), (128, 200, 256, 200), (300, 512, 256, 300)]
+    ("soft", "hard", "requested", "expected"),
+    [(128, 512, 256, 256), (128, 200, 256, 200), (300, 512, 256, 300)],
 )
-def test_the_web_server_raises_the_limit_of_open_files(
-    soft: int, hard: int, wanted: int, expected: int
-) -> None:
-    command = [sys.executable, "-c", OPEN_FILES_PROGRAM, str(soft), str(hard), str(wanted)]
+def test_web_server_raises_the_open_file_limit(soft: int, hard: int, requested: int, expected: int) -> None:
+    command = [sys.executable, "-c", OPEN_FILES_PROGRAM, str(soft), str(hard), str(requested)]
     assert subprocess.check_output(command, text=True).split() == [str(expected), str(hard)]

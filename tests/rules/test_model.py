@@ -10,7 +10,7 @@ from tests.support.competition_texts import MINIMAL
 RULES = parse_competition(MINIMAL)
 
 
-def test_entries_missing_from_the_file_have_default_settings() -> None:
+def test_missing_entries_have_default_settings() -> None:
     assert RULES.measure_settings("mean_mae") == MeasureSettings()
     assert RULES.attacker_settings("euc1") == AttackerSettings()
     assert RULES.weight("mean_mae") == 0.0
@@ -22,7 +22,7 @@ def test_only_weighted_measures_have_a_weight() -> None:
     assert rules.weight("cor_mae") == 2.0
 
 
-def test_a_phase_that_the_file_does_not_have_is_none() -> None:
+def test_missing_phase_is_none() -> None:
     phase = Phase("anonymization", datetime(2027, 1, 1, tzinfo=UTC), datetime(2027, 1, 2, tzinfo=UTC))
     rules = replace(RULES, phases=(phase,))
     assert rules.phase("anonymization") == phase

@@ -35,7 +35,7 @@ DECLARED_PARAMETERS = [
 @pytest.mark.parametrize(
     ("track", "part", "parameter", "function"), DECLARED_PARAMETERS, ids=lambda item: str(item)[:40]
 )
-def test_a_function_has_its_declared_parameters_and_defaults(
+def test_function_signatures_match_declared_parameters(
     track: str, part: str, parameter: Parameter, function: object
 ) -> None:
     # Lazily imported functions have a signature too.
@@ -64,7 +64,7 @@ def test_a_function_has_its_declared_parameters_and_defaults(
         (Parameter("of_another_track", "column", "absent"), None),
     ],
 )
-def test_default_values(parameter: Parameter, default: ParameterValue) -> None:
+def test_defaults_are_resolved(parameter: Parameter, default: ParameterValue) -> None:
     assert parameter.resolve_default(ROLES) == default
 
 
@@ -80,7 +80,7 @@ def test_default_values(parameter: Parameter, default: ParameterValue) -> None:
         (SHARE, 1.0, "1", 1.0),
     ],
 )
-def test_a_file_and_a_command_line_give_the_same_value(
+def test_files_and_command_lines_give_the_same_value(
     parameter: Parameter, toml_value: object, text: str, value: ParameterValue
 ) -> None:
     assert parameter.read(toml_value, "here", ROLES) == value
@@ -106,7 +106,9 @@ def test_a_file_and_a_command_line_give_the_same_value(
         (SHARE, "1.5", "wrong_value"),
     ],
 )
-def test_a_wrong_value_is_refused_by_name(parameter: Parameter, text: str, code: str) -> None:
+def test_invalid_values_are_refused_with_the_parameters_name(
+    parameter: Parameter, text: str, code: str
+) -> None:
     with pytest.raises(InvalidCompetition) as excinfo:
         parameter.parse_text(text, ROLES)
     assert excinfo.value.code == code
@@ -123,9 +125,7 @@ def test_a_wrong_value_is_refused_by_name(parameter: Parameter, text: str, code:
         (COLUMN, "", "column must be the name of a column"),
     ],
 )
-def test_an_empty_column_name_is_refused_with_what_is_needed(
-    parameter: Parameter, text: str, message: str
-) -> None:
+def test_empty_column_names_are_refused(parameter: Parameter, text: str, message: str) -> None:
     with pytest.raises(InvalidCompetition) as excinfo:
         parameter.parse_text(text, ROLES)
     assert (excinfo.value.code, str(excinfo.value)) == ("wrong_value", message)
@@ -142,13 +142,13 @@ def test_an_empty_column_name_is_refused_with_what_is_needed(
         (WHOLE_NUMBER, 7, 7),
     ],
 )
-def test_a_value_keeps_only_columns_that_exist(
+def test_unknown_columns_are_dropped_from_values(
     parameter: Parameter, value: ParameterValue, expected: ParameterValue
 ) -> None:
     assert parameter.drop_unknown_columns(value, ROLES) == expected
 
 
-def test_parameters_drop_missing_columns_and_keep_the_others() -> None:
+def test_changing_columns_drops_missing_ones_from_parameters() -> None:
     columns = Columns(("Kouzou", "city"), ("Youto037", "rent"))
     rules = parse_competition(change_columns(create_draft("2015"), columns))
     assert rules.measures["cross_mean"].parameters == {"columns": ("Kouzou",), "target": ("Youto037",)}

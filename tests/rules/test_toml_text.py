@@ -61,13 +61,13 @@ def drop_scales(rules: Rules) -> Rules:
 
 
 @pytest.mark.parametrize("text", AWKWARD_FILES.values(), ids=AWKWARD_FILES)
-def test_fixing_the_scales_keeps_everything_else(text: str) -> None:
-    original = parse_competition(text)
+def test_replacing_scales_keeps_everything_else(text: str) -> None:
+    old_rules = parse_competition(text)
     scales = {"mean_mae": 0.1, "cross_mean": 5e-324, "k_min": 1e300}
     new_text = replace_scales(text, scales)
-    parsed = parse_competition(new_text)
-    assert parsed.scales == scales
-    assert drop_scales(parsed) == drop_scales(original)
+    new_rules = parse_competition(new_text)
+    assert new_rules.scales == scales
+    assert drop_scales(new_rules) == drop_scales(old_rules)
     assert replace_scales(new_text, scales) == new_text
 
 
@@ -78,7 +78,7 @@ def test_fixing_the_scales_keeps_everything_else(text: str) -> None:
     other_scales={},
     text=MINIMAL,
 )
-def test_scales_are_written_to_the_last_bit(
+def test_scales_are_written_exactly(
     scales: dict[str, float], other_scales: dict[str, float], text: str
 ) -> None:
     new_text = replace_scales(text, scales)
@@ -94,7 +94,7 @@ def test_scales_may_be_numpy_floats_or_integers() -> None:
     assert scales == {"mean_mae": 0.1, "k_min": 3.0}
 
 
-def test_comments_outside_of_the_replaced_table_stay() -> None:
+def test_comments_outside_the_replaced_table_are_kept() -> None:
     text = (
         "# first\n"
         + MINIMAL
@@ -108,14 +108,14 @@ def test_comments_outside_of_the_replaced_table_stay() -> None:
     assert parse_competition(new_text).limits.file_mb == 1
 
 
-def test_all_comments_of_the_template_stay() -> None:
+def test_comments_of_the_template_are_kept() -> None:
     comments = [line for line in template(2015).splitlines() if line.startswith("#")]
     for name, body in [("scales", "[scales]"), ("phases", ""), ("excessive", "[excessive]\nthreshold = 0.1")]:
         new_text = replace_tables(template(2015), name, body)
         assert [line for line in new_text.splitlines() if line.startswith("#")] == comments
 
 
-def test_a_table_is_replaced_with_all_its_subtables() -> None:
+def test_tables_are_replaced_with_their_subtables() -> None:
     body = PHASE.format("anonymization", "2030-01-01T00:00:00Z", "2030-01-02T00:00:00Z")
     rules = parse_competition(replace_tables(template(2015), "phases", body))
     assert [phase.start.year for phase in rules.phases] == [2030]
@@ -124,28 +124,28 @@ def test_a_table_is_replaced_with_all_its_subtables() -> None:
         replace_tables(template(2015), "measures", "[measures.cor_mae]\nweight = 2")
     )
     assert fewer_measures.measures == {"cor_mae": MeasureSettings(2.0)}
-    with_threshold = parse_competition(
+    threshold_rules = parse_competition(
         replace_tables(template(2015), "excessive", "[excessive]\nthreshold = 0.25")
     )
-    assert with_threshold == replace(parse_competition(template(2015)), excessive=Excessive(threshold=0.25))
+    assert threshold_rules == replace(parse_competition(template(2015)), excessive=Excessive(threshold=0.25))
 
 
-def test_a_value_of_several_lines_is_removed_as_a_whole() -> None:
+def test_multiline_values_are_removed_completely() -> None:
     rest = "# a remark\u2028of one line\n\n[limits]\n"
     text = f"[scales]\nk_min = '''\n# not a remark'''\n{rest}"
     assert replace_tables(text, "scales", "[x]") == f"{rest}\n[x]\n"
 
 
-@pytest.mark.parametrize("eol", ["\n", "\r\n"], ids=["unix", "windows"])
-def test_separate_tables_are_removed_and_the_rest_stays_in_place(eol: str) -> None:
-    middle = f"# b{eol}[limits]  # c{eol}file_mb  =  1{eol}# d{eol}"
-    lists = f"[[measures.y]]{eol}z = [ 1,{eol} 2 ]{eol}"
-    text = f"scales . k_min=1{eol}# a{eol}[measures.x]{eol}{middle}{lists}# e{eol}"
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"], ids=["unix", "windows"])
+def test_scattered_tables_are_removed_and_the_rest_is_kept(line_end: str) -> None:
+    middle = f"# b{line_end}[limits]  # c{line_end}file_mb  =  1{line_end}# d{line_end}"
+    lists = f"[[measures.y]]{line_end}z = [ 1,{line_end} 2 ]{line_end}"
+    text = f"scales . k_min=1{line_end}# a{line_end}[measures.x]{line_end}{middle}{lists}# e{line_end}"
     rest = replace_tables(replace_tables(text, "measures", ""), "scales", "[scales]")
-    assert rest == f"# a{eol}{middle}# e\n\n[scales]\n"
+    assert rest == f"# a{line_end}{middle}# e\n\n[scales]\n"
 
 
-def test_a_key_of_the_same_name_in_another_table_stays() -> None:
+def test_keys_of_the_same_name_in_other_tables_are_kept() -> None:
     text = MINIMAL + '[attackers.euc1]\nquasi_identifiers = ["a"]\n'
     new_text = replace_tables(text, "quasi_identifiers", "")
     assert parse_competition(new_text) == parse_competition(text)
@@ -154,7 +154,7 @@ def test_a_key_of_the_same_name_in_another_table_stays() -> None:
 # Any text is either read or refused.
 
 
-BOMBS = {
+MALICIOUS_FILES = {
     "arrays": "a = " + "[" * 100_000,
     "closed arrays": "a = " + "[" * 50_000 + "]" * 50_000,
     "inline tables": "a = " + "{a=" * 50_000,
@@ -183,8 +183,8 @@ BOMBS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("text", BOMBS.values(), ids=BOMBS)
-def test_a_file_made_to_break_the_parser_is_refused(text: str) -> None:
+@pytest.mark.parametrize("text", MALICIOUS_FILES.values(), ids=MALICIOUS_FILES)
+def test_malicious_files_are_refused(text: str) -> None:
     if text.endswith("\ud800"):
         parse_competition(text)
     else:
@@ -198,12 +198,12 @@ def build_wide_file(count: int) -> str:
     )
 
 
-def test_very_many_columns_are_read() -> None:
+def test_files_with_many_columns_are_parsed() -> None:
     rules = parse_competition(build_wide_file(40_000))
     assert rules.attackers["euc1"].parameters["quasi_identifiers"] == tuple(f"c{i}" for i in range(40_000))
 
 
-GROWING_FILES: dict[str, Callable[[int], str]] = {
+FILE_GENERATORS: dict[str, Callable[[int], str]] = {
     "columns": build_wide_file,
     "arrays": lambda count: "[" * count,
     "tables inside tables": lambda count: "a = " + "{a=" * count,
@@ -218,8 +218,8 @@ GROWING_FILES: dict[str, Callable[[int], str]] = {
 }
 
 
-@pytest.mark.parametrize("generate", GROWING_FILES.values(), ids=GROWING_FILES)
-def test_the_work_grows_at_most_linearly_with_the_length(generate: Callable[[int], str]) -> None:
+@pytest.mark.parametrize("generate", FILE_GENERATORS.values(), ids=FILE_GENERATORS)
+def test_parsing_takes_linear_time(generate: Callable[[int], str]) -> None:
     def count_parse_steps(count: int) -> int:
         content = generate(count)
         return count_instructions(lambda: parse_ignoring_errors(content))
@@ -233,7 +233,7 @@ def parse_ignoring_errors(text: str) -> None:
         parse_competition(text)
 
 
-def check_read_or_refused(text: str) -> None:
+def check_parsed_or_refused(text: str) -> None:
     try:
         rules = parse_competition(text)
     except InvalidCompetition as error:
@@ -250,19 +250,19 @@ def test_random_text_is_refused(text: str) -> None:
     expect_refusal(text)
 
 
-fragments = st.sampled_from(
+text_fragments = st.sampled_from(
     ["[", "]", "{", "}", '"', "'", '"""', "'''", "#", "\n", "\r", "=", ".", ",", "\\", "1", "[scales]\n"]
 ) | st.text(max_size=2)  # fmt: skip
 
 
 @limit_examples(1000)
 @given(data=st.data())
-def test_a_damaged_file_is_refused_or_survives_new_scales(data: st.DataObject) -> None:
+def test_damaged_files_are_refused_or_accept_new_scales(data: st.DataObject) -> None:
     text = data.draw(st.sampled_from([MINIMAL, EXAMPLE, AWKWARD_FILES["a text of several lines"]]))
     for _ in range(data.draw(st.integers(1, 3))):
         start = data.draw(st.integers(0, len(text)))
-        text = text[:start] + data.draw(fragments) + text[start + data.draw(st.integers(0, 3)) :]
-    check_read_or_refused(text)
+        text = text[:start] + data.draw(text_fragments) + text[start + data.draw(st.integers(0, 3)) :]
+    check_parsed_or_refused(text)
 
 
 LONG_KEY = "k" * 300_000
@@ -278,7 +278,7 @@ LONG_KEY = "k" * 300_000
         f"[{LONG_KEY}]\n[{LONG_KEY}]\n",
     ],
 )
-def test_errors_quote_little_of_a_refused_file(text: str) -> None:
+def test_errors_quote_only_short_parts_of_a_file(text: str) -> None:
     with pytest.raises(InvalidCompetition) as excinfo:
         parse_competition(text)
     assert len(str(excinfo.value)) < MAX_VALUE_LENGTH + 100

@@ -24,10 +24,10 @@ from tests.recorded import RESPONSES, build_verdict
 from tests.support.arena import Arena
 from tests.support.page_requests import get_page
 from workers import child_manager, lease_runner
-from workers.job_schema import VERDICT
+from workers.job_schema import VERDICT_ADAPTER
 
 
-def test_a_stored_verdict_is_returned_unchanged() -> None:
+def test_stored_verdict_is_returned_unchanged() -> None:
     violations = [
         describe(violation["code"], Message.from_json(violation))
         for violation in recorded.VERDICT["violations"]
@@ -37,15 +37,15 @@ def test_a_stored_verdict_is_returned_unchanged() -> None:
     }
 
 
-def test_a_number_that_is_whole_stays_so() -> None:
+def test_whole_numbers_keep_their_type() -> None:
     attacker = recorded.VERDICT["attackers"]["euc1"] | {"correct": 9, "rate": 1.0}
-    returned = schemas.parse_verdict(build_verdict(attackers={"euc1": attacker})).model_dump(mode="json")[
-        "attackers"
-    ]["euc1"]
-    assert (type(returned["correct"]), type(returned["rate"])) == (int, float)
+    attacker_json = schemas.parse_verdict(build_verdict(attackers={"euc1": attacker})).model_dump(
+        mode="json"
+    )["attackers"]["euc1"]
+    assert (type(attacker_json["correct"]), type(attacker_json["rate"])) == (int, float)
 
 
-def test_boards_read_a_stored_verdict() -> None:
+def test_boards_read_stored_verdicts() -> None:
     scores = extract_numbers(schemas.parse_verdict(recorded.VERDICT))
     assert scores.measures == {name: value["value"] for name, value in recorded.VERDICT["measures"].items()}
     assert scores.rounding == {
@@ -54,7 +54,7 @@ def test_boards_read_a_stored_verdict() -> None:
     assert scores.violations == ("excessive_anonymization",)
 
 
-def test_a_submission_with_a_stored_verdict_is_shown(arena: Arena) -> None:
+def test_pages_show_a_stored_verdict(arena: Arena) -> None:
     identifier = str(arena.submit("red").json()["id"])
     values: dict[str, Any] = {"verdict": recorded.VERDICT, "state": State.REJECTED}
     with transaction() as session:
@@ -65,24 +65,24 @@ def test_a_submission_with_a_stored_verdict_is_shown(arena: Arena) -> None:
 
 
 @pytest.mark.parametrize("row", [schemas.BoardRow, schemas.AttackersRow, schemas.MatrixRow])
-def test_the_columns_of_a_board_page_are_in_its_spreadsheet(row: type[schemas.BoardLine]) -> None:
+def test_spreadsheet_has_all_columns_of_the_board_page(row: type[schemas.BoardLine]) -> None:
     assert set(row.COLUMNS) <= set(row.columns())
     assert "own" not in row.columns()
 
 
-def test_between_honest_work_and_cheats_every_threshold_is_allowed() -> None:
+def test_thresholds_between_honest_releases_and_cheats_are_allowed() -> None:
     advice = schemas.parse_advice(EXAMPLE)
     allowed = {limit: advice.allows(limit) for limit in (0.04, 0.1, 0.135, 0.3, 0.32)}
     assert allowed == {0.04: True, 0.1: False, 0.135: True, 0.3: True, 0.32: False}
 
 
-def test_a_verdict_of_a_later_format_is_not_taken_for_one_of_this() -> None:
+def test_verdicts_of_a_later_format_are_refused() -> None:
     assert schemas.parse_verdict(build_verdict(**schemas.FORMAT)) == schemas.parse_verdict(build_verdict())
     with pytest.raises(ValidationError):
         schemas.parse_verdict(build_verdict(format=2))
 
 
-def test_every_code_of_a_failure_is_declared() -> None:
+def test_every_failure_code_has_a_sentence() -> None:
     """Codes come from the child, from leases and from the readiness of workers."""
     tree = ast.parse(inspect.getsource(child_manager))
     literal_codes = {
@@ -96,7 +96,7 @@ def test_every_code_of_a_failure_is_declared() -> None:
         error.code
         for error in (child_manager.ScoringError, child_manager.ChildDiedError, CompetitionUnavailable)
     }
-    other_codes = {leases.ATTEMPTS_EXHAUSTED, "secret_unreadable", rehearsal_moves.REFUSED}
+    other_codes = {leases.ATTEMPTS_EXHAUSTED, "secret_unreadable", rehearsal_moves.MOVE_REFUSED}
     assert literal_codes == {"time_limit", "memory_limit"}
     assert literal_codes | error_codes | lease_runner.LOCAL_PROBLEM_CODES | other_codes == set(
         FAILURE_SENTENCES
@@ -104,28 +104,28 @@ def test_every_code_of_a_failure_is_declared() -> None:
 
 
 @pytest.mark.parametrize("name", ["Competition", "RescoreSummary", "Rescore", "Guess"])
-def test_the_client_passes_on_the_words_that_only_a_later_service_knows(name: str) -> None:
+def test_client_accepts_unknown_states_of_a_later_service(name: str) -> None:
     field = "status" if name == "Guess" else "state"
-    returned = transport.parse_model(getattr(schemas, name), RESPONSES[name] | {field: "suspended"})
-    assert returned.model_dump(mode="json")[field] == "suspended"
+    model = transport.parse_model(getattr(schemas, name), RESPONSES[name] | {field: "suspended"})
+    assert model.model_dump(mode="json")[field] == "suspended"
 
 
-def test_the_client_lists_a_competition_that_a_later_service_cannot_read_for_a_reason_of_its_own() -> None:
+def test_client_accepts_unknown_reasons_for_unreadable_competitions() -> None:
     unavailable = {"track": None, "timezone": None, "state": "broken", "code": "later", "detail": "why"}
-    returned = transport.parse_model(
+    competitions = transport.parse_model(
         schemas.CompetitionList, [RESPONSES["Competition"], RESPONSES["Competition"] | unavailable]
     ).root
-    assert [(type(competition), competition.state) for competition in returned][1] == (
+    assert [(type(competition), competition.state) for competition in competitions][1] == (
         schemas.UnavailableCompetition,
         "broken",
     )
 
 
-def test_the_client_passes_on_a_verdict_that_a_child_may_not_find() -> None:
+def test_client_accepts_verdicts_that_workers_reject() -> None:
     submission = RESPONSES["Submission"]
-    later = submission | {"result": submission["result"] | {"verdict": "suspended"}}
-    returned = transport.parse_model(schemas.Submission, later).model_dump(mode="json")
-    assert returned["result"]["verdict"] == "suspended"
+    later_submission = submission | {"result": submission["result"] | {"verdict": "suspended"}}
+    submission_json = transport.parse_model(schemas.Submission, later_submission).model_dump(mode="json")
+    assert submission_json["result"]["verdict"] == "suspended"
     for decision in ("accepted\n", "suspended", "accept", "xaccepted"):
         with pytest.raises(ValidationError, match="verdict"):
-            VERDICT.validate_python(submission["result"] | {"verdict": decision})
+            VERDICT_ADAPTER.validate_python(submission["result"] | {"verdict": decision})

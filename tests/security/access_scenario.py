@@ -19,7 +19,7 @@ from app.db.models import (
     Competition,
     Member,
     Organizer,
-    Rescore,
+    RejudgingSet,
     Submission,
     Team,
     ThresholdReport,
@@ -28,7 +28,7 @@ from app.db.models import (
 from app.db.transaction import transaction
 from app.http.authentication import COOKIE
 from app.services.accounts import accounts
-from tests.security.access_table import AREAS
+from tests.security.access_table import PAGE_MODULES
 from tests.support.arena import (
     API,
     PASSWORD,
@@ -60,8 +60,8 @@ class AccessScenario:
         tokens = {
             "other team": arena.get_team_token("blue"),
             "own team": arena.get_team_token(team),
-            "organizer": arena.organizer,
-            "other organizer": other_arena.organizer,
+            "organizer": arena.organizer_token,
+            "other organizer": other_arena.organizer_token,
         }
         users = {audience: find_token_owner(token) for audience, token in tokens.items()}
         with transaction() as session:
@@ -129,7 +129,7 @@ class AccessScenario:
             "name": lambda: "anonymization",
             "target_id": lambda: self.target_id,
             "team_id": lambda: find_team_id(self.submission_id),
-            "rescore_id": lambda: find_latest_id(Rescore),
+            "rescore_id": lambda: find_latest_id(RejudgingSet),
             "report_id": lambda: find_latest_id(ThresholdReport),
             "file": lambda: "original.csv" if "original" in path else "anonymized.csv",
             "submission_id": lambda: self.submission_id,
@@ -161,9 +161,11 @@ class AccessScenario:
 
     def renew_tokens(self) -> None:
         """Issue new tokens, since a changed password has revoked those of its user."""
-        self.arena.organizer = str(self.create_token("organizer"))
-        for team in self.arena.tokens:
-            self.arena.tokens[team] = str(self.create_token("other team" if team == "blue" else "own team"))
+        self.arena.organizer_token = str(self.create_token("organizer"))
+        for team in self.arena.team_tokens:
+            self.arena.team_tokens[team] = str(
+                self.create_token("other team" if team == "blue" else "own team")
+            )
 
 
 SECOND_CONTEST_PATHS = ("/targets", "/targets.zip", "/manifest", "/reveal", "/guesses")
@@ -192,7 +194,7 @@ def find_team_id(submission_id: str) -> UUID:
         return session.get_one(Submission, UUID(submission_id)).team_id
 
 
-def find_latest_id(model: type[Rescore] | type[ThresholdReport]) -> UUID:
+def find_latest_id(model: type[RejudgingSet] | type[ThresholdReport]) -> UUID:
     with transaction() as session:
         latest_id = session.scalar(select(model.id).order_by(model.created_at.desc()).limit(1))
         return latest_id or UUID(int=0)
@@ -226,7 +228,7 @@ def create_person(scenario: AccessScenario, role: Role = Role.PARTICIPANT) -> st
 
 
 def build_join(scenario: AccessScenario) -> dict[str, Any]:
-    """Build a request to join a competition in which no audience takes part yet."""
+    """Build a request to join a competition that nobody in the scenario has joined."""
     number = next(serial_numbers)
     body = {"name": create_person(scenario, Role.ORGANIZER), "password": PASSWORD}
     token = scenario.arena.client.post(f"{API}/tokens", json=body).json()["token"]
@@ -347,6 +349,6 @@ PATH_PARAMS: dict[str, Callable[[AccessScenario], dict[str, str]]] = {
 }
 """Path parameters that are created for each request, since the request may delete them."""
 
-for area in AREAS:
+for area in PAGE_MODULES:
     CONTENT |= area.CONTENT
     PATH_PARAMS |= area.PATH_PARAMS

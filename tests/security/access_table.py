@@ -107,6 +107,6 @@ TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     "GET /readyz": (200, 200, 200, 200, 200, 200),
     "GET /metrics": (404, 404, 404, 404, 404, 404),
 }
-AREAS = (attacks, boards, accounts, public, organizing, setup, submissions)
-for area in AREAS:
+PAGE_MODULES = (attacks, boards, accounts, public, organizing, setup, submissions)
+for area in PAGE_MODULES:
     TABLE |= area.TABLE

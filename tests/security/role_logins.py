@@ -51,7 +51,7 @@ def connect_to(url: str) -> Iterator[Connection]:
 
 def require_refusal(connection: Connection, statement: str) -> str:
     """Require that a statement is refused for a missing privilege, and return the message."""
-    with pytest.raises(ProgrammingError) as raised, connection.begin_nested():
+    with pytest.raises(ProgrammingError) as excinfo, connection.begin_nested():
         connection.execute(text(statement))
-    assert isinstance(raised.value.orig, InsufficientPrivilege), raised.value.orig
-    return str(raised.value.orig)
+    assert isinstance(excinfo.value.orig, InsufficientPrivilege), excinfo.value.orig
+    return str(excinfo.value.orig)

@@ -1,4 +1,4 @@
-"""Constraints and triggers of the database refuse what a process must not do alone, tried in each role."""
+"""Constraints and triggers of the database refuse forbidden writes; each is tried in its role."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -69,7 +69,7 @@ def record_terms() -> None:
     clock.run_step(upload_terms.record_terms, load_competition_id())
 
 
-def test_a_web_session_inserts_no_more_guesses_than_the_cap(
+def test_web_session_cannot_exceed_the_guess_cap(
     second_phase_contest: Contest, sign_in: SignInAsRole, run_as_owner: Any
 ) -> None:
     with sign_in(WEB) as web:
@@ -100,7 +100,7 @@ def is_waiting(connection: Connection) -> bool:
 
 
 @pytest.mark.full
-def test_two_sessions_at_once_do_not_exceed_the_cap_together(
+def test_parallel_sessions_cannot_exceed_the_cap(
     second_phase_contest: Contest, sign_in: SignInAsRole, settings: Settings
 ) -> None:
     def insert_two() -> str:
@@ -123,9 +123,7 @@ def test_two_sessions_at_once_do_not_exceed_the_cap_together(
 
 
 @pytest.mark.full
-def test_a_session_with_an_old_snapshot_inserts_no_guess(
-    second_phase_contest: Contest, sign_in: SignInAsRole
-) -> None:
+def test_old_snapshot_cannot_insert_a_guess(second_phase_contest: Contest, sign_in: SignInAsRole) -> None:
     for isolation_level in ("REPEATABLE READ", "SERIALIZABLE"):
         with sign_in(WEB) as web:
             web.execution_options(isolation_level=isolation_level)
@@ -133,7 +131,7 @@ def test_a_session_with_an_old_snapshot_inserts_no_guess(
             assert "READ COMMITTED" in require_refusal(web, build_guess_insert())
 
 
-def test_a_web_session_inserts_no_guess_after_the_deadline_until_the_clock_has_noted_another_one(
+def test_web_session_cannot_insert_a_guess_after_the_deadline(
     second_phase_contest: Contest, sign_in: SignInAsRole
 ) -> None:
     second_phase_contest.move_phases(reidentification=(-2, -0.5))
@@ -151,13 +149,13 @@ def test_a_web_session_inserts_no_guess_after_the_deadline_until_the_clock_has_n
         insert_attempt(web)
         assert web.execute(text(build_guess_insert())).rowcount == 1
     with transaction() as session:
-        raised = session.scalars(
+        audit_entry = session.scalars(
             select(AuditEntry).where(AuditEntry.action == upload_terms.RAISE_ACTIONS[GuessTerms])
         ).one()
-        assert (list(raised.after or {}), raised.user_id) == (["ends_at"], None)
+        assert (list(audit_entry.after or {}), audit_entry.user_id) == (["ends_at"], None)
 
 
-def test_a_web_session_inserts_no_guess_with_a_result(
+def test_web_session_cannot_insert_a_judged_guess(
     second_phase_contest: Contest, sign_in: SignInAsRole
 ) -> None:
     """A worker could not claim it, since an unfinished guess may have no result."""
@@ -174,7 +172,7 @@ def test_a_web_session_inserts_no_guess_with_a_result(
 
 
 @pytest.mark.full
-def test_an_attempt_cannot_be_backdated(second_phase_contest: Contest, sign_in: SignInAsRole) -> None:
+def test_attempt_cannot_be_backdated(second_phase_contest: Contest, sign_in: SignInAsRole) -> None:
     with sign_in(WEB) as web:
         for time in ("now() - interval '2 seconds'", "clock_timestamp() + interval '1 minute'"):
             assert "enters when its transaction begins" in require_refusal(
@@ -190,15 +188,15 @@ def test_an_attempt_cannot_be_backdated(second_phase_contest: Contest, sign_in: 
 
 
 @pytest.mark.full
-def test_a_guess_begun_in_time_is_accepted_until_the_grace_period_ends(
+def test_guess_started_in_time_is_accepted_in_the_grace_period(
     second_phase_contest: Contest, sign_in: SignInAsRole, run_as_owner: Any
 ) -> None:
     attempt_time = "(SELECT min(at) FROM attempts WHERE phase = 'reidentification')"
     run_as_owner("UPDATE attempts SET at = now() - interval '30 minutes' WHERE phase = 'reidentification'")
     with sign_in(WEB) as web:
         assert web.execute(text(build_guess_insert(time=attempt_time))).rowcount == 1
-    for ago, grace, is_in_time in (("29 minutes", 1900, True), ("29 minutes", 1700, False)):
-        run_as_owner(f"UPDATE guess_terms SET ends_at = now() - interval '{ago}', grace_s = {grace}")
+    for time_ago, grace, is_in_time in (("29 minutes", 1900, True), ("29 minutes", 1700, False)):
+        run_as_owner(f"UPDATE guess_terms SET ends_at = now() - interval '{time_ago}', grace_s = {grace}")
         with sign_in(WEB) as web:
             if is_in_time:
                 assert web.execute(text(build_guess_insert(time=attempt_time))).rowcount == 1
@@ -234,7 +232,7 @@ ARRANGEMENTS = (
 
 
 @pytest.mark.full
-def test_a_guess_is_by_a_team_that_takes_part_on_a_target_that_it_may_attack(
+def test_guess_must_come_from_a_participating_rival_team(
     second_phase_contest: Contest, sign_in: SignInAsRole, settings: Settings
 ) -> None:
     Contest.create(second_phase_contest.arena.client, slug="other").arena.get_team_token("green")
@@ -262,7 +260,7 @@ def test_a_guess_is_by_a_team_that_takes_part_on_a_target_that_it_may_attack(
             web.execute(text(build_guess_insert(team="gen_random_uuid()")))
 
 
-def test_a_worker_writes_a_result_once_and_with_its_end(
+def test_worker_writes_each_result_once_with_its_end_time(
     second_phase_contest: Contest, sign_in: SignInAsRole, run_as_owner: Any
 ) -> None:
     late_changes = (
@@ -296,7 +294,7 @@ def test_a_worker_writes_a_result_once_and_with_its_end(
             assert "is not changed" in require_refusal(worker, f"UPDATE {table} SET state = 'ERROR'")
 
 
-def test_a_worker_writes_a_threshold_report_once(
+def test_worker_writes_each_threshold_report_once(
     second_phase_contest: Contest, sign_in: SignInAsRole, run_as_owner: Any
 ) -> None:
     run_as_owner(
@@ -312,7 +310,7 @@ def test_a_worker_writes_a_threshold_report_once(
 
 
 @pytest.mark.full
-def test_a_web_session_still_chooses_which_evaluation_counts(
+def test_web_session_can_choose_the_current_evaluation(
     second_phase_contest: Contest, sign_in: SignInAsRole
 ) -> None:
     with sign_in(WEB) as web:
@@ -324,7 +322,7 @@ def test_a_web_session_still_chooses_which_evaluation_counts(
 
 @pytest.mark.full
 @pytest.mark.parametrize("column", ["drawn_at", "frozen_at", "published_at", "closed_at", "revealed_at"])
-def test_the_clock_cannot_undo_a_transition(
+def test_clock_cannot_undo_a_transition(
     second_phase_contest: Contest, sign_in: SignInAsRole, run_as_owner: Any, column: str
 ) -> None:
     run_as_owner(f"UPDATE competitions SET {column} = NULL")
@@ -360,7 +358,7 @@ def first_phase_contest(client: Any) -> Contest:
     return contest
 
 
-def test_a_web_session_inserts_no_more_submissions_than_the_caps(
+def test_web_session_cannot_exceed_the_submission_caps(
     first_phase_contest: Contest, sign_in: SignInAsRole, run_as_owner: Any
 ) -> None:
     grant = "INSERT INTO grants (id, team_id, cap, amount) SELECT gen_random_uuid(), id, '{}', 3 FROM teams"
@@ -395,7 +393,7 @@ def test_a_web_session_inserts_no_more_submissions_than_the_caps(
     run_as_owner(build_submission_insert(times=12))
 
 
-def test_the_days_of_a_cap_are_those_of_the_competition(
+def test_daily_caps_use_the_competition_time_zone(
     first_phase_contest: Contest, sign_in: SignInAsRole, run_as_owner: Any
 ) -> None:
     run_as_owner("UPDATE submissions SET received_at = received_at - interval '1 day'")
@@ -411,7 +409,7 @@ def test_the_days_of_a_cap_are_those_of_the_competition(
         assert web.execute(text(build_submission_insert(times=4))).rowcount == 4
 
 
-def test_a_web_session_inserts_no_submission_after_the_deadline_until_the_clock_has_noted_another_one(
+def test_web_session_cannot_submit_after_the_deadline(
     first_phase_contest: Contest, sign_in: SignInAsRole
 ) -> None:
     first_phase_contest.move_phases(anonymization=(-2, -0.5))
@@ -428,14 +426,14 @@ def test_a_web_session_inserts_no_submission_after_the_deadline_until_the_clock_
     assert first_phase_contest.arena.submit("red").status_code == 202
     with transaction() as session:
         query = select(AuditEntry).where(AuditEntry.action == upload_terms.RAISE_ACTIONS[SubmissionTerms])
-        raised = session.scalars(query).one()
-        assert (list(raised.after or {}), raised.user_id) == (["ends_at"], None)
+        audit_entry = session.scalars(query).one()
+        assert (list(audit_entry.after or {}), audit_entry.user_id) == (["ends_at"], None)
 
 
-def test_a_worker_submits_for_sample_teams_of_a_rehearsal_under_any_query_plan(
+def test_worker_submits_for_rehearsal_teams_under_any_query_plan(
     first_phase_contest: Contest, sign_in: SignInAsRole, run_as_owner: Any
 ) -> None:
-    """A generic plan requires the right to read members, which workers lack, if any part names them."""
+    """A generic query plan needs the rights of all its parts, and workers may not read the members."""
     run_as_owner("UPDATE competitions SET rehearses = id")
     with sign_in(WORKER) as worker:
         worker.execute(text("SET plan_cache_mode = force_generic_plan"))
@@ -443,7 +441,7 @@ def test_a_worker_submits_for_sample_teams_of_a_rehearsal_under_any_query_plan(
         assert worker.execute(text(build_submission_insert())).rowcount == 1
 
 
-def test_terms_of_submissions_stay_when_their_phase_is_taken_out_of_the_file(
+def test_submission_terms_remain_when_the_phase_is_removed(
     first_phase_contest: Contest,
 ) -> None:
     with transaction() as session:
@@ -455,7 +453,7 @@ def test_terms_of_submissions_stay_when_their_phase_is_taken_out_of_the_file(
 
 
 @pytest.mark.full
-def test_a_submission_is_by_a_team_that_takes_part_and_comes_no_later_than_the_grace(
+def test_submission_must_come_from_a_participating_team_in_time(
     first_phase_contest: Contest, settings: Settings
 ) -> None:
     attempt_time = "(SELECT min(at) FROM attempts)"
@@ -482,7 +480,7 @@ def test_a_submission_is_by_a_team_that_takes_part_and_comes_no_later_than_the_g
             connection.rollback()
 
 
-def test_the_clock_names_the_files_of_a_target_once(
+def test_clock_records_target_files_once(
     second_phase_contest: Contest, sign_in: SignInAsRole, run_as_owner: Any
 ) -> None:
     with sign_in(CLOCK) as session:
@@ -494,7 +492,7 @@ def test_the_clock_names_the_files_of_a_target_once(
 
 
 @pytest.mark.full
-def test_a_submission_by_a_web_session_is_of_its_team_and_before_the_finals_are_taken(
+def test_web_session_submits_only_for_its_team_before_the_finals(
     second_phase_contest: Contest, sign_in: SignInAsRole, run_as_owner: Any
 ) -> None:
     with sign_in(WEB) as web:
@@ -515,7 +513,7 @@ def test_a_submission_by_a_web_session_is_of_its_team_and_before_the_finals_are_
 
 
 @pytest.mark.full
-def test_a_guess_refused_for_outdated_terms_costs_nothing_and_can_be_sent_again(
+def test_guess_refused_for_outdated_terms_can_be_repeated(
     second_phase_contest: Contest,
 ) -> None:
     second_phase_contest.move_phases(reidentification=(-2, -0.1))
@@ -536,7 +534,7 @@ def test_a_guess_refused_for_outdated_terms_costs_nothing_and_can_be_sent_again(
 
 
 @pytest.mark.full
-def test_the_clock_records_a_changed_cap_and_drops_a_removed_phase(second_phase_contest: Contest) -> None:
+def test_clock_records_changed_caps_and_removed_phases(second_phase_contest: Contest) -> None:
     def load_terms() -> GuessTerms | None:
         with transaction() as session:
             return session.get(GuessTerms, load_competition_id())
@@ -552,10 +550,13 @@ def test_the_clock_records_a_changed_cap_and_drops_a_removed_phase(second_phase_
     assert new_terms is not None
     assert (new_terms.guesses_per_target, new_terms.ends_at) == (5, old_terms.ends_at)
     with transaction() as session:
-        raised = session.scalars(
+        audit_entry = session.scalars(
             select(AuditEntry).where(AuditEntry.action == upload_terms.RAISE_ACTIONS[GuessTerms])
         ).one()
-        assert (raised.before, raised.after) == ({"guesses_per_target": "3"}, {"guesses_per_target": "5"})
+        assert (audit_entry.before, audit_entry.after) == (
+            {"guesses_per_target": "3"},
+            {"guesses_per_target": "5"},
+        )
         row = session.get_one(Competition, load_competition_id())
         row.file = row.file[: row.file.rindex("[[phases]]")]
     record_terms()

@@ -1,4 +1,4 @@
-"""A rehearsal is invisible: to strangers every route responds as if it did not exist."""
+"""Rehearsals are invisible: every route answers strangers as if the rehearsal did not exist."""
 
 import functools
 from dataclasses import replace
@@ -11,7 +11,7 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 from sqlalchemy import select
 
-from app.db.models import Clarification, Competition, Rescore, Submission, Target, ThresholdReport
+from app.db.models import Clarification, Competition, RejudgingSet, Submission, Target, ThresholdReport
 from app.db.transaction import transaction
 from app.http.authentication import COOKIE
 from app.services.accounts import accounts
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.full
 STRANGERS = ("visitor", "other organizer")
 SLUG_ROUTES = [route for route in TABLE if "{slug}" in route]
 UNKNOWN_SUFFIX = "x"
-"""Replaces the last character of the rehearsal's slug, which gives the slug of no competition."""
+"""Replaces the last character of the rehearsal's slug, to get the slug of no competition."""
 
 
 def begin_rehearsal(scenario: AccessScenario) -> str:
@@ -75,7 +75,7 @@ def normalize_response(response: Response, slug: str) -> tuple[Any, ...]:
     return tuple(text.replace(slug, "SLUG").splitlines())
 
 
-def test_strangers_get_the_same_responses_for_a_rehearsal_as_for_an_unknown_competition(
+def test_strangers_cannot_tell_a_rehearsal_from_an_unknown_slug(
     client: TestClient,
 ) -> None:
     scenario = AccessScenario.open(client)
@@ -128,7 +128,7 @@ def create_parts(scenario: AccessScenario, rehearsal_contest: RehearsedContest) 
         assert submission is not None
         owner = {"competition_id": row.id, "team_id": submission.team_id, "user_id": submission.user_id}
         question = Clarification(question="How many rows?", **owner)
-        rescore = Rescore(
+        rescore = RejudgingSet(
             competition_id=row.id, user_id=submission.user_id, file=row.file, scales={}, replaces=""
         )
         report = ThresholdReport(
@@ -147,7 +147,7 @@ def create_parts(scenario: AccessScenario, rehearsal_contest: RehearsedContest) 
     }
 
 
-def test_strangers_get_the_same_responses_for_parts_of_a_revealed_rehearsal_as_for_unknown_ids(
+def test_strangers_cannot_tell_rehearsal_parts_from_unknown_ids(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rehearsals, "MAX_TEAMS", 2)
@@ -185,7 +185,7 @@ def replace_id(text: str, name: str) -> str:
 LIST_ROUTES = ("GET /", f"GET {API}/competitions", f"GET {API}/me", "GET /account", "GET /competitions")
 
 
-def test_no_list_contains_a_rehearsal(client: TestClient) -> None:
+def test_lists_contain_no_rehearsals(client: TestClient) -> None:
     scenario = AccessScenario.open(client)
     slug = begin_rehearsal(scenario)
     for route in LIST_ROUTES:
@@ -196,7 +196,7 @@ def test_no_list_contains_a_rehearsal(client: TestClient) -> None:
 
 
 @pytest.mark.parametrize("audience", ["organizer", "administrator"])
-def test_its_organizers_see_it_until_it_is_ended(client: TestClient, audience: str) -> None:
+def test_organizers_see_the_rehearsal_until_it_ends(client: TestClient, audience: str) -> None:
     scenario = AccessScenario.open(client)
     slug = begin_rehearsal(scenario)
     routes = (
@@ -216,7 +216,7 @@ def test_its_organizers_see_it_until_it_is_ended(client: TestClient, audience: s
     ] * 3
 
 
-def test_organizers_added_or_removed_gain_or_lose_the_rehearsal(
+def test_rehearsal_follows_changes_of_the_organizers(
     client: TestClient,
 ) -> None:
     scenario = AccessScenario.open(client)
@@ -235,7 +235,7 @@ def test_organizers_added_or_removed_gain_or_lose_the_rehearsal(
     assert request(scenario, route, "other organizer", {"slug": slug}, {}).status_code == 404
 
 
-def test_no_competition_can_take_the_slug_of_an_actual_or_possible_rehearsal(
+def test_slug_of_a_possible_rehearsal_cannot_be_taken(
     client: TestClient,
 ) -> None:
     scenario = AccessScenario.open(client)

@@ -22,7 +22,7 @@ from tests.support.hostile_parser import (
     answer_twice,
     crash,
     fetch,
-    find_words,
+    find_words_in_environment,
     list_process_ids,
     loop,
     raise_bug,
@@ -71,7 +71,7 @@ def find_child_pid() -> int:
     return child.process.pid
 
 
-def test_it_reads_neither_keys_nor_uploads_nor_files_of_the_system(settings: Settings) -> None:
+def test_parser_cannot_read_keys_uploads_or_system_files(settings: Settings) -> None:
     digest = get_store().save(b"another team's release")
     assert settings.opening_keys_dir is not None
     paths = [
@@ -93,7 +93,7 @@ def test_it_reads_neither_keys_nor_uploads_nor_files_of_the_system(settings: Set
 
 
 @pytest.mark.full
-def test_it_learns_nothing_of_other_processes() -> None:
+def test_parser_cannot_inspect_other_processes() -> None:
     for pid in (1, os.getpid()):
         for name in ("environ", "mem", "maps", "cmdline", "fd/0", "root/etc/passwd"):
             assert is_denied("read", f"/proc/{pid}/{name}"), (pid, name)
@@ -103,13 +103,13 @@ def test_it_learns_nothing_of_other_processes() -> None:
 
 
 @pytest.mark.full
-def test_it_finds_no_address_and_no_key_in_itself(
+def test_parser_memory_contains_no_addresses_or_keys(
     settings: Settings, parser_patch: pytest.MonkeyPatch
 ) -> None:
     for name in ("DATABASE_URL", "REDIS_URL", "AWS_SECRET_ACCESS_KEY", "ANONCUP_METRICS_TOKEN"):
         parser_patch.setenv(name, "confidential")
     words = ["confidential", settings.database_url, settings.redis_url, str(settings.data), "DATABASE"]
-    assert call(UPLOADS, find_words, words) == []
+    assert call(UPLOADS, find_words_in_environment, words) == []
     assert Path(f"/proc/{find_child_pid()}/environ").read_bytes() in {
         b"",
         os.environb.get(b"LD_LIBRARY_PATH"),
@@ -117,7 +117,7 @@ def test_it_finds_no_address_and_no_key_in_itself(
 
 
 @pytest.mark.full
-def test_it_holds_no_descriptor_but_its_pipe() -> None:
+def test_parser_has_no_file_descriptors_except_its_pipe() -> None:
     call(UPLOADS, list_process_ids)
     descriptors = [os.readlink(path) for path in Path(f"/proc/{find_child_pid()}/fd").iterdir()]
     assert sorted(name.partition(":")[0] for name in descriptors) == [
@@ -134,7 +134,7 @@ def list_sockets(services: EmbeddedServices) -> list[str]:
     return [str(path) for path in parent.parent.rglob("*") if path.is_socket()]
 
 
-def test_it_reaches_neither_databases_nor_the_network(services: EmbeddedServices) -> None:
+def test_parser_cannot_reach_databases_or_the_network(services: EmbeddedServices) -> None:
     inet, unix, stream, datagram = socket.AF_INET, socket.AF_UNIX, socket.SOCK_STREAM, socket.SOCK_DGRAM
     assert len(list_sockets(services)) >= 2
     for path in list_sockets(services):
@@ -148,7 +148,7 @@ def test_it_reaches_neither_databases_nor_the_network(services: EmbeddedServices
 
 
 @pytest.mark.full
-def test_it_starts_and_ends_no_process() -> None:
+def test_parser_cannot_start_or_end_processes() -> None:
     for name in ("start_program", "replace_program"):
         assert is_denied(name, "/bin/true")
         assert is_denied(name, sys.executable)
@@ -161,7 +161,7 @@ def test_it_starts_and_ends_no_process() -> None:
 
 
 @pytest.mark.full
-def test_it_writes_into_no_program(tmp_path: Path) -> None:
+def test_parser_cannot_write_files(tmp_path: Path) -> None:
     (tmp_path / "mine").write_bytes(b"untouched")
     module = Path(parser_process.__file__)
     for path in (
@@ -182,10 +182,10 @@ def test_it_writes_into_no_program(tmp_path: Path) -> None:
     assert [path.read_bytes() for path in tmp_path.iterdir()] == [b"untouched"]
 
 
-def test_without_a_sandbox_the_same_deeds_are_done(
+def test_everything_is_possible_without_a_sandbox(
     settings: Settings, services: EmbeddedServices, parser_patch: pytest.MonkeyPatch
 ) -> None:
-    """Control: otherwise the tests above would prove nothing."""
+    """Control experiment: what the tests above forbid works without a sandbox."""
     parser_process.enable(settings.model_copy(update={"sandbox": "off"}))
     for name, arguments in (
         ("read", ["/etc/passwd"]),
@@ -204,7 +204,7 @@ needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become 
 
 
 @needs_root
-def test_when_started_by_root_it_runs_as_an_unprivileged_user() -> None:
+def test_parser_started_by_root_runs_unprivileged() -> None:
     identity = call(UPLOADS, list_process_ids)
     assert (identity["uid"], identity["gid"]) == (privileges.SANDBOX_UID, privileges.SANDBOX_UID)
     status = dict(
@@ -218,12 +218,10 @@ def test_when_started_by_root_it_runs_as_an_unprivileged_user() -> None:
 
 @pytest.mark.full
 @needs_root
-def test_without_landlock_the_unprivileged_user_protects_the_files(
-    settings: Settings, parser_patch: pytest.MonkeyPatch
-) -> None:
+def test_files_are_protected_without_landlock(settings: Settings, parser_patch: pytest.MonkeyPatch) -> None:
     parser_patch.setattr(parser_process, "PROGRAM", hostile_public_parser.__name__)
     parser_patch.setattr(privileges, "can_become_unprivileged", lambda: True)
-    parser_patch.setattr(sandbox, "available", lambda: Sandbox(calls=sandbox.SECCOMP))
+    parser_patch.setattr(sandbox, "get_available", lambda: Sandbox(call_mechanism=sandbox.SECCOMP))
     parser_process.enable(settings.model_copy(update={"sandbox": "wanted"}))
     assert call(UPLOADS, list_process_ids)["uid"] == privileges.SANDBOX_UID
     assert settings.opening_keys_dir is not None
@@ -236,40 +234,40 @@ def test_without_landlock_the_unprivileged_user_protects_the_files(
     assert Path(f"/proc/{find_child_pid()}/status").read_text().find("CapEff:\t0000000000000000") > 0
 
 
-def test_a_required_sandbox_that_is_missing_refuses_uploads_and_reads_nothing(
+def test_missing_required_sandbox_refuses_uploads(
     parser_patch: pytest.MonkeyPatch,
 ) -> None:
-    parser_patch.setattr(sandbox, "available", lambda: Sandbox(calls=sandbox.SECCOMP))
+    parser_patch.setattr(sandbox, "get_available", lambda: Sandbox(call_mechanism=sandbox.SECCOMP))
     with pytest.raises(Unavailable, match="cannot read files safely"):
         call(UPLOADS, list_process_ids)
     assert parser_process.parsers[UPLOADS].child is None
 
 
 @pytest.mark.full
-def test_what_takes_all_memory_is_refused_and_the_next_upload_is_read(
+def test_upload_above_the_memory_limit_is_refused(
     parser_patch: pytest.MonkeyPatch,
 ) -> None:
     set_limits(memory_mb=700)
-    with pytest.raises(InvalidInput, match="more memory than the limit of 700 MB") as raised:
+    with pytest.raises(InvalidInput, match="more memory than the limit of 700 MB") as excinfo:
         call(UPLOADS, take_all_memory)
-    assert raised.value.code == "parsing_memory_limit"
+    assert excinfo.value.code == "parsing_memory_limit"
     assert call(UPLOADS, list_process_ids)["pid"] > 0
 
 
 @pytest.mark.full
-def test_what_never_ends_is_refused_and_the_next_upload_is_read(parser_patch: pytest.MonkeyPatch) -> None:
+def test_upload_above_the_time_limit_is_refused(parser_patch: pytest.MonkeyPatch) -> None:
     first = call(UPLOADS, list_process_ids)["pid"]
     set_limits(time_limit_s=1)
-    with pytest.raises(InvalidInput, match="longer than the limit of 1 s") as raised:
+    with pytest.raises(InvalidInput, match="longer than the limit of 1 s") as excinfo:
         call(UPLOADS, loop)
-    assert raised.value.code == "parsing_time_limit"
+    assert excinfo.value.code == "parsing_time_limit"
     assert poll_until(lambda: not Path(f"/proc/{first}").exists())
     set_limits(time_limit_s=60)
     assert call(UPLOADS, list_process_ids)["pid"] != first
 
 
 @pytest.mark.full
-def test_a_crash_costs_one_answer_and_the_next_upload_is_read() -> None:
+def test_next_upload_is_parsed_after_a_crash() -> None:
     with pytest.raises(Unavailable):
         call(UPLOADS, crash)
     assert call(UPLOADS, list_process_ids)["pid"] > 0
@@ -302,7 +300,7 @@ INVALID_ANSWERS = {
 
 @pytest.mark.full
 @pytest.mark.parametrize("answer", INVALID_ANSWERS.values(), ids=INVALID_ANSWERS.keys())
-def test_what_it_answers_is_not_believed(answer: tuple[str, str, int]) -> None:
+def test_invalid_answers_are_rejected(answer: tuple[str, str, int]) -> None:
     line, content, times = answer
     with pytest.raises(RuntimeError, match="gave no valid answer"):
         call(UPLOADS, write_unexpected_line, line, content, times)
@@ -310,13 +308,13 @@ def test_what_it_answers_is_not_believed(answer: tuple[str, str, int]) -> None:
 
 
 @pytest.mark.full
-def test_a_result_of_another_type_than_the_function_says_is_refused() -> None:
+def test_result_of_a_wrong_type_is_rejected() -> None:
     with pytest.raises(RuntimeError, match="gave no valid answer"):
         call(UPLOADS, return_text)
 
 
 @pytest.mark.full
-def test_unsolicited_output_is_no_answer_to_the_next_call() -> None:
+def test_unsolicited_output_is_not_taken_for_an_answer() -> None:
     assert call(UPLOADS, answer_twice, '{"returned": 12}', '{"value": 1}') == 1
     child = parser_process.parsers[UPLOADS].child
     assert child is not None
@@ -325,14 +323,14 @@ def test_unsolicited_output_is_no_answer_to_the_next_call() -> None:
 
 
 @pytest.mark.full
-def test_an_internal_error_is_logged_without_its_message(caplog: pytest.LogCaptureFixture) -> None:
+def test_internal_error_is_logged_without_its_message(caplog: pytest.LogCaptureFixture) -> None:
     with pytest.raises(RuntimeError, match="could not be read"):
         call(UPLOADS, raise_bug)
     assert "secret" not in caplog.text
 
 
 @pytest.mark.full
-def test_it_is_given_the_stored_files_that_its_call_names_and_no_others() -> None:
+def test_parser_receives_only_the_files_of_its_call() -> None:
     own_digest, other_digest = get_store().save(b"mine"), get_store().save(b"of another team")
     assert call_with_files(UPLOADS, [own_digest], fetch, own_digest) == b"mine"
     with pytest.raises(RuntimeError, match="gave no valid answer"):
@@ -344,7 +342,7 @@ def test_it_is_given_the_stored_files_that_its_call_names_and_no_others() -> Non
 
 
 @pytest.mark.full
-def test_a_parser_is_replaced_after_its_maximum_number_of_calls(
+def test_parser_is_replaced_after_the_maximum_number_of_calls(
     settings: Settings, parser_patch: pytest.MonkeyPatch
 ) -> None:
     parser_process.enable(settings.model_copy(update={"scoring_recycle_after": 1}))

@@ -39,7 +39,7 @@ def test_only_an_overprivileged_role_is_warned_about(
     get_settings.cache_clear()
 
 
-def test_a_wrong_password_lets_nobody_in(settings: Settings, logins_folder: Path, tmp_path: Path) -> None:
+def test_wrong_password_is_refused(settings: Settings, logins_folder: Path, tmp_path: Path) -> None:
     password_file = tmp_path / "web" / "pgpass"
     logins.load_or_create_password(password_file, WEB)
     url = build_login_url(settings.database_url, tmp_path, WEB)
@@ -47,7 +47,7 @@ def test_a_wrong_password_lets_nobody_in(settings: Settings, logins_folder: Path
         pass
 
 
-def test_passwords_are_for_their_owner_only_and_stay(settings: Settings, logins_folder: Path) -> None:
+def test_password_files_are_private_and_persistent(settings: Settings, logins_folder: Path) -> None:
     files = sorted(logins_folder.rglob("pgpass"))
     assert {file.parent.name for file in files} == {"web", "worker", "clock"}
     assert {file.stat().st_mode & 0o777 for file in files} == {0o600}
@@ -57,19 +57,19 @@ def test_passwords_are_for_their_owner_only_and_stay(settings: Settings, logins_
     assert [file.read_text() for file in files] == contents
 
 
-def test_a_user_who_cannot_create_roles_gets_an_error(settings: Settings, tmp_path: Path) -> None:
+def test_user_who_cannot_create_roles_gets_an_error(settings: Settings, tmp_path: Path) -> None:
     with pytest.raises(Forbidden, match="may not let roles sign in"):
         set_passwords(build_role_url(WORKER, settings.database_url), tmp_path)
 
 
 @pytest.mark.parametrize("role", ROLES)
-def test_only_the_owner_makes_a_backup(settings: Settings, tmp_path: Path, role: str) -> None:
+def test_only_the_owner_can_make_a_backup(settings: Settings, tmp_path: Path, role: str) -> None:
     with pytest.raises(Forbidden, match="owner's DATABASE_URL"):
         service.backup(build_role_url(role, settings.database_url), get_store(), tmp_path / "made.tar")
     assert not (tmp_path / "made.tar").exists()
 
 
-def test_a_backup_has_no_password_of_a_role(settings: Settings, logins_folder: Path, tmp_path: Path) -> None:
+def test_backup_contains_no_role_passwords(settings: Settings, logins_folder: Path, tmp_path: Path) -> None:
     service.backup(settings.database_url, get_store(), tmp_path / "made.tar")
     archive = (tmp_path / "made.tar").read_bytes()
     for file in logins_folder.rglob("pgpass"):
@@ -77,13 +77,13 @@ def test_a_backup_has_no_password_of_a_role(settings: Settings, logins_folder: P
     assert b"SCRAM-SHA-256" not in archive
 
 
-def test_migrating_without_the_owners_rights_is_refused(restore_url: str) -> None:
-    """Tried on an empty database."""
+def test_migration_by_another_role_is_refused(restore_url: str) -> None:
+    """The test uses an empty database."""
     with pytest.raises(Forbidden, match="owner's DATABASE_URL"):
         migrate(build_role_url(WEB, restore_url))
 
 
-def test_an_owner_who_cannot_create_roles_gets_grants_once_an_administrator_has_created_them(
+def test_owner_gets_grants_for_roles_created_by_an_administrator(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with run_embedded_services(tmp_path / "data") as services:
@@ -109,5 +109,5 @@ def test_an_owner_who_cannot_create_roles_gets_grants_once_an_administrator_has_
             owner.execute(text("INSERT INTO audit_entries (actor, action, subject) VALUES ('', '', '')"))
 
 
-def test_a_process_without_ddl_rights_accepts_an_up_to_date_schema(settings: Settings) -> None:
+def test_process_without_ddl_rights_accepts_a_current_schema(settings: Settings) -> None:
     migrate(build_role_url(WEB, settings.database_url))

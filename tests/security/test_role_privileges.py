@@ -9,9 +9,9 @@ from sqlalchemy.exc import ProgrammingError
 
 from app.config import Settings
 from app.db.models import Base
-from app.db.privileges import CLOCK, DELETES, MAX_UPLOAD_HOURS, PRIVILEGES, ROLES, WEB, WORKER
+from app.db.privileges import CLOCK, DELETE_PRIVILEGES, MAX_UPLOAD_HOURS, PRIVILEGES, ROLES, WEB, WORKER
 from app.services.jobs import health
-from migrations.role_grants import VERBS
+from migrations.role_grants import COMMAND_BY_LETTER
 from tests.security.role_logins import SignInAsRole, connect_to, logins_folder, require_refusal, sign_in
 from tests.support.contest import Contest
 from tests.support.role_session import act_as
@@ -26,14 +26,14 @@ def list_columns() -> list[tuple[str, str]]:
     return [*model_columns, ("alembic_version", "version_num")]
 
 
-def test_every_column_of_every_table_has_its_decision_once() -> None:
-    decided = [
+def test_privileges_are_defined_once_for_every_column() -> None:
+    decided_columns = [
         (table, name) for table, groups in PRIVILEGES.items() for names in groups for name in names.split()
     ]
-    assert sorted(decided) == sorted(list_columns())
+    assert sorted(decided_columns) == sorted(list_columns())
 
 
-def test_the_database_grants_what_is_decided_and_nothing_else(settings: Settings) -> None:
+def test_database_grants_exactly_the_defined_privileges(settings: Settings) -> None:
     query = text("SELECT has_column_privilege(:role, :table, :column, :verb)")
     checked, tables = [], {table for table, _ in list_columns()}
     with connect_to(settings.database_url) as connection:
@@ -44,7 +44,7 @@ def test_the_database_grants_what_is_decided_and_nothing_else(settings: Settings
                         params = {"role": role, "table": table, "column": name}
                         granted = {
                             letter
-                            for letter, verb in VERBS.items()
+                            for letter, verb in COMMAND_BY_LETTER.items()
                             if connection.scalar(query, params | {"verb": verb})
                         }
                         checked.append((table, name, role))
@@ -52,7 +52,7 @@ def test_the_database_grants_what_is_decided_and_nothing_else(settings: Settings
         for table in tables:
             for role in ROLES:
                 assert list_table_rights(connection, role, table) == ["DELETE"] * (
-                    role in DELETES.get(table, ())
+                    role in DELETE_PRIVILEGES.get(table, ())
                 )
     assert len(checked) == 3 * len(list_columns())
 
@@ -208,7 +208,7 @@ def sign_in_with_contest(second_phase_contest: Contest, sign_in: SignInAsRole) -
     return sign_in
 
 
-def test_each_statement_outside_of_a_roles_rights_is_denied(sign_in_with_contest: SignInAsRole) -> None:
+def test_statements_outside_the_privileges_are_denied(sign_in_with_contest: SignInAsRole) -> None:
     for role in ROLES:
         with sign_in_with_contest(role) as connection:
             for statement in [
@@ -217,7 +217,7 @@ def test_each_statement_outside_of_a_roles_rights_is_denied(sign_in_with_contest
                 assert require_refusal(connection, statement.replace("{copy}", COPY_COMPETITION)), statement
 
 
-def test_a_web_session_reads_an_opened_secret_from_the_reveal_on(
+def test_web_session_reads_secrets_from_the_reveal_on(
     second_phase_contest: Contest, sign_in: SignInAsRole, settings: Settings
 ) -> None:
     opening = text("INSERT INTO openings SELECT id, 'salt', 'digest' FROM targets")
@@ -232,7 +232,7 @@ def test_a_web_session_reads_an_opened_secret_from_the_reveal_on(
         assert [row.secret for row in web.execute(text("SELECT * FROM openings"))] == ["digest"]
 
 
-def test_a_web_session_reads_a_seed_from_the_reveal_on(
+def test_web_session_reads_seeds_from_the_reveal_on(
     contest: Contest, sign_in: SignInAsRole, settings: Settings
 ) -> None:
     opening = text("INSERT INTO seed_openings SELECT id, 'seed' FROM competitions")
@@ -246,7 +246,7 @@ def test_a_web_session_reads_a_seed_from_the_reveal_on(
         assert [row.seed for row in web.execute(text("SELECT * FROM seed_openings"))] == [b"seed"]
 
 
-def test_a_web_session_changes_organizer_data_only_until_the_allocation(
+def test_web_session_changes_organizer_data_until_the_allocation(
     contest: Contest, sign_in: SignInAsRole
 ) -> None:
     insert_template = "INSERT INTO truths SELECT id, '{}', 'key', 'sealed', '', 6 FROM competitions"
@@ -262,9 +262,7 @@ def test_a_web_session_changes_organizer_data_only_until_the_allocation(
         assert "none_once_drawn" in require_refusal(web, insert_template.format("controls"))
 
 
-def test_a_web_session_can_only_cancel_an_unfinished_evaluation(
-    contest: Contest, sign_in: SignInAsRole
-) -> None:
+def test_web_session_can_only_cancel_unfinished_evaluations(contest: Contest, sign_in: SignInAsRole) -> None:
     contest.submit("red", score=False)
     with sign_in(WEB) as web:
         for state in ("SCORED", "REJECTED", "ERROR", "SCORING"):
@@ -294,7 +292,7 @@ INSERT_SUBMISSION = (
 
 
 @pytest.mark.parametrize("statement", [INSERT_GUESS, INSERT_SUBMISSION])
-def test_a_worker_submits_for_teams_of_rehearsals_only(
+def test_worker_submits_only_for_rehearsal_teams(
     sign_in_with_contest: SignInAsRole, settings: Settings, statement: str
 ) -> None:
     with sign_in_with_contest(WORKER) as worker:
@@ -311,7 +309,7 @@ def test_a_worker_submits_for_teams_of_rehearsals_only(
         assert len(worker.execute(text("SELECT id FROM competitions FOR SHARE")).all()) == 1
 
 
-def test_a_worker_sends_nothing_for_a_real_team_into_a_rehearsal(
+def test_worker_cannot_submit_for_a_real_team_in_a_rehearsal(
     sign_in_with_contest: SignInAsRole, settings: Settings
 ) -> None:
     with connect_to(settings.database_url) as owner:
@@ -330,7 +328,7 @@ def test_a_worker_sends_nothing_for_a_real_team_into_a_rehearsal(
 
 
 @pytest.mark.parametrize("statement", [INSERT_GUESS, INSERT_SUBMISSION])
-def test_a_web_session_backdates_an_upload_by_at_most_its_longest_duration(
+def test_web_session_backdates_uploads_by_a_limited_time(
     sign_in_with_contest: SignInAsRole, settings: Settings, statement: str
 ) -> None:
     with connect_to(settings.database_url) as owner:
@@ -341,12 +339,12 @@ def test_a_web_session_backdates_an_upload_by_at_most_its_longest_duration(
             assert "entered_lately" in require_refusal(web, statement.format(hours))
 
 
-def test_the_slowest_upload_of_the_largest_body_fits_the_backdating_limit() -> None:
+def test_backdating_limit_allows_the_slowest_upload() -> None:
     largest, slowest = (Settings.model_fields[name].default for name in ("body_limit_mb", "body_bytes_per_s"))
     assert largest * 2**20 / slowest < MAX_UPLOAD_HOURS * 3600
 
 
-def test_a_web_session_cannot_withdraw_announcements_of_the_clock(
+def test_web_session_cannot_withdraw_announcements_of_the_clock(
     contest: Contest, sign_in: SignInAsRole, settings: Settings
 ) -> None:
     with sign_in(CLOCK) as clock:
@@ -360,9 +358,7 @@ def test_a_web_session_cannot_withdraw_announcements_of_the_clock(
         assert web.execute(text("DELETE FROM announcements")).rowcount == 0
 
 
-def test_a_web_session_writes_its_own_heartbeat_and_never_the_clocks(
-    settings: Settings, sign_in: SignInAsRole
-) -> None:
+def test_web_session_writes_only_its_own_heartbeat(settings: Settings, sign_in: SignInAsRole) -> None:
     beat = "INSERT INTO heartbeats VALUES (:task, :at) ON CONFLICT (task) DO UPDATE SET at = :at"
     with sign_in(CLOCK) as clock:
         clock.execute(text(beat), {"task": health.TRANSITION_TASK, "at": datetime(2020, 1, 1, tzinfo=UTC)})
@@ -374,7 +370,7 @@ def test_a_web_session_writes_its_own_heartbeat_and_never_the_clocks(
         assert web.scalar(text("SELECT date_part('year', at) FROM heartbeats WHERE task = 'turn'")) == 2020
 
 
-def test_a_process_of_the_tests_has_only_the_rights_of_its_role(contest: Contest) -> None:
+def test_processes_have_only_the_rights_of_their_role(contest: Contest) -> None:
     """The tests' own web application, tasks and clock act in the roles of a service."""
     from app.db.transaction import transaction
 

@@ -37,7 +37,7 @@ def list_routes() -> set[str]:
     return routes
 
 
-def test_every_route_of_the_app_is_in_the_table_and_the_table_names_no_other(
+def test_access_table_lists_exactly_the_routes(
     session_settings: object,
 ) -> None:
     assert list_routes() == set(TABLE)
@@ -50,7 +50,7 @@ def test_every_route_of_the_app_is_in_the_table_and_the_table_names_no_other(
         pytest.param(EXPECTED_STATUSES, id="everybody", marks=pytest.mark.full),
     ],
 )
-def test_every_route_answers_every_audience_as_the_table_says_and_neither_shows_nor_logs_a_secret(
+def test_routes_answer_each_audience_as_expected_without_secrets(
     client: TestClient,
     capfd: pytest.CaptureFixture[str],
     caplog: pytest.LogCaptureFixture,
@@ -79,18 +79,18 @@ def test_every_route_answers_every_audience_as_the_table_says_and_neither_shows_
     token = re.compile(rb"anoncup_(session=|[\w-]{43})")
     assert [case for case, content in contents.items() if token.search(content)] == []
     captured = capfd.readouterr()
-    logged = (captured.out + captured.err + caplog.text).encode()
-    assert b"/api/v1/signup" in logged
+    log_text = (captured.out + captured.err + caplog.text).encode()
+    assert b"/api/v1/signup" in log_text
     assert (
-        find_leaks(logged, canaries | {team_token.encode() for team_token in scenario.arena.tokens.values()})
+        find_leaks(
+            log_text, canaries | {team_token.encode() for team_token in scenario.arena.team_tokens.values()}
+        )
         == []
     )
 
 
 @pytest.mark.parametrize("wrong_token", ["", "nonsense", "anoncup_" + "x" * 43, "ü", "a" * 5000])
-def test_a_wrong_token_is_refused_even_where_visitors_are_welcome(
-    client: TestClient, wrong_token: str
-) -> None:
+def test_invalid_token_is_refused_on_public_routes(client: TestClient, wrong_token: str) -> None:
     headers = {b"Authorization": b"Bearer " + wrong_token.encode("latin-1")}
     for path in ("/api/v1/me", "/"):
         response = client.get(path, headers=headers)
@@ -100,7 +100,7 @@ def test_a_wrong_token_is_refused_even_where_visitors_are_welcome(
 
 
 @pytest.mark.full
-def test_a_refused_request_changes_nothing(client: TestClient) -> None:
+def test_refused_request_changes_nothing(client: TestClient) -> None:
     scenario = AccessScenario.open(client)
     competition_before = scenario.arena.get(f"/competitions/{scenario.arena.slug}").json()
     refused = [

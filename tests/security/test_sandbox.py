@@ -25,7 +25,7 @@ from app.processes.child_entry import RESOURCE_LIMITS
 from app.processes.embedded_servers import EmbeddedServices
 from app.storage import get_store
 from tests.support.arena import Arena
-from tests.support.forbidden_actions import NUMBERS
+from tests.support.forbidden_actions import SYSCALL_NUMBERS
 from tests.support.hostile_scorer import Deed
 from tests.support.wait import TIMEOUT_S, poll_until
 from workers import child_manager, score
@@ -51,7 +51,7 @@ def hostile_child() -> Iterator[None]:
     params=[False, pytest.param(True, marks=pytest.mark.full)], ids=["main thread", "other thread"]
 )
 def in_other_thread(request: pytest.FixtureRequest) -> bool:
-    """Whether the deed is done in a second thread of the process."""
+    """Whether the hostile action runs in a second thread of the child."""
     return bool(request.param)
 
 
@@ -83,14 +83,14 @@ def child_path(name: str) -> str:
     return str(child_manager.manager.child.folder.path / name)
 
 
-def test_it_computes_and_reads_its_libraries() -> None:
+def test_child_can_compute_and_import_libraries() -> None:
     assert run_deed("nothing") == {"done": "None"}
     assert "done" in run_deed("read", json.__file__)
     assert "done" in run_deed("read", score.__file__)
 
 
 @pytest.mark.full
-def test_it_has_a_folder_of_its_own_which_goes_with_it() -> None:
+def test_child_has_a_private_folder_until_it_ends() -> None:
     notes = child_path("notes")
     assert run_deed("write", notes) == {"done": "4"}
     assert "done" in run_deed("read", notes)
@@ -100,9 +100,7 @@ def test_it_has_a_folder_of_its_own_which_goes_with_it() -> None:
     assert not Path(notes).parent.exists()
 
 
-def test_it_reads_neither_keys_nor_files_nor_what_lies_about(
-    settings: Settings, in_other_thread: bool
-) -> None:
+def test_child_cannot_read_keys_or_other_files(settings: Settings, in_other_thread: bool) -> None:
     digest = get_store().save(b"another team's release")
     (blob,) = settings.data.rglob(digest)
     for path in (find_key_file(settings), str(blob), PRIVATE_FILE, "/etc/hostname", "/root/.profile"):
@@ -115,14 +113,14 @@ def test_it_reads_neither_keys_nor_files_nor_what_lies_about(
 
 
 @pytest.mark.full
-def test_it_gets_of_the_store_what_its_work_names_and_nothing_else(settings: Settings) -> None:
+def test_child_receives_only_the_files_of_its_job(settings: Settings) -> None:
     digest = get_store().save(b"another team's release")
     with pytest.raises(ScoringError, match="internal error"):
         run_deed("fetch", digest, settings=settings)
     assert run_deed("nothing") == {"done": "None"}
 
 
-def test_it_reads_and_writes_nothing_of_its_parent(in_other_thread: bool) -> None:
+def test_child_cannot_access_its_parent(in_other_thread: bool) -> None:
     for name in ("environ", "mem", "maps", "cmdline", "fd/0", "cwd/README.md", "root/etc/passwd"):
         assert is_denied("read", f"/proc/{os.getpid()}/{name}", in_other_thread=in_other_thread), name
     assert is_denied("call", "process_vm_readv", os.getpid(), 0, 0, 0, 0, 0, in_other_thread=in_other_thread)
@@ -131,7 +129,7 @@ def test_it_reads_and_writes_nothing_of_its_parent(in_other_thread: bool) -> Non
     assert is_denied("read_limit_of", os.getpid(), in_other_thread=in_other_thread)
 
 
-def test_it_writes_nowhere_else(tmp_path: Path, in_other_thread: bool) -> None:
+def test_child_cannot_write_outside_its_folder(tmp_path: Path, in_other_thread: bool) -> None:
     mine = tmp_path / "mine"
     mine.write_bytes(b"untouched")
     library = child_manager.__file__
@@ -153,7 +151,7 @@ def test_it_writes_nowhere_else(tmp_path: Path, in_other_thread: bool) -> None:
 
 
 @pytest.mark.full
-def test_it_writes_no_compiled_code_for_others(in_other_thread: bool) -> None:
+def test_child_cannot_write_cached_machine_code(in_other_thread: bool) -> None:
     from anoncup.geometry import kernels
 
     folder = Path(kernels.__file__).parent / "__pycache__"
@@ -173,7 +171,7 @@ def list_sockets(services: EmbeddedServices) -> list[str]:
     return [str(path) for path in parent.parent.rglob("*") if path.is_socket()]
 
 
-def test_it_reaches_no_network(
+def test_child_cannot_reach_the_network(
     listening_address: tuple[str, int], services: EmbeddedServices, in_other_thread: bool
 ) -> None:
     inet, unix, stream, datagram = socket.AF_INET, socket.AF_UNIX, socket.SOCK_STREAM, socket.SOCK_DGRAM
@@ -188,7 +186,7 @@ def test_it_reaches_no_network(
     assert is_denied("connect", unix, stream, "\0abstract", in_other_thread=in_other_thread)
 
 
-def test_it_starts_nothing(in_other_thread: bool) -> None:
+def test_child_cannot_start_programs(in_other_thread: bool) -> None:
     for name in ("start_program", "replace_program"):
         assert is_denied(name, "/bin/true", in_other_thread=in_other_thread)
         assert is_denied(name, sys.executable, in_other_thread=in_other_thread)
@@ -196,7 +194,7 @@ def test_it_starts_nothing(in_other_thread: bool) -> None:
     assert is_denied("fork_often", in_other_thread=in_other_thread)
 
 
-def test_it_signals_nobody(in_other_thread: bool) -> None:
+def test_child_cannot_signal_processes(in_other_thread: bool) -> None:
     for number in (0, signal.SIGKILL, signal.SIGSTOP):
         assert is_denied("kill", os.getpid(), number, in_other_thread=in_other_thread)
         assert is_denied("group", os.getpgid(0), number, in_other_thread=in_other_thread)
@@ -207,23 +205,23 @@ def test_it_signals_nobody(in_other_thread: bool) -> None:
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("name", sorted(NUMBERS.keys() - {"ptrace", "process_vm_readv", "tkill"}))
+@pytest.mark.parametrize("name", sorted(SYSCALL_NUMBERS.keys() - {"ptrace", "process_vm_readv", "tkill"}))
 @pytest.mark.skipif(os.uname().machine != "x86_64", reason="the numbers are those of x86_64")
-def test_other_system_calls_do_not_exist(name: str, in_other_thread: bool) -> None:
+def test_other_system_calls_are_not_implemented(name: str, in_other_thread: bool) -> None:
     assert run_deed("call", name, 0, 0, 0, 0, 0, in_other_thread=in_other_thread) == {
         "denied": "[Errno 38] Function not implemented"
     }
 
 
 @pytest.mark.full
-def test_it_lifts_no_limit_and_types_into_no_terminal(in_other_thread: bool) -> None:
+def test_child_cannot_raise_limits_or_type_into_a_terminal(in_other_thread: bool) -> None:
     assert is_denied("limits", in_other_thread=in_other_thread)
     assert is_denied("map_memory", in_other_thread=in_other_thread)
     assert is_denied("type_into_terminal", in_other_thread=in_other_thread)
 
 
 @pytest.mark.full
-def test_it_takes_little_of_shared_resources(in_other_thread: bool) -> None:
+def test_child_has_limited_shared_resources(in_other_thread: bool) -> None:
     large = child_path("large")
     assert "done" in run_deed("fill_file", large, 2**24, in_other_thread=in_other_thread)
     assert is_denied("fill_file", large, 2**26 + 2**20, in_other_thread=in_other_thread)
@@ -244,7 +242,7 @@ def can_mount() -> bool:
 
 
 @pytest.mark.full
-def test_what_it_writes_fills_no_disk_of_others() -> None:
+def test_child_cannot_fill_a_shared_disk() -> None:
     if not can_mount():
         pytest.skip("mounting a tmpfs needs CAP_SYS_ADMIN, or the right to make user namespaces")
     folder = Path(child_path("0")).parent
@@ -258,7 +256,7 @@ def test_what_it_writes_fills_no_disk_of_others() -> None:
 
 
 @pytest.mark.full
-def test_all_its_threads_are_sandboxed_and_it_holds_no_file() -> None:
+def test_threads_are_sandboxed_without_open_files() -> None:
     run_deed("nothing", in_other_thread=True)
     for status in Path(f"/proc/{find_child_pid()}/task").glob("*/status"):
         fields = dict(line.split(":\t", 1) for line in status.read_text().splitlines() if ":\t" in line)
@@ -270,10 +268,10 @@ def test_all_its_threads_are_sandboxed_and_it_holds_no_file() -> None:
     assert descriptors == {"pipe", "/dev/null"}
 
 
-def test_without_a_sandbox_the_same_deeds_are_done(
+def test_everything_is_possible_without_a_sandbox(
     listening_address: tuple[str, int], services: EmbeddedServices
 ) -> None:
-    """Control: otherwise the tests above would prove nothing."""
+    """Control experiment: what the tests above forbid works without a sandbox."""
     child_manager.manager.discard()
     unsandboxed = Settings(sandbox="off")
     inet, unix, stream = socket.AF_INET, socket.AF_UNIX, socket.SOCK_STREAM
@@ -301,7 +299,7 @@ def change_limits(settings: Settings, **limits: Any) -> Settings:
 
 
 @pytest.mark.full
-def test_it_is_ended_at_the_limits_of_memory_and_time(settings: Settings) -> None:
+def test_child_is_ended_at_memory_and_time_limits(settings: Settings) -> None:
     with pytest.raises(ScoringError, match="more memory than the limit of 1500 MB"):
         run_deed("take_memory", settings=change_limits(settings, scoring_memory_mb=1500))
     first = run_deed("nothing", settings=settings), find_child_pid()
@@ -337,7 +335,7 @@ QUICK_CASES = {"no JSON", "no verdict", "something else", "beyond the last step"
         for name, case in INVALID_OUTPUTS.items()
     ],
 )
-def test_what_it_says_is_not_believed(text: str, times: int) -> None:
+def test_invalid_output_is_rejected(text: str, times: int) -> None:
     with pytest.raises(ScoringError, match="internal error"):
         run_deed("speak", text, times)
     assert run_deed("nothing") == {"done": "None"}
@@ -345,10 +343,10 @@ def test_what_it_says_is_not_believed(text: str, times: int) -> None:
 
 @pytest.mark.full
 @pytest.mark.parametrize("text", ['{"failed": "crash", "trace": "\\ud800"}\n', '{"\\ud800": 1}\n'])
-def test_a_lone_surrogate_in_its_output_breaks_no_log(
+def test_lone_surrogate_in_the_output_does_not_break_logging(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], text: str
 ) -> None:
-    """Tried with the renderer for terminals, which does not escape like JSON."""
+    """The test uses the log renderer for terminals, which does not escape like JSON."""
     terminal = structlog.wrap_logger(structlog.PrintLogger(), [structlog.dev.ConsoleRenderer()])
     monkeypatch.setattr(child_manager, "log", terminal)
     with pytest.raises(ScoringError, match="internal error"):
@@ -357,8 +355,8 @@ def test_a_lone_surrogate_in_its_output_breaks_no_log(
 
 
 @pytest.mark.full
-def test_an_endless_line_is_read_no_longer_than_silence() -> None:
-    """Otherwise it could occupy its worker for days, since there is always more to read."""
+def test_endless_line_is_subject_to_the_time_limit() -> None:
+    """Otherwise the child could occupy its worker for days, because there is always more to read."""
     child = child_manager.manager.get_child(Settings(), warm=False)
     request = {"kind": "Deed", "name": "speak_endlessly", "arguments": [], "apart": False}
     child.send(request, deadline=time.monotonic() + TIMEOUT_S)
@@ -372,8 +370,8 @@ def test_an_endless_line_is_read_no_longer_than_silence() -> None:
 
 @pytest.mark.full
 @pytest.mark.parametrize("text", ['{"verdict": {"done": "forged"}, "scorer": "x"}\n', "half a line"])
-def test_what_it_has_said_unasked_is_no_answer_to_what_comes_next(text: str) -> None:
-    """The next job may be another team's."""
+def test_unsolicited_output_is_not_taken_for_an_answer(text: str) -> None:
+    """The next job may belong to another team."""
     run_deed("nothing")
     first = find_child_pid()
     assert child_manager.manager.child is not None
@@ -390,10 +388,10 @@ def load_evaluation(identifier: str) -> Evaluation:
 
 
 @pytest.mark.full
-def test_a_hostile_measure_reaches_nothing_and_everything_is_scored_as_without_a_sandbox(
+def test_hostile_measure_is_contained_and_scores_do_not_change(
     arena: Arena, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The measure adds 1 to its value for every deed that was not denied."""
+    """The measure adds 1 to its value for every hostile action that was not denied."""
     child_manager.manager.discard()
     sandboxed_ids = [arena.submit("red", seed=seed).json()["id"] for seed in (1, 2)]
     for _ in sandboxed_ids:

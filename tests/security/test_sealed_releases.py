@@ -45,7 +45,7 @@ def list_row_runs(table: bytes) -> set[bytes]:
 
 
 def build_current_release(contest: Contest) -> bytes:
-    return build_noisy_release(contest.seeds, contest.arena.table)[0]
+    return build_noisy_release(contest.last_seed, contest.arena.table)[0]
 
 
 def load_stored_files(submission: str) -> dict[str, str]:
@@ -57,7 +57,7 @@ def read_stored_release(contest: Contest, submission: str) -> bytes:
     return get_store().get(load_stored_files(submission)["anonymized"])
 
 
-def test_a_release_is_scored_and_published_as_if_nothing_were_sealed(client: TestClient) -> None:
+def test_sealed_release_is_scored_and_published_like_others(client: TestClient) -> None:
     results = []
     for is_sealed in (False, True):
         with pytest.MonkeyPatch.context() as patch:
@@ -80,8 +80,8 @@ def test_a_release_is_scored_and_published_as_if_nothing_were_sealed(client: Tes
     assert results[1][2] == State.SCORED
 
 
-def test_no_stored_file_or_column_contains_a_sealed_release(contest: Contest, settings: Settings) -> None:
-    contest.seeds = 7_000_000
+def test_stored_data_contains_no_sealed_release(contest: Contest, settings: Settings) -> None:
+    contest.last_seed = 7_000_000
     submission = contest.submit("red")
     canaries = list_row_runs(build_current_release(contest))
     assert len(canaries) > 10
@@ -91,10 +91,10 @@ def test_no_stored_file_or_column_contains_a_sealed_release(contest: Contest, se
         assert not any(canary in content for canary in canaries), location
 
 
-def test_nobody_can_download_a_sealed_release(contest: Contest) -> None:
+def test_sealed_release_cannot_be_downloaded(contest: Contest) -> None:
     submission = contest.submit("red")
     arena = contest.arena
-    for token in (arena.get_team_token("red"), arena.organizer):
+    for token in (arena.get_team_token("red"), arena.organizer_token):
         response = arena.get(f"/submissions/{submission}/data/anonymized.csv", token=token)
         assert (response.status_code, response.json()["code"]) == (404, "release_sealed")
     cookie = {"Cookie": f"{COOKIE}={arena.get_session(arena.get_team_token('red'))}"}
@@ -112,7 +112,7 @@ def test_nobody_can_download_a_sealed_release(contest: Contest) -> None:
         assert not any(canary in content for canary in list_row_runs(build_current_release(contest)))
 
 
-def test_only_the_workers_keys_open_a_sealed_file_and_for_its_submission_alone(
+def test_sealed_file_opens_only_with_worker_keys_for_its_submission(
     contest: Contest, settings: Settings, tmp_path: Path
 ) -> None:
     submission = contest.submit("red")
@@ -134,9 +134,7 @@ def test_only_the_workers_keys_open_a_sealed_file_and_for_its_submission_alone(
             sealing.open_file(folder, submission_id=UUID(other_submission), content=other_content)
 
 
-def test_a_worker_opens_for_its_child_what_the_release_names_and_nothing_else(
-    contest: Contest, settings: Settings
-) -> None:
+def test_worker_opens_only_files_of_the_release(contest: Contest, settings: Settings) -> None:
     submission = contest.submit("red")
     files, plain_digest = load_stored_files(submission), get_store().save(b"a,b\n1,2\n")
     job = ScoreJob("", {"original": plain_digest}, files, secret="", sealed_for=submission)
@@ -148,7 +146,7 @@ def test_a_worker_opens_for_its_child_what_the_release_names_and_nothing_else(
     )
 
 
-def test_without_the_key_a_sealed_release_waits_for_a_worker_that_has_it(
+def test_sealed_release_waits_for_a_worker_with_the_key(
     contest: Contest, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     contest.submit("red")

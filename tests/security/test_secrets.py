@@ -15,7 +15,7 @@ from nacl.public import SealedBox
 from sqlalchemy import select, text
 
 from anoncup.errors import Unavailable
-from anoncup.tracks.linkage.permutation import secret_csv
+from anoncup.tracks.linkage.permutation import write_secret
 from app.cli.local_service import build_environments
 from app.config import Settings
 from app.crypto import sealing
@@ -48,16 +48,18 @@ def scenario(client: TestClient) -> AccessScenario:
         lambda rows: json.dumps("\n".join(str(row + 1) for row in rows)).encode(),
         lambda rows: json.dumps([int(row) for row in np.argsort(rows)]).encode(),
         lambda rows: rows.astype("<i8").tobytes(),
-        secret_csv,
+        write_secret,
     ],
 )
-def test_the_search_finds_a_secret_that_is_there(spelling: Any) -> None:
+def test_search_finds_a_planted_secret(spelling: Any) -> None:
     rows = np.random.default_rng(3).permutation(40)
-    assert find_leaks(b"before " + spelling(rows) + b" after", build_needles(secret_csv(rows)))
-    assert not find_leaks(spelling(rows), build_needles(secret_csv(np.random.default_rng(4).permutation(40))))
+    assert find_leaks(b"before " + spelling(rows) + b" after", build_needles(write_secret(rows)))
+    assert not find_leaks(
+        spelling(rows), build_needles(write_secret(np.random.default_rng(4).permutation(40)))
+    )
 
 
-def test_the_receipt_of_an_upload_contains_no_secret(arena: Arena) -> None:
+def test_receipt_contains_no_secret(arena: Arena) -> None:
     _, secret = build_noisy_release(23, arena.table)
     response = arena.submit("red", seed=23)
     assert response.status_code == 202
@@ -65,7 +67,7 @@ def test_the_receipt_of_an_upload_contains_no_secret(arena: Arena) -> None:
 
 
 @pytest.mark.full
-def test_no_log_line_of_what_goes_wrong_contains_a_secret_or_a_password(
+def test_error_logs_contain_no_secrets_or_passwords(
     arena: Arena,
     settings: Settings,
     capfd: pytest.CaptureFixture[str],
@@ -76,9 +78,9 @@ def test_no_log_line_of_what_goes_wrong_contains_a_secret_or_a_password(
     arena.client.post(f"{API}/tokens", json={"name": "nobody", "password": PASSWORD})
     arena.client.post(f"{API}/tokens", json={"name": "nobody", "password": [PASSWORD]})
     captured = capfd.readouterr()
-    logged = captured.out + captured.err + caplog.text
-    assert "work_turned_away" in logged
-    assert not find_leaks(logged.encode(), canaries)
+    log_text = captured.out + captured.err + caplog.text
+    assert "work_turned_away" in log_text
+    assert not find_leaks(log_text.encode(), canaries)
 
 
 def score_lost_submission(arena: Arena, settings: Settings) -> set[bytes]:
@@ -91,7 +93,7 @@ def score_lost_submission(arena: Arena, settings: Settings) -> set[bytes]:
     return build_needles(secret)
 
 
-def test_an_internal_error_reveals_no_secret(
+def test_internal_error_reveals_no_secret(
     arena: Arena,
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
@@ -112,11 +114,11 @@ def test_an_internal_error_reveals_no_secret(
     assert b"a fault of ours" not in response.content
 
 
-def test_no_column_of_the_database_contains_a_secret_a_password_a_token_or_an_invite(
+def test_database_contains_no_secrets_passwords_or_tokens(
     scenario: AccessScenario,
 ) -> None:
     code = scenario.arena.post(f"/competitions/{scenario.arena.slug}/invites", json={}).json()["code"]
-    clear_texts = [PASSWORD, code, scenario.arena.organizer, *scenario.arena.tokens.values()]
+    clear_texts = [PASSWORD, code, scenario.arena.organizer_token, *scenario.arena.team_tokens.values()]
     canaries = build_needles(scenario.secret) | {canary.encode() for canary in clear_texts}
     cells = 0
     for location, content in iterate_database_cells():
@@ -126,7 +128,7 @@ def test_no_column_of_the_database_contains_a_secret_a_password_a_token_or_an_in
 
 
 @pytest.mark.full
-def test_the_queue_contains_nothing_of_an_upload(arena: Arena) -> None:
+def test_queue_contains_no_upload_data(arena: Arena) -> None:
     _, secret = build_noisy_release(37, arena.table)
     assert arena.submit("red", seed=37).status_code == 202
     with queue.celery.connection_for_write() as connection:
@@ -140,11 +142,11 @@ def test_the_queue_contains_nothing_of_an_upload(arena: Arena) -> None:
 
 
 @pytest.mark.full
-def test_no_file_of_the_service_but_the_private_keys_contains_a_secret(
+def test_files_except_private_keys_contain_no_secret(
     scenario: AccessScenario, settings: Settings, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """Searches blobs, database files with the write-ahead log, queue files and logs."""
-    canaries = build_needles(scenario.secret) | {PASSWORD.encode(), scenario.arena.organizer.encode()}
+    """The search covers blobs, database files with the write-ahead log, queue files and logs."""
+    canaries = build_needles(scenario.secret) | {PASSWORD.encode(), scenario.arena.organizer_token.encode()}
     with engine.get_engine().connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         connection.execute(text("CHECKPOINT"))
     servers = next(tmp_path_factory.getbasetemp().glob("servers*"))
@@ -164,10 +166,10 @@ WRONG_SECRETS = {
 
 
 @pytest.mark.parametrize("case", WRONG_SECRETS.values(), ids=WRONG_SECRETS)
-def test_two_wrong_secrets_with_the_same_fault_get_the_very_same_answer(
+def test_wrong_secrets_with_the_same_error_get_the_same_response(
     arena: Arena, case: tuple[list[str], list[str]]
 ) -> None:
-    """Therefore no response depends on a value of the secret or repeats one."""
+    """Hence responses neither depend on the values of the secret nor repeat them."""
     lines = build_noisy_release(1, arena.table)[1].decode().split()
     responses = []
     for values in case:
@@ -178,7 +180,7 @@ def test_two_wrong_secrets_with_the_same_fault_get_the_very_same_answer(
     assert not any(value.encode() in responses[0].content for value in case[0])
 
 
-def test_a_wrong_secret_in_the_wrong_part_of_the_form_is_not_repeated(arena: Arena) -> None:
+def test_misplaced_secret_is_not_repeated(arena: Arena) -> None:
     table, secret = build_noisy_release(1, arena.table)
     path = f"/competitions/{arena.slug}/submissions"
     as_table = arena.submit("red", anonymized=secret, secret=table)
@@ -191,7 +193,7 @@ def test_a_wrong_secret_in_the_wrong_part_of_the_form_is_not_repeated(arena: Are
         assert not find_leaks(response.content, build_needles(secret))
 
 
-def test_a_password_that_is_refused_is_not_repeated(client: TestClient) -> None:
+def test_refused_password_is_not_repeated(client: TestClient) -> None:
     secret = "x7Q-canary"
     wrong_types: list[Any] = [[secret], {"password": secret}, {secret: 1}]
     for password in wrong_types:
@@ -213,13 +215,13 @@ def load_secret(submission_id: str) -> Secret:
 
 
 @pytest.mark.full
-def test_the_settings_of_the_web_process_cannot_open_what_it_sealed(
+def test_web_process_cannot_open_what_it_sealed(
     scenario: AccessScenario, settings: Settings, services: EmbeddedServices, tmp_path: Path
 ) -> None:
     row = load_secret(scenario.submission_id)
 
     def open_secret(folder: Path | None) -> bytes:
-        return sealing.open_sealed(folder, key_id=row.key_id, box=row.sealed, submission_id=row.submission_id)
+        return sealing.open_sealed(folder, key_id=row.key_id, box=row.sealed, bound_to=row.submission_id)
 
     assert open_secret(settings.opening_keys_dir) == scenario.secret
     for folder in (None, tmp_path, settings.sealing_key_file):
@@ -236,18 +238,16 @@ def test_the_settings_of_the_web_process_cannot_open_what_it_sealed(
 
 
 @pytest.mark.full
-def test_a_sealed_box_moved_to_another_submission_does_not_open_there(
+def test_sealed_secret_does_not_open_for_another_submission(
     scenario: AccessScenario, settings: Settings
 ) -> None:
     row = load_secret(scenario.submission_id)
     with pytest.raises(Unavailable, match="another submission"):
-        sealing.open_sealed(
-            settings.opening_keys_dir, key_id=row.key_id, box=row.sealed, submission_id=uuid4()
-        )
+        sealing.open_sealed(settings.opening_keys_dir, key_id=row.key_id, box=row.sealed, bound_to=uuid4())
 
 
 @pytest.mark.full
-def test_a_worker_scores_nothing_by_a_box_that_was_moved(scenario: AccessScenario) -> None:
+def test_worker_rejects_a_secret_moved_from_another_submission(scenario: AccessScenario) -> None:
     thief_id = scenario.arena.submit("blue", seed=41).json()["id"]
     with transaction() as session:
         own_secret = session.get_one(Secret, UUID(thief_id))
@@ -264,16 +264,16 @@ def test_a_worker_scores_nothing_by_a_box_that_was_moved(scenario: AccessScenari
 
 
 @pytest.mark.full
-def test_a_damaged_box_does_not_open(scenario: AccessScenario, settings: Settings) -> None:
+def test_damaged_sealed_secret_does_not_open(scenario: AccessScenario, settings: Settings) -> None:
     row = load_secret(scenario.submission_id)
     damaged = row.sealed[:-1] + bytes([row.sealed[-1] ^ 1])
     with pytest.raises(Unavailable, match="does not open"):
         sealing.open_sealed(
-            settings.opening_keys_dir, key_id=row.key_id, box=damaged, submission_id=row.submission_id
+            settings.opening_keys_dir, key_id=row.key_id, box=damaged, bound_to=row.submission_id
         )
 
 
-def test_the_commitment_is_the_digest_of_the_salt_and_the_secret_file(
+def test_commitment_is_the_digest_of_salt_and_secret_file(
     scenario: AccessScenario, settings: Settings
 ) -> None:
     row = load_secret(scenario.submission_id)
@@ -287,13 +287,13 @@ def test_the_commitment_is_the_digest_of_the_salt_and_the_secret_file(
 
 
 @pytest.mark.full
-def test_equal_secrets_have_different_commitments_and_boxes(arena: Arena) -> None:
+def test_equal_secrets_have_different_commitments_and_ciphertexts(arena: Arena) -> None:
     receipts = [arena.submit(team, seed=43).json() for team in ("red", "red", "blue")]
     assert len({receipt["commitment"] for receipt in receipts}) == 3
     assert len({load_secret(receipt["id"]).sealed for receipt in receipts}) == 3
 
 
-def test_the_private_keys_are_for_their_owner_only(settings: Settings) -> None:
+def test_private_keys_are_readable_only_by_their_owner(settings: Settings) -> None:
     assert settings.opening_keys_dir is not None
     assert settings.opening_keys_dir.stat().st_mode & 0o077 == 0
     for key in settings.opening_keys_dir.iterdir():
@@ -301,7 +301,7 @@ def test_the_private_keys_are_for_their_owner_only(settings: Settings) -> None:
 
 
 @pytest.mark.full
-def test_a_refused_upload_leaves_no_secret_behind(arena: Arena, settings: Settings) -> None:
+def test_refused_upload_stores_no_secret(arena: Arena, settings: Settings) -> None:
     _, secret = build_noisy_release(47, arena.table)
     assert arena.submit("red", seed=47, anonymized=b"wrong").status_code == 422
     with transaction() as session:

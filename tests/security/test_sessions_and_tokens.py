@@ -39,7 +39,7 @@ def get_with_cookie(client: TestClient, path: str, token: str) -> Response:
 
 def expire_token(token: str) -> None:
     """Let a token expire now."""
-    is_token = Token.digest == accounts.compute_digest(token)
+    is_token = Token.digest == accounts.hash_token(token)
     with transaction() as session:
         session.execute(update(Token).where(is_token).values(expires_at=func.clock_timestamp()))
 
@@ -48,7 +48,7 @@ def is_sign_in_redirect(response: Response) -> bool:
     return (response.status_code, response.headers["location"].split("?")[0]) == (303, "/sign-in")
 
 
-def test_a_browsers_session_is_no_bearer_token(client: TestClient) -> None:
+def test_session_cannot_be_used_as_bearer_token(client: TestClient) -> None:
     cookie = sign_in_browser(client, "Olga")
     assert [get_with_cookie(client, path, cookie).status_code for path in (*PAGES, f"{API}/me")] == [200] * 3
     assert read_refusal(get_me(client, cookie)) == (401, "invalid_token")
@@ -60,7 +60,7 @@ def test_a_browsers_session_is_no_bearer_token(client: TestClient) -> None:
 
 
 @pytest.mark.parametrize("name", ["laptop", accounts.SESSION_NAME])
-def test_an_api_token_is_no_cookie_whatever_it_is_called(client: TestClient, name: str) -> None:
+def test_api_token_cannot_be_used_as_cookie(client: TestClient, name: str) -> None:
     token = create_api_token(client, token_name=name, expires_in_days=accounts.SESSION_LIFETIME.days)
     assert get_me(client, token).status_code == 200
     assert all(is_sign_in_redirect(get_with_cookie(client, path, token)) for path in PAGES)
@@ -68,7 +68,7 @@ def test_an_api_token_is_no_cookie_whatever_it_is_called(client: TestClient, nam
     assert read_refusal(get_with_cookie(client, f"{API}/me", token)) == (401, "not_signed_in")
 
 
-def test_a_session_that_has_expired_reads_as_a_visitor(client: TestClient) -> None:
+def test_expired_session_is_treated_as_a_visitor(client: TestClient) -> None:
     cookie, other_cookie = sign_in_browser(client, "Olga"), sign_in_browser(client, "Olga")
     expire_token(cookie)
     assert all(is_sign_in_redirect(get_with_cookie(client, path, cookie)) for path in PAGES)
@@ -76,21 +76,21 @@ def test_a_session_that_has_expired_reads_as_a_visitor(client: TestClient) -> No
     assert get_with_cookie(client, "/account", other_cookie).status_code == 200
 
 
-def test_an_api_token_that_has_expired_is_refused(client: TestClient) -> None:
+def test_expired_api_token_is_refused(client: TestClient) -> None:
     token, other_token = create_api_token(client), create_api_token(client)
     expire_token(token)
     assert read_refusal(get_me(client, token)) == (401, "invalid_token")
     assert get_me(client, other_token).status_code == 200
 
 
-def test_a_session_ends_after_a_fortnight_by_itself(client: TestClient) -> None:
+def test_session_expires_after_two_weeks(client: TestClient) -> None:
     cookie = sign_in_browser(client, "Olga")
     with transaction() as session:
-        row = session.scalars(select(Token).where(Token.digest == accounts.compute_digest(cookie))).one()
+        row = session.scalars(select(Token).where(Token.digest == accounts.hash_token(cookie))).one()
     assert abs(row.expires_at - row.created_at - timedelta(days=14)) < timedelta(seconds=1)
 
 
-def test_the_account_page_lists_sessions_and_tokens_separately(client: TestClient) -> None:
+def test_account_page_lists_sessions_and_tokens_separately(client: TestClient) -> None:
     cookie = sign_in_browser(client, "Olga")
     token = create_api_token(client, token_name=accounts.SESSION_NAME)
     rows = client.get(f"{API}/tokens", headers={"Authorization": f"Bearer {token}"}).json()

@@ -10,7 +10,7 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import text
 
-from anoncup.tracks.linkage.permutation import secret_csv
+from anoncup.tracks.linkage.permutation import write_secret
 from app.config import Settings
 from app.db import engine
 from app.storage import compute_digest
@@ -30,7 +30,7 @@ ROUTES = [
 ]
 """All routes that show anything of this contest."""
 CORRECT_ROWS = 5
-"""Correct rows of a guess; fewer than a canary's run."""
+"""Number of correct rows in a guess; it is smaller than a canary."""
 
 
 class WatchedContest:
@@ -38,12 +38,12 @@ class WatchedContest:
 
     def __init__(self, client: TestClient, *, more: str = "") -> None:
         self.contest = Contest.create(client, extra_toml=more)
-        # Own releases, since those that other tests revealed stay in the store.
-        self.contest.seeds = 1_000_000 + 10 * next(serial_numbers)
+        # New releases, because those that other tests revealed stay in the store.
+        self.contest.last_seed = 1_000_000 + 10 * next(serial_numbers)
         self.submissions = [self.contest.submit(team) for team in ("red", "blue")]
         self.canaries = set[bytes]()
         for source in self.contest.secrets.values():
-            self.canaries |= build_needles(secret_csv(source))
+            self.canaries |= build_needles(write_secret(source))
 
     def read_responses(self) -> Iterator[tuple[str, bytes]]:
         """Yield the responses of every GET route to every audience, and the contents of archives."""
@@ -63,8 +63,8 @@ class WatchedContest:
                 ):
                     target = targets[number] if targets else UUID(int=0)
                     path = self.format_path(route, submission, str(target), ids)
-                    token = {"visitor": None, "organizer": arena.organizer}.get(
-                        audience, arena.tokens.get(audience)
+                    token = {"visitor": None, "organizer": arena.organizer_token}.get(
+                        audience, arena.team_tokens.get(audience)
                     )
                     headers = {"Authorization": f"Bearer {token}"} if token else {}
                     response = arena.client.get(path, headers=headers, follow_redirects=False)
@@ -76,7 +76,7 @@ class WatchedContest:
                     if path.endswith(".zip") and response.status_code == 200:
                         yield f"{audience} {path}", unpack(response.content)
 
-    def format_path(self, route: str, submission: str, target: str, people: dict[str, str]) -> str:
+    def format_path(self, route: str, submission: str, target: str, users: dict[str, str]) -> str:
         return route.removeprefix("GET ").format_map(
             {
                 "slug": self.contest.arena.slug,
@@ -88,7 +88,7 @@ class WatchedContest:
                 "rescore_id": UUID(int=0),
                 "report_id": UUID(int=0),
             }
-            | people
+            | users
         )
 
     def find_leaks(self) -> set[str]:
@@ -108,7 +108,7 @@ def find_stored_leaks(settings: Settings, canaries: set[bytes]) -> set[str]:
     return columns | blobs
 
 
-def test_nothing_contains_a_targets_secret_before_the_reveal(
+def test_target_secrets_are_nowhere_before_the_reveal(
     client: TestClient,
     settings: Settings,
     monkeypatch: pytest.MonkeyPatch,
@@ -138,14 +138,12 @@ def test_nothing_contains_a_targets_secret_before_the_reveal(
     assert watched_contest.find_leaks() == set()
     assert find_stored_leaks(settings, watched_contest.canaries) == set()
     captured = capfd.readouterr()
-    logged = captured.out + captured.err + caplog.text
-    assert "turning_failed" in logged
-    assert not find_leaks(logged.encode(), watched_contest.canaries)
+    log_text = captured.out + captured.err + caplog.text
+    assert "turning_failed" in log_text
+    assert not find_leaks(log_text.encode(), watched_contest.canaries)
 
 
-def test_after_the_reveal_only_the_revealed_files_contain_the_secrets(
-    client: TestClient, settings: Settings
-) -> None:
+def test_target_secrets_are_only_in_the_revealed_files(client: TestClient, settings: Settings) -> None:
     watched_contest = WatchedContest(client)
     contest = watched_contest.contest
     contest.open_attacks()
@@ -154,12 +152,12 @@ def test_after_the_reveal_only_the_revealed_files_contain_the_secrets(
     targets = {item["id"] for item in contest.arena.get(f"{contest.path}/targets").json()}
     expected = {f"{item} /api/v1/targets/{target}/secret" for item in AUDIENCES for target in targets}
     assert leaks == expected
-    digests = {compute_digest(secret_csv(source)) for source in contest.secrets.values()}
+    digests = {compute_digest(write_secret(source)) for source in contest.secrets.values()}
     assert find_stored_leaks(settings, watched_contest.canaries) == digests
 
 
 @pytest.mark.full
-def test_opened_secrets_are_shown_to_nobody_before_the_reveal(
+def test_opened_secrets_are_hidden_until_the_reveal(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The clock dies between opening the secrets and revealing them."""
@@ -182,7 +180,7 @@ def test_opened_secrets_are_shown_to_nobody_before_the_reveal(
 
 
 @pytest.mark.full
-def test_a_fully_correct_guess_is_shown_to_organizers_only_and_is_in_no_column_or_log(
+def test_correct_guess_is_shown_only_to_organizers(
     client: TestClient, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
@@ -208,7 +206,7 @@ def test_a_fully_correct_guess_is_shown_to_organizers_only_and_is_in_no_column_o
         assert location.startswith("organizer") or digest.encode() not in content, location
 
 
-def test_a_targets_secret_in_the_wrong_box_judges_nothing_and_is_not_repeated(client: TestClient) -> None:
+def test_swapped_sealed_secrets_are_neither_used_nor_shown(client: TestClient) -> None:
     """Sealed secrets are swapped between two submissions: nothing is judged and no response repeats them."""
     watched_contest = WatchedContest(client)
     contest = watched_contest.contest

@@ -18,7 +18,7 @@ def stage_days_ago(days: int, content: bytes) -> str:
     return key
 
 
-def test_a_staged_file_is_loaded_until_it_is_removed() -> None:
+def test_staged_file_is_available_until_removed() -> None:
     key = staging.save(b"id,sex\n1,f\n")
     assert staging.save(b"id,sex\n1,f\n") == key
     assert staging.load(key) == b"id,sex\n1,f\n"
@@ -28,18 +28,18 @@ def test_a_staged_file_is_loaded_until_it_is_removed() -> None:
 
 
 @pytest.mark.parametrize("key", ["", "../blobs/aa", "2026-01-01/../../blobs/aa", f"2026-01-01/{'0' * 64}"])
-def test_an_invalid_key_loads_nothing(key: str) -> None:
+def test_invalid_key_loads_nothing(key: str) -> None:
     assert staging.load(key) is None
 
 
-def test_a_file_that_was_changed_is_not_given_back() -> None:
+def test_modified_staged_file_is_not_returned() -> None:
     key = staging.save(b"original")
     get_store().backend.replace(f"{staging.FOLDER}/{key}", BytesIO(b"another"))
     assert staging.load(key) is None
     staging.remove(key)
 
 
-def test_the_clock_removes_staged_files_after_two_days() -> None:
+def test_clock_removes_staged_files_after_two_days() -> None:
     contents = {days: f"of {days} days ago".encode() for days in (0, 1, 2, 40)}
     keys = {days: stage_days_ago(days, content) for days, content in contents.items()}
     unrelated_name = "waiting/notes.txt"

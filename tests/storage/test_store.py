@@ -1,4 +1,4 @@
-"""The store of files by their hash, in a folder and in a bucket: complete, checked when read, with errors."""
+"""The store of files by hash, in a folder and in a bucket: completeness, checks on reading, and errors."""
 
 import threading
 from collections.abc import Callable
@@ -35,17 +35,17 @@ def damage_file(store: Store, digest: str, content: bytes = b"harmed") -> None:
 
 def catch_error_code(call: Callable[[], object]) -> str:
     """Return the code of the error that the call raises."""
-    with pytest.raises((NotFound, Unavailable)) as raised:
+    with pytest.raises((NotFound, Unavailable)) as excinfo:
         call()
-    return raised.value.code
+    return excinfo.value.code
 
 
-LARGE = b"0123456789abcdef" * (1 << 20)
-"""Larger than what is held in memory during a check."""
+LARGE_CONTENT = b"0123456789abcdef" * (1 << 20)
+"""Content larger than the part that a check holds in memory."""
 
 
-@pytest.mark.parametrize("content", [b"", b"content", LARGE], ids=["empty", "small", "large"])
-def test_what_is_put_is_got(store: Store, content: bytes) -> None:
+@pytest.mark.parametrize("content", [b"", b"content", LARGE_CONTENT], ids=["empty", "small", "large"])
+def test_saved_content_can_be_read(store: Store, content: bytes) -> None:
     digest = store.save(content)
     assert digest == compute_digest(content)
     assert store.get(digest) == content
@@ -53,13 +53,13 @@ def test_what_is_put_is_got(store: Store, content: bytes) -> None:
     assert store.contains(digest)
 
 
-def test_an_open_file_is_put_from_its_start(store: Store) -> None:
+def test_open_file_is_saved_from_its_start(store: Store) -> None:
     file = BytesIO(b"line\n" * 100_000)
     file.seek(7)
     assert store.get(store.save_file(file)) == file.getvalue()
 
 
-def test_the_same_content_may_be_put_by_many_at_once(store: Store) -> None:
+def test_same_content_can_be_saved_in_parallel(store: Store) -> None:
     threads = [threading.Thread(target=store.save, args=(b"same" * 10_000,)) for _ in range(8)]
     for thread in threads:
         thread.start()
@@ -68,7 +68,7 @@ def test_the_same_content_may_be_put_by_many_at_once(store: Store) -> None:
     assert store.get(compute_digest(b"same" * 10_000)) == b"same" * 10_000
 
 
-def test_what_is_there_is_not_written_again(store: Store) -> None:
+def test_existing_file_is_not_rewritten(store: Store) -> None:
     name = "blobs/na/name"
     assert store.backend.create(name, BytesIO(b"first"))
     assert not store.backend.create(name, BytesIO(b"second"))
@@ -77,14 +77,14 @@ def test_what_is_there_is_not_written_again(store: Store) -> None:
         assert file.read() == b"first"
 
 
-def test_a_file_that_is_not_there_is_said_to_be_lost(store: Store) -> None:
+def test_missing_file_is_reported_as_lost(store: Store) -> None:
     store.save(b"another")
     assert catch_error_code(lambda: store.get(compute_digest(b"never put"))) == "file_lost"
     assert catch_error_code(lambda: next(store.read_chunks(compute_digest(b"never put")))) == "file_lost"
     assert not store.contains(compute_digest(b"never put"))
 
 
-def test_what_is_removed_is_gone_and_may_be_removed_again(store: Store) -> None:
+def test_file_can_be_removed_twice(store: Store) -> None:
     digest = store.save(b"content")
     store.remove(digest)
     store.remove(digest)
@@ -92,9 +92,7 @@ def test_what_is_removed_is_gone_and_may_be_removed_again(store: Store) -> None:
 
 
 @pytest.mark.parametrize("damage", [b"", b"c0ntent", b"content and more"])
-def test_a_damaged_file_is_never_served_and_is_mended_when_it_is_put_again(
-    store: Store, damage: bytes
-) -> None:
+def test_damaged_file_is_not_served_and_can_be_replaced(store: Store, damage: bytes) -> None:
     digest = store.save(b"content")
     damage_file(store, digest, damage)
     assert catch_error_code(lambda: store.get(digest)) == "file_damaged"
@@ -104,32 +102,30 @@ def test_a_damaged_file_is_never_served_and_is_mended_when_it_is_put_again(
     assert store.get(digest) == b"content"
 
 
-def test_a_store_that_answers_passes_its_check_however_often(store: Store) -> None:
+def test_store_check_can_be_repeated(store: Store) -> None:
     store.check_writable()
     store.check_writable()
 
 
-def test_a_place_of_another_kind_is_refused() -> None:
+def test_unsupported_location_is_refused() -> None:
     for name in ("gs://bucket", "s3://", "s3:///prefix", "file:///tmp"):
         with pytest.raises(InvalidInput):
             open_store(name)
 
 
-def test_the_layout_of_a_folder_is_the_one_that_installations_have(tmp_path: Path) -> None:
+def test_folder_layout_is_compatible_with_installations(tmp_path: Path) -> None:
     digest = open_store(str(tmp_path)).save(b"content")
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == [
         tmp_path / "blobs" / digest[:2] / digest
     ]
 
 
-def test_a_file_in_a_folder_is_for_its_group_too_and_for_nobody_else(tmp_path: Path) -> None:
+def test_files_are_readable_by_owner_and_group_only(tmp_path: Path) -> None:
     digest = open_store(str(tmp_path)).save(b"content")
     assert (tmp_path / "blobs" / digest[:2] / digest).stat().st_mode & 0o777 == 0o640
 
 
-def test_a_disk_that_fails_in_the_middle_leaves_no_piece(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_failed_write_leaves_no_partial_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def raise_disk_full(_: int) -> None:
         raise OSError(28, "No space left on device")
 
@@ -138,7 +134,7 @@ def test_a_disk_that_fails_in_the_middle_leaves_no_piece(
     assert [path for path in (tmp_path / "blobs").rglob("*") if path.is_file()] == []
 
 
-def test_a_folder_that_is_no_folder_is_unavailable(tmp_path: Path) -> None:
+def test_store_at_a_file_path_is_unavailable(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
     store = open_store(str(tmp_path / "file"))
     for call in list_operations(store):
@@ -157,7 +153,7 @@ def list_operations(store: Store) -> list[Callable[[], object]]:
     ]
 
 
-def test_a_bucket_that_is_not_there_is_not_mistaken_for_lost_files(s3: S3Server) -> None:
+def test_missing_bucket_is_not_mistaken_for_lost_files(s3: S3Server) -> None:
     store = open_store("s3://another/prefix")
     for call in (
         lambda: store.get(compute_digest(b"content")),
@@ -168,7 +164,7 @@ def test_a_bucket_that_is_not_there_is_not_mistaken_for_lost_files(s3: S3Server)
 
 
 @pytest.mark.parametrize("name", ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"])
-def test_credentials_that_the_store_does_not_know_are_said_before_anything_is_lost(
+def test_invalid_credentials_make_the_store_unavailable(
     s3: S3Server, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     monkeypatch.setenv(name, "wrong")
@@ -177,7 +173,7 @@ def test_credentials_that_the_store_does_not_know_are_said_before_anything_is_lo
 
 
 @pytest.mark.full
-def test_a_bucket_that_goes_away_is_unavailable_and_comes_back_with_all_it_had(s3: S3Server) -> None:
+def test_bucket_recovers_after_an_outage(s3: S3Server) -> None:
     store = open_store(f"s3://{BUCKET}/{uuid4()}")
     digest = store.save(b"content")
     s3.kill()
@@ -187,8 +183,8 @@ def test_a_bucket_that_goes_away_is_unavailable_and_comes_back_with_all_it_had(s
     assert store.get(digest) == b"content"
 
 
-def test_a_bucket_that_hangs_is_given_up(s3: S3Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Connections are accepted, but nothing answers: without a time limit this test would not end."""
+def test_hanging_bucket_times_out(s3: S3Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server accepts connections but never answers. Without a time limit this test would not end."""
     monkeypatch.setitem(bucket.CLIENT_OPTIONS, "read_timeout", timedelta(seconds=1))
     store = open_store(f"s3://{BUCKET}/{uuid4()}")
     digest = store.save(b"content")
@@ -201,7 +197,7 @@ def test_a_bucket_that_hangs_is_given_up(s3: S3Server, monkeypatch: pytest.Monke
     assert store.get(digest) == b"content"
 
 
-def test_an_upload_on_a_full_disk_is_answered_503_and_nothing_is_stored(
+def test_upload_on_a_full_disk_gets_503_and_stores_nothing(
     arena: Arena, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def raise_disk_full(_: int) -> None:
@@ -217,7 +213,7 @@ def test_an_upload_on_a_full_disk_is_answered_503_and_nothing_is_stored(
     assert arena.submit("red", seed=77_777).status_code == 202
 
 
-def test_an_upload_without_a_sealing_key_is_answered_503_and_nothing_is_stored(
+def test_upload_without_a_sealing_key_gets_503_and_stores_nothing(
     arena: Arena, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     arena.get_team_token("red")
@@ -229,7 +225,7 @@ def test_an_upload_without_a_sealing_key_is_answered_503_and_nothing_is_stored(
         assert session.scalars(select(func.count()).select_from(Submission)).one() == 0
 
 
-def test_the_names_below_a_folder_are_listed_and_no_others(store: Store) -> None:
+def test_only_names_below_the_folder_are_listed(store: Store) -> None:
     assert store.backend.list_names("waiting/") == []
     for name in ("waiting/b/2", "waiting/a/1", "waitings/c", "blobs/aa/x"):
         assert store.backend.create(name, BytesIO(b"content"))

@@ -32,7 +32,7 @@ def sign_up(client: TestClient, code: str, **fields: Any) -> Response:
     return response
 
 
-def call_in_parallel(call: Callable[[int], Response]) -> list[Response]:
+def run_in_parallel(call: Callable[[int], Response]) -> list[Response]:
     with ThreadPoolExecutor(PARALLEL_CALLS) as pool:
         return list(pool.map(call, range(PARALLEL_CALLS)))
 

@@ -15,7 +15,7 @@ from tests.support.allocation_track import build_label_file, install_allocation
 from tests.support.arena import ROWS, Arena
 from tests.support.contest import Contest
 
-PATH = "/competitions/small"
+COMPETITION_PATH = "/competitions/small"
 
 
 def create_contest(
@@ -26,11 +26,13 @@ def create_contest(
 
 
 def upload_organizer_file(arena: Arena, content: bytes | None = None, *, file: str = "hidden.csv") -> Any:
-    return arena.put(f"{PATH}/truth/{file}", content=build_label_file(ROWS) if content is None else content)
+    return arena.put(
+        f"{COMPETITION_PATH}/truth/{file}", content=build_label_file(ROWS) if content is None else content
+    )
 
 
 def get_team_file(arena: Arena, team: str, file: str = "") -> Any:
-    return arena.get(f"{PATH}/own{file and '/' + file}", token=arena.get_team_token(team))
+    return arena.get(f"{COMPETITION_PATH}/own{file and '/' + file}", token=arena.get_team_token(team))
 
 
 def load_allocations() -> dict[str, AllocatedFiles]:
@@ -47,11 +49,11 @@ def load_audit_entries(action: str) -> list[AuditEntry]:
 def build_release(contest: Contest, team: str) -> bytes:
     """Return the original's rows in the order that was allocated to the team."""
     secret = get_team_file(contest.arena, team, "secret.csv").content
-    order = parse_secret(secret, originals=ROWS, anonymized=ROWS)
+    order = parse_secret(secret, original_count=ROWS, anonymized_count=ROWS)
     return write_csv(contest.arena.table.iloc[order].reset_index(drop=True))
 
 
 def submit_release(contest: Contest, team: str) -> Any:
-    path, token = f"{PATH}/submissions", contest.arena.get_team_token(team)
+    path, token = f"{COMPETITION_PATH}/submissions", contest.arena.get_team_token(team)
     content = build_release(contest, team)
     return contest.arena.post(path, token=token, files={"anonymized": ("a.csv", content)})

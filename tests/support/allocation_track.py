@@ -19,7 +19,7 @@ from anoncup.messages import Message
 from anoncup.plugins import BUILT_IN, TRACKS
 from anoncup.rules.model import Rules
 from anoncup.tracks.files import FileSpec
-from anoncup.tracks.linkage.permutation import secret_csv
+from anoncup.tracks.linkage.permutation import write_secret
 from anoncup.tracks.model import Allocation, Track
 from app.config import Settings
 from app.storage import get_store
@@ -43,20 +43,20 @@ def allocate_order(
     order = np.argsort(generate_numbers(generator("secret"), len(original)), kind="stable")
     labels = organizer_files["hidden"].decode().splitlines()[1:]
     return {
-        "secret": secret_csv(order),
+        "secret": write_secret(order),
         "labels": "".join(f"{labels[row]}\n" for row in order).encode(),
         "unasked": b"what nobody asked for",
     }
 
 
 def make_rotation_allocator(count: int) -> Callable[..., dict[str, bytes]]:
-    """Return an allocator with ``count`` possible answers: with few of them, teams soon get equal ones."""
+    """Return an allocator with only ``count`` possible answers, so that teams soon get equal ones."""
 
     def allocate_rotation(
         original: Any, _: Mapping[str, bytes], __: Rules, generator: GeneratorByPurpose
     ) -> dict[str, bytes]:
         shift = int(generate_numbers(generator("secret"), 1)[0] % count)
-        return {"secret": secret_csv(np.roll(np.arange(len(original)), shift))}
+        return {"secret": write_secret(np.roll(np.arange(len(original)), shift))}
 
     return allocate_rotation
 

@@ -10,7 +10,7 @@ from tests.support.role_session import WebRoleMiddleware
 
 @cache
 def build_shared_application() -> FastAPI:
-    """Return the application whose routes all others use: a route's first request costs as much as ten."""
+    """Return the application whose routes all others share, because the first request of a route is slow."""
     return create_app()
 
 

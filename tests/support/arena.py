@@ -14,7 +14,7 @@ from httpx2 import Response
 
 from anoncup.schemas.roles import Role
 from anoncup.tables.csv_text import write_csv
-from anoncup.tracks.linkage.permutation import secret_csv
+from anoncup.tracks.linkage.permutation import write_secret
 from app.db.models import TokenKind, User
 from app.db.transaction import transaction
 from app.services.accounts import accounts
@@ -69,7 +69,7 @@ def build_competition_toml(
 
 
 def add_reveal_notice(extra_toml: str, hours: int) -> str:
-    """Return the extra TOML with that notice in its ``[publication]`` table."""
+    """Return the extra TOML with this reveal notice in its ``[publication]`` table."""
     section = f"[publication]\nreveal_notice_hours = {hours}\n"
     return (
         extra_toml.replace("[publication]\n", section)
@@ -94,9 +94,9 @@ def build_noisy_release(seed: int, table: pd.DataFrame) -> tuple[bytes, bytes]:
     """Return a shuffled copy with a little noise, and its secret."""
     rng = np.random.default_rng(seed)
     source = rng.permutation(len(table))
-    released = table.iloc[source].reset_index(drop=True)
-    released["income"] += rng.integers(-20, 21, len(table))
-    return write_csv(released), secret_csv(source)
+    release_table = table.iloc[source].reset_index(drop=True)
+    release_table["income"] += rng.integers(-20, 21, len(table))
+    return write_csv(release_table), write_secret(source)
 
 
 def create_browser_session(token: str) -> str:
@@ -113,10 +113,10 @@ def create_browser_session(token: str) -> str:
 @dataclass
 class Arena:
     client: TestClient
-    organizer: str
+    organizer_token: str
     slug: str
     table: pd.DataFrame
-    tokens: dict[str, str] = field(default_factory=dict)
+    team_tokens: dict[str, str] = field(default_factory=dict)
     sessions: dict[str, str] = field(default_factory=dict)
 
     @classmethod
@@ -136,13 +136,13 @@ class Arena:
         arena = cls(client, token, slug, build_original_table())
         response = arena.post("/competitions", content=file or build_competition_toml(slug))
         assert response.status_code == 201, response.text
-        for part, content in (original or {"original": write_csv(arena.table)}).items():
-            response = arena.put(f"/competitions/{slug}/original/{part}.csv", content=content)
+        for file_stem, content in (original or {"original": write_csv(arena.table)}).items():
+            response = arena.put(f"/competitions/{slug}/original/{file_stem}.csv", content=content)
             assert response.status_code == 200, response.text
         return arena
 
     def call(self, method: str, path: str, *, token: str | None = None, **content: Any) -> Response:
-        headers = {"Authorization": f"Bearer {token or self.organizer}"}
+        headers = {"Authorization": f"Bearer {token or self.organizer_token}"}
         if method != "GET":
             headers["X-Confirm-Password"] = quote(PASSWORD)
         response: Response = self.client.request(method, API + path, headers=headers, **content)
@@ -158,8 +158,8 @@ class Arena:
         return self.call("PUT", path, token=token, **content)
 
     def get_team_token(self, name: str) -> str:
-        """Return the token of a team's member, who is signed up by invite on first use."""
-        if name not in self.tokens:
+        """Return the API token of a member of the team. The first call signs the member up."""
+        if name not in self.team_tokens:
             code = self.post(f"/competitions/{self.slug}/invites", json={}).json()["code"]
             body = {
                 "invite": code,
@@ -169,11 +169,11 @@ class Arena:
             }
             response = self.client.post(f"{API}/signup", json=body)
             assert response.status_code == 201, response.text
-            self.tokens[name] = response.json()["token"]
-        return self.tokens[name]
+            self.team_tokens[name] = response.json()["token"]
+        return self.team_tokens[name]
 
     def get_session(self, token: str) -> str:
-        """Return the browser session for a token, created on first use."""
+        """Return the browser session for a token. The first call creates it."""
         if token not in self.sessions:
             self.sessions[token] = create_browser_session(token)
         return self.sessions[token]

@@ -49,9 +49,9 @@ def backup_file(arena: Arena, settings: Settings, tmp_path: Path) -> Path:
 
 def restore(path: Path, url: str, data: Path, *, target_store: Store | None = None) -> None:
     with service.open_backup(path) as (backup, contents):
-        places = KeyPaths(data / "keys" / "sealing.pub", data / "keys" / "private")
+        key_paths = KeyPaths(data / "keys" / "sealing.pub", data / "keys" / "private")
         service.restore(
-            backup, contents, url=url, store=target_store or open_store(str(data)), key_paths=places
+            backup, contents, url=url, store=target_store or open_store(str(data)), key_paths=key_paths
         )
 
 
@@ -62,7 +62,7 @@ def run_command(*arguments: str | Path) -> "subprocess.CompletedProcess[str]":
 
 @contextmanager
 def open_restored_client(monkeypatch: pytest.MonkeyPatch, url: str, data: Path) -> Iterator[TestClient]:
-    """Yield a client of an application on another database and data folder; tasks use them, too."""
+    """Yield a client of an application that uses another database and data folder, as its tasks do."""
     with monkeypatch.context() as environment:
         for name, value in {
             "DATABASE_URL": url,
@@ -101,16 +101,16 @@ def list_blobs(data: Path) -> set[str]:
     return {path.name for path in (data / "blobs").rglob("*") if path.is_file()}
 
 
-def read_backup(path: Path) -> list[tuple[str, bytes]]:
+def read_backup_files(path: Path) -> list[tuple[str, bytes]]:
     """Return the name and content of every table and blob of a backup."""
     with service.open_backup(path) as (backup, _):
         return [
             (name, content.read())
             for folder in ("tables", "blobs")
-            for name, content in backup.members(folder)
+            for name, content in backup.iter_folder(folder)
         ]
 
 
 def read_blobs(path: Path) -> list[tuple[str, bytes]]:
     with service.open_backup(path) as (backup, _):
-        return [(name, content.read()) for name, content in backup.members("blobs")]
+        return [(name, content.read()) for name, content in backup.iter_folder("blobs")]

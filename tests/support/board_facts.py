@@ -1,4 +1,4 @@
-"""A second implementation of the boards: slow, plain Python over a list of facts."""
+"""Second implementation of the boards: slow, plain Python over a list of facts."""
 
 import unicodedata
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ from tests.support.contest import Contest
 
 ORGANIZER = "(organizer)"
 VISITOR = "(visitor)"
-NEVER = datetime.max.replace(tzinfo=UTC)
+END_OF_TIME = datetime.max.replace(tzinfo=UTC)
 ZONE = ZoneInfo("Asia/Tokyo")
 WEIGHTED_MEASURES = ("mean_mae", "cross_count", "information_loss")
 MEASURE_ROUNDING = {"mean_mae": 1e-3}
@@ -97,27 +97,27 @@ class BoardFacts:
     )
     """Start times and the measures that have a weight from then on."""
 
-    def weighted_measures_for(self, viewer: str) -> tuple[str, ...]:
-        return [names for start, names in self.weight_periods if start < self.visible_until(viewer)][-1]
+    def list_weighted_measures(self, viewer: str) -> tuple[str, ...]:
+        return [names for start, names in self.weight_periods if start < self.get_visibility_end(viewer)][-1]
 
-    def visible_until(self, viewer: str) -> datetime:
+    def get_visibility_end(self, viewer: str) -> datetime:
         """Return the time from which on events are hidden from the viewer."""
         frozen_from = self.frozen_from
         if frozen_from is None or frozen_from > datetime.now(UTC) or self.is_closed or viewer == ORGANIZER:
-            return NEVER
+            return END_OF_TIME
         return frozen_from
 
     def shows_finals(self, viewer: str) -> bool:
-        return self.published_at is not None and self.published_at < self.visible_until(viewer)
+        return self.published_at is not None and self.published_at < self.get_visibility_end(viewer)
 
     def round_scores(self, viewer: str, row: dict[str, Any]) -> dict[str, Any]:
         """Round a row's scores as everybody but the organizers sees them before the reveal."""
         if self.is_revealed or viewer == ORGANIZER or row["overall"] is None:
             return row
-        rounded = {name: round(row[name], digits) for name, digits in PUBLISHED_DIGITS.items()}
-        return row | rounded | {"rivals": None, "rank_sum": None, "measures": {}, "attackers": {}}
+        rounded_scores = {name: round(row[name], digits) for name, digits in PUBLISHED_DIGITS.items()}
+        return row | rounded_scores | {"rivals": None, "rank_sum": None, "measures": {}, "attackers": {}}
 
-    def row_for(self, viewer: str, row: dict[str, Any]) -> dict[str, Any]:
+    def round_row_for_viewer(self, viewer: str, row: dict[str, Any]) -> dict[str, Any]:
         return row if row["own"] else self.round_scores(viewer, row)
 
     def list_visible_guesses(self, viewer: str) -> list[GuessFact]:
@@ -126,23 +126,23 @@ class BoardFacts:
         ]
 
     def can_see(self, viewer: str, guess: GuessFact) -> bool:
-        if guess.received_at >= self.visible_until(viewer):
+        if guess.received_at >= self.get_visibility_end(viewer):
             return False
         if viewer == ORGANIZER or self.is_closed or self.feedback == "immediate":
             return True
-        moment = min(datetime.now(ZONE), self.visible_until(viewer)).astimezone(ZONE)
+        moment = min(datetime.now(ZONE), self.get_visibility_end(viewer)).astimezone(ZONE)
         midnight = moment.replace(hour=0, minute=0, second=0, microsecond=0)
         return self.feedback == "daily" and guess.received_at < midnight
 
     def is_counted(self, viewer: str, guess: GuessFact) -> bool:
-        is_judged = guess.state == "SCORED" and guess.ended_at < self.visible_until(viewer)
+        is_judged = guess.state == "SCORED" and guess.ended_at < self.get_visibility_end(viewer)
         return (
             is_judged and guess.team not in self.disqualified_teams and self.is_target(guess.victim, viewer)
         )
 
     def is_target(self, submission: SubmissionFact, viewer: str = ORGANIZER) -> bool:
         is_disqualified = submission.is_disqualified or submission.team in self.disqualified_teams
-        evaluation = submission.find_visible(self.visible_until(viewer))
+        evaluation = submission.find_visible(self.get_visibility_end(viewer))
         return (
             submission.target_name is not None
             and evaluation is not None
@@ -158,10 +158,12 @@ class BoardFacts:
                 for submission in self.submissions
                 if submission.team == team and submission.state == "SCORED"
             ]
-            marked = [submission for submission in valid_submissions if submission.is_marked_final]
-            unmarked = [submission for submission in valid_submissions if not submission.is_disqualified]
+            marked_finals = [submission for submission in valid_submissions if submission.is_marked_final]
+            eligible_submissions = [
+                submission for submission in valid_submissions if not submission.is_disqualified
+            ]
             best = sorted(
-                marked or unmarked,
+                marked_finals or eligible_submissions,
                 key=lambda final: (final.latest.utility + final.latest.security, final.received_at, final.id),
             )
             finals += best[: self.finals]
@@ -174,26 +176,26 @@ def build_anonymization_rows(facts: BoardFacts, viewer: str) -> list[dict[str, A
         row = build_anonymization_row(facts, viewer, team)
         if row is not None:
             rows.append(row)
-    accepted = [row for row in rows if row["overall"] is not None]
-    for row in accepted:
+    scored_rows = [row for row in rows if row["overall"] is not None]
+    for row in scored_rows:
         if facts.rule == "rank_sum":
-            compared_values = [*facts.weighted_measures_for(viewer), "security"]
+            compared_values = [*facts.list_weighted_measures(viewer), "security"]
             row["rank_sum"] = float(
-                sum(compute_tolerant_rank(row, accepted, name) for name in compared_values)
+                sum(compute_tolerant_rank(row, scored_rows, name) for name in compared_values)
             )
     score = "rank_sum" if facts.rule == "rank_sum" else "overall"
-    for row in accepted:
-        row["rank"] = compute_rank(row, accepted, score)
+    for row in scored_rows:
+        row["rank"] = compute_rank(row, scored_rows, score)
         row["on_front"] = not any(
             dominates(facts.round_scores(viewer, rival), facts.round_scores(viewer, row))
-            for rival in accepted
+            for rival in scored_rows
         )
-    accepted.sort(key=lambda row: (row[score], row["at"], row["id"]))
-    unscored = sorted(
+    scored_rows.sort(key=lambda row: (row[score], row["at"], row["id"]))
+    unscored_rows = sorted(
         (row for row in rows if row["overall"] is None),
         key=lambda unscored_row: (unscored_row["at"], unscored_row["id"]),
     )
-    return [drop_sort_keys(facts.row_for(viewer, row)) for row in (*accepted, *unscored)]
+    return [drop_sort_keys(facts.round_row_for_viewer(viewer, row)) for row in (*scored_rows, *unscored_rows)]
 
 
 def build_anonymization_row(facts: BoardFacts, viewer: str, team: str) -> dict[str, Any] | None:
@@ -205,53 +207,62 @@ def build_anonymization_row(facts: BoardFacts, viewer: str, team: str) -> dict[s
         if submission.team == team and not submission.is_disqualified
     ]
     evaluations = {
-        submission.id: submission.find_visible(facts.visible_until(viewer)) for submission in submissions
+        submission.id: submission.find_visible(facts.get_visibility_end(viewer)) for submission in submissions
     }
-    finished = {
+    finished_evaluations = {
         name: evaluation
         for name, evaluation in evaluations.items()
         if evaluation and evaluation.state in ("SCORED", "REJECTED")
     }
-    visible = [submission for submission in submissions if submission.id in finished]
-    if not visible:
+    visible_submissions = [submission for submission in submissions if submission.id in finished_evaluations]
+    if not visible_submissions:
         return None
     row: dict[str, Any] = {
         "rank": None,
         "team": team,
         "own": viewer == team,
         "baseline": False,
-        "entries": len(visible),
+        "entries": len(visible_submissions),
     }
     row |= dict.fromkeys(("overall", "utility", "security", "rivals", "rank_sum", "received_at"))
     row |= {"on_front": False, "baseline": False, "measures": {}, "attackers": {}}
-    eligible = [submission for submission in visible if finished[submission.id].state == "SCORED"]
+    eligible_submissions = [
+        submission
+        for submission in visible_submissions
+        if finished_evaluations[submission.id].state == "SCORED"
+    ]
     if facts.shows_finals(viewer):
-        eligible = [submission for submission in eligible if submission.target_name is not None]
-    if not eligible:
-        earliest = min(visible, key=lambda submission: (submission.received_at, submission.id))
+        eligible_submissions = [
+            submission for submission in eligible_submissions if submission.target_name is not None
+        ]
+    if not eligible_submissions:
+        earliest = min(visible_submissions, key=lambda submission: (submission.received_at, submission.id))
         return row | {"at": earliest.received_at, "id": earliest.id}
-    rivals = {submission.id: find_rival_risk(facts, viewer, submission) for submission in eligible}
+    rivals = {
+        submission.id: find_rival_risk(facts, viewer, submission) for submission in eligible_submissions
+    }
     losses = {
-        submission.id: max(finished[submission.id].security, rivals[submission.id] or 0.0)
-        for submission in eligible
+        submission.id: max(finished_evaluations[submission.id].security, rivals[submission.id] or 0.0)
+        for submission in eligible_submissions
     }
     overall = {
-        submission.id: (finished[submission.id].utility + losses[submission.id]) / 2
-        for submission in eligible
+        submission.id: (finished_evaluations[submission.id].utility + losses[submission.id]) / 2
+        for submission in eligible_submissions
     }
     best = min(
-        eligible, key=lambda submission: (overall[submission.id], submission.received_at, submission.id)
+        eligible_submissions,
+        key=lambda submission: (overall[submission.id], submission.received_at, submission.id),
     )
     return row | {
         "at": best.received_at,
         "id": best.id,
-        "utility": finished[best.id].utility,
+        "utility": finished_evaluations[best.id].utility,
         "security": losses[best.id],
         "overall": overall[best.id],
         "rivals": rivals[best.id],
         "received_at": best.received_at.astimezone(UTC),
-        "measures": finished[best.id].measures,
-        "attackers": finished[best.id].attackers,
+        "measures": finished_evaluations[best.id].measures,
+        "attackers": finished_evaluations[best.id].attackers,
     }
 
 
@@ -304,16 +315,19 @@ def build_reidentification_rows(facts: BoardFacts, viewer: str) -> list[dict[str
                 max(guess.correct for guess in team_guesses if guess.victim.id == victim_id)
                 for victim_id in victims
             ]
-            tried = facts.rows * len(victims)
-            row |= {"identified": sum(hits), "tried": tried, "targets": len(victims)}
-            row |= {"rate": sum(hits) / tried, "first": min(guess.received_at for guess in team_guesses)}
+            trial_count = facts.rows * len(victims)
+            row |= {"identified": sum(hits), "tried": trial_count, "targets": len(victims)}
+            row |= {
+                "rate": sum(hits) / trial_count,
+                "first": min(guess.received_at for guess in team_guesses),
+            }
         rows.append(row)
     attackers = [row for row in rows if row["identified"] is not None]
     for row in attackers:
         row["rank"] = 1 + sum(rival["identified"] > row["identified"] for rival in attackers)
     attackers.sort(key=lambda row: (-row["identified"], row["first"], facts.teams.index(row["team"])))
-    ordered = attackers + [row for row in rows if row["identified"] is None]
-    return [{name: value for name, value in row.items() if name != "first"} for row in ordered]
+    sorted_rows = attackers + [row for row in rows if row["identified"] is None]
+    return [{name: value for name, value in row.items() if name != "first"} for row in sorted_rows]
 
 
 def build_matrix(facts: BoardFacts, viewer: str) -> dict[str, Any]:
@@ -381,7 +395,7 @@ def normalize_name(team: str) -> str:
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", team).casefold())
 
 
-def hours(number: float) -> timedelta:
+def make_hours(number: float) -> timedelta:
     return timedelta(hours=number)
 
 
@@ -390,7 +404,7 @@ def create_contest(client: TestClient, *, rule: str = "score", feedback: str = "
     return Contest.create(client, extra_toml=extra_toml)
 
 
-def freeze(contest: Contest, *, feedback: str = "immediate", start: datetime | None = None) -> None:
+def freeze_boards(contest: Contest, *, feedback: str = "immediate", start: datetime | None = None) -> None:
     """Freeze the boards from this moment on (default: now)."""
     moment = start or datetime.now(UTC)
     publication = f'[publication]\nfeedback = "{feedback}"\nfrozen_from = {moment.isoformat()}\n'
@@ -400,7 +414,7 @@ def freeze(contest: Contest, *, feedback: str = "immediate", start: datetime | N
         row.file = replace_tables(row.file, "publication", publication)
 
 
-def find_leaders(timeline: dict[str, Any], moment: datetime) -> list[tuple[str, int]]:
+def find_leaders_at(timeline: dict[str, Any], moment: datetime) -> list[tuple[str, int]]:
     past_entries = [entry for entry in timeline["leaders"] if datetime.fromisoformat(entry["at"]) <= moment]
     names = [team["team"] for team in timeline["teams"]]
     return (

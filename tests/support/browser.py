@@ -1,4 +1,4 @@
-"""Chromium, with its options, and what tests give to it."""
+"""Path and options of Chromium, and the files that tests serve and upload."""
 
 import shutil
 

@@ -21,7 +21,7 @@ MessageText = str | list[str] | tuple[str, ...] | None
 
 ROOT = Path(__file__).parents[2]
 LOCALE = ROOT / "app" / "locale"
-ERRORS = [
+ERROR_CLASS_NAMES = [
     name for name, kind in vars(errors).items() if isinstance(kind, type) and issubclass(kind, DomainError)
 ]
 TRANSLATION_KEYWORDS = (
@@ -35,7 +35,7 @@ TRANSLATION_KEYWORDS = (
     "Message",
     "PluralMessage:1,2",
     "ScoringError",
-    *ERRORS,
+    *ERROR_CLASS_NAMES,
 )
 """Functions whose texts are translated. Numbers are argument positions, ``c`` marks a context."""
 
@@ -85,12 +85,12 @@ def list_faults(template: Catalog, catalogue: Catalog) -> list[str]:
     messages, translations = index_messages(template), index_messages(catalogue)
     missing = [f"not there: {text}" for _, text in sorted(messages.keys() - translations.keys())]
     unused = [f"said nowhere: {text}" for _, text in sorted(translations.keys() - messages.keys())]
-    wrong = [
+    faulty = [
         f"{reason}: {key[1]}"
         for key, translation in translations.items()
         if (reason := find_fault(translation))
     ]
-    return missing + unused + wrong
+    return missing + unused + faulty
 
 
 def index_messages(catalogue: Catalog) -> dict[tuple[str, str], Message]:

@@ -16,10 +16,10 @@ from app.charts.text import translate_words
 from app.charts.threshold_errors import ErrorWords, SampleRelease, SimulatedCheats, build_threshold_errors
 from app.charts.timeline import EntryState, TimelineEntry, TimelineWords, build_timeline
 from app.locale.language import Translator
-from app.web.site.language import words_in
+from app.web.site.language import load_translator
 from app.web.site.pages import templates
 
-EN, JA = words_in("en"), words_in("ja")
+EN, JA = load_translator("en"), load_translator("ja")
 START = datetime(2026, 7, 1, tzinfo=UTC)
 STATES: tuple[EntryState, ...] = ("accepted", "rejected", "error")
 HOSTILE_NAMES = (
@@ -38,7 +38,7 @@ def build_team_name(index: int) -> str:
     return HOSTILE_NAMES[index % len(HOSTILE_NAMES)] if index < 2 * len(HOSTILE_NAMES) else f"team {index}"
 
 
-def build_points(values: Sequence[float], *, own: int = 0) -> list[ScatterPoint]:
+def build_points(values: Sequence[float], *, own_index: int = 0) -> list[ScatterPoint]:
     """Return a team for each pair of neighbouring values (loss, risk), with the front by brute force."""
     pairs = [(value, values[index - 1]) for index, value in enumerate(values)]
     return [
@@ -46,7 +46,7 @@ def build_points(values: Sequence[float], *, own: int = 0) -> list[ScatterPoint]
             build_team_name(index),
             loss,
             risk,
-            own=index == own,
+            own=index == own_index,
             on_front=not any(a <= loss and b <= risk and (a, b) != (loss, risk) for a, b in pairs),
             baseline=index % 7 == 3,
         )
@@ -143,7 +143,7 @@ CHARTS: dict[str, Callable[[Sequence[float], Translator], Figure]] = {
 }
 
 RANDOM = random.Random(7)
-DATA: dict[str, list[float]] = {
+SAMPLE_VALUES: dict[str, list[float]] = {
     "nothing": [],
     "one": [0.25],
     "one zero": [0.0],

@@ -12,7 +12,7 @@ from app.services.jobs import leases
 from app.services.submissions import evaluations
 
 LEASE = timedelta(minutes=1)
-FAULT = CodedMessage("scoring_failed", Message("a fault of ours"))
+FAILURE = CodedMessage("scoring_failed", Message("a fault of ours"))
 
 
 def claim_evaluation(session: Session, identifier: UUID) -> evaluations.EvaluationClaim:

@@ -1,4 +1,4 @@
-"""The command line in a process of its own, forked from one with loaded modules: loading takes seconds."""
+"""Runs commands in processes forked from one that has loaded all modules, since loading takes seconds."""
 
 import atexit
 import json
@@ -15,7 +15,7 @@ from pkgutil import walk_packages
 ROOT = Path(__file__).parents[2]
 SERVE_CODE = "from tests.support.cli_zygote import serve; serve()"
 PROGRESS_INTERVAL_S = 3600.0
-"""Between lines of progress: the output of a command must not depend on how busy the machine is."""
+"""Seconds between progress lines, so long that none appears: output must not depend on the machine's load."""
 
 
 def run(
@@ -54,7 +54,7 @@ def get_zygote() -> "subprocess.Popen[str]":
 
 
 def serve() -> None:
-    """Fork a child for every line of standard input and print its exit status, one after the other."""
+    """Fork a child for each line of standard input, wait for it and print its exit status."""
     import anoncup
     import app.cli
     from anoncup.cli import terminal
@@ -64,7 +64,7 @@ def serve() -> None:
         for module in walk_packages(package.__path__, f"{package.__name__}."):
             if not module.name.endswith("__main__"):
                 import_module(module.name)
-    terminal.LINE_EVERY_S = PROGRESS_INTERVAL_S
+    terminal.LINE_INTERVAL_S = PROGRESS_INTERVAL_S
     kernels.warm_scoring()
     kernels.warm_bounds()
     responses = os.fdopen(os.dup(1), "w")

@@ -26,7 +26,7 @@ CommandRunner = Callable[..., CliResult]
 
 @contextmanager
 def run_worker(job: Callable[[], object]) -> Iterator[None]:
-    """Run the job repeatedly in a thread for as long as the context lasts."""
+    """Run the job repeatedly in a thread inside the block."""
     stopped = threading.Event()
 
     def run_jobs() -> None:

@@ -16,7 +16,7 @@ from anoncup.competition.parser import parse_competition
 from anoncup.geometry.arrays import IntArray
 from anoncup.rules.rounds import replace_phases
 from anoncup.rules.settings import Phase
-from anoncup.tracks.linkage.permutation import guess_csv, parse_secret
+from anoncup.tracks.linkage.permutation import parse_secret, write_guess
 from anoncup.tracks.outcomes import Outcome
 from app.config import get_settings
 from app.db.models import Competition, Evaluation, Guess, State, Submission
@@ -34,8 +34,8 @@ end = {end}
 
 
 @contextmanager
-def hold_evaluations(condition: ColumnElement[bool]) -> Iterator[None]:
-    """Lock these evaluations for as long as the context lasts, so that no worker claims them."""
+def lock_evaluations(condition: ColumnElement[bool]) -> Iterator[None]:
+    """Lock these evaluations inside the block, so that no worker claims them."""
     with transaction() as session:
         session.scalars(select(Evaluation.id).where(condition).with_for_update()).all()
         yield
@@ -56,7 +56,7 @@ class Contest:
 
     arena: Arena
     secrets: dict[str, IntArray] = field(default_factory=dict)
-    seeds: int = 0
+    last_seed: int = 0
 
     @classmethod
     def create(
@@ -76,12 +76,12 @@ class Contest:
 
     def submit(self, team: str, *, score: bool = True) -> str:
         """Submit a valid release. Return its identifier."""
-        self.seeds += 1
-        table, secret = build_noisy_release(self.seeds, self.arena.table)
+        self.last_seed += 1
+        table, secret = build_noisy_release(self.last_seed, self.arena.table)
         response = self.arena.submit(team, anonymized=table, secret=secret)
         assert response.status_code == 202, response.text
         identifier = str(response.json()["id"])
-        self.secrets[identifier] = parse_secret(secret, originals=ROWS, anonymized=ROWS)
+        self.secrets[identifier] = parse_secret(secret, original_count=ROWS, anonymized_count=ROWS)
         if score:
             score_everything()
         return identifier
@@ -134,10 +134,10 @@ class Contest:
         return response
 
     def build_guess(self, submission: str, rows: int) -> bytes:
-        """Return a guess that is right on the first ``rows`` rows and abstains on the others."""
+        """Return a guess that is correct on the first ``rows`` rows and abstains on the others."""
         guess = np.full(ROWS, -1)
         guess[:rows] = self.secrets[submission][:rows]
-        return guess_csv(guess)
+        return write_guess(guess)
 
     def submit_correct_guess(self, team: str, submission: str, rows: int) -> str:
         """Submit and judge a guess that identifies ``rows`` rows. Return its identifier."""
@@ -152,7 +152,7 @@ class Contest:
     ) -> Any:
         """Return a board as a visitor, a team or the organizer sees it."""
         path = f"/api/v1{self.path}/boards/{board}"
-        token = self.arena.organizer if organizer else self.arena.get_team_token(team) if team else None
+        token = self.arena.organizer_token if organizer else self.arena.get_team_token(team) if team else None
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         response = self.arena.client.get(path, headers=headers)
         assert response.status_code == 200, response.text
@@ -184,19 +184,21 @@ class InProcessTransitions:
 
 def run_clock() -> None:
     """Run the clock three times: freeze and write files; publish, close and open; reveal."""
-    round_clock = clock.Clock(get_settings(), InProcessTransitions())
+    phase_clock = clock.Clock(get_settings(), InProcessTransitions())
     for _ in range(3):
-        round_clock.advance_due_competitions()
+        phase_clock.advance_due_competitions()
 
 
 def judge_everything() -> None:
     with transaction() as session:
-        queued = list(session.scalars(select(Guess.id).where(Guess.state == State.QUEUED)))
-    for identifier in queued:
+        guess_ids = list(session.scalars(select(Guess.id).where(Guess.state == State.QUEUED)))
+    for identifier in guess_ids:
         judge.judge(str(identifier))
 
 
-def set_times(submission: str, received_at: datetime, *, finished_at: datetime | None = None) -> None:
+def set_submission_times(
+    submission: str, received_at: datetime, *, finished_at: datetime | None = None
+) -> None:
     """Set when a submission arrived and when its first evaluation ended (default: a second later)."""
     identifier, finished_at = UUID(submission), finished_at or received_at + timedelta(seconds=1)
     first_evaluation = Evaluation.submission_id == identifier, Evaluation.rescore_id.is_(None)
@@ -223,6 +225,6 @@ def get_data_folder() -> Any:
 
 
 def build_outcome(correct: int, rows: int = ROWS) -> dict[str, Any]:
-    """Return the outcome of a guess with so many right rows, as a worker records it."""
+    """Return the outcome of a guess with this many correct rows, as a worker records it."""
     outcome = Outcome(correct / rows, correct=correct, trials=rows)
     return {name: value for name, value in asdict(outcome).items() if value is not None}

@@ -20,14 +20,20 @@ from anoncup.geometry.arrays import IntArray
 from anoncup.plugins import TRACKS
 from anoncup.rules.toml_text import replace_tables
 from anoncup.tables.csv_text import write_csv
-from anoncup.tracks.linkage.permutation import guess_csv, secret_csv
+from anoncup.tracks.linkage.permutation import write_guess, write_secret
 from anoncup.tracks.linkage.question import LINK_QUESTION
-from anoncup.tracks.microdata.example import QUASI_IDENTIFIERS, household_table
+from anoncup.tracks.microdata.example import QUASI_IDENTIFIERS, generate_households
 from app.db.models import Competition, Guess
 from app.db.transaction import transaction
 from app.services.contests.contest import parse_rules
 from tests.support.arena import API, PASSWORD, Arena
-from tests.support.contest import Contest, build_two_phase_toml, judge_everything, run_clock, set_times
+from tests.support.contest import (
+    Contest,
+    build_two_phase_toml,
+    judge_everything,
+    run_clock,
+    set_submission_times,
+)
 from tests.support.uploads import score_everything
 from workers import advise
 
@@ -77,61 +83,61 @@ class MethodUse:
     parameters: Mapping[str, object] = field(default_factory=dict)
 
 
-MoveBuilder = Callable[[float, Generator], list[MethodUse]]
+MethodPlanner = Callable[[float, Generator], list[MethodUse]]
 """Returns the methods to use for an effort from 0 (none) to 1 (enough)."""
 
 
-def build_noise_moves(effort: float, rng: Generator) -> list[MethodUse]:
+def plan_noise(effort: float, rng: Generator) -> list[MethodUse]:
     return [
         MethodUse("add_noise", parameters={"strength": 0.05 + 0.8 * effort}),
-        build_blend_move(0.2 + 0.5 * effort, rng),
+        choose_blending_method(0.2 + 0.5 * effort, rng),
     ]
 
 
-def build_class_moves(effort: float, rng: Generator) -> list[MethodUse]:
+def plan_classes(effort: float, rng: Generator) -> list[MethodUse]:
     return [
         MethodUse("k_anonymize", parameters={"k": 2 + int(6 * effort)}),
-        build_blend_move(0.25 + 0.7 * effort, rng),
+        choose_blending_method(0.25 + 0.7 * effort, rng),
     ]
 
 
-def build_column_moves(effort: float, rng: Generator) -> list[MethodUse]:
-    unified = QUASI_IDENTIFIERS[-(5 + int(rng.integers(0, 3))) :]
+def plan_columns(effort: float, rng: Generator) -> list[MethodUse]:
+    unified_columns = QUASI_IDENTIFIERS[-(5 + int(rng.integers(0, 3))) :]
     return [
-        MethodUse("unify_columns", parameters={"columns": unified}),
-        build_blend_move(0.3 + 0.7 * effort, rng),
+        MethodUse("unify_columns", parameters={"columns": unified_columns}),
+        choose_blending_method(0.3 + 0.7 * effort, rng),
     ]
 
 
-def build_combined_moves(effort: float, rng: Generator) -> list[MethodUse]:
-    k = MethodUse("k_anonymize", 0.3 + 0.4 * effort, {"k": 2})
-    return [*build_column_moves(effort, rng)[:1], k, build_blend_move(0.4 + 0.6 * effort, rng)]
+def plan_combined(effort: float, rng: Generator) -> list[MethodUse]:
+    k_anonymity = MethodUse("k_anonymize", 0.3 + 0.4 * effort, {"k": 2})
+    return [*plan_columns(effort, rng)[:1], k_anonymity, choose_blending_method(0.4 + 0.6 * effort, rng)]
 
 
-def build_blend_move(share: float, rng: Generator) -> MethodUse:
+def choose_blending_method(share: float, rng: Generator) -> MethodUse:
     """Return a method that averages or swaps numbers within classes."""
     return MethodUse(str(rng.choice(["microaggregate", "swap_within_classes"])), min(share, 1.0))
 
 
-STYLES: Sequence[MoveBuilder] = (
-    build_column_moves,
-    build_class_moves,
-    build_combined_moves,
-    build_noise_moves,
-    build_class_moves,
-    build_column_moves,
+METHOD_PLANNERS: Sequence[MethodPlanner] = (
+    plan_columns,
+    plan_classes,
+    plan_combined,
+    plan_noise,
+    plan_classes,
+    plan_columns,
 )
-IDENTICAL_MOVES = [
+DETERMINISTIC_METHODS = [
     MethodUse("unify_columns", parameters={"columns": QUASI_IDENTIFIERS[-7:]}),
     MethodUse("microaggregate"),
 ]
 """Methods without randomness: teams that use them have the same point in the chart."""
-CHEATING_MOVES = [MethodUse("group_permutation", parameters={"columns": QUASI_IDENTIFIERS[:2]})]
+CHEATING_METHODS = [MethodUse("group_permutation", parameters={"columns": QUASI_IDENTIFIERS[:2]})]
 
 
 @dataclass
 class PlayedCup:
-    """``arrival_shares``: when each release came, as a share of the first phase."""
+    """A contest and the arrival time of each release, as a share of the first phase."""
 
     contest: Contest
     arrival_shares: dict[str, float] = field(default_factory=dict)
@@ -139,16 +145,16 @@ class PlayedCup:
     @classmethod
     def create(cls, client: TestClient) -> "PlayedCup":
         """Create the contest on the last day of its first phase."""
-        table = household_table(ROWS, seed=2026)
+        table = generate_households(ROWS, seed=2026)
         contest = Contest(
-            Arena.create(client, slug=SLUG, file=build_rules_file(), original={"original": write_csv(table)})
+            Arena.create(client, slug=SLUG, file=build_rules_toml(), original={"original": write_csv(table)})
         )
         contest.arena.table = table
         cup, rng = cls(contest), np.random.default_rng(2026)
         sign_up_team(contest.arena, OUR_TEAM, "Hanako")
         for index, team in enumerate(TEAMS):
-            for share, moves in plan_submissions(index, rng):
-                cup.arrival_shares[submit_release(contest, team, moves, rng)] = share
+            for share, methods in plan_submissions(index, rng):
+                cup.arrival_shares[submit_release(contest, team, methods, rng)] = share
         score_everything()
         cup.move_dates(days_since_start=13.0)
         contest.arena.post(f"/competitions/{SLUG}/announcements", json={"text": ANNOUNCEMENT})
@@ -157,7 +163,7 @@ class PlayedCup:
         return cup
 
     def move_dates(self, *, days_since_start: float) -> None:
-        """Let the first phase have begun so many days ago, and set the times of the releases."""
+        """Let the first phase begin this many days ago, and set the times of the releases."""
         windows = (
             np.array(
                 [
@@ -173,17 +179,19 @@ class PlayedCup:
         self.contest.move_phases(anonymization=first_window, reidentification=second_window)
         start = datetime.now(UTC) - days_since_start * DAY
         for submission, share in self.arrival_shares.items():
-            set_times(submission, start + share * min(days_since_start, FIRST_PHASE_DAYS) * DAY)
+            set_submission_times(submission, start + share * min(days_since_start, FIRST_PHASE_DAYS) * DAY)
 
     def play_attacks(self) -> None:
         """Play the second phase up to the end of its eighth day."""
         rng = np.random.default_rng(7)
         self.move_dates(days_since_start=FIRST_PHASE_DAYS + PAUSE_DAYS + 8)
         run_clock()
-        published = datetime.now(UTC) - 8 * DAY
+        published_at = datetime.now(UTC) - 8 * DAY
         with transaction() as session:
             session.execute(
-                update(Competition).values(frozen_at=published - PAUSE_DAYS * DAY, published_at=published)
+                update(Competition).values(
+                    frozen_at=published_at - PAUSE_DAYS * DAY, published_at=published_at
+                )
             )
         for target in self.contest.arena.get(f"/competitions/{SLUG}/targets").json():
             built_in_guesses = run_attackers(self.contest.arena, target, rng)
@@ -192,7 +200,7 @@ class PlayedCup:
                     response = self.contest.submit_guess(team, target["id"], guess)
                     assert response.status_code in {202, 403}, response.text  # 403: the team's own
         judge_everything()
-        spread_guess_times(published, 8 * DAY, rng)
+        spread_guess_times(published_at, 8 * DAY, rng)
 
     def close_cup(self) -> None:
         """Play to the reveal, and publish the method description of ``OUR_TEAM``."""
@@ -210,10 +218,10 @@ class PlayedCup:
 def sign_up_team(arena: Arena, team: str, person: str) -> None:
     code = arena.post(f"/competitions/{SLUG}/invites", json={}).json()["code"]
     body = {"invite": code, "team": team, "name": person, "password": PASSWORD}
-    arena.tokens[team] = arena.client.post(f"{API}/signup", json=body).json()["token"]
+    arena.team_tokens[team] = arena.client.post(f"{API}/signup", json=body).json()["token"]
 
 
-def build_rules_file() -> str:
+def build_rules_toml() -> str:
     """Return the rules of 2015 for a smaller table, with boards that show guesses at once."""
     text = template(2015).replace('slug = "cup-2015"', f'slug = "{SLUG}"').replace("finals = 2", "finals = 1")
     titles = ", ".join(f'{language} = "{title}"' for language, title in TITLES.items())
@@ -227,32 +235,33 @@ def build_rules_file() -> str:
 
 def plan_submissions(index: int, rng: Generator) -> list[tuple[float, list[MethodUse]]]:
     """Return the times, in shares of the phase, and the methods of a team's submissions."""
-    style = STYLES[index % len(STYLES)]
+    plan_methods = METHOD_PLANNERS[index % len(METHOD_PLANNERS)]
     skill, entries = (0.93, 7) if TEAMS[index] == OUR_TEAM else (rng.beta(2.6, 1.4), int(rng.integers(2, 6)))
     times = sorted(rng.beta(1.6, 1.1, entries) * 0.97 + 0.01)
     efforts = np.linspace(0.1 * rng.random(), skill, entries) + 0.06 * rng.standard_normal(entries)
     submissions = [
-        (time, style(float(np.clip(effort, 0, 1)), rng)) for time, effort in zip(times, efforts, strict=True)
+        (time, plan_methods(float(np.clip(effort, 0, 1)), rng))
+        for time, effort in zip(times, efforts, strict=True)
     ]
     if index % 16 == 7:
-        submissions[0] = (submissions[0][0], CHEATING_MOVES)
+        submissions[0] = (submissions[0][0], CHEATING_METHODS)
     if index % 12 == 3:
-        submissions[-1] = (submissions[-1][0], IDENTICAL_MOVES)
+        submissions[-1] = (submissions[-1][0], DETERMINISTIC_METHODS)
     return submissions
 
 
-def submit_release(contest: Contest, team: str, moves: Sequence[MethodUse], rng: Generator) -> str:
+def submit_release(contest: Contest, team: str, methods: Sequence[MethodUse], rng: Generator) -> str:
     """Submit a release made with these methods. Return its identifier."""
-    arena, rules = contest.arena, parse_rules(build_rules_file())
+    arena, rules = contest.arena, parse_rules(build_rules_toml())
     table, source = arena.table, np.arange(len(arena.table))
-    for move in moves:
+    for method_use in methods:
         anonymized, claims = TRACK.anonymize(
-            TRACK.methods[move.method], table, rules, rng, dict(move.parameters)
+            TRACK.methods[method_use.method], table, rules, rng, dict(method_use.parameters)
         )
-        is_changed = rng.random(len(table)) < move.share
+        is_changed = rng.random(len(table)) < method_use.share
         table, source = anonymized.where(pd.Series(is_changed), table, axis=0), source[claims]
     table, source = TRACK.shuffle(table, source, rng=rng)
-    files = {"anonymized": ("a.csv", write_csv(table)), "secret": ("s.csv", secret_csv(source))}
+    files = {"anonymized": ("a.csv", write_csv(table)), "secret": ("s.csv", write_secret(source))}
     response = arena.post(f"/competitions/{SLUG}/submissions", token=arena.get_team_token(team), files=files)
     assert response.status_code == 202, response.text
     return str(response.json()["id"])
@@ -260,7 +269,7 @@ def submit_release(contest: Contest, team: str, moves: Sequence[MethodUse], rng:
 
 def run_attackers(arena: Arena, target: Mapping[str, Any], rng: Generator) -> dict[str, IntArray]:
     """Return the guesses of the built-in attackers on a target, by attacker."""
-    rules = parse_rules(build_rules_file())
+    rules = parse_rules(build_rules_toml())
     data = arena.get(f"/targets/{target['id']}/data/anonymized.csv").content
     attack_view = TRACK.attack_view(
         TRACK.prepare(arena.table, rules), TRACK.read_target({"anonymized": data}, arena.table, rules)
@@ -274,13 +283,13 @@ def run_attackers(arena: Arena, target: Mapping[str, Any], rng: Generator) -> di
 
 
 def build_guesses(index: int, built_in_guesses: Mapping[str, IntArray], rng: Generator) -> list[bytes]:
-    """Return a team's guesses on a target: weak teams rarely guess, strong ones use the best attackers."""
+    """Return a team's guesses on a target. Weak teams rarely guess; strong ones use the best attackers."""
     strength = (0.85 + index * 0.618) % 1
     if rng.random() > 0.15 + 0.75 * strength:
         return []
     name = ATTACKERS[max(0, round(strength * (len(ATTACKERS) - 1)) - int(rng.integers(0, 3)))]
     abstains = rng.random(len(built_in_guesses[name])) > 0.6 + 0.4 * strength
-    return [guess_csv(np.where(abstains, -1, built_in_guesses[name]))]
+    return [write_guess(np.where(abstains, -1, built_in_guesses[name]))]
 
 
 def spread_guess_times(start: datetime, duration: timedelta, rng: Generator) -> None:

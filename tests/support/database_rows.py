@@ -28,7 +28,7 @@ def claim_evaluation(
     identifier: UUID, *, lease: timedelta = LEASE, attempts: int = 3
 ) -> EvaluationClaim | None:
     with transaction() as session:
-        evaluation_claim = evaluations.claim_next(session, lease=lease, attempts=attempts)
+        evaluation_claim = evaluations.claim_next(session, lease=lease, max_attempts=attempts)
     assert evaluation_claim is None or evaluation_claim.evaluation_id == identifier
     return evaluation_claim
 

@@ -32,7 +32,7 @@ class PackageEnvironment:
     folder: Path
 
     @property
-    def python(self) -> Path:
+    def python_path(self) -> Path:
         return self.folder / "bin/python"
 
     @property
@@ -41,7 +41,7 @@ class PackageEnvironment:
         return {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
 
     def run(self, *arguments: str | Path, cwd: Path) -> "subprocess.CompletedProcess[str]":
-        program = [self.python, "-P", *arguments]
+        program = [self.python_path, "-P", *arguments]
         return subprocess.run(
             program, cwd=cwd, env={}, capture_output=True, encoding="utf-8", check=False, timeout=120
         )
@@ -74,7 +74,7 @@ class PackageEnvironment:
             "-m",
             "pip",
             "--python",
-            self.python,
+            self.python_path,
             "-q",
             "--disable-pip-version-check",
         ]

@@ -19,10 +19,10 @@ BUFFER = ctypes.create_string_buffer(4096)
 
 
 def call_kernel(name: str, *arguments: int | ctypes.Array[ctypes.c_char] | None) -> int:
-    return kernel.syscall(NUMBERS[name], *arguments)
+    return kernel.syscall(SYSCALL_NUMBERS[name], *arguments)
 
 
-NUMBERS = {
+SYSCALL_NUMBERS = {
     # On x86_64. Numbers from 424 on are the same on all architectures.
     "ptrace": 101,
     "mount": 165,
@@ -68,8 +68,8 @@ def truncate(path: str) -> None:
     os.close(os.open(path, os.O_RDONLY | os.O_TRUNC))
 
 
-def connect(family: int, kind: int, address: Any) -> None:
-    with socket.socket(family, kind) as connection:
+def connect(family: int, socket_type: int, address: Any) -> None:
+    with socket.socket(family, socket_type) as connection:
         connection.settimeout(2)
         connection.connect(tuple(address) if isinstance(address, list) else address)
         connection.send(b"PING\r\n")
@@ -173,16 +173,16 @@ def run_endlessly() -> None:
 
 def write_to_parent(text: str, times: int) -> None:
     for _ in range(times):
-        os.write(ANSWERS, text.encode())
+        os.write(ANSWER_PIPE, text.encode())
 
 
 def write_endlessly() -> None:
     """Write a line that never ends to the parent."""
     while True:
-        os.write(ANSWERS, b"x")
+        os.write(ANSWER_PIPE, b"x")
 
 
-ANSWERS = 3
+ANSWER_PIPE = 3
 """Descriptor of the pipe for answers. Requests come through standard input."""
 ACTIONS: dict[str, Callable[..., Any]] = {
     "nothing": lambda: None,

@@ -1,6 +1,6 @@
-"""A compromised parser, started in place of ``workers.parser``, which does what the tests ask of it.
+"""A compromised parser that tests start in place of ``workers.parser``.
 
-Its deeds are called through the same pipe as the functions that parse.
+Tests call its functions through the same pipe as the functions that parse.
 """
 
 import json
@@ -17,7 +17,7 @@ from anoncup.tables.files import Remark
 from tests.support import forbidden_actions
 from workers import parser
 
-PIPE = 3
+ANSWER_PIPE = 3
 """Descriptor of the pipe for answers."""
 
 
@@ -45,8 +45,8 @@ def try_deed(name: str, arguments: list[Any]) -> dict[str, str]:
     return {key: str(value) for key, value in forbidden_actions.try_action(name, arguments).items()}
 
 
-def find_words(words: list[str]) -> list[str]:
-    """Return which of the environment and the command line contain one of the words."""
+def find_words_in_environment(words: list[str]) -> list[str]:
+    """Return the sources, environment or command line, that contain one of the words."""
     texts = {
         "os.environ": json.dumps(dict(os.environ)),
         "environ": read_or_nothing("/proc/self/environ"),
@@ -101,27 +101,27 @@ def raise_bug() -> int:
 
 
 def write_unexpected_line(line: str, content: str, times: int) -> int:
-    """Write a line to the parent that no parser writes, and never return."""
-    os.write(PIPE, line.encode() + b"\n" + content.encode() * times)
+    """Write a line that no parser writes to the parent, and never return."""
+    os.write(ANSWER_PIPE, line.encode() + b"\n" + content.encode() * times)
     return loop()
 
 
 def answer_twice(line: str, content: str) -> int:
-    """Answer twice: the second answer would be taken for that of the next call."""
-    os.write(PIPE, line.encode() + b"\n" + content.encode())
+    """Answer twice, so that the second answer could be mistaken for that of the next call."""
+    os.write(ANSWER_PIPE, line.encode() + b"\n" + content.encode())
     return 2
 
 
 def fetch(digest: str) -> bytes:
-    """Ask for a file of the store."""
+    """Read a file of the store directly."""
     from app.storage import get_store
 
     return get_store().get(digest)
 
 
-def refuse(kind: str) -> int:
+def refuse(reason: str) -> int:
     """Refuse a file in the ways that parsers do."""
-    if kind == "malformed":
+    if reason == "malformed":
         message = Message("row {row} is {{odd}}", row=3)
         raise InvalidUpload([FileProblem("a.csv", 3, "age", "empty", message)], total=7)
     raise Conflict("the columns of this file are fixed", code="fixed")

@@ -1,4 +1,4 @@
-"""The same as ``tests.support.hostile_parser``, with an interpreter and libraries that everybody may read."""
+"""``tests.support.hostile_parser`` with an interpreter and libraries that everybody may read."""
 
 from tests.support import hostile_parser
 from workers.sandbox import privileges
@@ -6,7 +6,7 @@ from workers.sandbox import privileges
 
 def prepare(*, warm: bool) -> None:
     hostile_parser.prepare(warm=warm)
-    privileges.libraries_are_public = lambda: True  # type: ignore[assignment]
+    privileges.are_libraries_public = lambda: True  # type: ignore[assignment]
 
 
 run = hostile_parser.run

@@ -1,4 +1,4 @@
-"""A compromised scoring child: it does the deeds that tests send, and one of its measures tries others.
+"""A compromised scoring child: it runs the actions that tests send, and one of its measures tries others.
 
 ``workers.child_manager`` starts it in place of ``workers.scorer``, in the same sandbox.
 """
@@ -42,7 +42,7 @@ def run_deed(request: dict[str, Any], context: JobContext, _: Any) -> dict[str, 
     return try_action(request["name"], request["arguments"], in_thread=request["apart"])
 
 
-MEASURE_DEEDS: list[tuple[str, list[Any]]] = [
+MEASURE_ACTIONS: list[tuple[str, list[Any]]] = [
     ("read", ["/etc/passwd"]),
     ("read", ["/etc/hostname"]),
     ("connect", [socket.AF_INET, socket.SOCK_STREAM, ["127.0.0.1", 9]]),
@@ -53,19 +53,23 @@ MEASURE_DEEDS: list[tuple[str, list[Any]]] = [
 """Actions that the hostile measure tries on every release."""
 
 
-def make_hostile(compute: Callable[..., float]) -> Callable[..., float]:
+def make_measure_hostile(compute: Callable[..., float]) -> Callable[..., float]:
     """Return the measure with 1 added for every action that was not denied."""
 
-    def compute_with_deeds(*arguments: Any, **parameters: Any) -> float:
-        successes = sum("done" in try_action(name, deed_arguments) for name, deed_arguments in MEASURE_DEEDS)
+    def compute_with_actions(*arguments: Any, **parameters: Any) -> float:
+        successes = sum(
+            "done" in try_action(name, action_arguments) for name, action_arguments in MEASURE_ACTIONS
+        )
         return compute(*arguments, **parameters) + successes
 
-    return compute_with_deeds
+    return compute_with_actions
 
 
 def prepare(*, warm: bool) -> None:
     measures = cast(dict[str, Measure], TRACKS["microdata"].measures)
-    measures["mean_mae"] = replace(measures["mean_mae"], compute=make_hostile(measures["mean_mae"].compute))
+    measures["mean_mae"] = replace(
+        measures["mean_mae"], compute=make_measure_hostile(measures["mean_mae"].compute)
+    )
     scorer.HANDLERS = {**scorer.HANDLERS, "Deed": run_deed}
     scorer.prepare(warm=warm)
 

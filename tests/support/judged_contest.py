@@ -31,7 +31,7 @@ STATES = (State.SCORED, State.SCORED, State.SCORED, State.ERROR, State.QUEUED)
 MIDNIGHT = datetime.now(ZoneInfo("Asia/Tokyo")).replace(hour=0, minute=0, second=0, microsecond=0)
 
 
-def mean_of_largest(risks: Mapping[str, Sequence[float]]) -> float:
+def compute_mean_of_largest(risks: Mapping[str, Sequence[float]]) -> float:
     """Return the mean of each question's largest risk. Requires all questions, each in descending order."""
     assert tuple(risks) == QUESTIONS
     assert all(
@@ -59,7 +59,7 @@ class RandomGuess:
 
 @dataclass
 class JudgedContest:
-    """The contest and its facts; ``team_by_submission`` has only submissions whose targets count."""
+    """The contest and its facts. ``team_by_submission`` lists only submissions whose targets count."""
 
     contest: Contest
     team_by_submission: dict[str, str]
@@ -88,7 +88,7 @@ class JudgedContest:
 
 
 @pytest.fixture(
-    params=[SEVERAL_QUESTIONS_TRACK.rival_risk, mean_of_largest], ids=["largest", "mean_of_largest"]
+    params=[SEVERAL_QUESTIONS_TRACK.rival_risk, compute_mean_of_largest], ids=["largest", "mean_of_largest"]
 )
 def judged_contest(
     request: pytest.FixtureRequest, client: TestClient, tmp_path: Path
@@ -105,25 +105,25 @@ def judged_contest(
         submissions = {contest.submit(team): team for team in ("red", "blue", "blue", "緑", "barred")}
         contest.arena.get_team_token("idle")
         contest.open_attacks()
-        withdrawn_id = next(submission_id for submission_id, team in submissions.items() if team == "blue")
+        disqualified_id = next(submission_id for submission_id, team in submissions.items() if team == "blue")
         guesses = generate_guesses(submissions, np.random.default_rng(7))
         insert_guesses(contest, guesses)
-        assert contest.post_as_organizer(f"/submissions/{withdrawn_id}/disqualify").status_code == 200
+        assert contest.post_as_organizer(f"/submissions/{disqualified_id}/disqualify").status_code == 200
         with transaction() as session:
             barred_team_id = session.scalars(select(Team.id).where(Team.name == "barred")).one()
         assert (
             contest.post_as_organizer(f"{contest.path}/teams/{barred_team_id}/disqualify").status_code == 200
         )
-        victims = {
+        team_by_submission = {
             submission_id: team
             for submission_id, team in submissions.items()
-            if submission_id != withdrawn_id and team != "barred"
+            if submission_id != disqualified_id and team != "barred"
         }
-        yield JudgedContest(contest, victims, guesses)
+        yield JudgedContest(contest, team_by_submission, guesses)
 
 
 def generate_guesses(submissions: Mapping[str, str], rng: np.random.Generator) -> list[RandomGuess]:
-    """Return up to four guesses per team, foreign target and question, including one that is not asked."""
+    """Return up to four guesses per team, target of another team and question, even one that is not asked."""
 
     def pick(choices: Sequence[Any]) -> Any:
         return choices[int(rng.integers(len(choices)))]

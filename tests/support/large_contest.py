@@ -15,7 +15,7 @@ from app.db.models import (
     Competition,
     Evaluation,
     Guess,
-    Rescore,
+    RejudgingSet,
     Secret,
     State,
     Submission,
@@ -58,27 +58,27 @@ def fill(contest: Contest, size: ContestSize, *, seed: int = 0) -> None:
     With ``targets``, also move it into its second phase and add judged guesses.
     """
     rng = np.random.default_rng(seed)
-    model_id = UUID(contest.submit("the first"))
+    sample_id = UUID(contest.submit("the first"))
     with transaction() as session:
         options = joinedload(Submission.evaluation), joinedload(Submission.secret)
-        model = session.get_one(Submission, model_id, options=options)
-        submission_ids = insert_submissions(session, model, size, rng)
+        sample = session.get_one(Submission, sample_id, options=options)
+        submission_ids = insert_submissions(session, sample, size, rng)
         if size.targets:
-            insert_guesses(session, model, submission_ids, size, rng)
+            insert_guesses(session, sample, submission_ids, size, rng)
     if size.targets:
         contest.move_phases(anonymization=(-30, -2), reidentification=(-1, 1))
 
 
 def insert_submissions(
-    session: Session, model: Submission, size: ContestSize, rng: np.random.Generator
+    session: Session, sample: Submission, size: ContestSize, rng: np.random.Generator
 ) -> list[UUID]:
     """Insert the submissions. Return their identifiers, team by team."""
-    teams = [model.team_id, *insert_teams(session, model.competition_id, size.teams - 1)]
+    teams = [sample.team_id, *insert_teams(session, sample.competition_id, size.teams - 1)]
     owners = [team for team in teams for _ in range(size.submissions_per_team)]
     submission_ids = [uuid4() for _ in owners]
-    times = [model.received_at - SECOND * int(rng.integers(1, 80_000)) for _ in submission_ids]
-    scored, secret = read_columns(model.evaluation), read_columns(model.secret)
-    submission = read_columns(model) | {"idempotency_key": None, "fingerprint": None}
+    times = [sample.received_at - SECOND * int(rng.integers(1, 80_000)) for _ in submission_ids]
+    evaluation, secret = read_columns(sample.evaluation), read_columns(sample.secret)
+    submission = read_columns(sample) | {"idempotency_key": None, "fingerprint": None}
     rows: list[tuple[type[Base], list[dict[str, Any]]]] = [(Submission, []), (Secret, []), (Evaluation, [])]
     for submission_id, team, received_at in zip(submission_ids, owners, times, strict=True):
         evaluation_times = {
@@ -86,11 +86,13 @@ def insert_submissions(
             "started_at": received_at,
             "finished_at": received_at + SECOND,
         }
-        verdict = vary_verdict(scored["verdict"], rng)
+        verdict = vary_verdict(evaluation["verdict"], rng)
         rows[0][1].append(submission | {"id": submission_id, "team_id": team, "received_at": received_at})
         rows[1][1].append(secret | {"submission_id": submission_id})
         rows[2][1].append(
-            scored | evaluation_times | {"id": uuid4(), "submission_id": submission_id, "verdict": verdict}
+            evaluation
+            | evaluation_times
+            | {"id": uuid4(), "submission_id": submission_id, "verdict": verdict}
         )
     for table, values in rows:
         session.execute(insert(table), values)
@@ -100,9 +102,10 @@ def insert_submissions(
 def insert_teams(session: Session, competition_id: UUID, count: int) -> list[UUID]:
     """Insert ``count`` teams with distinct names, some of them awkward. Return their identifiers."""
     teams = {uuid4(): TEAM_NAMES[number % len(TEAM_NAMES)].format(number) for number in range(count)}
-    shared = {"competition_id": competition_id, "baseline": False}
+    shared_columns = {"competition_id": competition_id, "baseline": False}
     rows = [
-        shared | {"id": number, "name": name, **build_key_columns(name)} for number, name in teams.items()
+        shared_columns | {"id": number, "name": name, **build_key_columns(name)}
+        for number, name in teams.items()
     ]
     session.execute(insert(Team), rows)
     return list(teams)
@@ -110,37 +113,37 @@ def insert_teams(session: Session, competition_id: UUID, count: int) -> list[UUI
 
 def insert_guesses(
     session: Session,
-    model: Submission,
+    sample: Submission,
     submission_ids: list[UUID],
     size: ContestSize,
     rng: np.random.Generator,
 ) -> None:
     """Insert targets, published two hours ago, and judged guesses on them."""
-    shared = {"competition_id": model.competition_id}
-    published_at = model.received_at - 2 * HOUR
+    shared_columns = {"competition_id": sample.competition_id}
+    published_at = sample.received_at - 2 * HOUR
     session.execute(
         update(Competition)
-        .where(Competition.id == model.competition_id)
+        .where(Competition.id == sample.competition_id)
         .values(frozen_at=published_at, published_at=published_at)
     )
     target_submissions = submission_ids[:: max(1, len(submission_ids) // size.targets)][: size.targets]
-    files = {"rows": model.rows, "sizes": model.sizes, "files": model.files}
+    files = {"rows": sample.rows, "sizes": sample.sizes, "files": sample.files}
     targets = [
-        shared | files | {"id": uuid4(), "submission_id": target_row, "name": f"T{number:03}"}
+        shared_columns | files | {"id": uuid4(), "submission_id": target_row, "name": f"T{number:03}"}
         for number, target_row in enumerate(target_submissions, 1)
     ]
     session.execute(insert(Target), targets)
-    owners = select(Submission.team_id).where(Submission.competition_id == model.competition_id).distinct()
-    other_teams = sorted(session.scalars(owners.where(Submission.team_id != model.team_id)))
-    teams = [model.team_id, *other_teams]
+    owners = select(Submission.team_id).where(Submission.competition_id == sample.competition_id).distinct()
+    other_teams = sorted(session.scalars(owners.where(Submission.team_id != sample.team_id)))
+    teams = [sample.team_id, *other_teams]
     trials = [
         (team, target_row["id"]) for team in teams[: size.attackers] for target_row in targets
     ] * size.guesses_per_target
-    times = [model.received_at - SECOND * int(rng.integers(1, 7_000)) for _ in trials]
-    judged = {"state": State.SCORED, "attempt": 1, "user_id": model.user_id}
-    judged |= {
+    times = [sample.received_at - SECOND * int(rng.integers(1, 7_000)) for _ in trials]
+    guess_columns = {"state": State.SCORED, "attempt": 1, "user_id": sample.user_id}
+    guess_columns |= {
         "question": "link",
-        "file": next(iter(model.files.values())),
+        "file": next(iter(sample.files.values())),
         "answered": ROWS,
         "guesses_left": 0,
     }
@@ -148,8 +151,8 @@ def insert_guesses(
     session.execute(
         insert(Guess),
         [
-            shared
-            | judged
+            shared_columns
+            | guess_columns
             | {"id": uuid4(), "team_id": team, "target_id": target, "received_at": received_at}
             | {
                 "created_at": received_at,
@@ -190,7 +193,7 @@ def create_rejudging(contest: Contest, *, seed: int = 1) -> str:
             select(Submission).where(Submission.competition_id == row.id).limit(1)
         ).one()
         values = {"competition_id": row.id, "user_id": submission.user_id, "file": row.file}
-        rejudging = Rescore(**values, scales=row.scales, replaces=compute_digest(row.file.encode()))
+        rejudging = RejudgingSet(**values, scales=row.scales, replaces=compute_digest(row.file.encode()))
         session.add(rejudging)
         session.flush()
         query = select(Evaluation).join(Evaluation.submission).where(Submission.competition_id == row.id)

@@ -14,10 +14,10 @@ DOCUMENTS = (
     *sorted(path for path in (ROOT / "docs").glob("*.md") if path not in GUIDES),
 )
 
-FENCE = re.compile(r"^```(?P<info>[^\n]*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
-INDENTED = re.compile(r"(?:(?<=\n\n)|\A)(?:    [^\n]+\n+)+")
-INLINE = re.compile(r"`([^`\n]+)`")
-LINK = re.compile(
+FENCED_BLOCK = re.compile(r"^```(?P<info>[^\n]*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
+INDENTED_BLOCK = re.compile(r"(?:(?<=\n\n)|\A)(?:    [^\n]+\n+)+")
+INLINE_CODE = re.compile(r"`([^`\n]+)`")
+LINK_PATTERN = re.compile(
     r"\]\((?!https?:)(?P<path>[^)#\s]+)(?:#[^)]*)?\)|^\[\w+\]: (?!https?:)(?P<reference>\S+)$", re.MULTILINE
 )
 
@@ -34,7 +34,7 @@ class CodeBlock:
 def list_code_blocks(document: Path) -> list[CodeBlock]:
     """Return the fenced blocks of a document, in order."""
     code_blocks = []
-    for match in FENCE.finditer(document.read_text()):
+    for match in FENCED_BLOCK.finditer(document.read_text()):
         language, *labels = match["info"].split() or [""]
         code_blocks.append(CodeBlock(language, tuple(labels), match["text"]))
     return code_blocks
@@ -43,13 +43,13 @@ def list_code_blocks(document: Path) -> list[CodeBlock]:
 def list_command_lines(document: Path) -> list[str]:
     """Return every line of shell in a document: fenced, indented and inline, without comments."""
     text = document.read_text()
-    fenced = [block.text for block in list_code_blocks(document) if block.language in {"sh", ""}]
-    prose = FENCE.sub("", text)
-    texts = [*fenced, *INDENTED.findall(prose), *INLINE.findall(prose)]
-    joined = "\n".join(texts).replace("\\\n", " ")
-    return [re.sub(r"(^|\s)#.*$", "", line).strip() for line in joined.splitlines()]
+    fenced_texts = [block.text for block in list_code_blocks(document) if block.language in {"sh", ""}]
+    prose = FENCED_BLOCK.sub("", text)
+    texts = [*fenced_texts, *INDENTED_BLOCK.findall(prose), *INLINE_CODE.findall(prose)]
+    joined_text = "\n".join(texts).replace("\\\n", " ")
+    return [re.sub(r"(^|\s)#.*$", "", line).strip() for line in joined_text.splitlines()]
 
 
 def list_linked_paths(document: Path) -> list[str]:
     """Return the relative paths that a document links to."""
-    return [match["path"] or match["reference"] for match in LINK.finditer(document.read_text())]
+    return [match["path"] or match["reference"] for match in LINK_PATTERN.finditer(document.read_text())]

@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
 from anoncup.geometry.arrays import BoolArray
-from anoncup.geometry.stable_sums import LARGEST
+from anoncup.geometry.stable_sums import LARGEST_FLOAT
 from anoncup.plugins import TRACKS
 from anoncup.tracks.membership.adapter import parse_original
 from anoncup.tracks.membership.schema import CategoricalColumn, NumericColumn, TableSchema
 from anoncup.tracks.membership.tables import MembershipOriginal, TypedTable
 from tests.support.membership_reference import TEXTS, Rows
-from tests.support.microdata_cases import HOSTILE, TAME
+from tests.support.microdata_cases import HOSTILE_NUMBERS, SIMPLE_NUMBERS
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,9 @@ def build_survey(rows: int = 60, seed: int = 1) -> MembershipOriginal:
 
 
 def build_schema(numeric_count: int, categorical_count: int) -> TableSchema:
-    numeric_columns = [NumericColumn(f"n{number}", -LARGEST, LARGEST) for number in range(numeric_count)]
+    numeric_columns = [
+        NumericColumn(f"n{number}", -LARGEST_FLOAT, LARGEST_FLOAT) for number in range(numeric_count)
+    ]
     categorical_columns = [CategoricalColumn(f"c{number}", TEXTS) for number in range(categorical_count)]
     return TableSchema((*numeric_columns, *categorical_columns))
 
@@ -56,7 +58,7 @@ def build_table(rows: Rows, schema: TableSchema) -> TypedTable:
 
 
 def list_rows(table: TypedTable) -> Rows:
-    categories = [table.column_texts(index) for index in range(table.codes.shape[1])]
+    categories = [table.decode_column(index) for index in range(table.codes.shape[1])]
     return [
         [*numbers, *(column[row] for column in categories)]
         for row, numbers in enumerate(table.numbers.tolist())
@@ -65,16 +67,18 @@ def list_rows(table: TypedTable) -> Rows:
 
 @st.composite
 def cases(draw: st.DrawFn) -> MembershipCase:
-    numeric = draw(st.integers(0, 3))
-    schema = build_schema(numeric, draw(st.integers(0 if numeric else 1, 2)))
-    amounts = st.sampled_from(draw(st.sampled_from([TAME[:1], TAME[:2], TAME, HOSTILE])))
+    numeric_count = draw(st.integers(0, 3))
+    schema = build_schema(numeric_count, draw(st.integers(0 if numeric_count else 1, 2)))
+    amounts = st.sampled_from(
+        draw(st.sampled_from([SIMPLE_NUMBERS[:1], SIMPLE_NUMBERS[:2], SIMPLE_NUMBERS, HOSTILE_NUMBERS]))
+    )
     texts = st.sampled_from(draw(st.sampled_from([TEXTS[:1], TEXTS[:3]])))
-    cells = [amounts] * numeric + [texts] * len(schema.categorical)
+    cells = [amounts] * numeric_count + [texts] * len(schema.categorical)
     row = st.tuples(*cells).map(list)
-    half_size = draw(st.integers(1, 12))
-    candidates = draw(st.lists(row, min_size=2 * half_size, max_size=2 * half_size))
+    member_count = draw(st.integers(1, 12))
+    candidates = draw(st.lists(row, min_size=2 * member_count, max_size=2 * member_count))
     known_row = row | st.sampled_from(candidates)
     release = draw(st.lists(known_row, min_size=1, max_size=15))
-    order = draw(st.permutations(range(2 * half_size)))
-    members = np.array(order) < half_size
+    order = draw(st.permutations(range(2 * member_count)))
+    members = np.array(order) < member_count
     return MembershipCase(build_table(candidates, schema), members, build_table(release, schema))

@@ -24,7 +24,7 @@ from tests.support.uploads import score_everything
 
 TRACK = TRACKS["membership"]
 ROWS = 60
-PATH = "/competitions/small"
+COMPETITION_PATH = "/competitions/small"
 HIDDEN_COLUMN = "disease"
 
 
@@ -69,7 +69,9 @@ class MembershipContest:
         return write_table(self.full_original.candidates.select_columns(HIDDEN_COLUMN))
 
     def get_team_file(self, team: str) -> bytes:
-        response = self.arena.get(f"{PATH}/own/members.csv", token=self.arena.get_team_token(team))
+        response = self.arena.get(
+            f"{COMPETITION_PATH}/own/members.csv", token=self.arena.get_team_token(team)
+        )
         assert response.status_code == 200, response.text
         return response.content
 
@@ -96,7 +98,9 @@ class MembershipContest:
         files = {"released": ("r.csv", content)} | {
             name: (name, file_content) for name, file_content in other_files.items()
         }
-        return self.arena.post(f"{PATH}/submissions", token=self.arena.get_team_token(team), files=files)
+        return self.arena.post(
+            f"{COMPETITION_PATH}/submissions", token=self.arena.get_team_token(team), files=files
+        )
 
     def submit_guess(self, team: str, victim_team: str, question: str, content: bytes) -> Any:
         target = self.contest.find_target(self.submissions[victim_team])["id"]
@@ -114,7 +118,7 @@ def create_contest(client: TestClient) -> MembershipContest:
     rules = parse_competition(text)
     arena = Arena.create(client, file=text, original=files_of(drop_hidden_column(full_original)))
     contest = MembershipContest(Contest(arena), rules, full_original, {}, {})
-    hidden_response = contest.arena.put(f"{PATH}/truth/hidden.csv", content=contest.hidden_file)
+    hidden_response = contest.arena.put(f"{COMPETITION_PATH}/truth/hidden.csv", content=contest.hidden_file)
     assert hidden_response.status_code == 200, hidden_response.text
     early_response = contest.submit_release("red", b"")
     assert (early_response.status_code, early_response.json()["code"]) == (409, "not_drawn_yet")

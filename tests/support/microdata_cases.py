@@ -7,13 +7,13 @@ import pandas as pd
 from hypothesis import strategies as st
 
 from anoncup.rules.settings import Columns
-from anoncup.tracks.microdata.release import MicrodataRelease, prepare, release_of
+from anoncup.tracks.microdata.release import MicrodataRelease, build_release, prepare
 from tests.support.microdata_reference import Cells, Tables, Texts
 
 TEXTS = ["", "a", "b", "NA", "1", "1.0"]
-TAME = [0.0, 1.0, 2.0, 3.0, 0.1, 0.2, 0.3]
-HOSTILE = [
-    *TAME,
+SIMPLE_NUMBERS = [0.0, 1.0, 2.0, 3.0, 0.1, 0.2, 0.3]
+HOSTILE_NUMBERS = [
+    *SIMPLE_NUMBERS,
     -0.0,
     1e16,
     1e16 + 2,
@@ -53,7 +53,7 @@ def build_case(tables: Tables, source: list[int]) -> MicrodataCase:
         tuple(f"q{index}" for index in range(len(xq[0]))), tuple(f"s{index}" for index in range(len(xs[0])))
     )
     prepared = prepare(build_frame(xq, xs, roles), roles)
-    release = release_of(prepared, build_frame(yq, ys, roles), np.array(source))
+    release = build_release(prepared, build_frame(yq, ys, roles), np.array(source))
     return MicrodataCase(release, xq, xs, yq, ys, source)
 
 
@@ -61,7 +61,7 @@ def build_case(tables: Tables, source: list[int]) -> MicrodataCase:
 def cases(draw: st.DrawFn) -> MicrodataCase:
     rows, quasi, sensitive = draw(st.integers(1, 9)), draw(st.integers(1, 3)), draw(st.integers(1, 3))
     text = st.sampled_from(TEXTS[: draw(st.integers(1, 6))])
-    cell = st.sampled_from(draw(st.sampled_from([TAME, HOSTILE])))
+    cell = st.sampled_from(draw(st.sampled_from([SIMPLE_NUMBERS, HOSTILE_NUMBERS])))
     text_row, cell_row = st.tuples(*[text] * quasi), st.lists(cell, min_size=sensitive, max_size=sensitive)
     xq = draw(st.lists(text_row, min_size=rows, max_size=rows))
     xs = draw(st.lists(cell_row, min_size=rows, max_size=rows))

@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import strategies as st
 from numpy.random import Generator
 
-from anoncup.tracks.generators import generator_for
+from anoncup.tracks.generators import derive_generator
 from anoncup.tracks.monthly import MONTHLY
 from anoncup.tracks.monthly.adapter import ScoredMonthlyRelease
 from anoncup.tracks.monthly.answer import PseudonymTable
@@ -51,18 +51,22 @@ class MonthlyCase:
     """Rows of AT."""
 
 
-def build_csv(header: Sequence[str], rows: Iterable[Sequence[str]], *, quoted: bool = False) -> bytes:
+def build_csv(header: Sequence[str], rows: Iterable[Sequence[str]], *, quotes_all: bool = False) -> bytes:
     buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n", quoting=csv.QUOTE_ALL if quoted else csv.QUOTE_MINIMAL)
+    writer = csv.writer(
+        buffer, lineterminator="\n", quoting=csv.QUOTE_ALL if quotes_all else csv.QUOTE_MINIMAL
+    )
     writer.writerows([header, *rows])
     return buffer.getvalue().encode()
 
 
-def build_original(customers: Sequence[str], rows: Sequence[Row], *, quoted: bool = False) -> MonthlyOriginal:
+def build_original(
+    customers: Sequence[str], rows: Sequence[Row], *, quotes_all: bool = False
+) -> MonthlyOriginal:
     customer_rows = [(name, "f", "1980", "x") for name in customers]
     files = {
-        "customers": build_csv(CUSTOMER_COLUMNS, customer_rows, quoted=quoted),
-        "transactions": build_csv(TRANSACTION_COLUMNS, rows, quoted=quoted),
+        "customers": build_csv(CUSTOMER_COLUMNS, customer_rows, quotes_all=quotes_all),
+        "transactions": build_csv(TRANSACTION_COLUMNS, rows, quotes_all=quotes_all),
     }
     return parse_original(files)[0]
 
@@ -72,10 +76,12 @@ def build_case(
     original_rows: list[Row],
     released_rows: list[Row],
     *,
-    quoted: Sequence[bool] = (False, False),
+    quotes_all: Sequence[bool] = (False, False),
 ) -> MonthlyCase:
-    original = build_original(customers, original_rows, quoted=quoted[0])
-    release = parse_release(build_csv(TRANSACTION_COLUMNS, released_rows, quoted=quoted[1]), original)[0]
+    original = build_original(customers, original_rows, quotes_all=quotes_all[0])
+    release = parse_release(
+        build_csv(TRANSACTION_COLUMNS, released_rows, quotes_all=quotes_all[1]), original
+    )[0]
     return MonthlyCase(release, customers, original_rows, released_rows)
 
 
@@ -84,28 +90,28 @@ def cases(draw: st.DrawFn, max_rows: int = 24) -> MonthlyCase:
     """Draw cells from small value sets, down to one value; rows of AT are deleted, altered or renamed."""
     random = draw(st.randoms(use_true_random=False))
     row_count = draw(st.integers(1, max_rows))
-    customers = sample_some(random, CUSTOMERS)
-    goods = sample_some(random, GOODS)
+    customers = sample_nonempty(random, CUSTOMERS)
+    goods = sample_nonempty(random, GOODS)
     cell_values = (
-        sample_some(random, CELL_VALUES[0]),
-        sample_some(random, PRICES),
-        sample_some(random, QUANTITIES),
+        sample_nonempty(random, CELL_VALUES[0]),
+        sample_nonempty(random, PRICES),
+        sample_nonempty(random, QUANTITIES),
     )
     original_rows = [
-        random_row(random, random.choice(customers), random.choice(goods), cell_values)
+        generate_row(random, random.choice(customers), random.choice(goods), cell_values)
         for _ in range(row_count)
     ]
     released_rows = alter_rows(random, original_rows, cell_values)
     return build_case(
-        customers, original_rows, released_rows, quoted=(random.random() < 0.5, random.random() < 0.5)
+        customers, original_rows, released_rows, quotes_all=(random.random() < 0.5, random.random() < 0.5)
     )
 
 
-def sample_some(random: Random, values: list[str]) -> list[str]:
+def sample_nonempty(random: Random, values: list[str]) -> list[str]:
     return random.sample(values, random.randint(1, len(values)))
 
 
-def random_row(random: Random, customer: str, good: str, cell_values: CellValues) -> Row:
+def generate_row(random: Random, customer: str, good: str, cell_values: CellValues) -> Row:
     invoice, time = random.choice(["", "i1", "i2"]), random.choice(["", "8:45"])
     day, price, quantity = map(random.choice, cell_values)
     return customer, invoice, day, time, good, price, quantity
@@ -121,19 +127,19 @@ def alter_rows(random: Random, original_rows: list[Row], cell_values: CellValues
         range(len(original_rows)), random.choice([0, max_deletions // 2, max_deletions])
     )
     rows: list[Row] = []
-    for index, old in enumerate(original_rows):
-        month = reference.parse_month(old)
-        pseudonym = pseudonyms.setdefault(f"{old[0]} {month}", free_pseudonyms[len(pseudonyms)])
+    for index, row in enumerate(original_rows):
+        month = reference.parse_month(row)
+        pseudonym = pseudonyms.setdefault(f"{row[0]} {month}", free_pseudonyms[len(pseudonyms)])
         if index in deleted_rows:
             rows.append(DELETED_ROW)
         elif random.random() < change_share:
             rows.append(
-                random_row(
+                generate_row(
                     random, pseudonym, random.choice(original_rows)[4], (DAYS[month], *cell_values[1:])
                 )
             )
         else:
-            rows.append((pseudonym, *old[1:]))
+            rows.append((pseudonym, *row[1:]))
     return rows
 
 
@@ -141,14 +147,14 @@ def compute_measures(release: MonthlyRelease) -> dict[str, float]:
     return {name: measure.compute(release) for name, measure in MONTHLY.measures.items()}
 
 
-def knowledge_generator(seed: bytes) -> Generator:
+def make_knowledge_generator(seed: bytes) -> Generator:
     """Return the generator of partial-knowledge tables for the contest's seed."""
-    return generator_for(seed, KNOWLEDGE_PURPOSE, "")
+    return derive_generator(seed, KNOWLEDGE_PURPOSE, "")
 
 
 def attach_knowledge(release: MonthlyRelease, seed: bytes) -> ScoredMonthlyRelease:
     """Return the release with the partial knowledge that the seed gives attackers."""
-    knowledge = sample_known_rows(release.original, knowledge_generator(seed))
+    knowledge = sample_known_rows(release.original, make_knowledge_generator(seed))
     return ScoredMonthlyRelease(replace(release.original, knowledge=knowledge), release.records)
 
 

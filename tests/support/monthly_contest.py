@@ -50,7 +50,7 @@ def create_contest(client: TestClient, arena: Arena, *files: str) -> Contest:
         response = arena.put(f"/competitions/{SLUG}/original/{name}.csv", content=ORIGINAL[name])
         assert response.status_code == 200, response.text
     assert response.json()["original_rows"] == 6
-    return Contest(Arena(client, arena.organizer, SLUG, arena.table))
+    return Contest(Arena(client, arena.organizer_token, SLUG, arena.table))
 
 
 def submit_release(contest: Contest, team: str, **replaced_files: bytes) -> Any:
@@ -73,10 +73,10 @@ def submit_and_score(contest: Contest, team: str) -> str:
 
 
 def build_guess(answer: bytes, correct_count: int) -> bytes:
-    """Return a guess that is right in all months for the first ``correct_count`` customers only."""
+    """Return a guess that is correct in all months for the first ``correct_count`` customers only."""
     header, *lines = answer.decode().splitlines()
-    wrong = [",".join([line.split(",")[0], *("nobody" for _ in line.split(",")[1:])]) for line in lines]
-    return "\n".join([header, *lines[:correct_count], *wrong[correct_count:], ""]).encode()
+    wrong_lines = [",".join([line.split(",")[0], *("nobody" for _ in line.split(",")[1:])]) for line in lines]
+    return "\n".join([header, *lines[:correct_count], *wrong_lines[correct_count:], ""]).encode()
 
 
 def submit_guess(contest: Contest, team: str, target: str, question: str, content: bytes) -> None:

@@ -16,25 +16,25 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-CODE = ("anoncup", "app", "workers", "migrations", "benchmarks")
-TREES = (*CODE, "tests")
+CODE_FOLDERS = ("anoncup", "app", "workers", "migrations", "benchmarks")
+ALL_FOLDERS = (*CODE_FOLDERS, "tests")
 
-PREPOSITION = re.compile(
+PREPOSITIONS = re.compile(
     "about|after|against|among|as|at|before|below|beside|between|beyond|by|during|for|"
     "from|in|into|of|on|out|over|per|since|to|under|until|up|with|without"
 )
-PRONOUN = re.compile(
+PRONOUNS = re.compile(
     "all|any|both|each|either|every|everybody|least|most|neither|nobody|none|one|other|"
     "others|some|somebody|something|that|them|there|these|this|those|what|which|who|"
     "whom|whose"
 )
-PARTICIPLE = re.compile(
+PARTICIPLES = re.compile(
     "begun|born|bound|broken|brought|built|caught|chosen|done|drawn|fallen|forgotten|"
     "found|given|gone|held|hidden|kept|known|left|lent|lost|made|meant|met|overwritten|"
     "paid|said|seen|sent|shown|sold|spent|spoken|stood|struck|taken|taught|thought|"
     "thrown|told|torn|understood|withdrawn|won|worn|written"
 )
-NO_PARTICIPLE = re.compile("deed|embed|exceed|feed|need|proceed|seed|speed")
+NOT_PARTICIPLES = re.compile("deed|embed|exceed|feed|need|proceed|seed|speed")
 TEST_MODULE = re.compile(r"tests\.(.*\.)?(test_\w+|conftest)(\.\w+)?")
 
 EXCEPTIONS = {
@@ -63,34 +63,34 @@ class Module:
 
     @property
     def is_code(self) -> bool:
-        return self.path.parts[0] in CODE
+        return self.path.parts[0] in CODE_FOLDERS
 
 
 def parse_modules(root: Path) -> list[Module]:
     modules = []
-    for file in sorted(path for tree in TREES for path in (root / tree).rglob("*.py")):
+    for file in sorted(path for tree in ALL_FOLDERS for path in (root / tree).rglob("*.py")):
         text = file.read_text("utf-8")
         modules.append(Module(file.relative_to(root), ast.parse(text), Counter(re.findall(r"\w+", text))))
     return modules
 
 
-def says_nothing(word: str) -> bool:
-    return any(pattern.fullmatch(word) for pattern in (PREPOSITION, PRONOUN)) or is_participle(word)
+def is_uninformative(word: str) -> bool:
+    return any(pattern.fullmatch(word) for pattern in (PREPOSITIONS, PRONOUNS)) or is_participle(word)
 
 
 def is_participle(word: str) -> bool:
-    if PARTICIPLE.fullmatch(word):
+    if PARTICIPLES.fullmatch(word):
         return True
-    return re.fullmatch("[a-z]+ed", word) is not None and NO_PARTICIPLE.fullmatch(word) is None
+    return re.fullmatch("[a-z]+ed", word) is not None and NOT_PARTICIPLES.fullmatch(word) is None
 
 
 def check_definitions(module: Module) -> Iterator[str]:
     """Yield modules, functions and classes whose whole name is a participle, a preposition or a pronoun."""
-    if says_nothing(module.path.stem):
+    if is_uninformative(module.path.stem):
         yield f"{module.path}:1: {module.path.stem} is no name for a module"
     kinds = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
     for node in (node for node in ast.walk(module.tree) if isinstance(node, kinds)):
-        if says_nothing(node.name.strip("_").lower()):
+        if is_uninformative(node.name.strip("_").lower()):
             yield f"{module.path}:{node.lineno}: {node.name} says no verb and no noun"
 
 
@@ -103,7 +103,7 @@ def check_values(module: Module) -> Iterator[str]:
             name, line = node.id, node.lineno
         else:
             continue
-        if PRONOUN.fullmatch(name.lower()) or name in ("found", "said", "told", "shown", "seen"):
+        if PRONOUNS.fullmatch(name.lower()) or name in ("found", "said", "told", "shown", "seen"):
             yield f"{module.path}:{line}: {name} does not say what it is"
 
 
@@ -133,7 +133,7 @@ def check_classes(modules: Sequence[Module]) -> Iterator[str]:
             yield f"{places[-1]}:1: {name} is a class of {places[0]}, too"
 
 
-def check_private(modules: Sequence[Module]) -> Iterator[str]:
+def check_underscores(modules: Sequence[Module]) -> Iterator[str]:
     """Yield functions without a leading underscore that their module uses and no other file mentions."""
     file_counts = Counter(word for module in modules for word in module.words)
     for module in modules:
@@ -158,7 +158,7 @@ def find_faults(root: Path) -> dict[str, str]:
         for check in (check_definitions, check_values, check_imports)
         for fault in check(module)
     ]
-    faults += [*check_classes(modules), *check_private(modules)]
+    faults += [*check_classes(modules), *check_underscores(modules)]
     return {re.sub(r":\d+: (\w+).*", r": \1", fault): fault for fault in faults}
 
 

@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 from app.main import create_app
 
 Json = dict[str, Any]
-PROBLEM = "application/problem+json"
+PROBLEM_TYPE = "application/problem+json"
 UNDOCUMENTED_CODES = {"method_not_allowed", "not_found", "internal_error"}
 """Codes for paths and methods without an operation, and for internal errors."""
 
@@ -35,7 +35,7 @@ def list_path_patterns() -> list[tuple[re.Pattern[str], str]]:
     return [(re.compile(re.sub(r"\\\{\w+\\\}", "[^/]+", re.escape(path))), path) for path in paths]
 
 
-def match_template(path: str) -> str | None:
+def find_path_template(path: str) -> str | None:
     return next((template for pattern, template in list_path_patterns() if pattern.fullmatch(path)), None)
 
 
@@ -43,7 +43,7 @@ def find_breaches(
     method: str, path: str, status: int, headers: Mapping[str, str], content: bytes
 ) -> list[str]:
     """Return how a response differs from the document. HEAD is documented as GET."""
-    template = match_template(path)
+    template = find_path_template(path)
     if template is None:
         return []
     operation = load_document()["paths"][template].get("get" if method == "HEAD" else method.lower())
@@ -54,12 +54,12 @@ def find_breaches(
     documented_response = operation["responses"].get(str(status))
     if documented_response is None:
         return [f"{method} {template} answered {status}: {content[:300]!r}"]
-    missing = [
+    missing_headers = [
         name
         for name in documented_response.get("headers", {})
         if name != "Link" and name.lower() not in headers
     ]
-    problems = [f"{method} {template}, {status}: without the header {name}" for name in missing]
+    problems = [f"{method} {template}, {status}: without the header {name}" for name in missing_headers]
     body_problems = (
         [] if method == "HEAD" and not content else find_body_breaches(documented_response, headers, content)
     )
@@ -67,7 +67,7 @@ def find_breaches(
 
 
 def is_problem(headers: Mapping[str, str]) -> bool:
-    return headers.get("content-type") == PROBLEM
+    return headers.get("content-type") == PROBLEM_TYPE
 
 
 def find_body_breaches(documented_response: Json, headers: Mapping[str, str], content: bytes) -> list[str]:
@@ -83,7 +83,7 @@ def find_body_breaches(documented_response: Json, headers: Mapping[str, str], co
     problems = [
         error.message for error in build_validator(documented_content[media_type]["schema"]).iter_errors(body)
     ]
-    if media_type == PROBLEM and body.get("code") not in list_codes(documented_content[media_type]):
+    if media_type == PROBLEM_TYPE and body.get("code") not in list_codes(documented_content[media_type]):
         problems.append(f"the code {body.get('code')}")
     return problems
 

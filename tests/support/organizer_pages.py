@@ -1,4 +1,4 @@
-"""Pages for organizers while a contest runs."""
+"""Texts, fields and times of organizer pages while a contest runs."""
 
 import re
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""What organizers and teams upload in tests of refused uploads: baselines, files that cannot be read."""
+"""Uploads of organizers, for tests of files that are refused or cannot be read."""
 
 from typing import Any
 

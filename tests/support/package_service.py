@@ -20,7 +20,7 @@ def run_service(environment: PackageEnvironment, data: Path, log: Path) -> Itera
     """Run ``anoncup serve`` in the environment. Yield its URL."""
     port = find_free_port()
     command = [
-        str(environment.python),
+        str(environment.python_path),
         "-P",
         "-m",
         "anoncup.cli",
@@ -51,7 +51,7 @@ def create_organizer(environment: PackageEnvironment, data: Path, url: str) -> s
         "--data",
         str(data),
     )
-    program = [str(environment.python), "-P", "-m", "anoncup.cli", *arguments]
+    program = [str(environment.python_path), "-P", "-m", "anoncup.cli", *arguments]
     subprocess.run(
         program, env=environment.variables, input=PASSWORD.encode(), check=True, capture_output=True
     )

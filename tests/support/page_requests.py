@@ -40,7 +40,7 @@ def get_page(
     arena: Arena, path: str, *, team: str | None = None, organizer: bool = False, language: str = "en"
 ) -> Response:
     """Request a page as a visitor, a member of a team or the organizer, without following redirects."""
-    token = arena.organizer if organizer else arena.get_team_token(team) if team else None
+    token = arena.organizer_token if organizer else arena.get_team_token(team) if team else None
     response: Response = arena.client.get(
         path, headers=build_headers(arena, token, language), follow_redirects=False
     )
@@ -58,7 +58,7 @@ def post_form(
     language: str = "en",
 ) -> Response:
     """Send a form and return the response, without following redirects."""
-    token = arena.organizer if organizer else arena.get_team_token(team) if team else None
+    token = arena.organizer_token if organizer else arena.get_team_token(team) if team else None
     headers = build_headers(arena, token, language) | SAME_ORIGIN
     confirmation = {"password": PASSWORD} if path.endswith(IRREVERSIBLE_FORMS + ACCESS_GRANTING_FORMS) else {}
     response: Response = arena.client.post(

@@ -27,8 +27,8 @@ def get_principal(arena: Arena, team: str) -> Principal:
 
 def accept_upload(principal: Principal, upload: PendingRelease, settings: Settings) -> str:
     with transaction() as session:
-        accepted = submissions.accept(session, principal, upload, sealing_key=settings.sealing_key_file)
-    return str(accepted.submission.id)
+        acceptance = submissions.accept(session, principal, upload, sealing_key=settings.sealing_key_file)
+    return str(acceptance.submission.id)
 
 
 def list_targets() -> list[Target]:
@@ -54,11 +54,11 @@ def submit_with_verdict(contest: Contest, team: str) -> str:
     with transaction() as session:
         session.execute(update(Competition).values(scored_by={}))  # the verdict names no versions
         query = select(Evaluation.id).where(Evaluation.submission_id == UUID(identifier))
-        claimed = claim_evaluation(session, session.scalars(query).one())
+        claim = claim_evaluation(session, session.scalars(query).one())
         verdict = {"verdict": "accepted", "overall": 0.5, "utility": 0.5, "security": 0.5}
         evaluations.record(
             session,
-            claimed,
+            claim,
             verdict=verdict | {"violations": [], "measures": {}, "attackers": {}},
             scorer="x",
         )
@@ -66,14 +66,14 @@ def submit_with_verdict(contest: Contest, team: str) -> str:
 
 
 class SimulatedKill(BaseException):
-    """Stands for the end of the process: nothing catches it."""
+    """Simulates the end of the process. It is a ``BaseException``, so nothing catches it."""
 
 
 def kill_at_call(call: Callable[..., Any], *, kills_before: bool, call_number: int = 1) -> Callable[..., Any]:
-    """Return ``call``, which is killed before or right after its work on call ``call_number``."""
+    """Wrap ``call``: the call of this number raises ``SimulatedKill``, before or right after its work."""
     calls = iter(range(1, 1000))
 
-    def call_or_die(*arguments: Any, **keywords: Any) -> Any:
+    def call_and_maybe_die(*arguments: Any, **keywords: Any) -> Any:
         number = next(calls)
         if kills_before and number == call_number:
             raise SimulatedKill
@@ -82,4 +82,4 @@ def kill_at_call(call: Callable[..., Any], *, kills_before: bool, call_number: i
             raise SimulatedKill
         return result
 
-    return call_or_die
+    return call_and_maybe_die

@@ -32,14 +32,14 @@ def run_postgres(folder: Path) -> Iterator[str]:
         hide_root=drops_root,
         cwd=Path("/"),
     )
-    assert initdb_process.wait(TIMEOUT_S) == 0, child_process.tail(folder / "initdb.log")
+    assert initdb_process.wait(TIMEOUT_S) == 0, child_process.read_tail(folder / "initdb.log")
     command = [str(POSTGRES[-1]), "-D", str(data), "-p", str(port), "-k", ""]
     command += ["-c", "listen_addresses=127.0.0.1"]
     process = child_process.start(command, log=folder / "postgres.log", hide_root=drops_root, cwd=Path("/"))
     address = f"cup:{QUOTED_PASSWORD}@127.0.0.1:{port}/postgres"
     try:
         assert poll_until(
-            lambda: succeeds(lambda: check_connection(f"postgresql://{address}"), psycopg.OperationalError)
+            lambda: can_run(lambda: check_connection(f"postgresql://{address}"), psycopg.OperationalError)
         )
         yield f"postgresql+psycopg://{address}"
     finally:
@@ -51,7 +51,7 @@ def check_connection(url: str) -> None:
         pass
 
 
-def succeeds(action: Callable[[], object], error: type[Exception]) -> bool:
+def can_run(action: Callable[[], object], error: type[Exception]) -> bool:
     try:
         action()
     except error:

@@ -91,7 +91,7 @@ def unique_text(prefix: str) -> CellGenerator:
 
 
 def shared_text(prefix: str, share: float) -> CellGenerator:
-    """Draw texts, about this share of which are distinct."""
+    """Draw texts of which about this share are distinct."""
     return lambda row, random: f"{prefix}{random.randrange(max(1, int(share * 1200)))}x{row % 2}"
 
 

@@ -13,7 +13,7 @@ def clear_retry_delays() -> None:
         for table in ("evaluations", "guesses", "threshold_reports"):
             connection.execute(text(f"UPDATE {table} SET not_before = NULL"))
     for worker in (readiness.SCORING_READINESS, readiness.REPORT_READINESS):
-        worker.reason, worker.valid_until, worker.backoff_until = None, 0.0, 0.0
+        worker.reason, worker.check_valid_until, worker.backoff_until = None, 0.0, 0.0
 
 
 def empty_queue() -> None:

@@ -19,46 +19,48 @@ NOON = datetime(2026, 1, 10, 12, tzinfo=UTC)
 
 @dataclass(frozen=True)
 class QueueContest:
-    competition: UUID
-    user: UUID
-    teams: Sequence[UUID]
+    competition_id: UUID
+    user_id: UUID
+    team_ids: Sequence[UUID]
 
 
-def create_contests(count: int, *, teams: int) -> list[QueueContest]:
-    new_contests = [QueueContest(uuid4(), uuid4(), [uuid4() for _ in range(teams)]) for _ in range(count)]
+def create_contests(count: int, *, team_count: int) -> list[QueueContest]:
+    new_contests = [
+        QueueContest(uuid4(), uuid4(), [uuid4() for _ in range(team_count)]) for _ in range(count)
+    ]
     with transaction() as session:
         for index, contest in enumerate(new_contests):
-            slug, name = f"cup-{index}", f"organizer {contest.user}"
+            slug, name = f"cup-{index}", f"organizer {contest.user_id}"
             file = build_competition_toml(slug)
-            session.add(Competition(id=contest.competition, slug=slug, file=file, scales={}, original={}))
-            names = {"id": contest.user, "name": name, **build_key_columns(name)}
+            session.add(Competition(id=contest.competition_id, slug=slug, file=file, scales={}, original={}))
+            names = {"id": contest.user_id, "name": name, **build_key_columns(name)}
             session.add(User(**names, password_hash="", role=Role.ORGANIZER))
             session.flush()
             session.add_all(
                 Team(
                     id=team,
-                    competition_id=contest.competition,
+                    competition_id=contest.competition_id,
                     name=str(team),
                     **build_key_columns(str(team)),
                 )
-                for team in contest.teams
+                for team in contest.team_ids
             )
     return new_contests
 
 
 @dataclass(frozen=True)
 class QueuedEvaluation:
-    """An evaluation of a team, or of the ``party`` of a rejudging.
+    """An evaluation that is scheduled for a team, or for a rejudging if ``party_id`` is given.
 
     ``queued_s`` and ``started_s`` are seconds after noon; ``started_s`` is None before the start.
     """
 
     contest: QueueContest
-    team: UUID
+    team_id: UUID
     queued_s: float
     started_s: float | None = None
     state: State = State.QUEUED
-    party: UUID | None = None
+    party_id: UUID | None = None
 
 
 def compute_time(seconds: float | None) -> datetime | None:
@@ -70,13 +72,13 @@ def insert_evaluations(queued_evaluations: Iterable[QueuedEvaluation]) -> list[U
     rows: list[dict[str, Any]] = []
     for evaluation in queued_evaluations:
         submission_id, created_at = uuid4(), compute_time(evaluation.queued_s)
-        shared: dict[str, Any] = {"competition_id": evaluation.contest.competition}
+        shared_columns: dict[str, Any] = {"competition_id": evaluation.contest.competition_id}
         submissions.append(
-            shared
+            shared_columns
             | {
                 "id": submission_id,
-                "team_id": evaluation.team,
-                "user_id": evaluation.contest.user,
+                "team_id": evaluation.team_id,
+                "user_id": evaluation.contest.user_id,
                 "received_at": created_at,
             }
             | {
@@ -90,11 +92,11 @@ def insert_evaluations(queued_evaluations: Iterable[QueuedEvaluation]) -> list[U
             }
         )
         rows.append(
-            shared
+            shared_columns
             | {
                 "id": uuid4(),
                 "submission_id": submission_id,
-                "party_id": evaluation.party or evaluation.team,
+                "party_id": evaluation.party_id or evaluation.team_id,
                 "created_at": created_at,
             }
             | {"state": evaluation.state, "started_at": compute_time(evaluation.started_s), "step_name": ""}
@@ -108,7 +110,7 @@ def insert_evaluations(queued_evaluations: Iterable[QueuedEvaluation]) -> list[U
 def insert_reports(requests: Iterable[tuple[QueueContest, float]]) -> list[UUID]:
     """Insert threshold reports, requested at these seconds after noon. Return their identifiers."""
     rows: list[dict[str, Any]] = [
-        {"id": uuid4(), "competition_id": contest.competition, "user_id": contest.user}
+        {"id": uuid4(), "competition_id": contest.competition_id, "user_id": contest.user_id}
         | {"created_at": compute_time(requested_s), "file": "", "original": {}, "question": {}}
         for contest, requested_s in requests
     ]

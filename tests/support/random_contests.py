@@ -14,7 +14,7 @@ from sqlalchemy import select, update
 
 from anoncup.plugins import TRACKS
 from anoncup.rules.toml_text import replace_tables
-from app.db.models import Competition, Evaluation, Guess, Rescore, State, Submission, Target, Team
+from app.db.models import Competition, Evaluation, Guess, RejudgingSet, State, Submission, Target, Team
 from app.db.transaction import transaction
 from app.services.attacks import guesses
 from app.services.boards import spreadsheet
@@ -31,16 +31,16 @@ from tests.support.board_facts import (
     EvaluationFact,
     GuessFact,
     SubmissionFact,
-    hours,
+    make_hours,
 )
-from tests.support.claimed_jobs import FAULT, claim_evaluation, claim_guess
+from tests.support.claimed_jobs import FAILURE, claim_evaluation, claim_guess
 from tests.support.contest import Contest, build_outcome, run_clock
 
 TEAMS = ("red", "=1+1", '緑の"組", ok', "Ａｂ", "idle")
 TRACK = TRACKS["microdata"]
-GRID = (0.0, 0.25, 0.5)
+VALUE_CHOICES = (0.0, 0.25, 0.5)
 """Few values, so that ties are frequent."""
-NOISE = (0.0, 0.0, 0.75)
+NOISE_CHOICES = (0.0, 0.0, 0.75)
 """Added to a measure, in units of its rounding."""
 END_STATES = ("SCORED", "SCORED", "SCORED", "REJECTED", "ERROR", "CANCELLED")
 BOARDS = ("anonymization", "reidentification", "matrix")
@@ -56,7 +56,7 @@ class RandomContest:
         self.rng = np.random.default_rng(seed)
         self.now = datetime.now(UTC)
         freeze = FREEZE_HOURS[seed % len(FREEZE_HOURS)]
-        frozen_from = None if freeze is None else self.now + hours(freeze)
+        frozen_from = None if freeze is None else self.now + make_hours(freeze)
         finals = int(self.rng.integers(1, 3))
         extra_toml = f'[ranking]\nrule = "{rule}"\nfinals = {finals}\n[publication]\nfeedback = "{feedback}"'
         extra_toml += f"\nfrozen_from = {frozen_from.isoformat()}" if frozen_from else ""
@@ -74,25 +74,25 @@ class RandomContest:
     def submit(self) -> None:
         team = self.pick(self.facts.teams[:-1])
         identifier = self.contest.submit(team, score=False)
-        received_at = self.now - hours(int(self.rng.integers(60, 100, endpoint=True)) // 10 * 10)
+        received_at = self.now - make_hours(int(self.rng.integers(60, 100, endpoint=True)) // 10 * 10)
         evaluation = self.build_evaluation(
-            received_at, received_at + hours(self.pick((0.01, 0.01, 9.0, 19.0))), self.pick(END_STATES)
+            received_at, received_at + make_hours(self.pick((0.01, 0.01, 9.0, 19.0))), self.pick(END_STATES)
         )
         submission = SubmissionFact(
             id=identifier, team=team, received_at=received_at, evaluations=[evaluation]
         )
-        marked = [
+        marked_finals = [
             marked_submission
             for marked_submission in self.facts.submissions
             if marked_submission.team == team and marked_submission.is_marked_final
         ]
-        if self.rng.random() < 0.3 and len(marked) < self.facts.finals:
+        if self.rng.random() < 0.3 and len(marked_finals) < self.facts.finals:
             submission.is_marked_final = True
             path = f"/submissions/{identifier}/final"
             token = self.contest.arena.get_team_token(team)
             assert self.contest.arena.put(path, token=token, json={"final": True}).status_code == 200
         self.facts.submissions.append(submission)
-        end_scoring(submission)
+        finish_scoring(submission)
 
     def build_evaluation(self, effective_from: datetime, ended_at: datetime, state: str) -> EvaluationFact:
         return EvaluationFact(
@@ -100,15 +100,16 @@ class RandomContest:
             ended_at=ended_at,
             state=state,
             measures={
-                name: self.pick(GRID) + self.pick(NOISE) * get_rounding(name) for name in TRACK.measures
+                name: self.pick(VALUE_CHOICES) + self.pick(NOISE_CHOICES) * get_rounding(name)
+                for name in TRACK.measures
             },
-            attackers={name: self.pick(GRID) for name in TRACK.attackers},
-            utility=self.pick(GRID),
-            security=self.pick(GRID),
+            attackers={name: self.pick(VALUE_CHOICES) for name in TRACK.attackers},
+            utility=self.pick(VALUE_CHOICES),
+            security=self.pick(VALUE_CHOICES),
         )
 
     def rejudge(self, applied_at: datetime) -> None:
-        """Rejudge everything by other weights and apply the result, dated ``applied_at``."""
+        """Re-evaluate all submissions with other weights and apply the result at ``applied_at``."""
         weighted_measures = self.pick(WEIGHT_CHOICES)
         text = self.contest.arena.get(f"{self.contest.path}/competition.toml").text
         weights = "".join(f"[measures.{name}]\nweight = 1.0\n" for name in weighted_measures)
@@ -122,13 +123,15 @@ class RandomContest:
                     self.pick(END_STATES[:4]) if submission.state != "ERROR" else self.pick(END_STATES[:5])
                 )
                 submission.evaluations.append(
-                    self.build_evaluation(applied_at, applied_at - hours(0.5), state)
+                    self.build_evaluation(applied_at, applied_at - make_hours(0.5), state)
                 )
-                end_scoring(submission, rescore=identifier)
+                finish_scoring(submission, rescore=identifier)
         apply_response = self.contest.post_as_organizer(f"/rescores/{identifier}/apply")
         assert apply_response.status_code == 200, apply_response.text
         with transaction() as session:
-            session.execute(update(Rescore).where(Rescore.id == identifier).values(applied_at=applied_at))
+            session.execute(
+                update(RejudgingSet).where(RejudgingSet.id == identifier).values(applied_at=applied_at)
+            )
         self.facts.weight_periods.append((applied_at, weighted_measures))
 
     def submit_guess(self) -> None:
@@ -144,47 +147,51 @@ class RandomContest:
         if response.status_code == 429:
             return
         assert response.status_code == 202, response.text
-        received_at = self.now - hours(int(self.rng.integers(0, 8)) * 5 + 1)
+        received_at = self.now - make_hours(int(self.rng.integers(0, 8)) * 5 + 1)
         guess = GuessFact(
             team=team,
             victim=victim,
             received_at=received_at,
-            ended_at=received_at + hours(self.pick((0.01, 0.9, 12.0))),
+            ended_at=received_at + make_hours(self.pick((0.01, 0.9, 12.0))),
             state=self.pick(("SCORED", "SCORED", "SCORED", "ERROR", "QUEUED")),
             correct=int(self.pick((0, 10, 20, 30))),
         )
         self.facts.guesses.append(guess)
-        end_judging(UUID(response.json()["id"]), guess)
+        finish_judging(UUID(response.json()["id"]), guess)
 
     def set_disqualified(
-        self, *, team: str | None = None, submission: SubmissionFact | None = None, disqualified: bool = True
+        self,
+        *,
+        team: str | None = None,
+        submission: SubmissionFact | None = None,
+        is_disqualified: bool = True,
     ) -> None:
         """Disqualify or reinstate a team or a submission, as organizers do."""
-        action = "disqualify" if disqualified else "reinstate"
+        action = "disqualify" if is_disqualified else "reinstate"
         if team is not None:
             with transaction() as session:
                 identifier = session.scalars(select(Team.id).where(Team.name == team)).one()
             path = f"{self.contest.path}/teams/{identifier}/{action}"
-            (self.facts.disqualified_teams.add if disqualified else self.facts.disqualified_teams.discard)(
+            (self.facts.disqualified_teams.add if is_disqualified else self.facts.disqualified_teams.discard)(
                 team
             )
         else:
             assert submission is not None
-            path, submission.is_disqualified = f"/submissions/{submission.id}/{action}", disqualified
+            path, submission.is_disqualified = f"/submissions/{submission.id}/{action}", is_disqualified
         assert self.contest.post_as_organizer(path).status_code == 200
 
     def publish(self) -> None:
         """Pass the first deadline and set the publication to forty hours ago."""
         self.contest.move_phases(anonymization=(-110, -50), reidentification=(1, 5))
         run_clock()
-        self.facts.published_at = self.now - hours(40)
+        self.facts.published_at = self.now - make_hours(40)
         with transaction() as session:
             session.execute(update(Competition).values(published_at=self.facts.published_at))
             target_names = {
                 str(target.submission_id): target.name for target in session.scalars(select(Target))
             }
-        expected = {submission.id for submission in self.facts.choose_finals()}
-        assert set(target_names) == expected
+        expected_finals = {submission.id for submission in self.facts.choose_finals()}
+        assert set(target_names) == expected_finals
         for submission in self.facts.submissions:
             submission.target_name = target_names.get(submission.id)
 
@@ -194,9 +201,9 @@ class RandomContest:
 
     def close(self) -> None:
         with transaction() as session:
-            queued = session.scalars(select(Guess.id).where(Guess.state == State.QUEUED)).all()
-        for identifier in queued:
-            end_judging(identifier, None)
+            queued_ids = session.scalars(select(Guess.id).where(Guess.state == State.QUEUED)).all()
+        for identifier in queued_ids:
+            finish_judging(identifier, None)
         for guess in self.facts.guesses:
             guess.state = "ERROR" if guess.state == "QUEUED" else guess.state
         self.contest.move_phases(reidentification=(-39, -0.1))
@@ -217,14 +224,14 @@ class RandomContest:
 
     def get_board(self, client: TestClient | None, board: str, viewer: str) -> Any:
         arena = self.contest.arena
-        token = {VISITOR: None, ORGANIZER: arena.organizer}.get(viewer, arena.tokens.get(viewer))
+        token = {VISITOR: None, ORGANIZER: arena.organizer_token}.get(viewer, arena.team_tokens.get(viewer))
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         response = (client or arena.client).get(f"{API}{self.contest.path}/boards/{board}", headers=headers)
         assert response.status_code == 200
         return response
 
 
-def end_scoring(submission: SubmissionFact, *, rescore: UUID | None = None) -> None:
+def finish_scoring(submission: SubmissionFact, *, rescore: UUID | None = None) -> None:
     """Record the made-up verdict and times of a submission's latest evaluation."""
     identifier, evaluation_fact = UUID(submission.id), submission.latest
     with transaction() as session:
@@ -236,11 +243,11 @@ def end_scoring(submission: SubmissionFact, *, rescore: UUID | None = None) -> N
         if evaluation_fact.state == "CANCELLED":
             leases.finish(session, evaluation, State.CANCELLED)
         else:
-            claimed = claim_evaluation(session, evaluation.id)
+            claim = claim_evaluation(session, evaluation.id)
             if evaluation_fact.state == "ERROR":
-                leases.fail(session, Evaluation, claimed.evaluation_id, claimed.attempt, FAULT)
+                leases.fail(session, Evaluation, claim.evaluation_id, claim.attempt, FAILURE)
             else:
-                evaluations.record(session, claimed, verdict=build_verdict(evaluation_fact), scorer="by hand")
+                evaluations.record(session, claim, verdict=build_verdict(evaluation_fact), scorer="by hand")
         evaluation.created_at, evaluation.finished_at = submission.received_at, evaluation_fact.ended_at
 
 
@@ -273,7 +280,7 @@ def build_verdict(evaluation: EvaluationFact) -> dict[str, Any]:
     }
 
 
-def end_judging(identifier: UUID, guess: GuessFact | None) -> None:
+def finish_judging(identifier: UUID, guess: GuessFact | None) -> None:
     """Record the made-up outcome of a guess; without one the guess fails."""
     with transaction() as session:
         if guess is not None:
@@ -281,12 +288,12 @@ def end_judging(identifier: UUID, guess: GuessFact | None) -> None:
             session.execute(update(Guess).where(Guess.id == identifier).values(times))
         if guess is not None and guess.state == "QUEUED":
             return
-        claimed = claim_guess(session, identifier)
+        claim = claim_guess(session, identifier)
         if guess is not None and guess.state == "SCORED":
-            guesses.record(session, claimed, outcome=build_outcome(guess.correct))
+            guesses.record(session, claim, outcome=build_outcome(guess.correct))
             session.get_one(Guess, identifier).finished_at = guess.ended_at
         else:
-            leases.fail(session, Guess, identifier, claimed.attempt, FAULT)
+            leases.fail(session, Guess, identifier, claim.attempt, FAILURE)
 
 
 def compare_board(board: str, content: dict[str, Any], facts: BoardFacts, viewer: str) -> None:
@@ -341,9 +348,9 @@ def format_cell(value: object) -> str:
 
 @pytest.fixture(autouse=True)
 def unrecorded_versions(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Disable the record of scoring versions: made-up verdicts do not name them all."""
+    """Disable the record of scoring versions, because made-up verdicts do not name them all."""
     monkeypatch.setattr(competitions, "pin_scoring_versions", lambda _: None)
-    monkeypatch.setattr(rejudgings, "collect_counted_versions", lambda _: {})
+    monkeypatch.setattr(rejudgings, "collect_scoring_versions", lambda _: {})
 
 
 COMBINATIONS = list(product(("score", "rank_sum"), ("hidden", "daily", "immediate")))

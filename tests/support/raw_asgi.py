@@ -37,14 +37,14 @@ class StreamedRequest:
     """A request whose body the test sends in parts."""
 
     body: bytes
-    messages: "queue.Queue[Message]" = field(default_factory=queue.Queue)
+    request_messages: "queue.Queue[Message]" = field(default_factory=queue.Queue)
     response_messages: list[Message] = field(default_factory=list)
     body_reads: "queue.Queue[None]" = field(default_factory=queue.Queue)
     completion: "Future[Any] | None" = None
 
     async def receive(self) -> Message:
         self.body_reads.put(None)
-        return await to_thread.run_sync(self.messages.get, abandon_on_cancel=True)
+        return await to_thread.run_sync(self.request_messages.get, abandon_on_cancel=True)
 
     async def send(self, message: Message) -> None:
         self.response_messages.append(message)
@@ -55,11 +55,11 @@ class StreamedRequest:
 
     def send_part(self, size: int) -> None:
         """Send the next ``size`` bytes."""
-        self.messages.put({"type": "http.request", "body": self.body[:size], "more_body": True})
+        self.request_messages.put({"type": "http.request", "body": self.body[:size], "more_body": True})
         self.body = self.body[size:]
 
     def send_rest(self) -> None:
-        self.messages.put({"type": "http.request", "body": self.body, "more_body": False})
+        self.request_messages.put({"type": "http.request", "body": self.body, "more_body": False})
 
     def finish(self) -> "StreamedRequest":
         """Send the rest and wait for the response."""
@@ -68,7 +68,7 @@ class StreamedRequest:
 
     def disconnect(self) -> "StreamedRequest":
         """Disconnect before the end of the body."""
-        self.messages.put({"type": "http.disconnect"})
+        self.request_messages.put({"type": "http.disconnect"})
         return self.wait_for_response()
 
     def wait_for_response(self) -> "StreamedRequest":
@@ -123,5 +123,5 @@ def open_request(
     try:
         yield streamed_request
     finally:
-        streamed_request.messages.put({"type": "http.disconnect"})
+        streamed_request.request_messages.put({"type": "http.disconnect"})
         streamed_request.wait_for_response()

@@ -35,8 +35,8 @@ class RawConnection:
         self.is_closed = not chunk
         return True
 
-    def receive_until(self, wanted: bytes) -> None:
-        while wanted not in self.received:
+    def receive_until(self, marker: bytes) -> None:
+        while marker not in self.received:
             assert self.receive(), f"only {self.received!r} came"
             assert not self.is_closed, f"closed after {self.received!r}"
 

@@ -1,4 +1,4 @@
-"""A rehearsal. Tests move its phases by rewriting its file, and a worker's task makes its moves."""
+"""A rehearsal. Tests move its phases by rewriting its file and run the worker's task that makes its moves."""
 
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -12,8 +12,8 @@ from anoncup.plugins import TRACKS
 from anoncup.rules.rounds import replace_phases
 from anoncup.rules.settings import Phase
 from anoncup.tables.csv_text import write_csv
-from anoncup.tracks.microdata.example import household_table
-from anoncup.tracks.transactions.example import tc400
+from anoncup.tracks.microdata.example import generate_households
+from anoncup.tracks.transactions.example import load_tc400
 from anoncup.tracks.transactions.tables import TransactionTables
 from app.db.models import Competition, RehearsalMove, State
 from app.db.transaction import transaction
@@ -38,7 +38,7 @@ class RehearsedContest:
     @classmethod
     def begin(cls, arena: Arena) -> "RehearsedContest":
         with transaction() as session:
-            principal = accounts.authenticate(session, arena.organizer)
+            principal = accounts.authenticate(session, arena.organizer_token)
             return cls(arena, rehearsals.begin(session, principal, arena.slug).slug)
 
     @classmethod
@@ -51,18 +51,18 @@ class RehearsedContest:
         for name, content in (build_household_files() if year == 2015 else build_shop_files()).items():
             response = arena.put(f"/competitions/{slug}/original/{name}.csv", content=content)
             assert response.status_code == 200, response.text
-        return cls.begin(Arena(client, arena.organizer, slug, arena.table))
+        return cls.begin(Arena(client, arena.organizer_token, slug, arena.table))
 
     def load_competition(self) -> Competition:
         with transaction() as session:
             return session.scalars(select(Competition).where(Competition.slug == self.slug)).one()
 
-    def advance(self, minutes: float) -> None:
-        """Move the phases so many minutes into the past."""
+    def advance_time(self, minutes: float) -> None:
+        """Move the phases into the past by this many minutes."""
         with transaction() as session:
             row = session.scalars(select(Competition).where(Competition.slug == self.slug)).one()
-            moved = [move_earlier(phase, minutes) for phase in phases.get_timetable(row).phases]
-            row.file = replace_phases(row.file, moved)
+            moved_phases = [move_earlier(phase, minutes) for phase in phases.get_timetable(row).phases]
+            row.file = replace_phases(row.file, moved_phases)
             rehearsal_schedule.reschedule_moves(session, row)
         clock.run_step(upload_terms.record_terms, row.id)
 
@@ -80,10 +80,10 @@ class RehearsedContest:
             columns = select(
                 RehearsalMove.phase, RehearsalMove.number, RehearsalMove.state, RehearsalMove.attempt
             ).join(Competition, Competition.id == RehearsalMove.competition_id)
-            ordered = columns.where(Competition.slug == self.slug).order_by(
+            query = columns.where(Competition.slug == self.slug).order_by(
                 RehearsalMove.phase, RehearsalMove.share, RehearsalMove.id
             )
-            return [tuple(move) for move in session.execute(ordered)]
+            return [tuple(move) for move in session.execute(query)]
 
     def count_states(self, phase: str) -> dict[State, int]:
         counts: dict[State, int] = {}
@@ -100,30 +100,30 @@ class RehearsedContest:
 
     def run_first_phase(self) -> None:
         """Play the first phase: every release is submitted and scored."""
-        self.advance(16)
+        self.advance_time(16)
         self.play_moves()
         score_everything()
 
     def run_second_phase(self) -> None:
         """Play the second phase: every guess is submitted and judged."""
-        self.advance(10)
+        self.advance_time(10)
         run_clock()
-        self.advance(4 + 16)
+        self.advance_time(4 + 16)
         self.play_moves()
         judge_everything()
 
     def reveal(self) -> None:
-        self.advance(11)
+        self.advance_time(11)
         run_clock()
 
 
 def build_household_files() -> dict[str, bytes]:
-    return {"original": write_csv(household_table(INDIVIDUALS))}
+    return {"original": write_csv(generate_households(INDIVIDUALS))}
 
 
 def build_shop_files() -> dict[str, bytes]:
     """Return the files of the first ``INDIVIDUALS`` customers of TC400."""
-    tables = tc400()
+    tables = load_tc400()
     customers = tables.customers.head(INDIVIDUALS)
     purchases = tables.transactions[tables.transactions.iloc[:, 0].isin(customers.iloc[:, 0])]
     return TRACKS["transactions"].files_of(TransactionTables(customers, purchases.reset_index(drop=True)))

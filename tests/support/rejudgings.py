@@ -10,7 +10,7 @@ from anoncup.rules.toml_text import replace_tables
 from app.db.models import Evaluation
 from app.db.transaction import transaction
 from app.services.jobs import leases
-from tests.support.claimed_jobs import FAULT, claim_evaluation
+from tests.support.claimed_jobs import FAILURE, claim_evaluation
 from tests.support.contest import Contest
 from tests.support.uploads import score_everything
 
@@ -61,15 +61,15 @@ def apply_rejudging(contest: Contest, text: str) -> dict[str, Any]:
     """Begin, score and apply a rejudging. Return its preview before that."""
     identifier = begin_rejudging(contest, text)
     score_everything()
-    content = get_preview(contest, identifier)
+    preview = get_preview(contest, identifier)
     assert end_rejudging(contest, identifier, "apply").status_code == 200
-    return content
+    return preview
 
 
-def fail_evaluation(submission: str, *, current: bool) -> None:
+def fail_evaluation(submission: str, *, is_current: bool) -> None:
     """Fail the current evaluation of a submission, or that of its rejudging."""
     with transaction() as session:
         query = select(Evaluation.id).where(Evaluation.submission_id == UUID(submission))
-        evaluation_id = session.scalars(query.where(Evaluation.current.is_(current))).one()
-        claimed = claim_evaluation(session, evaluation_id)
-        leases.fail(session, Evaluation, claimed.evaluation_id, claimed.attempt, FAULT)
+        evaluation_id = session.scalars(query.where(Evaluation.current.is_(is_current))).one()
+        claim = claim_evaluation(session, evaluation_id)
+        leases.fail(session, Evaluation, claim.evaluation_id, claim.attempt, FAILURE)

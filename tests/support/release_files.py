@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.support.shell_commands import run_program
 
-FILES = ("competition", "original", "anonymized", "secret")
+INPUT_NAMES = ("competition", "original", "anonymized", "secret")
 COMPETITION = """
 format = 1
 slug = "local"
@@ -53,7 +53,7 @@ def build_options(folder: Path, *names: str) -> list[str | Path]:
 
 
 def run_score(folder: Path, *extra_options: str) -> "subprocess.CompletedProcess[str]":
-    return run_program("score", *build_options(folder, *FILES), *extra_options, cwd=folder)
+    return run_program("score", *build_options(folder, *INPUT_NAMES), *extra_options, cwd=folder)
 
 
 def compute_scores(folder: Path) -> Any:

@@ -1,6 +1,6 @@
 """Separate database roles for the web application, the tasks and the clock of one test process.
 
-What a test does directly is done as the owner of the database.
+Code that a test runs directly acts as the owner of the database.
 """
 
 from collections.abc import Iterator
@@ -18,9 +18,9 @@ from app.db.privileges import CLOCK, WEB, WORKER
 from app.db.transaction import transaction
 from workers import advise, allocate, clock, judge, lease_runner, lifecycle, rehearse, score
 
-ROLE: ContextVar[str | None] = ContextVar("ROLE", default=None)
+CURRENT_ROLE: ContextVar[str | None] = ContextVar("ROLE", default=None)
 
-ACTORS = {
+MODULES_BY_ROLE = {
     WORKER: (score, judge, advise, rehearse, lease_runner),
     CLOCK: (clock, allocate, lifecycle),
 }
@@ -29,16 +29,16 @@ ACTORS = {
 
 @contextmanager
 def act_as(role: str | None) -> Iterator[None]:
-    token = ROLE.set(role)
+    token = CURRENT_ROLE.set(role)
     try:
         yield
     finally:
-        ROLE.reset(token)
+        CURRENT_ROLE.reset(token)
 
 
 def set_role(session: Session, _: Any, connection: Connection) -> None:
     """Set the role for this transaction through the driver, so that statement counts stay the same."""
-    if (role := ROLE.get()) is not None:
+    if (role := CURRENT_ROLE.get()) is not None:
         driver: Any = connection.connection.driver_connection
         driver.execute(f"SET LOCAL ROLE {role}")
 
@@ -57,10 +57,10 @@ class WebRoleMiddleware:
 @contextmanager
 def separate_roles() -> Iterator[None]:
     event.listen(Session, "after_begin", set_role)
-    with pytest.MonkeyPatch.context() as patched:
-        for role, modules in ACTORS.items():
+    with pytest.MonkeyPatch.context() as patch:
+        for role, modules in MODULES_BY_ROLE.items():
             for module in modules:
-                patched.setattr(module, "transaction", bind_transaction(role))
+                patch.setattr(module, "transaction", bind_transaction(role))
         yield
     event.remove(Session, "after_begin", set_role)
 

@@ -20,7 +20,7 @@ from tests.support.service_processes import find_free_port
 from tests.support.wait import poll_until
 
 BUCKET = "cup"
-KEY, SECRET = "anoncup", "a secret of the store"
+ACCESS_KEY_ID, SECRET_ACCESS_KEY = "anoncup", "a secret of the store"
 SERVER_PARTS = ("master", "volume", "filer", "s3")
 
 
@@ -42,8 +42,8 @@ class S3Server:
         return {
             "AWS_ENDPOINT_URL": self.endpoint,
             "AWS_REGION": "us-east-1",
-            "AWS_ACCESS_KEY_ID": KEY,
-            "AWS_SECRET_ACCESS_KEY": SECRET,
+            "AWS_ACCESS_KEY_ID": ACCESS_KEY_ID,
+            "AWS_SECRET_ACCESS_KEY": SECRET_ACCESS_KEY,
         }
 
     def start(self) -> None:
@@ -62,7 +62,7 @@ class S3Server:
     def build_command(self) -> list[str]:
         identity = {
             "name": "anoncup",
-            "credentials": [{"accessKey": KEY, "secretKey": SECRET}],
+            "credentials": [{"accessKey": ACCESS_KEY_ID, "secretKey": SECRET_ACCESS_KEY}],
             "actions": ["Admin"],
         }
         (self.folder / "s3.json").write_text(json.dumps({"identities": [identity]}))
@@ -91,8 +91,8 @@ class S3Server:
             BUCKET,
             endpoint=self.endpoint,
             region="us-east-1",
-            access_key_id=KEY,
-            secret_access_key=SECRET,
+            access_key_id=ACCESS_KEY_ID,
+            secret_access_key=SECRET_ACCESS_KEY,
             client_options={"allow_http": True},
             retry_config={"max_retries": 0, "retry_timeout": timedelta(seconds=10)},
         )

@@ -8,7 +8,7 @@ from sqlalchemy import text
 
 from app.db import engine
 
-WINDOW = 6
+WINDOW_ROWS = 6
 SEPARATORS = ("\n", "\r\n", ",", ", ", " ", ";", "\\n", "\\r\\n")
 
 
@@ -18,15 +18,15 @@ def build_needles(secret: bytes) -> set[bytes]:
     inverse = np.argsort(source)
     needles: set[bytes] = set()
     for rows in (source, source + 1, inverse, inverse + 1):
-        for start in (0, len(rows) // 2, len(rows) - WINDOW):
-            run = rows[start : start + WINDOW]
+        for start in (0, len(rows) // 2, len(rows) - WINDOW_ROWS):
+            run = rows[start : start + WINDOW_ROWS]
             needles |= {separator.join(map(str, run)).encode() for separator in SEPARATORS}
             needles |= {run.astype(dtype).tobytes() for dtype in ("<i8", "<i4", "<i2", ">i8")}
     return needles
 
 
-def find_leaks(haystack: bytes, canaries: set[bytes]) -> list[bytes]:
-    return [canary for canary in canaries if canary in haystack]
+def find_leaks(haystack: bytes, needles: set[bytes]) -> list[bytes]:
+    return [needle for needle in needles if needle in haystack]
 
 
 def iterate_database_cells() -> Iterator[tuple[str, bytes]]:

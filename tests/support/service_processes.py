@@ -26,8 +26,8 @@ from anoncup.rules.settings import Columns, Phase
 from anoncup.rules.toml_text import replace_tables
 from anoncup.schemas.roles import Role
 from anoncup.tables.csv_text import write_csv
-from anoncup.tracks.linkage.permutation import secret_csv
-from anoncup.tracks.microdata.example import household_columns, household_table
+from anoncup.tracks.linkage.permutation import write_secret
+from anoncup.tracks.microdata.example import generate_households, get_household_columns
 from app.db.models import Competition, Organizer, User
 from app.db.privileges import CLOCK, WEB, WORKER
 from app.db.transaction import transaction
@@ -88,9 +88,9 @@ def list_forks(pid: int) -> dict[str, psutil.Process]:
 def read_command_line(process: psutil.Process) -> list[str]:
     """Return the command line of a process, empty if it has ended.
 
-    The scoring child of this process ends by itself and stays a zombie for long.
+    The scoring child of this process ends by itself and may stay a zombie for a long time.
     """
-    with suppress(psutil.NoSuchProcess):  # a zombie is one
+    with suppress(psutil.NoSuchProcess):  # raised for zombies, too
         return process.cmdline()
     return []
 
@@ -109,7 +109,7 @@ def suspend_tree(process: subprocess.Popen[bytes]) -> Iterator[None]:
 
 
 def require_running(process: subprocess.Popen[bytes], log: Path) -> None:
-    assert process.poll() is None, child_process.tail(log)
+    assert process.poll() is None, child_process.read_tail(log)
 
 
 def build_role_env(role: str) -> dict[str, str]:
@@ -139,7 +139,7 @@ def run_worker(logs: Path, *queues: str) -> Iterator[subprocess.Popen[bytes]]:
     with ExitStack() as exit_stack:
         exit_stack.enter_context(run_program(clock))
         programs = build_worker_programs(
-            queues=queue_names, env=QUICK_SETTINGS | build_role_env(WORKER), logs=logs, name=name
+            kinds=queue_names, env=QUICK_SETTINGS | build_role_env(WORKER), log_folder=logs, name=name
         )
         yield [exit_stack.enter_context(run_program(program)) for program in programs][-1]
 
@@ -165,14 +165,14 @@ class ServedContest:
             return client.get_submission(identifier).model_dump(mode="json")
 
     def wait_until(
-        self, identifier: str, is_wanted: Callable[[dict[str, object]], bool]
+        self, identifier: str, condition: Callable[[dict[str, object]], bool]
     ) -> dict[str, object]:
         submission: dict[str, object] = {}
         with Client(self.url, self.token) as client:
 
             def is_reached() -> bool:
                 submission.update(client.get_submission(identifier).model_dump(mode="json"))
-                return is_wanted(submission)
+                return condition(submission)
 
             assert poll_until(is_reached), f"still {submission['status']}, step {submission['step_name']}"
         return submission
@@ -220,8 +220,10 @@ def build_household_file(slug: str, columns: Columns | None = None) -> str:
     text = replace_tables(text, "phases", window[window.index("[[phases]]") :])
     text = replace_tables(text, "excessive", "[excessive]\nthreshold = 0.1")
     if columns is not None:
-        for old, new in zip(list_columns(household_columns()), list_columns(columns), strict=True):
-            text = text.replace(f'"{old}"', f'"{new}"')
+        for old_name, new_name in zip(
+            list_columns(get_household_columns()), list_columns(columns), strict=True
+        ):
+            text = text.replace(f'"{old_name}"', f'"{new_name}"')
     return text
 
 
@@ -260,13 +262,13 @@ def run_local_score(
         "--json",
         "--methods",
     ]
-    printed = json.loads(subprocess.run([*command, *arguments], capture_output=True, check=False).stdout)
-    warnings = [entry for entry in printed.pop("warnings") if entry["code"] == "secret_of_another_file"]
+    output = json.loads(subprocess.run([*command, *arguments], capture_output=True, check=False).stdout)
+    warnings = [entry for entry in output.pop("warnings") if entry["code"] == "secret_of_another_file"]
     if warnings:  # warnings from parsing are in the receipt, not in the result
-        printed["warnings"] = warnings
-    for entry in printed["resembles"][1:]:
+        output["warnings"] = warnings
+    for entry in output["resembles"][1:]:
         del entry["evidence"]
-    return printed
+    return output
 
 
 def move_phases(**hours: tuple[float, float]) -> None:
@@ -289,7 +291,7 @@ def list_columns(columns: Columns) -> tuple[str, ...]:
 
 def open_slow_contest(url: str) -> tuple[ServedContest, bytes, bytes]:
     """Open a contest with a release that takes seconds to score; return it with the release."""
-    table = household_table(60_000)
+    table = generate_households(60_000)
     anonymized, secret = build_noisy_household(table)
     original = {"original": write_csv(table)}
     contest = open_contest(url, file=build_household_file("slow"), original=original, slug="slow")
@@ -301,4 +303,4 @@ def build_noisy_household(table: pd.DataFrame) -> tuple[bytes, bytes]:
     source = rng.permutation(len(table))
     release_table = table.iloc[source].reset_index(drop=True)
     release_table["Youto037"] += rng.integers(-50, 50, len(table))
-    return write_csv(release_table), secret_csv(source)
+    return write_csv(release_table), write_secret(source)

@@ -16,7 +16,7 @@ from tests.support.arena import PASSWORD, Arena, build_original_table, serial_nu
 from tests.support.page_requests import post_form
 
 ORGANIZE_PATH = "/competitions/small/organize"
-BASICS = {
+BASIC_FIELDS = {
     "start": "microdata",
     "slug": "fresh",
     "title_en": "Fresh cup",
@@ -27,7 +27,7 @@ BASICS = {
     "reidentification_start": "2031-01-25T09:00",
     "reidentification_end": "2031-02-08T09:00",
 }
-PUBLICATION = {
+PUBLICATION_FIELDS = {
     "board": "teams",
     "frozen_from": "2031-01-20T09:00",
     "feedback": "daily",
@@ -58,7 +58,7 @@ def new_organizer(client: TestClient) -> Arena:
 
 def load_competition(slug: str = "small") -> Any:
     with transaction() as session:
-        row = competitions.find(session, None, slug).row
+        row = competitions.find(session, None, slug).competition
         session.expunge(row)
         return row
 
@@ -74,14 +74,16 @@ def upload_original(arena: Arena, content: bytes, *, file: str = "original.csv",
     )
 
 
-def begin_setup(beginner: Arena, start: str = "microdata") -> Arena:
-    assert post_form(beginner, "/organize/new", BASICS | {"start": start}, organizer=True).status_code == 303
-    return beginner
+def begin_setup(arena: Arena, start: str = "microdata") -> Arena:
+    assert (
+        post_form(arena, "/organize/new", BASIC_FIELDS | {"start": start}, organizer=True).status_code == 303
+    )
+    return arena
 
 
-def parse_form(html: str, part: str) -> dict[str, str]:
-    """Return the fields of the form whose HTML contains ``part``, as a browser would send them unchanged."""
-    form = next(form_html for form_html in re.findall(r"<form.*?</form>", html, re.S) if part in form_html)
+def parse_form(html: str, marker: str) -> dict[str, str]:
+    """Return the fields that a browser would send for the unchanged form whose HTML contains ``marker``."""
+    form = next(form_html for form_html in re.findall(r"<form.*?</form>", html, re.S) if marker in form_html)
     fields = {}
     for tag in re.findall(r"<input[^>]*>", form):
         attributes = dict(re.findall(r'(\w+)="([^"]*)"', tag))

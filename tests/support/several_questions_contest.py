@@ -19,5 +19,5 @@ def create_contest(client: TestClient, questions_toml: str = QUESTIONS_TOML) -> 
 
 
 def build_claims(contest: Contest, submission: str, correct_count: int) -> bytes:
-    """Return a guess of ages that is right on the first ``correct_count`` rows and abstains on the others."""
+    """Return a guess of ages, correct on the first ``correct_count`` rows and abstaining on the others."""
     return build_value_claims(contest.arena.table["age"], contest.secrets[submission], correct_count)

@@ -10,7 +10,7 @@ from anoncup.errors import FileProblem, InvalidUpload
 from anoncup.geometry.arrays import IntArray
 from anoncup.messages import Message
 from anoncup.rules.parameters import Parameter
-from anoncup.tracks.files import GUESS, FileSpec
+from anoncup.tracks.files import GUESS_FILE, FileSpec
 from anoncup.tracks.linkage.question import LINK_QUESTION
 from anoncup.tracks.microdata import MICRODATA
 from anoncup.tracks.model import Question, ReleaseContext, Sizes
@@ -48,7 +48,7 @@ def read_claims(content: bytes, context: ReleaseContext) -> ValueClaims:
     header, *values = content.decode().splitlines()
     if header != column or len(values) != context.sizes["rows"]:
         message = Message("the first line must be {column}, a line for each row below", column=column)
-        raise InvalidUpload([FileProblem(GUESS, None, column, "header", message)])
+        raise InvalidUpload([FileProblem(GUESS_FILE, None, column, "header", message)])
     original_values = context.original()[column].to_numpy()
     return ValueClaims(column, tuple(values), np.array([original_values == value for value in values]))
 
@@ -77,11 +77,11 @@ def judge_claims(
 VALUE_QUESTION = Question(
     name="value",
     file=FileSpec(
-        GUESS,
+        GUESS_FILE,
         title="the values",
         format_description="CSV headed like the column that is asked for, a line per row; ? = abstain",
         header=lambda rules: (get_column(rules),),
-        rows=lambda sizes, _: (sizes["rows"], sizes["rows"]),
+        row_limits=lambda sizes, _: (sizes["rows"], sizes["rows"]),
         kind="values",
         samples=(("age", "20", "?", "…"),),
         excerpts=(("age", "20", "?", "…"),),
@@ -90,7 +90,7 @@ VALUE_QUESTION = Question(
     write=write_claims,
     count_answered=lambda claims: sum(value != "?" for value in claims.values),
     judge=judge_claims,
-    perfect_guess=lambda source: ValueClaims(
+    make_perfect_guess=lambda source: ValueClaims(
         "sex", ("!",) * len(source), np.eye(max(source) + 1, dtype=bool)[source]
     ),
     rate=LINK_QUESTION.rate,

@@ -45,7 +45,7 @@ def shop(arena: Arena) -> Arena:
     window = build_competition_toml()
     text = replace_tables(template(2016), "phases", window[window.index("[[phases]]") :])
     assert arena.post("/competitions", content=text).status_code == 201
-    return Arena(arena.client, arena.organizer, "cup-2016", arena.table)
+    return Arena(arena.client, arena.organizer_token, "cup-2016", arena.table)
 
 
 def upload_file(shop: Arena, name: str, content: str) -> tuple[int, dict[str, object]]:

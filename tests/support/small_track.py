@@ -1,4 +1,4 @@
-"""A small test track: which numbers are in a list, and which is the first of them.
+"""A small test track. Attackers guess which numbers are in a list and which of these comes first.
 
 It has no distances, no null releases, no order and no deletion. Its outcomes are not counts, it asks up to
 two questions, and U is the largest loss. ``SMALL_TRACK`` is the track, ``build_competition_toml`` makes a
@@ -17,7 +17,7 @@ from numpy.random import Generator, default_rng
 
 from anoncup.errors import FileProblem, InvalidInput, InvalidUpload
 from anoncup.messages import Message
-from anoncup.tracks.files import SECRET, FileSpec, fixed_header
+from anoncup.tracks.files import SECRET_FILE, FileSpec, fixed_header
 from anoncup.tracks.model import AnswerSpec, Question, ReleaseContext, Track
 from anoncup.tracks.outcomes import Outcome
 from anoncup.tracks.parts import Attacker, Measure, Method
@@ -112,7 +112,7 @@ def format_column(name: str, values: Sequence[object]) -> bytes:
 
 
 def read_answer(content: bytes, context: ReleaseContext) -> tuple[bool, ...]:
-    bits = parse_column(content, SECRET, "member", maximum=1, rows=context.sizes["originals"])
+    bits = parse_column(content, SECRET_FILE, "member", maximum=1, rows=context.sizes["originals"])
     return tuple(map(bool, bits))
 
 
@@ -149,8 +149,8 @@ MEMBER_QUESTION = Question(
     write=lambda guess: format_column("score", guess),
     count_answered=lambda guess: sum(score != 0.5 for score in guess),
     judge=judge_member,
-    perfect_guess=lambda answer: tuple(map(float, answer)),
-    blind_guess=lambda context, rng: tuple(rng.integers(0, 2, context.sizes["originals"]).astype(float)),
+    make_perfect_guess=lambda answer: tuple(map(float, answer)),
+    make_blind_guess=lambda context, rng: tuple(rng.integers(0, 2, context.sizes["originals"]).astype(float)),
 )
 FIRST_MEMBER_QUESTION = Question(
     "first",
@@ -168,29 +168,29 @@ FIRST_MEMBER_QUESTION = Question(
     write=lambda guess: format_column("first", [guess]),
     count_answered=bool,
     judge=judge_first,
-    perfect_guess=lambda answer: answer.index(True) + 1,
+    make_perfect_guess=lambda answer: answer.index(True) + 1,
     optional=True,
-    blind_guess=lambda context, rng: int(rng.integers(context.sizes["originals"])) + 1,
+    make_blind_guess=lambda context, rng: int(rng.integers(context.sizes["originals"])) + 1,
 )
 
 
-def find_released(target: NumberTarget) -> dict[str, Any]:
+def guess_released_numbers(target: NumberTarget) -> dict[str, Any]:
     """Guess that everybody whose number is released is a member."""
     scores = tuple(float(value in target.values) for value in target.original.values)
     return {"member": scores, "first": scores.index(1.0) + 1 if 1.0 in scores else 1}
 
 
-def missing_share(release: NumberRelease) -> float:
+def compute_missing_share(release: NumberRelease) -> float:
     """Return the share of members whose number is not released, in [0, 1]."""
     return sum(value not in release.target.values for value in release.members) / len(release.members)
 
 
-def mean_shift(release: NumberRelease) -> float:
+def compute_mean_shift(release: NumberRelease) -> float:
     means = [sum(values) / len(values) for values in (release.original.values, release.target.values)]
     return abs(means[0] - means[1])
 
 
-def span(original: PreparedNumbers) -> float:
+def compute_span(original: PreparedNumbers) -> float:
     return max(original.values) - min(original.values)
 
 
@@ -210,7 +210,7 @@ SMALL_TRACK = Track(
     name="small",
     title="whose number",
     individual="number",
-    roles=lambda *_: {},
+    list_columns_by_role=lambda *_: {},
     original_files=(
         FileSpec(
             "numbers",
@@ -237,7 +237,7 @@ SMALL_TRACK = Track(
     count_individuals=len,
     answer_spec=AnswerSpec(
         FileSpec(
-            SECRET,
+            SECRET_FILE,
             title="the members",
             format_description="CSV headed member, 0 or 1",
             header=fixed_header("member"),
@@ -256,12 +256,12 @@ SMALL_TRACK = Track(
         build_original, NumberTarget(build_original, len(values), values), answer
     ),
     measures={
-        "left_out": Measure("left_out", 1, missing_share, weighs=True, scale=0.5),
-        "shift": Measure("shift", 1, mean_shift, weighs=True, reads_secret=False, scale=span),
+        "left_out": Measure("left_out", 1, compute_missing_share, weighs=True, scale=0.5),
+        "shift": Measure("shift", 1, compute_mean_shift, weighs=True, reads_secret=False, scale=compute_span),
         "rows": Measure("rows", 1, lambda release: float(release.target.rows), reads_secret=False),
     },
     attackers={
-        "seen": Attacker("seen", 1, find_released, question=("member", "first")),
+        "seen": Attacker("seen", 1, guess_released_numbers, question=("member", "first")),
         "everybody": Attacker(
             "everybody", 1, lambda target: (1.0,) * target.original.rows, question="member"
         ),
@@ -298,7 +298,7 @@ def build_cases(*, extra_toml: str = FIRST_QUESTION_TOML) -> "list[TrackCase]":
 def build_release_files(seed: int = 1, rows: int = 20) -> dict[str, bytes]:
     """Return the files of a valid release and its secret."""
     release, answer = keep_half(build_original(rows), rng=default_rng(seed))
-    return SMALL_TRACK.files_of(release) | {SECRET: SMALL_TRACK.answer_spec.write(answer)}
+    return SMALL_TRACK.files_of(release) | {SECRET_FILE: SMALL_TRACK.answer_spec.write(answer)}
 
 
 def install(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -309,4 +309,4 @@ def install(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def compute_shift_scale(rows: int = 20) -> float:
-    return span(PreparedNumbers(rows, build_original(rows)))
+    return compute_span(PreparedNumbers(rows, build_original(rows)))

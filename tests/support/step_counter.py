@@ -1,4 +1,4 @@
-"""A count of bytecode instructions: a measure of work that does not depend on the machine."""
+"""Counts bytecode instructions, a measure of work that does not depend on the machine."""
 
 import sys
 from collections.abc import Callable
@@ -6,8 +6,8 @@ from types import FrameType
 from typing import Any
 
 
-def count_instructions(act: Callable[[], object]) -> int:
-    """Return the number of bytecode instructions that ``act`` runs in this thread. C code is not counted."""
+def count_instructions(action: Callable[[], object]) -> int:
+    """Return the number of bytecode instructions that ``action`` runs in this thread, without C code."""
     steps = 0
 
     def trace(frame: FrameType, event: str, _: Any) -> Any:
@@ -21,7 +21,7 @@ def count_instructions(act: Callable[[], object]) -> int:
     previous_trace = sys.gettrace()
     sys.settrace(trace)
     try:
-        act()
+        action()
     finally:
         sys.settrace(previous_trace)
     return steps

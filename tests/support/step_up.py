@@ -16,7 +16,7 @@ from app.db.models import (
     Invite,
     Organizer,
     PasswordLink,
-    Rescore,
+    RejudgingSet,
     Submission,
     Team,
     Token,
@@ -57,8 +57,8 @@ def request_organizer(contest: Contest) -> ApiRequest:
 
 def request_organizer_removal(contest: Contest) -> ApiRequest:
     _, path, content = request_organizer(contest)
-    added = contest.arena.post(path, **content)
-    return "DELETE", f"{contest.path}/organizers/{added.json()['user_id']}", {}
+    response = contest.arena.post(path, **content)
+    return "DELETE", f"{contest.path}/organizers/{response.json()['user_id']}", {}
 
 
 def request_rule_change(contest: Contest) -> ApiRequest:
@@ -76,7 +76,7 @@ def read_state() -> list[Any]:
         Team.disqualified_at,
         Announcement.id,
         Organizer.user_id,
-        Rescore.applied_at,
+        RejudgingSet.applied_at,
         User.id,
         PasswordLink.id,
         Token.id,
@@ -89,14 +89,14 @@ def read_state() -> list[Any]:
 
 def send_request(contest: Contest, request: ApiRequest, headers: dict[str, str]) -> Response:
     method, path, content = request
-    all_headers = {"Authorization": f"Bearer {contest.arena.organizer}"} | headers
+    all_headers = {"Authorization": f"Bearer {contest.arena.organizer_token}"} | headers
     response: Response = contest.arena.client.request(method, API + path, headers=all_headers, **content)
     return response
 
 
 def check_password_required(contest: Contest, request: ApiRequest) -> None:
     arena = contest.arena
-    session_headers = {"Cookie": f"{COOKIE}={arena.get_session(arena.organizer)}", **SAME_ORIGIN}
+    session_headers = {"Cookie": f"{COOKIE}={arena.get_session(arena.organizer_token)}", **SAME_ORIGIN}
     state_before = read_state()
     for headers in ({}, {"X-Confirm-Password": ""}):
         response = send_request(contest, request, headers)

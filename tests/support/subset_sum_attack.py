@@ -11,8 +11,8 @@ import numpy as np
 
 from anoncup.geometry.arrays import BoolArray, FloatArray, IntArray
 from anoncup.rules.settings import OVERALL_DIGITS
-from anoncup.tracks.microdata.example import household_columns, household_table
-from anoncup.tracks.microdata.release import prepare, release_of
+from anoncup.tracks.microdata.example import generate_households, get_household_columns
+from anoncup.tracks.microdata.release import build_release, prepare
 from anoncup.tracks.microdata.utility import information_loss
 
 LOSS_SCALE = 0.066
@@ -50,18 +50,18 @@ class Puzzle:
 def build_puzzle(pairs: int, seed: int) -> Puzzle:
     """Build a puzzle from the household table; both rows of a pair get cells of either row."""
     rng = np.random.default_rng(seed)
-    original = prepare(household_table(2 * pairs, seed=seed), household_columns())
-    names = list(household_columns().sensitive)
+    original = prepare(generate_households(2 * pairs, seed=seed), get_household_columns())
+    names = list(get_household_columns().sensitive)
     x = original.table[names].to_numpy(float)
     mixed_cells = rng.permuted(x.reshape(pairs, 2, -1), axis=1).reshape(x.shape)
-    released = original.table.assign(**{name: mixed_cells[:, index] for index, name in enumerate(names)})
+    release_table = original.table.assign(**{name: mixed_cells[:, index] for index, name in enumerate(names)})
     straight = np.arange(2 * pairs)
-    base = information_loss(release_of(original, released, straight))
+    base = information_loss(build_release(original, release_table, straight))
     losses = np.zeros((pairs, 2))
     for pair in range(pairs):
         crossed = straight.copy()
         crossed[2 * pair : 2 * pair + 2] = crossed[2 * pair : 2 * pair + 2][::-1]
-        losses[pair, 1] = information_loss(release_of(original, released, crossed)) - base
+        losses[pair, 1] = information_loss(build_release(original, release_table, crossed)) - base
     losses = losses * LOSS_WEIGHT / LOSS_SCALE
     losses[0] += base * LOSS_WEIGHT / LOSS_SCALE
     guess = straight.reshape(pairs, 2) ^ (rng.random((pairs, 2)) < 0.5)
@@ -98,18 +98,18 @@ def solve(puzzle: Puzzle, digits: int | None) -> tuple[int, float]:
     """Return how many secrets fit the published scores and the share of pairs the majority gets right."""
     middle = len(puzzle.secret) // 2
     sides = enumerate_half(puzzle, slice(0, middle)), enumerate_half(puzzle, slice(middle, None))
-    solutions, crossed = 0, []
+    solutions, crossed_shares = 0, []
     for (patterns, u, hits), (_, other_u, other_hits) in (sides, sides[::-1]):
         order = np.lexsort((other_u, other_hits))
         fits = np.zeros(len(u), dtype=np.int64)
-        for allowed, low, high in list_windows(puzzle, digits):
+        for allowed_hits, low, high in list_windows(puzzle, digits):
             for other_count in np.unique(other_hits):
-                matching = np.flatnonzero(hits == allowed - other_count)
+                matching = np.flatnonzero(hits == allowed_hits - other_count)
                 values = other_u[order][other_hits[order] == other_count]
                 fits[matching] += np.searchsorted(
                     values, high - KNOWN_UTILITY - u[matching], "right"
                 ) - np.searchsorted(values, low - KNOWN_UTILITY - u[matching])
         solutions = int(fits.sum())
-        crossed += list((fits @ patterns) / max(solutions, 1))
-    is_right = (np.array(crossed) > 0.5) == puzzle.secret.astype(bool)
+        crossed_shares += list((fits @ patterns) / max(solutions, 1))
+    is_right = (np.array(crossed_shares) > 0.5) == puzzle.secret.astype(bool)
     return solutions, float(is_right.mean())

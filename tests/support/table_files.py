@@ -14,11 +14,11 @@ from anoncup.rules.settings import Columns
 from anoncup.tracks.microdata.tables import parse_original, parse_release
 from tests.support.hypothesis_profiles import limit_examples
 
-hostile = limit_examples(200)
+hostile_examples = limit_examples(200)
 
 COLUMNS = Columns(("sex", "年齢, 歳"), ('in"come', "rent"))
 NAMES = (*COLUMNS.quasi_identifiers, *COLUMNS.sensitive)
-SMALL = Columns(("q",), ("s",))
+SMALL_COLUMNS = Columns(("q",), ("s",))
 ONE_COLUMN = Columns(("q",), ())
 HEADER = b"q,s\n"
 
@@ -46,7 +46,7 @@ FLOATS = [
     -1.7976931348623157e308, 0.1, 0.1 + 0.2, 1 / 3, 1e22, 1e23, 1e16, 9007199254740993.0,
     123456789012345680.0,
 ]  # fmt: skip
-SPELLINGS = [
+NUMBER_SPELLINGS = [
     "0", "-0", "+1", "1.", ".5", "-.5e-3", "1E5", "1e+05", "007", "1e-400", "0.1", "9007199254740993",
     "179769313486231570000e288", "2.4703282292062328e-324", "1" + "0" * 308, "0." + "0" * 400 + "1",
 ]  # fmt: skip
@@ -59,15 +59,15 @@ cell_texts = st.sampled_from(TEXTS) | st.text(
     st.characters(exclude_categories=["Cs"], exclude_characters=[*map(chr, {*range(32), 127} - {9})]),
     max_size=8,
 )  # fmt: skip
-finite = st.sampled_from(FLOATS) | st.floats(allow_nan=False, allow_infinity=False)
-spellings = st.sampled_from(SPELLINGS) | finite.map(repr)
+finite_numbers = st.sampled_from(FLOATS) | st.floats(allow_nan=False, allow_infinity=False)
+number_spellings = st.sampled_from(NUMBER_SPELLINGS) | finite_numbers.map(repr)
 
 
 @st.composite
 def frames(draw: st.DrawFn) -> pd.DataFrame:
     rows = draw(st.integers(1, 8))
     texts = st.lists(cell_texts, min_size=rows, max_size=rows)
-    numbers = st.lists(finite, min_size=rows, max_size=rows)
+    numbers = st.lists(finite_numbers, min_size=rows, max_size=rows)
     return pd.DataFrame(
         {name: draw(texts) for name in COLUMNS.quasi_identifiers}
         | {name: np.array(draw(numbers)) for name in COLUMNS.sensitive}
@@ -83,18 +83,20 @@ class ValidFile:
 
 
 def quote(cell: str, *, always: bool) -> str:
-    needed = any(character in cell for character in ',"\r\n')
-    return '"' + cell.replace('"', '""') + '"' if always or needed else cell
+    needs_quotes = any(character in cell for character in ',"\r\n')
+    return '"' + cell.replace('"', '""') + '"' if always or needs_quotes else cell
 
 
 @st.composite
 def valid_files(draw: st.DrawFn) -> ValidFile:
     """Draw valid files with the line endings, quoting and number formats of spreadsheets and languages."""
-    columns = draw(st.sampled_from([COLUMNS, SMALL, ONE_COLUMN]))
+    columns = draw(st.sampled_from([COLUMNS, SMALL_COLUMNS, ONE_COLUMN]))
     line_end = draw(st.sampled_from(["\n", "\r\n", "\r"]))
     rows = draw(
         st.lists(
-            st.tuples(*[cell_texts] * len(columns.quasi_identifiers), *[spellings] * len(columns.sensitive)),
+            st.tuples(
+                *[cell_texts] * len(columns.quasi_identifiers), *[number_spellings] * len(columns.sensitive)
+            ),
             min_size=1,
             max_size=8,
         )
@@ -120,7 +122,7 @@ def list_exact_cells(table: pd.DataFrame) -> list[list[object]]:
     return [list(row) for row in zip(*cells, strict=True)]
 
 
-def expected_rows(content: bytes, columns: Columns) -> list[list[object]]:
+def list_expected_cells(content: bytes, columns: Columns) -> list[list[object]]:
     header, *rows = read_with_csv(content)
     return [
         [
@@ -132,7 +134,7 @@ def expected_rows(content: bytes, columns: Columns) -> list[list[object]]:
 
 
 def expect_refusal(
-    content: bytes, columns: Columns = SMALL, *, original: pd.DataFrame | None = None
+    content: bytes, columns: Columns = SMALL_COLUMNS, *, original: pd.DataFrame | None = None
 ) -> InvalidUpload:
     with pytest.raises(InvalidUpload) as excinfo:
         parse_original(content, columns) if original is None else parse_release(content, original, columns)

@@ -1,4 +1,4 @@
-"""Threshold reports that wait."""
+"""Waiting threshold reports."""
 
 from sqlalchemy import select
 
@@ -9,9 +9,13 @@ from app.db.transaction import transaction
 def add_waiting_reports(total: int) -> None:
     """Add waiting reports of the competition until there are ``total``."""
     with transaction() as session:
-        first = session.scalars(select(ThresholdReport)).one()
-        shared = {"competition_id": first.competition_id, "user_id": first.user_id, "file": first.file}
+        first_report = session.scalars(select(ThresholdReport)).one()
+        shared_columns = {
+            "competition_id": first_report.competition_id,
+            "user_id": first_report.user_id,
+            "file": first_report.file,
+        }
         session.add_all(
-            ThresholdReport(**shared, original=first.original, question=first.question)
+            ThresholdReport(**shared_columns, original=first_report.original, question=first_report.question)
             for _ in range(total - 1)
         )

@@ -8,7 +8,7 @@ import pandas as pd
 from hypothesis import strategies as st
 
 from anoncup.tracks.transactions.files import CUSTOMER_COLUMNS, TRANSACTION_COLUMNS
-from anoncup.tracks.transactions.release import TransactionRelease, prepare, release_of
+from anoncup.tracks.transactions.release import TransactionRelease, build_release, prepare
 from anoncup.tracks.transactions.tables import TransactionTables
 from tests.support.transactions_reference import Customer, PlainTables, Record
 
@@ -16,14 +16,21 @@ GOODS = ["a", "b", "A", "10", "9"]
 RECEIPTS = ["r1", "r2", "r3", "1", "01"]
 DATES = ["2011-01-05", "2011-03-01", "2011-06-30", "2012-02-29", "0001-01-01", "9999-12-31"]
 TIMES = ["00:00", "08:45", "23:59"]
-MASTERS = [["", "f", "m"], ["", "1980-01-01", "2000-02-29"], ["", "France", "日本"]]
-TAME = [0.0, 1.0, 2.0, 1.5, 0.1, 0.2, 0.3]
-LARGE = [*TAME, 0.1 + 0.2, 1e-220, 1e16, 1e16 + 2, 1e200, 1e308, 1.7976931348623157e308]
-CLOSE = [0.1, 0.2, 0.3, 0.1 + 0.2, 0.6]
-TINY = [[0.0, 1e-290, 2e-290], [*TAME, 5e-324], [5e-324]]
-SUMMABLE_PRICES = [TAME, LARGE, CLOSE, [0.0], [1e308, 1.7976931348623157e308], *TINY]
+MASTER_VALUES = [["", "f", "m"], ["", "1980-01-01", "2000-02-29"], ["", "France", "日本"]]
+SIMPLE_PRICES = [0.0, 1.0, 2.0, 1.5, 0.1, 0.2, 0.3]
+LARGE_PRICES = [*SIMPLE_PRICES, 0.1 + 0.2, 1e-220, 1e16, 1e16 + 2, 1e200, 1e308, 1.7976931348623157e308]
+CLOSE_PRICES = [0.1, 0.2, 0.3, 0.1 + 0.2, 0.6]
+TINY_PRICES = [[0.0, 1e-290, 2e-290], [*SIMPLE_PRICES, 5e-324], [5e-324]]
+SUMMABLE_PRICES = [
+    SIMPLE_PRICES,
+    LARGE_PRICES,
+    CLOSE_PRICES,
+    [0.0],
+    [1e308, 1.7976931348623157e308],
+    *TINY_PRICES,
+]
 """Prices whose scaled sums keep all digits of a float64, so that two implementations can be compared."""
-PRICES = [*SUMMABLE_PRICES, [*LARGE, 5e-324, 1e-300]]
+PRICES = [*SUMMABLE_PRICES, [*LARGE_PRICES, 5e-324, 1e-300]]
 QUANTITIES = [
     [1, 2, 3],
     [1],
@@ -46,16 +53,16 @@ class TransactionCase:
     source: list[int]
 
 
-def build_tables(plain: PlainTables) -> TransactionTables:
-    customers = pd.DataFrame(plain.customers, columns=list(CUSTOMER_COLUMNS)).astype("str")
+def build_tables(plain_tables: PlainTables) -> TransactionTables:
+    customers = pd.DataFrame(plain_tables.customers, columns=list(CUSTOMER_COLUMNS)).astype("str")
     dtypes = dict.fromkeys(TRANSACTION_COLUMNS, "str") | {"unit_price": "float64", "quantity": "int64"}
     return TransactionTables(
-        customers, pd.DataFrame(plain.records, columns=list(TRANSACTION_COLUMNS)).astype(dtypes)
+        customers, pd.DataFrame(plain_tables.records, columns=list(TRANSACTION_COLUMNS)).astype(dtypes)
     )
 
 
 def build_case(original: PlainTables, released: PlainTables, source: list[int]) -> TransactionCase:
-    release = release_of(prepare(build_tables(original)), build_tables(released), np.array(source))
+    release = build_release(prepare(build_tables(original)), build_tables(released), np.array(source))
     return TransactionCase(release, original, released, source)
 
 
@@ -69,7 +76,7 @@ class Palette:
     prices: list[float]
     quantities: list[int]
 
-    def record(self, customers: list[str]) -> st.SearchStrategy[Record]:
+    def make_record_strategy(self, customers: list[str]) -> st.SearchStrategy[Record]:
         return st.builds(
             Record,
             st.sampled_from(customers),
@@ -82,23 +89,23 @@ class Palette:
         )
 
 
-def draw_some(draw: st.DrawFn, texts: list[str]) -> list[str]:
+def draw_prefix(draw: st.DrawFn, texts: list[str]) -> list[str]:
     return texts[: draw(st.integers(1, len(texts)))]
 
 
 @st.composite
 def palettes(draw: st.DrawFn, prices: list[list[float]]) -> Palette:
     return Palette(
-        draw_some(draw, GOODS),
-        draw_some(draw, RECEIPTS),
-        draw_some(draw, DATES),
+        draw_prefix(draw, GOODS),
+        draw_prefix(draw, RECEIPTS),
+        draw_prefix(draw, DATES),
         draw(st.sampled_from(prices)),
         draw(st.sampled_from(QUANTITIES)),
     )
 
 
 def draw_customers(draw: st.DrawFn, names: list[str]) -> list[Customer]:
-    values = [draw_some(draw, texts) for texts in MASTERS]
+    values = [draw_prefix(draw, texts) for texts in MASTER_VALUES]
     return [Customer(name, *[draw(st.sampled_from(texts)) for texts in values]) for name in names]
 
 
@@ -107,15 +114,17 @@ def originals(draw: st.DrawFn, palette: Palette, max_customers: int) -> PlainTab
     """Draw an original; some customers have no records, and some cases repeat a basket."""
     names = [f"c{number}" for number in range(draw(st.integers(1, max_customers)))]
     record_count = draw(st.sampled_from([1, 3, 6, 12, 20]))
-    records = draw(st.lists(palette.record(names), min_size=record_count, max_size=record_count))
+    records = draw(
+        st.lists(palette.make_record_strategy(names), min_size=record_count, max_size=record_count)
+    )
     if draw(st.integers(0, 3)) == 0:
-        copied = [record for record in records if record.customer == records[0].customer]
-        records += [record._replace(customer=name) for name in names[1::2] for record in copied]
+        repeated_records = [record for record in records if record.customer == records[0].customer]
+        records += [record._replace(customer=name) for name in names[1::2] for record in repeated_records]
     return PlainTables(draw_customers(draw, names), draw(st.permutations(records)))
 
 
 def assign_pseudonyms(customers: list[Customer], source: list[int], *, prefix: str) -> dict[str, str]:
-    """Map the remaining customers to pseudonyms; the prefix of the original makes them misleading."""
+    """Map the remaining customers to pseudonyms, which mislead if they have the prefix of the original."""
     return {customers[i].name: f"{prefix}{j}" for j, i in enumerate(source)}
 
 
@@ -137,8 +146,8 @@ def alter_record(draw: st.DrawFn, record: Record, strangers: st.SearchStrategy[R
     action = draw(st.sampled_from(["keep", "keep", "drop", "double", "change"]))
     if action == "change":
         name = draw(st.sampled_from(Record._fields[1:]))
-        changed: CellValues = {name: getattr(draw(strangers), name)}
-        return [Record(**(record._asdict() | changed))]
+        changed_cell: CellValues = {name: getattr(draw(strangers), name)}
+        return [Record(**(record._asdict() | changed_cell))]
     return [record] * {"keep": 1, "drop": 0, "double": 2}[action]
 
 
@@ -149,7 +158,7 @@ def add_dummies(draw: st.DrawFn, remaining: list[Record], names: list[str], pale
         DATES,
         palette.prices,
         palette.quantities,
-    ).record(names)
+    ).make_record_strategy(names)
     records = [new_record for record in remaining for new_record in alter_record(draw, record, strangers)]
     return records + draw(st.lists(strangers, max_size=3))
 
@@ -157,8 +166,8 @@ def add_dummies(draw: st.DrawFn, remaining: list[Record], names: list[str], pale
 def share_one_basket(draw: st.DrawFn, records: list[Record], names: list[str]) -> list[Record]:
     """Give every customer the records of one customer, so that all baskets are equal."""
     owner = draw(st.sampled_from(names))
-    shared = [record for record in records if record.customer == owner]
-    return [record._replace(customer=name) for name in names for record in shared]
+    shared_records = [record for record in records if record.customer == owner]
+    return [record._replace(customer=name) for name in names for record in shared_records]
 
 
 def replace_goods(draw: st.DrawFn, records: list[Record], names: list[str]) -> list[Record]:
@@ -223,10 +232,10 @@ def wide_cases(draw: st.DrawFn) -> TransactionCase:
     goods = [f"g{number}" for number in range(draw(st.integers(95, 130)))]
     count = draw(st.integers(1, 4))
     names = [f"c{number}" for number in range(count)]
-    first = Record(names[0], "r", DATES[0], TIMES[0], goods[0], 1.0, 1)
+    first_record = Record(names[0], "r", DATES[0], TIMES[0], goods[0], 1.0, 1)
     original = PlainTables(
         draw_customers(draw, names),
-        [first, *[r for name in names for r in draw_neighbouring_goods(draw, name, goods)]],
+        [first_record, *[r for name in names for r in draw_neighbouring_goods(draw, name, goods)]],
     )
     records = [r for name in names for r in draw_neighbouring_goods(draw, name, goods)]
     return build_case(original, PlainTables(draw_customers(draw, names), records), list(range(count)))

@@ -3,7 +3,7 @@
 from anoncup.messages import Message, Value
 from app.web.site import sentences
 from app.web.site.labels import LABELS
-from app.web.site.language import words_in
+from app.web.site.language import load_translator
 from tests.support.catalogues import list_catalogues, list_forms, read_catalogue
 
 MESSAGE_KEYS = {
@@ -16,7 +16,7 @@ def translate(name: str, /, language: str = "en", **values: object) -> str:
 
     Raises ``KeyError`` for a text that no catalogue has.
     """
-    t = words_in(language)
+    t = load_translator(language)
     if name not in LABELS and name not in MESSAGE_KEYS:
         raise KeyError(name)
     return t.label(name).format(**values) if name in LABELS else t(name, **values)
@@ -32,4 +32,4 @@ def translate_message(message: str | Message, /, language: str = "en", **values:
     full_message = message if isinstance(message, Message) else Message(message, **values)
     if full_message.template not in MESSAGE_KEYS:
         raise KeyError(full_message.template)
-    return sentences.translate_sentence(full_message, words_in(language))
+    return sentences.translate_sentence(full_message, load_translator(language))

@@ -18,8 +18,8 @@ def count_rows(model: type[Submission] | type[Secret] | type[Evaluation]) -> int
 def score_everything() -> None:
     """Score all queued evaluations in this process."""
     with transaction() as session:
-        queued = list(session.scalars(select(Evaluation.id).where(Evaluation.state == State.QUEUED)))
-    for identifier in queued:
+        evaluation_ids = list(session.scalars(select(Evaluation.id).where(Evaluation.state == State.QUEUED)))
+    for identifier in evaluation_ids:
         score.score(str(identifier))
 
 
@@ -27,7 +27,7 @@ def edit_rows(lines: bytes, change: Callable[[list[str]], list[str]]) -> bytes:
     return ("\n".join(change(lines.decode().splitlines())) + "\n").encode()
 
 
-GOOD_TABLE, GOOD_SECRET = build_noisy_release(1, build_original_table())
+VALID_TABLE, VALID_SECRET = build_noisy_release(1, build_original_table())
 
 
 def replace_last_row(lines: bytes, row: str) -> bytes:
@@ -35,35 +35,35 @@ def replace_last_row(lines: bytes, row: str) -> bytes:
     return edit_rows(lines, lambda rows: [*rows[:-1], row])
 
 
-BAD_UPLOADS = {
+INVALID_UPLOADS = {
     "duplicate": (
         "secret",
-        edit_rows(GOOD_SECRET, lambda rows: [*rows[:-1], rows[1]]),
+        edit_rows(VALID_SECRET, lambda rows: [*rows[:-1], rows[1]]),
         "duplicate_row",
         40,
         True,
     ),
-    "out of range": ("secret", replace_last_row(GOOD_SECRET, "41"), "out_of_range", 40, True),
-    "zero": ("secret", replace_last_row(GOOD_SECRET, "0"), "out_of_range", 40, True),
-    "no header": ("secret", edit_rows(GOOD_SECRET, lambda rows: rows[1:]), "secret_header", None, False),
-    "too short": ("secret", edit_rows(GOOD_SECRET, lambda rows: rows[:-1]), "wrong_length", None, False),
-    "not a number": ("secret", replace_last_row(GOOD_SECRET, "x"), "not_a_row_number", 40, True),
+    "out of range": ("secret", replace_last_row(VALID_SECRET, "41"), "out_of_range", 40, True),
+    "zero": ("secret", replace_last_row(VALID_SECRET, "0"), "out_of_range", 40, True),
+    "no header": ("secret", edit_rows(VALID_SECRET, lambda rows: rows[1:]), "secret_header", None, False),
+    "too short": ("secret", edit_rows(VALID_SECRET, lambda rows: rows[:-1]), "wrong_length", None, False),
+    "not a number": ("secret", replace_last_row(VALID_SECRET, "x"), "not_a_row_number", 40, True),
     "empty secret": ("secret", b"", "secret_header", None, False),
-    "ragged": ("anonymized", replace_last_row(GOOD_TABLE, "f,20,1"), "ragged_row", 40, False),
-    "nan": ("anonymized", replace_last_row(GOOD_TABLE, "f,20,nan,1"), "not_a_number", 40, True),
-    "infinite": ("anonymized", replace_last_row(GOOD_TABLE, "f,20,1e999,1"), "not_finite", 40, True),
-    "missing": ("anonymized", replace_last_row(GOOD_TABLE, "f,20,,1"), "missing_value", 40, True),
-    "header": ("anonymized", GOOD_TABLE.replace(b"income,rent", b"rent,income"), "header", None, True),
+    "ragged": ("anonymized", replace_last_row(VALID_TABLE, "f,20,1"), "ragged_row", 40, False),
+    "nan": ("anonymized", replace_last_row(VALID_TABLE, "f,20,nan,1"), "not_a_number", 40, True),
+    "infinite": ("anonymized", replace_last_row(VALID_TABLE, "f,20,1e999,1"), "not_finite", 40, True),
+    "missing": ("anonymized", replace_last_row(VALID_TABLE, "f,20,,1"), "missing_value", 40, True),
+    "header": ("anonymized", VALID_TABLE.replace(b"income,rent", b"rent,income"), "header", None, True),
     "too long": (
         "anonymized",
-        edit_rows(GOOD_TABLE, lambda rows: [*rows, rows[1]]),
+        edit_rows(VALID_TABLE, lambda rows: [*rows, rows[1]]),
         "too_many_rows",
         None,
         False,
     ),
     "empty": ("anonymized", b"", "no_header", None, False),
-    "no rows": ("anonymized", edit_rows(GOOD_TABLE, lambda rows: rows[:1]), "no_rows", None, False),
-    "nul": ("anonymized", replace_last_row(GOOD_TABLE, "f\0,20,1,1"), "control_character", 40, True),
-    "quote": ("anonymized", replace_last_row(GOOD_TABLE, '"f,20,1,1'), "unclosed_quote", 40, False),
+    "no rows": ("anonymized", edit_rows(VALID_TABLE, lambda rows: rows[:1]), "no_rows", None, False),
+    "nul": ("anonymized", replace_last_row(VALID_TABLE, "f\0,20,1,1"), "control_character", 40, True),
+    "quote": ("anonymized", replace_last_row(VALID_TABLE, '"f,20,1,1'), "unclosed_quote", 40, False),
     "binary": ("anonymized", b"\xff\xfe\x00\x01", "encoding", None, False),
 }

@@ -35,7 +35,7 @@ def open_upload(
         yield upload
 
 
-def end_the_first_phase(contest: Contest) -> None:
+def end_first_phase(contest: Contest) -> None:
     contest.move_phases(anonymization=(-3, 0), reidentification=(1, 2))
 
 
@@ -44,7 +44,7 @@ def list_open_attempts() -> list[Attempt]:
         return list(session.scalars(select(Attempt).where(Attempt.ended_at.is_(None))))
 
 
-def list_received() -> list[tuple[datetime, str]]:
+def list_received_submissions() -> list[tuple[datetime, str]]:
     with transaction() as session:
         rows = session.scalars(select(Submission).order_by(Submission.received_at))
         return [(submission.received_at, str(submission.id)) for submission in rows]

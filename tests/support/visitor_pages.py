@@ -14,8 +14,8 @@ VIEWERS: list[dict[str, Any]] = [{}, {"team": "red"}, {"organizer": True}]
 IMMEDIATE_FEEDBACK = '[publication]\nfeedback = "immediate"'
 
 
-def get_board_page(arena: Arena, board: str = "anonymization", query: str = "", **reader: Any) -> str:
-    response = get_page(arena, f"/competitions/{arena.slug}/boards/{board}{query}", **reader)
+def get_board_page(arena: Arena, board: str = "anonymization", query: str = "", **viewer: Any) -> str:
+    response = get_page(arena, f"/competitions/{arena.slug}/boards/{board}{query}", **viewer)
     assert response.status_code == 200, response.text
     return response.text
 

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 
 TIMEOUT_S = 120.0
-"""Far longer than any wait on a busy machine: a guard against hanging, not a measurement."""
+"""Far longer than any wait on a busy machine; it only guards against hanging."""
 
 
 def poll_until(condition: Callable[[], bool]) -> bool:
@@ -12,16 +12,16 @@ def poll_until(condition: Callable[[], bool]) -> bool:
 
     The interval grows with the time that has passed, since polling takes processor time from others.
     """
-    began = time.monotonic()
+    started_at = time.monotonic()
     while not condition():
-        waited = time.monotonic() - began
-        if waited > TIMEOUT_S:
+        elapsed_s = time.monotonic() - started_at
+        if elapsed_s > TIMEOUT_S:
             return False
-        time.sleep(min(max(0.01, waited / 20), 0.1))
+        time.sleep(min(max(0.01, elapsed_s / 20), 0.1))
     return True
 
 
 def start_stopwatch() -> Callable[[], float]:
     """Return a function that gives the seconds since this call, to compare durations on any machine."""
-    began = time.monotonic()
-    return lambda: time.monotonic() - began
+    started_at = time.monotonic()
+    return lambda: time.monotonic() - started_at

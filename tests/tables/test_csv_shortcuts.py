@@ -13,19 +13,19 @@ from anoncup.errors import FileProblem, InvalidUpload
 from anoncup.rules.settings import Columns
 from anoncup.tables import csv_text
 from anoncup.tables.csv_text import Problems, check_text, parse_numbers
-from anoncup.tables.files import MAX_CELL
+from anoncup.tables.files import MAX_CELL_LENGTH
 from anoncup.tracks.microdata.tables import parse_original
 from tests.support.table_files import (
     HEADER,
     NOT_NUMBERS,
+    NUMBER_SPELLINGS,
     ONE_COLUMN,
-    SMALL,
-    SPELLINGS,
+    SMALL_COLUMNS,
     build_original,
     expect_refusal,
-    hostile,
+    hostile_examples,
     list_problems,
-    spellings,
+    number_spellings,
 )
 
 pytestmark = pytest.mark.full
@@ -73,37 +73,50 @@ def parse_without_shortcuts(content: bytes, columns: Columns) -> ParseOutcome:
         return parse(content, columns)
 
 
-@hostile
-@given(parts=st.lists(st.sampled_from([*HOSTILE_PIECES, *NOT_NUMBERS, *SPELLINGS]) | spellings, max_size=12))
+@hostile_examples
+@given(
+    parts=st.lists(
+        st.sampled_from([*HOSTILE_PIECES, *NOT_NUMBERS, *NUMBER_SPELLINGS]) | number_spellings, max_size=12
+    )
+)
 @example(parts=["a,1\n", "\r", "a,1"])
 @example(parts=["a,1\r\n", "\r\n", "a,1", "\n\n"])
 @example(parts=['"a"', 'b,1\n"'])
-@example(parts=["a" * (MAX_CELL + 1), ",1\n"])
-@example(parts=["日" * MAX_CELL, ",1\n"])
+@example(parts=["a" * (MAX_CELL_LENGTH + 1), ",1\n"])
+@example(parts=["日" * MAX_CELL_LENGTH, ",1\n"])
 @example(parts=["\x00,1\n"])
 @example(parts=[])
-def test_a_hostile_text_is_refused_or_read_the_same_with_and_without_shortcuts(parts: list[str]) -> None:
-    for header, columns in (("q,s\n", SMALL), ("q,s\r", SMALL), ('"q",s\n', SMALL), ("q\n", ONE_COLUMN)):
+def test_shortcuts_do_not_change_results_of_hostile_files(parts: list[str]) -> None:
+    for header, columns in (
+        ("q,s\n", SMALL_COLUMNS),
+        ("q,s\r", SMALL_COLUMNS),
+        ('"q",s\n', SMALL_COLUMNS),
+        ("q\n", ONE_COLUMN),
+    ):
         content = (header + "".join(parts)).encode()
         assert parse(content, columns) == parse_without_shortcuts(content, columns)
 
 
-@hostile
-@given(rows=st.lists(st.tuples(st.sampled_from(["a", "", "日"]), spellings | st.sampled_from(NOT_NUMBERS))))
-def test_a_regular_table_is_refused_or_read_the_same_with_and_without_shortcuts(
+@hostile_examples
+@given(
+    rows=st.lists(
+        st.tuples(st.sampled_from(["a", "", "日"]), number_spellings | st.sampled_from(NOT_NUMBERS))
+    )
+)
+def test_shortcuts_do_not_change_results_of_regular_files(
     rows: list[tuple[str, str]],
 ) -> None:
     content = "\r\n".join(["q,s", *(f"{text},{number}" for text, number in rows)]).encode()
-    assert parse(content, SMALL) == parse_without_shortcuts(content, SMALL)
+    assert parse(content, SMALL_COLUMNS) == parse_without_shortcuts(content, SMALL_COLUMNS)
 
 
-def test_the_shortcut_reads_short_texts_of_number_characters_correctly() -> None:
+def test_number_shortcut_is_correct_for_all_short_texts() -> None:
     for length in range(6):
         for characters in product(NUMBER_CHARACTERS, repeat=length):
             check_plain_number("".join(characters))
 
 
-def test_the_shortcut_reads_no_other_text_as_a_number() -> None:
+def test_number_shortcut_ignores_other_texts() -> None:
     for length, characters in ((2, string.printable), (4, "01.-eEnaifxp_ ")):
         for text in map("".join, product(characters, repeat=length)):
             check_plain_number(text)
@@ -111,21 +124,25 @@ def test_the_shortcut_reads_no_other_text_as_a_number() -> None:
         check_plain_number(word)
 
 
-@hostile
-@given(text=st.text(NUMBER_CHARACTERS + "23456789", max_size=40) | spellings | st.sampled_from(SPELLINGS))
-def test_a_number_has_the_same_bits_with_and_without_shortcuts(text: str) -> None:
+@hostile_examples
+@given(
+    text=st.text(NUMBER_CHARACTERS + "23456789", max_size=40)
+    | number_spellings
+    | st.sampled_from(NUMBER_SPELLINGS)
+)
+def test_number_shortcut_reads_exact_floats(text: str) -> None:
     check_plain_number(text)
 
 
 def check_plain_number(text: str) -> None:
-    parsed = csv_text.parse_plain_numbers(pa.array([text]))
-    if parsed is not None:
+    numbers = csv_text.parse_plain_numbers(pa.array([text]))
+    if numbers is not None:
         assert re.fullmatch(csv_text.NUMBER_PATTERN, text), text
-        assert parsed[0].hex() == float(text).hex()
+        assert numbers[0].hex() == float(text).hex()
 
 
 @pytest.mark.parametrize("character", [chr(code) for code in [*range(33), 127, 128, 0x85, 0x3042]])
-def test_a_control_character_is_found_at_any_position(character: str) -> None:
+def test_control_characters_are_found_at_any_position(character: str) -> None:
     for cells in (["", f"a{character}"], [character], ["日本", f"{character}日", ""]):
         problems = Problems("a")
         check_text(pa.array(cells), "q", problems)
@@ -139,42 +156,42 @@ INVISIBLE_CODES = [
 
 
 @pytest.mark.parametrize("code", INVISIBLE_CODES)
-def test_an_invisible_character_is_found_at_any_position_and_named_by_its_code(code: int) -> None:
+def test_invisible_characters_are_reported_with_their_code(code: int) -> None:
     for cells in (["", f"a{chr(code)}"], [chr(code)], ["日本", f"{chr(code)}日", ""]):
         problems = Problems("a")
         check_text(pa.array(cells), "q", problems)
-        (problem,) = problems.listed
+        (problem,) = problems.first_problems
         row = next(row for row, cell in enumerate(cells, 1) if chr(code) in cell)
         assert (problem.row, problem.column, problem.code) == (row, "q", "invisible_character")
         assert str(problem.message) == f"q, row {row}: invisible characters in a cell: U+{code:04X}"
         assert problem.describe()["values"]["codes"] == [f"U+{code:04X}"]
 
 
-def test_several_invisible_characters_are_named_once_in_order() -> None:
+def test_several_invisible_characters_are_listed_in_order() -> None:
     problems = Problems("a")
     check_text(pa.array(["\ufeffa\u200bb\ufeff", "\u2066c"]), "q", problems)
-    codes = [problem.describe()["values"]["codes"] for problem in problems.listed]
+    codes = [problem.describe()["values"]["codes"] for problem in problems.first_problems]
     assert codes == [["U+FEFF", "U+200B"], ["U+2066"]]
 
 
 @pytest.mark.parametrize("text", ["👩‍🔬", "می‌خواهم", "日本", "é", "\u2010\u2014", "", "ﬁ", "a b"])
-def test_unusual_letters_are_not_invisible_characters(text: str) -> None:
+def test_unusual_letters_are_accepted(text: str) -> None:
     problems = Problems("a")
     check_text(pa.array([text]), "q", problems)
     assert not problems.total
 
 
-def test_columns_without_rows_hold_no_numbers() -> None:
+def test_empty_columns_have_no_numbers_and_no_problems() -> None:
     problems = Problems("a")
     check_text(pa.array([], pa.string()), "q", problems)
     assert len(parse_numbers(pa.array([], pa.string()), "q", problems)) == 0
     assert not problems.total
 
 
-@pytest.mark.parametrize("end", ["\n", "\r", "\r\n"])
-def test_a_file_with_far_too_many_lines_is_not_read_further(end: str) -> None:
+@pytest.mark.parametrize("line_end", ["\n", "\r", "\r\n"])
+def test_reading_stops_after_too_many_lines(line_end: str) -> None:
     rows = [HEADER.decode().rstrip(), *["x,no number"] * 2005]
-    error = expect_refusal(end.join(rows).encode(), original=build_original("x", "x"))
+    error = expect_refusal(line_end.join(rows).encode(), original=build_original("x", "x"))
     assert list_problems(error) == [(None, None, "too_many_rows")]
     assert "more than 2 lines" in str(error.problems[0].message)
 

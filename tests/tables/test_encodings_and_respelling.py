@@ -6,26 +6,28 @@ from anoncup.rules.settings import Columns
 from anoncup.tables.csv_text import write_csv
 from anoncup.tables.files import Remark
 from anoncup.tracks.microdata.tables import parse_original, parse_release
-from tests.support.table_files import HEADER, SMALL, build_original, expect_refusal, list_problems
+from tests.support.table_files import HEADER, SMALL_COLUMNS, build_original, expect_refusal, list_problems
 
 # Text that is not UTF-8.
 
 
 def test_shift_jis_is_read_with_a_remark() -> None:
-    table, remarks = parse_original("q,s\n表ソ①ﾊﾝ髙,1\n".encode("cp932"), SMALL, file="a.csv")
+    table, remarks = parse_original("q,s\n表ソ①ﾊﾝ髙,1\n".encode("cp932"), SMALL_COLUMNS, file="a.csv")
     assert table["q"].tolist() == ["表ソ①ﾊﾝ髙"]
     assert [remark.code for remark in remarks] == ["read_as_cp932"]
     assert "a.csv" in str(remarks[0].message)
-    release, release_remarks = parse_release("q,s\n表,1\n".encode("cp932"), table, SMALL)
+    release, release_remarks = parse_release("q,s\n表,1\n".encode("cp932"), table, SMALL_COLUMNS)
     assert release["q"].tolist() == ["表"]
     assert [remark.code for remark in release_remarks] == ["read_as_cp932"]
 
 
 @pytest.mark.parametrize(
-    "bad", [b"\xff", b"\xa0", b"\x80", b"\xfd\xfe", b"\x81\x20", b"\xf0\x40", b"\x85\x9f"]
+    "invalid_bytes", [b"\xff", b"\xa0", b"\x80", b"\xfd\xfe", b"\x81\x20", b"\xf0\x40", b"\x85\x9f"]
 )
-def test_bytes_that_are_neither_utf8_nor_shift_jis_are_refused_with_their_row(bad: bytes) -> None:
-    assert list_problems(expect_refusal(HEADER + b"x,1\ny" + bad + b",2\n")) == [(2, None, "encoding")]
+def test_undecodable_bytes_are_refused_with_their_row(invalid_bytes: bytes) -> None:
+    assert list_problems(expect_refusal(HEADER + b"x,1\ny" + invalid_bytes + b",2\n")) == [
+        (2, None, "encoding")
+    ]
 
 
 def test_undecodable_bytes_in_the_header_have_no_row() -> None:
@@ -61,17 +63,17 @@ def test_utf_16_and_utf_32_are_refused(encoding: str) -> None:
         ([""], ["0"], False),
     ],
 )
-def test_a_respelled_number_is_accepted_with_a_remark(
+def test_respelled_number_is_accepted_with_a_remark(
     original_texts: list[str], released_texts: list[str], is_remarked: bool
 ) -> None:
     content = write_csv(build_original(*released_texts))
-    release, remarks = parse_release(content, build_original(*original_texts), SMALL)
+    release, remarks = parse_release(content, build_original(*original_texts), SMALL_COLUMNS)
     assert release["q"].tolist() == released_texts
     assert [remark.code for remark in remarks] == ["respelled"] * is_remarked
     assert all(str(remark.message).startswith("q:") for remark in remarks)
 
 
-def test_every_respelled_column_has_its_own_remark() -> None:
+def test_each_respelled_column_has_a_remark() -> None:
     columns = Columns(("a", "b", "c"), ("s",))
     table, _ = parse_original(b"a,b,c,s\n1,1,x,1\n", columns)
     remarks: list[Remark] = parse_release(b"a,b,c,s\n1.0,1e0,X,1.0\n", table, columns)[1]

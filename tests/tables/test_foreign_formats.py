@@ -48,18 +48,18 @@ def test_utf32_text_is_recognized() -> None:
 
 
 @pytest.mark.parametrize("content", [b"a,b\n1,\x00\n", b"\x00" * 40, b"a,b\n", b"", b"\x00"])
-def test_other_nul_bytes_are_not_mistaken_for_utf16(content: bytes) -> None:
+def test_nul_bytes_alone_are_not_mistaken_for_utf16(content: bytes) -> None:
     assert decode_upload(content, "anonymized") == (content, [])
 
 
 @pytest.mark.parametrize("magic", [b"PK\x03\x04\x14\x00", b"\xd0\xcf\x11\xe0\xa1"])
-def test_a_spreadsheet_is_recognized_in_every_kind_of_file(magic: bytes) -> None:
+def test_spreadsheets_are_recognized_in_every_kind_of_file(magic: bytes) -> None:
     message = "this is a spreadsheet (Excel), not CSV: save it as “CSV UTF-8” and choose that file"
     assert str(expect_problem(magic).message) == message
     with pytest.raises(InvalidUpload, match="spreadsheet"):
-        parse_guess(magic, originals=2, anonymized=2)
+        parse_guess(magic, original_count=2, anonymized_count=2)
     with pytest.raises(InvalidUpload, match="spreadsheet"):
-        parse_secret(magic, originals=2, anonymized=2)
+        parse_secret(magic, original_count=2, anonymized_count=2)
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_a_spreadsheet_is_recognized_in_every_kind_of_file(magic: bytes) -> None
         (b"a,b\n\x81,1\n", 2, "0x81", None),
     ],
 )  # fmt: skip
-def test_another_code_page_is_reported_with_line_byte_and_character(
+def test_other_code_pages_are_reported_with_line_and_character(
     content: bytes, line: int, byte: str, sign: str | None
 ) -> None:
     problem = expect_problem(content)
@@ -83,7 +83,7 @@ def test_another_code_page_is_reported_with_line_byte_and_character(
     assert f"line {line} holds the byte {byte}" in str(problem.message)
 
 
-def test_bytes_of_a_secret_are_not_reported() -> None:
+def test_bytes_of_secrets_are_not_reported() -> None:
     with pytest.raises(InvalidUpload) as excinfo, redact_values():
         decode_upload("a\nZoë\n".encode("cp1252"), "secret")
     (problem,) = excinfo.value.problems
@@ -92,9 +92,9 @@ def test_bytes_of_a_secret_are_not_reported() -> None:
 
 
 @pytest.mark.parametrize("position", [0, CHUNK_BYTES - 2, CHUNK_BYTES - 1, CHUNK_BYTES, 2 * CHUNK_BYTES])
-@pytest.mark.parametrize("bad", [b"\xff", b"\xe6\x97x", b"\xed\xa0\x80", b"\xe6\x97"])
-def test_the_first_invalid_byte_is_found_across_piece_boundaries(position: int, bad: bytes) -> None:
-    content = b"a" * position + bad
+@pytest.mark.parametrize("invalid_bytes", [b"\xff", b"\xe6\x97x", b"\xed\xa0\x80", b"\xe6\x97"])
+def test_first_invalid_byte_is_found_across_chunks(position: int, invalid_bytes: bytes) -> None:
+    content = b"a" * position + invalid_bytes
     with pytest.raises(UnicodeDecodeError) as excinfo:
         content.decode()
     assert find_invalid_utf8(content) == excinfo.value.start
@@ -102,7 +102,7 @@ def test_the_first_invalid_byte_is_found_across_piece_boundaries(position: int, 
     assert find_invalid_utf8(codecs.BOM_UTF8) is None
 
 
-def header_messages(header: list[str], expected: list[str]) -> list[str]:
+def list_header_messages(header: list[str], expected: list[str]) -> list[str]:
     with pytest.raises(InvalidUpload) as excinfo:
         check_header(header, expected, "anonymized")
     assert {problem.line for problem in excinfo.value.problems} == {1}
@@ -115,20 +115,22 @@ def test_row_labels_and_other_separators_are_recognized() -> None:
         "the first column holds row labels: write the file without them; in pandas use to_csv(…, index=False)"
     )
     for name in ("", "index", "Unnamed: 0"):
-        assert header_messages([name, "a", "b"], ["a", "b"]) == [labels]
-    assert header_messages(["a;b"], ["a", "b"]) == [
+        assert list_header_messages([name, "a", "b"], ["a", "b"]) == [labels]
+    assert list_header_messages(["a;b"], ["a", "b"]) == [
         "the cells are separated by semicolons; use commas instead"
     ]
-    assert header_messages(["a\tb"], ["a", "b"]) == ["the cells are separated by tabs; use commas instead"]
+    assert list_header_messages(["a\tb"], ["a", "b"]) == [
+        "the cells are separated by tabs; use commas instead"
+    ]
 
 
-def test_a_missing_header_line_is_reported_once() -> None:
-    assert header_messages(["1", "x"], ["a", "b"]) == [
+def test_missing_header_is_reported_once() -> None:
+    assert list_header_messages(["1", "x"], ["a", "b"]) == [
         "the first line names none of the columns: it must be a,b"
     ]
     column_names = [f"c{index}" for index in range(10)]
     message = "the first line names none of the columns: it must be c0,c1,c2,c3,c4,c5,c6,c7,… (+2)"
-    assert header_messages(["7"] * 10, column_names) == [message]
+    assert list_header_messages(["7"] * 10, column_names) == [message]
 
 
 def build_archive(name: str) -> bytes:
@@ -148,7 +150,7 @@ def build_archive(name: str) -> bytes:
         ),
     ],
 )
-def test_a_zip_archive_is_not_mistaken_for_a_spreadsheet(name: str, message: str) -> None:
+def test_zip_archives_are_not_mistaken_for_spreadsheets(name: str, message: str) -> None:
     with pytest.raises(InvalidUpload) as excinfo:
         reject_foreign_formats(build_archive(name), "anonymized")
     assert [(problem.code, str(problem.message)) for problem in excinfo.value.problems] == [
@@ -170,18 +172,18 @@ def test_extra_columns_of_a_secret_or_guess_are_reported(header: str, message: s
     content = f"{header}\n0,1\n1,2\n".encode()
     for read, code in ((parse_secret, "secret_header"), (parse_guess, "guess_header")):
         with pytest.raises(InvalidUpload) as excinfo:
-            read(content, originals=2, anonymized=2)
+            read(content, original_count=2, anonymized_count=2)
         (problem,) = excinfo.value.problems
         assert problem.code == code
         assert problem.line == 1
         assert str(problem.message).startswith(message)
 
 
-def test_other_header_errors_are_reported_by_column() -> None:
-    assert header_messages(["id", "a", "b"], ["a", "b"])[0] == "the header has 3 columns instead of 2"
-    assert header_messages(["B", "c"], ["a", "b"]) == [
+def test_header_errors_are_reported_by_column() -> None:
+    assert list_header_messages(["id", "a", "b"], ["a", "b"])[0] == "the header has 3 columns instead of 2"
+    assert list_header_messages(["B", "c"], ["a", "b"]) == [
         "column 1 is 'B'; it must be 'a'",
         "column 2 is 'c'; it must be 'b'",
     ]
-    assert header_messages(["a;b"], ["a"]) == ["column 1 is 'a;b'; it must be 'a'"]
-    assert header_messages(["a"], ["a", "b"]) == ["the header has 1 column instead of 2"]
+    assert list_header_messages(["a;b"], ["a"]) == ["column 1 is 'a;b'; it must be 'a'"]
+    assert list_header_messages(["a"], ["a", "b"]) == ["the header has 1 column instead of 2"]

@@ -14,7 +14,7 @@ CUSTOMERS = b"customer_id,sex,birthday,country\nc1,f,,Japan\n"
 TRANSACTIONS = b"customer_id,receipt_id,date,time,goods,unit_price,quantity\n"
 
 
-def located_problems(error: InvalidUpload) -> list[tuple[str, int | None, int | None, str | None]]:
+def list_located_problems(error: InvalidUpload) -> list[tuple[str, int | None, int | None, str | None]]:
     return [(problem.file, problem.row, problem.line, problem.value) for problem in error.problems]
 
 
@@ -33,14 +33,14 @@ def located_problems(error: InvalidUpload) -> list[tuple[str, int | None, int | 
         (b'q,s\n"never closed\nb,2\n', 9, None),
     ],
 )
-def test_rows_have_the_line_numbers_of_an_editor(content: bytes, row: int, line: int | None) -> None:
+def test_rows_are_mapped_to_editor_line_numbers(content: bytes, row: int, line: int | None) -> None:
     assert find_lines([row], content).get(row) == line
 
 
-def test_the_file_is_read_once_for_all_problems() -> None:
+def test_file_is_read_once_for_all_problems() -> None:
     content = b"q,s\n" + b'"a\nb",1\n' * 3000
 
-    def refuse(rows: int) -> None:
+    def report_problems(rows: int) -> None:
         problems = [FileProblem("t", 3000 - number, None, "code", Message("m")) for number in range(rows)]
         with pytest.raises(InvalidUpload) as excinfo, add_line_numbers({"t": content}):
             raise InvalidUpload(problems)
@@ -48,40 +48,42 @@ def test_the_file_is_read_once_for_all_problems() -> None:
             6000 - 2 * number for number in range(rows)
         ]
 
-    assert count_instructions(lambda: refuse(MAX_LISTED_PROBLEMS)) < 2 * count_instructions(lambda: refuse(1))
+    assert count_instructions(lambda: report_problems(MAX_LISTED_PROBLEMS)) < 2 * count_instructions(
+        lambda: report_problems(1)
+    )
 
 
-def test_an_invalid_cell_is_reported_with_line_and_text() -> None:
-    assert located_problems(expect_refusal(b'q,s\na,1\nb,"x"\nc,2\n')) == [("original", 2, 3, "x")]
-    assert located_problems(expect_refusal(b"q,s\na,\n")) == [("original", 1, 2, "")]
-    assert located_problems(expect_refusal(b'q,s\n"a\nb",1\nc,1\nd,2,3\n')) == [("original", 3, 5, None)]
-    assert located_problems(expect_refusal(b"q,s\n" + b"a" * 2000 + b",1\n"))[0][2:] == (
+def test_invalid_cell_is_reported_with_line_and_text() -> None:
+    assert list_located_problems(expect_refusal(b'q,s\na,1\nb,"x"\nc,2\n')) == [("original", 2, 3, "x")]
+    assert list_located_problems(expect_refusal(b"q,s\na,\n")) == [("original", 1, 2, "")]
+    assert list_located_problems(expect_refusal(b'q,s\n"a\nb",1\nc,1\nd,2,3\n')) == [("original", 3, 5, None)]
+    assert list_located_problems(expect_refusal(b"q,s\n" + b"a" * 2000 + b",1\n"))[0][2:] == (
         2,
         "a" * MAX_VALUE_LENGTH,
     )
-    assert located_problems(expect_refusal(b'q,s\n"a\nb",1\n')) == [("original", 1, 2, "a\nb")]
+    assert list_located_problems(expect_refusal(b'q,s\n"a\nb",1\n')) == [("original", 1, 2, "a\nb")]
 
 
 def test_header_and_encoding_problems_have_a_line() -> None:
-    assert located_problems(expect_refusal(b"q,t\na,1\n"))[0][1:3] == (None, 1)
-    assert located_problems(expect_refusal(b"q,s\na,1\r\n\xff\xff,1\n"))[0][1:3] == (2, 3)
+    assert list_located_problems(expect_refusal(b"q,t\na,1\n"))[0][1:3] == (None, 1)
+    assert list_located_problems(expect_refusal(b"q,s\na,1\r\n\xff\xff,1\n"))[0][1:3] == (2, 3)
 
 
-def test_problems_in_both_transactions_tables_have_line_and_text() -> None:
+def test_problems_in_transactions_files_have_line_and_text() -> None:
     with pytest.raises(InvalidUpload) as excinfo:
         tables.check_customers({"customers": CUSTOMERS + b'"c1",f,,Japan\nc2,f,May,Japan\n'})
-    assert located_problems(excinfo.value) == [("customers", 2, 3, "c1"), ("customers", 3, 4, "May")]
-    bad = b'c9,r,2011-01-05,8:60,"tea\ncups",1,1\n'
+    assert list_located_problems(excinfo.value) == [("customers", 2, 3, "c1"), ("customers", 3, 4, "May")]
+    invalid_line = b'c9,r,2011-01-05,8:60,"tea\ncups",1,1\n'
     with pytest.raises(InvalidUpload) as excinfo:
-        tables.parse_original({"customers": CUSTOMERS, "transactions": TRANSACTIONS + bad})
-    assert located_problems(excinfo.value) == [
+        tables.parse_original({"customers": CUSTOMERS, "transactions": TRANSACTIONS + invalid_line})
+    assert list_located_problems(excinfo.value) == [
         ("transactions", 1, 2, value) for value in ("tea\ncups", "c9", "8:60")
     ]
     row = b"c1,r,2011-01-05,8:%d,tea,%s,%s\n"
     rows = TRANSACTIONS + b"\n".join([(row % (10, b"1", b"1"))[:-1], row % (60, b"-1", b"0.5")])
     with pytest.raises(InvalidUpload) as excinfo:
         tables.parse_original({"customers": CUSTOMERS, "transactions": rows})
-    assert located_problems(excinfo.value) == [
+    assert list_located_problems(excinfo.value) == [
         ("transactions", 2, 3, value) for value in ("8:60", "-1", "0.5")
     ]
 
@@ -89,10 +91,10 @@ def test_problems_in_both_transactions_tables_have_line_and_text() -> None:
 @pytest.mark.parametrize(
     "content", [b"original_row\n2\n7\n", b"original_row\n2\nseven\n", b"original_row\n2\n2\n"]
 )
-def test_problems_of_a_secret_have_a_line_but_no_value(content: bytes) -> None:
+def test_problems_of_secrets_have_a_line_but_no_value(content: bytes) -> None:
     with pytest.raises(InvalidUpload) as excinfo:
-        parse_secret(content, originals=2, anonymized=2)
-    assert located_problems(excinfo.value) == [("secret", 2, 3, None)]
+        parse_secret(content, original_count=2, anonymized_count=2)
+    assert list_located_problems(excinfo.value) == [("secret", 2, 3, None)]
     assert "7" not in str(excinfo.value.problems)
     assert "seven" not in str(excinfo.value.problems)
 
@@ -100,8 +102,8 @@ def test_problems_of_a_secret_have_a_line_but_no_value(content: bytes) -> None:
 @pytest.mark.parametrize(
     ("text", "value"), [(b"7", "7"), (b" 1.5 ", "1.5"), (b"9" * 200, "9" * MAX_VALUE_LENGTH)]
 )
-def test_an_invalid_guess_is_reported_with_line_and_text(text: bytes, value: str) -> None:
+def test_invalid_guess_is_reported_with_line_and_text(text: bytes, value: str) -> None:
     with pytest.raises(InvalidUpload) as excinfo:
-        parse_guess(b"original_row\n2\n" + text + b"\n", originals=2, anonymized=2)
-    assert located_problems(excinfo.value) == [("guess", 2, 3, value)]
+        parse_guess(b"original_row\n2\n" + text + b"\n", original_count=2, anonymized_count=2)
+    assert list_located_problems(excinfo.value) == [("guess", 2, 3, value)]
     assert isinstance(excinfo.value.problems[0], FileProblem)

@@ -9,13 +9,13 @@ from anoncup.tables.csv_text import decode_upload
 from anoncup.tables.shift_jis import NotShiftJis, decode_shift_jis
 from anoncup.tracks.microdata.tables import parse_original
 from tests.support.hypothesis_profiles import limit_examples
-from tests.support.table_files import SMALL, expect_refusal, list_problems
+from tests.support.table_files import SMALL_COLUMNS, expect_refusal, list_problems
 
 pytestmark = pytest.mark.full
 
 thorough_examples = limit_examples(400)
 
-WESTERN = (
+WESTERN_TEXTS = (
     "état été élève ça là être garçon Noël cœur œuvre naïf l’âge où français",
     "Müller schön Straße größer Äpfel Österreich übel Mädchen",
     "niño mañana año José corazón él más qué María Núñez ¿Qué señor",
@@ -27,7 +27,7 @@ WESTERN = (
     "það fjörður Íslandi þýðing æði óður",
     "km² m³ 25°C 1ª nº § £ ½ «École» 10–20 Children’s don’t ’t ’s don’t",
 )
-JAPANESE = (
+JAPANESE_TEXTS = (
     "男 女 性別 年齢 職業 都道府県 東京都 大阪府 北海道 神奈川県 農林漁業 無職 単身世帯 持ち家 借家",
     "会社員 自営業 パート・アルバイト 製造業 情報通信業 医療、福祉 ～ １０代 ２０代 ㈱山本 №１ ①非該当",
     "佐藤 鈴木 髙橋 渡邊 齋藤 﨑田 草彅 鴎外 Tシャツ ｱﾙﾊﾞｲﾄ ﾊﾟｰﾄ LEDライト A型 B級品 e-文書 表示 ソフト 能力",
@@ -46,7 +46,7 @@ def list_case_variants(word: str) -> list[str]:
 @st.composite
 def european_tables(draw: st.DrawFn) -> tuple[str, str]:
     """Draw a table with words of one language and the code page that encodes it."""
-    language = draw(st.sampled_from(WESTERN))
+    language = draw(st.sampled_from(WESTERN_TEXTS))
     code_page = draw(st.sampled_from(["latin-1", "cp1252", "iso8859-15"]))
     cells = draw(
         st.lists(
@@ -68,7 +68,7 @@ def european_tables(draw: st.DrawFn) -> tuple[str, str]:
 @example(("q,s\nit’s,1\nChildren’s,2\n", "cp1252"))
 @example(("q,s\n’t,1\n’n,2\n", "cp1252"))
 @example(("q,s\nÅÄÖ,1\n", "latin-1"))
-def test_a_european_table_is_refused_or_unchanged(table: tuple[str, str]) -> None:
+def test_european_tables_are_refused_or_unchanged(table: tuple[str, str]) -> None:
     text, code_page = table
     if text.isascii():
         assert decode_upload(text.encode(code_page), "a.csv") == (text.encode(), [])
@@ -79,7 +79,7 @@ def test_a_european_table_is_refused_or_unchanged(table: tuple[str, str]) -> Non
 
 
 @thorough_examples
-@given(st.lists(sample_words(JAPANESE), min_size=3, unique=True))
+@given(st.lists(sample_words(JAPANESE_TEXTS), min_size=3, unique=True))
 def test_japanese_tables_are_read_with_a_remark(cells: list[str]) -> None:
     text = "q,s\n" + "".join(f"{cell},{row}\n" for row, cell in enumerate(cells))
     content, remarks = decode_upload(text.encode("cp932"), "a.csv")
@@ -88,7 +88,7 @@ def test_japanese_tables_are_read_with_a_remark(cells: list[str]) -> None:
 
 
 @pytest.mark.parametrize("cell", ["男", "表", "東京", "Tシャツ", "ｶﾀｶﾅ", "の", "１０", "①", "女", "ﾃｽﾄ"])
-def test_one_japanese_word_is_enough(cell: str) -> None:
+def test_one_japanese_word_is_recognized(cell: str) -> None:
     assert decode_shift_jis(f"q,s\n{cell},1\n".encode("cp932")) == f"q,s\n{cell},1\n"
 
 
@@ -104,14 +104,14 @@ def test_one_japanese_word_is_enough(cell: str) -> None:
         ("です ます ひらがな カタカナ", "euc-jp"),
     ],
 )
-def test_other_languages_are_refused_too(text: str, code_page: str) -> None:
+def test_other_code_pages_are_refused(text: str, code_page: str) -> None:
     with pytest.raises(NotShiftJis):
         decode_shift_jis("\n".join(["q,s", *(f"{word},1" for word in text.split()), ""]).encode(code_page))
 
 
 @thorough_examples
 @given(st.binary(), st.sampled_from([b"", "性別,年齢\n女,1\n東京都,2\n大阪府,3\n".encode("cp932")]))
-def test_decoded_text_keeps_its_numbers_and_cells(content: bytes, prefix: bytes) -> None:
+def test_decoding_keeps_numbers_and_separators(content: bytes, prefix: bytes) -> None:
     try:
         text = decode_shift_jis(prefix + content)
     except NotShiftJis:
@@ -123,15 +123,15 @@ def test_decoded_text_keeps_its_numbers_and_cells(content: bytes, prefix: bytes)
     assert text.encode("cp932") == prefix + content
 
 
-def test_the_problem_names_the_row_of_the_first_doubtful_word() -> None:
+def test_first_doubtful_row_is_reported() -> None:
     content = "q,s\n東京,1\n".encode("cp932") + "Ménage,2\nétat,3\nCafé,4\n".encode("latin-1")
     assert list_problems(expect_refusal(content)) == [(4, None, "encoding")]
     content = "q,s\n東京,1\n".encode("cp932") + "Ménage,2\nétat,3\nété_,4\n".encode("latin-1")
     assert list_problems(expect_refusal(content)) == [(2, None, "encoding")]
 
 
-def test_a_few_doubtful_words_among_japanese_ones_are_accepted() -> None:
+def test_few_doubtful_words_are_accepted() -> None:
     """p値 could be ``p’l`` and A群 ``AŒQ`` in a Western code page, but not beside 性別 and 東京."""
     text = "q,s\n性別,1\n東京,2\np値,3\nA群,4\nB群,5\n会社員,6\n"
-    table, _ = parse_original(text.encode("cp932"), SMALL)
+    table, _ = parse_original(text.encode("cp932"), SMALL_COLUMNS)
     assert table["q"].tolist() == ["性別", "東京", "p値", "A群", "B群", "会社員"]

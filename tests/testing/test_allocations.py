@@ -33,7 +33,7 @@ ORIGINAL = {"original": write_csv(build_original_table())}
 ORGANIZER_FILES = {"hidden": build_label_file(ROWS)}
 
 
-def test_the_test_tracks_keep_the_allocation_laws() -> None:
+def test_test_tracks_keep_the_allocation_laws() -> None:
     check_allocation(build_track(TEAM_ALLOCATION), RULES, ORIGINAL, ORGANIZER_FILES)
     check_allocation(build_track(SHARED_ALLOCATION), RULES, ORIGINAL)
 
@@ -49,14 +49,14 @@ def test_built_in_tracks_keep_the_allocation_laws() -> None:
     check_allocation(monthly, parse_competition(template("2017")), original)
 
 
-CALLS = count()
+call_counter = count()
 
 
-def allocate_differently(original: Any, *_: Any) -> dict[str, bytes]:
+def allocate_unreproducibly(original: Any, *_: Any) -> dict[str, bytes]:
     return {
-        "secret": make_rotation_allocator(7)(original, {}, RULES, lambda _: ConstantGenerator(next(CALLS)))[
-            "secret"
-        ]
+        "secret": make_rotation_allocator(7)(
+            original, {}, RULES, lambda _: ConstantGenerator(next(call_counter))
+        )["secret"]
     }
 
 
@@ -79,7 +79,7 @@ def refuse_with_content(name: str, content: bytes, _: Any, __: Rules) -> None:
 ONE_FILE = TEAM_ALLOCATION.files[:1]
 BROKEN_ALLOCATIONS: Mapping[str, tuple[Allocation, Mapping[str, bytes]]] = {
     "the same generators draw the same files": (
-        Allocation(ONE_FILE, per_team=True, make_files=allocate_differently),
+        Allocation(ONE_FILE, per_team=True, make_files=allocate_unreproducibly),
         {},
     ),
     "other generators draw other files": (
@@ -101,15 +101,19 @@ BROKEN_ALLOCATIONS: Mapping[str, tuple[Allocation, Mapping[str, bytes]]] = {
 }
 
 
-@pytest.mark.parametrize(("law", "draw", "truth"), [(law, *case) for law, case in BROKEN_ALLOCATIONS.items()])
-def test_a_broken_law_is_named(law: str, draw: Allocation, truth: Mapping[str, bytes]) -> None:
+@pytest.mark.parametrize(
+    ("law", "allocation", "organizer_files"), [(law, *case) for law, case in BROKEN_ALLOCATIONS.items()]
+)
+def test_broken_laws_are_named(
+    law: str, allocation: Allocation, organizer_files: Mapping[str, bytes]
+) -> None:
     with pytest.raises(BrokenLaw, match=law):
-        check_allocation(build_track(draw), RULES, ORIGINAL, truth)
+        check_allocation(build_track(allocation), RULES, ORIGINAL, organizer_files)
 
 
-def test_files_allocated_for_all_must_be_optional_in_the_original() -> None:
-    needed = replace(build_track(SHARED_ALLOCATION), original_files=TRACKS["microdata"].original_files)
+def test_shared_files_must_be_optional_in_the_original() -> None:
+    track = replace(build_track(SHARED_ALLOCATION), original_files=TRACKS["microdata"].original_files)
     with pytest.raises(BrokenLaw, match="may be left out"):
-        check_allocation(needed, RULES, ORIGINAL)
+        check_allocation(track, RULES, ORIGINAL)
     with pytest.raises(BrokenLaw, match="draws nothing"):
         check_allocation(TRACKS["microdata"], RULES, ORIGINAL)

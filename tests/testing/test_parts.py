@@ -24,7 +24,7 @@ from anoncup.tracks.linkage.attack_rates import KnownCluster
 from anoncup.tracks.model import Track
 from anoncup.tracks.monthly.example import make_example_data
 from anoncup.tracks.parts import Attacker, Measure, Method
-from anoncup.tracks.transactions.example import tc400
+from anoncup.tracks.transactions.example import load_tc400
 from tests.support.arena import build_competition_toml, build_original_table
 from tests.support.membership_cases import build_survey as membership_survey
 
@@ -43,7 +43,7 @@ def build_cases(name: str) -> list[TrackCase]:
         original, _ = track.parse_original(make_example_data(30), rules)
     else:
         rules = parse_competition(template(2016))
-        original = track.subset(track.prepare(tc400(), rules), np.arange(60))
+        original = track.subset(track.prepare(load_tc400(), rules), np.arange(60))
     return list(iter_method_cases(track, rules, original))
 
 
@@ -60,19 +60,19 @@ def cases() -> list[TrackCase]:
         for name in TRACKS
     ],
 )
-def test_every_track_keeps_all_laws(name: str) -> None:
+def test_every_track_keeps_the_laws(name: str) -> None:
     check_track(TRACKS[name], build_cases(name)[::3])
 
 
-def row_count_difference(release: Any) -> float:
+def compute_row_count_difference(release: Any) -> float:
     return float(release.original.rows - release.target.rows)
 
 
-def first_cell(release: Any) -> float:
+def get_first_cell(release: Any) -> float:
     return float(release.target.values[0, 0])
 
 
-def total_change(release: Any) -> float:
+def compute_total_change(release: Any) -> float:
     return float(np.abs(release.source_values - release.target.values).sum())
 
 
@@ -85,17 +85,17 @@ BROKEN_MEASURES: dict[str, tuple[Callable[[Any], Any], dict[str, Any], str]] = {
     "an integer": (lambda release: release.target.rows, {}, "a float, not int"),
     "negative": (lambda _: -1.0, {}, "not below 0"),
     "not a number": (lambda _: float("nan"), {}, "finite"),
-    "of the order": (first_cell, {}, "the order of the rows"),
+    "of the order": (get_first_cell, {}, "the order of the rows"),
     "spoils what it is given": (overwrite_cell, {}, "stays as it is"),
     "the original is a loss": (lambda _: 1.0, {"weighs": True}, "lost nothing"),
-    "nothing moves it": (row_count_difference, {"weighs": True}, "a scale above 0"),
-    "reads the answer": (total_change, {"reads_secret": False}, "does not read the answer"),
+    "nothing moves it": (compute_row_count_difference, {"weighs": True}, "a scale above 0"),
+    "reads the answer": (compute_total_change, {"reads_secret": False}, "does not read the answer"),
     "unknown parameter": (lambda _: 0.0, {"parameters": (Parameter("k", "whole"),)}, "takes no k"),
 }
 
 
 @pytest.mark.parametrize(("compute", "options", "message"), BROKEN_MEASURES.values(), ids=BROKEN_MEASURES)
-def test_a_measure_that_breaks_a_law_is_rejected_with_its_name(
+def test_broken_measures_are_rejected_with_their_name(
     cases: list[TrackCase], compute: Callable[[Any], Any], options: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(BrokenLaw, match=message) as excinfo:
@@ -124,14 +124,14 @@ BROKEN_ATTACKERS: dict[str, tuple[Callable[[Any], Any], dict[str, Any], str]] = 
 
 
 @pytest.mark.parametrize(("attack", "options", "message"), BROKEN_ATTACKERS.values(), ids=BROKEN_ATTACKERS)
-def test_an_attacker_that_breaks_a_law_is_rejected(
+def test_broken_attackers_are_rejected(
     cases: list[TrackCase], attack: Callable[[Any], Any], options: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(BrokenLaw, match=message):
         check_attacker(Attacker("mine", 1, attack, **options), MICRODATA, cases)
 
 
-def test_impossible_cluster_sizes_are_an_attack_without_a_guess(cases: list[TrackCase]) -> None:
+def test_known_clusters_are_accepted_without_a_guess(cases: list[TrackCase]) -> None:
     check_attacker(Attacker("mine", 1, answer_cluster_of_two, reads_secret=False), MICRODATA, cases)
 
 
@@ -156,19 +156,17 @@ BROKEN_METHODS = {
 
 
 @pytest.mark.parametrize(("apply", "message"), BROKEN_METHODS.values(), ids=BROKEN_METHODS)
-def test_a_method_that_breaks_a_law_is_rejected(
-    cases: list[TrackCase], apply: Callable[..., Any], message: str
-) -> None:
+def test_broken_methods_are_rejected(cases: list[TrackCase], apply: Callable[..., Any], message: str) -> None:
     with pytest.raises(BrokenLaw, match=message):
         check_method(Method("mine", apply), MICRODATA, cases)
 
 
-def test_a_track_whose_parts_have_other_names_is_rejected(cases: list[TrackCase]) -> None:
+def test_parts_must_be_registered_under_their_names(cases: list[TrackCase]) -> None:
     track: Track = replace(MICRODATA, measures={"other": MICRODATA.measures["mean_mae"]})
     with pytest.raises(BrokenLaw, match="under their names"):
         check_track(track, cases)
 
 
-def test_a_law_needs_at_least_one_case() -> None:
+def test_at_least_one_case_is_required() -> None:
     with pytest.raises(ValueError, match="one case at least"):
         check_measure(MICRODATA.measures["mean_mae"], MICRODATA, [])

@@ -32,12 +32,12 @@ REQUIRED_KEYS = (
     "attacker_thief_said",
     "method_mint",
 )
-TEXTS = {key: f"{key} says" for key in REQUIRED_KEYS}
+CATALOGUE_TEXTS = {key: f"{key} says" for key in REQUIRED_KEYS}
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The locale folder of an installed package coins, without catalogues yet."""
+    """The locale folder of an installed package ``coins`` that has no catalogues yet."""
     install_package(tmp_path, "coins", "")
     (tmp_path / "coins.py").unlink()
     (tmp_path / "coins").mkdir()
@@ -57,40 +57,44 @@ def write_catalogue(folder: Path, language: str, texts: dict[str, str]) -> None:
     catalogue.write_text("\n".join(lines), encoding="utf-8")
 
 
-def test_its_parts_and_the_parameters_that_nobody_else_has_need_names() -> None:
+def test_parts_and_new_parameters_need_names() -> None:
     assert tuple(iter_required_keys(PLUGIN)) == REQUIRED_KEYS
 
 
-def test_names_in_every_language_are_enough(folder: Path) -> None:
+def test_complete_catalogues_are_accepted(folder: Path) -> None:
     for language in LANGUAGES:
-        write_catalogue(folder, language, TEXTS)
+        write_catalogue(folder, language, CATALOGUE_TEXTS)
     check_words(PLUGIN)
 
 
 @pytest.mark.parametrize("key", REQUIRED_KEYS)
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_text_missing_in_one_language_is_named(folder: Path, language: str, key: str) -> None:
+def test_missing_text_is_reported_with_its_language(folder: Path, language: str, key: str) -> None:
     for catalogue_language in LANGUAGES:
         write_catalogue(
             folder,
             catalogue_language,
-            {name: text for name, text in TEXTS.items() if (catalogue_language, name) != (language, key)},
+            {
+                name: text
+                for name, text in CATALOGUE_TEXTS.items()
+                if (catalogue_language, name) != (language, key)
+            },
         )
     with pytest.raises(BrokenLaw, match=f"^words: not said are {key} in {language}$"):
         check_words(PLUGIN)
 
 
-def test_all_that_is_missing_is_named_at_once(folder: Path) -> None:
+def test_all_missing_texts_are_reported_at_once(folder: Path) -> None:
     write_catalogue(
-        folder, "en", {name: text for name, text in TEXTS.items() if name != "attacker_thief_said"}
+        folder, "en", {name: text for name, text in CATALOGUE_TEXTS.items() if name != "attacker_thief_said"}
     )
-    with pytest.raises(BrokenLaw) as raised:
+    with pytest.raises(BrokenLaw) as excinfo:
         check_words(PLUGIN)
-    missing = ["attacker_thief_said in en", *(f"{key} in ja" for key in REQUIRED_KEYS)]
-    assert str(raised.value) == f"words: not said are {', '.join(missing)}"
+    missing_texts = ["attacker_thief_said in en", *(f"{key} in ja" for key in REQUIRED_KEYS)]
+    assert str(excinfo.value) == f"words: not said are {', '.join(missing_texts)}"
 
 
-def test_a_track_needs_names_for_what_pages_show_of_it_and_of_its_questions() -> None:
+def test_tracks_need_names_for_files_and_questions() -> None:
     assert {*iter_required_keys(small_track.PLUGIN)} - {
         f"{kind}_{name}{suffix}"
         for kind, parts, suffixes in (
@@ -109,7 +113,7 @@ def test_a_track_needs_names_for_what_pages_show_of_it_and_of_its_questions() ->
     }  # fmt: skip
 
 
-def test_question_names_are_required_only_for_several_questions_of_a_package() -> None:
+def test_question_names_are_required_only_for_several_questions() -> None:
     track = replace(
         small_track.SMALL_TRACK,
         questions={"member": small_track.MEMBER_QUESTION},
@@ -136,8 +140,8 @@ def test_question_names_are_required_only_for_several_questions_of_a_package() -
     }
 
 
-def test_a_field_that_one_language_lacks_is_named(folder: Path) -> None:
-    write_catalogue(folder, "en", TEXTS | {"measure_coins_said": "of {k} rows"})
-    write_catalogue(folder, "ja", TEXTS)
+def test_placeholders_must_agree_between_languages(folder: Path) -> None:
+    write_catalogue(folder, "en", CATALOGUE_TEXTS | {"measure_coins_said": "of {k} rows"})
+    write_catalogue(folder, "ja", CATALOGUE_TEXTS)
     with pytest.raises(BrokenLaw, match="ja has the fields of en"):
         check_words(PLUGIN)

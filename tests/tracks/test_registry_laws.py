@@ -34,9 +34,9 @@ each_track = pytest.mark.parametrize("track", TRACKS.values(), ids=TRACKS)
 each_permutation_track = pytest.mark.parametrize("track", [TRACKS[name] for name in CASES], ids=CASES)
 
 
-def check_releases(track: Track, law: Callable[[Any], None]) -> None:
+def check_releases(track: Track, check_law: Callable[[Any], None]) -> None:
     """Check a law on hostile releases of the track."""
-    limit_examples(40)(given(case=CASES[track.name])(lambda case: law(case.release)))()
+    limit_examples(40)(given(case=CASES[track.name])(lambda case: check_law(case.release)))()
 
 
 def list_tables(track: Track, release: Any) -> list[pd.DataFrame]:
@@ -55,44 +55,46 @@ def extract_guess(answer: Prediction) -> np.ndarray | None:
 
 @pytest.mark.parametrize("kind", ["measures", "attackers", "methods"])
 @each_track
-def test_registry_keys_are_the_names_of_the_entries(track: Track, kind: str) -> None:
+def test_registry_keys_equal_entry_names(track: Track, kind: str) -> None:
     registry: Mapping[str, Measure | Attacker | Method] = getattr(track, kind)
     assert [entry.name for entry in registry.values()] == list(registry)
     assert TRACKS[track.name] is track
 
 
 @each_permutation_track
-def test_an_untouched_table_scores_zero(track: Track) -> None:
-    def law(release: Any) -> None:
+def test_losses_of_an_unchanged_table_are_zero(track: Track) -> None:
+    def check_law(release: Any) -> None:
         assert track.identity_release is not None
-        untouched = track.identity_release(release.original)
-        losses = {name: measure.compute(untouched) for name, measure in LOSS_MEASURES[track.name].items()}
+        identity_release = track.identity_release(release.original)
+        losses = {
+            name: measure.compute(identity_release) for name, measure in LOSS_MEASURES[track.name].items()
+        }
         assert losses == dict.fromkeys(LOSS_MEASURES[track.name], 0.0)
 
-    check_releases(track, law)
+    check_releases(track, check_law)
 
 
 @each_permutation_track
-def test_measures_are_finite_builtin_floats_from_zero_up(track: Track) -> None:
-    def law(release: Any) -> None:
+def test_measures_are_finite_nonnegative_builtin_floats(track: Track) -> None:
+    def check_law(release: Any) -> None:
         for measure in track.measures.values():
             value = measure.compute(release)
             assert type(value) is float, measure.name
             assert math.isfinite(value), measure.name
             assert value >= 0.0, measure.name
 
-    check_releases(track, law)
+    check_releases(track, check_law)
 
 
 @each_permutation_track
-def test_rates_lie_between_zero_and_one(track: Track) -> None:
-    def law(release: Any) -> None:
+def test_attack_rates_lie_between_zero_and_one(track: Track) -> None:
+    def check_law(release: Any) -> None:
         originals, rows = release.original.rows, release.target.rows
         for attacker in track.attackers.values():
             answer = attacker.attack(release.target)
             guess = extract_guess(answer)
             assert guess is None or ((guess >= -1) & (guess < originals)).all(), attacker.name
-            rate = attack_rates.rate_of(answer, release.source, rows=originals)
+            rate = attack_rates.rate_prediction(answer, release.source, rows=originals)
             assert type(rate.rate) is float, attacker.name
             assert 0.0 <= rate.rate <= 1.0, attacker.name
             assert rate.trials == rows, attacker.name
@@ -101,12 +103,12 @@ def test_rates_lie_between_zero_and_one(track: Track) -> None:
             if rate.interval is not None:
                 assert 0.0 <= rate.interval[0] <= rate.rate <= rate.interval[1] <= 1.0, attacker.name
 
-    check_releases(track, law)
+    check_releases(track, check_law)
 
 
 @each_permutation_track
 def test_measures_and_attackers_do_not_change_the_tables(track: Track) -> None:
-    def law(release: Any) -> None:
+    def check_law(release: Any) -> None:
         copies = [table.copy(deep=True) for table in list_tables(track, release)]
         source = release.source.copy()
         for measure in track.measures.values():
@@ -117,12 +119,12 @@ def test_measures_and_attackers_do_not_change_the_tables(track: Track) -> None:
             pd.testing.assert_frame_equal(table, expected)
         assert (release.source == source).all()
 
-    check_releases(track, law)
+    check_releases(track, check_law)
 
 
 @each_permutation_track
-def test_a_prepared_original_survives_pickling(track: Track) -> None:
-    def law(release: Any) -> None:
+def test_attackers_agree_after_pickling_the_original(track: Track) -> None:
+    def check_law(release: Any) -> None:
         answers = {name: entry.attack(release.target) for name, entry in track.attackers.items()}
         tables = release.target.anonymized if track.name == "microdata" else release.target.tables
         unpickled_target = track.attack_view(
@@ -137,4 +139,4 @@ def test_a_prepared_original_survives_pickling(track: Track) -> None:
             assert repeated_guess is not None
             assert repeated_guess.tolist() == guess.tolist(), name
 
-    check_releases(track, law)
+    check_releases(track, check_law)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from anoncup.geometry.arrays import IntArray
 from anoncup.plugins import TRACKS
-from anoncup.tracks.linkage.attack_rates import KnownCluster, rate_of
+from anoncup.tracks.linkage.attack_rates import KnownCluster, rate_prediction
 from anoncup.tracks.model import Track
 from anoncup.tracks.parts import Attacker, Measure
 from tests.support import microdata_cases, transactions_cases
@@ -21,20 +21,20 @@ from tests.support.transactions_example import CASE
 ValueFunction = Callable[[Track, Any, IntArray], float]
 hostile_examples = limit_examples(25)
 RELEASES = {"microdata": microdata_cases.cases(), "transactions": transactions_cases.cases()}
-PLAIN_RELEASES: dict[str, Any] = {
+EXAMPLE_RELEASES: dict[str, Any] = {
     "microdata": TRACKS["microdata"].measure_view(ORIGINAL, TABLE, np.arange(6)),
     "transactions": CASE.release,
 }
 
 
-def list_entries(track: Track) -> list[Measure | Attacker]:
+def list_parts(track: Track) -> list[Measure | Attacker]:
     return [*track.measures.values(), *track.attackers.values()]
 
 
-ENTRIES = [
+PARTS = [
     pytest.param(track, entry, id=f"{track.name}-{entry.name}")
     for track in map(TRACKS.__getitem__, RELEASES)
-    for entry in list_entries(track)
+    for entry in list_parts(track)
 ]
 
 
@@ -44,10 +44,10 @@ def get_tables(track: Track, release: Any) -> Any:
 
 def compute_value(track: Track, entry: Measure | Attacker, release: Any, source: IntArray) -> float:
     """Return the value of a measure or the rate of an attacker if ``source`` is the secret."""
-    released = track.measure_view(release.original, get_tables(track, release), source)
+    release_view = track.measure_view(release.original, get_tables(track, release), source)
     if isinstance(entry, Measure):
-        return entry.compute(released)
-    return rate_of(entry.attack(released.target), source, rows=released.original.rows).rate
+        return entry.compute(release_view)
+    return rate_prediction(entry.attack(release_view.target), source, rows=release_view.original.rows).rate
 
 
 def generate_secrets(release: Any, seed: int) -> Iterator[IntArray]:
@@ -62,8 +62,8 @@ def generate_secrets(release: Any, seed: int) -> Iterator[IntArray]:
 
 
 @pytest.mark.parametrize("track", [TRACKS[name] for name in RELEASES], ids=RELEASES)
-def test_an_entry_that_reads_no_secret_has_the_same_value_under_any(track: Track) -> None:
-    entries = [candidate for candidate in list_entries(track) if not candidate.reads_secret]
+def test_parts_that_do_not_read_the_secret_ignore_it(track: Track) -> None:
+    entries = [candidate for candidate in list_parts(track) if not candidate.reads_secret]
 
     @hostile_examples
     @given(case=RELEASES[track.name], seed=st.integers(0, 99))
@@ -76,18 +76,20 @@ def test_an_entry_that_reads_no_secret_has_the_same_value_under_any(track: Track
     check()
 
 
-@pytest.mark.parametrize(("track", "entry"), ENTRIES)
-def test_an_entry_that_reads_the_secret_changes_with_it(track: Track, entry: Measure | Attacker) -> None:
-    release = PLAIN_RELEASES[track.name]
+@pytest.mark.parametrize(("track", "entry"), PARTS)
+def test_parts_that_read_the_secret_depend_on_it(track: Track, entry: Measure | Attacker) -> None:
+    release = EXAMPLE_RELEASES[track.name]
     values = {compute_value(track, entry, release, source) for source in generate_secrets(release, 0)}
     assert (len(values) > 1) is entry.reads_secret
 
 
-def test_a_new_entry_reads_the_secret_by_default() -> None:
+def test_new_parts_are_assumed_to_read_the_secret() -> None:
     assert Measure("new", 1, lambda _: 0.0).reads_secret
     assert Attacker("new", 1, lambda _: np.zeros(0, dtype=np.int64)).reads_secret
 
 
-def test_known_clusters_give_the_same_rate_under_any_secret() -> None:
+def test_rates_of_known_clusters_ignore_the_secret() -> None:
     sizes = KnownCluster(np.array([1, 2, 4]))
-    assert {rate_of(sizes, np.array(source), rows=5).correct for source in ([2, 1, 0], [4, 3, 1])} == {1.75}
+    assert {
+        rate_prediction(sizes, np.array(source), rows=5).correct for source in ([2, 1, 0], [4, 3, 1])
+    } == {1.75}

@@ -9,11 +9,11 @@ import pytest
 
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.rules_text import set_threshold, set_weights
-from anoncup.competition.scoring_versions import collect_counted_versions
-from anoncup.competition.writer import replace_publication
+from anoncup.competition.scoring_versions import collect_scoring_versions
+from anoncup.competition.writer import replace_publication_rules
 from anoncup.errors import DomainError, InvalidCompetition, InvalidUpload, NotFound
 from anoncup.evaluation.attacks import rate_attack
-from anoncup.evaluation.evaluate import Verdict, attacker_json, evaluate, judge
+from anoncup.evaluation.evaluate import Verdict, evaluate, judge, serialize_rate
 from anoncup.evaluation.fingerprint import fingerprint
 from anoncup.evaluation.scales import check_scales, scales
 from anoncup.excessive.question import AdviceQuestion, resolve_question
@@ -21,7 +21,7 @@ from anoncup.schemas import parse_verdict
 from anoncup.testing.parts import BrokenLaw, iter_method_cases
 from anoncup.testing.tracks import check_track
 from anoncup.tracks.model import ReleaseContext
-from anoncup.tracks.outcomes import Outcome, Rate, outcome_to_rate
+from anoncup.tracks.outcomes import Outcome, Rate, convert_to_rate
 from app.services.boards.verdicts import extract_numbers
 from tests.support import small_track
 from tests.support.small_track import (
@@ -52,7 +52,7 @@ def evaluate_example(extra_text: str = small_track.FIRST_QUESTION_TOML) -> Verdi
     )
 
 
-def test_the_values_equal_those_worked_out_by_hand() -> None:
+def test_scores_equal_hand_computed_values() -> None:
     result = evaluate_example()
     assert result.measures["left_out"].value == 2 / 3
     assert result.measures["shift"].value == pytest.approx(25 - 35 / 3)
@@ -90,18 +90,18 @@ def test_questions_that_are_not_asked_are_not_rated(monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.parametrize("value", [0.0, 0.3, 0.5, 0.75, 1.0])
 @pytest.mark.parametrize("chance", [0.0, 0.01, 0.5, 1.0])
-def test_the_risk_is_what_exceeds_chance(value: float, chance: float) -> None:
-    risk = outcome_to_rate(Outcome(value, chance)).risk
+def test_risk_is_the_gain_over_chance(value: float, chance: float) -> None:
+    risk = convert_to_rate(Outcome(value, chance)).risk
     expected = 0.0 if chance == 1 else max(0.0, 1 - (1 - value) / (1 - chance))
     assert risk == pytest.approx(expected)
     assert 0 <= risk <= 1
 
 
-def test_no_chance_is_subtracted_for_links() -> None:
+def test_linkage_risk_equals_the_rate() -> None:
     assert Rate(0.3, 3, 10, 0.1).risk == 0.3
 
 
-def test_the_largest_risk_decides_not_the_largest_rate() -> None:
+def test_question_with_the_largest_risk_decides() -> None:
     rules, attacker = parse_competition(build_competition_toml()), SMALL_TRACK.attackers["seen"]
     guesses = {"member": (0.5,) * 4, "first": 2}
     rate = rate_attack(attacker, guesses, ANSWER, {"originals": 4}, track=SMALL_TRACK, rules=rules)
@@ -112,18 +112,18 @@ def test_the_largest_risk_decides_not_the_largest_rate() -> None:
     assert rate.details == {"member": pytest.approx(0.6), "first": 0.0}
 
 
-def test_a_verdict_is_stored_and_read_back_with_its_risks() -> None:
+def test_verdicts_round_trip_with_their_risks() -> None:
     verdict_json = evaluate_example().to_json() | {"resembles": []}
-    plain = json.loads(json.dumps(verdict_json, allow_nan=False))
-    assert is_valid_verdict(plain)
-    assert plain["excessive"] is None
-    assert plain["attackers"]["everybody"] == {
+    stored_verdict = json.loads(json.dumps(verdict_json, allow_nan=False))
+    assert is_valid_verdict(stored_verdict)
+    assert stored_verdict["excessive"] is None
+    assert stored_verdict["attackers"]["everybody"] == {
         "rate": 0.75, "version": 1, "baseline": 0.5, "risk": 0.5, "details": {"sure": 1.0}
     }  # fmt: skip
-    parsed = parse_verdict(plain)
-    assert parsed.excessive is None
-    assert [attacker.effective_risk for attacker in parsed.attackers.values()] == [1.0, 0.5, 1.0]
-    board_numbers = extract_numbers(parsed)
+    verdict = parse_verdict(stored_verdict)
+    assert verdict.excessive is None
+    assert [attacker.effective_risk for attacker in verdict.attackers.values()] == [1.0, 0.5, 1.0]
+    board_numbers = extract_numbers(verdict)
     assert board_numbers.attackers == {"seen": 1.0, "everybody": 0.5, "foremost": 1.0}
     assert board_numbers.risks == {"seen": {"member": 0.0, "first": 1.0}}
     assert board_numbers.correct == {}
@@ -137,7 +137,7 @@ def test_a_verdict_is_stored_and_read_back_with_its_risks() -> None:
         {"attackers": {"seen": {"rate": 1.0, "version": 1, "baseline": 0.5, "details": {"x": "y"}}}},
     ],
 )
-def test_a_verdict_with_parts_that_the_track_lacks_is_invalid(wrong_part: dict[str, Any]) -> None:
+def test_verdicts_with_unsupported_parts_are_invalid(wrong_part: dict[str, Any]) -> None:
     verdict_json = evaluate_example().to_json() | {"resembles": []}
     assert is_valid_verdict(verdict_json)
     wrong_attackers = wrong_part.get("attackers", {})
@@ -149,14 +149,14 @@ def test_a_verdict_with_parts_that_the_track_lacks_is_invalid(wrong_part: dict[s
     assert not is_valid_verdict(wrong_json)
 
 
-def test_the_json_of_an_attacker_has_its_counts_and_interval() -> None:
-    assert attacker_json(Rate(0.5, 1, 2, 0.1, (0.1, 0.9)), 1) == {
+def test_attacker_json_includes_counts_and_interval() -> None:
+    assert serialize_rate(Rate(0.5, 1, 2, 0.1, (0.1, 0.9)), 1) == {
         "rate": 0.5, "correct": 1, "trials": 2, "version": 1, "baseline": 0.1, "interval": [0.1, 0.9]
     }  # fmt: skip
-    assert attacker_json(Rate(0.5, 1.0, 2, 0.1, sd=0.2), 1)["sd"] == 0.2
+    assert serialize_rate(Rate(0.5, 1.0, 2, 0.1, sd=0.2), 1)["sd"] == 0.2
 
 
-def test_measures_have_scales() -> None:
+def test_scales_are_computed() -> None:
     rules = parse_competition(build_competition_toml())
     computed = scales(SMALL_TRACK, PREPARED, rules.measures)
     assert computed == {"left_out": 0.5, "shift": 30.0}
@@ -164,7 +164,7 @@ def test_measures_have_scales() -> None:
 
 
 @pytest.mark.parametrize("scale", [0.0, -1.0, None, lambda _: 0.0, lambda _: float("nan")])
-def test_a_scale_that_is_not_positive_is_refused_with_the_measures_name(scale: Any) -> None:
+def test_scales_must_be_positive(scale: Any) -> None:
     measure = replace(SMALL_TRACK.measures["left_out"], scale=scale)
     track = replace(SMALL_TRACK, measures={**SMALL_TRACK.measures, "left_out": measure})
     rules = parse_competition(build_competition_toml())
@@ -182,43 +182,43 @@ def test_a_scale_that_is_not_positive_is_refused_with_the_measures_name(scale: A
         ("[measures.rows]\nweight = 1.0", "measures.rows"),
     ],
 )
-def test_a_file_cannot_use_settings_that_the_track_lacks(extra_text: str, key: str) -> None:
+def test_settings_that_the_track_lacks_are_refused(extra_text: str, key: str) -> None:
     with pytest.raises(InvalidCompetition, match=key):
         parse_competition(build_competition_toml(extra_toml=extra_text))
 
 
-def test_weights_are_zero_or_one_if_the_utility_is_the_largest_loss() -> None:
+def test_fractional_weights_are_refused_for_largest_loss_utility() -> None:
     with pytest.raises(InvalidCompetition, match=r"measures\.shift") as excinfo:
         parse_with_weights({"shift": 0.5})
     assert excinfo.value.code == "weight_of_largest"
 
 
-def test_settings_are_written_back_without_those_that_the_track_lacks() -> None:
+def test_unsupported_settings_are_not_written() -> None:
     file = build_competition_toml()
     rules = parse_competition(file)
-    new_text = replace_publication(file, rules.publication, rules.ranking, rules.limits)
+    new_text = replace_publication_rules(file, rules.publication, rules.ranking, rules.limits)
     assert "min_rows_kept" not in new_text
     assert parse_competition(new_text) == rules
     assert set_threshold(file, None) == file, "no table of a rule that there is not"
 
 
-def test_without_distances_there_is_no_advice_and_no_fingerprint() -> None:
+def test_track_without_distances_has_no_advice_or_fingerprint() -> None:
     rules = parse_competition(build_competition_toml())
     with pytest.raises(NotFound) as excinfo:
         resolve_question(AdviceQuestion(), rules)
     assert excinfo.value.code == "no_distances"
     assert issubclass(NotFound, DomainError)
     assert fingerprint(rules, PREPARED, evaluate_example()) == ()
-    assert collect_counted_versions(rules).keys() == {
+    assert collect_scoring_versions(rules).keys() == {
         "measures.left_out", "measures.shift", "attackers.seen", "attackers.everybody", "attackers.foremost"
     }  # fmt: skip
 
 
-def test_a_track_without_distances_has_no_violations() -> None:
+def test_track_without_distances_has_no_violations() -> None:
     assert judge(parse_competition(build_competition_toml()), PREPARED, RELEASED, ANSWER) == ((), None)
 
 
-def test_the_small_track_keeps_all_laws() -> None:
+def test_small_track_keeps_all_laws() -> None:
     check_track(SMALL_TRACK, build_cases())
     check_track(SMALL_TRACK, build_cases(extra_toml=""))
 
@@ -228,7 +228,7 @@ def copy_answer(target: Any) -> dict[str, Any]:
     return {"member": tuple(map(float, target.answer)), "first": 1}
 
 
-def test_a_target_that_depends_on_the_answer_breaks_a_law() -> None:
+def test_target_must_not_depend_on_the_answer() -> None:
     attacker = replace(SMALL_TRACK.attackers["seen"], attack=copy_answer)
     case = build_cases()[0]
     inverted_case = replace(case, other_answer=tuple(not is_member for is_member in case.answer))
@@ -249,15 +249,15 @@ def test_a_target_that_depends_on_the_answer_breaks_a_law() -> None:
 
 
 @pytest.mark.parametrize(
-    "blind",
+    "blind_guess",
     [
         lambda context, _: (1.0,) * context.sizes["originals"],
         lambda context, _: (0.0,) * context.sizes["originals"],
     ],
 )
-def test_a_blind_guess_that_misses_the_baseline_breaks_a_law(blind: Any) -> None:
+def test_blind_guesses_must_get_the_baseline(blind_guess: Any) -> None:
     """A quarter of the rows are members, so a constant guess is right for more or less than half of them."""
-    question = replace(SMALL_TRACK.questions["member"], blind_guess=blind)
+    question = replace(SMALL_TRACK.questions["member"], make_blind_guess=blind_guess)
     track = replace(SMALL_TRACK, questions={**SMALL_TRACK.questions, "member": question})
     quarter_case = replace(
         build_cases()[0], release=build_original()[:5], answer=tuple(row < 5 for row in range(20))
@@ -267,21 +267,21 @@ def test_a_blind_guess_that_misses_the_baseline_breaks_a_law(blind: Any) -> None
         check_track(track, [quarter_case])
 
 
-def test_a_guess_whose_intervals_miss_the_baseline_breaks_a_law() -> None:
+def test_intervals_of_blind_guesses_must_contain_the_baseline() -> None:
     def judge_narrowly(guess: Any, *_: Any) -> Outcome:
         return Outcome(0.9 if np.mean(guess) < 1 else 1.0, 0.5, interval=(0.8, 1.0))
 
     question = replace(
         SMALL_TRACK.questions["member"],
         judge=judge_narrowly,
-        perfect_guess=lambda answer: (1.0,) * len(answer),
+        make_perfect_guess=lambda answer: (1.0,) * len(answer),
     )
     track = replace(SMALL_TRACK, questions={"member": question}, attackers={})
     with pytest.raises(BrokenLaw, match="member: a blind guess gets the baseline"):
         check_track(track, build_cases(extra_toml=""))
 
 
-def test_a_question_that_accepts_any_file_breaks_a_law() -> None:
+def test_question_must_refuse_invalid_files() -> None:
     question = replace(SMALL_TRACK.questions["first"], read=lambda *_: 1)
     track = replace(SMALL_TRACK, questions={**SMALL_TRACK.questions, "first": question}, attackers={})
     all_members_case = replace(build_cases()[0], answer=(True,) * 20)
@@ -300,7 +300,7 @@ def read_quoting_cells(content: bytes, context: ReleaseContext) -> Any:
         ) from None
 
 
-def test_quoting_a_refused_answer_breaks_a_law() -> None:
+def test_refused_answers_must_not_be_quoted() -> None:
     track = replace(SMALL_TRACK, answer_spec=replace(SMALL_TRACK.answer_spec, read=read_quoting_cells))
     with pytest.raises(BrokenLaw, match="small: no cell of an answer is repeated where it is refused"):
         check_track(track, build_cases())
@@ -310,7 +310,7 @@ def check_publication(publish: Any) -> None:
     check_track(replace(SMALL_TRACK, target_files_of=publish), build_cases())
 
 
-def test_published_files_are_named_repeatable_and_independent_of_the_answer() -> None:
+def test_published_files_are_reproducible_and_hide_the_answer() -> None:
     check_publication(lambda release, *_: {"list": format_column("number", sorted(release))})
     check_publication(
         lambda release, *arguments: {
@@ -330,7 +330,7 @@ def test_published_files_are_named_repeatable_and_independent_of_the_answer() ->
             check_publication(publish)
 
 
-def test_a_sealed_release_may_be_published_with_its_answer() -> None:
+def test_sealed_release_may_be_published_with_its_answer() -> None:
     sealed_track = replace(
         SMALL_TRACK,
         seals_release=True,
@@ -353,12 +353,12 @@ def test_a_sealed_release_may_be_published_with_its_answer() -> None:
         (lambda guesses: -1.0, "of guesses E takes from 0 to 0.0, not -1.0"),  # noqa: ARG005
     ],
 )
-def test_the_risk_from_rivals_stays_within_its_limits(rivals: Any, message: str) -> None:
+def test_risk_from_rivals_stays_within_its_limits(rivals: Any, message: str) -> None:
     with pytest.raises(BrokenLaw, match=message):
         check_track(replace(SMALL_TRACK, rival_risk=rivals), build_cases())
 
 
-def test_a_question_that_counts_individuals_counts_all_of_them() -> None:
+def test_question_that_counts_individuals_counts_all_of_them() -> None:
     questions = {
         **SMALL_TRACK.questions,
         "member": replace(SMALL_TRACK.questions["member"], asks_identity=True),

@@ -1,4 +1,4 @@
-"""Scoring child with one more attacker."""
+"""Scoring child with one attacker added."""
 
 from functools import partial
 

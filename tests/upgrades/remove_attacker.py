@@ -1,4 +1,4 @@
-"""Scoring child with one attacker less."""
+"""Scoring child with one attacker removed."""
 
 from functools import partial
 

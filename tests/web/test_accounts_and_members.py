@@ -42,7 +42,7 @@ def count_users() -> int:
         return session.scalars(select(func.count()).select_from(User)).one()
 
 
-def test_an_organizers_invite_leads_to_an_account_a_team_and_its_submissions(arena: Arena) -> None:
+def test_competition_invite_creates_account_and_team(arena: Arena) -> None:
     invite = create_team_invite(arena)
     form = get_page(arena, f"/sign-up?invite={invite}")
     assert "Small cup" in form.text
@@ -62,7 +62,7 @@ def test_an_organizers_invite_leads_to_an_account_a_team_and_its_submissions(are
         )
 
 
-def test_a_members_invite_names_the_team_and_asks_for_no_other(arena: Arena) -> None:
+def test_team_invite_shows_the_team_and_asks_for_no_name(arena: Arena) -> None:
     form = get_page(arena, f"/sign-up?invite={create_member_invite(arena, 'red')}", language="ja").text
     assert "<strong>red</strong>" in form
     assert "小さな杯" in form
@@ -98,7 +98,7 @@ def test_a_members_invite_names_the_team_and_asks_for_no_other(arena: Arena) -> 
         ),
     ],
 )
-def test_a_refused_sign_up_says_why_and_keeps_what_was_typed_but_the_password(
+def test_refused_sign_up_keeps_the_input_except_the_password(
     arena: Arena, typed: dict[str, str], problem: Message
 ) -> None:
     arena.get_team_token("red")
@@ -115,10 +115,8 @@ def test_a_refused_sign_up_says_why_and_keeps_what_was_typed_but_the_password(
     )  # a refusal uses no invite
 
 
-def test_guessing_invite_and_password_codes_is_throttled(
-    arena: Arena, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(throttle, "PER_ADDRESS", RateLimitItemPerMinute(2, 15, "throttle"))
+def test_guesses_of_codes_are_throttled(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(throttle, "ADDRESS_LIMIT", RateLimitItemPerMinute(2, 15, "throttle"))
     response = get_page(arena, "/sign-up?invite=wrong")
     assert (
         response.status_code,
@@ -138,12 +136,12 @@ def test_guessing_invite_and_password_codes_is_throttled(
 
 
 @pytest.mark.parametrize("path", ["/sign-up?invite=x", "/password?code=x"])
-def test_a_form_of_another_site_uses_no_code(arena: Arena, path: str) -> None:
+def test_cross_site_form_uses_no_code(arena: Arena, path: str) -> None:
     response = arena.client.post(path, data={"password": PASSWORD}, headers={"Sec-Fetch-Site": "cross-site"})
     assert response.status_code == 403
 
 
-def test_who_is_signed_in_joins_instead_of_signing_up(client: TestClient) -> None:
+def test_signed_in_user_joins_instead_of_signing_up(client: TestClient) -> None:
     first, second = Arena.create(client, slug="first"), Arena.create(client, slug="second")
     first.get_team_token("red")
     invite = create_team_invite(second)
@@ -164,7 +162,7 @@ def test_who_is_signed_in_joins_instead_of_signing_up(client: TestClient) -> Non
     )
 
 
-def test_the_sign_in_page_links_to_the_sign_up_with_the_invite(arena: Arena) -> None:
+def test_sign_in_page_links_to_sign_up_with_the_invite(arena: Arena) -> None:
     invite = create_team_invite(arena)
     response = get_page(arena, f"/join?invite={invite}")
     form = get_page(arena, response.headers["location"])
@@ -172,7 +170,7 @@ def test_the_sign_in_page_links_to_the_sign_up_with_the_invite(arena: Arena) -> 
     assert 'href="/sign-up"' in get_page(arena, "/sign-in?to=//elsewhere/join%3Finvite=x").text
 
 
-def test_a_password_link_works_once_and_ends_every_session(arena: Arena) -> None:
+def test_password_link_works_once_and_ends_every_session(arena: Arena) -> None:
     token = arena.get_team_token("red")
     name = arena.get("/me", token=token).json()["name"]
     code = arena.post("/users/password-links", json={"name": name}).json()["code"]
@@ -193,7 +191,7 @@ def test_a_password_link_works_once_and_ends_every_session(arena: Arena) -> None
     assert sign_in_response.status_code == 303
 
 
-def test_a_token_is_shown_once_and_does_what_was_chosen(arena: Arena) -> None:
+def test_token_is_shown_once_and_has_the_chosen_scopes(arena: Arena) -> None:
     arena.get_team_token("red")
     response = post_form(
         arena, "/account/tokens", {"name": "lab <1>", "scopes": "read", "days": "30"}, team="red"
@@ -219,7 +217,7 @@ def test_a_token_is_shown_once_and_does_what_was_chosen(arena: Arena) -> None:
         ({"name": "x", "scopes": "read", "days": "9999"}, "This form cannot be read: check what you typed."),
     ],
 )
-def test_a_token_without_scopes_or_with_too_many_is_refused(
+def test_token_with_no_or_excessive_scopes_is_refused(
     arena: Arena, fields: dict[str, str], problem: str
 ) -> None:
     arena.get_team_token("red")
@@ -229,10 +227,10 @@ def test_a_token_without_scopes_or_with_too_many_is_refused(
     assert not re.search(r"anoncup_[\w-]{43}", response.text)
 
 
-def test_a_token_cannot_create_one_with_more_scopes(arena: Arena) -> None:
+def test_token_cannot_create_one_with_more_scopes(arena: Arena) -> None:
     with transaction() as session:
         user = accounts.create_user(session, name="Chief", password=PASSWORD, role=Role.ORGANIZER)
-        arena.tokens["few"] = accounts.issue_token(session, user, name="few", scopes=("read", "submit"))
+        arena.team_tokens["few"] = accounts.issue_token(session, user, name="few", scopes=("read", "submit"))
     response = post_form(arena, "/account/tokens", {"name": "x", "scopes": "organize"}, team="few")
     assert response.status_code == 403
     assert (
@@ -240,7 +238,7 @@ def test_a_token_cannot_create_one_with_more_scopes(arena: Arena) -> None:
     )
 
 
-def test_the_password_is_changed_by_the_old_one_and_this_browser_stays(arena: Arena) -> None:
+def test_changing_the_password_keeps_this_session(arena: Arena) -> None:
     token = arena.get_team_token("red")
     name = arena.get("/me", token=token).json()["name"]
     other_token = arena.client.post(f"{API}/tokens", json={"name": name, "password": PASSWORD}).json()[
@@ -259,7 +257,7 @@ def test_the_password_is_changed_by_the_old_one_and_this_browser_stays(arena: Ar
     assert arena.get("/me", token=other_token).status_code == 401
 
 
-def test_a_team_invites_by_a_link_that_is_shown_once(arena: Arena) -> None:
+def test_invite_link_of_a_team_is_shown_once(arena: Arena) -> None:
     path = f"/competitions/{arena.slug}/team"
     arena.get_team_token("red")
     response = post_form(arena, f"{path}/invites", {"uses": "1"}, team="red")
@@ -274,7 +272,7 @@ def test_a_team_invites_by_a_link_that_is_shown_once(arena: Arena) -> None:
         assert post_form(arena, f"{path}/invites", {"uses": uses}, team="red").status_code == 422
 
 
-def test_removing_a_member_needs_a_confirmation_and_the_last_one_stays(arena: Arena) -> None:
+def test_removing_a_member_needs_confirmation(arena: Arena) -> None:
     path = f"/competitions/{arena.slug}/team"
     body = {"invite": create_member_invite(arena, "red"), "name": "Colleague", "password": PASSWORD}
     colleague = arena.client.post(f"{API}/signup", json=body).json()
@@ -316,10 +314,10 @@ def test_creating_a_team_invite_needs_the_password(arena: Arena) -> None:
     assert post_form(arena, f"{path}/invites", {"uses": "7"}, team="red").status_code == 201
 
 
-def test_a_member_who_leaves_is_led_to_the_account(arena: Arena) -> None:
+def test_member_who_leaves_is_redirected_to_the_account(arena: Arena) -> None:
     body = {"invite": create_member_invite(arena, "red"), "name": "Colleague", "password": PASSWORD}
     colleague = arena.client.post(f"{API}/signup", json=body).json()
-    arena.tokens["colleague"] = colleague["token"]
+    arena.team_tokens["colleague"] = colleague["token"]
     path = f"/competitions/{arena.slug}/team/members/{colleague['user_id']}"
     assert post_form(arena, path, team="colleague").headers["location"] == "/account?done=team_left"
     assert translate(
@@ -328,7 +326,7 @@ def test_a_member_who_leaves_is_led_to_the_account(arena: Arena) -> None:
 
 
 @pytest.mark.parametrize(("language", "path"), [("en", "/nowhere"), ("ja", "/competitions/a/b/c")])
-def test_an_address_that_exists_nowhere_is_a_page_to_browsers_and_json_to_others(
+def test_unknown_address_is_a_page_in_browsers_and_json_elsewhere(
     client: TestClient, language: str, path: str
 ) -> None:
     response = client.get(path, headers=ACCEPT_HTML | {"Accept-Language": language})
@@ -338,7 +336,7 @@ def test_an_address_that_exists_nowhere_is_a_page_to_browsers_and_json_to_others
     assert client.get(f"{API}{path}", headers=ACCEPT_HTML).json()["code"] == "not_found"
 
 
-def test_the_address_of_a_form_opened_as_a_page_says_so(client: TestClient) -> None:
+def test_opening_a_form_address_explains_itself(client: TestClient) -> None:
     response = client.get("/sign-out", headers=ACCEPT_HTML)
     assert (response.status_code, response.headers["allow"]) == (405, "POST")
     assert translate("http_method_not_allowed") in strip_tags(response)
@@ -346,6 +344,6 @@ def test_the_address_of_a_form_opened_as_a_page_says_so(client: TestClient) -> N
         assert client.get(path, headers=SAME_ORIGIN, follow_redirects=False).status_code == 303
 
 
-def test_tokens_and_sessions_stand_on_the_readers_own_clock(arena: Arena) -> None:
+def test_times_of_tokens_and_sessions_are_converted_to_local_time(arena: Arena) -> None:
     html = get_page(arena, "/account", team="red").text
     assert len(re.findall(r'<time datetime="[^"]+" data-own>[^<]* UTC</time>', html)) >= 2

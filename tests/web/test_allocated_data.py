@@ -42,7 +42,7 @@ def upload_hidden_file(contest: Contest, content: bytes) -> int:
         ("ja", "が始まるとすぐ", "誰にも"),
     ],
 )
-def test_a_team_finds_its_allocated_data_and_an_open_page_is_refreshed(
+def test_team_finds_its_allocated_data(
     contest: Contest, language: str, announcement: str, privacy_note: str
 ) -> None:
     assert upload_hidden_file(contest, build_label_file(ROWS)) == 303
@@ -61,7 +61,7 @@ def test_a_team_finds_its_allocated_data_and_an_open_page_is_refreshed(
     assert all(digest in html_after for digest in digests.values())
 
 
-def test_organizers_can_upload_hidden_files_until_the_first_allocation(contest: Contest) -> None:
+def test_organizers_upload_hidden_files_until_the_allocation(contest: Contest) -> None:
     html = get_page(contest.arena, DATA_PAGE, organizer=True).text
     assert "Files that only you hold" in html
     assert f'action="{HIDDEN_FILE_PATH}"' in html
@@ -81,14 +81,14 @@ def test_organizers_can_upload_hidden_files_until_the_first_allocation(contest: 
     assert upload_hidden_file(contest, build_label_file(ROWS)) == 409
 
 
-def test_a_refused_hidden_file_is_not_echoed(contest: Contest) -> None:
+def test_content_of_a_refused_hidden_file_is_not_repeated(contest: Contest) -> None:
     files = {"table": ("hidden.csv", b"label\nA SECRET LABEL\n")}
     html = post_form(contest.arena, HIDDEN_FILE_PATH, files=files, organizer=True).text
     assert "41 lines are needed" in html
     assert "SECRET LABEL" not in html
 
 
-def test_the_rules_show_the_commitment_and_later_the_seed(contest: Contest) -> None:
+def test_rules_show_the_commitment_and_later_the_seed(contest: Contest) -> None:
     assert "SHA-256:" not in get_page(contest.arena, RULES_PAGE).text
     upload_hidden_file(contest, build_label_file(ROWS))
     run_clock()
@@ -102,7 +102,7 @@ def test_the_rules_show_the_commitment_and_later_the_seed(contest: Contest) -> N
     assert "/api/v1/competitions/small/draws" in get_page(contest.arena, RULES_PAGE).text
 
 
-def test_data_allocated_for_all_teams_are_offered_with_the_original(
+def test_data_allocated_for_all_teams_is_offered_with_the_original(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     install_allocation(monkeypatch, SHARED_ALLOCATION)

@@ -1,4 +1,4 @@
-"""Cached board pages equal pages built without a cache, for each reader."""
+"""Cached pages of boards equal pages that are built without a cache, for each reader."""
 
 import re
 from itertools import product
@@ -30,7 +30,7 @@ class ContestReaders:
     def __init__(self, random_contest: RandomContest) -> None:
         arena = random_contest.contest.arena
         self.random_contest, self.client, self.boards = random_contest, arena.client, BoardCache()
-        tokens = {"red": arena.get_team_token("red"), "organizer": arena.organizer}
+        tokens = {"red": arena.get_team_token("red"), "organizer": arena.organizer_token}
         self.sessions = {name: arena.get_session(token) for name, token in tokens.items()}
         with transaction() as session:
             self.team_id = session.scalars(select(Team.id).where(Team.name == "red")).one()
@@ -48,7 +48,7 @@ class ContestReaders:
 
     def get_with_cache(self, boards: BoardCache, path: str, reader: str) -> tuple[int, str]:
         """Return the status and the page with the given cache."""
-        self.client.app.state.boards = boards  # type: ignore[attr-defined]
+        self.client.app.state.board_cache = boards  # type: ignore[attr-defined]
         return self.get(path, reader)
 
     def check(self) -> None:
@@ -79,14 +79,14 @@ def test_cached_pages_equal_fresh_pages(client: TestClient, seed: int, rule: str
     readers.check()
     random_contest.set_disqualified(team="red")
     readers.check()
-    random_contest.set_disqualified(team="red", disqualified=False)
+    random_contest.set_disqualified(team="red", is_disqualified=False)
     random_contest.close()
     with transaction() as session:
         session.execute(update(Competition).values(revealed_at=func.clock_timestamp()))
     readers.check()
 
 
-def test_a_cached_page_reads_no_evaluations_and_shares_the_history_with_the_api(
+def test_cached_page_reads_no_evaluations(
     client: TestClient,
 ) -> None:
     random_contest = RandomContest(client, 0, rule="score", feedback="immediate")
@@ -116,7 +116,7 @@ class SizedView:
         return True
 
 
-def test_the_least_recently_used_views_are_evicted_first() -> None:
+def test_least_recently_used_views_are_evicted_first() -> None:
     cache: Cache[SizedView] = Cache(10, SingleFlight())
     for name, size in (("a", 4), ("b", 4), ("a", 5), ("c", 3)):
         cache.insert(name, SizedView(size))

@@ -54,7 +54,7 @@ def rei(client: TestClient) -> dict[str, str]:
         "/nowhere",
     ],
 )
-def test_head_is_answered_as_get_without_the_body(arena: Arena, path: str) -> None:
+def test_head_request_returns_the_headers_of_get(arena: Arena, path: str) -> None:
     get_response, head_response = (
         arena.client.request(method, path, follow_redirects=False) for method in ("GET", "HEAD")
     )
@@ -62,13 +62,13 @@ def test_head_is_answered_as_get_without_the_body(arena: Arena, path: str) -> No
     assert head_response.headers.keys() == get_response.headers.keys()
 
 
-def test_the_front_page_lists_competitions_with_their_state(arena: Arena) -> None:
+def test_front_page_lists_competitions_with_their_state(arena: Arena) -> None:
     html = get_page(arena, "/").text
     assert '<a href="/competitions/small">Small cup</a>' in html
     assert "Anonymization phase" in html
 
 
-def test_an_empty_service_says_what_to_do(client: TestClient) -> None:
+def test_empty_service_explains_how_to_start(client: TestClient) -> None:
     assert (
         translate("No competition yet. A competition is listed here as soon as an organizer has created it.")
         in client.get("/").text
@@ -95,7 +95,7 @@ def test_an_empty_service_says_what_to_do(client: TestClient) -> None:
         ("?lang=<script>", "ja", "ja"),
     ],
 )
-def test_a_page_speaks_the_language_asked_for_or_the_browsers(
+def test_page_language_is_requested_or_that_of_the_browser(
     client: TestClient, query: str, accepted: str, language: str
 ) -> None:
     html = client.get("/" + query, headers={"Accept-Language": accepted}).text
@@ -103,14 +103,14 @@ def test_a_page_speaks_the_language_asked_for_or_the_browsers(
     assert translate("Anonymization and re-identification contests", language) in html
 
 
-def test_a_language_that_was_chosen_stays(client: TestClient) -> None:
+def test_chosen_language_is_remembered(client: TestClient) -> None:
     client.get("/?lang=ja")
     assert '<html lang="ja">' in client.get("/", headers={"Accept-Language": "en"}).text
     client.get("/?lang=en")
     assert '<html lang="en">' in client.get("/", headers={"Accept-Language": "ja"}).text
 
 
-def test_every_label_is_used() -> None:
+def test_labels_are_all_used() -> None:
     sources = {path.read_text() for path in WEB_ROOT.rglob("*") if path.suffix in {".html", ".py"}}
     source = "".join(text for text in sources if "\nLABELS = {" not in text)
     prefix_matches = tuple(re.findall(r"""["'(](\w+_)["'] ~|f"(\w+_)\{""", source))
@@ -122,12 +122,12 @@ def test_every_label_is_used() -> None:
     assert {name for name in LABELS if name not in used_names and not name.startswith(prefixes)} == set()
 
 
-def test_a_label_stands_in_one_place_only() -> None:
+def test_labels_are_defined_once() -> None:
     areas = (contest, membership, monthly, organizing, parts, refusals)
     assert sum(len(area.LABELS) for area in areas) == len(LABELS)
 
 
-def test_the_language_links_keep_the_rest_of_the_address(client: TestClient) -> None:
+def test_language_links_keep_the_query(client: TestClient) -> None:
     html = client.get("/sign-in?to=/competitions/small&lang=ja").text
     (link,) = re.findall(r'<a href="(\?[^"]*)" lang="en"', html)
     assert "to=%2Fcompetitions%2Fsmall" in link or "to=/competitions/small" in link
@@ -135,7 +135,7 @@ def test_the_language_links_keep_the_rest_of_the_address(client: TestClient) -> 
     assert "lang=ja" not in link
 
 
-def test_the_page_of_a_submission_is_for_its_team_and_the_organizers(arena: Arena) -> None:
+def test_submission_page_is_for_its_team_and_organizers(arena: Arena) -> None:
     path = f"/submissions/{arena.submit('red').json()['id']}"
     score_everything()
     own_response = get_page(arena, path, team="red")
@@ -153,7 +153,7 @@ def mask_ids(html: str) -> str:
     return re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}", "…", html)
 
 
-def test_a_visitor_comes_to_the_submission_after_signing_in(arena: Arena) -> None:
+def test_sign_in_leads_back_to_the_submission(arena: Arena) -> None:
     path = f"/submissions/{arena.submit('red').json()['id']}"
     response = get_page(arena, path, language="ja")
     form = arena.client.get(response.headers["location"], headers={"Accept-Language": "ja"}).text
@@ -163,21 +163,21 @@ def test_a_visitor_comes_to_the_submission_after_signing_in(arena: Arena) -> Non
 
 
 @pytest.mark.parametrize("identifier", ["nonsense", "%00", "0" * 5000, "../front"])
-def test_an_address_that_is_no_submissions_is_a_page_too(arena: Arena, identifier: str) -> None:
+def test_unknown_submission_gets_an_error_page(arena: Arena, identifier: str) -> None:
     response = get_page(arena, f"/submissions/{identifier}", team="red")
     assert response.status_code == 404
     if identifier != "../front":  # resolves to an address outside of the pages
         assert translate("This page does not exist, or is not open to you.") in response.text
 
 
-def test_a_submission_that_waits_refreshes_itself_and_one_that_is_scored_does_not(arena: Arena) -> None:
+def test_only_waiting_submissions_refresh_themselves(arena: Arena) -> None:
     path = f"/submissions/{arena.submit('red').json()['id']}"
     assert 'http-equiv="refresh"' in get_page(arena, path, team="red").text
     score_everything()
     assert 'http-equiv="refresh"' not in get_page(arena, path, team="red").text
 
 
-def test_a_rejected_submission_says_why(arena: Arena) -> None:
+def test_rejected_submission_shows_the_reason(arena: Arena) -> None:
     reversed_table = arena.table.iloc[::-1].reset_index(drop=True)
     secret = "original_row\n" + "".join(f"{row + 1}\n" for row in range(len(reversed_table)))
     identifier = arena.submit("red", anonymized=write_csv(reversed_table), secret=secret.encode()).json()[
@@ -196,7 +196,7 @@ HTML_TEXT = """<b onmouseover="alert('x')">&amp;{{ 7 * 7 }}</b>"""
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_html_in_a_name_or_comment_is_text(arena: Arena, language: str) -> None:
+def test_html_in_names_and_comments_is_escaped(arena: Arena, language: str) -> None:
     response = arena.post(
         f"/competitions/{arena.slug}/submissions",
         token=arena.get_team_token(HTML_TEXT),
@@ -217,7 +217,7 @@ def build_identity_secret() -> bytes:
     return ("original_row\n" + "".join(f"{row + 1}\n" for row in range(40))).encode()
 
 
-def test_html_in_a_title_is_text(client: TestClient) -> None:
+def test_html_in_titles_is_escaped(client: TestClient) -> None:
     file = build_competition_toml().replace('"Small cup"', '"<i>Small</i> cup"')
     arena = Arena.create(client, file=file)
     for path in ("/", f"/competitions/{arena.slug}"):
@@ -227,7 +227,7 @@ def test_html_in_a_title_is_text(client: TestClient) -> None:
 
 
 @pytest.mark.parametrize("path", ["/", "/competitions/small", "/competitions/none", "/sign-in", "/nowhere"])
-def test_every_page_has_the_security_headers_and_no_inline_script_or_style(arena: Arena, path: str) -> None:
+def test_pages_have_security_headers_and_no_inline_code(arena: Arena, path: str) -> None:
     response = get_page(arena, path)
     policy = response.headers["content-security-policy"]
     assert "default-src 'none'" in policy
@@ -239,7 +239,7 @@ def test_every_page_has_the_security_headers_and_no_inline_script_or_style(arena
     assert not re.search(r'(?:src|href)="(?:https?:)?//', response.text)  # nothing from other hosts
 
 
-def test_what_a_page_needs_is_served(client: TestClient) -> None:
+def test_static_files_of_pages_are_served(client: TestClient) -> None:
     html = client.get("/").text
     for path in set(re.findall(r'(?:src|href)="(/static/[^"]+)"', html)):
         assert client.get(path).status_code == 200
@@ -257,9 +257,7 @@ def test_static_files_of_all_packages_have_unique_names() -> None:
     assert len(names) == len(set(names)) > 30
 
 
-def test_signing_in_gives_a_cookie_that_scripts_and_other_sites_cannot_use(
-    client: TestClient, rei: dict[str, str]
-) -> None:
+def test_session_cookie_is_http_only_and_same_site(client: TestClient, rei: dict[str, str]) -> None:
     response = sign_in(client, **rei, to="/competitions/small")
     assert (response.status_code, response.headers["location"]) == (303, "/competitions/small")
     name, *flags = (part.strip().lower() for part in response.headers["set-cookie"].split(";"))
@@ -281,7 +279,9 @@ def https_only(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[
     get_settings.cache_clear()
 
 
-def test_behind_https_the_cookie_is_secure(client: TestClient, rei: dict[str, str], https_only: None) -> None:
+def test_session_cookie_is_secure_behind_https(
+    client: TestClient, rei: dict[str, str], https_only: None
+) -> None:
     name, *flags = sign_in(client, **rei).headers["set-cookie"].split("; ")
     assert name.startswith("__Host-anoncup_session=")
     assert {"secure", "path=/", "httponly"} <= {flag.lower() for flag in flags}
@@ -292,7 +292,7 @@ def test_behind_https_the_cookie_is_secure(client: TestClient, rei: dict[str, st
     assert "__Host-anoncup_session" not in client.cookies
 
 
-def test_signing_out_ends_the_session_on_the_server(client: TestClient, rei: dict[str, str]) -> None:
+def test_signing_out_revokes_the_session(client: TestClient, rei: dict[str, str]) -> None:
     cookie = sign_in(client, **rei).cookies[COOKIE]
     response = client.post("/sign-out", headers=SAME_ORIGIN, follow_redirects=False)
     assert (response.status_code, response.headers["location"]) == (303, "/")
@@ -312,7 +312,7 @@ def test_signing_out_ends_the_session_on_the_server(client: TestClient, rei: dic
         {"name": "x" * 100_000, "password": "x" * 100_000},
     ],
 )
-def test_a_failed_sign_in_says_so_and_gives_no_cookie(
+def test_failed_sign_in_shows_an_error_and_sets_no_cookie(
     client: TestClient, rei: dict[str, str], fields: dict[str, str]
 ) -> None:
     response = sign_in(client, **fields)
@@ -334,7 +334,7 @@ CROSS_SITE_HEADERS: list[dict[str, str]] = [
 
 
 @pytest.mark.parametrize("headers", CROSS_SITE_HEADERS)
-def test_a_form_on_another_site_cannot_sign_in_out_or_act(
+def test_cross_site_forms_cannot_act(
     client: TestClient, rei: dict[str, str], headers: dict[str, str]
 ) -> None:
     assert sign_in(client, **rei).status_code == 303
@@ -356,7 +356,7 @@ def count_live_tokens() -> int:
         ).one()
 
 
-def test_a_browser_that_sends_only_its_origin_may_sign_in(client: TestClient, rei: dict[str, str]) -> None:
+def test_browser_that_sends_only_origin_can_sign_in(client: TestClient, rei: dict[str, str]) -> None:
     headers = {"Origin": "http://localhost"}
     assert client.post("/sign-in", data=rei, headers=headers, follow_redirects=False).status_code == 303
 
@@ -380,7 +380,9 @@ UNSAFE_REDIRECTS = [
 
 
 @pytest.mark.parametrize("destination", UNSAFE_REDIRECTS)
-def test_signing_in_leads_to_no_other_site(client: TestClient, rei: dict[str, str], destination: str) -> None:
+def test_sign_in_never_redirects_to_another_site(
+    client: TestClient, rei: dict[str, str], destination: str
+) -> None:
     form = client.get("/sign-in", params={"to": destination}).text
     assert 'name="to" value="/"' in form
     location = sign_in(client, **rei, to=destination).headers["location"]
@@ -389,14 +391,14 @@ def test_signing_in_leads_to_no_other_site(client: TestClient, rei: dict[str, st
 
 
 @pytest.mark.parametrize("destination", ["/", "/competitions/small?lang=ja", "/submissions/x?a=b&c=d#e"])
-def test_signing_in_leads_back_to_where_one_came_from(
+def test_sign_in_redirects_to_the_previous_page(
     client: TestClient, rei: dict[str, str], destination: str
 ) -> None:
     assert sign_in(client, **rei, to=destination).headers["location"] == destination
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_page_for_organizers_says_so_to_members_of_teams(arena: Arena, language: str) -> None:
+def test_organizer_page_explains_itself_to_team_members(arena: Arena, language: str) -> None:
     refusal = get_page(arena, "/organize/new", team="red", language=language)
     assert refusal.status_code == 403
     assert translate("Only organizers can open this page.", language) in refusal.text
@@ -421,12 +423,12 @@ def test_a_page_for_organizers_says_so_to_members_of_teams(arena: Arena, languag
         (0.00000001, "0.00000001"),
     ],
 )
-def test_numbers_have_one_format_on_all_pages(number: float | None, text: str) -> None:
+def test_numbers_have_the_same_format_on_all_pages(number: float | None, text: str) -> None:
     assert notation.format_number(number) == text
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_an_unreadable_body_is_refused_in_the_readers_language(client: TestClient, language: str) -> None:
+def test_unreadable_body_is_refused_in_the_readers_language(client: TestClient, language: str) -> None:
     headers = SAME_ORIGIN | {"Accept": "text/html", "Accept-Language": language}
     large_response = client.post("/sign-in", data={"name": "x" * (3 << 20)}, headers=headers)
     content_type = {"Content-Type": "multipart/form-data"}

@@ -7,7 +7,7 @@ from sqlalchemy import delete
 from app.db.models import ObservedDeadline
 from app.db.transaction import transaction
 from app.locale.language import LANGUAGES
-from app.web.site.language import words_in
+from app.web.site.language import load_translator
 from tests.support.contest import Contest, load_competition, load_competition_id, run_clock
 from tests.support.organizer_pages import build_extension_path, get_page_text
 from tests.support.page_requests import get_page
@@ -29,9 +29,7 @@ def contest(client: TestClient) -> Contest:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_reveal_that_waits_is_on_the_first_page_and_on_the_organizers(
-    contest: Contest, language: str
-) -> None:
+def test_waiting_reveal_is_shown_to_visitors_and_organizers(contest: Contest, language: str) -> None:
     visitor_note = translate(
         "The end was brought forward. So that nobody is taken by surprise, the scores and the secrets are held back until:",
         language,
@@ -49,7 +47,7 @@ def test_a_reveal_that_waits_is_on_the_first_page_and_on_the_organizers(
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_preview_of_a_nearer_end_says_what_waits(contest: Contest, language: str) -> None:
+def test_preview_of_an_earlier_end_shows_the_notice(contest: Contest, language: str) -> None:
     waiting_note = translate(
         "The secrets and the hidden scores stay hidden until {hours} h after this change was announced, or until the present end if that is earlier.",
         language,
@@ -86,14 +84,14 @@ def test_organizers_are_warned_of_unsigned_ends(contest: Contest, language: str)
     with transaction() as session:
         session.add(forged)
     run_clock()
-    assert words_in(language).ngettext(
+    assert load_translator(language).ngettext(
         "{n} recorded end was not signed with the service’s key and is ignored. See end.unsigned in the audit log, and tell the administrator.",
         "{n} recorded ends were not signed with the service’s key and are ignored. See end.unsigned in the audit log, and tell the administrator.",
         1,
     ) in get_page_text(contest.arena, "/phases", language=language)
 
 
-def test_what_the_service_announced_has_no_button_to_withdraw_it(contest: Contest) -> None:
+def test_announcement_of_the_service_cannot_be_withdrawn(contest: Contest) -> None:
     contest.move_phases(reidentification=(-1, 100))
     run_clock()
     html = get_page_text(contest.arena, "/announcements")

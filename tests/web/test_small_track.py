@@ -40,7 +40,7 @@ def small(client: TestClient, installed_track: None) -> Arena:
     )
 
 
-def test_a_submission_is_scored_and_the_board_ranks_by_risk(small: Arena) -> None:
+def test_submission_is_scored_and_ranked_by_risk(small: Arena) -> None:
     identifier = submit_and_score(small, "red")
     submission = small.get_submission(identifier, "red")
     assert submission["status"] == "SCORED"
@@ -60,7 +60,7 @@ def test_a_submission_is_scored_and_the_board_ranks_by_risk(small: Arena) -> Non
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_submissions_page_does_without_distances_and_counts(small: Arena, language: str) -> None:
+def test_submission_page_has_no_distances_or_counts(small: Arena, language: str) -> None:
     identifier = submit_and_score(small, "red")
     response = get_page(small, f"/submissions/{identifier}", team="red", language=language)
     assert response.status_code == 200
@@ -91,7 +91,7 @@ def test_every_page_of_the_contest_loads(small: Arena, path: str, language: str)
         assert translate(word, language) not in response.text
 
 
-def test_there_is_no_threshold_to_set_and_no_advice(small: Arena) -> None:
+def test_threshold_page_is_unavailable(small: Arena) -> None:
     response = get_page(small, "/competitions/small/organize/threshold", organizer=True)
     assert response.status_code == 404
     report_response = small.post("/competitions/small/threshold-reports", json={})
@@ -114,7 +114,7 @@ def test_new_weights_are_re_evaluated_without_a_threshold(small: Arena) -> None:
 
 
 @pytest.mark.usefixtures("installed_track")
-def test_a_whole_contest_is_played_and_revealed(client: TestClient) -> None:
+def test_contest_is_played_until_the_reveal(client: TestClient) -> None:
     phase = {"start": timedelta(days=2), "end": timedelta(days=3)}
     second_phase_text = SECOND_PHASE.format(
         **{name: (datetime.now(UTC) + days).isoformat() for name, days in phase.items()}
@@ -135,7 +135,7 @@ def test_a_whole_contest_is_played_and_revealed(client: TestClient) -> None:
     answers = {team: small_track.SMALL_TRACK.answer_spec.read(small_track.build_release_files(seed)["secret"], build_about(text))
                for seed, team in enumerate(submissions, 1)}  # fmt: skip
     member_guess = small_track.MEMBER_QUESTION.write(
-        small_track.MEMBER_QUESTION.perfect_guess(answers["red"])
+        small_track.MEMBER_QUESTION.make_perfect_guess(answers["red"])
     )
     for question, content in (("member", member_guess), ("first", b"first\n1\n")):
         guess_response = client.post(
@@ -165,7 +165,7 @@ def build_about(text: str) -> ReleaseContext:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_weight_between_off_and_on_is_refused_with_its_measure(small: Arena, language: str) -> None:
+def test_weight_between_off_and_on_is_refused(small: Arena, language: str) -> None:
     fields = {"weight_left_out": "1", "weight_shift": "0.5", "counts_seen": "yes"}
     response = post_form(
         small, "/competitions/small/organize/measures", fields, organizer=True, language=language

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import select
 
 from anoncup.competition.parser import parse_competition
-from anoncup.competition.writer import replace_publication
+from anoncup.competition.writer import replace_publication_rules
 from app.db.models import Competition, Team
 from app.db.transaction import transaction
 from app.http.authentication import COOKIE
@@ -37,7 +37,7 @@ pytestmark = pytest.mark.full
 __all__ = ["contest"]
 
 
-def test_the_disqualification_form_asks_for_the_password(contest: Contest) -> None:
+def test_disqualification_form_asks_for_the_password(contest: Contest) -> None:
     with transaction() as session:
         team = session.scalars(select(Team.id)).one()
     path = f"{contest.path}/organize/teams/{team}/disqualify"
@@ -56,7 +56,7 @@ def test_the_disqualification_form_asks_for_the_password(contest: Contest) -> No
 @pytest.mark.parametrize(
     "build_act", [request_organizer_removal, request_rule_change], ids=lambda builder: builder.__name__
 )
-def test_applying_a_rejudging_and_removing_an_organizer_ask_for_the_password(
+def test_forms_for_rejudgings_and_organizers_ask_for_the_password(
     contest: Contest, build_act: Callable[[Contest], ApiRequest]
 ) -> None:
     _, path, _ = build_act(contest)
@@ -119,9 +119,9 @@ def test_forms_that_grant_access_ask_for_the_password(
         assert all(f'value="{typed}"' in text for typed in form[2].values())
 
 
-def test_a_token_alone_creates_no_further_token(contest: Contest) -> None:
-    """As a bearer token it opens pages, whose form asks for the password; as a cookie it opens nothing."""
-    token = contest.arena.organizer
+def test_token_alone_cannot_create_a_token(contest: Contest) -> None:
+    """A bearer token opens the page, but its form asks for the password. As a cookie it opens nothing."""
+    token = contest.arena.organizer_token
     state_before = read_state()
     bearer, cookie = {"Authorization": f"Bearer {token}"}, {"Cookie": f"{COOKIE}={token}"}
     for headers, status in ((bearer, 403), (cookie, 303)):
@@ -135,21 +135,21 @@ def test_a_token_alone_creates_no_further_token(contest: Contest) -> None:
     assert read_state() == state_before
 
 
-def build_sooner_end() -> dict[str, str]:
-    return build_dates("UTC", timedelta(hours=-1))
+def build_earlier_end_fields() -> dict[str, str]:
+    return build_dates_fields("UTC", timedelta(hours=-1))
 
 
-def build_other_midnight() -> dict[str, str]:
+def build_other_time_zone_fields() -> dict[str, str]:
     with transaction() as session:
         row = session.scalars(select(Competition)).one()
         competition = parse_competition(row.file)
         daily = replace(competition.publication, feedback="daily")
-        row.file = replace_publication(row.file, daily, competition.ranking, competition.limits)
-    return build_dates("Pacific/Kiritimati", timedelta())
+        row.file = replace_publication_rules(row.file, daily, competition.ranking, competition.limits)
+    return build_dates_fields("Pacific/Kiritimati", timedelta())
 
 
-def build_dates(zone: str, shift: timedelta) -> dict[str, str]:
-    """Return the fields of the form of the dates: the current ones in ``zone`` with the ends shifted."""
+def build_dates_fields(zone: str, shift: timedelta) -> dict[str, str]:
+    """Return the fields of the dates form: the current dates in ``zone``, with the ends shifted."""
     windows = {
         f"{phase.name}_{boundary}": f"{moment.astimezone(ZoneInfo(zone)):%Y-%m-%dT%H:%M}"
         for phase in parse_competition(load_competition().file).phases
@@ -159,10 +159,12 @@ def build_dates(zone: str, shift: timedelta) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(
-    "build_fields", [build_sooner_end, build_other_midnight], ids=lambda builder: builder.__name__
+    "build_fields",
+    [build_earlier_end_fields, build_other_time_zone_fields],
+    ids=lambda builder: builder.__name__,
 )
 @pytest.mark.parametrize("password", ["", "wrong"])
-def test_the_form_of_the_dates_asks_for_the_password_once_the_contest_has_begun(
+def test_dates_form_asks_for_the_password_after_the_start(
     contest: Contest, password: str, build_fields: Callable[[], dict[str, str]]
 ) -> None:
     path = f"{contest.path}/organize/basics"
@@ -174,7 +176,7 @@ def test_the_form_of_the_dates_asks_for_the_password_once_the_contest_has_begun(
     assert post_form(contest.arena, path, fields, organizer=True).status_code == 303
 
 
-def test_an_earlier_end_needs_the_password_and_a_later_one_does_not(contest: Contest) -> None:
+def test_earlier_end_needs_the_password(contest: Contest) -> None:
     path = f"{contest.path}/organize/phases/anonymization/extend"
     for days, expected in ((0.5, True), (1.5, False)):
         moment = (datetime.now(UTC) + timedelta(days=days, hours=9)).strftime("%Y-%m-%dT%H:%M")
@@ -182,7 +184,7 @@ def test_an_earlier_end_needs_the_password_and_a_later_one_does_not(contest: Con
         assert ('name="password"' in html) is expected
 
 
-def test_the_password_is_still_needed_after_a_past_start_was_moved_ahead(contest: Contest) -> None:
+def test_password_is_needed_after_a_past_start_was_moved(contest: Contest) -> None:
     contest.move_phases(anonymization=(1, 48), reidentification=(50, 60))
     assert contest.get_state() == "draft"
     moment = (datetime.now(UTC) + timedelta(hours=9 + 24)).strftime("%Y-%m-%dT%H:%M")

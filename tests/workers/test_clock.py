@@ -47,7 +47,7 @@ def hold_lock(slug: str) -> Iterator[None]:
         yield
 
 
-def test_a_locked_competition_delays_no_other(contests: tuple[Contest, Contest]) -> None:
+def test_locked_competition_does_not_delay_others(contests: tuple[Contest, Contest]) -> None:
     stuck_contest, free_contest = contests
     with hold_lock("stuck"), capture_logs() as logs:
         run_clock()
@@ -58,7 +58,7 @@ def test_a_locked_competition_delays_no_other(contests: tuple[Contest, Contest])
     assert stuck_contest.get_state() == "reidentification"
 
 
-def test_an_unreadable_competition_file_delays_no_other_and_is_logged_once(
+def test_unreadable_competition_file_does_not_delay_others(
     contests: tuple[Contest, Contest],
 ) -> None:
     stuck_contest, free_contest = contests
@@ -75,7 +75,7 @@ def test_an_unreadable_competition_file_delays_no_other_and_is_logged_once(
     assert stuck_contest.get_state() == "reidentification"
 
 
-def test_an_unexpected_error_in_one_competition_stops_neither_the_others_nor_the_heartbeat(
+def test_unexpected_error_stops_neither_others_nor_the_heartbeat(
     contests: tuple[Contest, Contest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stuck_contest, free_contest = contests
@@ -95,7 +95,7 @@ def test_an_unexpected_error_in_one_competition_stops_neither_the_others_nor_the
     assert "turn" in read_heartbeats()
 
 
-def test_a_failed_transition_is_retried_after_growing_pauses(client: TestClient) -> None:
+def test_failed_transition_is_retried_with_growing_delays(client: TestClient) -> None:
     clock = Clock(get_settings(), InProcessTransitions())
     identifier = UUID(int=1)
     lengths = []
@@ -105,7 +105,7 @@ def test_a_failed_transition_is_retried_after_growing_pauses(client: TestClient)
     assert lengths == [1, 2, 4, 8, 16, 32, 60, 60, 60]
 
 
-def test_an_unreachable_database_is_logged_once_and_the_clock_recovers(
+def test_unreachable_database_is_logged_once_until_recovery(
     contests: tuple[Contest, Contest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _, free_contest = contests
@@ -138,7 +138,7 @@ def test_competitions_change_phase_without_a_queue(
     assert {"turn", "sweep"} <= set(read_heartbeats())
 
 
-def test_a_competition_that_waits_for_scores_does_not_block_uploads(
+def test_competition_waiting_for_scores_does_not_block_uploads(
     client: TestClient, settings: Settings
 ) -> None:
     """While the contest settles, each round holds the competition's lock only for a short check."""

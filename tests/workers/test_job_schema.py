@@ -21,7 +21,7 @@ Json = dict[str, Any]
 
 
 def compute_answer(request: ScoreJob) -> Json:
-    """Return the answer that a child would give. Digests are the files' contents."""
+    """Return the answer that a child would give. File contents take the place of digests."""
 
     def prepare_original(digests: Any, file: str) -> Any:
         competition = parse_competition(file)
@@ -55,7 +55,7 @@ def transactions() -> tuple[ScoreJob, Json]:
 
 
 @pytest.mark.parametrize("track", ["microdata", "transactions"])
-def test_a_verdict_that_was_computed_is_admitted(track: str, request: pytest.FixtureRequest) -> None:
+def test_computed_verdict_is_valid(track: str, request: pytest.FixtureRequest) -> None:
     job, verdict = request.getfixturevalue(track)
     assert job.validates(verdict)
 
@@ -101,7 +101,7 @@ def replace_value(verdict: Json, *path: str | int, value: Any) -> Json:
         (("resembles", 0, "methods"), ["x"] * 11),
     ],
 )
-def test_an_invalid_verdict_is_rejected(
+def test_invalid_verdict_is_rejected(
     microdata: tuple[ScoreJob, Json], path: tuple[str | int, ...], value: Any
 ) -> None:
     request, verdict = microdata
@@ -109,7 +109,7 @@ def test_an_invalid_verdict_is_rejected(
 
 
 def list_paths(value: Any, *path: str | int) -> Iterator[tuple[str | int, ...]]:
-    """Yield the path of every field of a verdict; of a list, only of the first entry."""
+    """Yield the path of every field of a verdict. Lists contribute only their first entry."""
     parts = (
         value.items() if isinstance(value, dict) else enumerate(value[:1]) if isinstance(value, list) else ()
     )
@@ -118,7 +118,7 @@ def list_paths(value: Any, *path: str | int) -> Iterator[tuple[str | int, ...]]:
         yield from list_paths(part, *path, name)
 
 
-def test_a_verdict_has_no_null_no_wrong_type_and_no_unknown_field(
+def test_verdict_with_null_wrong_type_or_unknown_field_is_rejected(
     microdata: tuple[ScoreJob, Json],
 ) -> None:
     request, verdict = microdata
@@ -132,7 +132,7 @@ def test_a_verdict_has_no_null_no_wrong_type_and_no_unknown_field(
             assert not request.validates(replace_value(verdict, *path[:-1], "more", value="x")), path
 
 
-def test_a_verdict_leaves_out_only_what_not_every_release_has(microdata: tuple[ScoreJob, Json]) -> None:
+def test_only_optional_fields_of_a_verdict_may_be_missing(microdata: tuple[ScoreJob, Json]) -> None:
     request, verdict = microdata
     optional = set()
     for *path, name in list_paths(verdict):
@@ -146,7 +146,7 @@ def test_a_verdict_leaves_out_only_what_not_every_release_has(microdata: tuple[S
     assert optional == {"correct", "trials", "details", "interval", "sd", "evidence"}
 
 
-def test_the_numbers_of_another_track_are_none_of_this_ones(
+def test_measures_of_another_track_are_rejected(
     microdata: tuple[ScoreJob, Json], transactions: tuple[ScoreJob, Json]
 ) -> None:
     request, verdict = microdata
@@ -159,7 +159,7 @@ def add_note(verdict: Json, text: str, **values: Any) -> Json:
     return replace_value(verdict, "attackers", "euc1", value=verdict["attackers"]["euc1"] | note)
 
 
-def test_names_and_notes_may_be_in_any_script(microdata: tuple[ScoreJob, Json]) -> None:
+def test_names_and_notes_may_use_any_script(microdata: tuple[ScoreJob, Json]) -> None:
     request, verdict = microdata
     for text in ("収入\u3000（円）", "a\nb", "💡"):
         assert request.validates(add_note(verdict, text))
@@ -180,14 +180,14 @@ def test_names_and_notes_may_be_in_any_script(microdata: tuple[ScoreJob, Json]) 
         ("x", {"template": "{a}", "values": {"a": [["x"]]}}),
     ],
 )
-def test_a_note_is_what_its_template_and_plain_values_make(
+def test_note_must_match_its_template_and_values(
     microdata: tuple[ScoreJob, Json], text: str, note_value: Any
 ) -> None:
     request, verdict = microdata
     assert not request.validates(add_note(verdict, text, said=note_value))
 
 
-def test_a_violation_is_what_its_template_and_values_make(microdata: tuple[ScoreJob, Json]) -> None:
+def test_violation_must_match_its_template_and_values(microdata: tuple[ScoreJob, Json]) -> None:
     request, verdict = microdata
     violation = {"code": "x", "message": "3 rows", "template": "{a} rows", "values": {"a": 3}}
     for values, is_valid in (({"a": 3}, True), ({"a": 4}, False)):
@@ -195,7 +195,7 @@ def test_a_violation_is_what_its_template_and_values_make(microdata: tuple[Score
         assert request.validates(rejected) is is_valid
 
 
-def test_a_sentence_that_counts_is_what_its_form_for_the_number_makes(
+def test_counted_message_must_match_its_plural_form(
     microdata: tuple[ScoreJob, Json],
 ) -> None:
     request, verdict = microdata
@@ -217,7 +217,7 @@ def test_a_sentence_that_counts_is_what_its_form_for_the_number_makes(
         assert request.validates(replace_value(verdict, "attackers", "euc1", value=attacker)) is is_valid
 
 
-def test_a_targets_files_are_texts_by_the_names_of_the_releases(transactions: tuple[ScoreJob, Json]) -> None:
+def test_target_files_are_texts_named_like_release_files(transactions: tuple[ScoreJob, Json]) -> None:
     request, _ = transactions
     job = TargetFilesJob(
         request.competition_file, request.original, request.files, names=tuple(sorted(request.files))
@@ -237,7 +237,7 @@ def test_a_targets_files_are_texts_by_the_names_of_the_releases(transactions: tu
         assert not job.validates({"files": files})
 
 
-def test_a_guess_is_right_on_no_more_rows_than_there_are() -> None:
+def test_guess_has_at_most_as_many_correct_rows_as_rows() -> None:
     row_file, file = "original_row\n1\n2\n", template(2015)
     job = JudgeJob(file, {}, row_file, row_file, question="link", sizes={"originals": 2, "rows": 2})
     context = JobContext(str.encode, lambda *_: pytest.fail("nothing is prepared"))
@@ -268,6 +268,6 @@ def nest(depth: int) -> Any:
         ({"a": "x" * 10_001}, False),
     ],
 )
-def test_a_report_is_of_plain_values(value: Json, is_valid: bool) -> None:
+def test_report_has_only_plain_values(value: Json, is_valid: bool) -> None:
 
     assert AdviceJob("", {}, {}).validates(value) is is_valid

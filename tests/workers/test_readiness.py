@@ -57,7 +57,7 @@ def score_evaluation(identifier: UUID) -> Evaluation:
     return load_evaluation(identifier)
 
 
-def test_a_worker_with_another_store_takes_no_work_logs_it_once_and_recovers(
+def test_worker_with_another_store_takes_no_work_until_fixed(
     arena: Arena, worker_environment: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     identifier = submit_evaluation(arena)
@@ -77,7 +77,7 @@ def test_a_worker_with_another_store_takes_no_work_logs_it_once_and_recovers(
     )
 
 
-def test_a_worker_without_keys_takes_no_submission_but_a_report(
+def test_worker_without_keys_takes_only_reports(
     arena: Arena, worker_environment: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     identifier = submit_evaluation(arena)
@@ -89,7 +89,7 @@ def test_a_worker_without_keys_takes_no_submission_but_a_report(
         assert session.get_one(ThresholdReport, UUID(report)).state == State.SCORED
 
 
-def test_a_worker_that_lacks_a_key_returns_the_claim_without_counting_it(
+def test_claim_without_its_key_is_returned_uncounted(
     arena: Arena, worker_environment: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     identifier = submit_evaluation(arena)
@@ -107,7 +107,7 @@ def test_a_worker_that_lacks_a_key_returns_the_claim_without_counting_it(
     ("damage", "times"),
     [pytest.param(Path.unlink, 4, marks=pytest.mark.full), (lambda path: path.write_bytes(b"harmed"), 1)],
 )
-def test_a_damaged_file_costs_no_attempt_and_is_scored_once_it_is_restored(
+def test_damaged_file_costs_no_attempt_and_is_scored_once_restored(
     arena: Arena, settings: Settings, damage: object, times: int
 ) -> None:
     identifier = submit_evaluation(arena)
@@ -125,9 +125,7 @@ def test_a_damaged_file_costs_no_attempt_and_is_scored_once_it_is_restored(
     assert score_evaluation(identifier).state == State.SCORED
 
 
-def test_a_lost_file_ends_only_its_own_submission_in_error_after_a_while(
-    arena: Arena, settings: Settings
-) -> None:
+def test_lost_file_fails_only_its_own_submission(arena: Arena, settings: Settings) -> None:
     identifier, other_identifier = submit_evaluation(arena), submit_evaluation(arena, seed=2)
     build_blob_path(settings.data, read_release_digest(identifier)).unlink()
     assert score_evaluation(identifier).state == State.QUEUED
@@ -150,7 +148,7 @@ def read_release_digest(identifier: UUID) -> str:
         return str(session.get_one(Submission, load_evaluation(identifier).submission_id).files["anonymized"])
 
 
-def test_a_returned_evaluation_rests_before_it_is_claimed_or_requeued(
+def test_returned_evaluation_is_delayed_before_the_next_claim(
     arena: Arena, worker_environment: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     identifier = submit_evaluation(arena)
@@ -169,7 +167,7 @@ def test_a_returned_evaluation_rests_before_it_is_claimed_or_requeued(
     assert claim_evaluation(identifier) is not None
 
 
-def test_a_service_without_files_is_ready_if_its_store_is_writable(
+def test_service_without_files_needs_only_a_writable_store(
     settings: Settings, worker_environment: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     assert readiness.SCORING_READINESS.find_problem() is None
@@ -178,12 +176,14 @@ def test_a_service_without_files_is_ready_if_its_store_is_writable(
     assert readiness.SCORING_READINESS.find_problem() is not None
 
 
-def test_the_newest_files_are_found_without_reading_all_submissions(settings: Settings) -> None:
+def test_newest_files_are_found_without_a_full_scan(settings: Settings) -> None:
     """The query runs before every upload and needs only the newest of 3,000 rows, in any competition."""
-    contests = queued_work.create_contests(3, teams=2)
+    contests = queued_work.create_contests(3, team_count=2)
     pieces = [(round_number, contest_index) for round_number in range(1000) for contest_index in range(3)]
     queued_work.insert_evaluations(
-        QueuedEvaluation(contests[index], contests[index].teams[round_number % 2], 3 * round_number + index)
+        QueuedEvaluation(
+            contests[index], contests[index].team_ids[round_number % 2], 3 * round_number + index
+        )
         for round_number, index in pieces
     )
     with transaction() as session:

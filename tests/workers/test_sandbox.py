@@ -1,4 +1,4 @@
-"""The choice and announcement of the sandbox, and its seccomp filter."""
+"""Choice and logging of the sandbox, and its seccomp filter."""
 
 import logging
 import os
@@ -17,7 +17,7 @@ from app.processes.server_process import Server
 from workers import readiness, sandbox
 from workers.readiness import REPORT_READINESS, SCORING_READINESS
 from workers.sandbox import Sandbox, SandboxError, calls, landlock, seccomp
-from workers.sandbox.calls import CONDITIONAL, UNCONDITIONAL, build_conditions
+from workers.sandbox.calls import CONDITIONAL_CALLS, UNCONDITIONAL_CALLS, build_conditions
 
 pytestmark = pytest.mark.full
 
@@ -29,23 +29,25 @@ HEADERS = {
 
 
 @pytest.mark.parametrize(
-    ("setting", "wanted"),
+    ("setting", "expected"),
     [("required", FULL_SANDBOX), ("wanted", FULL_SANDBOX), ("off", Sandbox(drops_root=False))],
 )
-def test_the_setting_decides_which_sandbox_is_chosen(
-    monkeypatch: pytest.MonkeyPatch, setting: str, wanted: Sandbox
+def test_setting_selects_the_sandbox(
+    monkeypatch: pytest.MonkeyPatch, setting: str, expected: Sandbox
 ) -> None:
-    monkeypatch.setattr(sandbox, "available", lambda: FULL_SANDBOX)
-    assert sandbox.choose(setting) == wanted
+    monkeypatch.setattr(sandbox, "get_available", lambda: FULL_SANDBOX)
+    assert sandbox.choose(setting) == expected
 
 
 @pytest.mark.parametrize(
-    "available_sandbox", [Sandbox(), Sandbox(files="landlock"), Sandbox(calls="seccomp")], ids=str
+    "available_sandbox",
+    [Sandbox(), Sandbox(file_mechanism="landlock"), Sandbox(call_mechanism="seccomp")],
+    ids=str,
 )
-def test_a_worker_without_a_sandbox_takes_no_work_unless_it_was_told_to(
+def test_worker_without_a_sandbox_takes_no_work_unless_configured(
     settings: Settings, monkeypatch: pytest.MonkeyPatch, available_sandbox: Sandbox
 ) -> None:
-    monkeypatch.setattr(sandbox, "available", lambda: available_sandbox)
+    monkeypatch.setattr(sandbox, "get_available", lambda: available_sandbox)
     for kind in (SCORING_READINESS, REPORT_READINESS):
         assert "cannot be sandboxed" in (kind.find_problem() or "")
     for setting in ("wanted", "off"):
@@ -57,10 +59,10 @@ def test_a_worker_without_a_sandbox_takes_no_work_unless_it_was_told_to(
 
 
 @pytest.mark.parametrize("name", ["data", "opening_keys_dir"])
-def test_a_worker_whose_files_lie_where_the_sandbox_may_read_takes_no_work(
+def test_worker_with_exposed_files_takes_no_work(
     settings: Settings, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    monkeypatch.setattr(sandbox, "available", lambda: FULL_SANDBOX)
+    monkeypatch.setattr(sandbox, "get_available", lambda: FULL_SANDBOX)
     changed_settings = settings.model_copy(update={name: Path("/usr/lib/anoncup/../contest")})
     monkeypatch.setattr(readiness, "get_settings", lambda: changed_settings)
     assert "lies in /usr/lib, which the scoring process may read" in (SCORING_READINESS.find_problem() or "")
@@ -68,7 +70,7 @@ def test_a_worker_whose_files_lie_where_the_sandbox_may_read_takes_no_work(
     assert SCORING_READINESS.find_problem() is None
 
 
-def test_it_logs_the_sandbox_and_warns_where_a_part_is_missing(
+def test_sandbox_is_logged_with_a_warning_for_missing_parts(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     from app import logs
@@ -79,12 +81,12 @@ def test_it_logs_the_sandbox_and_warns_where_a_part_is_missing(
     for available_sandbox, setting, level, words in (
         (FULL_SANDBOX, "required", "INFO", "landlock, seccomp"),
         (Sandbox(), "wanted", "WARNING", "Landlock (Linux 5.13 or newer) is missing"),
-        (Sandbox(files="landlock"), "wanted", "WARNING", "seccomp is missing"),
+        (Sandbox(file_mechanism="landlock"), "wanted", "WARNING", "seccomp is missing"),
         (FULL_SANDBOX, "off", "WARNING", "'standing': 'none"),
     ):
         caplog.clear()
         monkeypatch.setattr(
-            sandbox, "available", lambda available_sandbox=available_sandbox: available_sandbox
+            sandbox, "get_available", lambda available_sandbox=available_sandbox: available_sandbox
         )
         sandbox.announce(setting)
         (record,) = [log_record for log_record in caplog.records if log_record.name == "workers.sandbox"]
@@ -92,7 +94,7 @@ def test_it_logs_the_sandbox_and_warns_where_a_part_is_missing(
         assert words in str(record.msg)
 
 
-def test_with_its_own_servers_the_sandbox_is_wanted_and_not_required(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sandbox_is_optional_with_embedded_servers(monkeypatch: pytest.MonkeyPatch) -> None:
     external_services = EmbeddedServices("a", "b")
     embedded_services = EmbeddedServices("a", "b", (object.__new__(Server),))
     monkeypatch.delenv("ANONCUP_SANDBOX", raising=False)
@@ -106,7 +108,7 @@ def test_with_its_own_servers_the_sandbox_is_wanted_and_not_required(monkeypatch
     assert Settings().sandbox == "required"
 
 
-def test_no_sandbox_is_entered_while_another_thread_runs(tmp_path: Path) -> None:
+def test_sandbox_is_not_entered_while_another_thread_runs(tmp_path: Path) -> None:
     """A sandbox does not apply to threads that already run."""
     import threading
 
@@ -121,7 +123,7 @@ def test_no_sandbox_is_entered_while_another_thread_runs(tmp_path: Path) -> None
         thread.join()
 
 
-def test_what_a_child_imports_starts_no_thread() -> None:
+def test_child_imports_start_no_threads() -> None:
     import subprocess
     import sys
 
@@ -138,9 +140,7 @@ print(len(os.listdir("/proc/self/task")))
     assert completed.stdout == b"1\n"
 
 
-def test_folders_whose_owner_is_gone_are_removed_and_others_stay(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_orphaned_folders_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     live_folder, orphaned_folder = ChildFolder(), ChildFolder()
     (orphaned_folder.path / "left").write_text("behind")
@@ -152,7 +152,7 @@ def test_folders_whose_owner_is_gone_are_removed_and_others_stay(
     assert not list(tmp_path.iterdir())
 
 
-def test_a_newer_landlock_governs_more() -> None:
+def test_newer_landlock_handles_more_rights() -> None:
     assert [landlock.get_handled_rights(abi_version) for abi_version in (1, 2, 3, 4, 5, 99)] == [
         (1 << rights) - 1 for rights in (13, 14, 15, 15, 16, 16)
     ]
@@ -160,16 +160,16 @@ def test_a_newer_landlock_governs_more() -> None:
 
 
 @pytest.mark.parametrize("processor", HEADERS)
-def test_the_numbers_of_the_calls_are_the_kernels(processor: str) -> None:
+def test_system_call_numbers_match_the_kernel_headers(processor: str) -> None:
     if not HEADERS[processor].exists():
         pytest.skip("the kernel's headers are not installed")
     column = list(HEADERS).index(processor)
     definitions = re.findall(r"#define __NR(?:3264)?_(\w+)\s+(\d+)\n", HEADERS[processor].read_text())
     kernel_numbers = {name: int(number) for name, number in definitions}
     kernel_numbers.setdefault("newfstatat", kernel_numbers.get("fstatat", -1))
-    for name, numbers in {**UNCONDITIONAL, **CONDITIONAL}.items():
+    for name, numbers in {**UNCONDITIONAL_CALLS, **CONDITIONAL_CALLS}.items():
         assert numbers[column] == kernel_numbers.get(name), name
-    assert seccomp.SECCOMP_SYSCALL[processor] == kernel_numbers["seccomp"]
+    assert seccomp.SECCOMP_NUMBERS[processor] == kernel_numbers["seccomp"]
     assert kernel_numbers["landlock_create_ruleset"] == landlock.CREATE_RULESET
 
 
@@ -207,20 +207,22 @@ def run_filter(kernel_call: KernelCall, processor: str = "x86_64", pid: int = 7)
             return operand
 
 
-ABSENT, FORBIDDEN = seccomp.FAIL | seccomp.ENOSYS, seccomp.FAIL | seccomp.EPERM
+NOT_IMPLEMENTED, NOT_PERMITTED = seccomp.FAIL | seccomp.ENOSYS, seccomp.FAIL | seccomp.EPERM
 
 
 @pytest.mark.parametrize("processor", seccomp.AUDIT_ARCHITECTURES)
 def test_only_listed_calls_are_allowed(processor: str) -> None:
     column = list(seccomp.AUDIT_ARCHITECTURES).index(processor)
     audit = seccomp.AUDIT_ARCHITECTURES[processor]
-    plain = {numbers[column] for numbers in UNCONDITIONAL.values()}
-    guarded = {numbers[column] for numbers in CONDITIONAL.values()}
+    plain = {numbers[column] for numbers in UNCONDITIONAL_CALLS.values()}
+    guarded = {numbers[column] for numbers in CONDITIONAL_CALLS.values()}
     for number in range(600):
         action = run_filter(KernelCall(number, (9, 9, 0x7000200, 9), audit), processor)
-        expected = seccomp.ALLOW if number in plain else FORBIDDEN if number in guarded else ABSENT
+        expected = (
+            seccomp.ALLOW if number in plain else NOT_PERMITTED if number in guarded else NOT_IMPLEMENTED
+        )
         assert action == expected, number
-    assert run_filter(KernelCall(0x40000000, (), audit), processor) == ABSENT
+    assert run_filter(KernelCall(0x40000000, (), audit), processor) == NOT_IMPLEMENTED
     compat_audit = 0x40000003  # 32 bits
     assert run_filter(KernelCall(0, (), compat_audit), processor) == seccomp.KILL
 
@@ -242,15 +244,15 @@ def test_only_listed_calls_are_allowed(processor: str) -> None:
         ("tgkill", [(7, 8, 9)], [(8, 8, 9)]),
     ],
 )
-def test_a_guarded_call_is_allowed_for_some_arguments_only(
+def test_guarded_calls_are_allowed_only_with_certain_arguments(
     name: str, allowed: list[tuple[int, ...]], forbidden: list[tuple[int, ...]]
 ) -> None:
-    number = CONDITIONAL[name][0]
+    number = CONDITIONAL_CALLS[name][0]
     assert {run_filter(KernelCall(number, arguments)) for arguments in allowed} == {seccomp.ALLOW}
-    assert {run_filter(KernelCall(number, arguments)) for arguments in forbidden} == {FORBIDDEN}
+    assert {run_filter(KernelCall(number, arguments)) for arguments in forbidden} == {NOT_PERMITTED}
 
 
-def test_every_guarded_call_has_a_guard() -> None:
-    assert build_conditions(7).keys() == CONDITIONAL.keys()
-    assert not CONDITIONAL.keys() & UNCONDITIONAL.keys()
+def test_guarded_calls_have_conditions() -> None:
+    assert build_conditions(7).keys() == CONDITIONAL_CALLS.keys()
+    assert not CONDITIONAL_CALLS.keys() & UNCONDITIONAL_CALLS.keys()
     assert calls.CLONE_THREAD & calls.FORBIDDEN_CLONE_FLAGS == 0

@@ -1,6 +1,6 @@
-"""The sandbox of processes that parse uploaded files: they may compute and answer through their pipe.
+"""The sandbox of processes that parse uploaded files. They may only compute and answer through their pipe.
 
-It has two parts, which a process cannot undo: Landlock restricts files, ports and signals, and seccomp
+It has two parts that a process cannot undo: Landlock restricts files, ports and signals, and seccomp
 restricts system calls. A process that runs as root also becomes an unprivileged user.
 """
 
@@ -18,11 +18,11 @@ __all__ = [
     "Sandbox",
     "SandboxError",
     "announce",
-    "available",
     "choose",
     "describe",
     "enter",
     "explain_missing",
+    "get_available",
     "library_paths",
 ]
 
@@ -34,37 +34,37 @@ REQUIRED, OFF = "required", "off"
 
 @dataclass(frozen=True, slots=True)
 class Sandbox:
-    """The mechanisms in use: ``files`` restricts access to files, ``calls`` restricts system calls.
+    """The names of the mechanisms that restrict access to files and system calls; empty if there is none.
 
-    ``drops_root``: a process that runs as root becomes an unprivileged user if it can.
+    With ``drops_root``, a process that runs as root becomes an unprivileged user if it can.
     """
 
-    files: str = ""
-    calls: str = ""
+    file_mechanism: str = ""
+    call_mechanism: str = ""
     drops_root: bool = True
 
     @property
     def is_complete(self) -> bool:
-        return bool(self.files and self.calls)
+        return bool(self.file_mechanism and self.call_mechanism)
 
     def __str__(self) -> str:
-        return ", ".join(filter(None, (self.files, self.calls))) or "none"
+        return ", ".join(filter(None, (self.file_mechanism, self.call_mechanism))) or "none"
 
 
 @cache
-def available() -> Sandbox:
-    """Return the mechanisms that this machine supports. Asks the kernel and changes nothing."""
+def get_available() -> Sandbox:
+    """Return the mechanisms that this machine supports."""
     return Sandbox(LANDLOCK if landlock.get_abi_version() else "", SECCOMP if seccomp.is_available() else "")
 
 
 def choose(setting: str) -> Sandbox:
     """Return the sandbox for a child process under ``ANONCUP_SANDBOX``."""
-    return Sandbox(drops_root=False) if setting == OFF else available()
+    return Sandbox(drops_root=False) if setting == OFF else get_available()
 
 
 def explain_missing() -> str:
     """Return why the sandbox is incomplete and what to do."""
-    missing = "seccomp is" if available().files else "Landlock (Linux 5.13 or newer) is"
+    missing = "seccomp is" if get_available().file_mechanism else "Landlock (Linux 5.13 or newer) is"
     return (
         f"the processes that read uploads cannot be sandboxed: {missing} missing or forbidden. "
         "docs/hosting.md says what may forbid it; ANONCUP_SANDBOX=wanted continues without"
@@ -77,7 +77,7 @@ def describe(setting: str) -> str:
     For a process that runs as root without Landlock, the text also names the children's user.
     """
     mechanisms = choose(setting)
-    if mechanisms.files or not privileges.is_root():
+    if mechanisms.file_mechanism or not privileges.is_root():
         return str(mechanisms)
     drops_root = mechanisms.drops_root and privileges.can_become_unprivileged()
     return f"{mechanisms}, {'as an unprivileged user' if drops_root else 'as root'}"
@@ -95,20 +95,20 @@ def announce(setting: str) -> None:
 
 
 def enter(mechanisms: Sandbox, *, folder: Path) -> None:
-    """Enter the sandbox with this process, for good.
+    """Enter the sandbox with this process. It cannot leave it again.
 
     Open files stay open. The process may read the interpreter and libraries, and write plain files in
     ``folder``. Raises SandboxError if the kernel refuses, or if another thread runs, which would stay
     outside.
     """
-    if not (mechanisms.files or mechanisms.calls or mechanisms.drops_root):
+    if not (mechanisms.file_mechanism or mechanisms.call_mechanism or mechanisms.drops_root):
         return
     if len(os.listdir("/proc/self/task")) > 1:
         raise SandboxError("another thread is running")
-    if mechanisms.files:
+    if mechanisms.file_mechanism:
         scratch.mount(folder)  # without the right to mount, the folder's size is not limited
-    privileges.drop(folder, files_are_restricted=bool(mechanisms.files))
-    if mechanisms.files:
+    privileges.drop(folder, restricts_files=bool(mechanisms.file_mechanism))
+    if mechanisms.file_mechanism:
         landlock.restrict(library_paths.list_readable(), writable=folder)
-    if mechanisms.calls:
+    if mechanisms.call_mechanism:
         seccomp.restrict()

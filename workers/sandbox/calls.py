@@ -18,7 +18,7 @@ def _match_any(number: int, *values: int) -> tuple[tuple[ArgumentTest, ...], ...
     return tuple((_match_argument(number, value=value),) for value in values)
 
 
-UNCONDITIONAL: dict[str, tuple[int | None, int | None]] = {
+UNCONDITIONAL_CALLS: dict[str, tuple[int | None, int | None]] = {
     "read": (0, 63),
     "write": (1, 64),
     "readv": (19, 65),
@@ -114,7 +114,7 @@ UNCONDITIONAL: dict[str, tuple[int | None, int | None]] = {
 }
 """Calls allowed with any arguments: their numbers on x86_64 and aarch64 (None: not on this architecture)."""
 
-CONDITIONAL: dict[str, tuple[int, int]] = {
+CONDITIONAL_CALLS: dict[str, tuple[int, int]] = {
     "openat": (257, 56),
     "fcntl": (72, 25),
     "ioctl": (16, 29),
@@ -126,7 +126,7 @@ CONDITIONAL: dict[str, tuple[int, int]] = {
 }
 
 CLONE_THREAD, FORBIDDEN_CLONE_FLAGS = 0x10000, 0x7E022000
-"""The flag of a new thread; and CLONE_NEW… and CLONE_PTRACE."""
+"""The flag of a new thread, and the flags CLONE_NEW… and CLONE_PTRACE."""
 
 
 def build_conditions(pid: int) -> dict[str, tuple[tuple[ArgumentTest, ...], ...]]:

@@ -27,11 +27,10 @@ OWN_FOLDER_RIGHTS = _READ_RIGHTS | WRITE_FILE | REMOVE_FILE | MAKE_FILE | TRUNCA
 _SINGLE_FILE_RIGHTS = READ_FILE | WRITE_FILE | TRUNCATE
 
 _FILE_RIGHT_COUNTS = {1: 13, 2: 14, 3: 15, 5: 16}
-"""Number of file rights by the ABI version that introduced them. All are restricted; execution is granted
-nowhere."""
+"""Number of file rights since each ABI version. All are restricted; execution is never granted."""
 _NET_RIGHTS = {4: 0b11}
 _SCOPES = {6: 0b11}
-"""By ABI version: binding and connecting TCP ports; signals and abstract sockets."""
+"""Bits by ABI version: binding and connecting TCP ports, and the scopes of signals and abstract sockets."""
 
 
 @cache

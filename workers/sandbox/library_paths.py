@@ -39,7 +39,7 @@ def _find_installed() -> frozenset[Path]:
 
 
 def _get_numba_cache() -> Path:
-    """Return the folder of numba's cache, used if numba cannot write beside the modules."""
+    """Return the folder of numba's cache, which numba uses if it cannot write next to the modules."""
     return Path(os.environ.get("NUMBA_CACHE_DIR") or os.path.expanduser("~/.cache/numba"))
 
 

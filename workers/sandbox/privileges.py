@@ -1,4 +1,4 @@
-"""Dropping root: the sandboxed process runs as an unprivileged user without capabilities."""
+"""Give up root: the sandboxed process runs as an unprivileged user without capabilities."""
 
 import ctypes
 import os
@@ -25,18 +25,18 @@ def is_root() -> bool:
     return os.geteuid() == 0
 
 
-def drop(folder: Path, *, files_are_restricted: bool) -> None:
+def drop(folder: Path, *, restricts_files: bool) -> None:
     """Become an unprivileged user if this process is root, and give up all capabilities.
 
-    ``folder`` is given to that user. With ``files_are_restricted``, by Landlock, the process keeps the
+    That user becomes the owner of ``folder``. If Landlock ``restricts_files``, the process keeps the
     capability to read libraries in another user's home directory. Without Landlock, root stays root if only
     root can read the libraries.
     """
-    switches = _has_capabilities() and (files_are_restricted or libraries_are_public())
-    needs_capability = is_root() and (files_are_restricted or not libraries_are_public())
-    if is_root() and switches:
+    can_switch_user = _has_capabilities() and (restricts_files or are_libraries_public())
+    needs_capability = is_root() and (restricts_files or not are_libraries_public())
+    if is_root() and can_switch_user:
         _become_unprivileged(folder)
-    _set_capabilities(_get_permitted() & 1 << CAP_DAC_READ_SEARCH if needs_capability else 0)
+    _set_capabilities(_get_permitted_capabilities() & 1 << CAP_DAC_READ_SEARCH if needs_capability else 0)
     if _LIBC.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:
         raise SandboxError("no_new_privs")
 
@@ -67,7 +67,7 @@ def _become_unprivileged(folder: Path) -> None:
 
 @cache
 def can_become_unprivileged() -> bool:
-    return _has_capabilities() and libraries_are_public()
+    return _has_capabilities() and are_libraries_public()
 
 
 def _has_capabilities() -> bool:
@@ -76,11 +76,11 @@ def _has_capabilities() -> bool:
     The parent has the same capabilities.
     """
     needed = 1 << CAP_KILL | 1 << CAP_SETGID | 1 << CAP_SETUID
-    return _get_permitted() & needed == needed
+    return _get_permitted_capabilities() & needed == needed
 
 
 @cache
-def libraries_are_public() -> bool:
+def are_libraries_public() -> bool:
     """Return whether every user may read the interpreter and the libraries."""
     return all(_is_public(path) for path in library_paths.list_readable() if path.exists())
 
@@ -91,7 +91,7 @@ def _is_public(path: Path) -> bool:
     )
 
 
-def _get_permitted() -> int:
+def _get_permitted_capabilities() -> int:
     """Return the lower 32 permitted capabilities."""
     data = (ctypes.c_uint32 * 6)()
     _LIBC.capget((ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0), data)

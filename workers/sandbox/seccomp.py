@@ -5,10 +5,10 @@ import os
 import struct
 from collections.abc import Iterator
 
-from workers.sandbox.calls import CONDITIONAL, UNCONDITIONAL, ArgumentTest, build_conditions
+from workers.sandbox.calls import CONDITIONAL_CALLS, UNCONDITIONAL_CALLS, ArgumentTest, build_conditions
 from workers.sandbox.kernel import ARCHITECTURES, SandboxError, detect_architecture, syscall
 
-SECCOMP_SYSCALL = {"x86_64": 317, "aarch64": 277}
+SECCOMP_NUMBERS = {"x86_64": 317, "aarch64": 277}
 AUDIT_ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 SET_MODE_FILTER, GET_ACTION_AVAILABLE, ALL_THREADS = 1, 2, 1
 
@@ -16,8 +16,8 @@ ALLOW, KILL, FAIL = 0x7FFF0000, 0x80000000, 0x00050000
 EPERM, ENOSYS = 1, 38
 
 LOAD, AND, IF_EQUAL, IF_AT_LEAST, RETURN = 0x20, 0x54, 0x15, 0x35, 0x06
-NUMBER, ARCHITECTURE, ARGUMENTS = 0, 4, 16
-_X32_NUMBERS = 0x40000000
+NUMBER_OFFSET, ARCHITECTURE_OFFSET, ARGUMENTS_OFFSET = 0, 4, 16
+_FIRST_X32_NUMBER = 0x40000000
 """x86_64 numbers from here on are x32 calls, for programs with 32-bit pointers."""
 
 _Instruction = tuple[int, int, int, int]
@@ -26,12 +26,12 @@ _Instruction = tuple[int, int, int, int]
 
 def is_available() -> bool:
     """Return whether this machine supports seccomp filters and this process may use them."""
-    processor = detect_architecture()
-    if processor is None:
+    architecture = detect_architecture()
+    if architecture is None:
         return False
     try:
         syscall(
-            SECCOMP_SYSCALL[processor],
+            SECCOMP_NUMBERS[architecture],
             GET_ACTION_AVAILABLE,
             0,
             ctypes.create_string_buffer(struct.pack("=I", FAIL), 4),
@@ -43,17 +43,17 @@ def is_available() -> bool:
 
 def restrict() -> None:
     """Allow this process only the calls of ``calls.py``; raise SandboxError if the kernel refuses."""
-    processor = detect_architecture()
-    if processor is None:
+    architecture = detect_architecture()
+    if architecture is None:
         raise SandboxError("seccomp: an unknown processor")
     code = b"".join(
-        struct.pack("=HBBI", *instruction) for instruction in build_program(processor, os.getpid())
+        struct.pack("=HBBI", *instruction) for instruction in build_program(architecture, os.getpid())
     )
     code_buffer = ctypes.create_string_buffer(code, len(code))
     filter_program = struct.pack("@HP", len(code) // 8, ctypes.addressof(code_buffer))
     try:
         syscall(
-            SECCOMP_SYSCALL[processor],
+            SECCOMP_NUMBERS[architecture],
             SET_MODE_FILTER,
             ALL_THREADS,
             ctypes.create_string_buffer(filter_program, len(filter_program)),
@@ -62,20 +62,20 @@ def restrict() -> None:
         raise SandboxError(f"seccomp: {problem}") from None
 
 
-def build_program(processor: str, pid: int) -> list[_Instruction]:
+def build_program(architecture: str, pid: int) -> list[_Instruction]:
     """Return the filter for the process ``pid``.
 
     A call of another architecture kills the process. A call that is not allowed fails with ENOSYS.
     """
-    column = ARCHITECTURES.index(processor)
-    unconditional = [numbers[column] for numbers in UNCONDITIONAL.values()]
+    architecture_index = ARCHITECTURES.index(architecture)
+    unconditional = [numbers[architecture_index] for numbers in UNCONDITIONAL_CALLS.values()]
     conditions = build_conditions(pid)
     return [
-        (LOAD, 0, 0, ARCHITECTURE),
-        (IF_EQUAL, 1, 0, AUDIT_ARCHITECTURES[processor]),
+        (LOAD, 0, 0, ARCHITECTURE_OFFSET),
+        (IF_EQUAL, 1, 0, AUDIT_ARCHITECTURES[architecture]),
         (RETURN, 0, 0, KILL),
-        (LOAD, 0, 0, NUMBER),
-        (IF_AT_LEAST, 0, 1, _X32_NUMBERS),
+        (LOAD, 0, 0, NUMBER_OFFSET),
+        (IF_AT_LEAST, 0, 1, _FIRST_X32_NUMBER),
         (RETURN, 0, 0, FAIL | ENOSYS),
         *(
             instruction
@@ -85,8 +85,8 @@ def build_program(processor: str, pid: int) -> list[_Instruction]:
         ),
         *(
             instruction
-            for name, numbers in CONDITIONAL.items()
-            for instruction in _build_conditional(numbers[column], conditions[name])
+            for name, numbers in CONDITIONAL_CALLS.items()
+            for instruction in _build_conditional(numbers[architecture_index], conditions[name])
         ),
         (RETURN, 0, 0, FAIL | ENOSYS),
     ]
@@ -105,7 +105,7 @@ def _build_conditional(number: int, groups: tuple[tuple[ArgumentTest, ...], ...]
 def _build_group_tests(group: tuple[ArgumentTest, ...]) -> Iterator[_Instruction]:
     """Return instructions that allow the call if all tests hold, and else skip to the next group."""
     for position, (word, mask, value) in enumerate(group):
-        yield LOAD, 0, 0, ARGUMENTS + 4 * word
+        yield LOAD, 0, 0, ARGUMENTS_OFFSET + 4 * word
         yield AND, 0, 0, mask
         yield IF_EQUAL, 0, 3 * (len(group) - position - 1) + 1, value
     yield RETURN, 0, 0, ALLOW

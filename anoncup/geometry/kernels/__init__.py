@@ -1,6 +1,6 @@
-"""Loops compiled with numba; all other computations use numpy.
+"""Loops compiled with numba, for computations that numpy alone does too slowly.
 
-The tests contain a plain version of each loop, with which it must agree.
+The tests contain a plain Python version of each loop, with which it must agree.
 """
 
 import numpy as np
@@ -17,7 +17,7 @@ from anoncup.geometry.kernels import (
     paths,
     trees,
 )
-from anoncup.geometry.kernels.assignment import k_smallest, place_rows
+from anoncup.geometry.kernels.assignment import find_k_smallest, place_rows
 from anoncup.geometry.kernels.baskets import (
     cosine_gaps,
     count_common_buyers,
@@ -43,28 +43,29 @@ from anoncup.geometry.kernels.octree_bvh import (
     search_k_nearest,
     search_nearest,
 )
-from anoncup.geometry.kernels.pairing import largest_violation, pair_up
+from anoncup.geometry.kernels.pairing import find_largest_violation, pair_up
 from anoncup.geometry.kernels.paths import assign_successively, build_all_doublings, find_odd_walk
 from anoncup.geometry.kernels.trees import build_kd_trees
 
 
 def load() -> None:
-    """Compile all loops or load them from the cache. Call this before a process enters its sandbox."""
+    """Compile all loops, or load them from the cache. Must be called before a process enters its sandbox."""
     warm_scoring()
     warm_bounds()
 
 
 def disable_cache_writes() -> None:
-    """Keep loops compiled from now on in memory only, because the cache is code that other processes run."""
+    """Stop writing compiled loops to the cache, because other processes run the code in it."""
     CompiledLoop.writes_cache = False
     for loop in _list_loops():
         loop.disable_cache()
 
 
 def load_caches() -> None:
-    """Compile what every table needs; load further loops from the cache without ever writing to it.
+    """Compile what every table needs, and prepare to load other loops from the cache without writing to it.
 
-    Call this before the process enters a sandbox: numba does not open a cache that it cannot write.
+    Must be called before the process enters a sandbox, because numba does not open a cache that is not
+    writable.
     """
     _warm_tables()
     for loop in _list_loops():
@@ -88,7 +89,7 @@ def _list_loops() -> list[CompiledLoop]:
 
 
 def warm_scoring() -> None:
-    """Compile what scoring needs or load it from the cache. Call this before a process forks."""
+    """Compile what scoring needs, or load it from the cache. Should be called before a process forks."""
     _warm_microdata()
     warm_baskets()
 
@@ -151,7 +152,7 @@ def warm_baskets() -> None:
     entries = offsets, zeros, np.zeros(1)
     jaccard_matrix(*(offsets, zeros, zeros) * 2, zeros)
     find_largest_products(*entries, *entries, np.ones(1), 1.0)
-    k_smallest(np.zeros((1, 1)), 1)
+    find_k_smallest(np.zeros((1, 1)), 1)
     find_most_similar_customers(*(offsets, zeros, zeros) * 3, zeros, zeros, 1.0)
     count_common_buyers(offsets, zeros, offsets, zeros)
     cosine_gaps(zeros, zeros, np.zeros(1), np.zeros(1), offsets, zeros, 1)
@@ -165,7 +166,7 @@ def warm_bounds() -> None:
     find_odd_walk(np.array([0, 0]), np.zeros(0, np.int64), np.zeros(0), np.zeros(0, np.bool_), 0, 1.0)
     pair_graph = np.arange(3), np.array([1, 0]), np.ones(2), np.ones(2)
     price_path = pair_up(*pair_graph, np.ones(1, np.int64))[-1]
-    largest_violation(*pair_graph, np.arange(3), price_path)
+    find_largest_violation(*pair_graph, np.arange(3), price_path)
     zero, offsets = np.zeros(1, np.int64), np.arange(2)
     nearest_baskets(
         zero, offsets, zero, zero, offsets, zero, zero, zero, zero[:, np.newaxis] - 1, np.ones((1, 1))

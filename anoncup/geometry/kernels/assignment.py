@@ -12,7 +12,9 @@ _BIDDING_PASSES = 3
 
 
 @compile_loop
-def k_smallest(costs: FloatArray, length: int) -> tuple[IntArray, FloatArray]:  # pragma: no cover - compiled
+def find_k_smallest(
+    costs: FloatArray, length: int
+) -> tuple[IntArray, FloatArray]:  # pragma: no cover - compiled
     """Return the columns and costs of each row's ``length`` smallest costs, ascending, ties by column."""
     rows, count = costs.shape
     width = min(length, count)
@@ -44,12 +46,12 @@ def place_rows(  # noqa: PLR0912, PLR0915, PLR0917 - compiled code takes plain a
     row_of: IntArray,
     column_of: IntArray,
 ) -> None:  # pragma: no cover - compiled
-    """Assign ``rows`` to columns of their lists at the least total cost, moving other rows where needed.
+    """Assign ``rows`` to columns of their lists at the least total cost; assigned rows may move.
 
-    Row r may take ``columns[start[r]:end[r]]`` at ``costs`` or be UNASSIGNED at ``unlisted_bounds[r]``. ``u``
-    and ``v`` are the dual prices of rows and columns, ``row_of`` and ``column_of`` the matching so far; all
-    are updated. Jonker and Volgenant (1987): a few rounds of bidding, then a shortest augmenting path for
-    each remaining row.
+    Row r may take a column in ``columns[start[r]:end[r]]`` at its cost in ``costs``, or stay UNASSIGNED at
+    the cost ``unlisted_bounds[r]``. The dual prices ``u`` of rows and ``v`` of columns and the assignment so
+    far, ``row_of`` and ``column_of``, are updated. The method is that of Jonker and Volgenant (1987): a few
+    rounds of bidding, then a shortest augmenting path for each remaining row.
     """
     open_rows = rows.copy()
     count = rows.shape[0]
@@ -60,8 +62,8 @@ def place_rows(  # noqa: PLR0912, PLR0915, PLR0917 - compiled code takes plain a
         edges += end[row] - start[row]
     heap, heap_columns = np.empty(edges), np.empty(edges, dtype=np.int64)
     distances, predecessors = np.empty(v.shape[0]), np.empty(v.shape[0], dtype=np.int64)
-    reached_turn = np.full(v.shape[0], -1, dtype=np.int64)
-    settled_turn = np.full(v.shape[0], -1, dtype=np.int64)
+    reached_search = np.full(v.shape[0], -1, dtype=np.int64)
+    settled_search = np.full(v.shape[0], -1, dtype=np.int64)
     path = np.empty(v.shape[0], dtype=np.int64)
     for search in range(count):
         root = open_rows[search]
@@ -74,15 +76,15 @@ def place_rows(  # noqa: PLR0912, PLR0915, PLR0917 - compiled code takes plain a
             for edge in range(start[row], end[row]):
                 column = columns[edge]
                 total = path_cost + max(costs[edge] - u[row] - v[column], 0.0)
-                if total > best_exit_cost or settled_turn[column] == search:
+                if total > best_exit_cost or settled_search[column] == search:
                     continue
-                if reached_turn[column] != search or total < distances[column]:
-                    reached_turn[column], distances[column], predecessors[column] = search, total, row
+                if reached_search[column] != search or total < distances[column]:
+                    reached_search[column], distances[column], predecessors[column] = search, total, row
                     size = push(heap, heap_columns, size, total, column)
             column = -1
             while size > 0 and column < 0:
                 size = pop(heap, heap_columns, size)
-                if settled_turn[heap_columns[size]] != search:
+                if settled_search[heap_columns[size]] != search:
                     column = heap_columns[size]
             if column < 0 or distances[column] > best_exit_cost:
                 path_cost = best_exit_cost
@@ -91,7 +93,7 @@ def place_rows(  # noqa: PLR0912, PLR0915, PLR0917 - compiled code takes plain a
             if row_of[column] < 0:
                 goal = column
                 break
-            settled_turn[column] = search
+            settled_search[column] = search
             path[length] = column
             length += 1
             row = row_of[column]
@@ -129,9 +131,9 @@ def bid(  # noqa: PLR0917 - compiled code takes plain arrays by position
     row_of: IntArray,
     column_of: IntArray,
 ) -> int:  # pragma: no cover - compiled
-    """Let each open row take its best column, whose price rises by the margin over the second best.
+    """Let each open row take its best column, whose price changes by the margin over the second best.
 
-    Rows that are still without a column are written to ``open_rows``; returns their number.
+    Rows that remain without a column are written to ``open_rows``. Returns their number.
     """
     remaining = 0
     for index in range(count):
@@ -167,7 +169,7 @@ def bid(  # noqa: PLR0917 - compiled code takes plain arrays by position
 def push(
     heap: FloatArray, heap_columns: IntArray, size: int, key: float, column: int
 ) -> int:  # pragma: no cover - compiled
-    """Push a column onto the heap and return the new size; equal keys come out by column."""
+    """Push a column onto the heap and return the new size. Columns with equal keys are popped by number."""
     position = size
     while position > 0:
         parent = (position - 1) // 2
@@ -181,7 +183,7 @@ def push(
 
 @compile_loop
 def pop(heap: FloatArray, heap_columns: IntArray, size: int) -> int:  # pragma: no cover - compiled
-    """Move the smallest entry to the end of the heap and return the new size, which is its index."""
+    """Move the smallest entry behind the end of the heap, and return the new size, which is its index."""
     size -= 1
     key, column = heap[size], heap_columns[size]
     heap[size], heap_columns[size] = heap[0], heap_columns[0]

@@ -1,4 +1,4 @@
-"""Kernels over pairs of baskets and pairs of goods."""
+"""Kernels that compare pairs of baskets and pairs of goods."""
 
 import numpy as np
 
@@ -18,8 +18,8 @@ def jaccard_matrix(  # noqa: PLR0917 - compiled code takes plain arrays by posit
 ) -> FloatArray:  # pragma: no cover - compiled
     """Return the Jaccard coefficient of every basket and customer, (baskets, customers); 1 if both are empty.
 
-    Baskets are given by rows (``goods[starts[j]:starts[j + 1]]``), the customers by columns
-    (``buyers[buyer_starts[g]:buyer_starts[g + 1]]`` bought good g) together with their ``totals``.
+    Basket j contains ``goods[starts[j]:starts[j + 1]]`` with their ``amounts``. Good g was bought by
+    ``buyers[buyer_starts[g]:buyer_starts[g + 1]]`` in ``buyer_amounts``; the customers have the ``totals``.
     """
     customers = totals.shape[0]
     coefficients = np.empty((starts.shape[0] - 1, customers))
@@ -53,9 +53,8 @@ def find_largest_products(  # noqa: PLR0917 - compiled code takes plain arrays b
 ) -> IntArray:  # pragma: no cover - compiled
     """Return the column of the largest entry in each row of a product of two sparse tables, or -1.
 
-    Entries are divided by the ``norms`` of their columns, (columns,), and added in row order; -1 means that
-    none is above 0. Entries of at least ``tie_ratio`` times the largest are ties, which go to the lowest
-    column.
+    Entries of the product are divided by the ``norms`` (columns,) of their columns. If none is above 0, the
+    result is -1. Entries of at least ``tie_ratio`` times the largest are ties, which go to the lowest column.
     """
     best_columns = np.full(starts.shape[0] - 1, -1, dtype=np.int64)
     sums = np.empty(norms.shape[0])
@@ -78,7 +77,7 @@ def find_largest_products(  # noqa: PLR0917 - compiled code takes plain arrays b
 
 
 _FIRST_CHECK = 64
-"""Number of purchases that are counted before the best candidate is determined for the first time."""
+"""Number of purchases that are counted before the first check whether counting can stop."""
 
 
 @compile_loop
@@ -88,11 +87,13 @@ def jaccard(shared: int, total: int, other_total: int) -> float:  # pragma: no c
 
 
 @compile_loop
-def count_shared(wanted: IntArray, goods: IntArray, amounts: IntArray) -> int:  # pragma: no cover - compiled
+def count_shared(
+    wanted_amounts: IntArray, goods: IntArray, amounts: IntArray
+) -> int:  # pragma: no cover - compiled
     """Return the sum of min(amount, wanted amount) over the goods."""
     shared = 0
     for entry in range(goods.shape[0]):
-        shared += min(wanted[goods[entry]], amounts[entry])
+        shared += min(wanted_amounts[goods[entry]], amounts[entry])
     return shared
 
 
@@ -111,20 +112,23 @@ def find_most_similar_customers(  # noqa: PLR0912, PLR0915, PLR0917 - compiled c
     customer_numbers: IntArray,
     tie_ratio: float,
 ) -> IntArray:  # pragma: no cover - compiled
-    """Return the customer with the largest Jaccard coefficient for each basket, (baskets,); empty ones: -1.
+    """Return the customer with the largest Jaccard coefficient for each basket, (baskets,).
 
-    Scores of at least ``tie_ratio`` times the largest are ties, which go to the least of
-    ``customer_numbers``. Baskets by rows and buyers by columns as in :func:`jaccard_matrix`, the goods of a
-    basket in the order of counting; ``customer_…``: the customers' baskets by rows, sorted by descending
-    ``totals`` (n,).
+    The result is -1 for empty baskets.
+
+    Coefficients of at least ``tie_ratio`` times the largest are ties, which go to the lowest of
+    ``customer_numbers``. Baskets and buyers are given as in :func:`jaccard_matrix`; the goods of a basket are
+    in the order in which they are to be counted. ``customer_…`` are the baskets of the customers, who are
+    sorted by descending ``totals`` (n,).
 
     A customer who bought none of the goods counted so far shares at most the uncounted amount, and a small
-    basket cannot resemble a large one. Counting stops when neither can reach the best known score. The
-    remaining candidates are then compared with the basket one by one, unless counting on is cheaper.
+    basket cannot resemble a large one. Counting stops when no such customer can reach the best known
+    coefficient. The remaining candidates are then compared with the basket one by one, unless it is cheaper
+    to go on counting.
     """
     customers = totals.shape[0]
     best_customers = np.full(starts.shape[0] - 1, -1, dtype=np.int64)
-    wanted = np.zeros(buyer_starts.shape[0] - 1, dtype=np.int64)
+    wanted_amounts = np.zeros(buyer_starts.shape[0] - 1, dtype=np.int64)
     shared, scores = np.zeros(customers, dtype=np.int64), np.zeros(customers)
     candidates = np.empty(customers + 1, dtype=np.int64)
     for basket in range(best_customers.shape[0]):
@@ -132,7 +136,7 @@ def find_most_similar_customers(  # noqa: PLR0912, PLR0915, PLR0917 - compiled c
         total, purchases_left = 0, 0
         for entry in range(first, last):
             good = goods[entry]
-            wanted[good] = amounts[entry]
+            wanted_amounts[good] = amounts[entry]
             total += amounts[entry]
             purchases_left += buyer_starts[good + 1] - buyer_starts[good]
         if total == 0:
@@ -165,7 +169,7 @@ def find_most_similar_customers(  # noqa: PLR0912, PLR0915, PLR0917 - compiled c
                     leader, best = customer, score
             customer_entries = slice(customer_starts[leader], customer_starts[leader + 1])
             common = count_shared(
-                wanted, customer_goods[customer_entries], customer_amounts[customer_entries]
+                wanted_amounts, customer_goods[customer_entries], customer_amounts[customer_entries]
             )
             threshold = max(threshold, jaccard(common, total, totals[leader]) * tie_ratio)
             while totals[customer_limit - 1] / total < threshold:
@@ -191,7 +195,7 @@ def find_most_similar_customers(  # noqa: PLR0912, PLR0915, PLR0917 - compiled c
             if uncounted_amount > 0 and scores[entry] >= threshold:
                 customer_entries = slice(customer_starts[customer], customer_starts[customer + 1])
                 common = count_shared(
-                    wanted, customer_goods[customer_entries], customer_amounts[customer_entries]
+                    wanted_amounts, customer_goods[customer_entries], customer_amounts[customer_entries]
                 )
                 scores[entry] = jaccard(common, total, totals[customer])
             threshold = max(threshold, scores[entry] * tie_ratio)
@@ -201,7 +205,7 @@ def find_most_similar_customers(  # noqa: PLR0912, PLR0915, PLR0917 - compiled c
                 best_customers[basket] = min(best_customers[basket], customer_numbers[candidates[entry]])
             shared[candidates[entry]] = 0
         for entry in range(first, last):
-            wanted[goods[entry]] = 0
+            wanted_amounts[goods[entry]] = 0
     return best_customers
 
 
@@ -209,9 +213,9 @@ def find_most_similar_customers(  # noqa: PLR0912, PLR0915, PLR0917 - compiled c
 def count_common_buyers(
     starts: IntArray, goods: IntArray, buyer_starts: IntArray, buyers: IntArray
 ) -> tuple[IntArray, IntArray, IntArray]:  # pragma: no cover - compiled
-    """Return all pairs of goods with a common buyer: first, second (higher number), common buyers.
+    """Return all pairs of goods with a common buyer: the lower good, the higher good, the number of buyers.
 
-    Baskets by rows and buyers by columns as in :func:`jaccard_matrix`.
+    Baskets and buyers are given as in :func:`jaccard_matrix`.
     """
     count = buyer_starts.shape[0] - 1
     common_counts = np.zeros(count, dtype=np.int64)
@@ -266,10 +270,10 @@ def cosine_gaps(  # noqa: PLR0917 - compiled code takes plain arrays by position
     buyers: IntArray,
     customers: int,
 ) -> FloatArray:  # pragma: no cover - compiled
-    """Return the absolute difference between the cosine of each pair of goods and the reference, (pairs,).
+    """Return the absolute difference between the cosine of each pair of goods and a reference, (pairs,).
 
-    The cosine is the number of customers who bought both, divided by the product of the ``norms`` (goods,),
-    which is taken as at least 1.
+    The cosine is the number of customers who bought both goods, divided by the product of their ``norms``
+    (goods,), at least by 1.
     """
     words = (customers + 63) // 64
     bits = np.zeros((buyer_starts.shape[0] - 1, words), dtype=np.uint64)

@@ -1,7 +1,7 @@
 """Lazy compilation of loops with numba.
 
-Without fastmath and contraction, floating-point results are the same on every machine, operation by
-operation, so that ties are broken the same way everywhere.
+Fast math and the contraction of operations are off. Floating-point results are therefore the same on every
+machine, and ties are broken the same way everywhere.
 """
 
 from collections.abc import Callable
@@ -22,16 +22,16 @@ def compile_loop(function: Function) -> Function:
 
 
 class LoopsUnavailable(Exception):
-    """Raised if a loop is called in a process that was started without compiled loops."""
+    """Raised if a loop is called in a process that does without compiled loops."""
 
 
 class CompiledLoop:
-    """A function that numba compiles on its first call; numba is not imported before."""
+    """A function that numba compiles on its first call. Before that, numba is not even imported."""
 
     writes_cache = True
     """Whether compiled code is written to disk."""
     is_unavailable = False
-    """Whether this process does without numba, because a sandboxed process cannot load it later."""
+    """Whether this process does without numba, which it could not load inside of its sandbox."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
@@ -43,7 +43,7 @@ class CompiledLoop:
         return njit(cache=self.writes_cache, error_model="numpy")(self.function)
 
     def disable_cache(self) -> None:
-        """Do not write code that is compiled for further types."""
+        """Do not write code to the cache that is compiled from now on."""
         if "loop" in vars(self):
             self.loop._cache.disable()
 
@@ -53,7 +53,7 @@ class CompiledLoop:
 
     @property
     def _numba_type_(self) -> Any:
-        """Numba reads this attribute to resolve a call from one loop to another."""
+        """The type with which numba resolves a call from one loop to another."""
         return _dispatcher(self.loop)
 
     def __call__(self, *arguments: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Kernels of Gower's distance between all rows of a table or of two tables."""
+"""Kernels of Gower's distance between all rows of one table or of two tables."""
 
 import numpy as np
 
@@ -11,11 +11,11 @@ from anoncup.geometry.kernels.knn_gower import CodeArray as Short
 def nearest_neighbour_sums(
     codes: IntArray, scaled_values: FloatArray
 ) -> FloatArray:  # pragma: no cover - compiled
-    """Return each row's smallest Gower sum to another row, (n,).
+    """Return each row's smallest Gower sum to another row, (n,); infinity for a single row.
 
-    The sum is the number of mismatches of codes plus the differences of scaled values. Rows should be sorted
-    by their codes: with a close neighbour found early, most sums end after two mismatches. A single row has
-    no neighbour and gets infinity.
+    The sum is the number of different codes plus the differences of the scaled values. Rows should be sorted
+    by their codes. Close neighbours are then found early, and most other sums are given up after two
+    different codes.
     """
     rows = codes.shape[0]
     smallest_sums = np.full(rows, np.inf)
@@ -48,10 +48,10 @@ def gower_sum_matrix(
     other_values: FloatArray,
     widths: FloatArray,
 ) -> FloatArray:  # pragma: no cover - compiled
-    """Return the Gower sums between rows (m, columns) and other rows (columns, n), as (m, n).
+    """Return the Gower sums (m, n) between rows (m, columns) and other rows (columns, n).
 
-    A mismatch of codes counts 1; values count their difference over ``widths``, at most 1. The columns are
-    added in order. The inner loops run along the other rows, each with its own sum, so that they are
+    Different codes count 1. Values count their difference divided by ``widths``, at most 1. The columns are
+    added in order. The inner loops run along the other rows, each with a sum of its own, so that they can be
     vectorized.
     """
     sums = np.zeros((codes.shape[0], other_codes.shape[1]))
@@ -60,16 +60,16 @@ def gower_sum_matrix(
         for column in range(codes.shape[1]):
             code = codes[row, column]
             column_codes = other_codes[column]
-            for column_row in range(row_sums.shape[0]):
-                row_sums[column_row] += 1.0 if column_codes[column_row] != code else 0.0
+            for other_row in range(row_sums.shape[0]):
+                row_sums[other_row] += 1.0 if column_codes[other_row] != code else 0.0
         for column in range(values.shape[1]):
             value = values[row, column]
             width = widths[column]
             column_values = other_values[column]
-            for column_row in range(row_sums.shape[0]):
-                row_sums[column_row] += min(abs(column_values[column_row] - value) / width, 1.0)
+            for other_row in range(row_sums.shape[0]):
+                row_sums[other_row] += min(abs(column_values[other_row] - value) / width, 1.0)
     return sums
 
 
 SMALLEST_WIDTH = 5e-324
-"""Width of a constant column: any difference at all is at least as large."""
+"""Width of a constant column, the smallest positive float: every difference from its value counts 1."""

@@ -1,4 +1,4 @@
-"""Kernels that encode texts, group rows by one key per row, and find identical rows."""
+"""Kernels that encode texts, group rows by keys, and find identical rows."""
 
 import numpy as np
 
@@ -6,11 +6,11 @@ from anoncup.geometry.arrays import FloatArray, IntArray, TextArray
 from anoncup.geometry.kernels.compilation import compile_loop
 
 _HASH_FACTOR = 0x9E3779B97F4A7C1
-"""Odd factor that spreads the bits of a key in a multiplicative hash."""
+"""Odd factor of a multiplicative hash, which spreads the bits of a key."""
 
 
 _MAX_TEXT_BYTES = 7
-"""Number of bytes of a text that fit into an integer next to its length."""
+"""Maximum number of bytes of a text that fits into an integer together with its length."""
 
 
 @compile_loop
@@ -22,11 +22,11 @@ def encode_texts(  # noqa: PLR0917 - compiled code takes plain arrays by positio
     first_rows: IntArray,
     codes: IntArray,
 ) -> int:  # pragma: no cover - compiled
-    """Number texts in order of appearance; return their number and fill in the row of each first occurrence.
+    """Number texts in order of appearance into ``codes``; return the number of distinct texts.
 
-    Text i is ``characters[offsets[i]:offsets[i + 1]]``. Returns -1 if a text is too long or there are more
-    distinct texts than ``keys`` and ``first_rows`` can hold. ``slots`` is all -1; its length is a power of
-    two and larger than theirs.
+    Text i is ``characters[offsets[i]:offsets[i + 1]]``. ``first_rows`` gets the row in which each distinct
+    text occurs first. Returns -1 if a text is too long, or if there are more distinct texts than ``keys`` and
+    ``first_rows`` can hold. ``slots`` is all -1; its length is a power of two and larger than theirs.
     """
     count = 0
     for row in range(codes.shape[0]):
@@ -52,8 +52,8 @@ def encode_texts(  # noqa: PLR0917 - compiled code takes plain arrays by positio
 def append_digits(columns: IntArray, widths: IntArray, keys: IntArray) -> None:  # pragma: no cover - compiled
     """Append the codes of each row to its key as digits, in place.
 
-    ``columns`` (columns, n), ``widths`` (columns,), ``keys`` (n,). A key of -1 stays; a code that is not
-    below its width makes the key -1.
+    ``columns`` (columns, n) are the codes, ``widths`` (columns,) the bases of the digits, and ``keys`` (n,)
+    the keys. A key becomes -1 if a code is not below its base, and then stays -1.
     """
     for column in range(columns.shape[0]):
         width = widths[column]
@@ -64,9 +64,9 @@ def append_digits(columns: IntArray, widths: IntArray, keys: IntArray) -> None: 
 
 @compile_loop
 def build_hash_slots(distinct: IntArray, slots: IntArray) -> None:  # pragma: no cover - compiled
-    """Hash the positions of distinct keys into ``slots``.
+    """Fill the hash table ``slots`` with the positions of distinct keys.
 
-    ``slots`` is all -1; its length is a power of two and larger than the number of keys.
+    It is all -1 before; its length is a power of two and larger than the number of keys.
     """
     for index in range(distinct.shape[0]):
         hashed = distinct[index] * _HASH_FACTOR
@@ -78,7 +78,7 @@ def build_hash_slots(distinct: IntArray, slots: IntArray) -> None:  # pragma: no
 
 @compile_loop
 def look_up_keys(keys: IntArray, distinct: IntArray, slots: IntArray) -> None:  # pragma: no cover - compiled
-    """Replace each key by its position among the keys hashed into ``slots``; -1 if it is not found."""
+    """Replace each key by its position in ``distinct``, or -1; ``slots`` is its hash table."""
     for row in range(keys.shape[0]):
         hashed = keys[row] * _HASH_FACTOR
         slot = (hashed ^ (hashed >> 32)) & (slots.shape[0] - 1)
@@ -93,7 +93,7 @@ def sort_by_group(
 ) -> None:  # pragma: no cover - compiled
     """Fill ``rows`` with the rows of the first group, then of the next, and so on, ascending within a group.
 
-    ``starts`` holds where each group begins; afterwards it holds where each group ends.
+    ``starts`` contains the position at which each group begins. Afterwards it contains where each group ends.
     """
     for row in range(group_ids.shape[0]):
         group = group_ids[row]
@@ -113,9 +113,8 @@ def find_first_duplicates(  # noqa: PLR0917 - compiled code takes plain arrays b
 ) -> None:  # pragma: no cover - compiled
     """Fill ``first_rows`` with the lowest indexed row of the same group and values, or -1 if there is none.
 
-    ``slots`` is the hash table of indexed rows. If ``is_building``, the rows themselves are indexed;
-    ``slots`` is then all -1, and its length is a power of two and larger than the number of rows. 0.0 and
-    -0.0 are equal.
+    ``slots`` is the hash table of the indexed rows. If ``is_building``, it is all -1, and the rows themselves
+    are added to it; its length is a power of two and larger than the number of rows. 0.0 and -0.0 are equal.
     """
     value = np.empty(1)
     bits = value.view(np.int64)

@@ -21,9 +21,8 @@ def nearest_baskets(  # noqa: PLR0917 - compiled code takes plain arrays by posi
 ) -> None:  # pragma: no cover - compiled
     """Fill a line of ``neighbours`` and ``costs`` for each basket with its nearest neighbours, nearest first.
 
-    The distance is 1 - shared amounts / united amounts (Jaccard), ties by number. Baskets by rows and buyers
-    by columns as in ``jaccard_matrix``. Lines are prefilled with -1 and the distance of baskets that share
-    nothing.
+    The distance is 1 minus the Jaccard coefficient; ties are sorted by number. Baskets and buyers are given
+    as in ``jaccard_matrix``. Before, lines contain -1 and the distance of baskets that share nothing.
     """
     customers, width = starts.shape[0] - 1, neighbours.shape[1]
     shared, candidates = np.zeros(customers, dtype=np.int64), np.empty(customers, dtype=np.int64)

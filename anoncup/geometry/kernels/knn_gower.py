@@ -1,4 +1,4 @@
-"""Kernels of the k nearest rows by Gower's distance."""
+"""Kernels that find the k nearest rows by Gower's distance."""
 
 import numpy as np
 import numpy.typing as npt
@@ -10,29 +10,29 @@ CodeArray = npt.NDArray[np.int32]
 ByteArray = npt.NDArray[np.uint8]
 _WordArray = npt.NDArray[np.uint64]
 STACK_SIZE = 128
-"""Stack size of a search. A tree halves its points at every level, so 64 levels are out of reach."""
+"""Stack size of a search. It is sufficient for 64 levels, and a tree halves its points at every level."""
 _MAX_LISTED_CLASSES = 200
-"""Maximum number of classes with the same number of mismatches that are searched one by one."""
+"""Maximum number of classes, all with the same number of mismatches, that are searched one by one."""
 BLOCK_SIZE = 64
-"""Number of classes examined together: a word of eight bytes, each the minimum of eight classes."""
+"""Number of classes examined together, as a word of eight bytes, each the minimum of eight classes."""
 LINES_PER_BLOCK = 8
-_BYTE_HALF = 128
+_WORD_TEST_LIMIT = 128
 LOW_BITS, HIGH_BITS, NO_BITS = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080), np.uint64(0)
 EXCLUDED = 255
-"""Marks a class that is not searched, in place of its number of mismatches, which is always smaller."""
+"""Stands for the number of mismatches of a class that is not searched. Real numbers are smaller."""
 
 
 @compile_loop
 def column_distance(gap: float, width: float) -> float:  # pragma: no cover - compiled
-    """Return what one column adds to a distance: the gap divided by ``width``, at most 1."""
+    """Return the share of one column in a distance: the gap divided by ``width``, at most 1."""
     return min(gap / width, 1.0)
 
 
 @compile_loop
-def insert(
+def insert_neighbour(
     best: FloatArray, best_rows: IntArray, distance: float, row: int
 ) -> None:  # pragma: no cover - compiled
-    """Insert a row into a list sorted by distance, then row; the last entry drops out."""
+    """Insert a row into a list that is sorted by distance, then row. The last entry drops out."""
     slot = best.shape[0] - 1
     while slot > 0 and (
         distance < best[slot - 1] or (distance == best[slot - 1] and row < best_rows[slot - 1])
@@ -48,8 +48,8 @@ def box_distance(
 ) -> float:  # pragma: no cover - compiled
     """Return a lower bound on the distance to the points of a box.
 
-    It is ``base_distance`` plus the :func:`column_distance` to the box in every column. Rounding is monotone
-    in each subtraction, share and sum, so no computed distance lies below this bound.
+    It is ``base_distance`` plus the :func:`column_distance` to the box in every column. Because rounding is
+    monotone in each subtraction, division and sum, no computed distance is below this bound.
     """
     total = float(base_distance)
     for column in range(point.shape[0]):
@@ -73,7 +73,7 @@ def search_trees(  # noqa: PLR0917 - compiled code takes plain arrays by positio
     rows: IntArray,
     start: IntArray,
     end: IntArray,
-    child: IntArray,
+    first_child: IntArray,
     smallest_row: IntArray,
     low: FloatArray,
     high: FloatArray,
@@ -84,15 +84,17 @@ def search_trees(  # noqa: PLR0917 - compiled code takes plain arrays by positio
 ) -> None:  # pragma: no cover - compiled
     """Merge the nearest points of some trees into ``best`` and ``best_rows``, sorted by distance, then row.
 
-    The distance is the number of mismatches with ``codes``, then the :func:`column_distance` of every column,
-    in column order; it is at least ``floor``. Without ``counts`` a tree contains one class, numbered as its
-    root. With ``counts``, classes with fewer mismatches than ``level``, the tree's base distance, or marked
-    ``EXCLUDED`` are skipped.
+    The distance is the number of mismatches with ``codes`` plus the :func:`column_distance` of every column,
+    added in column order; it is at least ``floor``.
+
+    If ``counts`` is empty, a tree contains a single class with the number of its root. Otherwise ``counts``
+    are the mismatches of the classes, and classes are skipped that have fewer than ``level`` mismatches or
+    are marked ``EXCLUDED``.
     """
     last = best.shape[0] - 1
     limit = best[last]
     for root in roots:
-        base = level if counts.shape[0] > 0 else mismatches(codes, class_codes, root)
+        base = level if counts.shape[0] > 0 else count_code_mismatches(codes, class_codes, root)
         stack[0], stack_bounds[0] = root, float(base)
         size = 1
         while size > 0:
@@ -101,8 +103,8 @@ def search_trees(  # noqa: PLR0917 - compiled code takes plain arrays by positio
             lower_bound = max(stack_bounds[size], floor)
             if lower_bound > limit or (lower_bound == limit and smallest_row[node] > best_rows[last]):
                 continue
-            if child[node] >= 0:
-                near_child = child[node]
+            if first_child[node] >= 0:
+                near_child = first_child[node]
                 far_child = near_child + 1
                 near_bound = box_distance(point, low[near_child], high[near_child], base, widths)
                 far_bound = box_distance(point, low[far_child], high[far_child], base, widths)
@@ -125,7 +127,7 @@ def search_trees(  # noqa: PLR0917 - compiled code takes plain arrays by positio
                         or counts[class_index] == EXCLUDED
                     ):
                         continue
-                    total = float(mismatches(codes, class_codes, class_index))
+                    total = float(count_code_mismatches(codes, class_codes, class_index))
                 for column in range(point.shape[0]):
                     total += column_distance(abs(points[point_index, column] - point[column]), widths[column])
                     if total > limit:
@@ -134,12 +136,12 @@ def search_trees(  # noqa: PLR0917 - compiled code takes plain arrays by positio
                 row = rows[point_index]
                 if total > limit or (total == limit and row > best_rows[last]):
                     continue
-                insert(best, best_rows, total, row)
+                insert_neighbour(best, best_rows, total, row)
                 limit = best[last]
 
 
 @compile_loop
-def mismatches(
+def count_code_mismatches(
     codes: CodeArray, class_codes: CodeArray, class_index: int
 ) -> int:  # pragma: no cover - compiled
     count = 0
@@ -149,7 +151,7 @@ def mismatches(
 
 
 @compile_loop
-def count_mismatches(  # noqa: PLR0917 - compiled code takes plain arrays by position
+def count_byte_mismatches(  # noqa: PLR0917 - compiled code takes plain arrays by position
     codes: CodeArray,
     class_bytes: ByteArray,
     classes: int,
@@ -157,11 +159,11 @@ def count_mismatches(  # noqa: PLR0917 - compiled code takes plain arrays by pos
     counts: ByteArray,
     block_minima: ByteArray,
 ) -> int:  # pragma: no cover - compiled
-    """Fill ``counts`` with the mismatches in the lowest bytes of ``codes``; return the minimum.
+    """Fill ``counts`` with each class's number of mismatches in the lowest bytes of ``codes``.
 
-    A class never has fewer mismatches than its bytes have. ``block_minima[i]`` is the minimum of the counts
-    ``i``, ``i + len(block_minima)`` and so on, so that whole arrays are compared, ``LINES_PER_BLOCK`` of
-    them.
+    Returns the minimum. Equal codes have equal bytes, so a class has at least as many mismatches as its
+    bytes. ``block_minima[i]`` is the minimum of the counts ``i``, ``i + len(block_minima)`` and so on, so
+    that it can be computed by comparing ``LINES_PER_BLOCK`` whole arrays.
     """
     counts[:] = 0
     for column in range(class_bytes.shape[0]):
@@ -188,27 +190,30 @@ def count_mismatches(  # noqa: PLR0917 - compiled code takes plain arrays by pos
 
 @compile_loop
 def list_classes(
-    count: int, counts: ByteArray, block_minima: ByteArray, words: _WordArray, listed: IntArray
+    mismatch_count: int, counts: ByteArray, block_minima: ByteArray, words: _WordArray, class_list: IntArray
 ) -> int:  # pragma: no cover - compiled
-    """List the classes with exactly this number of mismatches until the list is full; return its length.
+    """List the classes with exactly ``count`` mismatches until the list is full; return its length.
 
-    ``words`` are ``block_minima`` in groups of eight bytes. One of the bytes is less than a number up to 128
-    if subtracting that number from each byte sets a highest bit that was not set.
+    ``words`` are ``block_minima`` in groups of eight bytes. To test all eight at once, a number up to 128 is
+    subtracted from each byte: a byte is less than the number only if this sets its highest bit.
     """
     listed_count = 0
-    next_bytes = np.uint64(count + 1) * LOW_BITS
+    next_bytes = np.uint64(mismatch_count + 1) * LOW_BITS
     for word in range(words.shape[0]):
         minima_word = words[word]
-        if count < _BYTE_HALF and ((minima_word - next_bytes) & ~minima_word & HIGH_BITS) == NO_BITS:
+        if (
+            mismatch_count < _WORD_TEST_LIMIT
+            and ((minima_word - next_bytes) & ~minima_word & HIGH_BITS) == NO_BITS
+        ):
             continue
         for position in range(8 * word, 8 * word + 8):
-            if block_minima[position] > count:
+            if block_minima[position] > mismatch_count:
                 continue
             for class_index in range(position, counts.shape[0], block_minima.shape[0]):
-                if counts[class_index] == count:
-                    listed[listed_count] = class_index
+                if counts[class_index] == mismatch_count:
+                    class_list[listed_count] = class_index
                     listed_count += 1
-                    if listed_count == listed.shape[0]:
+                    if listed_count == class_list.shape[0]:
                         return listed_count
     return listed_count
 
@@ -228,7 +233,7 @@ def search_k_nearest_gower(  # noqa: PLR0917 - compiled code takes plain arrays 
     rows: IntArray,
     start: IntArray,
     end: IntArray,
-    child: IntArray,
+    first_child: IntArray,
     smallest_row: IntArray,
     low: FloatArray,
     high: FloatArray,
@@ -237,12 +242,16 @@ def search_k_nearest_gower(  # noqa: PLR0917 - compiled code takes plain arrays 
 ) -> None:  # pragma: no cover - compiled
     """Fill each query's line of ``best`` and ``best_rows`` with the nearest points.
 
-    The distance is Gower's sum: mismatches of codes, then differences divided by ``widths``. Queries
-    ``spans[c]`` to ``spans[c + 1]`` share the codes ``span_codes[c]`` and, if there is one, the tree
-    ``span_classes[c]`` (-1: none). All points of tree g have the codes ``class_codes[g]``, with the lowest
-    bytes ``class_bytes[:, g]``, padded to whole blocks. Byte mismatches are counted once for all queries of a
-    span, and trees whose mismatches alone are too many are never searched. The last tree contains all points;
-    ``class_ids`` holds the class of every point.
+    The distance is Gower's sum: the number of different codes plus the differences divided by ``widths``.
+
+    - Queries ``spans[c]`` to ``spans[c + 1]`` have the codes ``span_codes[c]``. ``span_classes[c]`` is the
+      tree of the points with the same codes, or -1.
+    - All points of tree g have the codes ``class_codes[g]``. ``class_bytes[:, g]`` are the lowest bytes of
+      these codes, padded to whole blocks. The last tree contains all points.
+    - ``class_ids``: the class of every point.
+
+    Mismatches of bytes are counted once for all queries of a span. Trees that have too many of them are never
+    searched.
     """
     stack = np.empty(STACK_SIZE, dtype=np.int64)
     stack_bounds = np.empty(STACK_SIZE, dtype=np.float64)
@@ -258,13 +267,13 @@ def search_k_nearest_gower(  # noqa: PLR0917 - compiled code takes plain arrays 
                 search_trees(
                     queries[query], span_classes[span : span + 1], 0, codes, class_codes, no_counts,
                     class_ids,
-                    widths, floors[query], points, rows, start, end, child, smallest_row, low, high,
+                    widths, floors[query], points, rows, start, end, first_child, smallest_row, low, high,
                     query_best, query_best_rows, stack, stack_bounds,
                 )  # fmt: skip
             if query_best[-1] < 1.0:
                 continue
             if fewest < 0:
-                fewest = count_mismatches(
+                fewest = count_byte_mismatches(
                     codes, class_bytes, classes, span_classes[span], counts, block_minima
                 )
             for level in range(fewest, class_bytes.shape[0] + 1):
@@ -274,13 +283,13 @@ def search_k_nearest_gower(  # noqa: PLR0917 - compiled code takes plain arrays 
                 if listed_count > _MAX_LISTED_CLASSES:
                     search_trees(
                         queries[query], all_points_tree, level, codes, class_codes, counts, class_ids, widths,
-                        floors[query], points, rows, start, end, child, smallest_row, low, high,
+                        floors[query], points, rows, start, end, first_child, smallest_row, low, high,
                         query_best, query_best_rows, stack, stack_bounds,
                     )  # fmt: skip
                     break
                 search_trees(
                     queries[query], class_list[:listed_count], level, codes, class_codes, no_counts,
                     class_ids, widths,
-                    floors[query], points, rows, start, end, child, smallest_row, low, high,
+                    floors[query], points, rows, start, end, first_child, smallest_row, low, high,
                     query_best, query_best_rows, stack, stack_bounds,
                 )  # fmt: skip

@@ -1,22 +1,22 @@
-"""Kernels of nearest-neighbour search in trees whose nodes hold eight boxes or eight points.
+"""Kernels of nearest-neighbour search in trees whose nodes have eight boxes or eight points each.
 
-They are stored by column, with the eight cells of a column side by side, so that one instruction processes
-all eight; each sum is still taken in column order.
+The eight cells of a column are side by side in memory, so that one instruction processes all eight boxes or
+points. Each sum is still computed in the order of the columns.
 """
 
 import numpy as np
 
 from anoncup.geometry.arrays import BoolArray, FloatArray, IntArray
 from anoncup.geometry.kernels.compilation import compile_loop
-from anoncup.geometry.kernels.knn_gower import insert
+from anoncup.geometry.kernels.knn_gower import insert_neighbour
 
 LANES = 8
 MAX_SCANNED_ROWS = 32
-"""Groups of at most this many rows have no tree; they are scanned."""
+"""Maximum number of rows of a group that is scanned instead of getting a tree."""
 _SCATTER_SAMPLE = 32
-"""Number of rows, up to twice as many, from which the column of largest scatter is estimated."""
+"""Minimum number of rows from which the variance of columns is estimated; at most twice as many are used."""
 _STACK_SIZE = 128
-"""Stack size. Each level leaves at most seven entries, and eight levels hold 134 million rows."""
+"""Stack size of a search. Each level adds at most seven entries, and eight levels hold 134 million rows."""
 NO_ROW = np.iinfo(np.int64).max
 
 
@@ -24,9 +24,10 @@ NO_ROW = np.iinfo(np.int64).max
 def partition_members(  # noqa: PLR0917 - compiled code takes plain arrays by position
     points: FloatArray, members: IntArray, keys: FloatArray, begin: int, end: int, middle: int, column: int
 ) -> None:  # pragma: no cover - compiled
-    """Partition members so that none before ``middle`` is larger in the column than those from there on.
+    """Partition members so that those before ``middle`` are not larger in the column than the others.
 
-    Pivots are pseudo-random, whatever the points are. ``keys`` (n,) is scratch space for the column.
+    The pivots are pseudo-random, so that no order of the points makes this slow. ``keys`` (n,) is scratch
+    space.
     """
     for position in range(begin, end):
         keys[position] = points[members[position], column]
@@ -54,12 +55,12 @@ def partition_members(  # noqa: PLR0917 - compiled code takes plain arrays by po
 
 
 @compile_loop
-def find_widest_column(
+def find_most_scattered_column(
     points: FloatArray, members: IntArray, begin: int, end: int, sums: FloatArray
 ) -> int:  # pragma: no cover - compiled
-    """Return the column of largest variance among a sample of members; ranges would follow outliers.
+    """Return the column with the largest variance in a sample of members.
 
-    ``sums`` (2, columns) is scratch space.
+    The variance depends less on outliers than the range. ``sums`` (2, columns) is scratch space.
     """
     step = (end - begin) // (2 * _SCATTER_SAMPLE) + 1
     count = (end - begin + step - 1) // step
@@ -83,7 +84,7 @@ def find_widest_column(
 def order_members(  # noqa: PLR0917 - compiled code takes plain arrays by position
     points: FloatArray, members: IntArray, keys: FloatArray, sums: FloatArray, begin: int, end: int
 ) -> None:  # pragma: no cover - compiled
-    """Order members so that each run of 8, of 64 and so on from the beginning is close together."""
+    """Order members so that each run of 8, of 64 and so on from the beginning contains nearby points."""
     begins, ends = np.empty(_STACK_SIZE, dtype=np.int64), np.empty(_STACK_SIZE, dtype=np.int64)
     begins[0], ends[0] = begin, end
     size = 1
@@ -96,7 +97,7 @@ def order_members(  # noqa: PLR0917 - compiled code takes plain arrays by positi
         while unit * LANES < end - begin:
             unit *= LANES
         middle = begin + (end - begin + unit - 1) // unit // 2 * unit
-        column = find_widest_column(points, members, begin, end, sums)
+        column = find_most_scattered_column(points, members, begin, end, sums)
         partition_members(points, members, keys, begin, end, middle, column)
         begins[size], ends[size] = begin, middle
         begins[size + 1], ends[size + 1] = middle, end
@@ -116,8 +117,8 @@ def fill_box(  # noqa: PLR0917 - compiled code takes plain arrays by position
 ) -> int:  # pragma: no cover - compiled
     """Fill one lane of a node with the bounding box of a child, and return the child's smallest row.
 
-    A child has boxes from ``lower_bounds`` to ``upper_bounds`` or points, for which both are the same array.
-    Lanes without a row are skipped.
+    The child's lanes are boxes from ``lower_bounds`` to ``upper_bounds``. For a block of points, both are the
+    same array. Lanes without a row are skipped.
     """
     smallest_row = NO_ROW
     for child_lane in range(LANES):
@@ -198,9 +199,9 @@ def add_box_distances(  # noqa: PLR0917 - compiled code takes plain arrays by po
 ) -> None:  # pragma: no cover - compiled
     """Write the distances to the eight boxes of a node to the last eight ``totals``; the first eight are 0.
 
-    Each cell adds the total eight cells before it, which gives a sum in column order for each lane. Rounding
-    is monotone in every subtraction, square and sum, so no point of a box is computed to be nearer than the
-    box.
+    Each cell is added to the total eight cells before it, so that every lane gets a sum in column order.
+    Because rounding is monotone in every subtraction, square and sum, no point is computed to be nearer than
+    its box.
     """
     for cell in range(query.shape[0]):
         below, above = low[node, cell] - query[cell], query[cell] - high[node, cell]
@@ -233,7 +234,7 @@ def scan_small_groups(  # noqa: PLR0917 - compiled code takes plain arrays by po
 ) -> None:  # pragma: no cover - compiled
     """Fill ``nearest`` as :func:`search_nearest` does, for groups without a tree.
 
-    The only row of a group is the answer (unless excluded) without computing its distance.
+    If a group has a single row, it is the answer without computing the distance, unless it is excluded.
     """
     for query in range(queries.shape[0]):
         group = group_ids[query]
@@ -273,9 +274,10 @@ def search_nearest(  # noqa: PLR0917 - compiled code takes plain arrays by posit
 ) -> None:  # pragma: no cover - compiled
     """Fill ``nearest`` (q,) with the nearest row of the same group for each query, for groups with a tree.
 
-    The distance is the sum of squared differences (plain ones if ``absolute``) in column order; ties go to
-    the lower row. Skipped nodes hold neither a nearer point nor an equally near one with a lower row.
-    Row ``excluded_rows[i]`` (-1: none) is no answer to query i; without another row the result is -1.
+    The distance is the sum of squared differences, or of absolute ones if ``absolute``, in column order. Ties
+    go to the lower row: skipped nodes contain neither a nearer point nor an equally near one with a lower
+    row. Row ``excluded_rows[i]`` (-1: none) is not an answer to query i; without another row, the result is
+    -1.
     """
     stack, stack_rows = np.empty(_STACK_SIZE, dtype=np.int64), np.empty(_STACK_SIZE, dtype=np.int64)
     stack_bounds = np.empty(_STACK_SIZE, dtype=np.float64)
@@ -301,8 +303,8 @@ def search_nearest(  # noqa: PLR0917 - compiled code takes plain arrays by posit
                 add_point_distances(blocks, block, query_cells, absolute, totals)
                 for lane in range(LANES):
                     distance, row = sums[lane], block_rows[block, lane]
-                    nearer = distance < best or (distance == best and row < best_row)
-                    if nearer and row != excluded_rows[query]:
+                    is_nearer = distance < best or (distance == best and row < best_row)
+                    if is_nearer and row != excluded_rows[query]:
                         best, best_row = distance, row
                 continue
             add_box_distances(low, high, node, query_cells, absolute, totals)
@@ -348,10 +350,10 @@ def search_k_nearest(  # noqa: PLR0912, PLR0917 - compiled code takes plain arra
     best: FloatArray,
     best_rows: IntArray,
 ) -> None:  # pragma: no cover - compiled
-    """Fill each query's line of ``best`` and ``best_rows`` with the nearest rows of its group (-1: none).
+    """Fill each query's line of ``best`` and ``best_rows`` with the nearest rows of its group.
 
-    Distances are squared differences, as in :func:`search_nearest`. Lines are sorted by distance, then row.
-    Entries that are not needed stay as they were: infinite, with NO_ROW.
+    Distances are sums of squared differences, as in :func:`search_nearest`. Lines are sorted by distance,
+    then row. Entries beyond the size of the group stay infinite, with NO_ROW. Group -1 has no rows.
     """
     stack, stack_rows = np.empty(_STACK_SIZE, dtype=np.int64), np.empty(_STACK_SIZE, dtype=np.int64)
     stack_bounds = np.empty(_STACK_SIZE, dtype=np.float64)
@@ -373,7 +375,7 @@ def search_k_nearest(  # noqa: PLR0912, PLR0917 - compiled code takes plain arra
                 if distance < query_best[last] or (
                     distance == query_best[last] and row < query_best_rows[last]
                 ):
-                    insert(query_best, query_best_rows, distance, row)
+                    insert_neighbour(query_best, query_best_rows, distance, row)
         else:
             stack[0], stack_bounds[0], stack_rows[0] = roots[group], 0.0, -1
             size = 1
@@ -391,11 +393,11 @@ def search_k_nearest(  # noqa: PLR0912, PLR0917 - compiled code takes plain arra
                 add_point_distances(blocks, block, query_cells, False, totals)
                 for lane in range(LANES):
                     distance, row = sums[lane], block_rows[block, lane]
-                    nearer = distance < query_best[last] or (
+                    is_nearer = distance < query_best[last] or (
                         distance == query_best[last] and row < query_best_rows[last]
                     )
-                    if nearer and row < NO_ROW:
-                        insert(query_best, query_best_rows, distance, row)
+                    if is_nearer and row < NO_ROW:
+                        insert_neighbour(query_best, query_best_rows, distance, row)
                 continue
             add_box_distances(low, high, node, query_cells, False, totals)
             bottom = size

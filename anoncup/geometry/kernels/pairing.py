@@ -1,10 +1,11 @@
 """Kernels that pair individuals at every price of staying in place, and verify the prices.
 
-Prices y of individuals are a certificate at a stay price s if y_i + y_j <= D_ij and 2 y_i <= s for everybody.
-As s rises, everyone who still stays is the root of an alternating tree. The prices of its members change at
-half that speed: they rise at every second level from the root on and fall between, so that the sums of the
-tree's own pairs are constant. When two prices add up to a distance, the tree ends, grows by a pair, or breaks
-the odd cycle that the other individual belongs to.
+Prices y of individuals prove a lower bound at a stay price s if y_i + y_j <= D_ij and 2 y_i <= s for
+everybody (see ``excessive.sparse_bounds``). Everybody who still stays is the root of an alternating tree. As
+s rises, the prices of a tree's members change at half its speed. They rise at the root and at every second
+level, and fall at the levels between, so that the sums of the tree's own pairs are constant. When two prices
+add up to a distance, the tree ends, grows by a pair, or breaks the odd cycle to which the other individual
+belongs.
 """
 
 import numpy as np
@@ -13,19 +14,30 @@ from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.geometry.kernels.assignment import pop, push
 from anoncup.geometry.kernels.compilation import compile_loop
 
-SIGN, PARTNER, PARENT, ROOT, SIBLING, VISIT = range(6)
-"""Rows of ``links`` (6, n). SIGN: whether the price rises (1), falls (-1) or is constant (0). PARTNER: whose
-place is taken, in a cycle the next member; oneself: settled at the cost of an unlisted neighbour; -1:
-stays. PARENT: for a falling member, the one who led there. ROOT: root of the tree, -1 = none. SIBLING: next
-in the list of all members of the tree, which begins at the root. VISIT: last walk that passed."""
+SIGN, PARTNER, PARENT, ROOT, NEXT_MEMBER, LAST_VISIT = range(6)
+"""Rows of ``links`` (6, n):
+
+- SIGN: whether the individual's price rises (1), falls (-1) or is constant (0).
+- PARTNER: the individual whose place is taken (in a cycle, the next member), or -1 if the individual stays.
+  An individual that is its own partner is settled at the cost of an unlisted neighbour.
+- PARENT: the preceding node in the tree, for members with falling prices.
+- ROOT: the root of the tree, or -1.
+- SIBLING: the next member in the list of all members of the tree, which begins at the root.
+- VISIT: number of the last search for a common ancestor that passed the individual.
+"""
 PRICE, CHANGED_AT, NEXT_EVENT, PARTNER_DISTANCE, PARENT_DISTANCE = range(5)
-"""Rows of ``prices`` (5, n): the price at the last change of sign, the stay price at that time, the stay
-price at which the individual's pairs must be examined again, the distance to PARTNER (0 for oneself or
-none), and the distance to PARENT."""
+"""Rows of ``prices`` (5, n):
+
+- PRICE: the individual's price at the last change of SIGN.
+- CHANGED_AT: the stay price at that time.
+- NEXT_EVENT: the stay price at which the individual's pairs must be examined again.
+- PARTNER_DISTANCE: the distance to PARTNER, 0 if the individual has no other partner.
+- PARENT_DISTANCE: the distance to PARENT.
+"""
 
 
 @compile_loop
-def price(
+def compute_price(
     links: IntArray, prices: FloatArray, node: int, stay_price: float
 ) -> float:  # pragma: no cover - compiled
     """Return the individual's price at ``stay_price``."""
@@ -33,7 +45,7 @@ def price(
 
 
 @compile_loop
-def find_next_tight(  # noqa: PLR0917 - compiled code takes plain arrays by position
+def find_next_event(  # noqa: PLR0917 - compiled code takes plain arrays by position
     start: IntArray,
     neighbours: IntArray,
     distances: FloatArray,
@@ -43,14 +55,15 @@ def find_next_tight(  # noqa: PLR0917 - compiled code takes plain arrays by posi
     node: int,
     stay_price: float,
 ) -> tuple[float, int, float]:  # pragma: no cover - compiled
-    """Return the stay price at which a price first becomes tight, with which individual, and their distance.
+    """Return the stay price at which a pair of ``node`` first becomes tight, the neighbour, and the distance.
 
-    The individual itself means that half of ``unlisted_bounds`` is reached. Rising individuals are compared
-    with all others, constant ones only with rising ones. Neighbours are sorted by distance and nobody's price
-    exceeds half of the stay price, so the first neighbour that is too far ends the search.
+    A pair is tight if its two prices add up to its distance. If the neighbour is ``node`` itself, its price
+    reaches half of ``unlisted_bounds``. An individual with a rising price is compared with all others, one
+    with a constant price only with those whose prices rise. Neighbours are sorted by distance, and no price
+    exceeds half of the stay price, so the search ends at the first neighbour that is too far away.
     """
     sign = links[SIGN, node]
-    own_price = price(links, prices, node, stay_price)
+    own_price = compute_price(links, prices, node, stay_price)
     best_stay_price, partner, distance = np.inf, -1, 0.0
     if sign < 0:
         return best_stay_price, partner, distance
@@ -69,7 +82,7 @@ def find_next_tight(  # noqa: PLR0917 - compiled code takes plain arrays by posi
         joint_sign = sign + links[SIGN, neighbour]
         if links[SIGN, neighbour] < 0 or joint_sign == 0:
             continue
-        slack = max(distances[entry] - own_price - price(links, prices, neighbour, stay_price), 0.0)
+        slack = max(distances[entry] - own_price - compute_price(links, prices, neighbour, stay_price), 0.0)
         if stay_price + 2.0 * slack / joint_sign < best_stay_price:
             best_stay_price = stay_price + 2.0 * slack / joint_sign
             partner = neighbour
@@ -79,7 +92,7 @@ def find_next_tight(  # noqa: PLR0917 - compiled code takes plain arrays by posi
 
 @compile_loop
 def augment_path(links: IntArray, prices: FloatArray, node: int) -> None:  # pragma: no cover - compiled
-    """Exchange partners on the path from a tree's root to ``node``, which alone loses its partner."""
+    """Exchange partners on the path from a tree's root to ``node``; only ``node`` loses its partner."""
     partner = links[PARTNER, node]
     while partner >= 0:
         parent = links[PARENT, partner]
@@ -95,13 +108,13 @@ def augment_path(links: IntArray, prices: FloatArray, node: int) -> None:  # pra
 def find_common_ancestor(
     links: IntArray, node: int, other_node: int, visit: int
 ) -> int:  # pragma: no cover - compiled
-    """Return the first rising individual that is on both paths to the root of a tree."""
+    """Return the first individual with a rising price that is on the paths of both nodes to the root."""
     while True:
-        links[VISIT, node] = visit
+        links[LAST_VISIT, node] = visit
         if links[PARTNER, node] < 0:
             break
         node = links[PARENT, links[PARTNER, node]]
-    while links[VISIT, other_node] != visit:
+    while links[LAST_VISIT, other_node] != visit:
         other_node = links[PARENT, links[PARTNER, other_node]]
     return other_node
 
@@ -110,7 +123,7 @@ def find_common_ancestor(
 def close_cycle(  # noqa: PLR0917 - compiled code takes plain arrays by position
     links: IntArray, prices: FloatArray, node: int, other_node: int, distance: float, ancestor: int
 ) -> None:  # pragma: no cover - compiled
-    """Form an odd cycle of the paths from two members of a tree to their common ``ancestor``."""
+    """Join the paths from two members of a tree to their common ``ancestor`` into an odd cycle."""
     augment_path(links, prices, ancestor)
     current, predecessor = node, other_node
     while True:
@@ -147,17 +160,21 @@ def pair_up(  # noqa: PLR0912, PLR0915 - compiled code takes plain arrays by pos
     unlisted_bounds: FloatArray,
     counts: IntArray,
 ) -> tuple[FloatArray, FloatArray, IntArray, IntArray, IntArray, FloatArray]:  # pragma: no cover - compiled
-    """Move ever more individuals at the least cost as the price of staying rises.
+    """Move more and more individuals at the least cost as the price of staying rises.
 
     Individual i may pair up with ``neighbours[start[i]:start[i + 1]]`` at ascending ``distances``, which must
     list i too, or settle at ``unlisted_bounds[i]``.
 
-    Returns for every number k of moved individuals: ``stay_prices`` (n + 1,), the stay price at which k is
-    reached; ``cost_changes`` (n + 1,), the increase of the partners' cost; ``settled_counts`` (n + 1,), how
-    many of the k are settled, which costs nothing here, -1: no partners exist for this k. Then ``partners``
-    (m + 1, n): for each of the ascending ``counts`` the partners when first so many had one, and finally
-    those at the end. Then the price path: ``path_nodes`` (t,) and ``path_points`` (t, 2), stay price and
-    individual price, between which prices change linearly.
+    Returns for every number k of moved individuals:
+
+    - ``stay_prices`` (n + 1,): the stay price at which k is reached.
+    - ``cost_changes`` (n + 1,): the increase of the partners' cost.
+    - ``settled_counts`` (n + 1,): how many of the k are settled, at no cost here; -1 if no partners exist for
+      this k.
+
+    Then ``partners`` (m + 1, n): the partners when so many individuals first had one, for each of the
+    ascending ``counts``, and those at the end. Then the path of prices, which are linear between its points:
+    ``path_nodes`` (t,), the individuals, and ``path_points`` (t, 2), stay price and individual's price.
     """
     n = start.shape[0] - 1
     links = np.full((6, n), -1, dtype=np.int64)
@@ -184,7 +201,7 @@ def pair_up(  # noqa: PLR0912, PLR0915 - compiled code takes plain arrays by pos
             )
         for index in range(woken_count):
             node = woken_nodes[index]
-            event_price, _, _ = find_next_tight(
+            event_price, _, _ = find_next_event(
                 start, neighbours, distances, unlisted_bounds, links, prices, node, stay_price
             )
             if event_price < prices[NEXT_EVENT, node]:
@@ -200,7 +217,7 @@ def pair_up(  # noqa: PLR0912, PLR0915 - compiled code takes plain arrays by pos
         prices[NEXT_EVENT, event_node] = np.inf
         stay_price = max(stay_price, heap[heap_size])
         woken_nodes[0], woken_count = event_node, 1
-        event_price, neighbour, distance = find_next_tight(
+        event_price, neighbour, distance = find_next_event(
             start, neighbours, distances, unlisted_bounds, links, prices, event_node, stay_price
         )
         if event_price > stay_price:
@@ -218,9 +235,9 @@ def pair_up(  # noqa: PLR0912, PLR0915 - compiled code takes plain arrays by pos
             root = links[ROOT, node]
             links[PARENT, neighbour], links[ROOT, neighbour], links[ROOT, partner] = node, root, root
             prices[PARENT_DISTANCE, neighbour] = distance
-            links[SIBLING, partner] = links[SIBLING, root]
-            links[SIBLING, neighbour] = partner
-            links[SIBLING, root] = neighbour
+            links[NEXT_MEMBER, partner] = links[NEXT_MEMBER, root]
+            links[NEXT_MEMBER, neighbour] = partner
+            links[NEXT_MEMBER, root] = neighbour
             changed_nodes[0], changed_nodes[1], changed_count = neighbour, partner, 2
             woken_nodes[1], woken_count = partner, 2
         else:
@@ -232,7 +249,7 @@ def pair_up(  # noqa: PLR0912, PLR0915 - compiled code takes plain arrays by pos
                     while root >= 0:
                         changed_nodes[changed_count] = root
                         changed_count += 1
-                        root = links[SIBLING, root]
+                        root = links[NEXT_MEMBER, root]
             touched_count, current = changed_count, neighbour
             while links[SIGN, current] == 0 and (touched_count == changed_count or current != neighbour):
                 changed_nodes[touched_count] = current
@@ -256,8 +273,8 @@ def pair_up(  # noqa: PLR0912, PLR0915 - compiled code takes plain arrays by pos
                 links[PARTNER, node], prices[PARTNER_DISTANCE, node] = node, 0.0
             else:
                 visit += 1
-                top = find_common_ancestor(links, node, neighbour, visit)
-                close_cycle(links, prices, node, neighbour, distance, top)
+                ancestor = find_common_ancestor(links, node, neighbour, visit)
+                close_cycle(links, prices, node, neighbour, distance, ancestor)
             for index in range(touched_count):
                 cost_changes[moved] += prices[PARTNER_DISTANCE, changed_nodes[index]]
             stay_prices[moved - tree_count + 1 : moved + 1], settled_counts[moved] = stay_price, settled_count
@@ -270,7 +287,7 @@ def pair_up(  # noqa: PLR0912, PLR0915 - compiled code takes plain arrays by pos
             )
         for index in range(changed_count):
             current = changed_nodes[index]
-            prices[PRICE, current] = price(links, prices, current, stay_price)
+            prices[PRICE, current] = compute_price(links, prices, current, stay_price)
             prices[CHANGED_AT, current] = stay_price
             path_nodes[path_length] = current
             path_points[path_length, 0] = stay_price
@@ -282,7 +299,7 @@ def pair_up(  # noqa: PLR0912, PLR0915 - compiled code takes plain arrays by pos
                     woken_count += 1
                 links[SIGN, current] = 0
                 links[ROOT, current] = -1
-                links[SIBLING, current] = -1
+                links[NEXT_MEMBER, current] = -1
                 links[PARENT, current] = -1
             else:
                 links[SIGN, current] = -1 if index == 0 else 1
@@ -301,7 +318,7 @@ def pair_up(  # noqa: PLR0912, PLR0915 - compiled code takes plain arrays by pos
 
 
 @compile_loop
-def largest_violation(  # noqa: PLR0917 - compiled code takes plain arrays by position
+def find_largest_violation(  # noqa: PLR0917 - compiled code takes plain arrays by position
     start: IntArray,
     neighbours: IntArray,
     distances: FloatArray,
@@ -309,10 +326,11 @@ def largest_violation(  # noqa: PLR0917 - compiled code takes plain arrays by po
     path_starts: IntArray,
     path_points: FloatArray,
 ) -> float:  # pragma: no cover - compiled
-    """Return the largest amount by which prices violate the certificate anywhere on their path; at least 0.
+    """Return the largest amount by which prices violate their conditions anywhere on their path; at least 0.
 
-    ``path_starts`` (n + 1,): where each individual's part of ``path_points`` begins; the points are sorted by
-    individual. The sum of two prices is linear between the points of both, so its maximum is at one of these.
+    ``path_points`` are sorted by individual; ``path_starts`` (n + 1,) are the positions at which each
+    individual's points begin. The sum of two prices is linear between the points of both, so it is largest at
+    one of these points.
     """
     violation = 0.0
     for node in range(start.shape[0] - 1):

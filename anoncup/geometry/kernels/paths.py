@@ -10,21 +10,21 @@ from anoncup.geometry.kernels.compilation import compile_loop
 def start_search(  # noqa: PLR0917 - compiled code takes plain arrays by position
     costs: FloatArray,
     rows_by_cost: IntArray,
-    skipped: IntArray,
+    skipped_counts: IntArray,
     column_of: IntArray,
     column_prices: FloatArray,
     distances: FloatArray,
     predecessors: IntArray,
 ) -> None:  # pragma: no cover - compiled
-    """Set the distance of every column from its cheapest free row; free rows have price 0, so cost decides.
+    """Set the distance of every column to that from its cheapest free row.
 
-    ``skipped`` counts, for each column, the assigned rows at the head of ``rows_by_cost``; an assigned row
-    stays assigned.
+    Free rows have price 0, so the cheapest row is the nearest. ``skipped_counts`` counts the assigned rows at
+    the head of each column's ``rows_by_cost``. Assigned rows stay assigned, so they are skipped only once.
     """
     for column in range(costs.shape[0]):
-        while column_of[rows_by_cost[column, skipped[column]]] >= 0:
-            skipped[column] += 1
-        row = rows_by_cost[column, skipped[column]]
+        while column_of[rows_by_cost[column, skipped_counts[column]]] >= 0:
+            skipped_counts[column] += 1
+        row = rows_by_cost[column, skipped_counts[column]]
         distances[column] = costs[row, column] - column_prices[column]
         predecessors[column] = row
 
@@ -40,15 +40,15 @@ def settle_columns(  # noqa: PLR0917 - compiled code takes plain arrays by posit
     predecessors: IntArray,
     row_distances: FloatArray,
 ) -> tuple[float, int]:  # pragma: no cover - compiled
-    """Run Dijkstra on reduced costs; return the length and last column of the shortest augmenting path."""
+    """Run Dijkstra's algorithm on reduced costs; return length and last column of the shortest path."""
     columns = costs.shape[0]
-    settled = np.zeros(columns, dtype=np.bool_)
+    is_settled = np.zeros(columns, dtype=np.bool_)
     shortest, last_column = np.inf, -1
     row, path_length = 0, np.inf
     while True:
         smallest, nearest_column = np.inf, -1
         for column in range(columns):
-            if not settled[column]:
+            if not is_settled[column]:
                 length = path_length + costs[row, column] - column_prices[column]
                 if length < distances[column]:
                     distances[column] = length
@@ -57,7 +57,7 @@ def settle_columns(  # noqa: PLR0917 - compiled code takes plain arrays by posit
                     smallest, nearest_column = distances[column], column
         if nearest_column < 0 or smallest >= shortest:
             return shortest, last_column
-        settled[nearest_column] = True
+        is_settled[nearest_column] = True
         row, path_length = row_of[nearest_column], np.inf
         if row >= 0:
             row_distances[row] = smallest
@@ -70,25 +70,31 @@ def settle_columns(  # noqa: PLR0917 - compiled code takes plain arrays by posit
 def assign_successively(
     costs: FloatArray, rows_by_cost: IntArray, counts: IntArray
 ) -> tuple[FloatArray, IntArray, FloatArray, FloatArray]:  # pragma: no cover - compiled
-    """Return the cheapest choices of 1, 2, ..., n entries, no two in a row or column, by augmenting paths.
+    """Return the cheapest choices of 1, 2, ..., n entries, no two in one row or column, by augmenting paths.
 
-    ``costs`` (n, n), n >= 2: infinite where forbidden. ``rows_by_cost`` (n, n): the rows of each column by
-    ascending cost. ``counts`` ascending: the numbers of entries at which the state is stored.
+    ``costs`` (n, n), n >= 2, are infinite where an entry is forbidden. ``rows_by_cost`` (n, n) are the rows
+    of each column by ascending cost. ``counts`` are the ascending numbers of entries at which the state is
+    stored.
 
-    Returns the cost that each further entry adds (n,) and, per stored count, the column of every row or -1,
-    and the prices of rows and columns: row + column price <= cost everywhere, equal at the chosen entries; 0
-    for a free row, the cost of the last entry for a free column, and never a sum above that at (i, i).
+    Returns the cost that each further entry adds, (n,), and for each stored count, in one line:
+
+    - the column of every row, or -1;
+    - the prices of rows, and the prices of columns. The sum of the two prices of an entry is at most its cost
+      and equals the cost of chosen entries. Free rows have price 0, and free columns the cost of the last
+      entry. At (i, i), the sum is at most the cost of the last entry.
     """
     n = costs.shape[0]
     column_of, row_of = np.full(n, -1, dtype=np.int64), np.full(n, -1, dtype=np.int64)
     row_potentials, column_potentials, end_price = np.zeros(n), np.zeros(n), 0.0
-    skipped, predecessors = np.zeros(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+    skipped_counts, predecessors = np.zeros(n, dtype=np.int64), np.empty(n, dtype=np.int64)
     distances, added_costs = np.empty(n), np.empty(n)
     partners = np.empty((counts.shape[0], n), dtype=np.int64)
     row_prices, column_prices = np.empty((counts.shape[0], n)), np.empty((counts.shape[0], n))
     stored = 0
     for count in range(1, n + 1):
-        start_search(costs, rows_by_cost, skipped, column_of, column_potentials, distances, predecessors)
+        start_search(
+            costs, rows_by_cost, skipped_counts, column_of, column_potentials, distances, predecessors
+        )
         row_distances = np.full(n, np.inf)
         shortest, column = settle_columns(
             costs,
@@ -122,7 +128,10 @@ def assign_successively(
 
 @compile_loop
 def trace_walk(first: int, partner: IntArray, walk: IntArray) -> int:  # pragma: no cover - compiled
-    """Write the individuals from ``first`` on, in a cycle up to ``first`` again; return their number."""
+    """Write the individuals on the path or cycle from ``first`` to ``walk``; return their number.
+
+    A cycle ends with ``first`` again.
+    """
     walk[0] = first
     length = 1
     while partner[walk[length - 1]] >= 0:
@@ -134,7 +143,9 @@ def trace_walk(first: int, partner: IntArray, walk: IntArray) -> int:  # pragma:
 
 
 @compile_loop
-def alternating_cost(costs: FloatArray, walk: IntArray, length: int) -> float:  # pragma: no cover - compiled
+def compute_alternating_cost(
+    costs: FloatArray, walk: IntArray, length: int
+) -> float:  # pragma: no cover - compiled
     """Return the cost of the 1st, 3rd, 5th, ... entry of a walk minus the cost of the others."""
     total = 0.0
     for entry in range(length - 1):
@@ -157,15 +168,18 @@ def swap_along(
 def swap_odd_paths(
     costs: FloatArray, partner: IntArray, path_starts: IntArray, doublings: IntArray
 ) -> int:  # pragma: no cover - compiled
-    """Halve odd paths: the longer half where it is cheapest, the shorter half for as many other paths.
+    """Swap along half of the entries of each odd path; return the number of rows written.
 
-    With an odd number of paths, the middle one is in the first row with its longer half, in the second with
-    its shorter half. Returns the number of rows written.
+    Half of the paths are swapped along their longer half, those where it is cheapest in comparison, and the
+    others along their shorter half. If the number of paths is odd, the middle one is swapped along its longer
+    half in the first row, and along its shorter half in the second row.
     """
     walk = np.empty(partner.shape[0] + 1, dtype=np.int64)
     cost_differences = np.empty(path_starts.shape[0])
     for index in range(path_starts.shape[0]):
-        cost_differences[index] = alternating_cost(costs, walk, trace_walk(path_starts[index], partner, walk))
+        cost_differences[index] = compute_alternating_cost(
+            costs, walk, trace_walk(path_starts[index], partner, walk)
+        )
     order = np.argsort(cost_differences, kind="mergesort")
     half = path_starts.shape[0] // 2
     for index in range(path_starts.shape[0]):
@@ -184,11 +198,12 @@ def swap_odd_paths(
 
 @compile_loop
 def build_doublings(costs: FloatArray, partner: IntArray) -> IntArray:  # pragma: no cover - compiled
-    """Return one or two permutations (rows) made of a choice of entries that form paths and cycles.
+    """Return one or two permutations (rows) that are made from a choice of entries.
 
-    Even cycles and even paths become swaps along their cheaper half, odd paths along one half each; odd
-    cycles stay. For symmetric costs no step increases the cost, and all but the last odd path's keep the
-    count.
+    The entries form paths and cycles. Even cycles and even paths become swaps along their cheaper half, and
+    odd paths swaps along one of their halves; odd cycles stay. For symmetric costs, no step increases the
+    cost, and only the last odd path may change the number of moved individuals. See
+    ``excessive.certified_bounds``.
     """
     n = partner.shape[0]
     doublings = np.empty((2, n), dtype=np.int64)
@@ -205,7 +220,9 @@ def build_doublings(costs: FloatArray, partner: IntArray) -> IntArray:  # pragma
         for entry in range(length):
             is_visited[walk[entry]] = True
         if length % 2 == 1:
-            swap_along(doublings[0], walk, length, 0 if alternating_cost(costs, walk, length) <= 0 else 1)
+            swap_along(
+                doublings[0], walk, length, 0 if compute_alternating_cost(costs, walk, length) <= 0 else 1
+            )
         elif has_predecessor[first]:
             for entry in range(length - 1):
                 doublings[0, walk[entry]] = walk[entry + 1]
@@ -236,11 +253,11 @@ def find_odd_walk(  # noqa: PLR0917 - compiled code takes plain arrays by positi
     source: int,
     limit: float,
 ) -> tuple[float, IntArray]:  # pragma: no cover - compiled
-    """Return the shortest closed walk through ``source`` with an odd number of parity-flipping arcs.
+    """Return the length and the nodes of the shortest closed walk through ``source`` that flips parity.
 
-    Arcs of node i: ``start[i]`` to ``start[i + 1]``, lengths >= 0. Dijkstra on pairs of a node and the parity
-    of flips so far. Returns its length and nodes, ``source`` first and last; ``limit`` and no nodes if no
-    walk is shorter than ``limit``.
+    It has an odd number of arcs in ``flips_parity``. The arcs of node i are ``start[i]`` to ``start[i + 1]``,
+    with lengths >= 0. ``source`` is the first and the last node. If no walk is shorter than ``limit``, the
+    result is ``limit`` and no nodes. The method is Dijkstra's algorithm on pairs of a node and a parity.
     """
     n = start.shape[0] - 1
     distances, predecessors = np.full(2 * n, np.inf), np.full(2 * n, -1, dtype=np.int64)

@@ -10,7 +10,7 @@ def split_points(
 ) -> int:  # pragma: no cover - compiled
     """Partition points and their rows at the median of a column; return where the second half begins.
 
-    Pivots are pseudo-random, whatever the points are.
+    The pivots are pseudo-random, so that no order of the points makes this slow.
     """
     middle, first, last, random_state = (start + end) // 2, start, end - 1, 1
     while first < last:
@@ -48,16 +48,16 @@ def build_kd_trees(  # noqa: PLR0917 - compiled code takes plain arrays by posit
     rows: IntArray,
     start: IntArray,
     end: IntArray,
-    child: IntArray,
+    first_child: IntArray,
     smallest_row: IntArray,
     low: FloatArray,
     high: FloatArray,
     stack: IntArray,
 ) -> int:  # pragma: no cover - compiled
-    """Split the points of every tree along their widest side until at most ``leaf_size`` are left; in place.
+    """Split the points of every tree in place, along their widest side, into leaves of at most ``leaf_size``.
 
-    Fills the nodes of a ``KdForest`` and returns their number; ``start`` and ``end`` of the roots are given,
-    and ``child`` is all -1. ``stack`` is scratch space for nodes still to be described.
+    Fills the nodes of a ``KdForest`` and returns their number. ``start`` and ``end`` of the roots are given,
+    and ``first_child`` is all -1. ``stack`` is scratch space.
     """
     columns = points.shape[1]
     nodes = trees
@@ -78,13 +78,16 @@ def build_kd_trees(  # noqa: PLR0917 - compiled code takes plain arrays by posit
                     high[node, column] = max(high[node, column], points[position, column])
             if node_end - node_start <= leaf_size or columns == 0:
                 continue
-            widest = columns - 1
+            widest_column = columns - 1
             for column in range(columns - 1):
-                if high[node, column] - low[node, column] > high[node, widest] - low[node, widest]:
-                    widest = column
-            child[node] = nodes
+                if (
+                    high[node, column] - low[node, column]
+                    > high[node, widest_column] - low[node, widest_column]
+                ):
+                    widest_column = column
+            first_child[node] = nodes
             start[nodes], end[nodes + 1] = node_start, node_end
-            end[nodes] = start[nodes + 1] = split_points(points, rows, node_start, node_end, widest)
+            end[nodes] = start[nodes + 1] = split_points(points, rows, node_start, node_end, widest_column)
             stack[size], stack[size + 1] = nodes, nodes + 1
             size += 2
             nodes += 2

@@ -1,1 +1,1 @@
-"""The data profile of a table: identifying columns, header, counts, spelling of numbers."""
+"""Data profiles of organizers' tables: identifying columns, headers, counts and number formats."""

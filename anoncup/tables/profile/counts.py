@@ -1,4 +1,4 @@
-"""Exact counts for the data profile of a table; nothing is sampled."""
+"""Exact counts for the data profile of a table, without sampling."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,8 +22,10 @@ from anoncup.tables.profile.model import (
 def count_values(column: pd.Series, min_size: int = MIN_COMMON) -> ColumnStats:
     """Count the values of a column; a value in fewer than ``min_size`` rows is rare."""
     sizes = np.bincount(_encode_column(column))
-    rare = sizes[sizes < min_size]
-    return ColumnStats(len(column), len(sizes), int(sizes.max(initial=0)), len(rare), int(rare.sum()))
+    rare_sizes = sizes[sizes < min_size]
+    return ColumnStats(
+        len(column), len(sizes), int(sizes.max(initial=0)), len(rare_sizes), int(rare_sizes.sum())
+    )
 
 
 def count_classes(
@@ -39,10 +41,7 @@ def count_classes(
 def count_cross_tables(
     table: pd.DataFrame, columns_by_measure: Mapping[str, Sequence[str]]
 ) -> tuple[CrossTable, ...]:
-    """Count the cells of cross-tables; measures with the same columns share a table.
-
-    ``columns_by_measure``: the columns of each measure's cross-table.
-    """
+    """Count the cells of each measure's cross-table; measures with the same columns share a table."""
     measures_by_columns: dict[tuple[str, ...], list[str]] = {}
     for measure, columns in columns_by_measure.items():
         measures_by_columns.setdefault(tuple(columns), []).append(measure)
@@ -79,10 +78,10 @@ def drop_sparse_columns(table: pd.DataFrame, columns: Sequence[str]) -> tuple[st
     return tuple(remaining)
 
 
-def _count_cells(numbers: IntArray) -> tuple[int, int]:
-    """Count the cells of a cross-table, which may exceed any integer type, and the occupied ones."""
-    widths = [int(column.max(initial=-1)) + 1 for column in numbers.T]
-    return prod(widths), group_rows(numbers).count
+def _count_cells(codes: IntArray) -> tuple[int, int]:
+    """Return the number of cells of a cross-table, which may exceed 64 bits, and of occupied cells."""
+    category_counts = [int(column.max(initial=-1)) + 1 for column in codes.T]
+    return prod(category_counts), group_rows(codes).count
 
 
 def _encode_columns(table: pd.DataFrame, columns: Sequence[str]) -> IntArray:

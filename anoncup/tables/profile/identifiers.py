@@ -1,6 +1,6 @@
-"""Detection of columns that identify individuals, and of amounts with missing cells.
+"""Detect columns that identify individuals, and columns of amounts with missing cells.
 
-Columns are judged by their names and by all of their cells; nothing is sampled.
+Columns are judged by their names and by all of their cells, without sampling.
 """
 
 import re
@@ -17,9 +17,9 @@ from anoncup.tables.csv_text import (
     NUMBER_PATTERN,
     convert_to_mask,
     decode_upload,
+    iterate_text_columns,
     read_cells,
     read_header,
-    text_columns,
 )
 from anoncup.tables.profile.model import (
     MAX_SMALL_TABLE,
@@ -36,15 +36,16 @@ _ATTRIBUTE_WORD = re.compile(
     "|alter|jahr|geburtsjahr|plz|postleitzahl|edad|âge"
 )
 _ATTRIBUTE_PART = re.compile("年齢|年代|生年|生まれ|郵便|コード")
-"""Words in names of attributes that others may know of a person, however many values they have."""
+"""Words in the names of attributes such as age or postal code. Such a column is no identifier, even if it has
+many distinct values."""
 _MAX_MISSING_WORDS = 10
-"""More distinct texts than this are not spellings of a missing value."""
+"""Maximum number of spellings of a missing value in a numeric column."""
 _MISSING_WORDS = ("", "NA", "N/A", "na", "n/a", "NaN", "nan", "NULL", "null", "None", ".", "?", "-")
-"""Cells of a numeric column that stand for a missing value."""
+"""Common spellings of a missing value in a numeric column."""
 _WHOLE_PATTERN = "^[0-9]{1,15}$"
 _DATE_PATTERN = r"^[0-9]{1,4}[-/.][0-9]{1,2}([-/.][0-9]{1,4})?"
 _MAX_GROUP_SIZE = 10
-"""Maximum average size of a household."""
+"""Maximum average size of a group, such as a household, that a number identifies."""
 _MIN_GROUPS = 100
 
 _ID_WORD = re.compile(
@@ -53,9 +54,9 @@ _ID_WORD = re.compile(
     "|firstname|fullname|vorname|nachname|kennung|kundennummer|apellidos?"
 )
 _NUMBER_WORD = re.compile("no|nr|nbr|num|number|key|nummer")
-"""Last word of a name of an identifying number, if it has many values."""
+"""Words at the end of the name of an identifying number. The column must also have many distinct values."""
 _NOT_ID_WORD = re.compile("(un|pre)?paid|acid|bid|grid|valid|covid|thyroid|steroid|solid|fluid")
-"""Words that end in ``id`` and do not mean an identifier."""
+"""Words that end in ``id`` but do not mean an identifier."""
 _EU_SILC_NAME = re.compile("[dhpr][bp]?030")
 _JAPANESE_PART = re.compile("番号|識別|氏名|名前|電話|メール")
 _AMOUNT_PART = re.compile(
@@ -63,13 +64,13 @@ _AMOUNT_PART = re.compile(
     "|rent|debt|loan|credit|benefit|gain|loss|profit|asset|weight|turnover|payment|consum"
     "|所得|収入|支出|年収|金額|価格|給与|消費|売上|資産|einkommen|umsatz|lohn|gehalt|ingreso|gasto|revenu|salaire"
 )
-"""Parts of names of amounts, which identify nobody even if they are sorted or all different."""
+"""Parts of the names of amounts. They identify nobody, even if they are sorted or all different."""
 
 
 def find_identifiers(content: bytes, file: str) -> tuple[IdentifyingColumn, ...]:
     """Return the columns of a file that identify individuals or small groups of them.
 
-    A file that cannot be read has none; its reader reports the error.
+    The result is empty if the file cannot be read; the error is reported when it is imported.
     """
     try:
         return tuple(_list_identifiers(read_text_table(content, file)))
@@ -78,7 +79,7 @@ def find_identifiers(content: bytes, file: str) -> tuple[IdentifyingColumn, ...]
 
 
 def find_missing_amounts(content: bytes, file: str) -> tuple[MissingAmounts, ...]:
-    """Return the columns of amounts in which some cells mean that the number is missing."""
+    """Return the columns of amounts that contain missing values."""
     try:
         return tuple(_list_missing_amounts(read_text_table(content, file)))
     except InvalidUpload:
@@ -92,18 +93,18 @@ def read_text_table(content: bytes, file: str) -> pa.Table:
 
 
 def _list_identifiers(table: pa.Table) -> Iterator[IdentifyingColumn]:
-    for name, column in text_columns(table):
+    for name, column in iterate_text_columns(table):
         values = pc.unique(column)
-        reason = reason_to_leave_out(name, column, values)
+        reason = find_identifying_reason(name, column, values)
         if reason is not None:
             is_date = reason == "unique" and bool(
                 convert_to_mask(pc.match_substring_regex(values, _DATE_PATTERN)).all()
             )
-            is_suggested = len(values) == len(column) or not is_date
-            yield IdentifyingColumn(name, len(values), len(column), reason, is_suggested)
+            should_drop = len(values) == len(column) or not is_date
+            yield IdentifyingColumn(name, len(values), len(column), reason, should_drop)
 
 
-def reason_to_leave_out(name: str, column: pa.Array, values: pa.Array) -> IdentifyingReason | None:
+def find_identifying_reason(name: str, column: pa.Array, values: pa.Array) -> IdentifyingReason | None:
     """Return why a column identifies individuals; None if nothing indicates it."""
     distinct, rows = len(values), len(column)
     if distinct <= MAX_CATEGORIES or is_attribute_name(name):
@@ -111,10 +112,10 @@ def reason_to_leave_out(name: str, column: pa.Array, values: pa.Array) -> Identi
     numbers = _parse_whole_numbers(column)
     if numbers is None and _holds_amounts(column, values):
         return None
-    if _is_named_as_identifier(name, distinct=distinct, rows=rows, is_text=numbers is None):
+    if _is_identifier_name(name, distinct=distinct, rows=rows, is_text=numbers is None):
         return "unique" if is_nearly_unique(distinct, rows) else "name"
     if numbers is not None:
-        return None if _AMOUNT_PART.search(name.casefold()) else _reason_for_numbers(numbers, distinct)
+        return None if _AMOUNT_PART.search(name.casefold()) else _find_number_reason(numbers, distinct)
     if is_nearly_unique(distinct, rows):
         return "unique"
     filled_count = rows - int(pc.sum(pc.equal(column, "")).as_py())
@@ -126,8 +127,11 @@ def reason_to_leave_out(name: str, column: pa.Array, values: pa.Array) -> Identi
     return "text" if is_free_text else None
 
 
-def _reason_for_numbers(numbers: IntArray, distinct: int) -> IdentifyingReason | None:
-    """Return why whole numbers identify rows or small groups: they are consecutive, or ascend in the file."""
+def _find_number_reason(numbers: IntArray, distinct: int) -> IdentifyingReason | None:
+    """Return why whole numbers identify rows or small groups; None if nothing indicates it.
+
+    They do if they are consecutive in any order, or if they ascend in the file.
+    """
     rows, value_range = len(numbers), int(numbers.max() - numbers.min()) + 1
     if distinct == rows == value_range and is_nearly_unique(distinct, rows):
         return "unique"
@@ -140,7 +144,7 @@ def _reason_for_numbers(numbers: IntArray, distinct: int) -> IdentifyingReason |
     return "groups" if is_dense and rows <= _MAX_GROUP_SIZE * distinct else None
 
 
-def _is_named_as_identifier(name: str, *, distinct: int, rows: int, is_text: bool) -> bool:
+def _is_identifier_name(name: str, *, distinct: int, rows: int, is_text: bool) -> bool:
     """Return whether a column with many values has the name of an identifier.
 
     >>> _is_named_as_identifier("PassengerId", distinct=891, rows=891, is_text=False)
@@ -152,18 +156,18 @@ def _is_named_as_identifier(name: str, *, distinct: int, rows: int, is_text: boo
     words = re.findall(r"[^\W\d_]+", re.sub("(?<=[a-z])(?=[A-Z])", " ", plain).casefold())
     if not words:
         return False
-    last: str = words[-1]
+    last_word: str = words[-1]
     if (
         any(map(_ID_WORD.fullmatch, words))
         or _EU_SILC_NAME.fullmatch(plain.casefold())
         or _JAPANESE_PART.search(plain)
     ):
         return True
-    if last.endswith("id") and not _NOT_ID_WORD.fullmatch(last):
+    if last_word.endswith("id") and not _NOT_ID_WORD.fullmatch(last_word):
         return True
     if is_text:
-        return last.endswith("name")
-    return _NUMBER_WORD.fullmatch(last) is not None and distinct * _MAX_GROUP_SIZE >= rows
+        return last_word.endswith("name")
+    return _NUMBER_WORD.fullmatch(last_word) is not None and distinct * _MAX_GROUP_SIZE >= rows
 
 
 def is_attribute_name(name: str) -> bool:
@@ -177,7 +181,7 @@ def is_attribute_name(name: str) -> bool:
 
 
 def has_leading_zeros(column: pa.Array) -> bool:
-    """Return whether a cell begins with a zero that a number would not have."""
+    """Return whether a cell begins with a zero that is followed by another digit."""
     return bool(convert_to_mask(pc.match_substring_regex(column, "^0[0-9]")).any())
 
 
@@ -201,13 +205,13 @@ def _is_mostly(values: pa.Array, pattern: str) -> bool:
 
 
 def find_missing_words(values: list[str]) -> tuple[str, ...]:
-    """Return the words in a column of many numbers, if they are few: spellings of "unknown"."""
+    """Return the few words in a column of many numbers, which are spellings of a missing value."""
     words = tuple(value for value in values if not re.match(NUMBER_PATTERN, value))
     return words if 0 < len(words) <= _MAX_MISSING_WORDS and len(values) - len(words) > MAX_CATEGORIES else ()
 
 
 def _list_missing_amounts(table: pa.Table) -> Iterator[MissingAmounts]:
-    for name, column in text_columns(table):
+    for name, column in iterate_text_columns(table):
         words = find_missing_words(pc.unique(column).to_pylist())
         if (
             words

@@ -1,4 +1,4 @@
-"""Conversion of tables from other locales: cells separated by semicolons, numbers with decimal commas."""
+"""Convert tables from other locales, with semicolons or tabs between cells and decimal commas in numbers."""
 
 import csv
 import io
@@ -10,13 +10,13 @@ from anoncup.tables.profile.model import LocaleFormat, RewrittenColumn
 
 _FOREIGN_SEPARATORS = (";", "\t")
 _SEPARATOR_LINE = re.compile(r"sep=(.)\s*")
-"""First line that Excel reads as a declaration of the separator."""
+"""First line with which Excel declares the separator."""
 _QUOTED_GROUPED = re.compile('"[+-]?[0-9]{1,3}(,[0-9]{3})+')
-"""A number with commas between thousands; a comma-separated file without one is not examined cell by cell."""
+"""A quoted number with commas between thousands. A comma-separated file without one needs no conversion."""
 MAX_BYTES = 32 << 20
-"""Maximum size of a text that is parsed in memory, which takes many times its size."""
+"""Maximum size of a converted text. Parsing it takes many times as much memory."""
 _THOUSANDS_MARKS = " \u00a0\u202f'’"
-"""Thousands separators that occur with either decimal sign."""
+"""Thousands separators that occur together with either decimal sign."""
 _GROUPED_NUMBER = {
     decimal: re.compile(
         rf"[+-]?(?:[0-9]+|[0-9]{{1,3}}(?P<mark>[{re.escape(thousands + _THOUSANDS_MARKS)}])[0-9]{{3}}"
@@ -31,9 +31,9 @@ _GROUPED_NUMBER = {
 def convert_locale_format(content: bytes, file: str) -> tuple[bytes, LocaleFormat | None]:
     """Convert a table to comma-separated cells and decimal points, and describe the previous format.
 
-    Returns the content unchanged and None if there is nothing to convert, if it is larger than MAX_BYTES, or
-    if it cannot be parsed: the reader of the file then reports the error. Raises InvalidUpload if the content
-    is not text.
+    Returns the unchanged content and None if there is nothing to convert, if it is larger than MAX_BYTES, or
+    if it cannot be parsed; the error is then reported when it is imported. Raises InvalidUpload if the
+    content is not text.
     """
     text = decode_upload(content, file)[0].decode()
     separator, text = _detect_separator(text)
@@ -58,39 +58,44 @@ def convert_locale_format(content: bytes, file: str) -> tuple[bytes, LocaleForma
 
 
 def _detect_separator(text: str) -> tuple[str, str]:
-    """Return the separator, judged by the first line, and the text without a line that only declares it."""
-    first, _, rest = text.partition("\n")
-    if (declaration := _SEPARATOR_LINE.fullmatch(first)) and declaration[1] in {*_FOREIGN_SEPARATORS, ","}:
+    """Return the separator, judged by the first line, and the text without a declaration of the separator."""
+    first_line, _, rest = text.partition("\n")
+    if (declaration := _SEPARATOR_LINE.fullmatch(first_line)) and declaration[1] in {
+        *_FOREIGN_SEPARATORS,
+        ",",
+    }:
         return declaration[1], rest
-    if "," in re.sub('"[^"]*"', "", first):
+    if "," in re.sub('"[^"]*"', "", first_line):
         return ",", text
-    return max(_FOREIGN_SEPARATORS, key=first.count) if any(
-        separator in first for separator in _FOREIGN_SEPARATORS
+    return max(_FOREIGN_SEPARATORS, key=first_line.count) if any(
+        separator in first_line for separator in _FOREIGN_SEPARATORS
     ) else ",", text
 
 
 def _find_foreign_columns(columns: Sequence[Sequence[str]], decimal: str) -> dict[int, str]:
-    """Return the first number in another format for each numeric column that has one, by column.
+    """Return the first number in a foreign format for each numeric column that has one, by column.
 
-    If there is one, a point before three digits is a thousands separator in the other columns too.
+    If a column has decimal commas, the points in other columns are thousands separators too.
     """
     numeric_columns = {
         index: column
         for index, column in enumerate(columns)
         if all(_GROUPED_NUMBER[decimal].fullmatch(cell) for cell in column if cell)
     }
-    foreign = {
+    foreign_numbers = {
         index: cell
         for index, column in numeric_columns.items()
         if (cell := next((text for text in column if text and not re.match(NUMBER_PATTERN, text)), None))
     }
-    first_dotted = {
+    dotted_numbers = {
         index: next((text for text in column if "." in text), None)
         for index, column in numeric_columns.items()
     }
-    if decimal == "," and foreign:
-        foreign |= {index: cell for index, cell in first_dotted.items() if cell and index not in foreign}
-    return dict(sorted(foreign.items()))
+    if decimal == "," and foreign_numbers:
+        foreign_numbers |= {
+            index: cell for index, cell in dotted_numbers.items() if cell and index not in foreign_numbers
+        }
+    return dict(sorted(foreign_numbers.items()))
 
 
 def _convert_number(number: str, decimal: str) -> str:

@@ -1,4 +1,4 @@
-"""Data profile of a table: columns, equivalence classes, cross-tables, header and format."""
+"""The parts of a table's data profile: columns, equivalence classes, cross-tables, header and format."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -7,24 +7,24 @@ from typing import Literal
 
 MIN_COMMON = 5
 """A value shared by fewer rows than this is rare."""
-_NEARLY_UNIQUE = Fraction(9, 10)
-"""A column with at least this many distinct values per row identifies (nearly) everybody."""
+_NEARLY_UNIQUE_SHARE = Fraction(9, 10)
+"""Minimum number of distinct values per row of a column that identifies (nearly) everybody."""
 MAX_SMALL_TABLE = 20
-"""Tables of at most this many rows are too small to conclude anything from the number of distinct values."""
+"""Maximum number of rows of a small table, in which the number of distinct values means nothing."""
 MAX_UNIQUE_SHARE = Fraction(1, 10)
-"""Maximum share of unique rows; with more, a cheat has hardly anybody to swap."""
-_SPARSE_SHARE = Fraction(9, 10)
-"""Cross-tables with at least this share of empty cells cause a warning."""
+"""Maximum share of unique rows. With more, hardly any individuals can be swapped within their class."""
+_MIN_SPARSE_SHARE = Fraction(9, 10)
+"""Minimum share of empty cells of a sparse cross-table."""
 
 IdentifyingReason = Literal["unique", "groups", "name", "text"]
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnStats:
-    """Distribution of a column's values.
+    """Counts of a column's values.
 
-    ``distinct``: number of values; ``most_common``: rows of the most frequent value; ``rare_values``: values
-    in fewer rows than the minimum, with ``rare_rows`` rows.
+    ``distinct``: number of distinct values. ``most_common``: number of rows with the most frequent value.
+    ``rare_values``: number of values that occur in too few rows. ``rare_rows``: number of these rows.
     """
 
     rows: int
@@ -35,13 +35,13 @@ class ColumnStats:
 
     @property
     def is_nearly_unique(self) -> bool:
-        """Whether (nearly) every row is unique in this column."""
+        """Whether (nearly) every row has its own value."""
         return is_nearly_unique(self.distinct, self.rows)
 
 
 @dataclass(frozen=True, slots=True)
 class CrossTable:
-    """Number of cells and of occupied cells of a cross-table; ``measures``: those that use it."""
+    """Number of cells and of occupied cells of a cross-table; ``measures``: the measures that use it."""
 
     measures: tuple[str, ...]
     columns: tuple[str, ...]
@@ -54,7 +54,7 @@ class CrossTable:
 
     @property
     def is_sparse(self) -> bool:
-        return self.empty_share >= _SPARSE_SHARE
+        return self.empty_share >= _MIN_SPARSE_SHARE
 
     @property
     def empty_percent(self) -> float:
@@ -64,12 +64,12 @@ class CrossTable:
 
 @dataclass(frozen=True, slots=True)
 class EquivalenceClassCounts:
-    """Equivalence classes: their ``count``, unique rows, and rows in classes below the minimum size."""
+    """The number (``count``) of equivalence classes, of unique rows, and of rows in too small classes."""
 
     rows: int
     count: int
     unique_rows: int
-    rows_in_small: int
+    rows_in_small_classes: int
 
     @property
     def unique_percent(self) -> float:
@@ -78,11 +78,12 @@ class EquivalenceClassCounts:
 
 @dataclass(frozen=True, slots=True)
 class HeaderGuess:
-    """First line of a file, and proposed names of its columns.
+    """First line of a file, and the proposed names of its columns.
 
-    ``is_data``: the first line looks like a row. ``names``: one for each column, the required ones where
-    needed. ``is_respelled``: they differ from the first line only in case, blanks, full width and the like.
-    ``first_rows``: the rows below.
+    - ``is_data``: whether the first line looks like a row of data.
+    - ``names``: the proposed name of each column.
+    - ``is_respelled``: whether the names differ from the first line only in case, blanks and the like.
+    - ``first_rows``: the first rows below the first line.
     """
 
     first_line: tuple[str, ...]
@@ -96,16 +97,19 @@ class HeaderGuess:
 class IdentifyingColumn:
     """A column that identifies individuals, and the reason.
 
-    ``unique``: (nearly) every value is unique; ``groups``: the numbers identify small groups, such as
-    households; ``name``: it is named like an identifier; ``text``: most of its texts are different.
-    ``leave_out``: whether the set-up suggests dropping it.
+    - ``unique``: (nearly) every row has its own value.
+    - ``groups``: the numbers identify small groups, such as households.
+    - ``name``: the column has the name of an identifier.
+    - ``text``: most of its texts are different.
+
+    ``should_drop``: whether the pages suggest dropping the column.
     """
 
     name: str
     distinct: int
     rows: int
     reason: IdentifyingReason
-    leave_out: bool = True
+    should_drop: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,4 +138,4 @@ class LocaleFormat:
 
 
 def is_nearly_unique(distinct: int, rows: int) -> bool:
-    return rows > MAX_SMALL_TABLE and distinct >= _NEARLY_UNIQUE * rows
+    return rows > MAX_SMALL_TABLE and distinct >= _NEARLY_UNIQUE_SHARE * rows

@@ -1,4 +1,7 @@
-"""Re-identification rates: compare the predictions of attackers with the answer."""
+"""Re-identification rates: compare the predictions of attackers with the answer.
+
+X is the original with n rows, Y the release with n' rows. Row j of Y comes from row ``source[j]`` of X.
+"""
 
 import math
 from dataclasses import dataclass, replace
@@ -13,11 +16,12 @@ ABSTAIN = -1
 
 
 @dataclass(frozen=True, slots=True)
-class Candidates:
+class GroupPrediction:
     """Prediction of an attacker that guesses at random within a group of original rows.
 
-    Row j of Y is taken for a row of group ``guessed_group[j]`` of X, each with the same probability.
-    ``guessed_group`` (n',), -1 = abstain; ``group_of`` (n,): the group of each row of X; ``sizes`` (groups,).
+    Each row of group ``guessed_group[j]`` of X is guessed with the same probability for row j of Y.
+    ``guessed_group`` (n',) is -1 for an abstention. ``group_of`` (n,) is the group of each row of X, and
+    ``sizes`` (groups,) counts the rows of each group.
     """
 
     guessed_group: IntArray
@@ -35,41 +39,41 @@ class AnnotatedGuess:
 
 @dataclass(frozen=True, slots=True)
 class KnownCluster:
-    """Prediction of an attacker that knows the cluster of X that each row comes from, and guesses within it.
+    """Prediction of an attacker that knows each row's cluster of X and guesses at random within it.
 
-    ``sizes`` (n',): the size of row j's cluster.
+    ``sizes`` (n',) is the size of the cluster of each row of Y.
     """
 
     sizes: IntArray
 
 
-Prediction = IntArray | Candidates | KnownCluster | AnnotatedGuess
+Prediction = IntArray | GroupPrediction | KnownCluster | AnnotatedGuess
 
 
-def rate_of(prediction: Prediction, source: IntArray, *, rows: int) -> Rate:
-    """Return the rate of a prediction, given ``source`` (n',) and the number of original rows."""
-    if isinstance(prediction, Candidates):
-        reachable = prediction.guessed_group[prediction.group_of[source] == prediction.guessed_group]
-        return _expected_rate(prediction.sizes[reachable], len(source), rows=rows)
+def rate_prediction(prediction: Prediction, source: IntArray, *, rows: int) -> Rate:
+    """Return the rate of a prediction; ``rows`` is the number of original rows."""
+    if isinstance(prediction, GroupPrediction):
+        correct_groups = prediction.guessed_group[prediction.group_of[source] == prediction.guessed_group]
+        return _compute_expected_rate(prediction.sizes[correct_groups], len(source), rows=rows)
     if isinstance(prediction, KnownCluster):
-        return _expected_rate(prediction.sizes, len(source), rows=rows)
+        return _compute_expected_rate(prediction.sizes, len(source), rows=rows)
     if isinstance(prediction, AnnotatedGuess):
-        return replace(guess_rate(prediction.guess, source, rows=rows), note=prediction.note)
-    return guess_rate(prediction, source, rows=rows)
+        return replace(rate_guess(prediction.guess, source, rows=rows), note=prediction.note)
+    return rate_guess(prediction, source, rows=rows)
 
 
-def guess_rate(guess: IntArray, source: IntArray, *, rows: int) -> Rate:
-    """Return #{j : g_j = s_j} / n'; an abstention is not a hit."""
+def rate_guess(guess: IntArray, source: IntArray, *, rows: int) -> Rate:
+    """Return the share of rows whose guess is right, #{j : g_j = s_j} / n'; an abstention is not a hit."""
     correct, trials = int((guess == source).sum()), len(source)
     return Rate(
         correct / max(trials, 1), correct, trials, 1 / rows, interval=wilson_interval(correct, trials)
     )
 
 
-def _expected_rate(sizes: IntArray, trials: int, *, rows: int) -> Rate:
-    """Return the exact expectation (1/n') sum of 1/size, over rows whose source is among ``size`` candidates.
+def _compute_expected_rate(sizes: IntArray, trials: int, *, rows: int) -> Rate:
+    """Return the exact expected rate (1/n') sum of 1/size over the rows whose source is among the candidates.
 
-    The standard deviation is that of independent draws.
+    ``sizes`` are the numbers of candidates of these rows. The standard deviation assumes independent guesses.
     """
     probabilities = 1.0 / sizes
     correct = math.fsum(probabilities)
@@ -77,16 +81,18 @@ def _expected_rate(sizes: IntArray, trials: int, *, rows: int) -> Rate:
     return Rate(correct / max(trials, 1), correct, trials, 1 / rows, sd=sd)
 
 
-def hit_probabilities(prediction: Prediction, source: IntArray) -> FloatArray:
-    """Return the probability of a hit for each row of Y, (n',); their sum is ``correct`` of the rate."""
+def compute_hit_probabilities(prediction: Prediction, source: IntArray) -> FloatArray:
+    """Return the probability of a hit for each row of Y, (n',). They add up to ``correct`` of the rate."""
     match prediction:
-        case Candidates():
-            size = np.maximum(prediction.sizes[np.maximum(prediction.guessed_group, 0)], 1)
-            return np.where(prediction.group_of[source] == prediction.guessed_group, 1.0 / size, 0.0)
+        case GroupPrediction():
+            candidate_counts = np.maximum(prediction.sizes[np.maximum(prediction.guessed_group, 0)], 1)
+            return np.where(
+                prediction.group_of[source] == prediction.guessed_group, 1.0 / candidate_counts, 0.0
+            )
         case KnownCluster():
             return 1.0 / prediction.sizes
         case AnnotatedGuess():
-            return hit_probabilities(prediction.guess, source)
+            return compute_hit_probabilities(prediction.guess, source)
         case _:
             return np.asarray(prediction == source, dtype=np.float64)
 
@@ -97,22 +103,22 @@ def count_answered(guess: IntArray) -> int:
 
 
 def resolve_guess(prediction: Prediction, rng: np.random.Generator) -> IntArray | None:
-    """Return a prediction as a guess vector, sampled if random; None if nobody could submit it."""
+    """Return a prediction as a guess vector, sampled if it is random, or None if nobody could submit it."""
     match prediction:
         case KnownCluster():
             return None
-        case Candidates():
-            return sampled_guess(prediction, rng)
+        case GroupPrediction():
+            return sample_guess(prediction, rng)
         case AnnotatedGuess():
             return prediction.guess
         case _:
             return prediction
 
 
-def sampled_guess(candidates: Candidates, rng: np.random.Generator) -> IntArray:
-    """Sample one guess vector from the candidates; it abstains where there are none."""
-    members = np.argsort(candidates.group_of, kind="stable")
-    starts = np.cumsum(candidates.sizes) - candidates.sizes
-    groups = np.maximum(candidates.guessed_group, 0)
-    sampled_rows = members[starts[groups] + rng.integers(0, candidates.sizes[groups])]
-    return np.where(candidates.guessed_group < 0, ABSTAIN, sampled_rows)
+def sample_guess(prediction: GroupPrediction, rng: np.random.Generator) -> IntArray:
+    """Sample one guess vector; it abstains on rows without a group."""
+    rows_by_group = np.argsort(prediction.group_of, kind="stable")
+    starts = np.cumsum(prediction.sizes) - prediction.sizes
+    groups = np.maximum(prediction.guessed_group, 0)
+    sampled_rows = rows_by_group[starts[groups] + rng.integers(0, prediction.sizes[groups])]
+    return np.where(prediction.guessed_group < 0, ABSTAIN, sampled_rows)

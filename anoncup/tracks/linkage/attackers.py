@@ -15,5 +15,5 @@ class HasRows(Protocol):
 
 
 def own_row(target: HasRows) -> IntArray:
-    """Guess row j for row j. It succeeds if the rows of a release were never shuffled."""
+    """Guess row j for row j, which succeeds if the rows of a release were never shuffled."""
     return np.arange(target.rows)

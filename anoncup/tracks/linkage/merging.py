@@ -1,4 +1,4 @@
-"""Merge small equivalence classes with their nearest classes, changing few cells."""
+"""Merge small equivalence classes with similar ones, so that few cells must change."""
 
 import numpy as np
 
@@ -7,48 +7,50 @@ from anoncup.geometry.encoding import group_rows
 
 
 def merge_small_classes(codes: IntArray, k: int) -> IntArray:
-    """Return the cluster number of every row of ``codes`` (n, columns), with at least min(k, n) rows each.
+    """Return the cluster of every row of ``codes`` (n, columns); clusters have at least min(k, n) rows.
 
-    In each round, every small cluster is linked to the cluster whose representative differs in the fewest
-    columns (ties: the next one in order). Links are followed from the nearest, as long as their small end is
-    still small.
+    In each round, every cluster with less than k rows is linked to the cluster whose representative differs
+    in the fewest columns (ties: the next one in order). Then linked clusters are merged, the most similar
+    first, unless the small one has reached k rows in the meantime.
     """
-    cluster = group_rows(codes).group_ids
-    sizes = np.bincount(cluster)
+    cluster_of = group_rows(codes).group_ids
+    sizes = np.bincount(cluster_of)
     while sizes.min() < min(k, len(codes)):
-        links = _find_links(find_representatives(codes, cluster), sizes, k)
-        cluster = np.unique(_follow_links(links, sizes, k)[cluster], return_inverse=True)[1]
-        sizes = np.bincount(cluster)
-    return cluster
+        links = _find_links(find_representatives(codes, cluster_of), sizes, k)
+        cluster_of = np.unique(_follow_links(links, sizes, k)[cluster_of], return_inverse=True)[1]
+        sizes = np.bincount(cluster_of)
+    return cluster_of
 
 
-def find_representatives(codes: IntArray, cluster: IntArray) -> IntArray:
+def find_representatives(codes: IntArray, cluster_of: IntArray) -> IntArray:
     """Return the most frequent code of each column and cluster (ties: the lowest), (clusters, columns)."""
-    return np.column_stack([_find_modes(column, cluster) for column in codes.T])
+    return np.column_stack([_find_modes(column, cluster_of) for column in codes.T])
 
 
-def _find_modes(column: IntArray, cluster: IntArray) -> IntArray:
-    width = int(column.max()) + 1
-    keys, counts = np.unique(cluster * width + column, return_counts=True)
-    owner = keys // width
-    order = np.lexsort((keys, -counts, owner))
-    first = order[np.unique(owner[order], return_index=True)[1]]
-    modes: IntArray = keys[first] % width
+def _find_modes(column: IntArray, cluster_of: IntArray) -> IntArray:
+    code_count = int(column.max()) + 1
+    keys, counts = np.unique(cluster_of * code_count + column, return_counts=True)
+    key_clusters = keys // code_count
+    order = np.lexsort((keys, -counts, key_clusters))
+    mode_positions = order[np.unique(key_clusters[order], return_index=True)[1]]
+    modes: IntArray = keys[mode_positions] % code_count
     return modes
 
 
 def _find_links(centres: IntArray, sizes: IntArray, k: int) -> list[tuple[int, int, int]]:
-    """Return (differing columns, small cluster, nearest cluster) for every small cluster, sorted."""
+    """Return (number of differing columns, small cluster, nearest cluster) for each small cluster, sorted."""
     columns = np.ascontiguousarray(centres.T.astype(np.int32))
     links = []
-    for small in np.flatnonzero(sizes < k):
-        differing = np.zeros(len(sizes), dtype=np.int16)
+    for small_cluster in np.flatnonzero(sizes < k):
+        differing_counts = np.zeros(len(sizes), dtype=np.int16)
         for column in columns:
-            differing += column != column[small]
+            differing_counts += column != column[small_cluster]
         # Ties go to the next cluster in order; if all small clusters chose the same one, it would grow huge.
-        rotated = np.concatenate((differing[small + 1 :], differing[:small]))
+        rotated = np.concatenate((differing_counts[small_cluster + 1 :], differing_counts[:small_cluster]))
         nearest = int(rotated.argmin())
-        links.append((int(rotated[nearest]), int(small), (int(small) + 1 + nearest) % len(sizes)))
+        links.append(
+            (int(rotated[nearest]), int(small_cluster), (int(small_cluster) + 1 + nearest) % len(sizes))
+        )
     return sorted(links)
 
 

@@ -7,7 +7,7 @@ from anoncup.rules.parameters import Parameter
 from anoncup.tracks.parts import Strengths
 
 DENSE_LIMIT = 1000
-"""Up to this many original rows a full matrix is matched: 0.1 s, or 1 s if all rows of Y are equal."""
+"""Largest number of original rows for which a full matrix is matched: 0.1 s, or 1 s if all of Y is equal."""
 DENSE_LIMIT_PARAMETER = Parameter("dense_limit", "whole", default=DENSE_LIMIT)
 """Parameter of attackers: the largest number of individuals for a full matrix."""
 SHARE_PARAMETER = Parameter("share", "share", default=0.01)
@@ -18,7 +18,7 @@ def vary_parameter(name: str, *values: Any) -> Strengths:
     return lambda rows, columns: [{name: value} for value in values]  # noqa: ARG005
 
 
-def no_strengths(rows: int, columns: Sequence[str]) -> Sequence[Mapping[str, Any]]:  # noqa: ARG001
+def list_no_strengths(rows: int, columns: Sequence[str]) -> Sequence[Mapping[str, Any]]:  # noqa: ARG001
     return ()
 
 

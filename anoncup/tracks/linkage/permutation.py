@@ -1,6 +1,7 @@
-"""Parse and write the secret (which original row each anonymized row comes from) and guesses of it.
+"""Parse and write secrets and guesses: the original row that each anonymized row comes from.
 
-In memory, a source index is an integer array of 0-based rows; files are 1-based.
+X is the original table, Y the anonymized one. In memory, a source index is an integer array of rows counted
+from 0; files count rows from 1.
 """
 
 import re
@@ -15,7 +16,7 @@ from anoncup.errors import MAX_LISTED_PROBLEMS, MAX_VALUE_LENGTH, FileProblem, I
 from anoncup.messages import Message, PluralMessage
 from anoncup.tables.files import Remark
 from anoncup.tables.foreign_formats import explain_single_column, list_invisible_codes, reject_foreign_formats
-from anoncup.tracks.files import GUESS, SECRET
+from anoncup.tracks.files import GUESS_FILE, SECRET_FILE
 
 IntArray = NDArray[np.int64]
 _Direction = Literal["original_row", "anonymized_row"]
@@ -27,7 +28,7 @@ _MAX_DIGITS = 9
 _NEWLINE_CODE = (ord("\n") - ord("0")) % 256
 """The line feed in an array of bytes from which the code of "0" was subtracted."""
 _LINES_PER_CHUNK = 1 << 16
-"""Formatting a chunk holds the interpreter lock; smaller ones let other threads run in between."""
+"""Number of lines formatted at a time. Other threads can only run between chunks."""
 
 ORIGINAL_ORDER_REMARK = Remark(
     "rows_in_original_order",
@@ -44,89 +45,89 @@ _RowErrors = Mapping[int, tuple[str, Message]]
 """Error code and message by row number, in ascending order, counted from 1."""
 
 
-def parse_secret(content: bytes, *, originals: int, anonymized: int | None) -> IntArray:
-    """Return the source index s of a secret file: 0-based, one entry per anonymized row.
+def parse_secret(content: bytes, *, original_count: int, anonymized_count: int | None) -> IntArray:
+    """Return the source index s of a secret file: rows counted from 0, one for each anonymized row.
 
-    The header names the direction: ``original_row`` (a line per row of Y) or ``anonymized_row`` (a line per
-    row of X, 0 = deleted). InvalidUpload reports errors by row but never repeats a row number of the file (a
-    wrong 0 is mentioned), because messages are seen by more people than secrets. ``anonymized`` is None for a
-    release that could not be parsed; then only errors that do not depend on it are found.
+    The header names the direction: ``original_row`` (a line for each row of Y) or ``anonymized_row`` (a line
+    for each row of X, 0 = deleted). InvalidUpload reports errors by row but never repeats a row number of the
+    file (only a wrong 0 is mentioned), because more people see messages than secrets. ``anonymized_count`` is
+    None if the release could not be parsed; then only errors that do not depend on it are found.
     """
-    _check_size(content, originals, SECRET)
+    _check_size(content, original_count, SECRET_FILE)
     direction, lines = _split_secret(content)
-    length_problems = _find_length_problems(direction, len(lines), originals, anonymized)
-    numbers = _parse_row_numbers(lines, direction, highest=originals, other_problems=length_problems)
-    if direction == "original_row" or anonymized is None:
+    length_problems = _find_length_problems(direction, len(lines), original_count, anonymized_count)
+    numbers = _parse_row_numbers(lines, direction, highest=original_count, other_problems=length_problems)
+    if direction == "original_row" or anonymized_count is None:
         return numbers - 1
-    return _invert_permutation(numbers, anonymized)
+    return _invert_permutation(numbers, anonymized_count)
 
 
 def _find_length_problems(
-    direction: _Direction, line_count: int, originals: int, anonymized: int | None
+    direction: _Direction, line_count: int, original_count: int, anonymized_count: int | None
 ) -> list[FileProblem]:
-    """Return a problem if the secret does not have one line for each row of its table."""
+    """Return a problem if the number of lines differs from the number of rows that the header refers to."""
     sizes = {"found": line_count, "header": direction}
-    if direction == "original_row" and anonymized is not None:
-        needed = anonymized
+    if direction == "original_row" and anonymized_count is not None:
+        needed_count = anonymized_count
         message = PluralMessage(
             "{found} line after {header}, but the release has {needed}",
             "{found} lines after {header}, but the release has {needed}",
             "found",
             **sizes,
-            needed=anonymized,
+            needed=anonymized_count,
         )
     else:
-        needed = originals
+        needed_count = original_count
         message = PluralMessage(
             "{found} line after {header}; {needed} are needed",
             "{found} lines after {header}; {needed} are needed",
             "found",
             **sizes,
-            needed=originals,
+            needed=original_count,
         )
-    allows_fewer = direction == "original_row" and anonymized is None
-    is_right = line_count <= needed if allows_fewer else line_count == needed
-    return [] if is_right else [FileProblem(SECRET, None, None, "wrong_length", message)]
+    allows_fewer = direction == "original_row" and anonymized_count is None
+    has_right_length = line_count <= needed_count if allows_fewer else line_count == needed_count
+    return [] if has_right_length else [FileProblem(SECRET_FILE, None, None, "wrong_length", message)]
 
 
-def parse_guess(content: bytes, *, originals: int, anonymized: int) -> IntArray:
+def parse_guess(content: bytes, *, original_count: int, anonymized_count: int) -> IntArray:
     """Return the guess vector (n',) of a guess file: 0-based rows of X, -1 for an abstention (0 in the file).
 
     A row of X may be guessed more than once. InvalidUpload lists all errors, each with row and code.
     """
-    _check_size(content, originals, GUESS)
-    header, lines = _split_header(content, GUESS)
+    _check_size(content, original_count, GUESS_FILE)
+    header, lines = _split_header(content, GUESS_FILE)
     problems: list[FileProblem] = []
     if header != "original_row":
         message = Message("the first line of a guess must be original_row")
-        problems.append(FileProblem(GUESS, None, None, "guess_header", message, 1))
-        if not header:  # it may be the first number: then every row number below would be shifted by one
+        problems.append(FileProblem(GUESS_FILE, None, None, "guess_header", message, 1))
+        if not header:  # the first line may be a number, and then all row numbers below would be off by one
             raise InvalidUpload(problems)
-    if len(lines) != anonymized:
+    if len(lines) != anonymized_count:
         message = PluralMessage(
             "{found} line after original_row; {needed} are needed, 0 for a row not guessed",
             "{found} lines after original_row; {needed} are needed, 0 for a row not guessed",
             "found",
             found=len(lines),
-            needed=anonymized,
+            needed=anonymized_count,
         )
-        problems.append(FileProblem(GUESS, None, None, "wrong_length", message))
+        problems.append(FileProblem(GUESS_FILE, None, None, "wrong_length", message))
     numbers = _parse_integers(lines)
-    row_errors = _find_row_errors(numbers, lines, lowest=0, highest=originals)
-    _raise_row_errors(row_errors, "original_row", lines, file=GUESS, other_problems=problems)
+    row_errors = _find_row_errors(numbers, lines, lowest=0, highest=original_count)
+    _raise_row_errors(row_errors, "original_row", lines, file=GUESS_FILE, other_problems=problems)
     return numbers - 1
 
 
-def _check_size(content: bytes, originals: int, file: str) -> None:
-    """Reject a file that consists mostly of line ends before it is split into lines."""
-    if content.count(b"\n") + content.count(b"\r") > 2 * (originals + 1000):
+def _check_size(content: bytes, original_count: int, file: str) -> None:
+    """Reject a file with far too many lines before it is split into them."""
+    if content.count(b"\n") + content.count(b"\r") > 2 * (original_count + 1000):
         message = Message("the file has many more lines than the tables have rows")
         raise _make_upload_error("wrong_length", message, file=file)
 
 
 def _split_secret(content: bytes) -> tuple[_Direction, Lines]:
     """Return the direction that the header names, and the lines below it."""
-    header, lines = _split_header(content, SECRET)
+    header, lines = _split_header(content, SECRET_FILE)
     match header:
         case "original_row":
             return "original_row", lines
@@ -140,20 +141,20 @@ def _split_secret(content: bytes) -> tuple[_Direction, Lines]:
 
 def _split_header(content: bytes, file: str) -> tuple[str, Lines]:
     """Return the header line, without quotes and surrounding spaces, and the lines below it."""
-    return parse_plain(content) or parse_text(content, file)
+    return parse_digits(content) or parse_text(content, file)
 
 
-def parse_plain(content: bytes) -> tuple[str, IntArray] | None:
-    """Parse a file of digits and line ends only, without creating strings; None for other files."""
+def parse_digits(content: bytes) -> tuple[str, IntArray] | None:
+    """Parse a file of a header and digits without creating strings; return None for other files."""
     content = content.replace(b"\r\n", b"\n").rstrip(b"\n")
     header = _PLAIN_HEADER_PATTERN.match(content)
     if header is None:
         return None
     digits = np.frombuffer(content, np.uint8, offset=header.end()) - ord("0")
-    breaks = np.flatnonzero(digits == _NEWLINE_CODE)
-    starts, ends = np.append(0, breaks + 1), np.append(breaks, len(digits))
+    line_ends = np.flatnonzero(digits == _NEWLINE_CODE)
+    starts, ends = np.append(0, line_ends + 1), np.append(line_ends, len(digits))
     lengths = ends - starts
-    if lengths.min() < 1 or lengths.max() > _MAX_DIGITS or np.count_nonzero(digits > 9) > len(breaks):
+    if lengths.min() < 1 or lengths.max() > _MAX_DIGITS or np.count_nonzero(digits > 9) > len(line_ends):
         return None
     numbers = np.zeros(len(lengths), np.int64)
     for digit in range(lengths.max()):
@@ -188,7 +189,7 @@ def _describe_invisible(header: str) -> Message | None:
 def _parse_row_numbers(
     lines: Lines, direction: _Direction, *, highest: int, other_problems: Sequence[FileProblem] = ()
 ) -> IntArray:
-    """Parse the lines as integers up to ``highest``, none repeated; 0 is allowed for deleted rows only."""
+    """Parse the lines as distinct integers up to ``highest``; only 0, for deleted rows, may be repeated."""
     lowest = 1 if direction == "original_row" else 0
     numbers = _parse_integers(lines)
     row_errors = _find_row_errors(numbers, lines, lowest=lowest, highest=highest)
@@ -196,7 +197,7 @@ def _parse_row_numbers(
     message = Message("repeats a row number used above")
     repetition_errors = dict.fromkeys(_find_repetitions(valid_numbers), ("duplicate_row", message))
     all_errors = dict(sorted({**row_errors, **repetition_errors}.items()))
-    _raise_row_errors(all_errors, direction, lines, file=SECRET, other_problems=other_problems)
+    _raise_row_errors(all_errors, direction, lines, file=SECRET_FILE, other_problems=other_problems)
     return numbers
 
 
@@ -212,7 +213,7 @@ def _parse_integers(lines: Lines) -> IntArray:
 
 
 def _find_row_errors(numbers: IntArray, lines: Lines, *, lowest: int, highest: int) -> _RowErrors:
-    """Return an error for each number outside [lowest, highest], with a hint for 0 and for text."""
+    """Return an error for each number outside [lowest, highest]; 0 and text have their own messages."""
     zero_error = "out_of_range", Message("is 0, but rows are counted from 1")
     range_error = (
         "out_of_range",
@@ -232,7 +233,7 @@ def _describe_bad_line(line: str) -> tuple[str, Message]:
 
 
 def _find_repetitions(numbers: IntArray) -> list[int]:
-    """Return the 1-based positions of positive numbers that occurred before; ``numbers`` are 0 or more."""
+    """Return the positions, counted from 1, of positive numbers that occurred before; none is negative."""
     if not (np.bincount(numbers)[1:] > 1).any():
         return []
     _, first_indices = np.unique(numbers, return_index=True)
@@ -241,87 +242,90 @@ def _find_repetitions(numbers: IntArray) -> list[int]:
     return [int(index) + 1 for index in np.flatnonzero(is_repeated & (numbers != 0))]
 
 
-def _invert_permutation(permutation: IntArray, anonymized: int) -> IntArray:
-    """Return s from p, where p(i) = j if and only if s_j = i; every row of Y must have a source."""
+def _invert_permutation(permutation: IntArray, anonymized_count: int) -> IntArray:
+    """Return the source index s of a permutation p, where p(i) = j if and only if s_j = i.
+
+    Every row of Y must have a source.
+    """
     kept_rows = np.flatnonzero(permutation)
-    if len(kept_rows) != anonymized:
+    if len(kept_rows) != anonymized_count:
         message = PluralMessage(
             "{found} row is kept, but the release has {needed}",
             "{found} rows are kept, but the release has {needed}",
             "found",
             found=len(kept_rows),
-            needed=anonymized,
+            needed=anonymized_count,
         )
         raise _make_upload_error("missing_row", message)
     _raise_row_errors(
-        _find_row_errors(permutation, permutation, lowest=0, highest=anonymized),
+        _find_row_errors(permutation, permutation, lowest=0, highest=anonymized_count),
         "anonymized_row",
         permutation,
-        file=SECRET,
+        file=SECRET_FILE,
     )
-    source = np.empty(anonymized, dtype=np.int64)
+    source = np.empty(anonymized_count, dtype=np.int64)
     source[permutation[kept_rows] - 1] = kept_rows
     return source
 
 
-def check_source(source: IntArray, *, originals: int, anonymized: int) -> None:
+def check_source(source: IntArray, *, original_count: int, anonymized_count: int) -> None:
     """Raise InvalidInput unless s has a distinct original row, counted from 0, for every anonymized row."""
     rows = np.asarray(source)
-    if rows.shape != (anonymized,):
+    if rows.shape != (anonymized_count,):
         message = PluralMessage(
             "the source index has {found} row for {needed} individuals",
             "the source index has {found} rows for {needed} individuals",
             "found",
             found=rows.size,
-            needed=anonymized,
+            needed=anonymized_count,
         )
         raise InvalidInput(message)
-    if rows.size and not (rows.min() >= 0 and rows.max() < originals):
-        raise InvalidInput("the source index leaves 0..{last}; rows count from 0", last=originals - 1)
+    if rows.size and not (rows.min() >= 0 and rows.max() < original_count):
+        raise InvalidInput("the source index leaves 0..{last}; rows count from 0", last=original_count - 1)
     if len(np.unique(rows)) != len(rows):
         raise InvalidInput("the source index names a row twice")
 
 
-def secret_csv(source: IntArray) -> bytes:
+def write_secret(source: IntArray) -> bytes:
     """Return the source index as a file with the header ``original_row``."""
-    pieces = [b"original_row\n"]
+    chunks = [b"original_row\n"]
     for start in range(0, len(source), _LINES_PER_CHUNK):
         rows = (source[start : start + _LINES_PER_CHUNK] + 1).tolist()
-        pieces.append(("\n".join(map(str, rows)) + "\n").encode())
-    return b"".join(pieces)
+        chunks.append(("\n".join(map(str, rows)) + "\n").encode())
+    return b"".join(chunks)
 
 
-def guess_csv(guess: IntArray) -> bytes:
-    """Return a guess vector, -1 for abstentions, as a file: rows from 1, 0 for abstentions."""
-    return secret_csv(guess)
+def write_guess(guess: IntArray) -> bytes:
+    """Return a guess vector as a file: rows are counted from 1, and 0 is an abstention."""
+    return write_secret(guess)
 
 
-def keeps_original_order(source: IntArray) -> bool:
-    """Whether most rows have the position, or the order, that they have in the original.
+def is_in_original_order(source: IntArray) -> bool:
+    """Whether most rows keep their position, or their order, from the original.
 
     Such a release gives its secret away to anyone who guesses "row j is row j".
     """
     if len(source) < 2:
         return False
-    unmoved = np.count_nonzero(source == np.arange(len(source)))
-    ascending = np.count_nonzero(np.diff(source) > 0)
+    unmoved_count = np.count_nonzero(source == np.arange(len(source)))
+    ascending_count = np.count_nonzero(np.diff(source) > 0)
     # In a random order half of the steps ascend. After deletions alone, all steps ascend.
-    return bool(unmoved / len(source) > 0.5 or ascending / (len(source) - 1) > 0.75)
+    return bool(unmoved_count / len(source) > 0.5 or ascending_count / (len(source) - 1) > 0.75)
 
 
-def remarks_on_order(source: IntArray) -> list[Remark]:
-    """Warn of a release that is published in the order of the original."""
-    return [ORIGINAL_ORDER_REMARK] if keeps_original_order(source) else []
+def find_order_remarks(source: IntArray) -> list[Remark]:
+    """Return a warning if a release is in the order of the original."""
+    return [ORIGINAL_ORDER_REMARK] if is_in_original_order(source) else []
 
 
-def remarks_on_guess(guess: IntArray) -> list[Remark]:
-    """Warn of rows counted from 0: every row guessed once, and exactly one line with 0."""
-    skips_one_row = len(np.unique(guess)) == len(guess) and int((guess >= 0).sum()) == len(guess) - 1
-    return [_COUNTED_FROM_ZERO_REMARK] if skips_one_row and int(guess.max()) == len(guess) - 2 else []
+def find_guess_remarks(guess: IntArray) -> list[Remark]:
+    """Return a warning if rows seem to be counted from 0: each is guessed once, and one line is 0."""
+    has_one_gap = len(np.unique(guess)) == len(guess) and int((guess >= 0).sum()) == len(guess) - 1
+    return [_COUNTED_FROM_ZERO_REMARK] if has_one_gap and int(guess.max()) == len(guess) - 2 else []
 
 
 def _make_upload_error(
-    code: str, message: Message, *, file: str = SECRET, line: int | None = None
+    code: str, message: Message, *, file: str = SECRET_FILE, line: int | None = None
 ) -> InvalidUpload:
     return InvalidUpload([FileProblem(file, None, None, code, message, line)])
 
@@ -338,7 +342,7 @@ def _raise_row_errors(
     problems = list(other_problems)
     for row, (code, description) in islice(row_errors.items(), MAX_LISTED_PROBLEMS):
         message = Message("row {row} of the {file} {what}", row=row, file=file, what=description)
-        value = None if file == SECRET else str(lines[row - 1]).strip(" \t")[:MAX_VALUE_LENGTH]
+        value = None if file == SECRET_FILE else str(lines[row - 1]).strip(" \t")[:MAX_VALUE_LENGTH]
         problems.append(FileProblem(file, row, column, code, message, row + 1, value))
     if problems:
         raise InvalidUpload(problems, total=len(other_problems) + len(row_errors))

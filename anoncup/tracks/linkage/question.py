@@ -1,26 +1,23 @@
-"""The question which original row each released row comes from, and the answer that its makers upload.
-
-Sizes: ``originals`` and ``rows``, the individuals of the original and of the release.
-"""
+"""The linkage question (which original row each released row comes from) and its answer, the source index."""
 
 from typing import TYPE_CHECKING, Any
 
 from anoncup.lazy import lazy, lazy_in
-from anoncup.tracks.files import GUESS, SECRET, FileSpec, every_released_row, fixed_header
+from anoncup.tracks.files import GUESS_FILE, SECRET_FILE, FileSpec, fixed_header, require_every_individual
 from anoncup.tracks.model import AnswerSpec, Question, ReleaseContext, Sizes
 from anoncup.tracks.outcomes import Outcome
 
 if TYPE_CHECKING:
     from anoncup.geometry.arrays import IntArray
-    from anoncup.tracks.linkage.attack_rates import Prediction, guess_rate, rate_of
+    from anoncup.tracks.linkage.attack_rates import Prediction, rate_guess, rate_prediction
     from anoncup.tracks.linkage.permutation import check_source, parse_guess, parse_secret
     from anoncup.tracks.outcomes import Rate
 else:
     check_source = lazy("anoncup.tracks.linkage.permutation.check_source")
     parse_guess = lazy("anoncup.tracks.linkage.permutation.parse_guess")
     parse_secret = lazy("anoncup.tracks.linkage.permutation.parse_secret")
-    guess_rate = lazy("anoncup.tracks.linkage.attack_rates.guess_rate")
-    rate_of = lazy("anoncup.tracks.linkage.attack_rates.rate_of")
+    rate_guess = lazy("anoncup.tracks.linkage.attack_rates.rate_guess")
+    rate_prediction = lazy("anoncup.tracks.linkage.attack_rates.rate_prediction")
 
 _lazy_permutation = lazy_in("anoncup.tracks.linkage.permutation")
 _lazy_rates = lazy_in("anoncup.tracks.linkage.attack_rates")
@@ -28,33 +25,33 @@ _lazy_rates = lazy_in("anoncup.tracks.linkage.attack_rates")
 
 def _read_secret(content: bytes, context: ReleaseContext) -> "IntArray":
     sizes = context.sizes
-    return parse_secret(content, originals=sizes["originals"], anonymized=sizes.get("rows"))
+    return parse_secret(content, original_count=sizes["originals"], anonymized_count=sizes.get("rows"))
 
 
 def check_answer(source: Any, sizes: Sizes) -> None:
-    check_source(source, originals=sizes["originals"], anonymized=sizes["rows"])
+    check_source(source, original_count=sizes["originals"], anonymized_count=sizes["rows"])
 
 
 def read_guess(content: bytes, context: ReleaseContext) -> "IntArray":
     sizes = context.sizes
-    return parse_guess(content, originals=sizes["originals"], anonymized=sizes["rows"])
+    return parse_guess(content, original_count=sizes["originals"], anonymized_count=sizes["rows"])
 
 
 def judge(guess: "IntArray", source: "IntArray", sizes: Sizes) -> Outcome:
     """Return #{j : g_j = s_j} / n' without adjustment for chance, as in the cups of 2015 and 2016."""
-    link_rate = guess_rate(guess, source, rows=sizes["originals"])
+    link_rate = rate_guess(guess, source, rows=sizes["originals"])
     return Outcome(
         link_rate.rate, correct=link_rate.correct, trials=link_rate.trials, interval=link_rate.interval
     )
 
 
 def _rate_prediction(prediction: "Prediction", source: "IntArray", sizes: Sizes) -> "Rate":
-    return rate_of(prediction, source, rows=sizes["originals"])
+    return rate_prediction(prediction, source, rows=sizes["originals"])
 
 
 SOURCE_ANSWER = AnswerSpec(
     file=FileSpec(
-        SECRET,
+        SECRET_FILE,
         title="the secret",
         format_description="CSV headed original_row or anonymized_row, 1-based",
         kind="permutation",
@@ -62,31 +59,31 @@ SOURCE_ANSWER = AnswerSpec(
         excerpts=(("original_row", "17", "4", "…"), ("anonymized_row", "3", "0", "…")),
     ),
     read=_read_secret,
-    write=_lazy_permutation("secret_csv"),
-    remarks=_lazy_permutation("remarks_on_order"),
+    write=_lazy_permutation("write_secret"),
+    find_remarks=_lazy_permutation("find_order_remarks"),
     check=check_answer,
     reads_without_release=True,
 )
 LINK_QUESTION = Question(
     name="link",
     file=FileSpec(
-        GUESS,
+        GUESS_FILE,
         title="the guess",
         format_description="CSV headed original_row, a line per row; 0 = abstain",
         header=fixed_header("original_row"),
-        rows=every_released_row,
+        row_limits=require_every_individual,
         kind="rows",
         samples=(("original_row", "27", "0", "3", "…"),),
         excerpts=(("original_row", "17", "0", "…"),),
     ),
     read=read_guess,
-    write=_lazy_permutation("guess_csv"),
+    write=_lazy_permutation("write_guess"),
     count_answered=_lazy_rates("count_answered"),
     judge=judge,
-    perfect_guess=lambda source: source,
+    make_perfect_guess=lambda source: source,
     rate=_rate_prediction,
     resolve_guess=_lazy_rates("resolve_guess"),
-    hit_probabilities=_lazy_rates("hit_probabilities"),
+    compute_hit_probabilities=_lazy_rates("compute_hit_probabilities"),
     asks_identity=True,
-    remarks=_lazy_permutation("remarks_on_guess"),
+    find_remarks=_lazy_permutation("find_guess_remarks"),
 )

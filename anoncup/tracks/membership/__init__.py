@@ -1,4 +1,4 @@
-"""The membership track: who was in the table behind a synthetic release (question of the cups since 2020)."""
+"""The membership track (cups since 2020): attackers guess who was in the table behind a synthetic release."""
 
 from __future__ import annotations  # the numeric types are imported for type checkers only
 
@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 from anoncup.lazy import lazy_in
 from anoncup.messages import N_
 from anoncup.rules.parameters import Parameter
-from anoncup.tracks.files import GUESS, ColumnNames, FileSpec, RowLimits
+from anoncup.tracks.files import GUESS_FILE, ColumnNames, FileSpec, RowLimits
 from anoncup.tracks.membership.settings import (
-    ATTRIBUTE_NAME,
+    ATTRIBUTE_QUESTION,
     CANDIDATE_COLUMN,
     check_rules,
-    columns_by_role,
-    hidden_column_name,
-    hidden_schema,
-    public_schema,
+    get_hidden_column_name,
+    get_hidden_schema,
+    get_public_schema,
+    list_columns_by_role,
     read_settings,
 )
 from anoncup.tracks.model import Allocation, AnswerSpec, Question, Track
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _lazy = lazy_in(__name__)
 
 _QUANTILE_MEASURES = {"marginals", "pairs", "tails"}
-"""Measures that compare numbers with quantiles; exact since version 2."""
+"""Measures that compare numbers with quantiles. Version 2 compares exact decimals instead of floats."""
 
 
 def _all_columns(rules: Rules) -> ColumnNames:
@@ -38,18 +38,18 @@ def _all_columns(rules: Rules) -> ColumnNames:
 
 
 def _public_columns(rules: Rules) -> ColumnNames:
-    return public_schema(rules).names
+    return get_public_schema(rules).names
 
 
 def _hidden_columns(rules: Rules) -> ColumnNames:
-    name = hidden_column_name(rules)
+    name = get_hidden_column_name(rules)
     return (name,) if name else ()
 
 
 def _make_measure(
     name: str, details: Callable[[Any], dict[str, float]] | None = None, module: str = "measures"
 ) -> Measure:
-    """Return a measure in [0, 1], 0 best, of a release and its members; its value is its utility score."""
+    """Return a measure of a release against its members, in [0, 1], 0 best; the scale is 1."""
     compute = _lazy(f"{module}.{name}")
     return Measure(
         name,
@@ -71,15 +71,15 @@ def _make_method(name: str, *parameters: Parameter) -> Method:
     return Method(name, _lazy(f"methods.{name}"), parameters)
 
 
-def _one_row_per_candidate(sizes: Any, _: object) -> tuple[int, int]:
+def _require_row_per_candidate(sizes: Any, _: object) -> tuple[int, int]:
     return sizes["originals"], sizes["originals"]
 
 
-def _one_row_per_member(sizes: Any, _: object) -> tuple[int, int]:
+def _require_row_per_member(sizes: Any, _: object) -> tuple[int, int]:
     return sizes["originals"] // 2, sizes["originals"] // 2
 
 
-_ONE_ROW_PER_CANDIDATE: RowLimits = _one_row_per_candidate
+_ONE_ROW_PER_CANDIDATE: RowLimits = _require_row_per_candidate
 _MEMBERS_SPEC = FileSpec(
     "members",
     title="the members",
@@ -87,7 +87,7 @@ _MEMBERS_SPEC = FileSpec(
         "CSV with the header candidate and all columns: one row for each of the team's members"
     ),
     header=lambda rules: (CANDIDATE_COLUMN, *_all_columns(rules)),
-    rows=_one_row_per_member,
+    row_limits=_require_row_per_member,
     kind="members",
     excerpts=((CANDIDATE_COLUMN, "2", "3", "7", "…"),),
 )
@@ -96,55 +96,57 @@ _HIDDEN_SPEC = FileSpec(
     title="the hidden column of the candidates",
     format_description="CSV headed by the hidden column, a line for each candidate",
     header=_hidden_columns,
-    rows=_ONE_ROW_PER_CANDIDATE,
-    example_lines=lambda rules: hidden_schema(rules).lines if hidden_column_name(rules) else (),
+    row_limits=_ONE_ROW_PER_CANDIDATE,
+    example_lines=lambda rules: (
+        get_hidden_schema(rules).example_lines if get_hidden_column_name(rules) else ()
+    ),
 )
 _MEMBERSHIP_QUESTION = Question(
     name="membership",
     file=FileSpec(
-        GUESS,
+        GUESS_FILE,
         title="the guess",
         format_description="CSV headed score, a line for each candidate: a number from 0 to 1, "
         "higher the surer a member",
         header=lambda _: ("score",),
-        rows=_ONE_ROW_PER_CANDIDATE,
+        row_limits=_ONE_ROW_PER_CANDIDATE,
         kind="scores",
         samples=(("score", "0.93", "0.5", "0", "…"),),
         excerpts=(("score", "0.93", "0.5", "…"),),
     ),
     read=_lazy("questions.read_scores"),
-    write=_lazy("tables.scores_csv"),
+    write=_lazy("tables.write_scores"),
     count_answered=_lazy("questions.count_answered"),
     judge=_lazy("questions.judge_membership"),
-    perfect_guess=_lazy("questions.perfect_scores"),
+    make_perfect_guess=_lazy("questions.make_perfect_scores"),
     parameters=(Parameter("value", "choice", ("tpr", "advantage")),),
-    blind_guess=_lazy("questions.blind_scores"),
+    make_blind_guess=_lazy("questions.make_blind_scores"),
 )
 _ATTRIBUTE_QUESTION = Question(
-    name=ATTRIBUTE_NAME,
+    name=ATTRIBUTE_QUESTION,
     file=FileSpec(
-        GUESS,
+        GUESS_FILE,
         title="the guess",
         format_description="CSV headed by the hidden column, a line for each candidate",
         header=_hidden_columns,
-        rows=_ONE_ROW_PER_CANDIDATE,
+        row_limits=_ONE_ROW_PER_CANDIDATE,
     ),
     read=_lazy("questions.read_column"),
     write=_lazy("tables.write_table"),
     count_answered=_lazy("questions.count_rows"),
     judge=_lazy("questions.judge_attribute"),
-    perfect_guess=_lazy("questions.require_hidden_column"),
+    make_perfect_guess=_lazy("questions.require_hidden_column"),
     parameters=(
         Parameter("hidden", "column", "columns"),
         Parameter("tolerance", "amount", default=0.0),
     ),
     optional=True,
-    blind_guess=_lazy("questions.blind_column"),
+    make_blind_guess=_lazy("questions.make_blind_column"),
 )
 
 MEMBERSHIP = Track(
     name="membership",
-    roles=columns_by_role,
+    list_columns_by_role=list_columns_by_role,
     read_settings=read_settings,
     infer_settings=_lazy("schema_inference.infer_settings"),
     check_rules=check_rules,
@@ -154,7 +156,7 @@ MEMBERSHIP = Track(
             title="the table made of the members",
             format_description="CSV of the members' columns, made of the team's own members",
             header=_all_columns,
-            rows=lambda sizes, rules: rules.settings.rows(sizes["originals"]),
+            row_limits=lambda sizes, rules: rules.settings.compute_row_limits(sizes["originals"]),
             rows_are_individuals=True,
         ),
     ),
@@ -165,7 +167,7 @@ MEMBERSHIP = Track(
             format_description="CSV of the public columns; an even number of rows",
             header=_public_columns,
             rows_are_individuals=True,
-            example_lines=lambda rules: public_schema(rules).lines,
+            example_lines=lambda rules: get_public_schema(rules).example_lines,
         ),
         FileSpec(
             "background",
@@ -173,7 +175,7 @@ MEMBERSHIP = Track(
             format_description="CSV of all columns, the hidden one too",
             header=_all_columns,
             required=False,
-            example_lines=lambda rules: rules.settings.schema.lines,
+            example_lines=lambda rules: rules.settings.schema.example_lines,
         ),
     ),
     parse_original=_lazy("adapter.parse_original"),
@@ -195,15 +197,15 @@ MEMBERSHIP = Track(
         organizer_files=(_HIDDEN_SPEC,),
         allows_shared=lambda rules: bool(rules.settings.shared),
         check_organizer_file=_lazy("answer.check_organizer_file"),
-        required_organizer_files=lambda rules: ("hidden",) if hidden_column_name(rules) else (),
+        list_required_organizer_files=lambda rules: ("hidden",) if get_hidden_column_name(rules) else (),
     ),
     prepare=_lazy("adapter.prepare"),
-    attack_view=_lazy("adapter.target_of"),
-    measure_view=_lazy("adapter.release_of"),
+    attack_view=_lazy("adapter.build_target"),
+    measure_view=_lazy("adapter.build_release"),
     measures={
         entry.name: entry
         for entry in (
-            _make_measure("marginals", _lazy("adapter.marginals_by_column")),
+            _make_measure("marginals", _lazy("adapter.compute_marginals_by_column")),
             _make_measure("pairs"),
             _make_measure("correlations"),
             _make_measure("tails"),

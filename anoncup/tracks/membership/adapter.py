@@ -13,7 +13,7 @@ from anoncup.tables.files import Remark
 from anoncup.tracks.membership import attackers, example
 from anoncup.tracks.membership.measures import MARGINAL_BINS, bin_columns, total_variation
 from anoncup.tracks.membership.rows import sort_rows
-from anoncup.tracks.membership.settings import public_schema
+from anoncup.tracks.membership.settings import get_public_schema
 from anoncup.tracks.membership.tables import (
     MembershipOriginal,
     TypedTable,
@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from anoncup.rules.model import Rules
     from anoncup.tracks.membership.answer import Members
 
-CANDIDATES_FILE, BACKGROUND, RELEASED = "candidates", "background", "released"
-"""Names of the files."""
+CANDIDATES_FILE, BACKGROUND_FILE, RELEASED_FILE = "candidates", "background", "released"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,33 +71,35 @@ class MembershipRelease:
 
 
 def parse_original(files: Files, rules: Rules) -> tuple[MembershipOriginal, list[Remark]]:
-    schema = public_schema(rules)
+    schema = get_public_schema(rules)
     candidates, remarks = parse_candidates(files[CANDIDATES_FILE], schema)
-    if BACKGROUND not in files:
+    if BACKGROUND_FILE not in files:
         return MembershipOriginal(candidates), remarks
-    background, background_remarks = parse_rows(files[BACKGROUND], rules.settings.schema, file=BACKGROUND)
+    background, background_remarks = parse_rows(
+        files[BACKGROUND_FILE], rules.settings.schema, file=BACKGROUND_FILE
+    )
     return MembershipOriginal(candidates, background), [*remarks, *background_remarks]
 
 
 def parse_release(
     files: Files, original: MembershipOriginal, rules: Rules
 ) -> tuple[TypedTable, list[Remark]]:
-    min_rows, max_rows = rules.settings.rows(original.rows)
+    min_rows, max_rows = rules.settings.compute_row_limits(original.rows)
     return parse_rows(
-        files[RELEASED], rules.settings.schema, file=RELEASED, min_rows=min_rows, max_rows=max_rows
+        files[RELEASED_FILE], rules.settings.schema, file=RELEASED_FILE, min_rows=min_rows, max_rows=max_rows
     )
 
 
 def files_of(tables: TypedTable | MembershipOriginal) -> dict[str, bytes]:
     if isinstance(tables, TypedTable):
-        return {RELEASED: write_table(tables)}
-    background = {} if tables.background is None else {BACKGROUND: write_table(tables.background)}
+        return {RELEASED_FILE: write_table(tables)}
+    background = {} if tables.background is None else {BACKGROUND_FILE: write_table(tables.background)}
     return {CANDIDATES_FILE: write_table(tables.candidates), **background}
 
 
-def write_canonical_files(released: TypedTable) -> dict[str, bytes]:
+def write_canonical_files(release_table: TypedTable) -> dict[str, bytes]:
     """Write the release with sorted rows: their order must not reveal anything about the members."""
-    return files_of(sort_rows(released))
+    return files_of(sort_rows(release_table))
 
 
 def build_frames(original: MembershipOriginal) -> Sequence[pd.DataFrame]:
@@ -110,15 +111,17 @@ def prepare(original: MembershipOriginal, rules: Rules) -> MembershipOriginal:  
     return original
 
 
-def target_of(original: MembershipOriginal, released: TypedTable) -> MembershipTarget:
-    return MembershipTarget(original, released)
+def build_target(original: MembershipOriginal, release_table: TypedTable) -> MembershipTarget:
+    return MembershipTarget(original, release_table)
 
 
-def release_of(original: MembershipOriginal, released: TypedTable, members: Members) -> MembershipRelease:
-    return MembershipRelease(MembershipTarget(original, released), members.table)
+def build_release(
+    original: MembershipOriginal, release_table: TypedTable, members: Members
+) -> MembershipRelease:
+    return MembershipRelease(MembershipTarget(original, release_table), members.table)
 
 
-def marginals_by_column(release: MembershipRelease) -> dict[str, float]:
+def compute_marginals_by_column(release: MembershipRelease) -> dict[str, float]:
     """Return the distance of each column's distribution; ``marginals`` is their mean."""
     schema = release.members.schema
     names = [column.name for column in schema.numeric] + [column.name for column in schema.categorical]
@@ -128,8 +131,8 @@ def marginals_by_column(release: MembershipRelease) -> dict[str, float]:
 
 def make_example_data(rows: int | None, seed: int) -> dict[str, bytes]:
     """Return the files of a survey: candidates, and a quarter as many further rows as background."""
-    candidate_count = example.ROWS if rows is None else rows + rows % 2
-    survey = example.survey_table(candidate_count + max(1, candidate_count // 4), seed=seed)
+    candidate_count = example.DEFAULT_ROWS if rows is None else rows + rows % 2
+    survey = example.generate_survey(candidate_count + max(1, candidate_count // 4), seed=seed)
     positions = np.arange(survey.rows)
     return files_of(
         MembershipOriginal(

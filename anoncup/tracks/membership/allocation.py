@@ -1,6 +1,6 @@
 """Allocate half of the candidates to each team, from a seed that is committed to first and revealed later.
 
-The derivation, so that anybody can repeat it after the reveal:
+Anyone can repeat the derivation after the reveal:
 
 1. ``commitment`` = SHA-256 of the seed, in hexadecimal; the seed is 32 random bytes.
 2. The key = HMAC-SHA-256 with the seed over the UTF-8 text ``PURPOSE``, NUL, attempt in decimal digits, NUL,
@@ -20,12 +20,12 @@ from numpy.random import Generator
 
 from anoncup.errors import InvalidInput
 from anoncup.geometry.arrays import BoolArray
-from anoncup.tracks.generators import generator_for
+from anoncup.tracks.generators import derive_generator
 
 
 def allocate_members(seed: bytes, team: str, rows: int, attempt: int = 0) -> BoolArray:
-    """Return the half that an attempt allocates to a team."""
-    return choose_half(generator_for(seed, "members", team, attempt), rows)
+    """Return the members that the given attempt allocates to a team, (rows,), True = member."""
+    return choose_half(derive_generator(seed, "members", team, attempt), rows)
 
 
 def choose_half(rng: Generator, rows: int) -> BoolArray:
@@ -36,10 +36,10 @@ def choose_half(rng: Generator, rows: int) -> BoolArray:
     return members
 
 
-def _allocate_distinct(seed: bytes, team: str, rows: int, used_halves: Collection[bytes]) -> BoolArray:
-    """Return the team's first half that is not in ``used_halves`` (as ``tobytes``).
+def _allocate_unused_half(seed: bytes, team: str, rows: int, used_halves: Collection[bytes]) -> BoolArray:
+    """Return the first half for a team that is not in ``used_halves``, which are given as ``tobytes``.
 
-    Raises InvalidInput if all halves are used.
+    Raise InvalidInput if all halves are used.
     """
     half_count = math.comb(rows, rows // 2)
     if len(used_halves) >= half_count:
@@ -51,15 +51,15 @@ def _allocate_distinct(seed: bytes, team: str, rows: int, used_halves: Collectio
 
 
 def allocate_teams(
-    seed: bytes, teams: Sequence[str], rows: int, *, shared: bool = False
+    seed: bytes, teams: Sequence[str], rows: int, *, allow_shared: bool = False
 ) -> dict[str, BoolArray]:
-    """Allocate members to all teams, in the order in which the teams received them.
+    """Allocate members to all teams; ``teams`` are in the order in which they received their members.
 
-    No two teams get the same half unless ``shared``. A team's half depends on the seed, its name and, if an
-    earlier team has the same half, on that team.
+    No two teams get the same half unless ``allow_shared``. A team's half depends on the seed, its name and,
+    if an earlier team has the same half, on that team.
     """
     members_by_team: dict[str, BoolArray] = {}
     for team in teams:
-        used_halves = set() if shared else {members.tobytes() for members in members_by_team.values()}
-        members_by_team[team] = _allocate_distinct(seed, team, rows, used_halves)
+        used_halves = set() if allow_shared else {members.tobytes() for members in members_by_team.values()}
+        members_by_team[team] = _allocate_unused_half(seed, team, rows, used_halves)
     return members_by_team

@@ -1,8 +1,8 @@
-"""A team's members: allocated by the service, and the answer to all questions.
+"""The members that the service allocates to a team, which are the answer to all questions.
 
-The file ``members`` has the column ``candidate``, the row number of the candidate counted from 1, and all
-columns of the member, in the order of the candidates. The organizers' file ``hidden`` holds the hidden column
-of all candidates, in their order.
+The file ``members`` has one row for each member, in the order of the candidates. Its column ``candidate`` is
+the row number of the candidate counted from 1; the others are all columns of the member. The organizers' file
+``hidden`` holds the hidden column of all candidates, in their order.
 """
 
 from __future__ import annotations  # avoids an import cycle with rules
@@ -20,7 +20,7 @@ from anoncup.messages import Message
 from anoncup.tables.csv_text import Problems, redact_values, write_csv
 from anoncup.tracks.membership.allocation import choose_half
 from anoncup.tracks.membership.schema import NumericColumn, TableSchema
-from anoncup.tracks.membership.settings import CANDIDATE_COLUMN, hidden_column_name, hidden_schema
+from anoncup.tracks.membership.settings import CANDIDATE_COLUMN, get_hidden_column_name, get_hidden_schema
 from anoncup.tracks.membership.tables import MembershipOriginal, TypedTable, build_frame, parse_rows
 from anoncup.tracks.model import Files, ReleaseContext, Sizes
 from anoncup.tracks.parts import Method
@@ -29,15 +29,14 @@ if TYPE_CHECKING:
     from anoncup.rules.model import Rules
 
 MEMBERS_FILE, HIDDEN_FILE = "members", "hidden"
-"""Names of the files."""
 
 
 @dataclass(frozen=True, slots=True)
 class Members:
     """The members of a team, with all of their columns.
 
-    ``rows`` (N,): their candidate rows, ascending from 0. ``hidden_column`` (2N rows): the hidden column of
-    all candidates, if available. ``original``: the public tables.
+    ``rows`` (N,) are their rows among the candidates, counted from 0 and ascending. ``hidden_column``
+    (2N rows) is the hidden column of all candidates, if available. ``original`` holds the public tables.
     """
 
     rows: IntArray
@@ -54,7 +53,7 @@ class Members:
 
 
 def read_answer(content: bytes, context: ReleaseContext) -> Members:
-    """Parse a team's file and check it against the candidates; errors never repeat cells."""
+    """Parse a team's file of members and check it against the candidates; errors never repeat cells."""
     original: MembershipOriginal = context.original()
     with redact_values():
         members = _parse_members(content, original.candidates, context.rules.settings.schema)
@@ -66,7 +65,7 @@ def read_answer(content: bytes, context: ReleaseContext) -> Members:
 
 
 def _parse_members(content: bytes, candidates: TypedTable, schema: TableSchema) -> Members:
-    """Parse half of the candidates, each once and in their order, with their known values unchanged."""
+    """Parse the members: half of the candidates, each once, in their order and with their public values."""
     candidate_column = NumericColumn(CANDIDATE_COLUMN, 1, candidates.rows)
     member_count = candidates.rows // 2
     table, _ = parse_rows(
@@ -86,7 +85,7 @@ def _parse_members(content: bytes, candidates: TypedTable, schema: TableSchema) 
         "not_a_row_number",
         Message("not the number of a later candidate"),
     )
-    problems.check()
+    problems.raise_if_any()
     members = Members(rows.astype(np.int64) - 1, TypedTable(schema, table.numbers[:, 1:], table.codes))
     _check_known_values(members, candidates, problems)
     return members
@@ -100,20 +99,20 @@ def _check_known_values(members: Members, candidates: TypedTable, problems: Prob
     for name in names:
         differs = member_frame[name].to_numpy() != candidate_frame[name].to_numpy()
         _add_problems(problems, differs, name, "not_the_original", Message("not the value of this candidate"))
-    problems.check()
+    problems.raise_if_any()
 
 
 def _add_problems(
-    problems: Problems, is_bad: BoolArray, column: str, code: str, description: Message
+    problems: Problems, is_wrong: BoolArray, column: str, code: str, description: Message
 ) -> None:
     """Add a problem for every marked row, without its cells."""
-    for row in np.flatnonzero(is_bad).tolist():
+    for row in np.flatnonzero(is_wrong).tolist():
         message = Message("{column}, row {row}: {what}", column=column, row=row + 1, what=description)
         problems.add(code, message, row=row + 1, column=column)
 
 
 def write_answer(members: Members) -> bytes:
-    """Return the team's file."""
+    """Return the team's file of members."""
     table = build_frame(members.table)
     table.insert(0, CANDIDATE_COLUMN, members.rows + 1)
     return write_csv(table)
@@ -136,7 +135,7 @@ def make_members_file(
     """Allocate a team's members with :mod:`anoncup.tracks.membership.allocation` and write their file."""
     rows = np.flatnonzero(choose_half(generator(MEMBERS_FILE), original.rows))
     hidden_column = _load_hidden_column(organizer_files, original, rules)
-    if hidden_column is None and hidden_column_name(rules) is not None:
+    if hidden_column is None and get_hidden_column_name(rules) is not None:
         raise InvalidInput("the file {name} is needed, and it is not there", name=HIDDEN_FILE)
     return {MEMBERS_FILE: write_answer(_build_members(original, rows, hidden_column, rules))}
 
@@ -169,11 +168,11 @@ def anonymize(
 
 
 def _sample_members(original: MembershipOriginal, rules: Rules, rng: Generator) -> Members:
-    """Sample members without a service; a hidden column is filled with random values."""
+    """Sample members if no service allocated them; a hidden column is filled with random values."""
     rows = np.flatnonzero(choose_half(rng, original.rows))
-    if hidden_column_name(rules) is None:
+    if get_hidden_column_name(rules) is None:
         return _build_members(original, rows, None, rules)
-    schema = hidden_schema(rules)
+    schema = get_hidden_schema(rules)
     numbers = [rng.choice([column.minimum, column.maximum], original.rows) for column in schema.numeric]
     codes = [rng.integers(0, len(column.values), original.rows) for column in schema.categorical]
     return _build_members(original, rows, _build_table(schema, numbers, codes, original.rows), rules)
@@ -182,28 +181,30 @@ def _sample_members(original: MembershipOriginal, rules: Rules, rng: Generator) 
 def _join_tables(table: TypedTable, other_table: TypedTable, schema: TableSchema) -> TypedTable:
     """Join the columns of two tables in the order of the schema."""
     numbers = {
-        column.name: part.numbers[:, index]
-        for part in (table, other_table)
-        for index, column in enumerate(part.schema.numeric)
+        column.name: source_table.numbers[:, index]
+        for source_table in (table, other_table)
+        for index, column in enumerate(source_table.schema.numeric)
     }
     codes = {
-        column.name: part.codes[:, index]
-        for part in (table, other_table)
-        for index, column in enumerate(part.schema.categorical)
+        column.name: source_table.codes[:, index]
+        for source_table in (table, other_table)
+        for index, column in enumerate(source_table.schema.categorical)
     }
-    number_columns = [numbers[part.name] for part in schema.numeric]
-    return _build_table(schema, number_columns, [codes[part.name] for part in schema.categorical], table.rows)
+    number_columns = [numbers[source_table.name] for source_table in schema.numeric]
+    return _build_table(
+        schema, number_columns, [codes[source_table.name] for source_table in schema.categorical], table.rows
+    )
 
 
 def _build_table(
     schema: TableSchema, numbers: Sequence[FloatArray], codes: Sequence[IntArray], rows: int
 ) -> TypedTable:
     """Build a table from its columns, each (rows,)."""
-    no_columns = np.empty((rows, 0), dtype=np.int64)
+    empty_columns = np.empty((rows, 0), dtype=np.int64)
     return TypedTable(
         schema,
-        np.column_stack([no_columns.astype(np.float64), *numbers]),
-        np.column_stack([no_columns, *codes]),
+        np.column_stack([empty_columns.astype(np.float64), *numbers]),
+        np.column_stack([empty_columns, *codes]),
     )
 
 
@@ -211,7 +212,7 @@ def _load_hidden_column(
     organizer_files: Files, original: MembershipOriginal, rules: Rules
 ) -> TypedTable | None:
     """Return the hidden column of all candidates, if the competition has one and the file is available."""
-    if hidden_column_name(rules) is None or HIDDEN_FILE not in organizer_files:
+    if get_hidden_column_name(rules) is None or HIDDEN_FILE not in organizer_files:
         return None
     return _parse_hidden_column(organizer_files[HIDDEN_FILE], original, rules)
 
@@ -219,7 +220,11 @@ def _load_hidden_column(
 def _parse_hidden_column(content: bytes, original: MembershipOriginal, rules: Rules) -> TypedTable:
     with redact_values():
         return parse_rows(
-            content, hidden_schema(rules), file=HIDDEN_FILE, min_rows=original.rows, max_rows=original.rows
+            content,
+            get_hidden_schema(rules),
+            file=HIDDEN_FILE,
+            min_rows=original.rows,
+            max_rows=original.rows,
         )[0]
 
 

@@ -1,7 +1,7 @@
 """Generate a seeded health survey over ten years with a few cases of rare diseases. All values are invented.
 
-A latent health burden of each person makes the columns correlated. Numbers have no more digits than people
-usually write.
+The columns are correlated because each person has a latent health burden. Numbers have no more digits than
+people usually write.
 """
 
 import numpy as np
@@ -11,10 +11,10 @@ from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.tracks.membership.schema import CategoricalColumn, NumericColumn, TableSchema
 from anoncup.tracks.membership.tables import TypedTable
 
-ROWS = 2000
+DEFAULT_ROWS = 2000
 FIRST_YEAR, YEAR_COUNT = 2016, 10
-RARE_SHARE = 0.004
-"""The share of each of the two rare diseases."""
+RARE_DISEASE_SHARE = 0.004
+"""Share of people with each of the two rare diseases."""
 
 SCHEMA = TableSchema(
     (
@@ -34,8 +34,8 @@ SCHEMA = TableSchema(
 )
 
 
-def survey_table(rows: int = ROWS, *, seed: int = 2026) -> TypedTable:
-    """Return ``rows`` answers to the survey, columns as in ``SCHEMA``."""
+def generate_survey(rows: int = DEFAULT_ROWS, *, seed: int = 2026) -> TypedTable:
+    """Generate ``rows`` answers to the survey, with the columns of ``SCHEMA``."""
     rng = Generator(PCG64(seed))
     year, age = rng.integers(FIRST_YEAR, FIRST_YEAR + YEAR_COUNT, rows), _sample_ages(rng, rows)
     burden = 0.03 * (age - 50) + 0.04 * (year - FIRST_YEAR) + rng.standard_normal(rows)
@@ -57,9 +57,9 @@ def _sample_diseases(rng: Generator, burden: FloatArray) -> IntArray:
     """Sample diseases; common ones depend on the burden, rare ones do not."""
     disease_score = burden + 0.7 * rng.standard_normal(len(burden))
     common = np.digitize(disease_score, (1.0, 2.0))
-    chance = rng.random(len(burden))
-    rare = np.where(chance < RARE_SHARE, 3, 4)
-    return np.where(chance < 2 * RARE_SHARE, rare, common).astype(np.int64)
+    uniform = rng.random(len(burden))
+    rare = np.where(uniform < RARE_DISEASE_SHARE, 3, 4)
+    return np.where(uniform < 2 * RARE_DISEASE_SHARE, rare, common).astype(np.int64)
 
 
 def _sample_measurements(
@@ -68,13 +68,13 @@ def _sample_measurements(
     """Sample the measured values; the rare diseases affect them."""
     rows = len(sex)
     height = 163 + 13.0 * sex + 6.5 * rng.standard_normal(rows) + np.where(disease == 4, 18.0, 0.0)
-    mass = 24 + 1.5 * burden + 3.2 * rng.standard_normal(rows) - np.where(disease == 3, 5.5, 0.0)
+    body_mass_index = 24 + 1.5 * burden + 3.2 * rng.standard_normal(rows) - np.where(disease == 3, 5.5, 0.0)
     sugar = 5.3 + 0.15 * burden + 0.3 * rng.standard_normal(rows) + np.where(disease == 2, 1.8, 0.0)
     pressure = 121 + 6 * burden + 9 * rng.standard_normal(rows) + np.where(disease == 1, 14.0, 0.0)
     steps = 7200 - 900 * burden + 2300 * rng.standard_normal(rows)
     return {
         "height": np.round(height, 1),
-        "weight": np.round(mass * (height / 100) ** 2, 1),
+        "weight": np.round(body_mass_index * (height / 100) ** 2, 1),
         "systolic": np.round(pressure),
         "cholesterol": np.round(190 + 11 * burden + 30 * rng.standard_normal(rows)),
         "hba1c": np.round(sugar, 1),

@@ -13,7 +13,7 @@ from itertools import combinations
 import numpy as np
 
 from anoncup.geometry.arrays import FloatArray, IntArray
-from anoncup.geometry.stable_sums import correlations as pearson
+from anoncup.geometry.stable_sums import compute_correlations as pearson
 from anoncup.geometry.stable_sums import finite_mean
 from anoncup.tracks.membership.rows import find_equal_rows, sort_rows
 from anoncup.tracks.membership.tables import TypedTable
@@ -27,87 +27,93 @@ _ColumnBins = tuple[IntArray, IntArray]
 """The bin numbers of one column for the members, (N,), and for the released rows, (n,)."""
 
 
-def marginals(members: TypedTable, released: TypedTable) -> float:
-    """Mean over the columns of the total variation distance between the two distributions over the bins."""
+def marginals(members: TypedTable, release_table: TypedTable) -> float:
+    """Return the mean over the columns of the total variation distance of the two binned distributions."""
     return finite_mean(
-        total_variation(*column_bins) for column_bins in bin_columns(members, released, MARGINAL_BINS)
+        total_variation(*column_bins) for column_bins in bin_columns(members, release_table, MARGINAL_BINS)
     )
 
 
-def pairs(members: TypedTable, released: TypedTable) -> float:
-    """Mean over the pairs of columns of the total variation distance of the two-way tables.
+def pairs(members: TypedTable, release_table: TypedTable) -> float:
+    """Return the mean over the pairs of columns of the total variation distance of the two-way tables.
 
-    Numeric columns have five bins. 0 without a pair of columns.
+    Numeric columns have five bins. The value is 0 if there is no pair of columns.
     """
-    columns = bin_columns(members, released, _PAIR_BINS)
-    return finite_mean(total_variation(*_cross_columns(a, b)) for a, b in combinations(columns, 2))
+    column_bins = bin_columns(members, release_table, _PAIR_BINS)
+    return finite_mean(total_variation(*_cross_columns(a, b)) for a, b in combinations(column_bins, 2))
 
 
-def correlations(members: TypedTable, released: TypedTable) -> float:
-    """Mean over the pairs of numeric columns of half the difference between Pearson's coefficients.
+def correlations(members: TypedTable, release_table: TypedTable) -> float:
+    """Return the mean over the pairs of numeric columns of half the difference of Pearson's coefficients.
 
-    A constant column has correlation 0 with every other. 0 without a pair of numeric columns.
+    A constant column has correlation 0 with every other one. The value is 0 if there is no pair.
     """
     member_correlations, release_correlations = (
-        pearson(list(sort_rows(table).numbers.T)) for table in (members, released)
+        pearson(list(sort_rows(table).numbers.T)) for table in (members, release_table)
     )
     return finite_mean(np.abs(member_correlations - release_correlations) / 2)
 
 
-def tails(members: TypedTable, released: TypedTable) -> float:
-    """Mean over the numeric columns of |share of released rows in the tails - .02|; 0 without such columns.
+def tails(members: TypedTable, release_table: TypedTable) -> float:
+    """Return the mean over the numeric columns of |share of released rows in the tails - .02|.
 
-    In the tails: below the members' 1 % quantile or above their 99 % quantile. With few or tied members their
-    own share may differ from .02; then even a copy has some distance.
+    The tails lie below the members' 1 % quantile and above their 99 % quantile. With few or tied members, the
+    members' own share may differ from .02, and then even a copy is not 0. The value is 0 without numeric
+    columns.
     """
     shares = (
-        _share_in_tails(*columns) for columns in zip(members.numbers.T, released.numbers.T, strict=True)
+        _share_in_tails(*columns) for columns in zip(members.numbers.T, release_table.numbers.T, strict=True)
     )
     return finite_mean(min(abs(share - 0.02), 1.0) for share in shares)
 
 
-def copies(members: TypedTable, released: TypedTable) -> float:
-    """Share of the released rows that equal a member on all columns."""
-    return int(find_equal_rows(released, members).sum()) / released.rows
+def copies(members: TypedTable, release_table: TypedTable) -> float:
+    """Return the share of released rows that equal a member in all columns."""
+    return int(find_equal_rows(release_table, members).sum()) / release_table.rows
 
 
-def bin_columns(members: TypedTable, released: TypedTable, bins: int) -> list[_ColumnBins]:
+def bin_columns(members: TypedTable, release_table: TypedTable, bin_count: int) -> list[_ColumnBins]:
     """Return the bins of each column, numeric columns first."""
-    numeric = zip(members.numbers.T, released.numbers.T, strict=True)
-    return [_bin_column(*columns, bins) for columns in numeric] + list(
-        zip(members.codes.T, released.codes.T, strict=True)
+    numeric = zip(members.numbers.T, release_table.numbers.T, strict=True)
+    return [_bin_column(*columns, bin_count) for columns in numeric] + list(
+        zip(members.codes.T, release_table.codes.T, strict=True)
     )
 
 
-def _cross_columns(a: _ColumnBins, b: _ColumnBins) -> _ColumnBins:
+def _cross_columns(first_bins: _ColumnBins, second_bins: _ColumnBins) -> _ColumnBins:
     """Return the bins of the cross-table of two columns."""
-    width = max(int(column_bins.max()) for column_bins in b) + 1
-    return a[0] * width + b[0], a[1] * width + b[1]
+    width = max(int(bin_numbers.max()) for bin_numbers in second_bins) + 1
+    return first_bins[0] * width + second_bins[0], first_bins[1] * width + second_bins[1]
 
 
-def total_variation(a: IntArray, b: IntArray) -> float:
-    """Return half the sum of |share in a - share in b| over all bins; in [0, 1], 0: same distribution."""
-    # Few of the possible bins occur.
-    bins, positions = np.unique(np.concatenate((a, b)), return_inverse=True)
+def total_variation(bins_a: IntArray, bins_b: IntArray) -> float:
+    """Return the total variation of two lists of bin numbers, in [0, 1]; 0 means no difference.
+
+    It is half the sum over all bins of |share in the first list - share in the second|.
+    """
+    # Only bins that occur are counted, because a cross-table has far more.
+    bins, positions = np.unique(np.concatenate((bins_a, bins_b)), return_inverse=True)
     counts_a, counts_b = (
-        np.bincount(bin_numbers, minlength=len(bins)) for bin_numbers in np.split(positions, [len(a)])
+        np.bincount(bin_numbers, minlength=len(bins)) for bin_numbers in np.split(positions, [len(bins_a)])
     )
-    gaps = np.abs(counts_a * len(b) - counts_b * len(a))
-    return int(gaps.sum()) / (2 * len(a) * len(b))
+    differences = np.abs(counts_a * len(bins_b) - counts_b * len(bins_a))
+    return int(differences.sum()) / (2 * len(bins_a) * len(bins_b))
 
 
-def _bin_column(members: FloatArray, released: FloatArray, bins: int) -> _ColumnBins:
-    sorted_members = np.sort(members)
-    quantiles = {quantile(sorted_members, Fraction(step, bins)) for step in range(1, bins)}
+def _bin_column(member_values: FloatArray, release_values: FloatArray, bin_count: int) -> _ColumnBins:
+    sorted_members = np.sort(member_values)
+    quantiles = {quantile(sorted_members, Fraction(step, bin_count)) for step in range(1, bin_count)}
     edges = np.array(sorted({smallest_float_from(limit) for limit in quantiles}))
-    return np.searchsorted(edges, members, side="right"), np.searchsorted(edges, released, side="right")
+    return np.searchsorted(edges, member_values, side="right"), np.searchsorted(
+        edges, release_values, side="right"
+    )
 
 
-def _share_in_tails(members: FloatArray, released: FloatArray) -> float:
-    sorted_members = np.sort(members)
+def _share_in_tails(member_values: FloatArray, release_values: FloatArray) -> float:
+    sorted_members = np.sort(member_values)
     low = smallest_float_from(quantile(sorted_members, LOW_TAIL))
     high = largest_float_up_to(quantile(sorted_members, HIGH_TAIL))
-    return int(((released < low) | (released > high)).sum()) / len(released)
+    return int(((release_values < low) | (release_values > high)).sum()) / len(release_values)
 
 
 def quantile(sorted_values: FloatArray, share: Fraction) -> Fraction:
@@ -132,5 +138,5 @@ def largest_float_up_to(limit: Fraction) -> float:
 
 
 def exact_decimal(value: float) -> Fraction:
-    """Return the shortest decimal that parses to this float64: the number as it was written."""
+    """Return the shortest decimal that parses to this float64, which is the number as it was written."""
     return Fraction(repr(float(value)))

@@ -1,4 +1,4 @@
-"""Sample methods: make a release of N rows with the same schema from a team's members, (N rows)."""
+"""Sample methods, which make a release from a team's members, with as many rows and the same schema."""
 
 import numpy as np
 from numpy.random import Generator
@@ -10,12 +10,12 @@ from anoncup.tracks.membership.tables import TypedTable
 
 
 def copy(members: TypedTable, *, rng: Generator) -> TypedTable:
-    """Return the members in random order: all measures but ``copies`` are best, and there is no privacy."""
+    """Return the members in random order, without privacy; all measures but ``copies`` are at their best."""
     return members.select_rows(rng.permutation(members.rows))
 
 
 def independent(members: TypedTable, *, rng: Generator) -> TypedTable:
-    """Permute every column independently: marginals stay, associations are lost."""
+    """Permute every column independently, which keeps marginals and destroys associations."""
     numbers, codes = (rng.permuted(cells, axis=0) for cells in (members.numbers, members.codes))
     return TypedTable(members.schema, numbers, codes)
 
@@ -31,25 +31,29 @@ def noise(members: TypedTable, *, strength: float = 0.1, rng: Generator) -> Type
     deviations = np.array([standard_deviation(column) for column in members.numbers.T])
     with np.errstate(over="ignore"):
         numbers = np.clip(members.numbers + standard_noise * deviations, minimums, maximums)
-    other_codes = np.take_along_axis(
+    replacement_codes = np.take_along_axis(
         members.codes, rng.integers(0, members.rows, members.codes.shape), axis=0
     )
-    codes = np.where(rng.random(members.codes.shape) < strength, other_codes, members.codes)
+    codes = np.where(rng.random(members.codes.shape) < strength, replacement_codes, members.codes)
     return TypedTable(members.schema, numbers, codes)
 
 
 def copula(members: TypedTable, *, rng: Generator) -> TypedTable:
     """Sample rows from a Gaussian copula: the members' values by rank, with the correlations of their ranks.
 
-    Ties are ranked at random, categories in the order of the schema. Every value is that of some member.
-    Nelsen, "An Introduction to Copulas", 2006.
+    Ties are ranked at random, and categories in the order of the schema. Every sampled value occurs among the
+    members. Nelsen, "An Introduction to Copulas", 2006.
     """
     columns: list[FloatArray | IntArray] = [*members.numbers.T, *members.codes.T]
     scores = np.column_stack([normal_scores(column, rng) for column in columns])
-    size = len(columns)
-    correlation = np.corrcoef(scores, rowvar=False).reshape(size, size) if members.rows > 1 else np.eye(size)
+    column_count = len(columns)
+    correlation = (
+        np.corrcoef(scores, rowvar=False).reshape(column_count, column_count)
+        if members.rows > 1
+        else np.eye(column_count)
+    )
     samples = rng.multivariate_normal(
-        np.zeros(size), correlation, size=members.rows, method="eigh", check_valid="ignore"
+        np.zeros(column_count), correlation, size=members.rows, method="eigh", check_valid="ignore"
     )
     ranks = np.minimum((ndtr(samples) * members.rows).astype(np.int64), members.rows - 1)
     numeric_count = members.numbers.shape[1]

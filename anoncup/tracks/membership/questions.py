@@ -15,26 +15,28 @@ from numpy.random import Generator
 
 from anoncup.errors import InvalidInput
 from anoncup.geometry.arrays import BoolArray, FloatArray
-from anoncup.tracks.files import GUESS
+from anoncup.tracks.files import GUESS_FILE
 from anoncup.tracks.membership.answer import Members
 from anoncup.tracks.membership.reference_predictor import predict
 from anoncup.tracks.membership.roc import LOW_FPR, accuracy, auc, compute_operating_points, tpr
-from anoncup.tracks.membership.settings import hidden_schema
+from anoncup.tracks.membership.settings import get_hidden_schema
 from anoncup.tracks.membership.tables import TypedTable, parse_rows, parse_scores
 from anoncup.tracks.memo import memoize
 from anoncup.tracks.model import ReleaseContext, Sizes
-from anoncup.tracks.outcomes import NORMAL_95, Outcome, wilson_interval
+from anoncup.tracks.outcomes import NORMAL_QUANTILE_975, Outcome, wilson_interval
 
 _MembershipValue = Literal["tpr", "advantage"]
-"""The number that is the value of the question ``membership``; set in the competition file."""
+"""The statistic that the competition file chooses as the value of the question ``membership``."""
 
 
-def membership_outcome(scores: FloatArray, members: BoolArray, *, value: _MembershipValue = "tpr") -> Outcome:
-    """Judge the question ``membership``: a score for each candidate, (2N,), against who is a member, (2N,).
+def compute_membership_outcome(
+    scores: FloatArray, members: BoolArray, *, value: _MembershipValue = "tpr"
+) -> Outcome:
+    """Judge the scores of all candidates, (2N,), against the mask of members, (2N,).
 
-    The value is :func:`roc.tpr` at 1 % FPR, baseline .01, or the advantage 2 · :func:`roc.accuracy` - 1, at
-    least 0, baseline 0; both in [0, 1], 0 best for the anonymizer. The interval is Wilson's at 95 % over the
-    N members, for a fixed operating point.
+    The value is :func:`roc.tpr` at 1 % FPR with the baseline .01, or the advantage 2 · :func:`roc.accuracy`
+    - 1, at least 0, with the baseline 0. Both are in [0, 1], 0 best for the anonymizer. The interval is
+    Wilson's at 95 % over the N members, for a fixed operating point.
     """
     points = compute_operating_points(scores, members)
     rate, correct_share = tpr(points), accuracy(points)
@@ -55,12 +57,12 @@ def read_scores(content: bytes, context: ReleaseContext) -> FloatArray:
 
 
 def count_answered(scores: FloatArray) -> int:
-    """Return the number of candidates: every candidate has a score."""
+    """Return the number of candidates, because each of them has a score."""
     return len(scores)
 
 
-def perfect_scores(members: Members) -> FloatArray:
-    """Return the guess of someone who knows the members."""
+def make_perfect_scores(members: Members) -> FloatArray:
+    """Return the guess of an attacker who knows the members."""
     return members.is_member.astype(np.float64)
 
 
@@ -71,13 +73,15 @@ def judge_membership(
     *,
     value: _MembershipValue = "tpr",
 ) -> Outcome:
-    return membership_outcome(scores, members.is_member, value=value)
+    return compute_membership_outcome(scores, members.is_member, value=value)
 
 
 def read_column(content: bytes, context: ReleaseContext) -> TypedTable:
     """Parse a guess of the hidden column of all candidates, (2N rows)."""
     rows = context.sizes["originals"]
-    return parse_rows(content, hidden_schema(context.rules), file=GUESS, min_rows=rows, max_rows=rows)[0]
+    return parse_rows(
+        content, get_hidden_schema(context.rules), file=GUESS_FILE, min_rows=rows, max_rows=rows
+    )[0]
 
 
 def count_rows(column: TypedTable) -> int:
@@ -91,8 +95,8 @@ def require_hidden_column(members: Members) -> TypedTable:
     return members.hidden_column
 
 
-def reference_guess(members: Members) -> TypedTable:
-    """Return the prediction of the reference predictor for the members' hidden column, (N rows).
+def make_reference_guess(members: Members) -> TypedTable:
+    """Return what the reference predictor guesses for the members' hidden column, (N rows).
 
     It is trained on the background rows or, without them, on the candidates that are not members.
     """
@@ -122,18 +126,18 @@ def judge_attribute(
     hidden: str = "",  # noqa: ARG001 - read_answer has already used it
     tolerance: float = 0.0,
 ) -> Outcome:
-    truth, reference = require_hidden_column(members), reference_guess(members)
-    return attribute_outcome(guess, truth, members.is_member, reference, tolerance=tolerance)
+    truth, reference_column = require_hidden_column(members), make_reference_guess(members)
+    return compute_attribute_outcome(guess, truth, members.is_member, reference_column, tolerance=tolerance)
 
 
-def blind_scores(context: ReleaseContext, rng: Generator) -> FloatArray:
+def make_blind_scores(context: ReleaseContext, rng: Generator) -> FloatArray:
     """Return random scores, (2N,)."""
     return rng.random(context.sizes["originals"])
 
 
-def blind_column(context: ReleaseContext, rng: Generator) -> TypedTable:
+def make_blind_column(context: ReleaseContext, rng: Generator) -> TypedTable:
     """Return random values of the hidden column, (2N rows)."""
-    schema, rows = hidden_schema(context.rules), context.sizes["originals"]
+    schema, rows = get_hidden_schema(context.rules), context.sizes["originals"]
     numbers = np.empty((rows, len(schema.numeric)))
     codes = np.empty((rows, len(schema.categorical)), np.int64)
     for index, column in enumerate(schema.numeric):
@@ -144,28 +148,33 @@ def blind_column(context: ReleaseContext, rng: Generator) -> TypedTable:
     return TypedTable(schema, numbers, codes)
 
 
-def attribute_outcome(
-    guess: TypedTable, truth: TypedTable, members: BoolArray, reference: TypedTable, *, tolerance: float = 0.0
+def compute_attribute_outcome(
+    guess: TypedTable,
+    truth: TypedTable,
+    members: BoolArray,
+    reference_column: TypedTable,
+    *,
+    tolerance: float = 0.0,
 ) -> Outcome:
     """Judge a guess of the hidden column of all candidates, (2N rows), against the truth.
 
-    p is the share of right cells among the members: equal texts, or numbers at most ``tolerance`` apart. b is
-    the larger share, among the same members, of two guesses that need no release: the value that is right
-    most often, and ``reference``, a prediction for the members, (N rows). The value clip((p - b)/(1 - b), 0,
-    1) is 0 best for the anonymizer and has the baseline 0; it is 0 if b is 1. Details: p, b and both guesses
-    behind it, the share right among the other candidates, and an interval of p - b. (After Giomi et al., "A
-    unified framework for quantifying privacy risk in synthetic data", 2023, with a predictor instead of
-    controls.)
+    p is the share of right cells among the members: equal texts, or numbers at most ``tolerance`` apart. Two
+    other guesses for the same members need no release: the value that is right most often, and the prediction
+    ``reference_column``, (N rows). b is the larger share of right cells among these two. The value is
+    clip((p - b)/(1 - b), 0, 1), or 0 if b is 1; 0 is best for the anonymizer, and the baseline is 0. Details
+    are p, b, the shares of both other guesses, the share right among the other candidates, and an interval of
+    p - b. (After Giomi et al., "A unified framework for quantifying privacy risk in synthetic data", 2023,
+    with a predictor instead of controls.)
     """
     member_truth, is_right = truth.select_rows(members), find_right_cells(guess, truth, tolerance)
     is_hit, trials = is_right[members], int(members.sum())
     control_hits = {
-        "commonest": find_right_cells(guess_commonest(member_truth, tolerance), member_truth, tolerance),
-        "reference": find_right_cells(reference, member_truth, tolerance),
+        "commonest": find_right_cells(guess_most_common(member_truth, tolerance), member_truth, tolerance),
+        "reference": find_right_cells(reference_column, member_truth, tolerance),
     }
     is_control_hit = max(control_hits.values(), key=lambda cells: int(cells.sum()))
     p, b = Fraction(int(is_hit.sum()), trials), Fraction(int(is_control_hit.sum()), trials)
-    low, high = paired_difference_interval(is_hit, is_control_hit)
+    low, high = compute_difference_interval(is_hit, is_control_hit)
     return Outcome(
         float(_adjust_for_control(p, b)),
         correct=int(is_hit.sum()),
@@ -182,8 +191,8 @@ def attribute_outcome(
     )
 
 
-def guess_commonest(column: TypedTable, tolerance: float) -> TypedTable:
-    """Return a column of the single value that is right most often in this column; ties: the first."""
+def guess_most_common(column: TypedTable, tolerance: float) -> TypedTable:
+    """Return a column that repeats the value that is right most often in this column; ties: the first."""
     if column.schema.categorical:
         code = int(np.bincount(column.codes[:, 0]).argmax())
         return TypedTable(column.schema, column.numbers, np.full_like(column.codes, code))
@@ -193,8 +202,8 @@ def guess_commonest(column: TypedTable, tolerance: float) -> TypedTable:
 
 
 def _find_densest_level(levels: Sequence[float], counts: Sequence[int], tolerance: float) -> int:
-    """Return the index of the level with the most values at most ``tolerance`` away; levels are ascending."""
-    start = end = best = best_count = count = 0
+    """Return the index of the level with the most values within ``tolerance``; levels are ascending."""
+    start = end = best_index = best_count = count = 0
     for index, level in enumerate(levels):
         while end < len(levels) and levels[end] - level <= tolerance:
             count += counts[end]
@@ -203,26 +212,40 @@ def _find_densest_level(levels: Sequence[float], counts: Sequence[int], toleranc
             count -= counts[start]
             start += 1
         if count > best_count:
-            best, best_count = index, count
-    return best
+            best_index, best_count = index, count
+    return best_index
 
 
-def paired_difference_interval(is_hit: BoolArray, is_control_hit: BoolArray) -> tuple[Fraction, Fraction]:
-    """Return a 95 % interval of the difference between two shares of the same rows, from paired differences.
+def compute_difference_interval(is_hit: BoolArray, is_control_hit: BoolArray) -> tuple[Fraction, Fraction]:
+    """Return a 95 % interval of the difference between two shares of hits on the same rows.
 
     Half a row is added to each cell of the two-by-two table (Agresti and Min, "Simple improved confidence
-    intervals for comparing matched proportions", 2005); the interval includes the difference itself.
+    intervals for comparing matched proportions", 2005). The interval always contains the observed difference.
     """
-    only_hits, only_control = int((is_hit & ~is_control_hit).sum()), int((is_control_hit & ~is_hit).sum())
-    trials, gap, discordant = len(is_hit) + 2, only_hits - only_control, only_hits + only_control + 1
-    half = NORMAL_95 * math.sqrt(discordant - gap * gap / trials) / trials
-    difference = Fraction(gap, len(is_hit))
-    low, high = max(gap / trials - half, -1.0), min(gap / trials + half, 1.0)
+    guess_only_count, control_only_count = (
+        int((is_hit & ~is_control_hit).sum()),
+        int((is_control_hit & ~is_hit).sum()),
+    )
+    padded_count, hit_surplus, discordant_count = (
+        len(is_hit) + 2,
+        guess_only_count - control_only_count,
+        guess_only_count + control_only_count + 1,
+    )
+    half_width = (
+        NORMAL_QUANTILE_975
+        * math.sqrt(discordant_count - hit_surplus * hit_surplus / padded_count)
+        / padded_count
+    )
+    difference = Fraction(hit_surplus, len(is_hit))
+    low, high = (
+        max(hit_surplus / padded_count - half_width, -1.0),
+        min(hit_surplus / padded_count + half_width, 1.0),
+    )
     return min(Fraction(low), difference), max(Fraction(high), difference)
 
 
 def find_right_cells(guess: TypedTable, truth: TypedTable, tolerance: float) -> BoolArray:
-    """Return whether each row of a single column is right, (n,)."""
+    """Return whether each cell of the guessed column is right, (n,)."""
     if truth.schema.categorical:
         return np.asarray(guess.codes[:, 0] == truth.codes[:, 0])
     with np.errstate(over="ignore"):

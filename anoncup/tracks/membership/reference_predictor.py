@@ -1,6 +1,6 @@
-"""Reference predictor of the hidden column: how well it can be imputed without any release.
+"""Reference predictor of the hidden column, which shows how well the column can be imputed without a release.
 
-It is trained on rows with a known hidden column and is deterministic, so that everybody gets the same result.
+It is trained on rows with a known hidden column and is deterministic, so that everyone gets the same result.
 Features are an intercept, the numeric columns standardised (ddof 0) over training and query rows together,
 and an indicator of each category; all but the intercept have an L2 penalty of 1.
 """
@@ -10,11 +10,16 @@ from scipy.linalg import solve
 from scipy.special import expit
 
 from anoncup.geometry.arrays import FloatArray, IntArray
-from anoncup.tracks.membership.propensity import PENALTY, design_matrix, fit_logistic_regression, standardise
+from anoncup.tracks.membership.propensity import (
+    PENALTY,
+    build_design_matrix,
+    fit_logistic_regression,
+    standardise,
+)
 from anoncup.tracks.membership.tables import TypedTable
 
 TIE_TOLERANCE = 1e-6
-"""Probabilities and standardised numbers this close are ties, so that rounding does not decide."""
+"""Probabilities and standardised numbers that differ by less are ties, so that rounding does not decide."""
 
 
 def predict(training_rows: TypedTable, training_column: TypedTable, query_rows: TypedTable) -> TypedTable:
@@ -23,7 +28,7 @@ def predict(training_rows: TypedTable, training_column: TypedTable, query_rows: 
     A categorical column gets the category with the highest probability, a numeric one the nearest value that
     occurs among the training rows.
     """
-    features = design_matrix(training_rows, query_rows)
+    features = build_design_matrix(training_rows, query_rows)
     training_features, queries = features[: training_rows.rows], features[training_rows.rows :]
     if training_column.schema.categorical:
         codes = _predict_category(training_features, training_column.codes[:, 0], queries)
@@ -35,9 +40,9 @@ def predict(training_rows: TypedTable, training_column: TypedTable, query_rows: 
 
 
 def _predict_category(features: FloatArray, codes: IntArray, queries: FloatArray) -> IntArray:
-    """Return the category with the highest probability for each query row; ties: the first.
+    """Return the most probable category for each query row, by one-against-rest logistic regressions.
 
-    The probabilities are those of one-against-rest logistic regressions.
+    Ties go to the first category.
     """
     categories = np.unique(codes)
     if len(categories) == 1:

@@ -7,24 +7,24 @@ import numpy as np
 from anoncup.geometry.arrays import BoolArray, FloatArray
 from anoncup.geometry.kernels import gower as kernels
 from anoncup.geometry.kernels.gower import SMALLEST_WIDTH
-from anoncup.geometry.stable_sums import headroom
+from anoncup.geometry.stable_sums import find_scale_exponent
 from anoncup.tracks.membership.tables import TypedTable
 
 MAX_DISTANCES_PER_BLOCK = 2**22
-"""Number of distances held in memory at a time."""
+"""Largest number of distances held in memory at a time."""
 _DISTANCE_DECIMALS = 12
 """Distances are rounded to this many decimals: coarser than rounding errors, finer than data."""
 
 
-def find_equal_rows(rows: TypedTable, other_table: TypedTable) -> BoolArray:
+def find_equal_rows(query_table: TypedTable, other_table: TypedTable) -> BoolArray:
     """Return whether each row equals a row of the other table on all columns, (n,)."""
-    cells = [np.column_stack((table.numbers, table.codes)) for table in (rows, other_table)]
+    cells = [np.column_stack((table.numbers, table.codes)) for table in (query_table, other_table)]
     group_of = np.unique(np.concatenate(cells), axis=0, return_inverse=True)[1].ravel()
-    return np.isin(group_of[: rows.rows], group_of[rows.rows :])
+    return np.isin(group_of[: query_table.rows], group_of[query_table.rows :])
 
 
 def sort_rows(table: TypedTable) -> TypedTable:
-    """Sort the rows, so that sums over them do not depend on their order."""
+    """Return the table with sorted rows, so that sums over them do not depend on their original order."""
     return table.select_rows(np.lexsort((*table.codes.T, *table.numbers.T)))
 
 
@@ -35,21 +35,25 @@ def iter_blocks(row_count: int, other_count: int) -> Iterator[slice]:
         yield slice(first, min(first + step, row_count))
 
 
-def gower_distances(rows: TypedTable, other_table: TypedTable, candidates: TypedTable) -> FloatArray:
+def gower_distances(query_table: TypedTable, other_table: TypedTable, candidates: TypedTable) -> FloatArray:
     """Return Gower's distance of each row to each row of the other table, (n, other rows), in [0, 1].
 
-    The mean over columns of 0/1 mismatch (categorical) and |x - y| / range of the candidates, at most 1
-    (numeric; a column that is constant there: 0 where equal, else 1). Rounded to twelve decimals, so that
-    equal distances stay equal whatever the order of summation. Gower, "A general coefficient of similarity
-    and some of its properties", 1971.
+    The distance is the mean over the columns. A categorical column contributes 0 if the values are equal,
+    else 1. A numeric column contributes |x - y| / range of the candidates, at most 1; if it is constant among
+    the candidates, 0 for equal numbers and else 1. The result is rounded to twelve decimals, so that equal
+    distances stay equal in any order of summation. Gower, "A general coefficient of similarity and some of
+    its properties", 1971.
     """
-    exponents = np.array([headroom(column) for column in candidates.numbers.T], dtype=np.int64)
+    exponents = np.array([find_scale_exponent(column) for column in candidates.numbers.T], dtype=np.int64)
     scaled = np.ldexp(candidates.numbers, exponents)
     widths = scaled.max(axis=0) - scaled.min(axis=0)
     with np.errstate(over="ignore"):
-        values, other_values = np.ldexp(rows.numbers, exponents), np.ldexp(other_table.numbers, exponents)
+        values, other_values = (
+            np.ldexp(query_table.numbers, exponents),
+            np.ldexp(other_table.numbers, exponents),
+        )
     sums = kernels.gower_sum_matrix(
-        rows.codes.astype(np.int32, order="C"),
+        query_table.codes.astype(np.int32, order="C"),
         np.ascontiguousarray(values),
         other_table.codes.T.astype(np.int32, order="C"),
         np.ascontiguousarray(other_values.T),

@@ -8,7 +8,7 @@ from anoncup.rules.toml_values import (
     CONTROL_CHARACTER,
     MAX_NUMBER,
     TomlTable,
-    build_wrong_value,
+    build_value_error,
     make_choice_reader,
 )
 
@@ -18,7 +18,7 @@ _MAX_NAME_LENGTH = 80
 
 @dataclass(frozen=True, slots=True)
 class NumericColumn:
-    """Finite numbers from ``minimum`` to ``maximum``, both included."""
+    """A column of finite numbers from ``minimum`` to ``maximum``, both included."""
 
     name: str
     minimum: float
@@ -32,7 +32,7 @@ class NumericColumn:
 
 @dataclass(frozen=True, slots=True)
 class CategoricalColumn:
-    """One of ``values``, compared as text; an empty cell is valid if "" is among them."""
+    """A column of texts out of ``values``; an empty cell is valid if "" is among them."""
 
     name: str
     values: tuple[str, ...]
@@ -65,8 +65,8 @@ class TableSchema:
         return tuple(column for column in self.columns if isinstance(column, CategoricalColumn))
 
     @property
-    def lines(self) -> tuple[tuple[str, ...], ...]:
-        """Example first lines of such a table: its header and two rows."""
+    def example_lines(self) -> tuple[tuple[str, ...], ...]:
+        """First lines of an example table: the header and two rows."""
         rows = zip(*(column.example_cells for column in self.columns), strict=True)
         return (self.names, *rows)
 
@@ -82,7 +82,7 @@ def parse_schema(table: TomlTable) -> TableSchema:
     """
     columns = tuple(_parse_column(name, entry) for name, entry in table.take_tables())
     if not columns:
-        raise build_wrong_value(table.path, Message("a table that names at least one column"))
+        raise build_value_error(table.path, Message("a table that names at least one column"))
     return TableSchema(columns)
 
 
@@ -91,7 +91,7 @@ def _parse_column(name: str, entry: TomlTable) -> ColumnSchema:
         message = Message(
             "named by 1 to {most} characters, none of them a control character", most=_MAX_NAME_LENGTH
         )
-        raise build_wrong_value(entry.path, message)
+        raise build_value_error(entry.path, message)
     column = (
         _parse_numeric(name, entry)
         if entry.take("kind", _parse_kind) == "numeric"
@@ -108,7 +108,7 @@ def _parse_numeric(name: str, entry: TomlTable) -> NumericColumn:
     minimum = cast(float, entry.take("least", _parse_finite_number))
     maximum = cast(float, entry.take("most", _parse_finite_number))
     if minimum > maximum:
-        raise build_wrong_value(entry.path_of("most"), Message("no less than {least}", least=minimum))
+        raise build_value_error(entry.path_of("most"), Message("no less than {least}", least=minimum))
     return NumericColumn(name, minimum, maximum)
 
 
@@ -122,7 +122,7 @@ def _parse_finite_number(value: object, path: str) -> float:
         or not isinstance(value, int | float)
         or not -MAX_NUMBER <= value <= MAX_NUMBER
     ):
-        raise build_wrong_value(path, Message("a finite number"))
+        raise build_value_error(path, Message("a finite number"))
     return float(value)
 
 
@@ -131,5 +131,5 @@ def _parse_categories(value: object, path: str) -> tuple[str, ...]:
     items = value if isinstance(value, list) else []
     texts = tuple(item for item in items if isinstance(item, str) and not CONTROL_CHARACTER.search(item))
     if not texts or len(texts) != len(items) or len(set(texts)) != len(texts):
-        raise build_wrong_value(path, Message("a list of texts without control characters, no two the same"))
+        raise build_value_error(path, Message("a list of texts without control characters, no two the same"))
     return texts

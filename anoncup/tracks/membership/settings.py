@@ -10,7 +10,7 @@ from anoncup.errors import InvalidCompetition
 from anoncup.messages import Message
 from anoncup.rules.parameters import Roles
 from anoncup.rules.settings import count_required_rows
-from anoncup.rules.toml_values import TomlTable, build_wrong_value, read_flag, read_number
+from anoncup.rules.toml_values import TomlTable, build_value_error, read_flag, read_number
 from anoncup.tracks.membership.schema import TableSchema, parse_schema
 
 if TYPE_CHECKING:
@@ -18,15 +18,16 @@ if TYPE_CHECKING:
 
 CANDIDATE_COLUMN = "candidate"
 """The column of a team's own file with the row number of the candidate."""
-ATTRIBUTE_NAME = "attribute"
+ATTRIBUTE_QUESTION = "attribute"
 """The name of the question about a hidden column."""
 
 
 @dataclass(frozen=True, slots=True)
 class MembershipSettings:
-    """``schema``: all columns of a member. ``shared``: several teams may have the same members.
+    """The settings of a membership contest.
 
-    ``fewest_rows``, ``most_rows``: limits of the number of released rows for each member.
+    ``schema`` describes all columns of a member. ``shared``: several teams may have the same members.
+    ``fewest_rows`` and ``most_rows`` limit the number of released rows, as multiples of the members' number.
     """
 
     schema: TableSchema
@@ -34,7 +35,7 @@ class MembershipSettings:
     fewest_rows: float = 0.5
     most_rows: float = 2.0
 
-    def rows(self, candidate_count: int) -> tuple[int, int]:
+    def compute_row_limits(self, candidate_count: int) -> tuple[int, int]:
         """Return the smallest and largest number of rows of a release for this number of candidates."""
         member_count = candidate_count // 2
         min_rows = max(1, count_required_rows(self.fewest_rows, member_count))
@@ -46,7 +47,7 @@ def read_settings(table: TomlTable) -> MembershipSettings:
     columns = table.take_table("columns")
     schema = parse_schema(columns)
     if CANDIDATE_COLUMN in schema.names:
-        raise build_wrong_value(
+        raise build_value_error(
             columns.path_of(CANDIDATE_COLUMN),
             Message("a column with another name, because this one says who is a member"),
         )
@@ -58,15 +59,15 @@ def read_settings(table: TomlTable) -> MembershipSettings:
         cast(float, table.take("most_rows", read_number, default.most_rows)),
     )
     if settings.most_rows < settings.fewest_rows:
-        raise build_wrong_value(
+        raise build_value_error(
             table.path_of("most_rows"), Message("no less than {least}", least=settings.fewest_rows)
         )
     table.reject_unknown_keys()
     return settings
 
 
-def columns_by_role(_: Any, settings: MembershipSettings) -> Roles:
-    """Return all columns, and those of each kind."""
+def list_columns_by_role(_: Any, settings: MembershipSettings) -> Roles:
+    """Return all columns, the numeric and the categorical ones, for parameters that name columns."""
     schema = settings.schema
     return {
         "columns": schema.names,
@@ -75,33 +76,33 @@ def columns_by_role(_: Any, settings: MembershipSettings) -> Roles:
     }
 
 
-def hidden_column_name(rules: Rules) -> str | None:
+def get_hidden_column_name(rules: Rules) -> str | None:
     """Return the name of the hidden column; None if the competition has none."""
-    if ATTRIBUTE_NAME not in rules.questions:
+    if ATTRIBUTE_QUESTION not in rules.questions:
         return None
     names: tuple[str, ...] = rules.settings.schema.names
-    return str(rules.questions[ATTRIBUTE_NAME].get("hidden", names[0]))
+    return str(rules.questions[ATTRIBUTE_QUESTION].get("hidden", names[0]))
 
 
-def hidden_schema(rules: Rules) -> TableSchema:
+def get_hidden_schema(rules: Rules) -> TableSchema:
     """Return the schema of the hidden column, which the competition must have."""
     schema: TableSchema = rules.settings.schema
-    return schema.select(str(hidden_column_name(rules)))
+    return schema.select(str(get_hidden_column_name(rules)))
 
 
-def public_schema(rules: Rules) -> TableSchema:
+def get_public_schema(rules: Rules) -> TableSchema:
     """Return the schema of the public columns of a candidate."""
     schema: TableSchema = rules.settings.schema
-    hidden_name = hidden_column_name(rules)
+    hidden_name = get_hidden_column_name(rules)
     return schema.select(*(name for name in schema.names if name != hidden_name))
 
 
 def check_rules(rules: Rules) -> None:
     """Raise InvalidCompetition if candidates have no column other than the hidden one."""
-    if not public_schema(rules).columns:
+    if not get_public_schema(rules).columns:
         raise InvalidCompetition(
             "{key}: candidates need a column beside {column}, which is hidden",
             code="wrong_value",
-            key=f"questions.{ATTRIBUTE_NAME}.hidden",
-            column=hidden_column_name(rules),
+            key=f"questions.{ATTRIBUTE_QUESTION}.hidden",
+            column=get_hidden_column_name(rules),
         )

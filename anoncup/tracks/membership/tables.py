@@ -1,7 +1,7 @@
 """Parse and write typed tables; InvalidUpload reports file, row, column and code.
 
-Candidates, background rows, members, releases and guesses are all parsed here: they differ only in columns
-and limits of the number of rows. All other modules align rows by position.
+Candidates, background rows, members, releases and guesses are all parsed here, because they differ only in
+their columns and numbers of rows. All other modules align rows by position.
 """
 
 from dataclasses import dataclass, field
@@ -14,15 +14,15 @@ import pyarrow.compute as pc
 from anoncup.errors import FileProblem, InvalidUpload
 from anoncup.geometry.arrays import BoolArray, FloatArray, IntArray
 from anoncup.messages import Message
-from anoncup.tables.checks import check_rows
+from anoncup.tables.checks import check_row_count
 from anoncup.tables.csv_text import (
     Problems,
     check_text,
     decode_upload,
+    iterate_text_columns,
     parse_numbers,
     read_cells,
     read_header,
-    text_columns,
     write_csv,
 )
 from anoncup.tables.files import MAX_ROWS, Remark
@@ -37,9 +37,10 @@ _SCORE_SCHEMA = TableSchema((NumericColumn("score", 0.0, 1.0),))
 
 @dataclass(frozen=True, slots=True)
 class TypedTable:
-    """``numbers`` (n, numeric columns) are float64; ``codes`` (n, categorical columns) index ``values``.
+    """A table with numeric and categorical columns, each kind in the order of the schema.
 
-    Columns of each kind have the order of the schema.
+    ``numbers`` (n, numeric columns) are float64; ``codes`` (n, categorical columns) are positions among the
+    ``values`` of each column.
     """
 
     schema: TableSchema
@@ -59,7 +60,7 @@ class TypedTable:
         categorical = [index for index, column in enumerate(self.schema.categorical) if column.name in names]
         return TypedTable(self.schema.select(*names), self.numbers[:, numeric], self.codes[:, categorical])
 
-    def column_texts(self, index: int) -> list[str]:
+    def decode_column(self, index: int) -> list[str]:
         """Return the cells of a categorical column as text."""
         values = self.schema.categorical[index].values
         return [values[code] for code in self.codes[:, index].tolist()]
@@ -68,7 +69,7 @@ class TypedTable:
 def parse_candidates(
     content: bytes, schema: TableSchema, *, file: str = "candidates"
 ) -> tuple[TypedTable, list[Remark]]:
-    """Parse 2N rows, N at least 1."""
+    """Parse the candidates, an even number of at least two rows."""
     table, remarks = parse_rows(content, schema, file=file, min_rows=2)
     if table.rows % 2:
         message = Message("the table has {found} rows; it must be an even number", found=table.rows)
@@ -79,27 +80,27 @@ def parse_candidates(
 def parse_rows(
     content: bytes, schema: TableSchema, *, file: str, min_rows: int = 1, max_rows: int = MAX_ROWS
 ) -> tuple[TypedTable, list[Remark]]:
-    """Parse a table with the columns of a schema: background, members, a release ("released") or a guess.
+    """Parse a table with the columns of a schema and ``min_rows`` to ``max_rows`` rows.
 
-    Numbers are within their column's range, texts in its set of values, rows within ``min_rows`` and
-    ``max_rows``.
+    Numbers must lie in their column's range, and texts must be among its values. ``file`` is the name of the
+    file in messages.
     """
     with add_line_numbers({file: content}):
         text, remarks = decode_upload(content, file)
         check_header(read_header(text, file), schema.names, file)
         text_cells = read_cells(text, schema.names, file, max_rows=max_rows)
         problems = Problems(file)
-        check_rows(text_cells, problems, minimum=min_rows, maximum=max_rows)
+        check_row_count(text_cells, problems, minimum=min_rows, maximum=max_rows)
         return _parse_cells(text_cells, schema, problems), remarks
 
 
 def parse_scores(content: bytes, rows: int, *, file: str = "guess") -> tuple[FloatArray, list[Remark]]:
-    """Parse a guess of the members: header ``score``, a number in [0, 1] for each candidate, (2N,)."""
+    """Parse a guess of the members: the header ``score`` and a number in [0, 1] for each candidate, (2N,)."""
     table, remarks = parse_rows(content, _SCORE_SCHEMA, file=file, min_rows=rows, max_rows=rows)
     return table.numbers[:, 0], remarks
 
 
-def scores_csv(scores: FloatArray) -> bytes:
+def write_scores(scores: FloatArray) -> bytes:
     return write_table(TypedTable(_SCORE_SCHEMA, scores[:, None], np.empty((len(scores), 0), dtype=np.int64)))
 
 
@@ -111,13 +112,13 @@ def write_table(table: TypedTable) -> bytes:
 def build_frame(table: TypedTable) -> pd.DataFrame:
     """Return the columns as a data frame, in the order of the file."""
     numeric = {column.name: table.numbers[:, index] for index, column in enumerate(table.schema.numeric)}
-    texts = {column.name: table.column_texts(index) for index, column in enumerate(table.schema.categorical)}
+    texts = {column.name: table.decode_column(index) for index, column in enumerate(table.schema.categorical)}
     columns: dict[str, FloatArray | list[str]] = {**numeric, **texts}
     return pd.DataFrame({name: columns[name] for name in table.schema.names})
 
 
 def _parse_cells(text_cells: pa.Table, schema: TableSchema, problems: Problems) -> TypedTable:
-    columns = dict(text_columns(text_cells))
+    columns = dict(iterate_text_columns(text_cells))
     for name, column in columns.items():
         check_text(column, name, problems)
     values = [
@@ -128,7 +129,7 @@ def _parse_cells(text_cells: pa.Table, schema: TableSchema, problems: Problems) 
         _parse_codes(columns[column_schema.name], column_schema, problems)
         for column_schema in schema.categorical
     ]
-    problems.check()
+    problems.raise_if_any()
     shape = (text_cells.num_rows, 0)
     return TypedTable(
         schema,

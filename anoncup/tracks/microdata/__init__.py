@@ -1,4 +1,7 @@
-"""The microdata track: PWS Cup 2015."""
+"""The microdata track of PWS Cup 2015: a release is one table whose rows must be re-identified.
+
+``anoncup.tracks`` lists the papers P0, P1, P2 and P4 and explains the notation X, Y, Q and S.
+"""
 
 from __future__ import annotations  # avoids an import cycle with rules
 
@@ -7,7 +10,7 @@ from importlib.resources import files
 
 from anoncup.lazy import lazy, lazy_in
 from anoncup.messages import N_
-from anoncup.tracks.files import FileSpec, fixed_lines, subset_of_originals
+from anoncup.tracks.files import FileSpec, allow_subset, fixed_lines
 from anoncup.tracks.linkage.question import LINK_QUESTION, SOURCE_ANSWER
 from anoncup.tracks.microdata.columns import group_columns
 from anoncup.tracks.microdata.registry import ANONYMITY, ATTACKERS, METHODS, UTILITIES
@@ -15,7 +18,7 @@ from anoncup.tracks.model import Track
 from anoncup.tracks.parts import Distance
 
 _EXAMPLE_LINES = "sex,age,prefecture,income", "f,30-39,Tokyo,412.5", "m,60-69,Osaka,388"
-"""Example first lines: quasi-identifiers that others may know, and a sensitive number."""
+"""Example first lines of an original: three quasi-identifiers and a sensitive number."""
 _AVERAGING_SIGNATURE = frozenset({"cor_mae", "information_loss", "sort"})
 _SIGNATURES = {
     "k_anonymize": frozenset({"cross_mean", "cross_count", "k_min", "k_mean", "id_rand"}),
@@ -27,21 +30,21 @@ _SIGNATURES = {
     "swap_within_classes": _AVERAGING_SIGNATURE,
     "delete_rows": frozenset({"mean_mae", "cross_mean", "cross_count", "cor_mae", "row_difference", "sort"}),
 }
-"""Measures and attackers that each method of P0 changes (Tables 12 and 13), if they tell methods apart."""
+"""Measures and attackers that each method changes (P0 Tables 12 and 13), of those that tell methods apart."""
 
 
 _lazy = lazy_in(__name__)
 
 MICRODATA = Track(
     name="microdata",
-    roles=lambda columns, _: asdict(columns) if columns else {},
+    list_columns_by_role=lambda columns, _: asdict(columns) if columns else {},
     release_files=(
         FileSpec(
             "anonymized",
             title="the anonymized table",
             format_description="CSV with the original's header, 1 to n rows",
             header_like="original",
-            rows=subset_of_originals,
+            row_limits=allow_subset,
             rows_are_individuals=True,
         ),
     ),
@@ -55,8 +58,8 @@ MICRODATA = Track(
     answer_spec=SOURCE_ANSWER,
     questions={LINK_QUESTION.name: LINK_QUESTION},
     prepare=_lazy("adapter.prepare"),
-    attack_view=lazy("anoncup.tracks.microdata.release.target_of"),
-    measure_view=lazy("anoncup.tracks.microdata.release.release_of"),
+    attack_view=lazy("anoncup.tracks.microdata.release.build_target"),
+    measure_view=lazy("anoncup.tracks.microdata.release.build_release"),
     measures={**UTILITIES, **ANONYMITY},
     attackers=ATTACKERS,
     methods=METHODS,
@@ -64,7 +67,7 @@ MICRODATA = Track(
     distances={
         "gower": Distance(
             "gower",
-            lazy("anoncup.tracks.microdata.distances.gower_rows"),
+            lazy("anoncup.tracks.microdata.distances.gower_to_source"),
             lazy("anoncup.tracks.microdata.pairwise_distances.gower_to_others"),
             lazy("anoncup.tracks.microdata.distances.gower_nearest_other"),
             lazy("anoncup.tracks.microdata.pairwise_distances.gower_matrix"),
@@ -73,7 +76,7 @@ MICRODATA = Track(
         ),
         "euclidean": Distance(
             "euclidean",
-            lazy("anoncup.tracks.microdata.pairwise_distances.euclidean_rows"),
+            lazy("anoncup.tracks.microdata.pairwise_distances.euclidean_to_source"),
             lazy("anoncup.tracks.microdata.pairwise_distances.euclidean_to_others"),
             lazy("anoncup.tracks.microdata.pairwise_distances.euclidean_nearest_other"),
             lazy("anoncup.tracks.microdata.pairwise_distances.euclidean_matrix"),

@@ -15,8 +15,8 @@ from anoncup.tables.files import Remark
 from anoncup.tracks.memo import memoize
 from anoncup.tracks.microdata import release, tables
 from anoncup.tracks.microdata.columns import require_columns
-from anoncup.tracks.microdata.example import ROWS, household_table
-from anoncup.tracks.microdata.release import MicrodataRelease, PreparedMicrodata, release_of
+from anoncup.tracks.microdata.example import DEFAULT_ROWS, generate_households
+from anoncup.tracks.microdata.release import MicrodataRelease, PreparedMicrodata, build_release
 from anoncup.tracks.model import Files
 from anoncup.tracks.parts import Method
 
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from anoncup.rules.model import Rules
 
 
-def null_release(original: PreparedMicrodata, draw: int) -> MicrodataRelease:
-    """Permute every column independently, in file order, with PCG64(draw); the secret is the identity."""
-    rng = Generator(PCG64(draw))
+def null_release(original: PreparedMicrodata, seed: int) -> MicrodataRelease:
+    """Permute every column independently, in file order, with PCG64(seed); the secret is the identity."""
+    rng = Generator(PCG64(seed))
     table = original.table
     columns = {name: table[name].to_numpy()[rng.permutation(original.rows)] for name in table.columns}
-    return release_of(original, pd.DataFrame(columns), np.arange(original.rows))
+    return build_release(original, pd.DataFrame(columns), np.arange(original.rows))
 
 
 def find_largest_cell(original: PreparedMicrodata) -> float:
@@ -64,7 +64,7 @@ def prepare(table: pd.DataFrame, rules: Rules) -> PreparedMicrodata:
 
 
 def identity_release(original: PreparedMicrodata) -> MicrodataRelease:
-    return release_of(original, original.table, np.arange(original.rows))
+    return build_release(original, original.table, np.arange(original.rows))
 
 
 def anonymize(
@@ -78,5 +78,5 @@ def anonymize(
 
 
 def make_example_data(rows: int | None, seed: int) -> dict[str, bytes]:
-    """Return a table of the 2015 contest's shape, by default with its 8,333 rows."""
-    return {"original": write_csv(household_table(ROWS if rows is None else rows, seed=seed))}
+    """Return a table like that of the 2015 contest, by default with its 8,333 rows."""
+    return {"original": write_csv(generate_households(DEFAULT_ROWS if rows is None else rows, seed=seed))}

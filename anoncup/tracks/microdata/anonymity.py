@@ -1,6 +1,7 @@
-"""k-anonymity, l-diversity and t-closeness of the anonymized table over its quasi-identifiers.
+"""k-anonymity, l-diversity and t-closeness of the anonymized table Y over its quasi-identifiers.
 
-An equivalence class is the set of rows of Y with equal quasi-identifiers. Reported beside the utility.
+An equivalence class is a set of rows of Y with equal quasi-identifiers. These measures are only reported and
+have no weight in the utility.
 """
 
 from collections.abc import Callable, Iterator
@@ -16,61 +17,62 @@ from anoncup.tracks.microdata.release import MicrodataRelease
 
 
 def k_min(release: MicrodataRelease) -> float:
-    """S1: size of the smallest class, in 1..n'; high is good."""
+    """Return S1, the size of the smallest class, in 1..n'; high is good."""
     return float(_group_classes(release).sizes.min(initial=release.target.rows))
 
 
 def k_mean(release: MicrodataRelease) -> float:
-    """S2: mean size of the classes, n' / number of classes, in 1..n'; high is good."""
+    """Return S2, the mean size of the classes, n' / number of classes, in 1..n'; high is good."""
     return release.target.rows / _group_classes(release).count
 
 
 def classes(release: MicrodataRelease) -> float:
-    """Number of classes, in 1..n'."""
+    """Return the number of classes, in 1..n'."""
     return float(_group_classes(release).count)
 
 
 def unique_share(release: MicrodataRelease) -> float:
-    """Share of rows alone in their class (sample uniques), in [0, 1]; 0 is best."""
+    """Return the share of rows that are alone in their class (sample uniques), in [0, 1]; 0 is best."""
     return float((_group_classes(release).sizes == 1).sum()) / release.target.rows
 
 
 def l_diversity(release: MicrodataRelease) -> float:
-    """Distinct l: fewest values of a sensitive column in a class, over classes and columns; high is good."""
-    return min(l_diversity_by_column(release).values(), default=0.0)
+    """Return distinct l, the fewest values that a sensitive column has in any class; high is good."""
+    return min(compute_l_diversity_by_column(release).values(), default=0.0)
 
 
-def l_diversity_by_column(release: MicrodataRelease) -> dict[str, float]:
+def compute_l_diversity_by_column(release: MicrodataRelease) -> dict[str, float]:
     """Return distinct l of each sensitive column."""
-    return memoize(release.memo, ("l",), lambda: _measure_by_column(release, _min_distinct_values))
+    return memoize(release.memo, ("l",), lambda: _measure_by_column(release, _count_min_distinct))
 
 
 def t_closeness(release: MicrodataRelease) -> float:
-    """t: largest distance of a sensitive column's distribution in a class from that in the table; in [0, 1].
+    """Return t, the largest distance between a sensitive column's distributions in a class and in the table.
 
-    0 is best. Earth mover's distance with ordered distances (Li, Li, Venkatasubramanian 2007), since all
-    columns are numeric.
+    t is in [0, 1]; 0 is best. The distance is the earth mover's distance with ordered distances (Li, Li,
+    Venkatasubramanian 2007), because all sensitive columns are numeric.
     """
-    return max(t_closeness_by_column(release).values(), default=0.0)
+    return max(compute_t_closeness_by_column(release).values(), default=0.0)
 
 
-def t_closeness_by_column(release: MicrodataRelease) -> dict[str, float]:
+def compute_t_closeness_by_column(release: MicrodataRelease) -> dict[str, float]:
     """Return t of each sensitive column."""
     return memoize(release.memo, ("t",), lambda: _measure_by_column(release, _max_ordered_emd))
 
 
 @dataclass(frozen=True, slots=True)
 class StepFunctions:
-    """Cumulative shares of groups as step functions, with a step at the start and at each row of a group.
+    """Cumulative distribution functions of all groups, with a step at the start and at each row of a group.
 
-    Groups start at the rows ``starts`` (groups,) and at the steps ``heads`` (groups,); all other steps are
-    ``is_row``. For each step, ``sizes`` (steps,) is the size of its group and ``rows_so_far`` (steps,) the
-    number of the group's rows up to the step. ``share_index`` (steps,) numbers the distinct pairs of these
-    two; ``shares`` are the quotients of these pairs times the number of all rows, rounded up.
+    Groups start at the rows ``first_rows`` (groups,) and at the steps ``first_steps`` (groups,); ``is_row``
+    (steps,) is true for all other steps. For each step, ``sizes`` (steps,) is the size of its group and
+    ``rows_so_far`` (steps,) the number of the group's rows up to the step. ``share_index`` (steps,) numbers
+    the distinct pairs of these two. ``shares`` (pairs,) are rows_so_far / size times the number of all rows,
+    rounded up.
     """
 
-    starts: IntArray
-    heads: IntArray
+    first_rows: IntArray
+    first_steps: IntArray
     is_row: BoolArray
     sizes: IntArray
     rows_so_far: IntArray
@@ -78,61 +80,62 @@ class StepFunctions:
     shares: IntArray
 
 
-def _min_distinct_values(ranks: IntArray, steps: StepFunctions) -> float:
+def _count_min_distinct(ranks: IntArray, steps: StepFunctions) -> float:
     """Return the fewest distinct ranks in a group; ``ranks`` as for :func:`_max_ordered_emd`."""
     is_new = np.ones(len(ranks), dtype=np.int64)
     is_new[1:] = ranks[1:] != ranks[:-1]
-    is_new[steps.starts] = 1
-    return float(_segment_sums(is_new, steps.starts).min())
+    is_new[steps.first_rows] = 1
+    return float(_sum_segments(is_new, steps.first_rows).min())
 
 
 def _build_steps(sizes: IntArray) -> StepFunctions:
-    """Build the step functions of groups with these numbers of rows."""
-    rows, starts = int(sizes.sum()), np.cumsum(sizes) - sizes
-    heads = starts + np.arange(len(sizes))
+    """Build the step functions of groups with the given numbers of rows."""
+    rows, first_rows = int(sizes.sum()), np.cumsum(sizes) - sizes
+    first_steps = first_rows + np.arange(len(sizes))
     is_row = np.ones(rows + len(sizes), dtype=bool)
-    is_row[heads] = False
-    rows_so_far = np.arange(len(is_row)) - np.repeat(heads, sizes + 1)
-    distinct, size_index = np.unique(sizes, return_inverse=True)
-    first_numerator = np.cumsum(distinct + 1) - distinct - 1
-    numerators = np.arange((distinct + 1).sum()) - np.repeat(first_numerator, distinct + 1)
+    is_row[first_steps] = False
+    rows_so_far = np.arange(len(is_row)) - np.repeat(first_steps, sizes + 1)
+    distinct_sizes, size_index = np.unique(sizes, return_inverse=True)
+    first_numerators = np.cumsum(distinct_sizes + 1) - distinct_sizes - 1
+    numerators = np.arange((distinct_sizes + 1).sum()) - np.repeat(first_numerators, distinct_sizes + 1)
     return StepFunctions(
-        starts=starts,
-        heads=heads,
+        first_rows=first_rows,
+        first_steps=first_steps,
         is_row=is_row,
         sizes=np.repeat(sizes, sizes + 1),
         rows_so_far=rows_so_far,
-        share_index=rows_so_far + np.repeat(first_numerator[size_index], sizes + 1),
-        shares=-(-numerators * rows // np.repeat(distinct, distinct + 1)),
+        share_index=rows_so_far + np.repeat(first_numerators[size_index], sizes + 1),
+        shares=-(-numerators * rows // np.repeat(distinct_sizes, distinct_sizes + 1)),
     )
 
 
 def _max_ordered_emd(ranks: IntArray, steps: StepFunctions) -> float:
-    """Return the largest ordered-distance EMD of a group's ranks from all ranks (0, 1, ... without gaps).
+    """Return the largest earth mover's distance between the ranks of a group and all ranks.
 
-    ``ranks`` (n,) are sorted by group, then ascending. EMD = sum over i < m - 1 of |P(i) - Q(i)| / (m - 1),
-    where P and Q are the cumulative shares. Between two steps of P only Q grows, so the sum over each stretch
-    follows from prefix sums. All numbers are integers: shares are multiplied by n * group size.
+    ``ranks`` (n,) are 0 to m - 1 without gaps, sorted by group, then ascending. The distance is the sum over
+    i < m - 1 of |P(i) - Q(i)| / (m - 1), where P and Q are the cumulative shares of the group and of all
+    rows. Between two steps of P only Q grows, so the sum over each interval follows from prefix sums. All
+    numbers are integers, because shares are multiplied by n * group size.
     """
     rows, max_rank = len(ranks), int(ranks.max())
     if max_rank == 0:
         return 0.0
-    below = np.cumsum(np.bincount(ranks))[:-1]
-    prefix = np.concatenate(([0], np.cumsum(below)))
+    cumulative_counts = np.cumsum(np.bincount(ranks))[:-1]
+    prefix_sums = np.concatenate(([0], np.cumsum(cumulative_counts)))
     starts = np.zeros(len(steps.sizes), dtype=np.int64)
     starts[steps.is_row] = ranks
     ends = np.append(starts[1:], max_rank)
-    ends[steps.heads[1:] - 1] = max_rank
-    crossings = np.clip(np.searchsorted(below, steps.shares)[steps.share_index], starts, ends)
-    level, prefix_at_crossing = steps.rows_so_far * rows, prefix[crossings]
-    excess = level * (crossings - starts) - steps.sizes * (prefix_at_crossing - prefix[starts])
-    deficit = steps.sizes * (prefix[ends] - prefix_at_crossing) - level * (ends - crossings)
-    sizes = steps.sizes[steps.heads]
-    return float((_segment_sums(excess + deficit, steps.heads) / (sizes * rows)).max()) / max_rank
+    ends[steps.first_steps[1:] - 1] = max_rank
+    crossings = np.clip(np.searchsorted(cumulative_counts, steps.shares)[steps.share_index], starts, ends)
+    scaled_shares, prefix_at_crossing = steps.rows_so_far * rows, prefix_sums[crossings]
+    excess = scaled_shares * (crossings - starts) - steps.sizes * (prefix_at_crossing - prefix_sums[starts])
+    deficit = steps.sizes * (prefix_sums[ends] - prefix_at_crossing) - scaled_shares * (ends - crossings)
+    sizes = steps.sizes[steps.first_steps]
+    return float((_sum_segments(excess + deficit, steps.first_steps) / (sizes * rows)).max()) / max_rank
 
 
-def _segment_sums(numbers: IntArray, starts: IntArray) -> IntArray:
-    """Return the sums of the segments that begin at ``starts``; cumulative sums of integers are exact."""
+def _sum_segments(numbers: IntArray, starts: IntArray) -> IntArray:
+    """Return the sums of the segments that begin at ``starts``, exactly because the numbers are integers."""
     sums: IntArray = np.diff(np.cumsum(numbers)[np.append(starts[1:], len(numbers)) - 1], prepend=0)
     return sums
 

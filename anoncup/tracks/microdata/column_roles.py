@@ -8,20 +8,20 @@ import pyarrow.compute as pc
 from anoncup.errors import FileProblem, InvalidUpload
 from anoncup.messages import Message
 from anoncup.rules.settings import Columns
-from anoncup.tables.checks import duplicate_name_message
-from anoncup.tables.csv_text import decode_upload, read_cells, read_header, text_columns
+from anoncup.tables.checks import build_duplicate_name_message
+from anoncup.tables.csv_text import decode_upload, iterate_text_columns, read_cells, read_header
 from anoncup.tables.foreign_formats import explain_header
 from anoncup.tables.profile.identifiers import (
     MAX_CATEGORIES,
     count_distinct_numbers,
+    find_identifying_reason,
     has_leading_zeros,
     is_attribute_name,
-    reason_to_leave_out,
 )
 
 
 def matches_columns(content: bytes, columns: Columns) -> bool:
-    """Whether the table's header holds exactly these columns, with each role in its order."""
+    """Whether the table has exactly these columns, and those of each role are in the same order."""
     header = read_header(decode_upload(content, "original")[0], "original")
     return all(
         tuple(name for name in header if name in set(role)) == role
@@ -30,16 +30,17 @@ def matches_columns(content: bytes, columns: Columns) -> bool:
 
 
 def suggest_roles(content: bytes, current_roles: Columns) -> Columns:
-    """Suggest roles for the columns of a table: current roles stay, further amounts become sensitive.
+    """Suggest roles for the columns of a table.
 
-    Numbers that identify individuals are not amounts. If all columns are amounts, the one with the fewest
-    values becomes a quasi-identifier, because the others single out more people.
+    Current roles stay, other amounts become sensitive, and all else becomes a quasi-identifier. Numbers that
+    identify individuals are not amounts. If all columns are amounts, the one with the fewest values becomes a
+    quasi-identifier, because the others single out more people.
     """
     text, _ = decode_upload(content, "original")
     header = read_header(text, "original")
     if len(set(header)) < len(header):
         repeated = next(name for name in header if header.count(name) > 1)
-        raise InvalidUpload([_make_problem("header", duplicate_name_message(repeated), repeated[:80])])
+        raise InvalidUpload([_make_problem("header", build_duplicate_name_message(repeated), repeated[:80])])
     if not all(header):
         message = Message("column {place} of the header has no name", place=header.index("") + 1)
         raise InvalidUpload([_make_problem("header", message)])
@@ -51,14 +52,14 @@ def suggest_roles(content: bytes, current_roles: Columns) -> Columns:
     table = read_cells(text, header, "original")
     if not table.num_rows:
         raise InvalidUpload([_make_problem("no_rows", Message("the table has no rows"))])
-    distinct_counts = {name: count_distinct_numbers(column) for name, column in text_columns(table)}
-    code_columns = {name for name, column in text_columns(table) if _is_not_amount(name, column)}
+    distinct_counts = {name: count_distinct_numbers(column) for name, column in iterate_text_columns(table)}
+    code_columns = {name for name, column in iterate_text_columns(table) if _is_code_column(name, column)}
     return Columns(*_split_roles(header, distinct_counts, current_roles, code_columns))
 
 
-def _is_not_amount(name: str, column: pa.Array) -> bool:
-    identifies = reason_to_leave_out(name, column, pc.unique(column)) is not None
-    return identifies or is_attribute_name(name) or has_leading_zeros(column)
+def _is_code_column(name: str, column: pa.Array) -> bool:
+    is_identifier = find_identifying_reason(name, column, pc.unique(column)) is not None
+    return is_identifier or is_attribute_name(name) or has_leading_zeros(column)
 
 
 def _split_roles(
@@ -81,8 +82,8 @@ def _split_roles(
     sensitive = sensitive or {max(numeric, key=lambda name: (name not in code_columns, numeric[name]))}
     if len(sensitive) == len(header):
         sensitive.discard(min(header, key=lambda name: numeric[name]))
-    quasi = tuple(name for name in header if name not in sensitive)
-    return quasi, tuple(name for name in header if name in sensitive)
+    quasi_identifiers = tuple(name for name in header if name not in sensitive)
+    return quasi_identifiers, tuple(name for name in header if name in sensitive)
 
 
 def _make_problem(code: str, message: Message, column: str | None = None) -> FileProblem:

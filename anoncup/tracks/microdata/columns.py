@@ -20,18 +20,19 @@ def require_columns(rules: Rules) -> Columns:
 
 
 def group_columns(rules: Rules) -> tuple[Sequence[str], Sequence[str]]:
-    """Return all quasi-identifiers, and those of the weighted cross-tables.
+    """Return all quasi-identifiers, and those that appear in a cross-table with a weight.
 
-    A cheater keeps the latter unchanged for the sake of utility. If no cross-table has a weight, the columns
-    of all cross-tables that name columns are returned.
+    Cheaters leave the latter unchanged, because changes reduce the utility. If no cross-table has a weight,
+    those that name columns count, and if there is none, all quasi-identifiers are returned twice.
     """
     quasi_identifiers = require_columns(rules).quasi_identifiers
     cross_tables = [rules.measure_settings(name) for name in ("cross_mean", "cross_count")]
-    relevant = [measure for measure in cross_tables if measure.weight] or [
-        measure for measure in cross_tables if "columns" in measure.parameters
+    relevant_settings = [settings for settings in cross_tables if settings.weight] or [
+        settings for settings in cross_tables if "columns" in settings.parameters
     ]
     column_sets = [
-        cast(Sequence[str], measure.parameters.get("columns", quasi_identifiers)) for measure in relevant
+        cast(Sequence[str], settings.parameters.get("columns", quasi_identifiers))
+        for settings in relevant_settings
     ] or [quasi_identifiers]
     return quasi_identifiers, [
         column for column in quasi_identifiers if any(column in columns for columns in column_sets)

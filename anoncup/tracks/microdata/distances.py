@@ -1,4 +1,8 @@
-"""Gower's distance between rows, for tables with categorical and numeric columns."""
+"""Gower's distance between rows, for tables with categorical and numeric columns.
+
+X is the original with n rows, Y the release with n' rows, Q the quasi-identifiers and S the sensitive
+columns. Gower, "A general coefficient of similarity and some of its properties", 1971.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,36 +19,37 @@ from anoncup.geometry.nearest_neighbours import (
     KdForest,
     allocate_neighbour_lists,
     build_forest,
-    forest_arrays,
+    list_forest_arrays,
 )
-from anoncup.geometry.stable_sums import headroom
+from anoncup.geometry.stable_sums import find_scale_exponent
 from anoncup.tracks.memo import memoize, memoize_if_small
 from anoncup.tracks.microdata.release import MicrodataRelease, MicrodataTarget, PreparedMicrodata
 
 NEAREST_COUNT = 3
-"""Number of nearest rows of X by Gower's distance that are found once for all attackers."""
-ROWS_PER_PART = 10_000
-"""Rows subtracted at a time, which limits the memory for intermediate arrays."""
+"""Number of nearest rows of X by Gower's distance that are found once and shared by all attackers."""
+ROWS_PER_BLOCK = 10_000
+"""Number of rows subtracted at a time, which limits the memory for intermediate arrays."""
 _MAX_COORDINATE = 2.0**500
-"""Limit of Euclidean coordinates, in units of the original's largest.
+"""Limit of Euclidean coordinates, relative to the original's largest one.
 
-Squares stay finite, and at this distance no digit of a difference between two rows of X is left.
+Squares stay finite, and so far away, differences between rows of X are lost to rounding anyway.
 """
 
 
-def cell_differences(release: MicrodataRelease) -> FloatArray:
+def compute_cell_differences(release: MicrodataRelease) -> FloatArray:
     """Return |x - y| / range of X for every sensitive cell of Y and its source, (n', |S|), unclipped.
 
-    Columns that are constant in X: 0 where equal, else 1. Infinite beyond float64's range.
+    In columns that are constant in X, equal cells have the difference 0 and others 1. Differences beyond
+    float64's range are infinite.
     """
     original, target, source = release.original, release.target, release.source
 
     def compute() -> FloatArray:
         result, column_ranges = np.empty(target.values.shape), compute_ranges(original)
-        for first in range(0, target.rows, ROWS_PER_PART):
-            part = slice(first, first + ROWS_PER_PART)
-            result[part] = scaled_differences(
-                original.values[source[part]], target.values[part], column_ranges
+        for first in range(0, target.rows, ROWS_PER_BLOCK):
+            block = slice(first, first + ROWS_PER_BLOCK)
+            result[block] = scale_differences(
+                original.values[source[block]], target.values[block], column_ranges
             )
         return result
 
@@ -52,20 +57,18 @@ def cell_differences(release: MicrodataRelease) -> FloatArray:
 
 
 def compute_ranges(original: PreparedMicrodata) -> tuple[IntArray, FloatArray]:
-    """Return each sensitive column's exponent of :func:`headroom` and its max - min scaled by it."""
+    """Return the exponent of :func:`headroom` of each sensitive column, and max - min scaled by it."""
 
     def compute() -> tuple[IntArray, FloatArray]:
-        exponents = np.array([headroom(column) for column in original.values.T], dtype=np.int64)
+        exponents = np.array([find_scale_exponent(column) for column in original.values.T], dtype=np.int64)
         scaled = np.ldexp(original.values, exponents)
         return exponents, scaled.max(axis=0) - scaled.min(axis=0)
 
     return memoize(original.memo, ("ranges",), compute)
 
 
-def scaled_differences(
-    x: FloatArray, y: FloatArray, column_ranges: tuple[IntArray, FloatArray]
-) -> FloatArray:
-    """Return |x - y| / range, columns last, as :func:`cell_differences`. The arrays broadcast."""
+def scale_differences(x: FloatArray, y: FloatArray, column_ranges: tuple[IntArray, FloatArray]) -> FloatArray:
+    """Return |x - y| / range as :func:`compute_cell_differences`; columns are last, and arrays broadcast."""
     exponents, widths = column_ranges
     with np.errstate(over="ignore"):
         differences = np.abs(np.ldexp(x, exponents) - np.ldexp(y, exponents))
@@ -74,27 +77,27 @@ def scaled_differences(
     return result
 
 
-def gower_rows(release: MicrodataRelease) -> FloatArray:
+def gower_to_source(release: MicrodataRelease) -> FloatArray:
     """Return Gower's distance of every row of Y to its source, (n',), in [0, 1].
 
-    Mean over all columns of 0/1 mismatch (quasi-identifiers) and |x - y| / range of X capped at 1
-    (sensitive).
+    It is the mean over all columns of the mismatch, 0 or 1, in quasi-identifiers and of |x - y| / range of X,
+    at most 1, in sensitive columns.
     """
     codes = release.original.codes[release.source]
-    return _mean_difference(codes != release.target.codes, cell_differences(release))
+    return _average_differences(codes != release.target.codes, compute_cell_differences(release))
 
 
-def gower_block(target: MicrodataTarget, first: int, last: int) -> FloatArray:
-    """Return Gower's distances of rows first..last-1 of Y to all rows of X, (last - first, n)."""
-    return gower_sums(target, np.arange(first, min(last, target.rows))) / max(
+def compute_gower_block(target: MicrodataTarget, first: int, last: int) -> FloatArray:
+    """Return Gower's distances of rows first to last - 1 of Y to all rows of X, (last - first, n)."""
+    return compute_gower_sums(target, np.arange(first, min(last, target.rows))) / max(
         _count_columns(target.original), 1
     )
 
 
-def gower_sums(target: MicrodataTarget, rows: IntArray) -> FloatArray:
-    """Return Gower's distances times the number of columns, of the given rows of Y to all rows of X.
+def compute_gower_sums(target: MicrodataTarget, rows: IntArray) -> FloatArray:
+    """Return Gower's sums, (rows, n): distances of rows of Y to all rows of X times the number of columns.
 
-    Shape (rows, n). Columns are added in the order Q, then S.
+    Quasi-identifiers are added first, then sensitive columns.
     """
     original, (range_exponents, widths) = target.original, compute_ranges(target.original)
     exponents = np.where(widths > 0, range_exponents, 0)
@@ -111,25 +114,25 @@ def gower_nearest_other(original: PreparedMicrodata) -> FloatArray:
     """Return Gower's distance of every row of X to its nearest other row, (n,); infinite for a single row."""
     exponents, widths = compute_ranges(original)
     scaled = np.ldexp(original.values, exponents)
-    scaled_units = (scaled - scaled.min(axis=0)) / np.where(widths > 0, widths, 1.0)
+    unit_values = (scaled - scaled.min(axis=0)) / np.where(widths > 0, widths, 1.0)
     order = np.lexsort(original.codes.T) if original.codes.shape[1] else np.arange(original.rows)
     nearest = np.empty(original.rows)
     nearest[order] = kernels.nearest_neighbour_sums(
-        original.codes[order], np.ascontiguousarray(scaled_units[order])
+        original.codes[order], np.ascontiguousarray(unit_values[order])
     )
-    means: FloatArray = nearest / max(original.codes.shape[1] + scaled_units.shape[1], 1)
+    means: FloatArray = nearest / max(original.codes.shape[1] + unit_values.shape[1], 1)
     return means
 
 
 @dataclass(frozen=True, slots=True)
 class GowerIndex:
-    """Rows of the original arranged for the search by Gower's distance.
+    """Search index of original rows for Gower's distance.
 
-    ``forest`` has a tree for each class of equal quasi-identifiers, with ``class_codes`` (trees, |Q|), then
-    one of all rows. ``class_bytes`` (columns, trees in whole blocks) are the codes modulo 256 of the first
-    254 columns. ``class_of_point`` is each point's class. ``tree_of_class`` (classes of X,), -1 = no indexed
-    rows. Values in the trees are multiplied by 2**``exponents`` (|S|); the columns' ranges are then
-    ``widths`` (|S|), none 0.
+    ``forest`` has a tree for each class of equal quasi-identifiers, then one of all rows. ``class_codes``
+    (trees, |Q|) are the codes of each class. ``class_bytes`` (columns, trees rounded up to whole blocks) are
+    the codes modulo 256 of the first 254 columns. ``class_of_point`` is the class of each point, and
+    ``tree_of_class`` (classes of X,) the tree of each class, or -1 if none of its rows is indexed. Values in
+    the trees are multiplied by 2**``exponents`` (|S|); the columns' ranges are then ``widths`` (|S|), none 0.
     """
 
     forest: KdForest
@@ -148,7 +151,7 @@ def build_whole_gower_index(original: PreparedMicrodata) -> GowerIndex:
 
 
 def build_gower_index(original: PreparedMicrodata, rows: IntArray) -> GowerIndex:
-    """Build the index of some rows of X, ascending."""
+    """Build the index of the given rows of X, which must be in ascending order."""
     range_exponents, widths = compute_ranges(original)
     width_exponents = np.frexp(widths)[1]
     grouping = original.group_by(original.columns.quasi_identifiers)
@@ -170,21 +173,22 @@ def build_gower_index(original: PreparedMicrodata, rows: IntArray) -> GowerIndex
     )
 
 
-def find_gower_nearest(
+def search_gower_index(
     target: MicrodataTarget,
     index: GowerIndex,
     rows: IntArray,
     count: int,
     *,
-    floors: FloatArray | None = None,
+    minimum_sums: FloatArray | None = None,
 ) -> tuple[IntArray, FloatArray]:
     """Return the ``count`` indexed rows nearest to each of ``rows`` of Y, nearest first, and Gower's sums.
 
-    Both (rows, count), padded with -1 and infinity. Row numbers refer to the index, sums are those of
-    :func:`gower_sums`. Sums below ``floors`` (rows,) are raised to it; ties are in the order of rows.
+    Both results are (rows, count), padded with -1 and infinity. Row numbers are positions in the index, and
+    sums are those of :func:`compute_gower_sums`. Sums below ``minimum_sums`` (rows,) are raised to them, so
+    that they are ties; ties are in the order of rows.
     """
     class_of = group_by_known_codes(target)[rows]
-    matches = target.matching_classes(target.original.columns.quasi_identifiers)
+    matches = target.match_classes(target.original.columns.quasi_identifiers)
     order = np.argsort(class_of, kind="stable")
     span_starts = np.flatnonzero(np.diff(class_of[order], prepend=-1))
     span_rows, ordered_rows = rows[order[span_starts]], rows[order]
@@ -195,18 +199,18 @@ def find_gower_nearest(
         queries, np.append(span_starts, len(rows)), target.codes[span_rows].astype(np.int32),
         np.where(matches[span_rows] < 0, -1, index.tree_of_class[matches[span_rows]]),
         index.class_codes, index.class_bytes, index.widths,
-        np.zeros(len(rows)) if floors is None else floors[order],
-        index.class_of_point, *forest_arrays(index.forest), sums, neighbours,
+        np.zeros(len(rows)) if minimum_sums is None else minimum_sums[order],
+        index.class_of_point, *list_forest_arrays(index.forest), sums, neighbours,
     )  # fmt: skip
     inverse_order = np.argsort(order)
     return np.where(np.isfinite(sums), neighbours, -1)[inverse_order], sums[inverse_order]
 
 
-def find_nearest_rows_by_gower(target: MicrodataTarget) -> tuple[IntArray, FloatArray]:
-    """Return the ``NEAREST_COUNT`` rows of X for every row of Y, as :func:`find_gower_nearest`; memoized."""
+def find_nearest_by_gower(target: MicrodataTarget) -> tuple[IntArray, FloatArray]:
+    """Return the ``NEAREST_COUNT`` nearest rows of X for every row of Y, and Gower's sums; memoized."""
 
     def search() -> tuple[IntArray, FloatArray]:
-        return find_gower_nearest(
+        return search_gower_index(
             target, build_whole_gower_index(target.original), np.arange(target.rows), NEAREST_COUNT
         )
 
@@ -214,14 +218,14 @@ def find_nearest_rows_by_gower(target: MicrodataTarget) -> tuple[IntArray, Float
 
 
 def _mask_unknown_codes(target: MicrodataTarget) -> IntArray:
-    """Return the codes of Y with -1 for every text that X does not have, (n', |Q|)."""
+    """Return the codes of Y, (n', |Q|), with -1 for texts that do not occur in X."""
     sizes = np.array([len(vocabulary) for vocabulary in target.original.vocabularies], dtype=np.int64)
     masked_codes: IntArray = np.where(target.codes < sizes, target.codes, -1)
     return masked_codes
 
 
 def group_by_known_codes(target: MicrodataTarget) -> IntArray:
-    """Number the rows of Y by their known codes, (n',), ascending by the last code, then the one before."""
+    """Return group numbers of the rows of Y by their known codes, (n',), ordered by the last code first."""
     key = ("known classes",)
     return memoize(target.memo, key, lambda: group_rows(_mask_unknown_codes(target)[:, ::-1] + 1).group_ids)
 
@@ -246,7 +250,7 @@ def _build_class_and_whole_trees(points: FloatArray, group_of: IntArray) -> KdFo
 
 
 def _pack_code_bytes(codes: IntArray) -> knn_gower.ByteArray:
-    """Return the lowest byte of every code of (classes, columns), a line per column, padded with zeros."""
+    """Return the lowest byte of every code, (columns, classes), padded with zeros to whole blocks."""
     columns = min(codes.shape[1], knn_gower.EXCLUDED - 1)
     packed = np.zeros(
         (columns, -(-len(codes) // knn_gower.BLOCK_SIZE) * knn_gower.BLOCK_SIZE), dtype=np.uint8
@@ -259,7 +263,7 @@ def _count_columns(original: PreparedMicrodata) -> int:
     return len(original.columns.quasi_identifiers) + len(original.columns.sensitive)
 
 
-def _mean_difference(mismatches: npt.NDArray[np.bool_], shares: FloatArray) -> FloatArray:
+def _average_differences(mismatches: npt.NDArray[np.bool_], shares: FloatArray) -> FloatArray:
     total = mismatches.sum(axis=-1) + np.minimum(shares, 1.0).sum(axis=-1)
     means: FloatArray = total / max(mismatches.shape[-1] + shares.shape[-1], 1)
     return means

@@ -1,7 +1,8 @@
-"""Generate a seeded table like PWS Cup 2015's household data (P1 Table A-1). All values are invented.
+"""Generate a seeded table like PWS Cup 2015's household data. All values are invented.
 
-A latent wealth and age of each household make categories and expenditures correlated. Amounts are whole
-numbers: the same seed gives the same table on every machine.
+The columns are those of Table A-1 of P1 (``anoncup.tracks`` lists the papers). Categories and expenditures
+are correlated because each household has a latent wealth and age. Amounts are whole numbers, so that the same
+seed gives the same table on every machine.
 """
 
 from collections.abc import Sequence
@@ -18,7 +19,7 @@ _ObjectColumn = npt.NDArray[np.object_]
 _TextColumns = dict[str, _ObjectColumn]
 _NumberColumns = dict[str, IntArray]
 
-ROWS = 8333
+DEFAULT_ROWS = 8333
 QUASI_IDENTIFIERS = (
     "SetaiKubun",
     "SetaiJinin",
@@ -47,18 +48,18 @@ _EXPENDITURES: dict[str, tuple[float, float, float, float]] = {
     "Youto133": (32401, 0.95, 0.08, 0.55),
     "Youto142": (67227, 0.85, 0.0, 0.65),
 }
-"""Mean amount, spread of its logarithm, share of zeros, and the share of the spread that wealth explains."""
+"""Mean amount, standard deviation of its logarithm, share of zeros, and correlation with wealth."""
 _SENSITIVE = ("Weight", _TOTAL_COLUMN, *_EXPENDITURES)
 MEAN_WEIGHT = 15.7
 
 
-def household_columns() -> Columns:
+def get_household_columns() -> Columns:
     """Return the roles of the 25 columns: 13 quasi-identifiers, 12 sensitive."""
     return Columns(QUASI_IDENTIFIERS, _SENSITIVE)
 
 
-def household_table(rows: int = ROWS, *, seed: int = 2015) -> pd.DataFrame:
-    """Return ``rows`` invented households, columns in the order of :func:`household_columns`."""
+def generate_households(rows: int = DEFAULT_ROWS, *, seed: int = 2015) -> pd.DataFrame:
+    """Generate ``rows`` households, with columns in the order of :func:`get_household_columns`."""
     rng = Generator(PCG64(seed))
     wealth = rng.standard_normal(rows)
     household = _sample_households(rng, wealth)
@@ -71,60 +72,71 @@ def household_table(rows: int = ROWS, *, seed: int = 2015) -> pd.DataFrame:
 
 
 def _sample_households(rng: Generator, wealth: FloatArray) -> _NumberColumns:
-    """Sample kind (one value), persons 1-8, earners 0-4 and the head's age group 1-11."""
-    age = _sample_level(rng, wealth, (1, 4, 8, 11, 13, 13, 13, 13, 11, 8, 5), correlation=0.15) + 1
-    persons = _sample_level(rng, -np.abs(age - 5.0), (12, 28, 23, 22, 10, 4, 0.8, 0.2), correlation=0.75) + 1
-    working = _sample_level(
+    """Sample the kind (always 1), 1-8 persons, 0-4 earners and the head's age group 1-11."""
+    age = _sample_ordered_category(rng, wealth, (1, 4, 8, 11, 13, 13, 13, 13, 11, 8, 5), correlation=0.15) + 1
+    persons = (
+        _sample_ordered_category(rng, -np.abs(age - 5.0), (12, 28, 23, 22, 10, 4, 0.8, 0.2), correlation=0.75)
+        + 1
+    )
+    earners = _sample_ordered_category(
         rng, persons - 0.9 * np.maximum(age - 8, 0), (13, 42, 32, 10, 3), correlation=0.93
     )
     kind = np.ones(len(wealth), dtype=np.int64)
     return {
         "SetaiKubun": kind,
         "SetaiJinin": persons,
-        "ShuugyouJinin": np.minimum(working, persons),
+        "ShuugyouJinin": np.minimum(earners, persons),
         "S1_Age": age,
     }
 
 
 def _sample_dwellings(rng: Generator, wealth: FloatArray, household: _NumberColumns) -> _TextColumns:
-    """Sample structure, kind of building and tenure; 'V' and 'VV' mean unknown."""
-    tenure = _sample_level(
+    """Sample the structure, kind of building and tenure; 'V' and 'VV' mean unknown."""
+    tenure = _sample_ordered_category(
         rng, 0.7 * wealth + 0.3 * household["S1_Age"], (1, 1, 3, 5, 14, 2, 72, 2), correlation=0.85
     )
-    building = _sample_level(rng, np.minimum(tenure, 5.0), (3, 4, 5, 6, 8, 72, 2), correlation=0.97)
-    structure = _sample_level(rng, -np.minimum(building, 5.0), (66, 10, 21, 1, 2), correlation=0.97)
+    building = _sample_ordered_category(
+        rng, np.minimum(tenure, 5.0), (3, 4, 5, 6, 8, 72, 2), correlation=0.97
+    )
+    structure = _sample_ordered_category(
+        rng, -np.minimum(building, 5.0), (66, 10, 21, 1, 2), correlation=0.97
+    )
     return {
-        "Kouzou": _spell_codes(structure, ("1", "2", "3", "4", "V")),
-        "Tatekata": _spell_codes(building, ("1", "2", "3", "4", "5", "6", "V")),
-        "Shoyuu": _spell_codes(tenure, ("1", "2", "3", "4", "5", "6", "7", "VV")),
+        "Kouzou": _label_codes(structure, ("1", "2", "3", "4", "V")),
+        "Tatekata": _label_codes(building, ("1", "2", "3", "4", "5", "6", "V")),
+        "Shoyuu": _label_codes(tenure, ("1", "2", "3", "4", "5", "6", "7", "VV")),
     }
 
 
 def _sample_heads(rng: Generator, wealth: FloatArray, household: _NumberColumns) -> _TextColumns:
     """Sample sex and work of the head; without work, employer, trade and occupation are unknown ('V')."""
     career = 0.6 * wealth + 0.8 * rng.standard_normal(len(wealth))
-    sex = _sample_level(rng, -household["SetaiJinin"], (86, 14), correlation=0.85)
-    work = np.where(
-        household["ShuugyouJinin"] == 0, 2, _sample_level(rng, -career, (92, 6, 2), correlation=0.6)
+    sex = _sample_ordered_category(rng, -household["SetaiJinin"], (86, 14), correlation=0.85)
+    employment = np.where(
+        household["ShuugyouJinin"] == 0,
+        2,
+        _sample_ordered_category(rng, -career, (92, 6, 2), correlation=0.6),
     )
-    employer = _sample_level(rng, career, (88, 12), correlation=0.97)
-    size = _sample_level(rng, career, (18, 14, 14, 10, 12, 32), correlation=0.992)
-    trade = _sample_level(
+    employer = _sample_ordered_category(rng, career, (88, 12), correlation=0.97)
+    company_size = _sample_ordered_category(rng, career, (18, 14, 14, 10, 12, 32), correlation=0.992)
+    trade = _sample_ordered_category(
         rng, career + 0.5 * sex, (1, 1, 6, 32, 2, 2, 4, 17, 3, 2, 4, 6, 4, 16), correlation=0.992
     )
-    occupation = _sample_level(rng, career + 0.5 * sex, (5, 46, 30, 15, 4), correlation=0.992)
+    occupation = _sample_ordered_category(rng, career + 0.5 * sex, (5, 46, 30, 15, 4), correlation=0.992)
     return {
-        "S1_Sex": _spell_codes(sex, ("1", "2")),
-        "S1_Shuugyou": _spell_codes(work, ("1", "2", "3")),
-        "S1_KigyouKubun": _spell_for_workers(work, employer, "V", ("1", "2")),
-        "S1_KigyouKibo": _spell_for_workers(work, size, "V", tuple("123456")),
-        "S1_Sangyou": _spell_for_workers(work, trade, "VV", tuple(f"{number:02}" for number in range(1, 15))),
-        "S1_Shokugyou": _spell_for_workers(work, occupation, "V", tuple("12345")),
+        "S1_Sex": _label_codes(sex, ("1", "2")),
+        "S1_Shuugyou": _label_codes(employment, ("1", "2", "3")),
+        "S1_KigyouKubun": _label_for_workers(employment, employer, "V", ("1", "2")),
+        "S1_KigyouKibo": _label_for_workers(employment, company_size, "V", tuple("123456")),
+        "S1_Sangyou": _label_for_workers(
+            employment, trade, "VV", tuple(f"{number:02}" for number in range(1, 15))
+        ),
+        "S1_Shokugyou": _label_for_workers(employment, occupation, "V", tuple("12345")),
     }
 
 
 def _sample_amounts(rng: Generator, wealth: FloatArray, persons: IntArray) -> dict[str, FloatArray]:
-    """Sample the ten expenditures, log-normal with zeros, and their total in front, in whole yen."""
+    """Sample ten expenditures, log-normal with zeros, in whole yen; their total comes first."""
     expenditures = {
         name: _sample_amount(rng, wealth + 0.25 * (persons - 3), distribution)
         for name, distribution in _EXPENDITURES.items()
@@ -136,23 +148,25 @@ def _sample_amount(
     rng: Generator, wealth: FloatArray, distribution: tuple[float, float, float, float]
 ) -> FloatArray:
     """Sample one kind of expenditure, scaled to the mean amount of ``distribution``."""
-    average, spread, zeros, wealth_share = distribution
+    mean_amount, spread, zero_share, wealth_share = distribution
     logarithm = spread * (
         wealth_share * wealth + np.sqrt(1 - wealth_share**2) * rng.standard_normal(len(wealth))
     )
-    raw_amounts = np.exp(logarithm) * (rng.random(len(wealth)) >= zeros)
-    amounts: FloatArray = np.rint(raw_amounts * (average * len(wealth) / max(float(raw_amounts.sum()), 1.0)))
+    raw_amounts = np.exp(logarithm) * (rng.random(len(wealth)) >= zero_share)
+    amounts: FloatArray = np.rint(
+        raw_amounts * (mean_amount * len(wealth) / max(float(raw_amounts.sum()), 1.0))
+    )
     return amounts
 
 
 def _sample_weights(rng: Generator, wealth: FloatArray) -> FloatArray:
-    """Sample sampling weights with two decimals and the mean MEAN_WEIGHT."""
+    """Generate survey weights with two decimals and the mean ``MEAN_WEIGHT``."""
     raw = np.exp(0.35 * rng.standard_normal(len(wealth)) - 0.1 * wealth)
     weights: FloatArray = np.rint(raw * (100 * MEAN_WEIGHT * len(wealth) / float(raw.sum()))) / 100
     return weights
 
 
-def _sample_level(
+def _sample_ordered_category(
     rng: Generator, cause: FloatArray | IntArray, weights: Sequence[float], *, correlation: float
 ) -> IntArray:
     """Sample an ordered category 0, 1, ... correlated with ``cause``, with frequencies ``weights``."""
@@ -165,11 +179,11 @@ def _sample_level(
     return np.searchsorted(np.cumsum(weights) / np.sum(weights), (rank + 0.5) / len(cause))
 
 
-def _spell_codes(numbers: IntArray, names: tuple[str, ...]) -> _ObjectColumn:
-    return np.array(names, dtype=object)[numbers]
+def _label_codes(numbers: IntArray, labels: tuple[str, ...]) -> _ObjectColumn:
+    return np.array(labels, dtype=object)[numbers]
 
 
-def _spell_for_workers(
-    work: IntArray, numbers: IntArray, unknown: str, names: tuple[str, ...]
+def _label_for_workers(
+    employment: IntArray, numbers: IntArray, unknown: str, labels: tuple[str, ...]
 ) -> _ObjectColumn:
-    return np.where(work == 2, unknown, _spell_codes(numbers, names))
+    return np.where(employment == 2, unknown, _label_codes(numbers, labels))

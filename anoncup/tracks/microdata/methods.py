@@ -1,6 +1,6 @@
-"""Sample anonymization methods for microdata (P0 §4.2, P4 §4.2).
+"""Sample anonymization methods for microdata (P0 §4.2, P4 §4.2; ``anoncup.tracks`` lists the papers).
 
-Each takes a table, its columns' roles and a seeded generator and returns (Y, source): the rows of Y keep the
+Each takes a table, its columns' roles and a seeded generator and returns (Y, source). The rows of Y keep the
 original's order, and row j comes from row ``source[j]``, counted from 0. The input table is not changed.
 """
 
@@ -12,22 +12,22 @@ import pandas as pd
 from numpy.random import Generator
 
 from anoncup.geometry.arrays import FloatArray, IntArray
-from anoncup.geometry.encoding import build_vocabulary, column_texts, encode
-from anoncup.geometry.stable_sums import headroom, standard_deviation
+from anoncup.geometry.encoding import build_vocabulary, encode, get_column_texts
+from anoncup.geometry.stable_sums import find_scale_exponent, standard_deviation
 from anoncup.rules.settings import Columns
 from anoncup.tracks.linkage.merging import find_representatives, merge_small_classes
-from anoncup.tracks.linkage.shuffling import equivalence_classes, shuffle_within
+from anoncup.tracks.linkage.shuffling import find_equivalence_classes, shuffle_within_groups
 
 AnonymizedTable = tuple[pd.DataFrame, IntArray]
 
 
 def k_anonymize(table: pd.DataFrame, roles: Columns, *, rng: Generator, k: int = 3) -> AnonymizedTable:  # noqa: ARG001
-    """Merge classes smaller than ``k`` with near ones and give merged classes their most frequent texts.
+    """Merge classes with less than ``k`` rows with similar ones and give all rows their most frequent texts.
 
-    Every class of Y has at least min(k, n) rows. P0's Da. Deterministic.
+    Every class of Y has at least min(k, n) rows. The method is deterministic (Da in P0).
     """
     names = list(roles.quasi_identifiers)
-    cells = [column_texts(table, name) for name in names]
+    cells = [get_column_texts(table, name) for name in names]
     vocabularies = list(map(build_vocabulary, cells))
     codes = np.column_stack([np.zeros(len(table), dtype=np.int64), *map(encode, cells, vocabularies)])
     cluster = merge_small_classes(codes, k)
@@ -36,13 +36,13 @@ def k_anonymize(table: pd.DataFrame, roles: Columns, *, rng: Generator, k: int =
         np.array(list(vocabulary), dtype=object)[code]
         for vocabulary, code in zip(vocabularies, cluster_codes, strict=True)
     ]
-    return _replace_columns(table, dict(zip(names, cluster_texts, strict=True))), _all_rows(table)
+    return _replace_columns(table, dict(zip(names, cluster_texts, strict=True))), _identity_source(table)
 
 
 def add_noise(
     table: pd.DataFrame, roles: Columns, *, rng: Generator, strength: float = 0.1
 ) -> AnonymizedTable:
-    """Add normal noise of ``strength`` standard deviations of its column to every sensitive cell. P0's Db."""
+    """Add normal noise of ``strength`` standard deviations of the column to sensitive cells (Db in P0)."""
 
     def perturb(column: FloatArray) -> FloatArray:
         noise = rng.standard_normal(len(column)) * (strength * standard_deviation(column))
@@ -51,8 +51,8 @@ def add_noise(
             return np.clip(column + noise, -largest, largest)
 
     return _replace_columns(
-        table, {name: perturb(_column_values(table, name)) for name in roles.sensitive}
-    ), _all_rows(table)
+        table, {name: perturb(_get_column_values(table, name)) for name in roles.sensitive}
+    ), _identity_source(table)
 
 
 def unify_columns(
@@ -62,39 +62,39 @@ def unify_columns(
     rng: Generator,  # noqa: ARG001
     columns: Sequence[str] | None = None,
 ) -> AnonymizedTable:
-    """Set the quasi-identifiers ``columns`` (default: the last) to their most frequent text. P0's Dd, De."""
+    """Set quasi-identifiers (default: the last one) to their most frequent text (Dd and De in P0)."""
     names = roles.quasi_identifiers[-1:] if columns is None else columns
-    unified = {
-        name: np.full(len(table), _find_most_frequent(column_texts(table, name)), dtype=object)
+    unified_columns = {
+        name: np.full(len(table), _find_most_frequent(get_column_texts(table, name)), dtype=object)
         for name in names
     }
-    return _replace_columns(table, unified), _all_rows(table)
+    return _replace_columns(table, unified_columns), _identity_source(table)
 
 
 def microaggregate(table: pd.DataFrame, roles: Columns, *, rng: Generator) -> AnonymizedTable:  # noqa: ARG001
-    """Replace every sensitive cell by its column's mean over the equivalence class. P0's Df."""
-    group_of = equivalence_classes(table, roles.quasi_identifiers)
+    """Replace every sensitive cell by its column's mean over the equivalence class (Df in P0)."""
+    group_of = find_equivalence_classes(table, roles.quasi_identifiers)
 
     def average(column: FloatArray) -> FloatArray:
-        exponent = headroom(column)
+        exponent = find_scale_exponent(column)
         sums = np.bincount(group_of, weights=np.ldexp(column, exponent))
         return np.ldexp((sums / np.bincount(group_of))[group_of], -exponent)
 
     return _replace_columns(
-        table, {name: average(_column_values(table, name)) for name in roles.sensitive}
-    ), _all_rows(table)
+        table, {name: average(_get_column_values(table, name)) for name in roles.sensitive}
+    ), _identity_source(table)
 
 
 def swap_within_classes(table: pd.DataFrame, roles: Columns, *, rng: Generator) -> AnonymizedTable:
-    """Permute every sensitive column independently inside each equivalence class. P0's Dg."""
-    group_of = equivalence_classes(table, roles.quasi_identifiers)
+    """Permute every sensitive column independently within each equivalence class (Dg in P0)."""
+    group_of = find_equivalence_classes(table, roles.quasi_identifiers)
 
     def swap(column: FloatArray) -> FloatArray:
-        return column[shuffle_within(group_of, rng)]
+        return column[shuffle_within_groups(group_of, rng)]
 
     return _replace_columns(
-        table, {name: swap(_column_values(table, name)) for name in roles.sensitive}
-    ), _all_rows(table)
+        table, {name: swap(_get_column_values(table, name)) for name in roles.sensitive}
+    ), _identity_source(table)
 
 
 def delete_rows(
@@ -104,9 +104,9 @@ def delete_rows(
     rng: Generator,
     share: float = 0.01,
 ) -> AnonymizedTable:
-    """Delete a random ``share`` of the rows, rounded to the nearest number, but not all. P0's Dh."""
-    deleted = min(round(share * len(table)), len(table) - 1)
-    kept_rows = np.sort(rng.permutation(len(table))[deleted:])
+    """Delete a random ``share`` of the rows, but never all of them (Dh in P0)."""
+    deleted_count = min(round(share * len(table)), len(table) - 1)
+    kept_rows = np.sort(rng.permutation(len(table))[deleted_count:])
     return table.iloc[kept_rows].reset_index(drop=True), kept_rows
 
 
@@ -116,19 +116,19 @@ def _find_most_frequent(cells: Sequence[str]) -> str:
     return list(vocabulary)[int(np.bincount(encode(cells, vocabulary)).argmax())]
 
 
-def _column_values(table: pd.DataFrame, name: str) -> FloatArray:
+def _get_column_values(table: pd.DataFrame, name: str) -> FloatArray:
     return table[name].to_numpy(dtype=np.float64, copy=True)
 
 
 def _replace_columns(table: pd.DataFrame, columns: Mapping[str, np.ndarray[Any, Any]]) -> pd.DataFrame:
-    """Return a copy with some columns replaced, in the table's order and index; texts keep their type."""
+    """Return a copy of the table with the given columns replaced; text columns keep their type."""
     result = table.copy()
     for name, cells in columns.items():
-        # Whole numbers with noise, and their means, need a float column.
+        # A column of whole numbers must become a float column for noise and means.
         dtype = table[name].dtype if cells.dtype == object else cells.dtype
         result[name] = pd.Series(cells, index=table.index, dtype=dtype)
     return result
 
 
-def _all_rows(table: pd.DataFrame) -> IntArray:
+def _identity_source(table: pd.DataFrame) -> IntArray:
     return np.arange(len(table))

@@ -1,4 +1,4 @@
-"""Distances between all rows of a microdata table, or from a release to the nearest other originals.
+"""Distances between all rows of the original X, and of a release Y to the nearest other rows of X.
 
 They are computed in blocks to limit memory. Euclidean distances are over the sensitive columns, in raw units,
 and limited to the largest float.
@@ -9,88 +9,90 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from anoncup.geometry.arrays import FloatArray, IntArray
-from anoncup.geometry.stable_sums import LARGEST, headroom
-from anoncup.tracks.microdata.distances import gower_block, gower_rows
+from anoncup.geometry.stable_sums import LARGEST_FLOAT, find_scale_exponent
+from anoncup.tracks.microdata.distances import compute_gower_block, gower_to_source
 from anoncup.tracks.microdata.release import (
     MicrodataRelease,
     MicrodataTarget,
     PreparedMicrodata,
-    release_of,
-    target_of,
+    build_release,
+    build_target,
 )
 
 MAX_PAIRS_PER_BLOCK = 2**20
-"""Number of pairs of rows compared at a time."""
+"""Largest number of pairs of rows that are compared at a time."""
 
-_DistanceBlock = Callable[[MicrodataTarget, int, int], FloatArray]
+_ComputeBlock = Callable[[MicrodataTarget, int, int], FloatArray]
 
 
 def gower_matrix(original: PreparedMicrodata) -> FloatArray:
     """Return Gower's distance between all rows of X, (n, n)."""
-    return _build_matrix(original, gower_block)
+    return _build_matrix(original, compute_gower_block)
 
 
 def gower_to_others(release: MicrodataRelease) -> FloatArray:
-    """Return Gower's distance of every row of Y to the nearest row of X but its source, (n',).
+    """Return Gower's distance of every row of Y to the nearest row of X other than its source, (n',).
 
     It is infinite if there is no other row.
     """
-    return _min_distance_to_others(release.target, release.source, gower_block)
+    return _min_distance_to_others(release.target, release.source, compute_gower_block)
 
 
-def euclidean_rows(release: MicrodataRelease) -> FloatArray:
+def euclidean_to_source(release: MicrodataRelease) -> FloatArray:
     """Return the Euclidean distance of every row of Y to its source, (n',)."""
     with np.errstate(over="ignore"):
-        return _vector_lengths(release.target.values - release.source_values)
+        return _compute_norms(release.target.values - release.source_values)
 
 
 def euclidean_matrix(original: PreparedMicrodata) -> FloatArray:
     """Return the Euclidean distance between all rows of X, (n, n)."""
-    return _build_matrix(original, _euclidean_block)
+    return _build_matrix(original, _compute_euclidean_block)
 
 
 def euclidean_to_others(release: MicrodataRelease) -> FloatArray:
-    """Return the Euclidean distance of every row of Y to the nearest row of X but its source, (n',).
+    """Return the Euclidean distance of every row of Y to the nearest row of X other than its source, (n',).
 
     It is infinite if there is no other row.
     """
-    return _min_distance_to_others(release.target, release.source, _euclidean_block)
+    return _min_distance_to_others(release.target, release.source, _compute_euclidean_block)
 
 
 def euclidean_nearest_other(original: PreparedMicrodata) -> FloatArray:
-    """Return the Euclidean distance of every row of X to the nearest other one, (n,); none: infinite."""
-    return _min_distance_to_others(_identity_target(original), np.arange(original.rows), _euclidean_block)
+    """Return the Euclidean distance of each row of X to the nearest other one, (n,); infinite if none."""
+    return _min_distance_to_others(
+        _identity_target(original), np.arange(original.rows), _compute_euclidean_block
+    )
 
 
-def _euclidean_block(target: MicrodataTarget, first: int, last: int) -> FloatArray:
-    """Return Euclidean distances of rows first..last-1 of Y to all rows of X, (last - first, n)."""
+def _compute_euclidean_block(target: MicrodataTarget, first: int, last: int) -> FloatArray:
+    """Return Euclidean distances of rows first to last - 1 of Y to all rows of X, (last - first, n)."""
     with np.errstate(over="ignore"):
-        return _vector_lengths(target.values[first:last, None, :] - target.original.values)
+        return _compute_norms(target.values[first:last, None, :] - target.original.values)
 
 
 def gower_pairs(original: PreparedMicrodata, rows: IntArray, other_rows: IntArray) -> FloatArray:
-    """Return Gower's distances of the rows of X in ``rows`` and ``other_rows``, pair by pair."""
+    """Return Gower's distance between ``rows[i]`` and ``other_rows[i]`` of X for every i."""
     table = original.table.iloc[other_rows].reset_index(drop=True)
-    return gower_rows(release_of(original, table, rows))
+    return gower_to_source(build_release(original, table, rows))
 
 
 def euclidean_pairs(original: PreparedMicrodata, rows: IntArray, other_rows: IntArray) -> FloatArray:
-    """Return Euclidean distances of the rows of X in ``rows`` and ``other_rows``, pair by pair."""
+    """Return the Euclidean distance between ``rows[i]`` and ``other_rows[i]`` of X for every i."""
     with np.errstate(over="ignore"):
-        return _vector_lengths(original.values[other_rows] - original.values[rows])
+        return _compute_norms(original.values[other_rows] - original.values[rows])
 
 
-def _vector_lengths(gaps: FloatArray) -> FloatArray:
-    """Return the lengths of the vectors along the last axis; the differences may have overflowed."""
-    gaps = np.clip(gaps, -LARGEST, LARGEST)
-    exponent = headroom(gaps)
+def _compute_norms(differences: FloatArray) -> FloatArray:
+    """Return Euclidean norms along the last axis, at most the largest float; differences may be infinite."""
+    differences = np.clip(differences, -LARGEST_FLOAT, LARGEST_FLOAT)
+    exponent = find_scale_exponent(differences)
     with np.errstate(over="ignore"):
-        lengths = np.ldexp(np.sqrt((np.ldexp(gaps, exponent) ** 2).sum(axis=-1)), -exponent)
-    result: FloatArray = np.minimum(lengths, LARGEST)
+        lengths = np.ldexp(np.sqrt((np.ldexp(differences, exponent) ** 2).sum(axis=-1)), -exponent)
+    result: FloatArray = np.minimum(lengths, LARGEST_FLOAT)
     return result
 
 
-def _build_matrix(original: PreparedMicrodata, compute_block: _DistanceBlock) -> FloatArray:
+def _build_matrix(original: PreparedMicrodata, compute_block: _ComputeBlock) -> FloatArray:
     distances = np.empty((original.rows, original.rows))
     for rows, block_distances in _iter_blocks(_identity_target(original), compute_block):
         distances[rows] = block_distances
@@ -98,7 +100,7 @@ def _build_matrix(original: PreparedMicrodata, compute_block: _DistanceBlock) ->
 
 
 def _min_distance_to_others(
-    target: MicrodataTarget, source: IntArray, compute_block: _DistanceBlock
+    target: MicrodataTarget, source: IntArray, compute_block: _ComputeBlock
 ) -> FloatArray:
     distances = np.empty(target.rows)
     for rows, block_distances in _iter_blocks(target, compute_block):
@@ -108,7 +110,7 @@ def _min_distance_to_others(
 
 
 def _iter_blocks(
-    target: MicrodataTarget, compute_block: _DistanceBlock
+    target: MicrodataTarget, compute_block: _ComputeBlock
 ) -> Iterator[tuple[IntArray, FloatArray]]:
     step = max(MAX_PAIRS_PER_BLOCK // target.original.rows, 1)
     for first in range(0, target.rows, step):
@@ -117,4 +119,4 @@ def _iter_blocks(
 
 
 def _identity_target(original: PreparedMicrodata) -> MicrodataTarget:
-    return target_of(original, original.table)
+    return build_target(original, original.table)

@@ -1,4 +1,8 @@
-"""Excessive methods, which leave every cell unchanged and only claim other rows (P2 §3)."""
+"""Methods of excessive anonymization, which leave every cell unchanged and only exchange the rows' owners.
+
+They are described in section 3 of Nojima et al., "How to Handle Excessively Anonymized Datasets" (2018). A
+permutation p says that individual i claims row p(i). P0 is one of the papers listed in ``anoncup.tracks``.
+"""
 
 from collections.abc import Sequence
 
@@ -8,12 +12,16 @@ from numpy.random import Generator
 
 from anoncup.geometry.arrays import IntArray
 from anoncup.rules.settings import Columns
-from anoncup.tracks.linkage.shuffling import derangement, equivalence_classes, shuffle_within
+from anoncup.tracks.linkage.shuffling import (
+    find_equivalence_classes,
+    sample_derangement,
+    shuffle_within_groups,
+)
 from anoncup.tracks.microdata.methods import AnonymizedTable
 
 
 def shift(table: pd.DataFrame, roles: Columns, *, rng: Generator) -> AnonymizedTable:  # noqa: ARG001
-    """Every individual claims the next one's row: p(i) = i mod n + 1."""
+    """Let every individual claim the next one's row: p(i) = i mod n + 1."""
     return _claim_rows(table, np.roll(np.arange(len(table)), -1))
 
 
@@ -23,16 +31,16 @@ def random_permutation(
     *,
     rng: Generator,
 ) -> AnonymizedTable:
-    """Every individual claims a row by a uniformly random permutation."""
+    """Let every individual claim a row by a uniformly random permutation."""
     return _claim_rows(table, rng.permutation(len(table)))
 
 
 def group_permutation(
     table: pd.DataFrame, roles: Columns, *, rng: Generator, columns: Sequence[str] | None = None
 ) -> AnonymizedTable:
-    """Permute randomly inside each group of rows that are equal in ``columns`` (default: all of Q)."""
+    """Permute randomly within groups of rows with equal ``columns`` (default: all quasi-identifiers)."""
     names = roles.quasi_identifiers if columns is None else columns
-    return _claim_rows(table, shuffle_within(equivalence_classes(table, names), rng))
+    return _claim_rows(table, shuffle_within_groups(find_equivalence_classes(table, names), rng))
 
 
 def cheating_permutation(
@@ -41,12 +49,12 @@ def cheating_permutation(
     *,
     rng: Generator,
 ) -> AnonymizedTable:
-    """Apply a uniformly random derangement ("Yamaoka"; P0's Dc); a single row stays."""
-    return _claim_rows(table, derangement(len(table), rng))
+    """Apply a uniformly random derangement (Dc in P0, "Yamaoka"); a table with one row is unchanged."""
+    return _claim_rows(table, sample_derangement(len(table), rng))
 
 
 def shuffle_rows(anonymized: pd.DataFrame, source: IntArray, *, rng: Generator) -> AnonymizedTable:
-    """Return the release in random row order, as teams should submit it."""
+    """Return the release with its rows in random order, as teams should submit it."""
     order = rng.permutation(len(anonymized))
     return anonymized.iloc[order].reset_index(drop=True), source[order]
 

@@ -9,7 +9,7 @@ from anoncup.tracks.linkage.parameters import (
     DENSE_LIMIT_PARAMETER,
     SHARE_PARAMETER,
     SHARE_STRENGTHS,
-    no_strengths,
+    list_no_strengths,
     vary_parameter,
 )
 from anoncup.tracks.parts import Attacker, Measure, Method
@@ -73,7 +73,7 @@ ANONYMITY = {
         "l_diversity",
         1,
         _lazy("anonymity.l_diversity"),
-        details=_lazy("anonymity.l_diversity_by_column"),
+        details=_lazy("anonymity.compute_l_diversity_by_column"),
         higher_is_better=True,
         reads_secret=False,
     ),
@@ -81,7 +81,7 @@ ANONYMITY = {
         "t_closeness",
         1,
         _lazy("anonymity.t_closeness"),
-        details=_lazy("anonymity.t_closeness_by_column"),
+        details=_lazy("anonymity.compute_t_closeness_by_column"),
         reads_secret=False,
     ),
 }
@@ -130,10 +130,12 @@ ATTACKERS = {
 }
 
 
-def _column_strengths(rows: int, columns: Sequence[str]) -> Sequence[Mapping[str, Any]]:  # noqa: ARG001
-    """Return the last column, the last two, and the last half."""
-    numbers = sorted({min(number, len(columns)) for number in (1, 2, (len(columns) + 1) // 2)} - {0})
-    return [{"columns": list(columns[-number:])} for number in numbers]
+def _vary_columns(rows: int, columns: Sequence[str]) -> Sequence[Mapping[str, Any]]:  # noqa: ARG001
+    """Vary the columns: the last one, the last two, and the last half."""
+    column_counts = sorted(
+        {min(column_count, len(columns)) for column_count in (1, 2, (len(columns) + 1) // 2)} - {0}
+    )
+    return [{"columns": list(columns[-column_count:])} for column_count in column_counts]
 
 
 METHODS = {
@@ -150,19 +152,19 @@ METHODS = {
         vary_parameter("strength", 0.05, 0.1, 0.2, 0.5),
     ),
     "cheating_permutation": Method(
-        "cheating_permutation", _lazy("permutations.cheating_permutation"), (), no_strengths
+        "cheating_permutation", _lazy("permutations.cheating_permutation"), (), list_no_strengths
     ),
     "unify_columns": Method(
-        "unify_columns", _lazy("methods.unify_columns"), (_columns_parameter,), _column_strengths
+        "unify_columns", _lazy("methods.unify_columns"), (_columns_parameter,), _vary_columns
     ),
     "microaggregate": Method("microaggregate", _lazy("methods.microaggregate")),
     "swap_within_classes": Method("swap_within_classes", _lazy("methods.swap_within_classes")),
     "delete_rows": Method("delete_rows", _lazy("methods.delete_rows"), (SHARE_PARAMETER,), SHARE_STRENGTHS),
-    "shift": Method("shift", _lazy("permutations.shift"), (), no_strengths),
+    "shift": Method("shift", _lazy("permutations.shift"), (), list_no_strengths),
     "random_permutation": Method(
-        "random_permutation", _lazy("permutations.random_permutation"), (), no_strengths
+        "random_permutation", _lazy("permutations.random_permutation"), (), list_no_strengths
     ),
     "group_permutation": Method(
-        "group_permutation", _lazy("permutations.group_permutation"), (_columns_parameter,), no_strengths
+        "group_permutation", _lazy("permutations.group_permutation"), (_columns_parameter,), list_no_strengths
     ),
 }

@@ -1,6 +1,6 @@
-"""The two tables of a submission, prepared for measures and attackers.
+"""The original X and the anonymized table Y of a submission, prepared for measures and attackers.
 
-Everything derived from the original alone is memoized in :class:`PreparedMicrodata`. Attackers get a
+All that is derived from the original alone is memoized in :class:`PreparedMicrodata`. Attackers get a
 :class:`MicrodataTarget`, which has no field for the answer; :class:`MicrodataRelease` adds the answer.
 """
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from anoncup.geometry.arrays import FloatArray, IntArray, lexical_order, select_columns
+from anoncup.geometry.arrays import FloatArray, IntArray, slice_columns, sort_lexically
 from anoncup.geometry.encoding import (
     RowGroups,
     Vocabulary,
@@ -28,10 +28,10 @@ from anoncup.tracks.memo import Memo, memoize
 
 @dataclass(frozen=True, slots=True)
 class PreparedMicrodata:
-    """The original and everything derived from it alone, memoized on first use; picklable.
+    """The original and all that is derived from it alone, memoized on first use; picklable.
 
-    ``codes`` (n, |Q|) number each quasi-identifier's texts by ``vocabularies``; ``values`` (n, |S|) are the
-    sensitive cells.
+    ``codes`` (n, quasi-identifiers) number the texts of each quasi-identifier by ``vocabularies``. ``values``
+    (n, sensitive columns) are the sensitive cells.
     """
 
     table: pd.DataFrame
@@ -46,22 +46,22 @@ class PreparedMicrodata:
         return len(self.table)
 
     def group_by(self, quasi_identifiers: Sequence[str]) -> RowGroups:
-        """Return the equivalence classes of X over the named quasi-identifiers; without names, one class."""
+        """Return the equivalence classes of X over the named quasi-identifiers; one class without names."""
         column_indices = find_column_indices(quasi_identifiers, self.columns.quasi_identifiers)
-        codes = select_columns(self.codes, column_indices)
+        codes = slice_columns(self.codes, column_indices)
         widths = [len(self.vocabularies[column_index]) for column_index in column_indices]
         return memoize(self.memo, ("grouping", *column_indices), lambda: group_rows(codes, widths))
 
-    def search_index(self, quasi_identifiers: Sequence[str], sensitive: Sequence[str]) -> NeighbourIndex:
+    def get_search_index(self, quasi_identifiers: Sequence[str], sensitive: Sequence[str]) -> NeighbourIndex:
         """Return search trees over the named sensitive columns, one for each class of :meth:`group_by`."""
         column_indices = find_column_indices(sensitive, self.columns.sensitive)
-        points = select_columns(self.values, column_indices)
+        points = slice_columns(self.values, column_indices)
         key = ("index", tuple(quasi_identifiers), tuple(sensitive))
         return memoize(self.memo, key, lambda: build_index(points, self.group_by(quasi_identifiers)))
 
-    def canonical_rows(self) -> IntArray:
+    def get_canonical_rows(self) -> IntArray:
         """Return the rows ordered by sensitive values, for sums that do not depend on the file's order."""
-        return memoize(self.memo, ("canonical",), lambda: _canonical_order(self.values))
+        return memoize(self.memo, ("canonical",), lambda: _sort_canonically(self.values))
 
     def order_by(self, key: tuple[str, ...], values: Callable[[], FloatArray]) -> IntArray:
         """Return the rows in ascending order of ``values``, ties in row order; memoized under ``key``."""
@@ -72,8 +72,8 @@ class PreparedMicrodata:
 class MicrodataTarget:
     """Public part of a submission, for attackers: the original and the anonymized table.
 
-    ``codes`` (n', |Q|) use the original's vocabularies; texts that do not occur in the original get the next
-    numbers. ``widths`` (|Q|) counts the texts occurring in either table.
+    ``codes`` (n', quasi-identifiers) use the original's vocabularies; texts that do not occur in the original
+    get the next numbers. ``widths`` counts the texts of each quasi-identifier that occur in either table.
     """
 
     original: PreparedMicrodata
@@ -87,19 +87,22 @@ class MicrodataTarget:
     def rows(self) -> int:
         return len(self.anonymized)
 
-    def matching_classes(self, quasi_identifiers: Sequence[str]) -> IntArray:
-        """Return C(y): for each row of Y its class of X, a number of ``original.group_by``, or -1."""
+    def match_classes(self, quasi_identifiers: Sequence[str]) -> IntArray:
+        """Return the class of X with the same quasi-identifiers for each row of Y, (n',), or -1.
+
+        Classes are numbered as by ``original.group_by``.
+        """
         column_indices = find_column_indices(quasi_identifiers, self.original.columns.quasi_identifiers)
         grouping = self.original.group_by(quasi_identifiers)
         return memoize(
             self.memo,
             ("matches", *column_indices),
-            lambda: assign_groups(grouping, select_columns(self.codes, column_indices)),
+            lambda: assign_groups(grouping, slice_columns(self.codes, column_indices)),
         )
 
-    def canonical_rows(self) -> IntArray:
-        """Return the rows of Y ordered as by :meth:`PreparedMicrodata.canonical_rows`."""
-        return memoize(self.memo, ("canonical",), lambda: _canonical_order(self.values))
+    def get_canonical_rows(self) -> IntArray:
+        """Return the rows of Y ordered as by :meth:`PreparedMicrodata.get_canonical_rows`."""
+        return memoize(self.memo, ("canonical",), lambda: _sort_canonically(self.values))
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,52 +119,55 @@ class MicrodataRelease:
 
     @property
     def source_values(self) -> FloatArray:
-        """The original's sensitive cells in the order of the anonymized rows, (n', |S|)."""
+        """The original's sensitive cells in the order of the anonymized rows, (n', sensitive columns)."""
         values: FloatArray = self.original.values[self.source]
         return values
 
 
 def prepare(table: pd.DataFrame, columns: Columns) -> PreparedMicrodata:
-    """Prepare an original table: texts in its quasi-identifiers, finite float64 in its sensitive columns."""
-    cells = [factorize(table[name]) for name in columns.quasi_identifiers]
+    """Prepare an original table with texts as quasi-identifiers and finite float64 as sensitive values."""
+    encoded_columns = [factorize(table[name]) for name in columns.quasi_identifiers]
     return PreparedMicrodata(
         table=table,
         columns=columns,
-        vocabularies=tuple(build_vocabulary(distinct) for _, distinct in cells),
-        codes=_stack_columns([codes for codes, _ in cells], len(table)),
-        values=_sensitive_values(table, columns),
+        vocabularies=tuple(build_vocabulary(distinct) for _, distinct in encoded_columns),
+        codes=_stack_columns([codes for codes, _ in encoded_columns], len(table)),
+        values=_get_sensitive_values(table, columns),
     )
 
 
-def target_of(original: PreparedMicrodata, anonymized: pd.DataFrame) -> MicrodataTarget:
-    """Return the public part of a submission, encoded by the original's vocabularies."""
-    cells = [factorize(anonymized[name]) for name in original.columns.quasi_identifiers]
+def build_target(original: PreparedMicrodata, anonymized: pd.DataFrame) -> MicrodataTarget:
+    """Return the public part of a submission, encoded with the original's vocabularies."""
+    encoded_columns = [factorize(anonymized[name]) for name in original.columns.quasi_identifiers]
     original_vocabularies = original.vocabularies
     vocabularies = [
         extend_vocabulary(vocabulary, distinct)
-        for vocabulary, (_, distinct) in zip(original_vocabularies, cells, strict=True)
+        for vocabulary, (_, distinct) in zip(original_vocabularies, encoded_columns, strict=True)
     ]
     codes = [
-        translate_codes(*column, vocabulary) for column, vocabulary in zip(cells, vocabularies, strict=True)
+        translate_codes(*column, vocabulary)
+        for column, vocabulary in zip(encoded_columns, vocabularies, strict=True)
     ]
     return MicrodataTarget(
         original=original,
         anonymized=anonymized,
         codes=_stack_columns(codes, len(anonymized)),
-        values=_sensitive_values(anonymized, original.columns),
+        values=_get_sensitive_values(anonymized, original.columns),
         widths=tuple(map(len, vocabularies)),
     )
 
 
-def release_of(original: PreparedMicrodata, anonymized: pd.DataFrame, source: IntArray) -> MicrodataRelease:
-    """Return a submission with its secret; ``source`` (n',) counts the original's rows from 0."""
-    return MicrodataRelease(target_of(original, anonymized), np.ascontiguousarray(source, dtype=np.int64))
+def build_release(
+    original: PreparedMicrodata, anonymized: pd.DataFrame, source: IntArray
+) -> MicrodataRelease:
+    """Return a submission with its secret ``source`` (n',), which counts the original's rows from 0."""
+    return MicrodataRelease(build_target(original, anonymized), np.ascontiguousarray(source, dtype=np.int64))
 
 
-def _sensitive_values(table: pd.DataFrame, columns: Columns) -> FloatArray:
-    """Return the sensitive cells, (rows, |S|). They may be a view of the table and must not be changed."""
+def _get_sensitive_values(table: pd.DataFrame, columns: Columns) -> FloatArray:
+    """Return the sensitive cells, which may be a view of the table and must not be changed."""
     names = list(columns.sensitive)
-    # Other strides mean that the columns are not views of one row-wise array.
+    # The columns of a parsed table are views of one row-wise array; other strides mean that they are not.
     if not names or table[names[0]].to_numpy().strides != (8 * len(names),):
         values = np.empty((len(table), len(names)))
         for column_index, name in enumerate(names):
@@ -175,16 +181,16 @@ def _sensitive_values(table: pd.DataFrame, columns: Columns) -> FloatArray:
     return values
 
 
-def _canonical_order(values: FloatArray) -> IntArray:
-    """Sort rows by all their values: equal multisets of rows give equal sequences of values."""
-    return lexical_order(*values.T[::-1]) if values.shape[1] else np.arange(len(values))
+def _sort_canonically(values: FloatArray) -> IntArray:
+    """Return the rows sorted by all of their values, so that the order of the file does not matter."""
+    return sort_lexically(*values.T[::-1]) if values.shape[1] else np.arange(len(values))
 
 
 def find_column_indices(names: Sequence[str], role_columns: Sequence[str]) -> list[int]:
-    """Return the positions of columns among those of their role."""
+    """Return the positions of the named columns among those of their role."""
     return [role_columns.index(name) for name in names]
 
 
 def _stack_columns(columns: list[IntArray], rows: int) -> IntArray:
-    """Stack columns side by side, each contiguous, because rows are grouped column by column."""
+    """Stack columns side by side; each stays contiguous in memory, because rows are grouped by columns."""
     return np.stack(columns).T if columns else np.zeros((rows, 0), dtype=np.int64)

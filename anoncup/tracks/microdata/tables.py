@@ -14,15 +14,20 @@ import pyarrow as pa
 from anoncup.geometry.arrays import CACHED_ROWS
 from anoncup.messages import Message
 from anoncup.rules.settings import Columns
-from anoncup.tables.checks import check_rows, duplicate_name_message, is_respelled, respelled_remark
+from anoncup.tables.checks import (
+    build_duplicate_name_message,
+    build_respelled_remark,
+    check_row_count,
+    is_respelled,
+)
 from anoncup.tables.csv_text import (
     Problems,
     check_text,
     decode_upload,
+    iterate_text_columns,
     parse_numbers,
     read_cells,
     read_header,
-    text_columns,
 )
 from anoncup.tables.files import MAX_ROWS, Remark
 from anoncup.tables.header import check_header
@@ -32,27 +37,32 @@ from anoncup.tables.line_numbers import add_line_numbers
 def parse_original(
     content: bytes, columns: Columns, *, file: str = "original"
 ) -> tuple[pd.DataFrame, list[Remark]]:
-    """Parse the original table; its header has exactly the competition's columns, each role in file order."""
+    """Parse the original; the competition file must list exactly its columns, each role in file order."""
     with add_line_numbers({file: content}):
         text, remarks = decode_upload(content, file)
         header = read_header(text, file)
         _check_roles(header, columns, file)
-        return _parse_cells(read_cells(text, header, file), columns, file, most_rows=MAX_ROWS), remarks
+        return _parse_cells(read_cells(text, header, file), columns, file, max_rows=MAX_ROWS), remarks
 
 
 def parse_release(
     content: bytes, original: pd.DataFrame, columns: Columns, *, file: str = "anonymized"
 ) -> tuple[pd.DataFrame, list[Remark]]:
-    """Parse an anonymized table: the original's header, 1 to n rows; remarks list what was read leniently."""
+    """Parse an anonymized table with the original's header and 1 to n rows.
+
+    Remarks describe deviations from the format that were tolerated.
+    """
     header, max_rows = list(original.columns), len(original)
     with add_line_numbers({file: content}):
         text, remarks = decode_upload(content, file)
         check_header(read_header(text, file), header, file)
         table = _parse_cells(
-            read_cells(text, header, file, max_rows=max_rows), columns, file, most_rows=max_rows
+            read_cells(text, header, file, max_rows=max_rows), columns, file, max_rows=max_rows
         )
     remarks += [
-        respelled_remark(name) for name in columns.quasi_identifiers if is_respelled(table, original, name)
+        build_respelled_remark(name)
+        for name in columns.quasi_identifiers
+        if is_respelled(table, original, name)
     ]
     return table, remarks
 
@@ -63,7 +73,7 @@ def _check_roles(header: Sequence[str], columns: Columns, file: str) -> None:
     roles = dict.fromkeys((*columns.quasi_identifiers, *columns.sensitive))
     occurrences = Counter(header)
     for name in sorted(name for name in occurrences if occurrences[name] > 1):
-        problems.add("header", duplicate_name_message(name), column=name[:80], line=1)
+        problems.add("header", build_duplicate_name_message(name), column=name[:80], line=1)
     for name in roles:
         if name not in occurrences:
             message = Message("the header has no column {name!r}", name=name)
@@ -72,35 +82,35 @@ def _check_roles(header: Sequence[str], columns: Columns, file: str) -> None:
         if name not in roles:
             message = Message("the competition file gives the column {name!r} no role", name=name[:80])
             problems.add("column_without_role", message, column=name[:80], line=1)
-    problems.check()
+    problems.raise_if_any()
     for role in (columns.quasi_identifiers, columns.sensitive):
         role_columns = set(role)
         if list(role) != [name for name in header if name in role_columns]:
             message = Message("the competition file must list the columns in the order of the data")
             problems.add("columns_order", message, line=1)
-    problems.check()
+    problems.raise_if_any()
 
 
-def _parse_cells(table: pa.Table, columns: Columns, file: str, *, most_rows: int) -> pd.DataFrame:
+def _parse_cells(table: pa.Table, columns: Columns, file: str, *, max_rows: int) -> pd.DataFrame:
     """Parse quasi-identifiers as text and sensitive attributes as float64."""
     problems = Problems(file)
-    check_rows(table, problems, minimum=1, maximum=most_rows)
-    for name, column in text_columns(table):
+    check_row_count(table, problems, minimum=1, maximum=max_rows)
+    for name, column in iterate_text_columns(table):
         check_text(column, name, problems)
-    numeric, texts = np.empty((table.num_rows, len(columns.sensitive))), {}
+    sensitive_values, texts = np.empty((table.num_rows, len(columns.sensitive))), {}
     header = table.column_names
     for name in header:
-        ((_, column),) = text_columns(table.select([name]))
-        # The text is freed column by column, so that the table is never held both as text and parsed.
+        ((_, column),) = iterate_text_columns(table.select([name]))
+        # Free the text column by column, so that the table is never held both as text and as parsed values.
         table = table.drop_columns([name])
         if name in columns.sensitive:
-            numeric[:, columns.sensitive.index(name)] = parse_numbers(column, name, problems)
+            sensitive_values[:, columns.sensitive.index(name)] = parse_numbers(column, name, problems)
         else:
             texts[name] = column.to_pandas()
-    problems.check()
-    if len(numeric) > CACHED_ROWS:
+    problems.raise_if_any()
+    if len(sensitive_values) > CACHED_ROWS:
         pa.default_memory_pool().release_unused()
     # One array of all sensitive columns, which measures and attackers use without a copy.
-    cells_by_row = pd.DataFrame(numeric, columns=list(columns.sensitive), copy=False)
-    frame = pd.concat([pd.DataFrame(texts, index=cells_by_row.index, copy=False), cells_by_row], axis=1)
+    sensitive_frame = pd.DataFrame(sensitive_values, columns=list(columns.sensitive), copy=False)
+    frame = pd.concat([pd.DataFrame(texts, index=sensitive_frame.index, copy=False), sensitive_frame], axis=1)
     return frame if list(frame.columns) == header else frame[header]

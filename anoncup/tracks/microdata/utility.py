@@ -1,26 +1,27 @@
-"""U1-U6 of PWS Cup 2015 (P0 Table 1; P1 §3.3): utility loss of an anonymized table. 0 is best everywhere.
+"""The utility measures U1 to U6 of PWS Cup 2015 (P0 Table 1; P1 §3.3; ``anoncup.tracks`` lists the papers).
 
-All values are finite for every finite table and do not depend on the order of the rows.
+They measure the loss of an anonymized table Y against the original X, so 0 is best. All values are finite for
+every finite table and do not depend on the order of the rows.
 """
 
 from collections.abc import Sequence
 
 import numpy as np
 
-from anoncup.geometry.arrays import FloatArray, IntArray, select_columns
+from anoncup.geometry.arrays import FloatArray, IntArray, slice_columns
 from anoncup.geometry.encoding import group_rows
 from anoncup.geometry.stable_sums import (
-    LARGEST,
-    correlations,
+    LARGEST_FLOAT,
+    compute_correlations,
+    find_scale_exponent,
     finite_mean,
-    headroom,
     is_sum_exact,
     mean,
     scaled_mean,
     standard_deviation,
 )
 from anoncup.tracks.memo import memoize, memoize_if_small
-from anoncup.tracks.microdata.distances import cell_differences
+from anoncup.tracks.microdata.distances import compute_cell_differences
 from anoncup.tracks.microdata.release import (
     MicrodataRelease,
     MicrodataTarget,
@@ -30,14 +31,14 @@ from anoncup.tracks.microdata.release import (
 
 
 def mean_mae(release: MicrodataRelease) -> float:
-    """U1: mean over the sensitive columns of |mean of X - mean of Y|; in the unit of the data, >= 0."""
+    """Return U1, the mean over the sensitive columns of |mean in X - mean in Y|; in data units, >= 0."""
     return scaled_mean(_mean_gap(x, y) for x, y in zip(*_sorted_columns(release), strict=True))
 
 
 def mean_deviation(original: PreparedMicrodata) -> float:
-    """Return the mean standard deviation of the sensitive columns, the scale of U1.
+    """Return the mean standard deviation of the sensitive columns, which is the scale of U1.
 
-    Null releases give no scale, because permutations do not change means.
+    U1 of null releases cannot be the scale, because permutations do not change means.
     """
     return finite_mean(standard_deviation(column) for column in np.ascontiguousarray(original.values.T))
 
@@ -45,10 +46,11 @@ def mean_deviation(original: PreparedMicrodata) -> float:
 def cross_mean(
     release: MicrodataRelease, *, columns: Sequence[str] | None = None, target: Sequence[str] | None = None
 ) -> float:
-    """U2: mean difference of the cells' means in the cross-table over ``columns``, averaged over ``target``.
+    """Return U2, the mean difference of cell means in a cross-table; in data units, >= 0.
 
-    The mean of an empty cell is 0. Cells: the product of the values that each column takes in X or in Y.
-    Defaults: all quasi-identifiers, the first sensitive column. In the unit of the data, >= 0.
+    The cross-table over ``columns`` (default: all quasi-identifiers) has a cell for every combination of
+    values that occur in X or in Y; the mean of an empty cell is 0. The result is averaged over the columns
+    ``target`` (default: the first sensitive one).
     """
     roles = release.original.columns
     columns = roles.quasi_identifiers if columns is None else columns
@@ -57,50 +59,52 @@ def cross_mean(
 
 
 def cross_count(release: MicrodataRelease, *, columns: Sequence[str] | None = None) -> float:
-    """U3: mean difference of the cells' counts in the cross-table over ``columns`` (default: all Q); >= 0."""
+    """Return U3, the mean difference of cell counts in the cross-table of :func:`cross_mean`; >= 0."""
     columns = release.original.columns.quasi_identifiers if columns is None else columns
     original_cells, release_cells = _number_cells(release, columns)
     cell_count = max(original_cells.max(initial=0), release_cells.max(initial=0)) + 1
-    gaps = np.bincount(original_cells, minlength=cell_count) - np.bincount(
+    count_differences = np.bincount(original_cells, minlength=cell_count) - np.bincount(
         release_cells, minlength=cell_count
     )
-    return _divide_by_cells(release, columns, float(np.abs(gaps).sum()))
+    return _divide_by_cells(release, columns, float(np.abs(count_differences).sum()))
 
 
 def cor_mae(release: MicrodataRelease) -> float:
-    """U4: mean over the pairs of sensitive columns of the difference of Pearson's r; in [0, 2].
+    """Return U4, the mean difference of Pearson's r over the pairs of sensitive columns; in [0, 2].
 
-    A constant column has r = 0 with every other; 0 with fewer than two columns.
+    A constant column has r = 0 with every other one. The value is 0 with fewer than two columns.
     """
     original_correlations = memoize(
-        release.original.memo, ("correlations",), lambda: correlations(_original_columns(release))
+        release.original.memo, ("correlations",), lambda: compute_correlations(_original_columns(release))
     )
-    return finite_mean(np.abs(original_correlations - correlations(_release_columns(release))).tolist())
+    return finite_mean(
+        np.abs(original_correlations - compute_correlations(_release_columns(release))).tolist()
+    )
 
 
 def information_loss(release: MicrodataRelease) -> float:
-    """U5 (IL): mean over the sensitive cells of |x - y| / (max X - min X); >= 0, not clipped.
+    """Return U5 (information loss), the mean over the sensitive cells of |x - y| / (max X - min X); >= 0.
 
-    In a column that is constant in X, an equal cell counts 0 and any other 1.
+    Differences are not clipped. In a column that is constant in X, an equal cell counts 0 and any other 1.
     """
-    losses = cell_differences(release)
+    losses = compute_cell_differences(release)
     with np.errstate(over="ignore"):
-        return min(float((losses / max(losses.size, 1)).sum()), LARGEST)
+        return min(float((losses / max(losses.size, 1)).sum()), LARGEST_FLOAT)
 
 
 def row_difference(release: MicrodataRelease) -> float:
-    """U6: number of deleted rows, n - n'."""
+    """Return U6, the number of deleted rows, n - n'."""
     return float(release.original.rows - release.target.rows)
 
 
 def count_original_rows(original: PreparedMicrodata) -> float:
-    """Return the number of original rows, the scale of U6."""
+    """Return the number of original rows, which is the scale of U6."""
     return float(original.rows)
 
 
 def _mean_gap(x: FloatArray, y: FloatArray) -> tuple[float, int]:
     """Return the difference of the means and its binary exponent; the unscaled value may overflow."""
-    exponent = headroom(x, y)
+    exponent = find_scale_exponent(x, y)
     return abs(mean(np.ldexp(x, exponent)) - mean(np.ldexp(y, exponent))), exponent
 
 
@@ -109,7 +113,10 @@ def _cell_mean_gap(release: MicrodataRelease, columns: Sequence[str], column_ind
     tables: list[PreparedMicrodata | MicrodataTarget] = [release.original, release.target]
     cells = _number_cells(release, columns)
     values = [table.values[:, column_index] for table in tables]
-    cell_count, exponent = max(table_cells.max(initial=0) for table_cells in cells) + 1, headroom(*values)
+    cell_count, exponent = (
+        max(table_cells.max(initial=0) for table_cells in cells) + 1,
+        find_scale_exponent(*values),
+    )
     original_means, release_means = (
         _cell_means(*_order_for_sums(table, table_cells, column), exponent, cell_count)
         for table, table_cells, column in zip(tables, cells, values, strict=True)
@@ -120,10 +127,10 @@ def _cell_mean_gap(release: MicrodataRelease, columns: Sequence[str], column_ind
 def _order_for_sums(
     table: PreparedMicrodata | MicrodataTarget, cells: IntArray, values: FloatArray
 ) -> tuple[IntArray, FloatArray]:
-    """Return cells and values in canonical order, unless sums are exact in any order."""
+    """Return cells and values in canonical order; if sums are exact in any order, return them unchanged."""
     if is_sum_exact(values):
         return cells, values
-    order = table.canonical_rows()
+    order = table.get_canonical_rows()
     return cells[order], values[order]
 
 
@@ -139,7 +146,7 @@ def _number_cells(release: MicrodataRelease, columns: Sequence[str]) -> tuple[In
     column_indices = find_column_indices(columns, original.columns.quasi_identifiers)
 
     def compute() -> tuple[IntArray, IntArray]:
-        codes = select_columns(original.codes, column_indices), select_columns(target.codes, column_indices)
+        codes = slice_columns(original.codes, column_indices), slice_columns(target.codes, column_indices)
         cells = group_rows(np.concatenate(codes)).group_ids
         return cells[: original.rows], cells[original.rows :]
 
@@ -168,7 +175,7 @@ def _release_columns(release: MicrodataRelease) -> list[FloatArray]:
 
 def _sort_columns(table: PreparedMicrodata | MicrodataTarget) -> list[FloatArray]:
     def compute() -> list[FloatArray]:
-        rows = table.canonical_rows()
+        rows = table.get_canonical_rows()
         return [column[rows] for column in table.values.T]
 
     return memoize_if_small(table.memo, ("ordered",), table.rows, compute)

@@ -1,4 +1,8 @@
-"""The monthly track, PWS Cup 2017: pseudonyms by customer and month, attackers with partial knowledge."""
+"""The monthly track of PWS Cup 2017: customers get a pseudonym per month, attackers know part of the data.
+
+M is the table of customers, T that of their transactions, AT the anonymized transactions, and F the answer:
+the pseudonym of every customer in every month.
+"""
 
 from functools import partial
 from importlib import resources
@@ -30,9 +34,9 @@ _ATTACKER_COLUMNS = {
     "good_price_quantity": ("good", "price", "quantity"),
     "good_date_quantity": ("good", "date", "quantity"),
 }
-"""The cells that each attacker compares; of a good only the first two characters."""
+"""The columns that each attacker compares; goods are compared by their first two characters."""
 _ROW_ORDER_MEASURES = {"date_shift", "price_ratio"}
-"""Measures that compare each kept row with that of T; they need the kept rows in the original order."""
+"""Measures that compare each kept row with its row of T, and therefore need the rows in T's order."""
 
 
 _TC400_DIGESTS = {
@@ -59,14 +63,14 @@ def _make_question(name: str) -> Question:
         write=_lazy("answer.write_pseudonyms"),
         count_answered=_lazy("answer.count_answered"),
         judge=_lazy("answer.judge_guess"),
-        perfect_guess=lambda answer: answer,
+        make_perfect_guess=lambda answer: answer,
         asks_identity=True,
     )
 
 
 MONTHLY = Track(
     name="monthly",
-    roles=lambda *_: {},
+    list_columns_by_role=lambda *_: {},
     release_files=(RELEASE_SPEC,),
     original_files=(CUSTOMERS_SPEC, PURCHASES_SPEC, *KNOWLEDGE_SPECS),
     check_first_file=lambda files, _: _lazy("original.check_customers")(files),
@@ -83,8 +87,8 @@ MONTHLY = Track(
     ),
     questions={name: _make_question(name) for name in QUESTIONS},
     prepare=lambda tables, _: tables,
-    attack_view=_lazy("attackers.target_of"),
-    measure_view=_lazy("adapter.release_of"),
+    attack_view=_lazy("attackers.build_target"),
+    measure_view=_lazy("adapter.build_release"),
     measures={
         name: _make_measure(name)
         for name in (
@@ -111,7 +115,7 @@ MONTHLY = Track(
     },
     anonymize=_lazy("adapter.anonymize"),
     utility="largest",
-    rival_risk=_lazy("adapter.mean_largest_risk"),
+    rival_risk=_lazy("adapter.average_largest_risks"),
     title=N_("monthly pseudonyms"),
     individual=N_("customer"),
     example_method="delete_purchases",

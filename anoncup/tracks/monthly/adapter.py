@@ -18,10 +18,10 @@ from anoncup.tracks.monthly import attackers, original, release
 from anoncup.tracks.monthly.answer import PseudonymTable
 from anoncup.tracks.monthly.files import KNOWLEDGE_PERCENTAGES, KNOWLEDGE_PURPOSE
 from anoncup.tracks.monthly.knowledge import (
-    build_known_rows,
-    knowledge_csv,
     parse_knowledge,
     sample_known_rows,
+    truncate_goods,
+    write_knowledge,
 )
 from anoncup.tracks.monthly.original import MonthlyOriginal
 from anoncup.tracks.monthly.release import (
@@ -41,25 +41,25 @@ class ScoredMonthlyRelease(MonthlyRelease):
 
     @property
     def target(self) -> attackers.MonthlyTarget:
-        return memoize(self.memo, ("target",), lambda: attackers.target_of(self.original, self))
+        return memoize(self.memo, ("target",), lambda: attackers.build_target(self.original, self))
 
 
-def release_of(
+def build_release(
     tables: MonthlyOriginal,
     parsed_release: MonthlyRelease,
     answer: PseudonymTable,  # noqa: ARG001
 ) -> ScoredMonthlyRelease:
-    """Return the release for measures; AT in T's order already reveals the answer."""
+    """Return the release for measures; the answer is not needed, because AT has the order of T."""
     return ScoredMonthlyRelease(tables, parsed_release.records)
 
 
 def parse_original(files: Files, rules: Rules) -> tuple[MonthlyOriginal, list[Remark]]:  # noqa: ARG001
-    """Parse M and T, and those tables of partial knowledge that exist."""
+    """Parse M, T and the existing tables of partial knowledge."""
     tables, remarks = original.parse_original(files)
     knowledge = {}
-    for table in KNOWLEDGE_PERCENTAGES:
-        if table in files:
-            knowledge[table], knowledge_remarks = parse_knowledge(files[table], tables, table)
+    for table_name in KNOWLEDGE_PERCENTAGES:
+        if table_name in files:
+            knowledge[table_name], knowledge_remarks = parse_knowledge(files[table_name], tables, table_name)
             remarks += knowledge_remarks
     return replace(tables, knowledge=knowledge), remarks
 
@@ -76,7 +76,7 @@ def files_of(tables: MonthlyOriginal | MonthlyRelease) -> dict[str, bytes]:
     """Write a release, or an original with its existing tables of partial knowledge."""
     if isinstance(tables, MonthlyRelease):
         return {"transactions": write_csv(mark_deleted_rows(tables.records.cells, tables.records.is_kept))}
-    knowledge_files = {name: knowledge_csv(tables, is_kept) for name, is_kept in tables.knowledge.items()}
+    knowledge_files = {name: write_knowledge(tables, is_kept) for name, is_kept in tables.knowledge.items()}
     return {
         "customers": write_csv(tables.customers),
         "transactions": write_csv(tables.records.cells),
@@ -86,7 +86,7 @@ def files_of(tables: MonthlyOriginal | MonthlyRelease) -> dict[str, bytes]:
 
 def build_frames(tables: MonthlyOriginal) -> Sequence[pd.DataFrame]:
     """Return M, T and the existing tables of partial knowledge."""
-    rows = build_known_rows(tables)
+    rows = truncate_goods(tables)
     knowledge_frames = [mark_deleted_rows(rows, is_kept) for is_kept in tables.knowledge.values()]
     return (tables.customers, tables.records.cells, *knowledge_frames)
 
@@ -107,7 +107,7 @@ def target_files_of(
     context: ReleaseContext,  # noqa: ARG001
     rng: Generator,
 ) -> dict[str, bytes]:
-    """Return the kept rows in a new order, which reveals nothing about T's."""
+    """Return the kept rows in random order, which does not reveal their order in T."""
     return {"transactions": write_csv(shuffle_kept_rows(parsed_release, rng))}
 
 
@@ -117,13 +117,13 @@ def make_knowledge_files(
     rules: Rules,  # noqa: ARG001
     generator: Callable[[str], Generator],
 ) -> dict[str, bytes]:
-    """Make the tables of partial knowledge, each with its percentage of the rows."""
+    """Make the tables of partial knowledge, each with its percentage of the rows of T."""
     return {
-        name: knowledge_csv(tables, is_kept)
+        name: write_knowledge(tables, is_kept)
         for name, is_kept in sample_known_rows(tables, generator(KNOWLEDGE_PURPOSE)).items()
     }
 
 
-def mean_largest_risk(risks: Mapping[str, Sequence[float]]) -> float:
-    """Return the mean over the questions of the largest risk, which is 0 without guesses."""
+def average_largest_risks(risks: Mapping[str, Sequence[float]]) -> float:
+    """Return the mean of the questions' largest risks; a question without guesses counts 0."""
     return fsum(max(question_risks, default=0.0) for question_risks in risks.values()) / len(risks)

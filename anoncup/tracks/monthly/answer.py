@@ -1,7 +1,8 @@
 """The answer F and guesses of it: the pseudonym of every customer in every month.
 
-Both are arrays of texts, (customers, months), in the order of M and of the months; ``DEL`` stands for no
-pseudonym. ``PseudonymTable`` adds the customers and months, so that it can be written as a file.
+Both are arrays of texts, (customers, months), in the order of the customers table M and of the months;
+``DEL`` means that there is no pseudonym. ``PseudonymTable`` adds the customers and months for writing a file.
+AT is the anonymized table of transactions.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,11 +16,11 @@ import pyarrow.compute as pc
 
 from anoncup.errors import InvalidInput
 from anoncup.geometry.arrays import BoolArray, IntArray
-from anoncup.geometry.encoding import column_texts
+from anoncup.geometry.encoding import get_column_texts
 from anoncup.messages import Message
-from anoncup.tables.csv_text import Problems, convert_to_mask, redact_values, text_columns, write_csv
+from anoncup.tables.csv_text import Problems, convert_to_mask, iterate_text_columns, redact_values, write_csv
 from anoncup.tables.line_numbers import add_line_numbers
-from anoncup.tracks.files import GUESS, SECRET
+from anoncup.tracks.files import GUESS_FILE, SECRET_FILE
 from anoncup.tracks.model import ReleaseContext, Sizes
 from anoncup.tracks.monthly.files import DELETED_MARK
 from anoncup.tracks.monthly.original import MonthlyOriginal
@@ -27,28 +28,30 @@ from anoncup.tracks.monthly.release import PSEUDONYM_PATTERN, MonthlyRelease
 from anoncup.tracks.outcomes import Outcome
 from anoncup.tracks.transactions.tables import read_text_table
 
-NameArray = npt.NDArray[np.object_]
+PseudonymArray = npt.NDArray[np.object_]
 
 
-def extract_answer(release: MonthlyRelease) -> NameArray:
-    """Return F, (customers, months), from the kept rows of AT; DEL where a customer has none in a month."""
+def extract_answer(release: MonthlyRelease) -> PseudonymArray:
+    """Return F, (customers, months), from the kept rows of AT; DEL if a customer has none in a month."""
     original, is_kept = release.original, release.records.is_kept
-    names = empty_guess(original)
-    names[original.customer_row[is_kept], original.month_index[is_kept]] = release.kept_rows[
+    pseudonyms = make_empty_guess(original)
+    pseudonyms[original.customer_row[is_kept], original.month_index[is_kept]] = release.kept_rows[
         "customer"
     ].to_numpy(dtype=object)
-    return names
+    return pseudonyms
 
 
-def empty_guess(original: MonthlyOriginal) -> NameArray:
+def make_empty_guess(original: MonthlyOriginal) -> PseudonymArray:
     """Return a guess without any pseudonym, (customers, months)."""
     return np.full((len(original.customers), len(original.months)), DELETED_MARK, dtype=object)
 
 
-def parse_answer(content: bytes, release: MonthlyRelease) -> NameArray:
-    """Parse the F that a team uploaded. Errors name row and column, but never repeat cells."""
+def parse_answer(content: bytes, release: MonthlyRelease) -> PseudonymArray:
+    """Parse F and check it against the release; errors name row and column, but never repeat cells."""
 
-    def compare(columns: Mapping[str, pa.Array], customer_rows: IntArray, problems: Problems) -> None:
+    def check_against_release(
+        columns: Mapping[str, pa.Array], customer_rows: IntArray, problems: Problems
+    ) -> None:
         expected = extract_answer(release)[customer_rows]
         message = Message("does not agree with the release for this customer and month")
         for index, (month, column) in enumerate(columns.items()):
@@ -56,34 +59,36 @@ def parse_answer(content: bytes, release: MonthlyRelease) -> NameArray:
             problems.add_rows(is_wrong, month, "not_the_release", message, cells=column)
 
     with redact_values():
-        return _parse_pseudonyms(content, release.original, SECRET, compare)
+        return _parse_pseudonyms(content, release.original, SECRET_FILE, check_against_release)
 
 
-def parse_guess(content: bytes, original: MonthlyOriginal) -> NameArray:
-    """Parse a guess: a file like F, with customers in any order. Any pseudonym may be guessed."""
-    return _parse_pseudonyms(content, original, GUESS, lambda *_: None)
+def parse_guess(content: bytes, original: MonthlyOriginal) -> PseudonymArray:
+    """Parse a guess, which is a file like F with customers in any order; any pseudonym may be guessed."""
+    return _parse_pseudonyms(content, original, GUESS_FILE, lambda *_: None)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PseudonymTable:
-    """F or a guess: ``names`` (customers, months) of these customers in these months."""
+    """F or a guess of it: the ``pseudonyms`` (customers, months) of these customers in these months."""
 
     customers: tuple[str, ...]
     months: tuple[str, ...]
-    names: NameArray
+    pseudonyms: PseudonymArray
 
 
-def build_pseudonym_table(original: MonthlyOriginal, names: NameArray) -> PseudonymTable:
-    return PseudonymTable(tuple(column_texts(original.customers, "customer")), original.months, names)
+def build_pseudonym_table(original: MonthlyOriginal, pseudonyms: PseudonymArray) -> PseudonymTable:
+    return PseudonymTable(
+        tuple(get_column_texts(original.customers, "customer")), original.months, pseudonyms
+    )
 
 
 def read_answer(content: bytes, context: ReleaseContext) -> PseudonymTable:
-    """Parse F and check it against the release, if that is available."""
+    """Parse F and check it against the release, if there is one."""
     original: MonthlyOriginal = context.original()
     if context.release is None:
         with redact_values():
             return build_pseudonym_table(
-                original, _parse_pseudonyms(content, original, SECRET, lambda *_: None)
+                original, _parse_pseudonyms(content, original, SECRET_FILE, lambda *_: None)
             )
     return build_pseudonym_table(original, parse_answer(content, context.release))
 
@@ -94,8 +99,8 @@ def read_guess(content: bytes, context: ReleaseContext) -> PseudonymTable:
 
 
 def write_pseudonyms(table: PseudonymTable) -> bytes:
-    """Return F or a guess as a file, customers in the order of M."""
-    frame = pd.DataFrame(table.names, columns=list(table.months))
+    """Return F or a guess as a file, with customers in the order of M."""
+    frame = pd.DataFrame(table.pseudonyms, columns=list(table.months))
     frame.insert(0, "customer", list(table.customers))
     return write_csv(frame)
 
@@ -112,18 +117,18 @@ def check_answer(answer: PseudonymTable, sizes: Sizes) -> None:
 
 def count_answered(guess: PseudonymTable) -> int:
     """Return the number of customers with at least one guessed pseudonym."""
-    return int(np.count_nonzero((guess.names != DELETED_MARK).any(axis=1)))
+    return int(np.count_nonzero((guess.pseudonyms != DELETED_MARK).any(axis=1)))
 
 
 def judge_guess(guess: PseudonymTable, answer: PseudonymTable, sizes: Sizes) -> Outcome:
-    """Return the share of customers with all months right; see :func:`judge_names`."""
+    """Return the share of customers with all months right; see :func:`judge_pseudonyms`."""
     check_answer(guess, sizes)
     if (guess.customers, guess.months) != (answer.customers, answer.months):
         raise InvalidInput("the guess is about other customers or months")
-    return judge_names(guess.names, answer.names)
+    return judge_pseudonyms(guess.pseudonyms, answer.pseudonyms)
 
 
-def judge_names(guess: NameArray, answer: NameArray) -> Outcome:
+def judge_pseudonyms(guess: PseudonymArray, answer: PseudonymArray) -> Outcome:
     """Return the share of customers whose months all equal F, in [0, 1], without adjustment for chance."""
     correct = int(np.count_nonzero((guess == answer).all(axis=1)))
     return Outcome(correct / len(answer), correct=correct, trials=len(answer))
@@ -132,30 +137,32 @@ def judge_names(guess: NameArray, answer: NameArray) -> Outcome:
 _CellCheck = Callable[[Mapping[str, pa.Array], IntArray, Problems], None]
 
 
-def _parse_pseudonyms(content: bytes, original: MonthlyOriginal, file: str, check: _CellCheck) -> NameArray:
+def _parse_pseudonyms(
+    content: bytes, original: MonthlyOriginal, file: str, check: _CellCheck
+) -> PseudonymArray:
     customer_count, header = len(original.customers), ("customer", *original.months)
     with add_line_numbers({file: content}):
         problems = Problems(file)
         table, _ = read_text_table(content, header, problems, customer_count, customer_count, required=())
         if table.num_rows != customer_count:
-            problems.check()
-        columns = dict(text_columns(table))
+            problems.raise_if_any()
+        columns = dict(iterate_text_columns(table))
         customer_rows = _find_customer_rows(columns.pop("customer"), original, problems)
         for month, column in columns.items():
             is_wrong = ~convert_to_mask(pc.match_substring_regex(column, PSEUDONYM_PATTERN))
             message = Message("neither DEL nor a pseudonym of A-Z, a-z, 0-9, _ and -")
             problems.add_rows(is_wrong, month, "not_a_pseudonym", message, cells=column)
-        problems.check()
+        problems.raise_if_any()
         check(columns, customer_rows, problems)
-        problems.check()
-    names = empty_guess(original)
+        problems.raise_if_any()
+    pseudonyms = make_empty_guess(original)
     for index, column in enumerate(columns.values()):
-        names[customer_rows, index] = column.to_pylist()
-    return names
+        pseudonyms[customer_rows, index] = column.to_pylist()
+    return pseudonyms
 
 
 def _find_customer_rows(column: pa.Array, original: MonthlyOriginal, problems: Problems) -> IntArray:
-    """Return the row of M for every line; each customer must occur once."""
+    """Return the row of M for every line of the file; each customer must occur once."""
     ids = column.to_pandas()
     is_unknown: BoolArray = ~ids.isin(original.customers["customer"]).to_numpy()
     unknown_message = Message("this id is not in the customers table")
@@ -163,5 +170,5 @@ def _find_customer_rows(column: pa.Array, original: MonthlyOriginal, problems: P
     repeated_message = Message("the id is already used in a row above")
     is_repeated = ids.duplicated().to_numpy() & ~is_unknown
     problems.add_rows(is_repeated, "customer", "duplicate_customer", repeated_message, cells=column)
-    row_by_id = {name: row for row, name in enumerate(column_texts(original.customers, "customer"))}
+    row_by_id = {name: row for row, name in enumerate(get_column_texts(original.customers, "customer"))}
     return np.array([row_by_id.get(name, 0) for name in ids.tolist()], dtype=np.int64)

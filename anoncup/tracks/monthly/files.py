@@ -3,26 +3,26 @@
 from collections.abc import Mapping
 
 from anoncup.messages import N_
-from anoncup.tracks.files import GUESS, SECRET, FileSpec, fixed_header, fixed_lines
+from anoncup.tracks.files import GUESS_FILE, SECRET_FILE, FileSpec, fixed_header, fixed_lines
 
 CUSTOMER_COLUMNS = ("customer", "sex", "birth", "country")
 TRANSACTION_COLUMNS = ("customer", "invoice", "date", "time", "good", "price", "quantity")
 MAX_MONTHS = 12
 
 DELETED_MARK = "DEL"
-"""As a customer: the row is deleted. In a guess: no pseudonym is guessed."""
+"""As a customer, it marks a deleted row; as a pseudonym, that there is none."""
 
 KNOWLEDGE_PERCENTAGES = {"knowledge_25": 25, "knowledge_50": 50, "knowledge_75": 75, "knowledge_100": 100}
-"""Percentage of the original's rows in each table of partial knowledge."""
+"""The percentage of the original's rows that each table of partial knowledge contains."""
 QUESTIONS = {f"link_{share}": table for table, share in KNOWLEDGE_PERCENTAGES.items()}
-"""The questions about a release, each with its table of partial knowledge."""
+"""The table of partial knowledge of each question about a release."""
 KNOWN_GOOD_LENGTH = 2
-"""Characters of a good in a table of partial knowledge."""
+"""Number of characters of a good that a table of partial knowledge keeps."""
 KNOWLEDGE_PURPOSE = "knowledge"
-"""The generator purpose for tables of partial knowledge."""
+"""The purpose for which tables of partial knowledge request a generator."""
 
 
-def _one_row_per_customer(sizes: Mapping[str, int], _: object) -> tuple[int, int]:
+def _require_row_per_customer(sizes: Mapping[str, int], _: object) -> tuple[int, int]:
     return sizes["originals"], sizes["originals"]
 
 
@@ -71,26 +71,26 @@ TARGET_SPEC = FileSpec(
     format_description="CSV of the rows of AT that are not deleted, in a new order",
     header=fixed_header(*TRANSACTION_COLUMNS),
 )
-_SAMPLES = (("customer,2010-12,2011-01", "12347,p07,x-3", "12348,DEL,p11"),)
+_PSEUDONYM_SAMPLES = (("customer,2010-12,2011-01", "12347,p07,x-3", "12348,DEL,p11"),)
 ANSWER_SPEC = FileSpec(
-    SECRET,
+    SECRET_FILE,
     title="F",
     format_description=N_(
         "CSV with the header customer and the months of T: "
         "the pseudonym of each customer in each month, or DEL"
     ),
-    rows=_one_row_per_customer,
+    row_limits=_require_row_per_customer,
     kind="months",
-    samples=_SAMPLES,
-    excerpts=_SAMPLES,
+    samples=_PSEUDONYM_SAMPLES,
+    excerpts=_PSEUDONYM_SAMPLES,
 )
 GUESS_SPEC = FileSpec(
-    GUESS,
+    GUESS_FILE,
     title="the guess",
     format_description="CSV headed customer and the months of T: "
     "a pseudonym for each customer in each month; DEL = none",
-    rows=_one_row_per_customer,
+    row_limits=_require_row_per_customer,
     kind="months",
-    samples=_SAMPLES,
-    excerpts=_SAMPLES,
+    samples=_PSEUDONYM_SAMPLES,
+    excerpts=_PSEUDONYM_SAMPLES,
 )

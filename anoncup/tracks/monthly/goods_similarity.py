@@ -1,8 +1,8 @@
 """Cosine similarity of goods by their buyers, and the distance between two tables of similarities.
 
-Tables of amounts q are sparse, (goods, users). The cosine of two goods is Σ q[g, u] q[h, u] over users,
-divided by the root of the product of their Σ q²; 0 if one of these is 0. (Item-based collaborative filtering:
-Sarwar, Karypis, Konstan, Riedl, WWW 2001.)
+Tables of amounts q are sparse, (goods, users). The cosine of two goods g and h is Σ q[g, u] q[h, u] over the
+users u, divided by the square root of the product of their Σ q², or 0 if one of these is 0. (Item-based
+collaborative filtering: Sarwar, Karypis, Konstan, Riedl, WWW 2001.)
 """
 
 import numpy as np
@@ -11,29 +11,32 @@ from scipy.sparse import csr_array, triu
 from anoncup.geometry.arrays import IntArray, SparseCounts, SparseWeights
 
 _GOODS_PER_BLOCK = 512
-"""Rows of a table of cosines that are held in memory."""
+"""Number of rows of the table of cosines that are held in memory at a time."""
 
 
 def cosine_distance(
-    original: SparseCounts, released: SparseCounts, *, goods_per_block: int = _GOODS_PER_BLOCK
+    original_amounts: SparseCounts, release_amounts: SparseCounts, *, goods_per_block: int = _GOODS_PER_BLOCK
 ) -> float:
-    """Return min(1, Σ |a - c| / Σ a) over the pairs of goods with a > 0, in [0, 1]; 0 (no change) is best.
+    """Return min(1, Σ |a - c| / Σ a) over the pairs of goods with a > 0, in [0, 1]; 0 means no change.
 
-    a are the cosines of ``original``, c those of ``released``, both (goods, users); 0 if Σ a is 0. Each pair
-    is counted once, which gives the same quotient as ordered pairs.
+    a are the cosines of ``original_amounts`` and c those of ``release_amounts``, both (goods, users). The
+    result is 0 if Σ a is 0. Each pair is counted once, which gives the same quotient as ordered pairs.
     """
     difference = total = 0.0
-    for first in range(0, original.shape[0], goods_per_block):
-        a, c = (cosines(amounts, first, first + goods_per_block) for amounts in (original, released))
-        difference += float(abs(a - c.multiply(a > 0)).sum())
-        total += float(a.sum())
+    for first in range(0, original_amounts.shape[0], goods_per_block):
+        original_cosines, release_cosines = (
+            _compute_cosines(amounts, first, first + goods_per_block)
+            for amounts in (original_amounts, release_amounts)
+        )
+        difference += float(abs(original_cosines - release_cosines.multiply(original_cosines > 0)).sum())
+        total += float(original_cosines.sum())
     return min(1.0, difference / total) if total else 0.0
 
 
-def cosines(amounts: SparseCounts, first: int, end: int) -> SparseWeights:
-    """Return the cosines of the goods ``first`` to ``end`` (excluded) with all later goods, (some, goods).
+def _compute_cosines(amounts: SparseCounts, first: int, end: int) -> SparseWeights:
+    """Return the cosines of the goods ``first`` to ``end`` - 1 with all later goods, (end - first, goods).
 
-    Products and squares are sums of whole numbers, so nothing depends on the order of the users.
+    Sums of whole numbers are exact, so the result does not depend on the order of the users.
     """
     squares = _sum_squares(amounts)
     dots = triu(amounts[first:end] @ amounts.T, k=first + 1, format="coo")

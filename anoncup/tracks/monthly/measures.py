@@ -1,7 +1,8 @@
 """Utility measures of the monthly track; each is in [0, 1], 0 is best.
 
-q[g, u] is the total quantity of good g of user u. Users are customers in T and pseudonyms in AT; goods are
-those of T. (After the utility measures of PWS Cup 2017.)
+T is the original table of transactions and AT the anonymized one. q[g, u] is the total quantity of good g
+that user u bought. Users are customers in T and pseudonyms in AT; goods are those of T. (After the utility
+measures of PWS Cup 2017.)
 """
 
 from collections.abc import Callable
@@ -11,7 +12,7 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array
 
 from anoncup.geometry.arrays import BoolArray, FloatArray, IntArray, SparseCounts
-from anoncup.geometry.encoding import column_texts, encode, factorize
+from anoncup.geometry.encoding import encode, factorize, get_column_texts
 from anoncup.tracks.memo import memoize
 from anoncup.tracks.monthly.goods_similarity import cosine_distance
 from anoncup.tracks.monthly.original import MonthlyOriginal, PurchaseRecords
@@ -24,42 +25,45 @@ _MAX_DAYS_PER_MONTH = 31
 
 
 def itemcf_levels(release: MonthlyRelease) -> float:
-    """Change of the cosines of goods; each q counts as the number of thresholds 12, 24, ... 72 it reaches."""
+    """Return the change of the cosines of goods, where q counts as its level: q // 12, at most 6."""
     return _cosine_change(release, lambda amounts: np.searchsorted(_QUANTITY_LEVELS, amounts, side="right"))
 
 
 def itemcf_small(release: MonthlyRelease) -> float:
-    """Change of the cosines of goods; a q above 11 counts 0."""
+    """Return the change of the cosines of goods, where a q above 11 counts 0."""
     return _cosine_change(release, lambda amounts: np.where(amounts <= _MAX_SMALL_QUANTITY, amounts, 0))
 
 
 def top_goods(release: MonthlyRelease) -> float:
-    r"""Return |top100(T) \ top100(AT)| / 100; 0 if T has at most a hundred goods.
+    r"""Return |top100(T) \ top100(AT)| / 100, which is 0 if T has at most 100 goods.
 
-    All goods of T are ranked in both tables, so goods without buyers fill the hundred of AT.
+    All goods of T are ranked in both tables, so goods without buyers can be among the top 100 of AT.
     """
-    original_top, release_top = (_find_top_100(amounts) for amounts in _original_and_release_amounts(release))
+    original_top, release_top = (_find_top_goods(amounts) for amounts in _get_amounts(release))
     return len(np.setdiff1d(original_top, release_top)) / _TOP_COUNT
 
 
 def top_cf(release: MonthlyRelease) -> float:
-    """Change of the cosines of T's top goods; every q > 0 counts 1."""
-    original_amounts, release_amounts = _original_and_release_amounts(release)
-    top = _find_top_100(original_amounts)
+    """Return the change of the cosines of the top goods of T, where every q > 0 counts 1."""
+    original_amounts, release_amounts = _get_amounts(release)
+    top = _find_top_goods(original_amounts)
     return cosine_distance(
         _map_amounts(original_amounts[top], np.sign), _map_amounts(release_amounts[top], np.sign)
     )
 
 
 def date_shift(release: MonthlyRelease) -> float:
-    """Σ |days moved| over kept rows / (31 · rows of T)."""
+    """Return Σ |days moved| over the kept rows / (31 · rows of T)."""
     original_records, release_records = release.original.records, release.records
     days = np.abs(release_records.day - original_records.day)[release_records.is_kept].sum()
     return int(days) / (_MAX_DAYS_PER_MONTH * release_records.rows)
 
 
 def price_ratio(release: MonthlyRelease) -> float:
-    """Σ (1 - min / max of the prices before and after) over kept rows / rows of T; 0 where both are 0."""
+    """Return Σ (1 - lower price / higher price) over the kept rows / rows of T.
+
+    The prices are those of T and of AT; a row counts 0 if both are 0.
+    """
     is_kept, rows = release.records.is_kept, release.records.rows
     original_prices, release_prices = release.original.records.price[is_kept], release.records.price[is_kept]
     low, high = np.minimum(original_prices, release_prices), np.maximum(original_prices, release_prices)
@@ -68,7 +72,7 @@ def price_ratio(release: MonthlyRelease) -> float:
 
 
 def deleted(release: MonthlyRelease) -> float:
-    """1 - kept rows / rows of T."""
+    """Return 1 - kept rows / rows of T."""
     deleted_count = np.count_nonzero(~release.records.is_kept)
     return int(deleted_count) / release.records.rows
 
@@ -77,14 +81,14 @@ _CountFunction = Callable[[IntArray], IntArray]
 
 
 def _cosine_change(release: MonthlyRelease, count_amounts: _CountFunction) -> float:
-    original_amounts, release_amounts = _original_and_release_amounts(release)
+    original_amounts, release_amounts = _get_amounts(release)
     return cosine_distance(
         _map_amounts(original_amounts, count_amounts), _map_amounts(release_amounts, count_amounts)
     )
 
 
-def _original_and_release_amounts(release: MonthlyRelease) -> tuple[SparseCounts, SparseCounts]:
-    """Return q of T and of AT, (goods, users); goods in ascending order of their ids as text."""
+def _get_amounts(release: MonthlyRelease) -> tuple[SparseCounts, SparseCounts]:
+    """Return q of T and of AT, (goods, users), with goods in the alphabetical order of their ids."""
     original = release.original
     original_amounts = memoize(
         original.memo,
@@ -102,12 +106,13 @@ def _original_and_release_amounts(release: MonthlyRelease) -> tuple[SparseCounts
 def _sum_quantities(original: MonthlyOriginal, records: PurchaseRecords, is_kept: BoolArray) -> SparseCounts:
     rows = records.cells[is_kept]
     good_numbers = {
-        good: number for number, good in enumerate(sorted(set(column_texts(original.records.cells, "good"))))
+        good: number
+        for number, good in enumerate(sorted(set(get_column_texts(original.records.cells, "good"))))
     }
-    users, names = factorize(rows["customer"])
-    goods = encode(column_texts(rows, "good"), good_numbers)
+    users, user_ids = factorize(rows["customer"])
+    goods = encode(get_column_texts(rows, "good"), good_numbers)
     entries = (records.quantity[is_kept], (goods, users))
-    return coo_array(entries, shape=(len(good_numbers), len(names))).tocsr()
+    return coo_array(entries, shape=(len(good_numbers), len(user_ids))).tocsr()
 
 
 def _map_amounts(amounts: SparseCounts, count_amounts: _CountFunction) -> SparseCounts:
@@ -121,7 +126,7 @@ def _map_amounts(amounts: SparseCounts, count_amounts: _CountFunction) -> Sparse
     return result
 
 
-def _find_top_100(amounts: SparseCounts) -> IntArray:
+def _find_top_goods(amounts: SparseCounts) -> IntArray:
     """Return the first 100 of all goods, bought or not, by (number of users, id) descending."""
     users = np.diff(amounts.indptr)
     return np.lexsort((np.arange(len(users)), users))[::-1][:_TOP_COUNT]

@@ -14,9 +14,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from anoncup.geometry.arrays import BoolArray, FloatArray, IntArray
-from anoncup.geometry.encoding import column_texts, encode, factorize
+from anoncup.geometry.encoding import encode, factorize, get_column_texts
 from anoncup.messages import Message
-from anoncup.tables.csv_text import Problems, convert_to_mask, text_columns
+from anoncup.tables.csv_text import Problems, convert_to_mask, iterate_text_columns
 from anoncup.tables.files import MAX_ROWS, Remark
 from anoncup.tables.line_numbers import add_line_numbers
 from anoncup.tracks.memo import Memo
@@ -28,15 +28,15 @@ from anoncup.tracks.transactions.tables import (
     parse_text_table,
 )
 
-EPOCH = date(1970, 1, 1).toordinal()
+EPOCH_ORDINAL = date(1970, 1, 1).toordinal()
 
 
 @dataclass(frozen=True, slots=True)
 class PurchaseRecords:
     """A table of transactions as text, (rows, 7), and as numbers, each (rows,).
 
-    ``day`` counts from 1970; ``is_kept``: whether the row is not deleted. Deleted rows have the numbers of
-    the original.
+    ``day`` is the number of days since 1970-01-01. ``is_kept`` is false for deleted rows, which have the
+    numbers of the original.
     """
 
     cells: pd.DataFrame
@@ -52,10 +52,11 @@ class PurchaseRecords:
 
 @dataclass(frozen=True, slots=True)
 class MonthlyOriginal:
-    """M and T. ``months``: the calendar months of T as ``YYYY-MM``, ascending.
+    """The customers M and the transactions T.
 
-    ``customer_row`` and ``month_index`` (rows,): the customer's row in M and the index of the month for every
-    row of T. ``knowledge``: whether each existing table of partial knowledge keeps each row, (rows,).
+    ``months`` are the calendar months of T as ``YYYY-MM``, ascending. ``customer_row`` and ``month_index``
+    (rows,) are the customer's row in M and the index of the month for every row of T. ``knowledge`` tells for
+    each existing table of partial knowledge which rows it keeps, (rows,).
     """
 
     customers: pd.DataFrame
@@ -78,9 +79,9 @@ class MonthlyOriginal:
 
 
 def parse_original(files: Mapping[str, bytes]) -> tuple[MonthlyOriginal, list[Remark]]:
-    """Parse M and T; T has rows of at most twelve calendar months.
+    """Parse M and T.
 
-    Ids are unique in M, and those of T occur in M.
+    Ids must be unique in M, and those of T must occur in M. T may cover at most twelve calendar months.
     """
     with add_line_numbers(files):
         customer_texts, remarks = parse_text_table(
@@ -108,8 +109,8 @@ def check_customers(files: Mapping[str, bytes]) -> None:
 
 
 def parse_records(table: pa.Table, is_kept: BoolArray, problems: Problems) -> PurchaseRecords:
-    """Parse the numbers of a table whose deleted rows were filled with the original's cells."""
-    columns = dict(text_columns(table))
+    """Parse the numbers of a table; deleted rows must already have the cells of the original."""
+    columns = dict(iterate_text_columns(table))
     return PurchaseRecords(
         cells=pd.DataFrame({name: column.to_pandas() for name, column in columns.items()}),
         is_kept=is_kept,
@@ -121,22 +122,22 @@ def parse_records(table: pa.Table, is_kept: BoolArray, problems: Problems) -> Pu
 
 def _parse_days(column: pa.Array, problems: Problems) -> IntArray:
     """Parse dates as days counted from 1970, (rows,)."""
-    codes, distinct = factorize(column.to_pandas())
-    iso_dates = [normalize_date(cell) for cell in distinct]
+    codes, distinct_texts = factorize(column.to_pandas())
+    iso_dates = [normalize_date(cell) for cell in distinct_texts]
     is_wrong = np.array([text is None for text in iso_dates], dtype=bool)[codes]
     message = Message("not a date such as 2011-01-05")
     problems.add_rows(is_wrong, "date", "not_a_date", message, cells=column)
-    day_numbers = [date.fromisoformat(text).toordinal() - EPOCH if text else 0 for text in iso_dates]
+    day_numbers = [date.fromisoformat(text).toordinal() - EPOCH_ORDINAL if text else 0 for text in iso_dates]
     return np.array(day_numbers, dtype=np.int64)[codes]
 
 
-def calendar_months(day: IntArray) -> IntArray:
-    """Return the calendar month of every day, counted from January 1970, (rows,)."""
+def convert_days_to_months(day: IntArray) -> IntArray:
+    """Return the calendar month of every day as the number of months since January 1970, (rows,)."""
     return day.astype("datetime64[D]").astype("datetime64[M]").astype(np.int64)
 
 
 def _build_customers(table: pa.Table) -> pd.DataFrame:
-    problems, columns = Problems("customers"), dict(text_columns(table))
+    problems, columns = Problems("customers"), dict(iterate_text_columns(table))
     ids = columns["customer"]
     frame = pd.DataFrame({name: column.to_pandas() for name, column in columns.items()})
     repeated_message = Message("the id is already used in a row above")
@@ -146,7 +147,7 @@ def _build_customers(table: pa.Table) -> pd.DataFrame:
     problems.add_rows(
         convert_to_mask(pc.equal(ids, DELETED_MARK)), "customer", "reserved_id", reserved_message, cells=ids
     )
-    problems.check()
+    problems.raise_if_any()
     return frame
 
 
@@ -155,17 +156,17 @@ def _build_original(customers: pd.DataFrame, table: pa.Table) -> MonthlyOriginal
     records = parse_records(table, np.ones(table.num_rows, dtype=bool), problems)
     is_unknown = ~records.cells["customer"].isin(customers["customer"]).to_numpy()
     unknown_message = Message("this id is not in the customers table")
-    ids = dict(text_columns(table))["customer"]
+    ids = dict(iterate_text_columns(table))["customer"]
     problems.add_rows(is_unknown, "customer", "unknown_customer", unknown_message, cells=ids)
-    problems.check()
-    months, month_index = np.unique(calendar_months(records.day), return_inverse=True)
+    problems.raise_if_any()
+    months, month_index = np.unique(convert_days_to_months(records.day), return_inverse=True)
     if len(months) > MAX_MONTHS:
         sizes = {"found": len(months), "most": MAX_MONTHS}
         message = Message("the dates lie in {found} calendar months; at most {most} are possible", **sizes)
         problems.add("too_many_months", message, column="date")
-    problems.check()
-    row_by_id = {name: row for row, name in enumerate(column_texts(customers, "customer"))}
-    customer_row = encode(column_texts(records.cells, "customer"), row_by_id)
+    problems.raise_if_any()
+    row_by_id = {name: row for row, name in enumerate(get_column_texts(customers, "customer"))}
+    customer_row = encode(get_column_texts(records.cells, "customer"), row_by_id)
     return MonthlyOriginal(
         customers, records, _format_months(months), customer_row, month_index.astype(np.int64)
     )

@@ -1,7 +1,7 @@
-"""Parse a release AT: T's rows under pseudonyms that hold for a month, some of them deleted.
+"""Parse a release AT: the rows of T under pseudonyms that change every month, some of them deleted.
 
-InvalidUpload reports file, row, column and code, but never repeats a pseudonym: which row it belongs to is
-the secret.
+InvalidUpload reports file, row, column and code, but never repeats a pseudonym, because the row it belongs to
+is secret.
 """
 
 from dataclasses import dataclass, field
@@ -15,12 +15,17 @@ from numpy.random import Generator
 from anoncup.geometry.arrays import BoolArray, IntArray
 from anoncup.geometry.encoding import factorize
 from anoncup.messages import Message
-from anoncup.tables.csv_text import Problems, convert_to_mask, redact_values, text_columns
+from anoncup.tables.csv_text import Problems, convert_to_mask, iterate_text_columns, redact_values
 from anoncup.tables.files import Remark
 from anoncup.tables.line_numbers import add_line_numbers
 from anoncup.tracks.memo import Memo
 from anoncup.tracks.monthly.files import DELETED_MARK, TRANSACTION_COLUMNS
-from anoncup.tracks.monthly.original import MonthlyOriginal, PurchaseRecords, calendar_months, parse_records
+from anoncup.tracks.monthly.original import (
+    MonthlyOriginal,
+    PurchaseRecords,
+    convert_days_to_months,
+    parse_records,
+)
 from anoncup.tracks.transactions.tables import parse_text_table, read_text_table
 
 PSEUDONYM_PATTERN = r"\A[A-Za-z0-9_-]+\z"
@@ -28,7 +33,7 @@ PSEUDONYM_PATTERN = r"\A[A-Za-z0-9_-]+\z"
 
 @dataclass(frozen=True, slots=True)
 class MonthlyRelease:
-    """AT, row by row next to T; deleted rows have the original's cells in ``records``."""
+    """AT in the row order of T; deleted rows have the original's cells in ``records``."""
 
     original: MonthlyOriginal
     records: PurchaseRecords
@@ -46,7 +51,7 @@ class MonthlyRelease:
 
 
 def parse_release(content: bytes, original: MonthlyOriginal) -> tuple[MonthlyRelease, list[Remark]]:
-    """Parse AT: T's header and rows in the same order, each deleted or under a pseudonym of its month."""
+    """Parse AT, which has the header and the row order of T; a row is deleted or has a pseudonym."""
     rows, file = original.records.rows, "transactions"
     with add_line_numbers({file: content}), redact_values("customer"):
         problems = Problems(file)
@@ -54,9 +59,9 @@ def parse_release(content: bytes, original: MonthlyOriginal) -> tuple[MonthlyRel
             content, TRANSACTION_COLUMNS, problems, rows, rows, required=("customer",)
         )
         if table.num_rows != rows:
-            problems.check()
+            problems.raise_if_any()
         is_kept = ~find_deleted_rows(table, problems)
-        deleted_count, max_deleted = int(np.count_nonzero(~is_kept)), max_deleted_rows(rows)
+        deleted_count, max_deleted = int(np.count_nonzero(~is_kept)), count_deletable_rows(rows)
         if deleted_count > max_deleted:
             sizes = {"found": deleted_count, "rows": rows, "most": max_deleted}
             message = Message("{found} of {rows} rows are deleted; at most {most} may be", **sizes)
@@ -65,12 +70,12 @@ def parse_release(content: bytes, original: MonthlyOriginal) -> tuple[MonthlyRel
         records = parse_records(table, is_kept, problems)
         _check_kept_rows(table, records, original, problems)
         _check_pseudonyms(table, is_kept, original, problems)
-        problems.check()
+        problems.raise_if_any()
     return MonthlyRelease(original, records), remarks
 
 
-def max_deleted_rows(rows: int) -> int:
-    """Return how many rows may be deleted: at least half of them, rounded down, must be kept."""
+def count_deletable_rows(rows: int) -> int:
+    """Return how many rows may be deleted, so that at least half of the rows, rounded down, are kept."""
     return rows - rows // 2
 
 
@@ -87,11 +92,11 @@ class PublishedPurchases:
 
 
 def parse_target(content: bytes, original: MonthlyOriginal) -> PublishedPurchases:
-    """Parse the rows of a target, or the kept rows of a release; there may be none."""
+    """Parse the kept rows from a target's file or from a release; there may be none."""
     rows, file = original.records.rows, "transactions"
     with add_line_numbers({file: content}):
         table, _ = parse_text_table(content, TRANSACTION_COLUMNS, file, 0, rows, required=("customer",))
-    cells = pd.DataFrame({name: column.to_pandas() for name, column in text_columns(table)})
+    cells = pd.DataFrame({name: column.to_pandas() for name, column in iterate_text_columns(table)})
     return PublishedPurchases(original, cells[cells["customer"] != DELETED_MARK].reset_index(drop=True))
 
 
@@ -102,7 +107,7 @@ def shuffle_kept_rows(release: MonthlyRelease, rng: Generator) -> pd.DataFrame:
 
 
 def mark_deleted_rows(cells: pd.DataFrame, is_kept: BoolArray) -> pd.DataFrame:
-    """Return a table of texts with all other rows marked as deleted, as in a file."""
+    """Return a copy of the table in which the rows that are not kept are marked as deleted."""
     marked = cells.reset_index(drop=True)
     marked.loc[~is_kept, :] = ""
     marked.loc[~is_kept, "customer"] = DELETED_MARK
@@ -110,8 +115,8 @@ def mark_deleted_rows(cells: pd.DataFrame, is_kept: BoolArray) -> pd.DataFrame:
 
 
 def find_deleted_rows(table: pa.Table, problems: Problems) -> BoolArray:
-    """Return whether each row is deleted, (rows,); its other cells must be empty."""
-    columns = dict(text_columns(table))
+    """Return whether each row is deleted, (rows,); the other cells of a deleted row must be empty."""
+    columns = dict(iterate_text_columns(table))
     is_deleted = convert_to_mask(pc.equal(columns.pop("customer"), DELETED_MARK))
     message = Message("in a deleted row all cells after DEL are empty")
     for name, column in columns.items():
@@ -122,11 +127,14 @@ def find_deleted_rows(table: pa.Table, problems: Problems) -> BoolArray:
 
 def _fill_deleted_rows(table: pa.Table, is_kept: BoolArray, original: MonthlyOriginal) -> pa.Table:
     """Fill deleted rows with the original's cells."""
-    names, mask, cells = table.column_names, pa.array(is_kept), original.records.cells
+    names, keep_mask, cells = table.column_names, pa.array(is_kept), original.records.cells
     original_columns = [pa.array(cells[name], pa.string()) for name in names]
-    release_columns = [column for _, column in text_columns(table)]
+    release_columns = [column for _, column in iterate_text_columns(table)]
     return pa.table(
-        [pc.if_else(mask, new, old) for new, old in zip(release_columns, original_columns, strict=True)],
+        [
+            pc.if_else(keep_mask, release_column, original_column)
+            for release_column, original_column in zip(release_columns, original_columns, strict=True)
+        ],
         names=names,
     )
 
@@ -135,8 +143,8 @@ def _check_kept_rows(
     table: pa.Table, records: PurchaseRecords, original: MonthlyOriginal, problems: Problems
 ) -> None:
     """Check that dates stay in their month and that goods occur in the original."""
-    columns = dict(text_columns(table))
-    is_moved = calendar_months(records.day) != calendar_months(original.records.day)
+    columns = dict(iterate_text_columns(table))
+    is_moved = convert_days_to_months(records.day) != convert_days_to_months(original.records.day)
     message = Message("not in the month of the original's row")
     problems.add_rows(is_moved, "date", "wrong_month", message, cells=columns["date"])
     goods = pa.array(original.records.cells["good"].unique(), pa.string())
@@ -148,15 +156,15 @@ def _check_kept_rows(
 def _check_pseudonyms(
     table: pa.Table, is_kept: BoolArray, original: MonthlyOriginal, problems: Problems
 ) -> None:
-    """Check that each customer and month has one pseudonym, which is not a real id and not shared."""
-    ids = dict(text_columns(table))["customer"]
-    well_formed = convert_to_mask(pc.match_substring_regex(ids, PSEUDONYM_PATTERN))
+    """Check that each customer has one pseudonym a month, which is no real id and used nowhere else."""
+    ids = dict(iterate_text_columns(table))["customer"]
+    is_well_formed = convert_to_mask(pc.match_substring_regex(ids, PSEUDONYM_PATTERN))
     is_real_id = convert_to_mask(pc.is_in(ids, pa.array(original.customers["customer"], pa.string())))
     pseudonyms, _ = factorize(ids.to_pandas())
     customer_month = original.customer_month
     checks = {
-        "not_a_pseudonym": (~well_formed, Message("not a pseudonym of A-Z, a-z, 0-9, _ and -")),
-        "real_id": (well_formed & is_real_id, Message("the id of a customer, not a pseudonym")),
+        "not_a_pseudonym": (~is_well_formed, Message("not a pseudonym of A-Z, a-z, 0-9, _ and -")),
+        "real_id": (is_well_formed & is_real_id, Message("the id of a customer, not a pseudonym")),
         "several_pseudonyms": (
             _differs_from_first(customer_month, pseudonyms, is_kept),
             Message("the customer has another pseudonym above in the same month"),
@@ -166,14 +174,14 @@ def _check_pseudonyms(
             Message("the pseudonym stands above for another customer or month"),
         ),
     }
-    for code, (is_bad, message) in checks.items():
-        problems.add_rows(is_bad & is_kept, "customer", code, message, cells=ids)
+    for code, (is_wrong, message) in checks.items():
+        problems.add_rows(is_wrong & is_kept, "customer", code, message, cells=ids)
 
 
 def _differs_from_first(groups: IntArray, values: IntArray, is_kept: BoolArray) -> BoolArray:
-    """Return whether each kept row has another value than the first kept row of its group, (rows,)."""
+    """Return whether each kept row has a different value from the first kept row of its group, (rows,)."""
     rows = np.flatnonzero(is_kept)
-    _, first, group_of = np.unique(groups[rows], return_index=True, return_inverse=True)
+    _, first_positions, group_of = np.unique(groups[rows], return_index=True, return_inverse=True)
     differs = np.zeros(len(groups), dtype=bool)
-    differs[rows] = values[rows] != values[rows][first][group_of]
+    differs[rows] = values[rows] != values[rows][first_positions][group_of]
     return differs

@@ -1,4 +1,7 @@
-"""The transactions track: PWS Cup 2016."""
+"""The transactions track of PWS Cup 2016: customers must be re-identified by their purchases.
+
+M is the table of customers and T that of their transactions; M' and T' are the anonymized tables.
+"""
 
 from functools import partial
 from importlib import resources
@@ -6,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from anoncup.lazy import lazy, lazy_in
 from anoncup.messages import N_
-from anoncup.tracks.files import FileSpec, fixed_header, fixed_lines, subset_of_originals
+from anoncup.tracks.files import FileSpec, allow_subset, fixed_header, fixed_lines
 from anoncup.tracks.linkage.question import LINK_QUESTION, SOURCE_ANSWER
 from anoncup.tracks.model import Track
 from anoncup.tracks.parts import Distance
@@ -33,7 +36,7 @@ _CUSTOMERS_SPEC = FileSpec(
     format_description="CSV of M', 1 to n customers",
     header=fixed_header(*CUSTOMER_COLUMNS),
     header_like="customers",
-    rows=subset_of_originals,
+    row_limits=allow_subset,
     rows_are_individuals=True,
     example_lines=fixed_lines(*CUSTOMER_EXAMPLE_LINES),
 )
@@ -49,7 +52,7 @@ _TC400_DIGESTS = {
     _CUSTOMERS_SPEC.name: "4b5be0f331284eee50e9c41cb71fe4a075ead8dac3ab4e6b1fc37fcde82a9713",
     _PURCHASES_SPEC.name: "60fd2ae77cf3a112bb6b78a49365f4335a8299abdbeec2076585c7c50d28293a",
 }
-"""SHA-256 of the example files, as ``anoncup tc400`` writes them."""
+"""SHA-256 of the example files that ``anoncup tc400`` writes."""
 _DUMMY_SIGNATURE = frozenset(
     {
         "cmae_price",
@@ -68,7 +71,7 @@ _SIGNATURES = {
     "group_permutation": frozenset({"jaccard", "receipt_match"}),
     "delete_records": frozenset({"cmae_price", "cmae_spend", "rfm", "row_difference", "goods_cosine"}),
 }
-"""Measures and attackers that each kind of method changes, of those that tell methods apart."""
+"""Measures and attackers that each kind of method changes, of those that distinguish methods."""
 
 
 _lazy = lazy_in(__name__)
@@ -93,7 +96,7 @@ def _make_distance(kind: "JaccardKind") -> Distance:
 
 TRANSACTIONS = Track(
     name="transactions",
-    roles=lambda *_: {"master": MASTER_COLUMNS},
+    list_columns_by_role=lambda *_: {"master": MASTER_COLUMNS},
     release_files=(_CUSTOMERS_SPEC, _PURCHASES_SPEC),
     original_files=(_CUSTOMERS_SPEC, _PURCHASES_SPEC),
     check_first_file=lambda files, _: _lazy_tables("check_customers")(files),
@@ -105,8 +108,8 @@ TRANSACTIONS = Track(
     answer_spec=SOURCE_ANSWER,
     questions={LINK_QUESTION.name: LINK_QUESTION},
     prepare=lambda tables, _: _lazy_release("prepare")(tables),
-    attack_view=_lazy_release("target_of"),
-    measure_view=_lazy_release("release_of"),
+    attack_view=_lazy_release("build_target"),
+    measure_view=_lazy_release("build_release"),
     measures={**TRANSACTION_UTILITIES, **CUSTOMER_ANONYMITY},
     attackers=TRANSACTION_ATTACKERS,
     methods=TRANSACTION_METHODS,

@@ -16,8 +16,8 @@ from anoncup.tracks.transactions.methods import select_customers
 from anoncup.tracks.transactions.release import (
     PreparedTransactions,
     TransactionRelease,
+    build_release,
     permute_columns,
-    release_of,
 )
 from anoncup.tracks.transactions.tables import TransactionTables
 
@@ -25,19 +25,19 @@ if TYPE_CHECKING:
     from anoncup.rules.model import Rules
 
 
-def null_release(original: PreparedTransactions, draw: int) -> TransactionRelease:
-    """Permute each column of T but the customers' independently, in file order, by PCG64(draw); M stays."""
-    tables = permute_columns(original.tables, Generator(PCG64(draw)))
-    return release_of(original, tables, np.arange(original.rows))
+def null_release(original: PreparedTransactions, seed: int) -> TransactionRelease:
+    """Permute each column of T except the customers' independently, in file order, with PCG64(seed)."""
+    tables = permute_columns(original.tables, Generator(PCG64(seed)))
+    return build_release(original, tables, np.arange(original.rows))
 
 
 def find_largest_price(original: PreparedTransactions) -> float:
-    """Return the largest unit price: prices are the only cells in data units."""
+    """Return the largest unit price, because prices are the only cells in data units."""
     return float(original.history.price.max(initial=0.0))
 
 
 def group_individuals(original: PreparedTransactions, names: Sequence[str]) -> IntArray:
-    """Return the group of every customer by some of sex, birthday and country, (n,)."""
+    """Return the group of every customer, (n,), by the named columns of the customers table."""
     column_indices = [MASTER_COLUMNS.index(name) for name in names]
     return group_rows(original.master[:, column_indices]).group_ids
 
@@ -47,7 +47,7 @@ def subset(original: PreparedTransactions, rows: IntArray) -> TransactionTables:
 
 
 def identity_release(original: PreparedTransactions) -> TransactionRelease:
-    return release_of(original, original.tables, np.arange(original.rows))
+    return build_release(original, original.tables, np.arange(original.rows))
 
 
 def anonymize(

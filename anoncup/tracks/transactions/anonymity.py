@@ -1,6 +1,6 @@
-"""k-anonymity of customers by their master data and by their baskets.
+"""k-anonymity of the n' customers of the anonymized table M' by their master data and by their baskets.
 
-Reported beside the utility; high is good.
+High values are good. These measures are only reported and have no weight in the utility.
 """
 
 import numpy as np
@@ -10,22 +10,22 @@ from anoncup.tracks.transactions.release import TransactionRelease, group_by_bas
 
 
 def k_min(release: TransactionRelease) -> float:
-    """Fewest customers of M' with the same sex, birthday and country, in 1..n'."""
+    """Return the smallest number of customers with the same sex, birthday and country, in 1..n'."""
     return _min_class_size(group_by_master(release.target))
 
 
 def k_mean(release: TransactionRelease) -> float:
-    """Mean number of customers of M' with the same sex, birthday and country, in 1..n'."""
+    """Return the mean size of the groups of customers with the same sex, birthday and country, in 1..n'."""
     return _mean_class_size(group_by_master(release.target))
 
 
 def basket_k_min(release: TransactionRelease) -> float:
-    """Fewest customers with the same set of goods, in 1..n'."""
+    """Return the smallest number of customers with the same set of goods, in 1..n'."""
     return _min_class_size(group_by_basket(release.target))
 
 
 def basket_k_mean(release: TransactionRelease) -> float:
-    """Mean number of customers with the same set of goods, in 1..n'."""
+    """Return the mean size of the groups of customers with the same set of goods, in 1..n'."""
     return _mean_class_size(group_by_basket(release.target))
 
 

@@ -1,7 +1,8 @@
-"""Similarity of customers by their purchases.
+"""Similarity of customers by their purchases: Jaccard coefficients J and distances 1 - J.
 
-Set and multiset Jaccard coefficients J and distances 1 - J. J of two empty baskets is 1; J of an empty basket
-and another one is 0 (P3 Definition 1; P2 §4.1).
+J compares the sets of goods ("jaccard") or the quantities ("jaccard_quantity"). J of two empty baskets is 1,
+and J of an empty basket and another one is 0 (P3 Definition 1; P2 §4.1). M is the original table of n
+customers, M' the anonymized one of n' customers. ``anoncup.tracks`` lists the papers.
 """
 
 from collections.abc import Iterator
@@ -24,21 +25,21 @@ from anoncup.tracks.transactions.release import PreparedTransactions, Transactio
 JaccardKind = Literal["jaccard", "jaccard_quantity"]
 
 MAX_PAIRS_PER_BLOCK = 2**22
-"""Number of pairs compared at a time."""
+"""Largest number of pairs of customers that are compared at a time."""
 TIE_TOLERANCE = 1e-12
-"""Scores this close, relative to the larger, are ties, so that rounding does not decide."""
+"""Scores that differ by a smaller share of the larger one are ties, so that rounding does not decide."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchableCustomers:
-    """The customers of M arranged for the search, largest baskets first.
+    """The customers of M in the order of the search, with the largest baskets first.
 
-    ``rows`` (n,): their row numbers; ``totals`` (n,): the sizes of their baskets; ``baskets`` (n, goods), and
-    the same by columns, ``buyers``.
+    ``rows`` (n,) are their rows in M and ``basket_sizes`` (n,) the sizes of their baskets. ``baskets``
+    (n, goods) holds the baskets by row, ``buyers`` the same table by column.
     """
 
     rows: IntArray
-    totals: IntArray
+    basket_sizes: IntArray
     baskets: SparseCounts
     buyers: "csc_array[np.int64]"
 
@@ -46,19 +47,22 @@ class SearchableCustomers:
 def find_most_similar(target: TransactionTarget, kind: JaccardKind) -> IntArray:
     """Return the customer of M with the largest J for each customer of M', (n',).
 
-    Ties go to the lower row; an empty basket abstains (-1).
+    Ties go to the first row of M; customers with an empty basket abstain (-1).
     """
-    released, searchable = _select_amounts(target.baskets, kind), _build_searchable(target.original, kind)
-    column_ends = _extend_column_ends(convert_to_int64(searchable.buyers.indptr), released.shape[1])
-    order = _order_by_search_cost(released, np.diff(column_ends))
-    starts, goods, amounts = unpack_sparse(released)
-    released_rows = starts, goods[order], amounts[order]
+    release_baskets, searchable = (
+        _select_amounts(target.baskets, kind),
+        _build_searchable(target.original, kind),
+    )
+    column_ends = _extend_column_ends(convert_to_int64(searchable.buyers.indptr), release_baskets.shape[1])
+    order = _order_by_search_cost(release_baskets, np.diff(column_ends))
+    row_starts, goods, amounts = unpack_sparse(release_baskets)
+    release_rows = row_starts, goods[order], amounts[order]
     original_columns = column_ends, *unpack_sparse(searchable.buyers)[1:]
     return find_most_similar_customers(
-        *released_rows,
+        *release_rows,
         *original_columns,
         *unpack_sparse(searchable.baskets),
-        searchable.totals,
+        searchable.basket_sizes,
         searchable.rows,
         1.0 - TIE_TOLERANCE,
     )
@@ -67,7 +71,7 @@ def find_most_similar(target: TransactionTarget, kind: JaccardKind) -> IntArray:
 def iter_similarities(
     target: TransactionTarget, kind: JaccardKind, rows: IntArray | None = None
 ) -> Iterator[tuple[IntArray, FloatArray]]:
-    """Yield J of the given customers of M' (default: all) with all of M, in blocks: (rows, (rows, n))."""
+    """Yield blocks of rows of M' (default: all) with their J to all customers of M, (rows, n)."""
     baskets = _select_amounts(target.baskets, kind)
     original = _select_amounts(target.original.baskets, kind)
     return _iter_blocks(baskets, original, np.arange(target.rows) if rows is None else rows)
@@ -87,25 +91,27 @@ def distance_matrix(original: PreparedTransactions, kind: JaccardKind) -> FloatA
 def pair_distances(
     original: PreparedTransactions, rows: IntArray, other_rows: IntArray, kind: JaccardKind
 ) -> FloatArray:
-    """Return 1 - J of the customers of M in ``rows`` and ``other_rows``, pair by pair."""
+    """Return 1 - J of the customers ``rows[i]`` and ``other_rows[i]`` of M for every i."""
     baskets = _select_amounts(original.baskets, kind)
-    first, second = baskets[rows], baskets[other_rows]
+    first_baskets, second_baskets = baskets[rows], baskets[other_rows]
     return 1.0 - jaccard_coefficients(
-        row_totals(first.minimum(second)), row_totals(first), row_totals(second)
+        sum_rows(first_baskets.minimum(second_baskets)), sum_rows(first_baskets), sum_rows(second_baskets)
     )
 
 
 def distances_to_source(release: TransactionRelease, kind: JaccardKind) -> FloatArray:
-    """Return 1 - J of every customer of M' and his own basket in M, (n',), in [0, 1]."""
-    released = _select_amounts(release.target.baskets, kind)
-    own_baskets = widen(_select_amounts(release.original.baskets, kind)[release.source], released.shape[1])
+    """Return 1 - J of every customer of M' and the same customer's basket in M, (n',), in [0, 1]."""
+    release_baskets = _select_amounts(release.target.baskets, kind)
+    own_baskets = add_empty_columns(
+        _select_amounts(release.original.baskets, kind)[release.source], release_baskets.shape[1]
+    )
     return 1.0 - jaccard_coefficients(
-        row_totals(released.minimum(own_baskets)), row_totals(released), row_totals(own_baskets)
+        sum_rows(release_baskets.minimum(own_baskets)), sum_rows(release_baskets), sum_rows(own_baskets)
     )
 
 
 def distances_to_others(release: TransactionRelease, kind: JaccardKind) -> FloatArray:
-    """Return 1 - J of every customer of M' and the most similar other one of M, (n',); none: infinite."""
+    """Return 1 - J of every customer of M' and the most similar other one of M, (n',); infinite if none."""
     distances = np.full(release.target.rows, np.inf)
     for rows, scores in iter_similarities(release.target, kind):
         scores[np.arange(len(rows)), release.source[rows]] = -np.inf
@@ -114,7 +120,7 @@ def distances_to_others(release: TransactionRelease, kind: JaccardKind) -> Float
 
 
 def nearest_other(original: PreparedTransactions, kind: JaccardKind) -> FloatArray:
-    """Return 1 - J of every customer of M and the most similar other one, (n,); none: infinite."""
+    """Return 1 - J of every customer of M and the most similar other one, (n,); infinite if none."""
     baskets = _select_amounts(original.baskets, kind)
     distances = np.full(original.rows, np.inf)
     for rows, scores in _iter_blocks(baskets, baskets, np.arange(original.rows)):
@@ -123,7 +129,7 @@ def nearest_other(original: PreparedTransactions, kind: JaccardKind) -> FloatArr
     return distances
 
 
-def widen(baskets: SparseCounts, goods: int) -> SparseCounts:
+def add_empty_columns(baskets: SparseCounts, goods: int) -> SparseCounts:
     """Add columns for goods that nobody bought."""
     arrays = (baskets.data, baskets.indices, baskets.indptr)
     return csr_array(arrays, shape=(baskets.shape[0], goods))
@@ -135,28 +141,30 @@ def apply_weights(baskets: Sparse, weights: FloatArray) -> SparseWeights:
     return csr_array(arrays, shape=baskets.shape)
 
 
-def row_totals(baskets: SparseCounts) -> IntArray:
+def sum_rows(baskets: SparseCounts) -> IntArray:
     """Return the sum of every row."""
-    cumulative = np.concatenate(([0], np.cumsum(baskets.data)))
-    return np.diff(cumulative[baskets.indptr])
+    cumulative_sums = np.concatenate(([0], np.cumsum(baskets.data)))
+    return np.diff(cumulative_sums[baskets.indptr])
 
 
 def jaccard_coefficients(shared: IntArray, total: IntArray, other_total: IntArray) -> FloatArray:
-    """Return shared / (total + other - shared); 1 for two empty baskets."""
+    """Return shared / (total + other_total - shared), or 1 for two empty baskets."""
     union = total + other_total - shared
     result: FloatArray = np.where(union > 0, shared / np.maximum(union, 1), 1.0)
     return result
 
 
 def unpack_sparse(table: Any) -> tuple[IntArray, IntArray, Any]:
-    """Return row starts, column indices and entries of a sparse table, as the kernels take them."""
+    """Return the row starts, column indices and entries of a sparse table for the kernels."""
     return convert_to_int64(table.indptr), convert_to_int64(table.indices), table.data
 
 
-def find_best_products(table: SparseWeights, other_table: SparseWeights, norms: FloatArray) -> IntArray:
+def find_best_product_columns(
+    table: SparseWeights, other_table: SparseWeights, norms: FloatArray
+) -> IntArray:
     """Return the column of each row's largest entry in the matrix product divided by ``norms`` (columns,).
 
-    Ties as in :func:`find_best`; a row without an entry above 0 abstains (-1).
+    Ties are broken as in :func:`find_best_columns`; a row without an entry above 0 gets -1.
     """
     return find_largest_products(
         *unpack_sparse(table), *unpack_sparse(other_table), norms, 1.0 - TIE_TOLERANCE
@@ -164,12 +172,12 @@ def find_best_products(table: SparseWeights, other_table: SparseWeights, norms: 
 
 
 def convert_to_int64(array: npt.NDArray[np.signedinteger]) -> IntArray:
-    """Convert indices to the type that the kernels take."""
+    """Convert indices to the type that the kernels require."""
     return np.asarray(array, dtype=np.int64)
 
 
-def find_best(scores: FloatArray) -> IntArray:
-    """Return the column of each row's largest score; ties (``TIE_TOLERANCE``): the lowest column."""
+def find_best_columns(scores: FloatArray) -> IntArray:
+    """Return the column of each row's largest score; ties within ``TIE_TOLERANCE`` go to the first column."""
     largest = scores.max(axis=1, keepdims=True)
     columns: IntArray = (scores >= largest * (1.0 - TIE_TOLERANCE)).argmax(axis=1)
     return columns
@@ -178,7 +186,7 @@ def find_best(scores: FloatArray) -> IntArray:
 def _iter_blocks(
     baskets: SparseCounts, original: SparseCounts, rows: IntArray
 ) -> Iterator[tuple[IntArray, FloatArray]]:
-    original_columns, basket_sizes = unpack_sparse(original.tocsc()), row_totals(original)
+    original_columns, basket_sizes = unpack_sparse(original.tocsc()), sum_rows(original)
     step = max(MAX_PAIRS_PER_BLOCK // max(len(basket_sizes), 1), 1)
     for first in range(0, len(rows), step):
         block_rows = rows[first : first + step]
@@ -188,26 +196,26 @@ def _iter_blocks(
 def _build_searchable(original: PreparedTransactions, kind: JaccardKind) -> SearchableCustomers:
     def build() -> SearchableCustomers:
         baskets = _select_amounts(original.baskets, kind)
-        basket_sizes = row_totals(baskets)
+        basket_sizes = sum_rows(baskets)
         rows = np.argsort(-basket_sizes, kind="stable")
-        descending = baskets[rows]
-        return SearchableCustomers(rows, basket_sizes[rows], descending, descending.tocsc())
+        sorted_baskets = baskets[rows]
+        return SearchableCustomers(rows, basket_sizes[rows], sorted_baskets, sorted_baskets.tocsc())
 
     return memoize(original.memo, ("searchable", kind), build)
 
 
 def _extend_column_ends(column_ends: IntArray, goods: int) -> IntArray:
-    """Extend the column ends by empty columns for goods that nobody bought."""
+    """Append the ends of empty columns for goods that nobody bought."""
     return np.concatenate((column_ends, np.full(goods + 1 - len(column_ends), column_ends[-1])))
 
 
 def _order_by_search_cost(baskets: SparseCounts, buyer_counts: IntArray) -> IntArray:
-    """Sort the entries of each basket by the number of buyers to search per purchase."""
-    # Positive floats sort like their bits.
-    cost = (buyer_counts[baskets.indices] / baskets.data).astype(np.float32).view(np.int32)
-    return np.argsort(np.repeat(np.arange(baskets.shape[0]) << 32, np.diff(baskets.indptr)) | cost)
+    """Return the order of the entries of each basket by the number of buyers to search per purchase."""
+    # Positive floats have the same order as their bits, which leaves the upper half for the row number.
+    cost_bits = (buyer_counts[baskets.indices] / baskets.data).astype(np.float32).view(np.int32)
+    return np.argsort(np.repeat(np.arange(baskets.shape[0]) << 32, np.diff(baskets.indptr)) | cost_bits)
 
 
 def _select_amounts(baskets: SparseCounts, kind: JaccardKind) -> SparseCounts:
-    """Return quantities, or 1 for every good in the basket."""
+    """Return the quantities or, for "jaccard", 1 for every good in the basket."""
     return baskets if kind == "jaccard_quantity" else baskets.sign()

@@ -1,4 +1,7 @@
-"""Choose the number of clusters from the expected dummies and re-identifications (P3 §4.2, §4.3)."""
+"""Choose the number of clusters from the expected numbers of dummy records and re-identifications.
+
+The model is that of P3 §4.2 and §4.3; ``anoncup.tracks`` lists the papers.
+"""
 
 import math
 
@@ -8,32 +11,34 @@ from anoncup.geometry.arrays import FloatArray
 
 
 def expected_dummies(clusters: float, *, customers: int, records: int, goods: int) -> float:
-    """Return E(Δm) = nℓ{(1 - 1/ℓ)^(m/n) - (1 - 1/ℓ)^(m/c)}, the dummies of c clusters, >= 0 (P3 §4.2).
+    """Return E(Δm) = nℓ{(1 - 1/ℓ)^(m/n) - (1 - 1/ℓ)^(m/c)}, the dummies for c clusters, >= 0 (P3 §4.2).
 
-    Each of n ``customers`` draws m/n of the ℓ ``goods`` and each cluster m/c, uniformly with replacement. A
-    customer lacks the goods that his cluster drew and he did not. ``clusters`` c is in [1, n]; c = n needs
-    none.
+    Each of the n ``customers`` picks m/n of the ℓ ``goods`` and each cluster m/c, uniformly with replacement,
+    where m are the ``records``. A dummy is needed for each good that a customer's cluster picked and the
+    customer did not. ``clusters`` c is in [1, n]; c = n needs no dummies.
 
     >>> round(expected_dummies(1, customers=400, records=38_000, goods=2_700))
     1042653
     """
-    return float(_expected_dummies(np.array([clusters], dtype=np.float64), customers, records, goods)[0])
+    return float(
+        _compute_expected_dummies(np.array([clusters], dtype=np.float64), customers, records, goods)[0]
+    )
 
 
 def best_clusters(*, customers: int, records: int, goods: int, weight: float | None = None) -> int:
-    """Return the c in 1..n that minimises αE(Δm) + c/n; ties: the lowest (P3 §4.3, Fig. 14).
+    """Return the c in 1..n that minimises αE(Δm) + c/n; ties go to the lowest (P3 §4.3, Fig. 14).
 
     c/n is the expected re-identification rate, α the ``weight`` of a dummy. The default weight is 1/E(Δm) at
-    c = 1, as P3's 1/1,042,653 is: both terms then lie in [0, 1].
+    c = 1, like the 1/1,042,653 of P3, so that both terms lie in [0, 1].
 
     >>> best_clusters(customers=400, records=38_000, goods=2_700, weight=1 / 1_042_653)
     69
     """
     clusters = np.arange(1, customers + 1, dtype=np.float64)
-    dummies = _expected_dummies(clusters, customers, records, goods)
+    dummies = _compute_expected_dummies(clusters, customers, records, goods)
     max_dummies = float(dummies[0])
-    alpha = weight if weight is not None else 1.0 / max_dummies if max_dummies > 0 else 0.0
-    return int((alpha * dummies + clusters / customers).argmin()) + 1
+    dummy_weight = weight if weight is not None else 1.0 / max_dummies if max_dummies > 0 else 0.0
+    return int((dummy_weight * dummies + clusters / customers).argmin()) + 1
 
 
 def expected_shared_goods(mean_goods: float, mean_jaccard: float) -> float:
@@ -47,13 +52,16 @@ def expected_shared_goods(mean_goods: float, mean_jaccard: float) -> float:
     return 2.0 * mean_goods * mean_jaccard / (1.0 + mean_jaccard)
 
 
-def _expected_dummies(clusters: FloatArray, customers: int, records: int, goods: int) -> FloatArray:
-    """Compute nℓ(1 - 1/ℓ)^(m/n){1 - (1 - 1/ℓ)^(m/c - m/n)}; nearly equal powers are not subtracted."""
+def _compute_expected_dummies(clusters: FloatArray, customers: int, records: int, goods: int) -> FloatArray:
+    """Compute nℓ(1 - 1/ℓ)^(m/n){1 - (1 - 1/ℓ)^(m/c - m/n)}, which avoids subtracting nearly equal powers."""
     if goods == 1:
-        return np.zeros_like(clusters)  # all customers have the only good
-    log_miss = math.log1p(-1.0 / goods)
+        return np.zeros_like(clusters)  # every customer already has the only good
+    log_miss_probability = math.log1p(-1.0 / goods)
     extra_draws = records * (customers - clusters) / (customers * clusters)
     dummies: FloatArray = (
-        -customers * goods * math.exp(log_miss * records / customers) * np.expm1(log_miss * extra_draws)
+        -customers
+        * goods
+        * math.exp(log_miss_probability * records / customers)
+        * np.expm1(log_miss_probability * extra_draws)
     )
     return dummies

@@ -16,8 +16,11 @@ _TEXT_COLUMNS = ("customer_id", "receipt_id", "date", "time", "goods", "country"
 _COLUMN_TYPES = {**dict.fromkeys(_TEXT_COLUMNS, "str"), "unit_price": "float64", "quantity": "int64"}
 
 
-def tc400() -> TransactionTables:
-    """400 customers and their 38,087 purchases: UCI Online Retail (CC BY 4.0), sex and birthday invented."""
+def load_tc400() -> TransactionTables:
+    """Return 400 customers and their 38,087 purchases from UCI Online Retail (CC BY 4.0).
+
+    Sex and birthday are invented.
+    """
     with as_file(files(__package__) / "tc400.parquet") as path:
         rows = pd.read_parquet(path).astype(_COLUMN_TYPES)
     return split_tables(rows)
@@ -29,10 +32,11 @@ def split_tables(rows: pd.DataFrame) -> TransactionTables:
 
 
 def derive_tc400(online_retail: pd.DataFrame, *, customers: int | None = _CUSTOMER_COUNT) -> pd.DataFrame:
-    """Derive the example data from the complete Online Retail table: a row per purchase, with its country.
+    """Derive the example data, one row for each purchase, from the complete Online Retail table.
 
-    Rows need a customer id, quantity and price above 0 and a specified country. The lowest ``customers`` ids
-    are kept (None: all), in the order of the table.
+    Rows without a customer id, with a quantity or price of 0 or less, or with an unspecified country are left
+    out. The customers with the lowest ids are kept, as many as ``customers`` (None: all). Rows keep their
+    order.
     """
     valid_rows = online_retail[
         online_retail["CustomerID"].notna()
@@ -57,7 +61,10 @@ def derive_tc400(online_retail: pd.DataFrame, *, customers: int | None = _CUSTOM
 
 
 def _build_customers(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return every customer's most frequent country (ties: by alphabet), with invented sex and birthday."""
+    """Build the customers with their most frequent country (ties: the first by alphabet).
+
+    Sex and birthday are invented.
+    """
     counts = rows.groupby(["customer_id", "country"]).size().reset_index(name="rows")
     counts = counts.sort_values(["customer_id", "rows", "country"], ascending=[True, False, True])
     customers = counts.drop_duplicates("customer_id").reset_index(drop=True)

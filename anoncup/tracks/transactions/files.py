@@ -14,6 +14,6 @@ TRANSACTION_EXAMPLE_LINES = (
     "12347,537626,2010-12-07,14:57,85116,2.1,12",
     "12348,539318,2010-12-16,19:09,84992,0.55,72",
 )
-"""Example first lines of each file."""
+"""First lines of an example of each file."""
 MASTER_COLUMNS = ("sex", "birthday", "country")
 """The quasi-identifiers of a customer."""

@@ -9,7 +9,7 @@ from anoncup.tracks.linkage.parameters import (
     DENSE_LIMIT_PARAMETER,
     SHARE_PARAMETER,
     SHARE_STRENGTHS,
-    no_strengths,
+    list_no_strengths,
     vary_parameter,
 )
 from anoncup.tracks.parts import Attacker, Measure, Method
@@ -76,32 +76,34 @@ TRANSACTION_ATTACKERS = {
     ),
 }
 
-_master_columns = Parameter("columns", "columns", "master", default=("sex", "country"))
-_cluster_count = Parameter("clusters", "whole", default=50)
+_master_columns_parameter = Parameter("columns", "columns", "master", default=("sex", "country"))
+_cluster_count_parameter = Parameter("clusters", "whole", default=50)
 
 
-def _cluster_strengths(rows: int, columns: Sequence[str]) -> Sequence[Mapping[str, Any]]:  # noqa: ARG001
-    """Return cluster counts from three quarters of the customers down to an eighth."""
-    numbers = {max(rows * eighths // 8, 1) for eighths in (6, 4, 2, 1)}
-    return [{"clusters": number} for number in sorted(numbers, reverse=True)]
+def _vary_cluster_count(rows: int, columns: Sequence[str]) -> Sequence[Mapping[str, Any]]:  # noqa: ARG001
+    """Vary the number of clusters from three quarters of the customers down to an eighth."""
+    cluster_counts = {max(rows * eighths // 8, 1) for eighths in (6, 4, 2, 1)}
+    return [{"clusters": cluster_count} for cluster_count in sorted(cluster_counts, reverse=True)]
 
 
 TRANSACTION_METHODS = {
-    "add_dummies": Method("add_dummies", _lazy("methods.add_dummies"), (_cluster_count,), _cluster_strengths),
+    "add_dummies": Method(
+        "add_dummies", _lazy("methods.add_dummies"), (_cluster_count_parameter,), _vary_cluster_count
+    ),
     "cluster_kmeans_jaccard": Method(
         "cluster_kmeans_jaccard",
         _lazy("methods.cluster_kmeans_jaccard"),
-        (_cluster_count,),
-        _cluster_strengths,
+        (_cluster_count_parameter,),
+        _vary_cluster_count,
     ),
     "cluster_tfidf": Method(
-        "cluster_tfidf", _lazy("methods.cluster_tfidf"), (_cluster_count,), _cluster_strengths
+        "cluster_tfidf", _lazy("methods.cluster_tfidf"), (_cluster_count_parameter,), _vary_cluster_count
     ),
     "balance_clusters": Method(
         "balance_clusters",
         _lazy("methods.balance_clusters"),
-        (_cluster_count, Parameter("smallest", "whole", default=5)),
-        _cluster_strengths,
+        (_cluster_count_parameter, Parameter("smallest", "whole", default=5)),
+        _vary_cluster_count,
     ),
     "delete_customers": Method(
         "delete_customers", _lazy("methods.delete_customers"), (SHARE_PARAMETER,), SHARE_STRENGTHS
@@ -112,12 +114,17 @@ TRANSACTION_METHODS = {
         (SHARE_PARAMETER,),
         vary_parameter("share", 0.01, 0.1, 0.3),
     ),
-    "shift": Method("shift", _lazy("methods.shift"), (), no_strengths),
-    "random_permutation": Method("random_permutation", _lazy("methods.random_permutation"), (), no_strengths),
+    "shift": Method("shift", _lazy("methods.shift"), (), list_no_strengths),
+    "random_permutation": Method(
+        "random_permutation", _lazy("methods.random_permutation"), (), list_no_strengths
+    ),
     "group_permutation": Method(
-        "group_permutation", _lazy("methods.group_permutation"), (_master_columns,), no_strengths
+        "group_permutation",
+        _lazy("methods.group_permutation"),
+        (_master_columns_parameter,),
+        list_no_strengths,
     ),
     "cheating_permutation": Method(
-        "cheating_permutation", _lazy("methods.cheating_permutation"), (), no_strengths
+        "cheating_permutation", _lazy("methods.cheating_permutation"), (), list_no_strengths
     ),
 }

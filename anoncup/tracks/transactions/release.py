@@ -1,7 +1,8 @@
 """The tables of a transactions submission, prepared for measures and attackers.
 
-Everything derived from the original alone is memoized in :class:`PreparedTransactions`. Attackers get a
-:class:`TransactionTarget`; :class:`TransactionRelease` adds the answer.
+M is the original table of customers and M' the anonymized one. All that is derived from the original alone is
+memoized in :class:`PreparedTransactions`. Attackers get a :class:`TransactionTarget`;
+:class:`TransactionRelease` adds the answer.
 """
 
 from dataclasses import dataclass, field
@@ -15,10 +16,10 @@ from anoncup.geometry.arrays import FloatArray, IntArray, SparseCounts
 from anoncup.geometry.encoding import (
     Vocabulary,
     build_vocabulary,
-    column_texts,
     encode,
     extend_vocabulary,
     factorize,
+    get_column_texts,
     group_rows,
     translate_codes,
 )
@@ -29,7 +30,7 @@ from anoncup.tracks.transactions.tables import TransactionTables
 
 @dataclass(frozen=True, slots=True)
 class TransactionVocabularies:
-    """Numbering of the texts of both tables; the vocabularies of a release extend those of its original."""
+    """Numberings of the texts of both tables; the vocabularies of a release extend those of its original."""
 
     goods: Vocabulary
     receipts: Vocabulary
@@ -55,10 +56,10 @@ class TransactionHistory:
 
 @dataclass(frozen=True, slots=True)
 class PreparedTransactions:
-    """The original and everything derived from it alone, memoized on first use; picklable.
+    """The original and all that is derived from it alone, memoized on first use; picklable.
 
-    ``master`` (n, 3): each customer's sex, birthday and country as numbers; ``baskets`` (n, goods): total
-    quantity of each good that each customer bought.
+    ``master`` (n, 3) holds each customer's sex, birthday and country as numbers. ``baskets`` (n, goods) holds
+    the total quantity of each good that each customer bought.
     """
 
     tables: TransactionTables
@@ -78,7 +79,7 @@ class PreparedTransactions:
 class TransactionTarget:
     """Public part of a submission, for attackers: the original and the anonymized tables.
 
-    The ``vocabularies`` number the texts of both. ``baskets`` (n', goods of either table): the goods of the
+    The ``vocabularies`` number the texts of both. In ``baskets`` (n', goods of either), the goods of the
     original come first.
     """
 
@@ -114,21 +115,21 @@ def prepare(tables: TransactionTables) -> PreparedTransactions:
     vocabularies = TransactionVocabularies(
         goods=build_vocabulary(columns.goods[1]),
         receipts=build_vocabulary(columns.receipts[1]),
-        master=tuple(build_vocabulary(column_texts(tables.customers, name)) for name in MASTER_COLUMNS),
+        master=tuple(build_vocabulary(get_column_texts(tables.customers, name)) for name in MASTER_COLUMNS),
     )
     history = _build_history(tables, columns, vocabularies)
     baskets = _build_baskets(history, len(tables.customers), len(vocabularies.goods))
     return PreparedTransactions(tables, vocabularies, _encode_master(tables, vocabularies), history, baskets)
 
 
-def target_of(original: PreparedTransactions, tables: TransactionTables) -> TransactionTarget:
+def build_target(original: PreparedTransactions, tables: TransactionTables) -> TransactionTarget:
     """Return the public part of a submission, with the original's vocabularies extended."""
     columns, original_vocabularies = EncodedColumns.encode(tables), original.vocabularies
     vocabularies = TransactionVocabularies(
         goods=extend_vocabulary(original_vocabularies.goods, columns.goods[1]),
         receipts=extend_vocabulary(original_vocabularies.receipts, columns.receipts[1]),
         master=tuple(
-            extend_vocabulary(vocabularies, column_texts(tables.customers, name))
+            extend_vocabulary(vocabularies, get_column_texts(tables.customers, name))
             for vocabularies, name in zip(original_vocabularies.master, MASTER_COLUMNS, strict=True)
         ),
     )
@@ -139,11 +140,11 @@ def target_of(original: PreparedTransactions, tables: TransactionTables) -> Tran
     )
 
 
-def release_of(
+def build_release(
     original: PreparedTransactions, tables: TransactionTables, source: IntArray
 ) -> TransactionRelease:
-    """Return a submission with its secret; ``source`` (n',) counts the original's customers from 0."""
-    return TransactionRelease(target_of(original, tables), np.ascontiguousarray(source, dtype=np.int64))
+    """Return a submission with its secret ``source`` (n',), which counts the original's customers from 0."""
+    return TransactionRelease(build_target(original, tables), np.ascontiguousarray(source, dtype=np.int64))
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,8 +165,8 @@ class EncodedColumns:
 def _build_history(
     tables: TransactionTables, columns: EncodedColumns, vocabularies: TransactionVocabularies
 ) -> TransactionHistory:
-    customer_rows = {name: row for row, name in enumerate(column_texts(tables.customers, "customer_id"))}
-    day_by_date = {cell: date.fromisoformat(cell).toordinal() for cell in columns.dates[1]}
+    customer_rows = {name: row for row, name in enumerate(get_column_texts(tables.customers, "customer_id"))}
+    day_by_date = {date_text: date.fromisoformat(date_text).toordinal() for date_text in columns.dates[1]}
     owner = translate_codes(*columns.customers, customer_rows)
     price = tables.transactions["unit_price"].to_numpy(dtype=np.float64)
     quantity = tables.transactions["quantity"].to_numpy(dtype=np.int64)
@@ -181,7 +182,7 @@ def _build_history(
 
 
 def _build_baskets(history: TransactionHistory, customers: int, goods: int) -> SparseCounts:
-    """Return how much of each good each customer bought, (customers, goods), sorted, without zeros."""
+    """Return the quantity of each good that each customer bought, (customers, goods), without zeros."""
     entries = (history.quantity, (history.owner, history.goods))
     return coo_array(entries, shape=(customers, goods)).tocsr()
 
@@ -193,8 +194,10 @@ def group_by_basket(target: TransactionTarget) -> IntArray:
         baskets = target.baskets
         row_bounds = zip(baskets.indptr[:-1], baskets.indptr[1:], strict=True)
         goods_sets = [baskets.indices[start:end].tobytes() for start, end in row_bounds]
-        class_numbers = {goods: class_number for class_number, goods in enumerate(dict.fromkeys(goods_sets))}
-        return np.array([class_numbers[goods] for goods in goods_sets], dtype=np.int64)
+        class_numbers = {
+            goods_set: class_number for class_number, goods_set in enumerate(dict.fromkeys(goods_sets))
+        }
+        return np.array([class_numbers[goods_set] for goods_set in goods_sets], dtype=np.int64)
 
     return memoize(target.memo, ("basket classes",), compute)
 
@@ -211,14 +214,14 @@ def find_last_day(original: PreparedTransactions) -> int:
 
 def _encode_master(tables: TransactionTables, vocabularies: TransactionVocabularies) -> IntArray:
     columns = [
-        encode(column_texts(tables.customers, name), vocabulary)
+        encode(get_column_texts(tables.customers, name), vocabulary)
         for name, vocabulary in zip(MASTER_COLUMNS, vocabularies.master, strict=True)
     ]
     return np.stack(columns, axis=1)
 
 
 def permute_columns(tables: TransactionTables, rng: np.random.Generator) -> TransactionTables:
-    """Permute every column of T except the customers' independently, in file order; M stays."""
+    """Permute every column of T except the customers' independently, in file order; M is unchanged."""
     records = tables.transactions
     columns = {
         name: records[name].to_numpy()[rng.permutation(len(records))]

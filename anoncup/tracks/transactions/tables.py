@@ -17,19 +17,19 @@ from numpy.typing import NDArray
 
 from anoncup.errors import run_steps
 from anoncup.messages import Message
-from anoncup.tables.checks import check_rows, is_respelled, respelled_remark
+from anoncup.tables.checks import build_respelled_remark, check_row_count, is_respelled
 from anoncup.tables.csv_text import (
     Problems,
     check_text,
     convert_to_mask,
     decode_upload,
+    iterate_text_columns,
     parse_numbers,
     read_cells,
     read_header,
-    text_columns,
     write_csv,
 )
-from anoncup.tables.files import MAX_CELL, MAX_ROWS, Remark
+from anoncup.tables.files import MAX_CELL_LENGTH, MAX_ROWS, Remark
 from anoncup.tables.header import check_header
 from anoncup.tables.line_numbers import add_line_numbers
 from anoncup.tracks.transactions.files import CUSTOMER_COLUMNS, TRANSACTION_COLUMNS
@@ -44,14 +44,14 @@ _WHOLE_NUMBER_PATTERN = r"^[0-9]+$"
 
 @dataclass(frozen=True, slots=True)
 class TransactionTables:
-    """M and T: ``customers`` with a row per individual, ``transactions`` with any number for each."""
+    """The tables M and T: ``customers`` has a row per individual, ``transactions`` any number for each."""
 
     customers: pd.DataFrame
     transactions: pd.DataFrame
 
 
 def parse_original(files: Mapping[str, bytes]) -> tuple[TransactionTables, list[Remark]]:
-    """Parse the original M and T; ids are unique in M, and those of T occur in M."""
+    """Parse the original M and T; ids must be unique in M, and those of T must occur in M."""
     with add_line_numbers(files):
         return _parse_tables(files, max_customers=MAX_ROWS, min_records=1)
 
@@ -68,13 +68,18 @@ def check_customers(files: Mapping[str, bytes]) -> None:
 def parse_release(
     files: Mapping[str, bytes], original: TransactionTables
 ) -> tuple[TransactionTables, list[Remark]]:
-    """Parse M' with 1 to n customers and T' with any number of rows; remarks list what was read leniently."""
+    """Parse M' with 1 to n customers and T' with any number of rows.
+
+    Remarks describe deviations from the format that were tolerated.
+    """
     with add_line_numbers(files):
         tables, remarks = _parse_tables(files, max_customers=len(original.customers), min_records=0)
     compared_columns = [(tables.customers, original.customers, name) for name in ("sex", "country")]
     compared_columns.append((tables.transactions, original.transactions, "goods"))
     return tables, remarks + [
-        respelled_remark(name) for new, old, name in compared_columns if is_respelled(new, old, name)
+        build_respelled_remark(name)
+        for release_table, original_table, name in compared_columns
+        if is_respelled(release_table, original_table, name)
     ]
 
 
@@ -84,7 +89,7 @@ def files_of(tables: TransactionTables) -> dict[str, bytes]:
 
 
 def write_canonical_files(tables: TransactionTables) -> dict[str, bytes]:
-    """Return the CSV files with records sorted by customer, then by every cell; the order reveals nothing."""
+    """Return the CSV files with records sorted by customer and cells, so that their order reveals nothing."""
     records = tables.transactions
     row_by_id = pd.Series(range(len(tables.customers)), index=tables.customers["customer_id"])
     sorted_records = records.assign(customer_id=row_by_id[records["customer_id"]].to_numpy())
@@ -121,10 +126,10 @@ def parse_text_table(
     *,
     required: Collection[str] = _REQUIRED_COLUMNS,
 ) -> tuple[pa.Table, list[Remark]]:
-    """Parse a table of texts with exactly this header; cells of the ``required`` columns are not empty."""
+    """Parse a table of texts with exactly this header; the ``required`` columns may not have empty cells."""
     problems = Problems(file)
     result = read_text_table(content, columns, problems, min_rows, max_rows, required=required)
-    problems.check()
+    problems.raise_if_any()
     return result
 
 
@@ -137,50 +142,50 @@ def read_text_table(
     *,
     required: Collection[str] = _REQUIRED_COLUMNS,
 ) -> tuple[pa.Table, list[Remark]]:
-    """Parse a table of texts as :func:`parse_text_table`, but leave errors in cells in ``problems``."""
+    """Parse a table like :func:`parse_text_table`, but add errors in cells to ``problems``."""
     file = problems.file
     text, remarks = decode_upload(content, file)
     check_header(read_header(text, file), columns, file)
     table = read_cells(text, columns, file, max_rows=max_rows)
-    check_rows(table, problems, minimum=min_rows, maximum=max_rows)
-    for name, column in text_columns(table):
+    check_row_count(table, problems, minimum=min_rows, maximum=max_rows)
+    for name, column in iterate_text_columns(table):
         check_text(column, name, problems)
         if name in required:
-            empty = convert_to_mask(pc.equal(column, ""))
-            problems.add_rows(empty, name, "missing_value", Message("the cell is empty"), cells=column)
+            is_empty = convert_to_mask(pc.equal(column, ""))
+            problems.add_rows(is_empty, name, "missing_value", Message("the cell is empty"), cells=column)
     return table, remarks
 
 
 def _parse_customers(table: pa.Table, problems: Problems) -> pd.DataFrame:
-    columns = dict(text_columns(table))
+    columns = dict(iterate_text_columns(table))
     frame = {name: column.to_pandas() for name, column in columns.items()}
-    repeated = frame["customer_id"].duplicated().to_numpy()
+    is_repeated = frame["customer_id"].duplicated().to_numpy()
     repeated_message = Message("the id is already used in a row above")
     ids = columns["customer_id"]
-    problems.add_rows(repeated, "customer_id", "duplicate_customer", repeated_message, cells=ids)
+    problems.add_rows(is_repeated, "customer_id", "duplicate_customer", repeated_message, cells=ids)
     date_message = Message("not a date such as 2011-01-05, and not empty")
     frame["birthday"] = _parse_column(
         columns["birthday"], _parse_optional_date, "birthday", date_message, problems
     )
-    problems.check()
+    problems.raise_if_any()
     return pd.DataFrame(frame)
 
 
-def _parse_transactions(table: pa.Table, customers: pd.Series | None, problems: Problems) -> pd.DataFrame:
-    """Parse the transactions; ``customers`` are the valid ids, if they are known."""
-    columns = dict(text_columns(table))
+def _parse_transactions(table: pa.Table, known_ids: pd.Series | None, problems: Problems) -> pd.DataFrame:
+    """Parse the transactions; ``known_ids`` are the ids of the customers, if these could be parsed."""
+    columns = dict(iterate_text_columns(table))
     frame = {name: column.to_pandas() for name, column in columns.items()}
-    if customers is not None:
-        unknown = ~frame["customer_id"].isin(customers).to_numpy()
+    if known_ids is not None:
+        is_unknown = ~frame["customer_id"].isin(known_ids).to_numpy()
         unknown_message = Message("this id is not in the customers table")
         ids = columns["customer_id"]
-        problems.add_rows(unknown, "customer_id", "unknown_customer", unknown_message, cells=ids)
+        problems.add_rows(is_unknown, "customer_id", "unknown_customer", unknown_message, cells=ids)
     date_message, time_message = Message("not a date such as 2011-01-05"), Message("not a time such as 08:45")
     frame["date"] = _parse_column(columns["date"], normalize_date, "date", date_message, problems)
     frame["time"] = _parse_column(columns["time"], normalize_time, "time", time_message, problems)
     frame["unit_price"] = parse_prices(columns["unit_price"], "unit_price", problems)
     frame["quantity"] = parse_quantities(columns["quantity"], problems)
-    problems.check()
+    problems.raise_if_any()
     return pd.DataFrame(frame)
 
 
@@ -191,7 +196,7 @@ def _parse_column(
     column: pd.Series = cells.to_pandas()
     parsed_cells = {cell: parse_cell(cell) for cell in column.unique()}
     problems.add_rows(
-        _find_unparsed(column, parsed_cells), name, f"not_a_{_kind_of_column(name)}", message, cells=cells
+        _find_unparsed(column, parsed_cells), name, f"not_a_{_get_cell_kind(name)}", message, cells=cells
     )
     return column.map(parsed_cells).astype(column.dtype)
 
@@ -200,7 +205,7 @@ def _find_unparsed(column: pd.Series, parsed_cells: Mapping[str, str | None]) ->
     return column.isin([cell for cell, text in parsed_cells.items() if text is None]).to_numpy()
 
 
-def _kind_of_column(name: str) -> str:
+def _get_cell_kind(name: str) -> str:
     return "time" if name == "time" else "date"
 
 
@@ -214,25 +219,25 @@ def parse_prices(column: pa.Array, name: str, problems: Problems) -> NDArray[np.
 
 def parse_quantities(column: pa.Array, problems: Problems) -> NDArray[np.int64]:
     """Parse whole numbers of 1 or more."""
-    well_formed = convert_to_mask(pc.match_substring_regex(column, _WHOLE_NUMBER_PATTERN))
-    # int() rejects very long numbers.
-    well_formed &= convert_to_mask(pc.less_equal(pc.binary_length(column), MAX_CELL))
+    is_well_formed = convert_to_mask(pc.match_substring_regex(column, _WHOLE_NUMBER_PATTERN))
+    # int() raises ValueError for very long numbers.
+    is_well_formed &= convert_to_mask(pc.less_equal(pc.binary_length(column), MAX_CELL_LENGTH))
     texts = column.to_pylist()
     counts = [
         min(int(cell), MAX_QUANTITY + 1) if is_valid else 1
-        for cell, is_valid in zip(texts, well_formed, strict=True)
+        for cell, is_valid in zip(texts, is_well_formed, strict=True)
     ]
     values = np.array(counts, dtype=np.int64)
-    wrong = ~well_formed | (values < 1)
+    is_wrong = ~is_well_formed | (values < 1)
     message = Message("not a positive whole number")
-    problems.add_rows(wrong, "quantity", "not_a_quantity", message, cells=column)
+    problems.add_rows(is_wrong, "quantity", "not_a_quantity", message, cells=column)
     limit_message = Message("a row may have at most {most:,} of a good", most=MAX_QUANTITY)
     problems.add_rows(values > MAX_QUANTITY, "quantity", "too_large", limit_message, cells=column)
     return values
 
 
 def normalize_date(cell: str) -> str | None:
-    """Return ``2011-01-05`` for it or for ``2011/1/5``; None for other texts.
+    """Return a date such as ``2011/1/5`` or ``2011-01-05`` as ``2011-01-05``, and None for other texts.
 
     >>> normalize_date("2011/1/5"), normalize_date("2011-02-29")
     ('2011-01-05', None)
@@ -247,7 +252,7 @@ def normalize_date(cell: str) -> str | None:
 
 
 def normalize_time(cell: str) -> str | None:
-    """Return ``08:45`` for it or for ``8:45``; None for other texts."""
+    """Return a time such as ``8:45`` or ``08:45`` as ``08:45``, and None for other texts."""
     match = _TIME_PATTERN.fullmatch(cell)
     return f"{int(match[1]):02}:{match[2]}" if match and int(match[1]) < 24 else None
 

@@ -1,6 +1,7 @@
-"""Utility measures of anonymized transactions (PWS Cup 2016; P2 §5, P3 §4.3). 0 is best everywhere.
+"""Utility measures of PWS Cup 2016 (P2 §5, P3 §4.3; ``anoncup.tracks`` lists the papers).
 
-All values are finite for every finite table and do not depend on the order of the rows.
+They measure the loss of the anonymized tables M' and T' against the original M and T, so 0 is best. All
+values are finite for every finite table and do not depend on the order of the rows.
 """
 
 from collections.abc import Callable
@@ -22,102 +23,104 @@ from anoncup.tracks.transactions.release import (
     find_last_day,
 )
 from anoncup.tracks.transactions.spending import (
-    PreparedTables,
+    PreparedTable,
+    average_prices,
+    choose_price_exponent,
     count_receipts,
+    find_last_purchase_days,
     has_rows,
-    last_purchase_days,
-    mean_prices,
-    price_exponent,
-    total_spends,
+    sum_spends,
 )
 
 _TOP_GOODS_COUNT = 100
 """Number of goods that ``top_goods`` compares."""
 _RFM_CLASSES = 10
-"""Classes of each of R, F and M."""
+"""Number of classes of recency, of frequency and of money."""
 
 
 def cmae_price(release: TransactionRelease) -> float:
-    """U1-cMAE: mean difference of the cells' mean prices in the cross-table sex by country; in money, >= 0.
+    """Return U1-cMAE, the mean difference of mean prices in the cross-table of sex and country; >= 0.
 
-    A customer's price is the mean unit price of his rows, a cell's the mean over its customers with rows; an
-    empty cell counts 0. Cells: the sexes times the countries that occur in M or M'.
+    The price of a customer is the mean unit price of their rows. The price of a cell is the mean over its
+    customers with rows, or 0 if there are none. There is a cell for each sex and country that occur in M or
+    M'. The result is an amount of money.
     """
-    return _cell_mean_difference(release, mean_prices)
+    return _cell_mean_difference(release, average_prices)
 
 
 def cmae_spend(release: TransactionRelease) -> float:
-    """U2-cMAE: as :func:`cmae_price` with every customer's total spend; in money, >= 0."""
-    return _cell_mean_difference(release, total_spends)
+    """Return U2-cMAE, which is like :func:`cmae_price` for the customers' total spends; >= 0."""
+    return _cell_mean_difference(release, sum_spends)
 
 
 def rfm(release: TransactionRelease) -> float:
-    """U3-RFM: mean difference of the counts in the 10 x 10 x 10 cells of recency, frequency and money; >= 0.
+    """Return U3-RFM, the mean difference of counts in the cells of recency, frequency and money; >= 0.
 
-    Recency: days from the last purchase to the last date of the original T; frequency: number of receipts;
-    money: total spend. The class of a value is the number of deciles of the original customers below it.
-    Customers without rows are in no cell.
+    There are 10 x 10 x 10 cells. Recency is the number of days from the last purchase to the last date of the
+    original T, frequency the number of receipts, and money the total spend. The class of a value is the
+    number of deciles of the original customers below it. Customers without rows are in no cell.
     """
     original, target = release.original, release.target
-    tables: tuple[PreparedTables, PreparedTables] = (original, target)
-    exponent = price_exponent(*tables)
+    tables: tuple[PreparedTable, PreparedTable] = (original, target)
+    exponent = choose_price_exponent(*tables)
     reference_day = find_last_day(original)
-    original_rfm, release_rfm = (_recency_frequency_money(table, reference_day, exponent) for table in tables)
+    original_rfm, release_rfm = (_compute_rfm(table, reference_day, exponent) for table in tables)
     cells = [np.zeros(len(table[0]), dtype=np.int64) for table in (original_rfm, release_rfm)]
-    for values, released_values in zip(original_rfm, release_rfm, strict=True):
-        thresholds = deciles(values)
-        for index, column in enumerate((values, released_values)):
+    for values, release_values in zip(original_rfm, release_rfm, strict=True):
+        thresholds = _compute_deciles(values)
+        for index, column in enumerate((values, release_values)):
             cells[index] = cells[index] * _RFM_CLASSES + _count_thresholds_below(column, thresholds)
     counts = [np.bincount(cell, minlength=_RFM_CLASSES**3) for cell in cells]
     return float(np.abs(counts[0] - counts[1]).sum()) / _RFM_CLASSES**3
 
 
 def row_difference(release: TransactionRelease) -> float:
-    """Return |m' - m|, the difference of the numbers of transactions; >= 0."""
+    """Return |m' - m|, the absolute difference of the numbers of transactions."""
     return abs(signed_row_difference(release)["signed"])
 
 
 def signed_row_difference(release: TransactionRelease) -> dict[str, float]:
-    """Return m' - m: above 0 for dummies, below for deletions."""
+    """Return m' - m, which is positive for dummies and negative for deletions."""
     return {"signed": float(len(release.target.history.owner) - len(release.original.history.owner))}
 
 
 def count_original_records(original: PreparedTransactions) -> float:
-    """Return the number of original transactions, the scale of ``row_difference``."""
+    """Return the number of original transactions, which is the scale of ``row_difference``."""
     return float(len(original.history.owner))
 
 
 def goods_cosine(release: TransactionRelease) -> float:
-    """Change of the cosines of pairs of goods relative to their sum, in [0, 1] (PWS Cup 2017, E1).
+    """Return the change of the cosines of pairs of goods relative to their sum, in [0, 1] (PWS Cup 2017, E1).
 
-    The sum runs over the pairs of goods with a common buyer in T. The cosine of two goods is that of their
-    columns in the binary table of customers and goods. 0 if T has no such pair.
+    Both sums run over the pairs of goods with a common buyer in T; without such a pair the value is 0. The
+    cosine of two goods is that of their columns in the binary table of customers and goods.
     """
     original = release.original
-    pairs, original_cosines = memoize(original.memo, ("cosines",), lambda: _pair_cosines(original))
+    pairs, original_cosines = memoize(original.memo, ("cosines",), lambda: _compute_pair_cosines(original))
     total = float(original_cosines.sum())
-    released_baskets = release.target.baskets[:, : original.baskets.shape[1]]
+    release_baskets = release.target.baskets[:, : original.baskets.shape[1]]
     gaps = cosine_gaps(
         *pairs,
         original_cosines,
-        _column_norms(released_baskets),
-        *unpack_sparse(released_baskets.tocsc())[:2],
-        released_baskets.shape[0],
+        _compute_column_norms(release_baskets),
+        *unpack_sparse(release_baskets.tocsc())[:2],
+        release_baskets.shape[0],
     )
     return min(float(gaps.sum()) / total, 1.0) if total > 0 else 0.0
 
 
 def top_goods(release: TransactionRelease) -> float:
-    """Share of the 100 goods with the most buyers in T that are not among those of T'; in [0, 1].
+    """Return the share of the top 100 goods of T that are not among the top 100 of T', in [0, 1].
 
-    Ties: the lower goods id. If T has fewer than 100 goods, all of them are compared.
+    Goods are ranked by the number of buyers; ties go to the lower id. If T has fewer than 100 goods, all of
+    them are compared.
     """
     original, target = release.original, release.target
     original_top = memoize(
         original.memo, ("top",), lambda: _find_most_bought(original.baskets, original.vocabularies.goods)
     )
-    released_top = set(_find_most_bought(target.baskets, target.vocabularies.goods))
-    return sum(good not in released_top for good in original_top) / len(original_top)
+    release_top = set(_find_most_bought(target.baskets, target.vocabularies.goods))
+    return sum(good not in release_top for good in original_top) / len(original_top)
 
 
 def _count_buyers(baskets: SparseCounts) -> IntArray:
@@ -125,8 +128,8 @@ def _count_buyers(baskets: SparseCounts) -> IntArray:
     return np.bincount(baskets.indices, minlength=baskets.shape[1])
 
 
-def deciles(values: FloatArray) -> FloatArray:
-    """Return the 9 deciles by linear interpolation; exact where they fall on a value."""
+def _compute_deciles(values: FloatArray) -> FloatArray:
+    """Return the 9 deciles by linear interpolation; a decile that falls on a value is exactly that value."""
     sorted_values = np.sort(values)
     thresholds = []
     for tenth in range(1, _RFM_CLASSES):
@@ -137,7 +140,7 @@ def deciles(values: FloatArray) -> FloatArray:
 
 
 def _count_thresholds_below(values: FloatArray, thresholds: FloatArray) -> IntArray:
-    """Return the number of thresholds below each value; equality within rounding does not count."""
+    """Return the number of thresholds below each value; a threshold that is equal within rounding is not."""
     return np.asarray(
         (values[:, None] > thresholds + np.abs(thresholds) * TIE_TOLERANCE).sum(axis=1), dtype=np.int64
     )
@@ -151,16 +154,16 @@ def _find_most_bought(baskets: SparseCounts, vocabulary: Vocabulary) -> list[str
 
 
 def _cell_mean_difference(
-    release: TransactionRelease, customer_values: Callable[[TransactionHistory, int, int], FloatArray]
+    release: TransactionRelease, compute_values: Callable[[TransactionHistory, int, int], FloatArray]
 ) -> float:
     original, target = release.original, release.target
-    tables: tuple[PreparedTables, PreparedTables] = (original, target)
-    exponent = price_exponent(*tables)
+    tables: tuple[PreparedTable, PreparedTable] = (original, target)
+    exponent = choose_price_exponent(*tables)
     column_indices = [MASTER_COLUMNS.index(name) for name in ("sex", "country")]
     cells = group_rows(np.concatenate((original.master, target.master))[:, column_indices])
     original_means, release_means = (
         _cell_means(
-            table_cells, has_rows(table), customer_values(table.history, table.rows, exponent), cells.count
+            table_cells, has_rows(table), compute_values(table.history, table.rows, exponent), cells.count
         )
         for table_cells, table in zip(np.split(cells.group_ids, [original.rows]), tables, strict=True)
     )
@@ -173,7 +176,7 @@ def _cell_mean_difference(
 def _cell_means(
     cells: IntArray, has_value: npt.NDArray[np.bool_], values: FloatArray, count: int
 ) -> FloatArray:
-    """Return the mean of the present values of every cell, added in ascending order; 0 for empty cells."""
+    """Return the mean value of each cell, or 0 for empty cells; values are added in ascending order."""
     cells, values = cells[has_value], values[has_value]
     order = np.lexsort((values, cells))
     sums = np.bincount(cells[order], values[order], count)
@@ -181,28 +184,30 @@ def _cell_means(
     return means
 
 
-def _pair_cosines(original: PreparedTransactions) -> tuple[tuple[IntArray, IntArray], FloatArray]:
+def _compute_pair_cosines(original: PreparedTransactions) -> tuple[tuple[IntArray, IntArray], FloatArray]:
     """Return the pairs of goods with a common buyer, each once, and their cosines."""
-    baskets, lengths = original.baskets, _column_norms(original.baskets)
-    *pair, common = count_common_buyers(*unpack_sparse(baskets)[:2], *unpack_sparse(baskets.tocsc())[:2])
-    return (pair[0], pair[1]), common / (lengths[pair[0]] * lengths[pair[1]])
+    baskets, norms = original.baskets, _compute_column_norms(original.baskets)
+    *pair, common_buyers = count_common_buyers(
+        *unpack_sparse(baskets)[:2], *unpack_sparse(baskets.tocsc())[:2]
+    )
+    return (pair[0], pair[1]), common_buyers / (norms[pair[0]] * norms[pair[1]])
 
 
-def _column_norms(baskets: SparseCounts) -> FloatArray:
+def _compute_column_norms(baskets: SparseCounts) -> FloatArray:
     """Return the norm of each good's column in the binary table of customers and goods, (goods,)."""
     return np.sqrt(_count_buyers(baskets).astype(np.float64))
 
 
-def _recency_frequency_money(
-    table: PreparedTables, reference_day: int, exponent: int
+def _compute_rfm(
+    table: PreparedTable, reference_day: int, exponent: int
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return R, F and M of the customers with rows."""
+    """Return the recency, frequency and money of the customers with rows."""
     history, customers, has_value = table.history, table.rows, has_rows(table)
-    last_purchases = last_purchase_days(history, customers)
+    last_purchases = find_last_purchase_days(history, customers)
     columns = (
         reference_day - last_purchases,
         count_receipts(history, customers),
-        total_spends(history, customers, exponent),
+        sum_spends(history, customers, exponent),
     )
     recency, frequency, money = (column[has_value].astype(np.float64) for column in columns)
     return recency, frequency, money

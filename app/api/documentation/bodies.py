@@ -15,7 +15,7 @@ class MissingExample(LookupError):
     """A schema has no example and none can be built."""
 
 
-def raw_response(
+def build_raw_response(
     media_type: str, example: str | None = None, *, description: str | None = None
 ) -> dict[int | str, Json]:
     """Return the ``responses`` of a route that does not answer JSON; a body without an example is binary."""
@@ -27,28 +27,30 @@ def raw_response(
     }
 
 
-def request_body(media_type: str, schema: Json, example: object) -> Json:
+def build_request_body(media_type: str, schema: Json, example: object) -> Json:
     """Return the ``openapi_extra`` of a route whose request body is not JSON."""
     content = {media_type: {"schema": schema, "example": example}}
     return {"requestBody": {"required": True, "content": content}}
 
 
-def multipart_body(parts: Mapping[str, Json], example: Mapping[str, str], *, required: Sequence[str]) -> Json:
+def build_multipart_body(
+    parts: Mapping[str, Json], example: Mapping[str, str], *, required: Sequence[str]
+) -> Json:
     """Return the ``openapi_extra`` of a route with a form; ``example`` has some of the parts."""
     schema = {"type": "object", "required": list(required), "properties": dict(parts)}
-    return request_body("multipart/form-data", schema, dict(example))
+    return build_request_body("multipart/form-data", schema, dict(example))
 
 
-def _file_schema(description: str) -> Json:
+def _build_file_schema(description: str) -> Json:
     return {"type": "string", "format": "binary", "description": description}
 
 
-def file_schemas(descriptions: Iterable[tuple[str, str]]) -> dict[str, Json]:
+def build_file_schemas(descriptions: Iterable[tuple[str, str]]) -> dict[str, Json]:
     """Return schemas by file name; different descriptions of the same name are joined."""
     texts_by_name: dict[str, dict[str, None]] = {}
     for name, text in descriptions:
         texts_by_name.setdefault(name, {})[text] = None
-    return {name: _file_schema("; ".join(texts)) for name, texts in texts_by_name.items()}
+    return {name: _build_file_schema("; ".join(texts)) for name, texts in texts_by_name.items()}
 
 
 def add_examples(operation: Json, models: _Models) -> None:
@@ -61,9 +63,9 @@ def add_examples(operation: Json, models: _Models) -> None:
 
 
 def _build_example(schema: Json, models: _Models) -> object:
-    """Return the first example of a schema, else one built from its parts, null where that is allowed.
+    """Return the first example of a schema, or build one from its parts, with null where that is allowed.
 
-    Raise MissingExample with the title of a part that has none.
+    Raise MissingExample with the title of a part for which there is none.
     """
     example: object
     match schema:

@@ -1,4 +1,4 @@
-"""Build the OpenAPI document: FastAPI's own, completed with security, errors, headers and examples."""
+"""Build the OpenAPI document: that of FastAPI with security, errors, headers and examples added."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -14,7 +14,7 @@ from anoncup.errors import InvalidUpload, describe_error
 from anoncup.messages import Message
 from anoncup.schemas.codes import ERROR_SENTENCES
 from anoncup.schemas.fields import ID
-from anoncup.tables.files import too_large_error
+from anoncup.tables.files import build_too_large_error
 from app.api.documentation import bodies, responses
 from app.config import get_settings
 from app.http.authentication import (
@@ -107,7 +107,7 @@ _TOKEN: _Json = {"token": []}
 _SESSION: _Json = {"session": []}
 
 
-def operation_id(route: APIRoute) -> str:
+def get_operation_id(route: APIRoute) -> str:
     """Return the name of the route's function, which is a stable operation id."""
     return route.name
 
@@ -152,7 +152,7 @@ def build_document(app: FastAPI) -> _Json:
 def _iter_routes(app: FastAPI) -> Iterator[tuple[str, str, APIRoute]]:
     for context in iter_route_contexts(app.routes):
         route = context.original_route
-        # The context also has the settings of the router that includes the route.
+        # The context, unlike the route, also reflects the settings of the router that includes it.
         if isinstance(route, APIRoute) and getattr(context, "include_in_schema", False):
             for method in sorted(route.methods or ()):
                 yield str(context.path), method, route
@@ -184,26 +184,26 @@ def _describe_path_parameters(operation: _Json) -> None:
 
 
 def _add_headers(operation: _Json, path: str, dependencies: set[Any]) -> None:
-    answers = operation["responses"]
-    if get_page_request in dependencies or "cursor" in _parameter_names(operation):
-        _add_header(answers["200"], "Link")
-    if "/boards/" in path or "304" in answers:
+    responses_by_status = operation["responses"]
+    if get_page_request in dependencies or "cursor" in _list_parameter_names(operation):
+        _add_header(responses_by_status["200"], "Link")
+    if "/boards/" in path or "304" in responses_by_status:
         operation.setdefault("parameters", []).append(_IF_NONE_MATCH)
-        answers["304"] = {"description": "The client has this answer already."}
+        responses_by_status["304"] = {"description": "The client has this answer already."}
         for status in ("200", "304"):
-            _add_header(answers[status], "ETag")
+            _add_header(responses_by_status[status], "ETag")
     if path.endswith(".zip"):
-        _add_header(answers["200"], "Content-Disposition")
-    for status, answer in answers.items():
-        if answer["description"] == "Successful Response":
-            answer["description"] = _DEFAULT_DESCRIPTIONS[int(status)]
+        _add_header(responses_by_status["200"], "Content-Disposition")
+    for status, response in responses_by_status.items():
+        if response["description"] == "Successful Response":
+            response["description"] = _DEFAULT_DESCRIPTIONS[int(status)]
 
 
-def _add_header(answer: _Json, name: str) -> None:
-    answer.setdefault("headers", {})[name] = {"$ref": f"#/components/headers/{name}"}
+def _add_header(response: _Json, name: str) -> None:
+    response.setdefault("headers", {})[name] = {"$ref": f"#/components/headers/{name}"}
 
 
-def _parameter_names(operation: _Json) -> list[str]:
+def _list_parameter_names(operation: _Json) -> list[str]:
     return [parameter["name"] for parameter in operation.get("parameters", ())]
 
 
@@ -222,19 +222,23 @@ def _collect_errors(
         codes.append(responses.THROTTLED)
     if name not in {"healthz", "metrics"}:
         codes.append(responses.DATABASE)
-    codes += [responses.BY_PARAMETER.get(parameter, "") for parameter in _parameter_names(operation)]
+    codes += [
+        responses.CODES_BY_PARAMETER.get(parameter, "") for parameter in _list_parameter_names(operation)
+    ]
     if any(
-        parameter["schema"] != _any_text_schema(parameter) for parameter in operation.get("parameters", ())
+        parameter["schema"] != _build_text_schema(parameter) for parameter in operation.get("parameters", ())
     ):
         codes.append(responses.TYPED_PARAMETERS)
-    codes += [responses.BY_MEDIA_TYPE[media] for media in operation.get("requestBody", {}).get("content", ())]
-    for status, answer in operation["responses"].items():
-        codes += [f"{status}.{code}" for code in answer.get(responses.CODES_KEY, ())]
+    codes += [
+        responses.CODES_BY_MEDIA_TYPE[media] for media in operation.get("requestBody", {}).get("content", ())
+    ]
+    for status, response in operation["responses"].items():
+        codes += [f"{status}.{code}" for code in response.get(responses.CODES_KEY, ())]
     return responses.group_by_status(*codes)
 
 
-def _any_text_schema(parameter: _Json) -> _Json:
-    """Return the schema that the parameter would have if it accepted any text."""
+def _build_text_schema(parameter: _Json) -> _Json:
+    """Return the schema that the parameter would have if it accepted every text."""
     labels = {key: parameter["schema"][key] for key in ("title", "description") if key in parameter["schema"]}
     return labels | {"type": "string"}
 
@@ -244,13 +248,13 @@ def _add_errors(operation: _Json, errors: Mapping[int, list[str]]) -> None:
     for status, codes in errors.items():
         examples = {code: {"$ref": f"#/components/examples/{status}.{code}"} for code in codes}
         content = {"schema": {"$ref": "#/components/schemas/Problem"}, "examples": examples}
-        answer: _Json = {
+        response: _Json = {
             "description": TITLE_BY_STATUS[status],
             "content": {"application/problem+json": content},
         }
         if status in _ERROR_HEADERS:
-            _add_header(answer, _ERROR_HEADERS[status])
-        operation["responses"][str(status)] = answer
+            _add_header(response, _ERROR_HEADERS[status])
+        operation["responses"][str(status)] = response
     operation["responses"] = dict(sorted(operation["responses"].items()))
 
 
@@ -276,10 +280,13 @@ def _add_components(components: _Json) -> None:
 
 def _build_error_example(status: int, code: str) -> _Json:
     description = ERROR_SENTENCES[code]
-    return {"summary": description, "value": build_body(status, code, description, **_error_details(code))}
+    return {
+        "summary": description,
+        "value": build_body(status, code, description, **_build_error_details(code)),
+    }
 
 
-def _error_details(code: str) -> _Json:
+def _build_error_details(code: str) -> _Json:
     """Return the additional fields of errors that have some."""
     if code == "malformed_upload":
         message = Message("row {row} has {found} cells instead of {needed}", row=3, found=3, needed=4)
@@ -287,5 +294,5 @@ def _error_details(code: str) -> _Json:
     if code == "invalid_request":
         return {"fields": [{"field": "body.name", "message": "Field required"}]}
     if code == "too_large":
-        return describe_error(too_large_error("anonymized", 64))
+        return describe_error(build_too_large_error("anonymized", 64))
     return {}

@@ -1,7 +1,7 @@
 """The error codes of operations. Most follow from the inputs of a route; its decorator lists the others.
 
-Lists of codes are space-separated texts. A code that occurs with two statuses stands for the smaller status;
-the larger one is written as in ``422.too_large``.
+Lists of codes are strings separated by spaces. A code that occurs with two statuses stands for the smaller
+one; the larger one is written as in ``422.too_large``.
 """
 
 from collections.abc import Mapping
@@ -22,12 +22,12 @@ COOKIE_SESSION = "cross_site"
 THROTTLED = "too_many_tries"
 DATABASE = "database_unavailable database_full database_read_only"
 TYPED_PARAMETERS = "invalid_request"
-"""Errors of operations with a parameter that does not accept any text."""
+"""Errors of operations with a parameter that does not accept every text."""
 
 STORED_FILE = "file_lost storage_unavailable file_damaged"
 """Errors of operations that read a stored file."""
 
-BY_PARAMETER: Mapping[str, str] = {
+CODES_BY_PARAMETER: Mapping[str, str] = {
     "slug": "no_such_competition competition_unavailable",
     "name": "no_such_phase",
     "file": f"no_such_file {STORED_FILE}",
@@ -50,7 +50,7 @@ COMPETITION_FILE = (
     "unknown_attacker attacker_never_counts no_weights"
 )
 _ANY_BODY = "bad_request too_slow too_large"
-BY_MEDIA_TYPE: Mapping[str, str] = {
+CODES_BY_MEDIA_TYPE: Mapping[str, str] = {
     "application/json": f"{_ANY_BODY} invalid_request",
     "application/toml": f"{_ANY_BODY} invalid_request {COMPETITION_FILE}",
     "text/csv": f"{_ANY_BODY} malformed_upload invalid_request",
@@ -72,7 +72,7 @@ UPLOAD = f"not_in_a_team disqualified quota_used_up {BUSY} unavailable {_PARSING
 CHECK = f"not_in_a_team disqualified too_many_checks {STORED_FILE} busy unavailable {_PARSING}"
 
 
-def error_responses(*codes: str) -> dict[int | str, dict[str, Any]]:
+def build_error_responses(*codes: str) -> dict[int | str, dict[str, Any]]:
     """Return the ``responses`` of a route for the errors that do not follow from its inputs."""
     return {status: {CODES_KEY: names} for status, names in group_by_status(*codes).items()}
 

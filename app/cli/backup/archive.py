@@ -1,7 +1,7 @@
-"""Backup archives: tar files with a manifest of the size and SHA-256 of each member.
+"""Read and write backup archives: tar files with a manifest of the size and SHA-256 of each member.
 
-The manifest is the second to last member and its SHA-256 the last, so that truncation and changes are
-detected before any content is used.
+The last two members are the manifest and its SHA-256. The whole archive is verified before any content is
+used, so a truncated or changed one is refused.
 """
 
 import gzip
@@ -21,14 +21,14 @@ from typing import IO, Any, TypeVar
 
 from anoncup.errors import Conflict, InvalidInput
 from app.storage import compute_digest
-from app.storage.durable import fsync_folder
+from app.storage.durable import sync_folder
 
 _FORMAT_VERSION = 1
 _MANIFEST_NAME = "manifest.json"
 _MANIFEST_DIGEST = "manifest.sha256"
 CHUNK_BYTES = 1 << 20
 _COMPRESSION_LEVEL = 3
-"""Gzip level. It compresses releases to 39 % at 63 MB/s; the default, the maximum, to 34 % at 5 MB/s."""
+"""Gzip level. It compresses releases to 39 % at 63 MB/s; level 9, the default, to 34 % at 5 MB/s."""
 ParsedT = TypeVar("ParsedT")
 _MEMBER_NAME_PATTERN = re.compile(r"(tables|blobs|keys)/[A-Za-z0-9_.-]{1,128}")
 
@@ -41,7 +41,7 @@ class ArchiveWriter:
     files: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def add(self, name: str, file: IO[bytes]) -> str:
-        """Add all of ``file``, from its start, and return the SHA-256 of what was added."""
+        """Add the whole file, whatever its current position, and return the SHA-256 of its content."""
         member = tarfile.TarInfo(name)
         member.size = file.seek(0, os.SEEK_END)
         file.seek(0)
@@ -50,8 +50,8 @@ class ArchiveWriter:
         self.files[name] = {"size": member.size, "sha256": reader.digest.hexdigest()}
         return reader.digest.hexdigest()
 
-    def finish(self, kind: str, facts: Mapping[str, Any]) -> None:
-        manifest = {"format": _FORMAT_VERSION, "kind": kind, **facts, "files": self.files}
+    def finish(self, kind: str, properties: Mapping[str, Any]) -> None:
+        manifest = {"format": _FORMAT_VERSION, "kind": kind, **properties, "files": self.files}
         content = json.dumps(manifest, indent=1, ensure_ascii=False).encode()
         for name, member in ((_MANIFEST_NAME, content), (_MANIFEST_DIGEST, compute_digest(content).encode())):
             self.add(name, io.BytesIO(member))
@@ -72,9 +72,10 @@ class HashingReader:
 
 @contextmanager
 def create_archive(path: Path, *, replace: bool = False) -> Iterator[ArchiveWriter]:
-    """Create an archive at ``path`` that only its owner can read; nothing is left there after an error.
+    """Create an archive at ``path`` that only its owner can read. After an error, ``path`` is unchanged.
 
-    Raise Conflict if the path exists, checked at the start and again at the end.
+    Raise Conflict if the path exists, unless ``replace`` is set and it is a file. This is checked at the
+    start and again at the end.
     """
     _require_path_free(path, replace=replace)
     with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
@@ -88,7 +89,7 @@ def create_archive(path: Path, *, replace: bool = False) -> Iterator[ArchiveWrit
         except BaseException:
             Path(file.name).unlink(missing_ok=True)
             raise
-    fsync_folder(path.parent)
+    sync_folder(path.parent)
 
 
 def _create_tar(file: IO[bytes], *, compress: bool) -> tarfile.TarFile:
@@ -107,22 +108,22 @@ def _require_path_free(path: Path, *, replace: bool) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """A verified archive. It stays open, so that later reads get what was verified."""
+    """A verified archive. Its file stays open, so that later reads return what was verified."""
 
     file: IO[bytes]
     manifest: Mapping[str, Any]
 
-    def members(self, folder: str) -> Iterator[tuple[str, IO[bytes]]]:
-        """Yield name, without the folder, and content of each file in the folder, in the archive's order."""
+    def iter_folder(self, folder: str) -> Iterator[tuple[str, IO[bytes]]]:
+        """Yield the name and content of each file in the folder, in the order of the archive."""
         with _open_tar(self.file) as tar:
-            for name, content in _iterate_members(tar):
+            for name, content in _iter_members(tar):
                 if name.startswith(f"{folder}/"):
                     yield name.removeprefix(f"{folder}/"), content
 
 
 @contextmanager
 def open_archive(path: Path, *, kind: str) -> Iterator[Archive]:
-    """Open the archive after verifying all of it against its manifest; raise InvalidInput if it differs."""
+    """Open an archive after verifying all of it; raise InvalidInput if it differs from its manifest."""
     with path.open("rb") as file:
         manifest = verify(file)
         if manifest.get("format") != _FORMAT_VERSION:
@@ -135,18 +136,18 @@ def open_archive(path: Path, *, kind: str) -> Iterator[Archive]:
 
 
 def verify(file: IO[bytes]) -> dict[str, Any]:
-    """Return the manifest after verifying that the archive has exactly the members it lists."""
+    """Verify that the archive has exactly the members that its manifest lists, and return the manifest."""
     members: dict[str, dict[str, Any]] = {}
     trailer: dict[str, bytes] = {}
     with _open_tar(file) as tar:
-        for name, content in _iterate_members(tar):
+        for name, content in _iter_members(tar):
             if name in members or not (
                 name in {_MANIFEST_NAME, _MANIFEST_DIGEST} or _MEMBER_NAME_PATTERN.fullmatch(name)
             ):
                 raise build_damage_error(f"{name!r} does not belong there")
             if name in {_MANIFEST_NAME, _MANIFEST_DIGEST}:
                 trailer[name] = content.read()
-            members[name] = measure(content)
+            members[name] = _compute_size_and_digest(content)
     if (
         trailer.keys() != {_MANIFEST_NAME, _MANIFEST_DIGEST}
         or compute_digest(trailer[_MANIFEST_NAME]).encode() != trailer[_MANIFEST_DIGEST]
@@ -162,7 +163,7 @@ def verify(file: IO[bytes]) -> dict[str, Any]:
     return manifest
 
 
-def measure(content: IO[bytes]) -> dict[str, Any]:
+def _compute_size_and_digest(content: IO[bytes]) -> dict[str, Any]:
     reader = HashingReader(content)
     size = sum(map(len, iter(lambda: reader.read(CHUNK_BYTES), b"")))
     return {"size": size, "sha256": reader.digest.hexdigest()}
@@ -178,7 +179,7 @@ def _open_tar(file: IO[bytes]) -> Iterator[tarfile.TarFile]:
         raise build_damage_error(f"it cannot be read to its end ({problem})") from problem
 
 
-def _iterate_members(tar: tarfile.TarFile) -> Iterator[tuple[str, IO[bytes]]]:
+def _iter_members(tar: tarfile.TarFile) -> Iterator[tuple[str, IO[bytes]]]:
     for member in tar:
         content = tar.extractfile(member) if member.isreg() else None
         if content is None:

@@ -6,9 +6,9 @@ import typer
 
 from anoncup.cli.output import format_moment
 from app.cli.service_options import (
-    DEFAULT_DATA,
+    DEFAULT_DATA_FOLDER,
     ArchivePath,
-    Data,
+    DataFolder,
     OutputFile,
     PrivateKeyFolder,
     PublicKeyFile,
@@ -24,7 +24,7 @@ def backup(
         bool, typer.Option("--with-keys", help="also the private keys: whoever has this file reads secrets")
     ] = False,
     replace: ReplaceOption = False,
-    data: Data = DEFAULT_DATA,
+    data: DataFolder = DEFAULT_DATA_FOLDER,
     public: PublicKeyFile = None,
     private_dir: PrivateKeyFolder = None,
 ) -> None:
@@ -43,7 +43,7 @@ def backup(
 
 def restore(
     archive: ArchivePath,
-    data: Data = DEFAULT_DATA,
+    data: DataFolder = DEFAULT_DATA_FOLDER,
     public: PublicKeyFile = None,
     private_dir: PrivateKeyFolder = None,
 ) -> None:

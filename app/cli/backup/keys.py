@@ -1,6 +1,6 @@
 """Back up, restore and rotate the keys that seal secrets and sign deadlines.
 
-Backups of the service contain them only on request.
+A backup of the service contains its keys only on request.
 """
 
 import io
@@ -20,14 +20,14 @@ _PUBLIC_NAME = "sealing.pub"
 
 @dataclass(frozen=True, slots=True)
 class KeyPaths:
-    """Paths of a service's keys. The public key may be on another machine; it is not copied then."""
+    """Paths of a service's keys. If the public key is on another machine, it is not copied."""
 
     public: Path | None
     private: Path
 
 
 def backup(paths: KeyPaths, output: Path, *, replace: bool = False) -> list[str]:
-    """Write all private keys, and the public key if present, to ``output``; return the ids of the pairs."""
+    """Write all private keys, and the public key if present, to ``output``; return the ids of the keys."""
     with archive.create_archive(output, replace=replace) as writer:
         ids = add_keys(writer, paths)
         writer.finish(_KIND, {"key_ids": ids})
@@ -35,9 +35,9 @@ def backup(paths: KeyPaths, output: Path, *, replace: bool = False) -> list[str]
 
 
 def restore(path: Path, paths: KeyPaths) -> list[str]:
-    """Restore missing keys and return the ids of the pairs. All are checked before the first is written."""
+    """Restore the keys that are missing and return the ids of all. All are checked before one is written."""
     with archive.open_archive(path, kind=_KIND) as key_archive:
-        return restore_missing(key_archive, paths, ExitStack())
+        return restore_missing_keys(key_archive, paths, ExitStack())
 
 
 def add_keys(writer: ArchiveWriter, paths: KeyPaths) -> list[str]:
@@ -56,9 +56,12 @@ def add_keys(writer: ArchiveWriter, paths: KeyPaths) -> list[str]:
     return [file.stem for file in files]
 
 
-def restore_missing(key_archive: Archive, paths: KeyPaths, undo: ExitStack) -> list[str]:
-    """Write the archive's keys that are missing and return the ids; ``undo`` can remove the new files."""
-    contents = {name: content.read() for name, content in key_archive.members("keys")}
+def restore_missing_keys(key_archive: Archive, paths: KeyPaths, undo: ExitStack) -> list[str]:
+    """Write those keys of the archive that are missing here, and return the ids of all its sealing keys.
+
+    ``undo`` gets a callback for each new file, which removes it.
+    """
+    contents = {name: content.read() for name, content in key_archive.iter_folder("keys")}
     public = contents.pop(_PUBLIC_NAME, None)
     private = dict(_check_keys(contents, paths))
     if private:
@@ -75,7 +78,7 @@ def restore_missing(key_archive: Archive, paths: KeyPaths, undo: ExitStack) -> l
 
 
 def _check_keys(contents: dict[str, bytes], paths: KeyPaths) -> Iterator[tuple[Path, bytes]]:
-    """Yield path and text of each private key.
+    """Yield the path and text of each private key.
 
     Raise InvalidInput if a key does not match its name, and Conflict if a different one exists at its path.
     """
@@ -97,7 +100,7 @@ def _build_file_name(text: bytes, *, signing: bool) -> str:
 
 
 def rotate(paths: KeyPaths) -> str:
-    """Create a pair for new secrets and return its id. Older private keys stay, for older secrets."""
+    """Create a key pair for new secrets and return its id. Private keys of older secrets are kept."""
     if paths.public is None or not paths.public.exists() or not any(paths.private.glob("*.key")):
         raise InvalidInput(
             "there is no pair of keys to replace ({public}, {private}); give --public and "

@@ -1,7 +1,7 @@
 """Export the rows of all tables from one snapshot, and import them into an empty database.
 
-Tables and columns are read from the database, not from the models. The data of an older version are exported
-unchanged, imported into the tables of that version and then migrated.
+Tables and columns are read from the database, not from the models, so a backup of an older version is
+imported into the tables of that version and then migrated.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,12 +16,12 @@ from sqlalchemy import Connection, MetaData, NullPool, Table, create_engine, sel
 from sqlalchemy.exc import OperationalError, ProgrammingError
 
 from anoncup.errors import Conflict, Forbidden, InvalidInput
-from migrations.run import list_revisions, lock_schema, make_unreachable_error, migrate_on
+from migrations.run import build_unreachable_error, list_revisions, lock_schema, migrate_on
 
 CHUNK_BYTES = 1 << 20
 VERSION_TABLE = "alembic_version"
 _EXCLUDED_TABLES = {VERSION_TABLE, "heartbeats"}
-"""Not exported: the version is in the manifest, and heartbeats are not valid for another service."""
+"""Not exported: the manifest has the version, and heartbeats mean nothing to another service."""
 
 _FORMAT_SETTINGS = {
     "client_encoding": "UTF8",
@@ -34,8 +34,8 @@ _FORMAT_SETTINGS = {
 
 
 @dataclass(frozen=True, slots=True)
-class TableRows:
-    """Description of one exported table; ``numbers`` has the last value of each identity column."""
+class ExportedTable:
+    """An exported table: its columns, its number of rows, and the last value of each identity column."""
 
     table: str
     columns: Sequence[str]
@@ -59,7 +59,7 @@ def connect(url: str, **options: Any) -> Iterator[Connection]:
                 connection.exec_driver_sql(f"SET LOCAL {name} = '{value}'")
             yield connection
     except OperationalError as problem:
-        raise make_unreachable_error(problem) from problem
+        raise build_unreachable_error(problem) from problem
     except (ProgrammingError, InsufficientPrivilege) as problem:
         if isinstance(getattr(problem, "orig", problem), InsufficientPrivilege):
             raise Forbidden(
@@ -88,7 +88,7 @@ def list_copied_tables(metadata: MetaData) -> list[Table]:
     return [table for table in metadata.sorted_tables if table.name not in _EXCLUDED_TABLES]
 
 
-def export_rows(connection: Connection, table: Table, file: IO[bytes]) -> TableRows:
+def export_rows(connection: Connection, table: Table, file: IO[bytes]) -> ExportedTable:
     """Write the table's rows in Postgres' text format, which every version can read."""
     columns = [column.name for column in table.columns if column.computed is None]
     with _open_cursor(connection) as export_cursor:
@@ -96,11 +96,11 @@ def export_rows(connection: Connection, table: Table, file: IO[bytes]) -> TableR
             for chunk in copy:
                 file.write(chunk)
         row_count = export_cursor.rowcount
-    return TableRows(table.name, columns, row_count, _read_last_numbers(connection, table))
+    return ExportedTable(table.name, columns, row_count, _read_last_numbers(connection, table))
 
 
 def _read_last_numbers(connection: Connection, table: Table) -> dict[str, int]:
-    """Return the last value of each identity column that has generated one."""
+    """Return the last generated value of each identity column, if there is one."""
     numbers = {}
     for column in table.columns:
         parameters = {"table": table.name, "column": column.name}
@@ -112,20 +112,20 @@ def _read_last_numbers(connection: Connection, table: Table) -> dict[str, int]:
 
 
 @contextmanager
-def open_empty_database(url: str, *, target_revision: str) -> Iterator[Connection]:
-    """Open a database with the empty tables of ``target_revision``, and commit at the end.
+def open_empty_database(url: str, *, revision: str) -> Iterator[Connection]:
+    """Create the empty tables of a schema revision, yield a connection, and commit at the end.
 
-    An error, also in the body, leaves the database unchanged. Raise InvalidInput for an unknown revision and
-    Conflict if the database is not empty.
+    After an error, also one in the body, the database is unchanged. Raise InvalidInput for an unknown
+    revision, and Conflict if the database is not empty.
     """
-    if target_revision not in list_revisions():
+    if revision not in list_revisions():
         raise InvalidInput(
-            "the backup is of revision {at}, which this version of anoncup does not know", at=target_revision
+            "the backup is of revision {at}, which this version of anoncup does not know", at=revision
         )
     with connect(url) as connection:
         lock_schema(connection)
         _remove_empty_tables(connection)
-        migrate_on(connection, target_revision)
+        migrate_on(connection, revision)
         yield connection
 
 
@@ -148,8 +148,8 @@ def _remove_empty_tables(connection: Connection) -> None:
     metadata.drop_all(connection)
 
 
-def check_tables(connection: Connection, tables: Sequence[TableRows]) -> None:
-    """Raise InvalidInput unless the archive has exactly the tables and columns of its revision."""
+def check_tables(connection: Connection, tables: Sequence[ExportedTable]) -> None:
+    """Raise InvalidInput unless the archive has exactly the tables and columns of this database."""
     existing = {
         table.name: {column.name for column in table.columns}
         for table in list_copied_tables(reflect_schema(connection))
@@ -158,11 +158,11 @@ def check_tables(connection: Connection, tables: Sequence[TableRows]) -> None:
         raise InvalidInput("the backup has other tables than its revision; nothing was written")
 
 
-def import_rows(connection: Connection, table_rows: TableRows, content: IO[bytes]) -> None:
+def import_rows(connection: Connection, exported_table: ExportedTable, content: IO[bytes]) -> None:
     try:
         with _open_cursor(connection) as import_cursor:
             with import_cursor.copy(
-                _build_statement("COPY {} ({}) FROM STDIN", table_rows.table, table_rows.columns)
+                _build_statement("COPY {} ({}) FROM STDIN", exported_table.table, exported_table.columns)
             ) as copy:
                 for chunk in iter(lambda: content.read(CHUNK_BYTES), b""):
                     copy.write(chunk)
@@ -170,18 +170,18 @@ def import_rows(connection: Connection, table_rows: TableRows, content: IO[bytes
     except psycopg.Error as problem:
         raise InvalidInput(
             "the rows of {table} cannot be loaded: {reason}",
-            table=table_rows.table,
+            table=exported_table.table,
             reason=problem.diag.message_primary,
         ) from problem
-    if loaded_count != table_rows.rows:
+    if loaded_count != exported_table.rows:
         raise InvalidInput(
             "{table} has {loaded} rows, and the backup's manifest says {rows}",
-            table=table_rows.table,
+            table=exported_table.table,
             loaded=loaded_count,
-            rows=table_rows.rows,
+            rows=exported_table.rows,
         )
-    for column, last in table_rows.numbers.items():
-        parameters = {"table": table_rows.table, "column": column, "last": last}
+    for column, last in exported_table.numbers.items():
+        parameters = {"table": exported_table.table, "column": column, "last": last}
         connection.execute(text("SELECT setval(pg_get_serial_sequence(:table, :column), :last)"), parameters)
 
 

@@ -1,4 +1,4 @@
-"""Back up and restore a service: its rows, the files they refer to and, on request, its keys."""
+"""Back up and restore a service: its rows, the files that they refer to and, on request, its keys."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -15,7 +15,7 @@ from anoncup.errors import NotFound, Unavailable
 from app.cli.backup import archive, keys, rows
 from app.cli.backup.archive import Archive, ArchiveWriter
 from app.cli.backup.keys import KeyPaths
-from app.cli.backup.rows import TableRows
+from app.cli.backup.rows import ExportedTable
 from app.storage import Store, compute_digest
 from migrations.run import migrate_on
 
@@ -32,7 +32,7 @@ FILE_COLUMNS = (
     ("threshold_reports", "original"),
     ("draws", "files"),
 )
-"""Columns that refer to stored files, with a SHA-256 or an object whose values are SHA-256."""
+"""Columns that refer to stored files: by a SHA-256, or by an object whose values are SHA-256."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +41,9 @@ class BackupContents:
 
     made_at: str
     revision: str
-    tables: Sequence[TableRows]
+    tables: Sequence[ExportedTable]
     key_ids: Sequence[str]
-    """The private keys that its secrets are sealed to."""
+    """Ids of the private keys that open its secrets."""
     files: int
     keys: int
 
@@ -53,7 +53,7 @@ class BackupContents:
         return cls(
             made_at=str(manifest["made_at"]),
             revision=str(manifest["revision"]),
-            tables=[TableRows(**entry) for entry in manifest["tables"]],
+            tables=[ExportedTable(**entry) for entry in manifest["tables"]],
             key_ids=list(manifest["key_ids"]),
             files=sum(name.startswith("blobs/") for name in names),
             keys=sum(name.endswith(".key") for name in names),
@@ -69,11 +69,11 @@ def backup(
 ) -> BackupContents:
     """Write a consistent copy of the running service to ``output``.
 
-    Files are never changed or removed, so those that the snapshot refers to still exist when they are copied.
+    Stored files are never changed or removed, so every file of the snapshot still exists when it is copied.
     """
     with rows.open_snapshot(url) as connection, archive.create_archive(output, replace=replace) as writer:
         metadata = rows.reflect_schema(connection)
-        facts = {
+        properties = {
             "made_at": datetime.now(UTC).isoformat(),
             "made_by": version("anoncup"),
             "revision": rows.read_revision(connection),
@@ -83,12 +83,12 @@ def backup(
         _add_files(writer, store, _list_digests(connection, metadata))
         if key_paths is not None:
             keys.add_keys(writer, key_paths)
-        manifest = facts | {"tables": [asdict(table) for table in tables]}
+        manifest = properties | {"tables": [asdict(table) for table in tables]}
         writer.finish(_KIND, manifest)
     return BackupContents.parse(manifest | {"files": writer.files})
 
 
-def _add_tables(writer: ArchiveWriter, connection: Connection, metadata: MetaData) -> Iterator[TableRows]:
+def _add_tables(writer: ArchiveWriter, connection: Connection, metadata: MetaData) -> Iterator[ExportedTable]:
     for table in rows.list_copied_tables(metadata):
         # A tar member starts with its size, which is known only after the export.
         with TemporaryFile() as spool:
@@ -121,23 +121,23 @@ def _try_add_file(writer: ArchiveWriter, store: Store, digest: str) -> bool:
 
 def _list_digests(connection: Connection, metadata: MetaData) -> list[str]:
     """Return the SHA-256 of each stored file that a row refers to."""
-    references: set[str] = set()
+    digests: set[str] = set()
     for table, column in FILE_COLUMNS:
         if table in metadata.tables and column in metadata.tables[table].columns:
             for value in connection.scalars(select(metadata.tables[table].columns[column])):
-                references |= set(value.values()) if isinstance(value, dict) else {value}
-    return sorted(references - {None})
+                digests |= set(value.values()) if isinstance(value, dict) else {value}
+    return sorted(digests - {None})
 
 
 def _list_key_ids(connection: Connection, metadata: MetaData) -> list[str]:
-    """Return the ids of the keys that any secret is sealed to."""
+    """Return the ids of all keys to which a secret is sealed."""
     sealed = [table.columns["key_id"] for table in metadata.tables.values() if "key_id" in table.columns]
     return sorted({key for column in sealed for key in connection.scalars(select(column).distinct())})
 
 
 @contextmanager
 def open_backup(path: Path) -> Iterator[tuple[Archive, BackupContents]]:
-    """Open a backup after verifying all of it."""
+    """Verify a whole backup, and yield its archive and a summary of its contents."""
     with archive.open_archive(path, kind=_KIND) as backup_archive:
         yield backup_archive, archive.parse_manifest(backup_archive.manifest, BackupContents.parse)
 
@@ -145,23 +145,23 @@ def open_backup(path: Path) -> Iterator[tuple[Archive, BackupContents]]:
 def restore(
     backup_archive: Archive, contents: BackupContents, *, url: str, store: Store, key_paths: KeyPaths
 ) -> None:
-    """Restore rows, files and keys into an empty database; nothing is changed if it fails."""
+    """Restore rows, files and keys into an empty database; after an error nothing is changed."""
     tables = {table.table: table for table in contents.tables}
     with (
-        rows.open_empty_database(url, target_revision=contents.revision) as connection,
+        rows.open_empty_database(url, revision=contents.revision) as connection,
         _undo_on_error() as undo,
     ):
         rows.check_tables(connection, contents.tables)
-        for name, content in backup_archive.members("tables"):
+        for name, content in backup_archive.iter_folder("tables"):
             rows.import_rows(connection, tables[name], content)
-        for digest, content in backup_archive.members("blobs"):
+        for digest, content in backup_archive.iter_folder("blobs"):
             _restore_file(store, digest, content.read(), undo)
-        keys.restore_missing(backup_archive, key_paths, undo)
+        keys.restore_missing_keys(backup_archive, key_paths, undo)
         migrate_on(connection, "head")
 
 
 def _restore_file(store: Store, digest: str, content: bytes, undo: ExitStack) -> None:
-    """Store the file and replace a damaged one."""
+    """Store a file; a damaged file of the same name is replaced."""
     if compute_digest(content) != digest:
         raise archive.build_damage_error(f"blobs/{digest} has another content than its name says")
     if not store.contains(digest):
@@ -171,7 +171,7 @@ def _restore_file(store: Store, digest: str, content: bytes, undo: ExitStack) ->
 
 @contextmanager
 def _undo_on_error() -> Iterator[ExitStack]:
-    """Yield a stack for undo callbacks, which are called if the body fails."""
+    """Yield a stack of undo callbacks, which run if the body fails."""
     with ExitStack() as undo:
         yield undo
         undo.pop_all()

@@ -1,4 +1,4 @@
-"""Competitions, and what their organizers publish, ask for and do."""
+"""Competitions, and their announcements, clarifications, threshold reports, deadlines and audit log."""
 
 from datetime import datetime
 from typing import Any
@@ -36,10 +36,10 @@ class Competition(Base):
     original: Mapped[dict[str, Any]]
     """SHA-256 of each uploaded file of the original; some may still be missing."""
     drawn: Mapped[dict[str, Any]] = mapped_column(default=dict, server_default=sql("'{}'"))
-    """SHA-256 of the files allocated to all teams, in place of those that the original lacks."""
+    """SHA-256 of the files that the service has allocated to all teams together."""
     drawing: Mapped[dict[str, Any]] = mapped_column(default=dict, server_default=sql("'{}'"))
-    """What the service allocates: the names ``files``, whether ``each_team`` gets its own, and in ``truth``
-    the organizers' files that they are drawn from; {} for nothing."""
+    """What the service allocates; {} if nothing. ``files``: names of the files. ``each_team``: whether every
+    team gets its own. ``truth``: names of the organizers' files from which they are made."""
     original_rows: Mapped[int | None]
     """Number of individuals, once the original is complete."""
     created_at: Mapped[datetime] = inserted_at_column()
@@ -98,7 +98,7 @@ class ThresholdReport(LeasedJob, Base):
     competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"), index=True)
     user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id"))
     file: Mapped[str]
-    """The competition's file, and below its data, when the report was requested."""
+    """The competition's file when the report was requested; ``original``: SHA-256 of its data then."""
     original: Mapped[dict[str, Any]]
     question: Mapped[dict[str, Any]]
     report: Mapped[dict[str, Any] | None]
@@ -116,7 +116,7 @@ class Announcement(Base):
     at: Mapped[datetime] = inserted_at_column()
     text: Mapped[dict[str, Any]]
     said: Mapped[CodedMessage | None]
-    """The announcement of the service itself, translatable to any language; None for one by people."""
+    """The text of an announcement by the service itself, for translation; None for one by organizers."""
 
 
 class Clarification(Base):

@@ -12,7 +12,7 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 from anoncup.messages import CodedMessage
 
 
-class StatementType(TypeDecorator[CodedMessage]):
+class CodedMessageType(TypeDecorator[CodedMessage]):
     """Column type for a CodedMessage, stored as JSON so that it can be translated to any language."""
 
     impl = JSON(none_as_null=True)
@@ -42,7 +42,7 @@ class Base(DeclarativeBase):
         dict[str, Any]: JSON,
         list[dict[str, Any]]: JSON,
         list[str]: ARRAY(Text),
-        CodedMessage: StatementType,
+        CodedMessage: CodedMessageType,
     }
 
 
@@ -67,7 +67,10 @@ def inserted_at_column() -> Mapped[datetime]:
 
 
 class LeasedJob:
-    """Columns of jobs that a worker leases and finishes once: evaluations, guesses and reports."""
+    """Columns of jobs that a worker leases and finishes once.
+
+    Jobs are evaluations, guesses, threshold reports and rehearsal moves.
+    """
 
     id: Mapped[UUID] = mapped_column(primary_key=True, default=uuid4)
     state: Mapped[State] = mapped_column(Text, default=State.QUEUED)
@@ -75,7 +78,7 @@ class LeasedJob:
     excused: Mapped[int] = mapped_column(default=0, server_default=sql("0"))
     """Attempts that failed because a worker lacked something that another may have; they do not count."""
     not_before: Mapped[datetime | None]
-    """No worker takes the job before this time. Set for a returned job, so that another worker tries it."""
+    """No worker claims the job before this time: the end of a backoff, or when a rehearsal move is due."""
     missing_since: Mapped[datetime | None]
     """When a worker with a reachable store first found one of the job's files missing or damaged."""
     leased_until: Mapped[datetime | None]
@@ -83,7 +86,7 @@ class LeasedJob:
     started_at: Mapped[datetime | None]
     finished_at: Mapped[datetime | None]
     failure: Mapped[CodedMessage | None]
-    """Reason of the state ERROR, or of the last return of the job."""
+    """Reason for the state ERROR, or for the last time that a worker released the job unfinished."""
 
 
 UNFINISHED = sql("state IN ('QUEUED', 'SCORING')")

@@ -102,13 +102,13 @@ class Submission(Base):
         return [schemas.Notice.model_validate(remark) for remark in self.remarks]
 
 
-_earlier_submissions = Submission.__table__.alias("up_to_this")
+_submissions_so_far = Submission.__table__.alias("up_to_this")
 Submission.number = column_property(
     select(func.count())
-    .select_from(_earlier_submissions)
-    .where(_earlier_submissions.c.team_id == Submission.team_id)
+    .select_from(_submissions_so_far)
+    .where(_submissions_so_far.c.team_id == Submission.team_id)
     .where(
-        tuple_(_earlier_submissions.c.received_at, _earlier_submissions.c.id)
+        tuple_(_submissions_so_far.c.received_at, _submissions_so_far.c.id)
         <= tuple_(Submission.received_at, Submission.id)
     )
     .scalar_subquery(),
@@ -128,8 +128,8 @@ class Secret(Base):
     """SHA-256 of the salt and the secret file; the salt is sealed with the secret."""
 
 
-class Rescore(Base):
-    """A re-evaluation of all submissions by changed rules, to be compared and then applied or cancelled."""
+class RejudgingSet(Base):
+    """A rejudging: all submissions are scored by changed rules, compared, and then applied or cancelled."""
 
     __tablename__ = "rescores"
     __table_args__ = (
@@ -148,20 +148,20 @@ class Rescore(Base):
     """The competition's file with the changed rules."""
     scales: Mapped[dict[str, Any]]
     scored_by: Mapped[dict[str, Any]] = mapped_column(default=dict, server_default=sql("'{}'"))
-    """Name and version of each measure and attacker that counts by the changed rules."""
+    """Name and version of each measure and attacker that counts under the changed rules."""
     replaces: Mapped[str]
-    """SHA-256 of the rules in force when the re-evaluation was started."""
+    """SHA-256 of the competition's file in force when the rejudging began."""
     replaced_file: Mapped[str | None]
-    """The file in force until this was applied; None if it was not applied."""
+    """The file in force until the rejudging was applied; None if it was not applied."""
     replaced_scored_by: Mapped[dict[str, Any]] = mapped_column(default=dict, server_default=sql("'{}'"))
-    """Versions that counted until this was applied."""
+    """Versions that counted until the rejudging was applied."""
     created_at: Mapped[datetime] = inserted_at_column()
     applied_at: Mapped[datetime | None]
     cancelled_at: Mapped[datetime | None]
 
 
 class Evaluation(LeasedJob, Base):
-    """One evaluation of one submission. A re-evaluation adds a row and changes no earlier one."""
+    """One evaluation of one submission. Scoring it again adds a row and changes no earlier one."""
 
     __tablename__ = "evaluations"
     __table_args__ = (
@@ -179,17 +179,17 @@ class Evaluation(LeasedJob, Base):
 
     competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"))
     party_id: Mapped[UUID]
-    """Unit of fair scheduling within the competition: the team, or the re-evaluation as a whole."""
+    """Unit of fair scheduling within the competition: the team, or the whole rejudging."""
 
     submission_id: Mapped[UUID] = mapped_column(ForeignKey("submissions.id"), index=True)
     rescore_id: Mapped[UUID | None] = mapped_column(ForeignKey("rescores.id"))
-    """The re-evaluation it belongs to, whose rules apply; None for the rules in force."""
+    """The rejudging whose rules apply; None for the rules in force."""
     current: Mapped[bool] = mapped_column(default=True)
     step: Mapped[int] = mapped_column(default=0)
     steps: Mapped[int] = mapped_column(default=0)
     step_name: Mapped[str] = mapped_column(default="")
     scorer: Mapped[str | None]
-    """The version of the rules that gave the verdict."""
+    """Version of the scorer that computed the verdict."""
     verdict: Mapped[dict[str, Any] | None]
 
     submission: Mapped[Submission] = relationship(lazy="raise", viewonly=True)

@@ -181,7 +181,7 @@ def find_password_hash(session: Session, name: str) -> str | None:
 def verify_password(password_hash: str | None, password: str) -> str:
     """Return the hash if the password matches. Raise the same error for an unknown name and a wrong password.
 
-    This needs no session, so that no transaction is open during the slow comparison.
+    No session is needed, so that no transaction is open during the slow comparison.
     """
     if not is_correct_password(password_hash, password) or password_hash is None:
         raise _build_wrong_password_error()
@@ -225,7 +225,7 @@ def issue_token(
             user_id=user.id,
             kind=kind,
             name=names.clean_name(name),
-            digest=compute_digest(token),
+            digest=hash_token(token),
             scopes=[scope for scope in _SCOPES if scope in scopes],
             expires_at=func.clock_timestamp() + lifetime,
         )
@@ -258,14 +258,14 @@ def create_token(
     return issue_token(session, user, name=name, scopes=scopes, lifetime=lifetime)
 
 
-def compute_digest(token: str) -> bytes:
-    """Return the SHA-256 of a token; 256 random bits need no slow hash, which would delay every request."""
+def hash_token(token: str) -> bytes:
+    """Return the SHA-256 of a token or code. Random values need no slow hash, which would delay requests."""
     return hashlib.sha256(token.encode()).digest()
 
 
 def authenticate(session: Session, token: str, *, kind: TokenKind = TokenKind.API) -> Principal:
     """Return the principal of a token. Raise NotSignedIn unless it is a valid token of that kind."""
-    return resolve_credential(session, Credential(compute_digest(token), kind)).principal
+    return resolve_credential(session, Credential(hash_token(token), kind)).principal
 
 
 def resolve_credential(session: Session, credential: Credential) -> AuthenticatedCredential:
@@ -301,7 +301,7 @@ def list_tokens(
     return session.scalars(query.order_by(Token.created_at.desc(), Token.id.desc()).limit(limit)).all()
 
 
-def list_live_tokens(session: Session, principal: Principal) -> Sequence[Token]:
+def list_valid_tokens(session: Session, principal: Principal) -> Sequence[Token]:
     """Return the principal's valid tokens and sessions, newest first."""
     principal.require("read")
     own_tokens = select(Token).where(

@@ -72,7 +72,7 @@ def list_teams(session: Session, user_id: UUID) -> Sequence[tuple[str, Team]]:
     return [(slug, team) for slug, team in rows]
 
 
-def load_people_by_team(session: Session, competition_id: UUID) -> defaultdict[UUID, list[NamedUser]]:
+def load_members_by_team(session: Session, competition_id: UUID) -> defaultdict[UUID, list[NamedUser]]:
     """Return the members of every team of a competition, sorted by name."""
     rows = session.execute(
         select(Member.team_id, User.id, User.name)
@@ -80,7 +80,7 @@ def load_people_by_team(session: Session, competition_id: UUID) -> defaultdict[U
         .where(Member.competition_id == competition_id)
         .order_by(func.lower(User.name), User.name)
     )
-    people: defaultdict[UUID, list[NamedUser]] = defaultdict(list)
+    members_by_team: defaultdict[UUID, list[NamedUser]] = defaultdict(list)
     for team_id, user_id, name in rows:
-        people[team_id].append(NamedUser(user_id, name))
-    return people
+        members_by_team[team_id].append(NamedUser(user_id, name))
+    return members_by_team

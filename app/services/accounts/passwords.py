@@ -74,7 +74,7 @@ def issue_link(session: Session, principal: Principal, name: str) -> IssuedPassw
     code = secrets.token_urlsafe(24)
     link = PasswordLink(
         user_id=user.id,
-        digest=accounts.compute_digest(code),
+        digest=accounts.hash_token(code),
         expires_at=read_clock(session) + _LINK_LIFETIME,
     )
     session.add(link)
@@ -114,9 +114,9 @@ def _require_authority(
         )
 
 
-def set_by_link(session: Session, *, code: str, new_hash: str) -> User:
+def reset_with_link(session: Session, *, code: str, new_hash: str) -> User:
     """Set a new password hash with a link's code; all tokens and sessions of the user are revoked."""
-    digest = accounts.compute_digest(code.strip())
+    digest = accounts.hash_token(code.strip())
     user_id = session.scalar(select(PasswordLink.user_id).where(PasswordLink.digest == digest))
     # Lock the user before reading the link, so that two requests with the same code are serialized.
     user = accounts.lock_user(session, user_id) if user_id else None

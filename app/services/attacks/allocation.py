@@ -23,7 +23,7 @@ from app.db.models import AllocatedFiles, Competition, Seed, SeedOpening, Team
 from app.db.now import read_clock
 from app.services.accounts import audit
 from app.services.contests import phases, sealed_inputs
-from app.services.contests.sealed_inputs import NO_TEAM, DrawInputs, SealedBox
+from app.services.contests.sealed_inputs import NO_TEAM, AllocationInputs, SealedBox
 
 log = structlog.get_logger(__name__)
 
@@ -45,67 +45,89 @@ class AllocationRequest:
     competition_file: str
     original: dict[str, str]
     file_names: tuple[str, ...]
-    draw_inputs: DrawInputs
+    allocation_inputs: AllocationInputs
     team_id: UUID | None
 
 
-def is_due(session: Session, row: Competition, now: datetime) -> bool:
+def is_due(session: Session, competition: Competition, now: datetime) -> bool:
     """Return whether a seed must be committed to or an allocation is pending."""
-    return is_uncommitted(session, row) or find_pending(session, row, now) is not None
+    return is_uncommitted(session, competition) or find_pending(session, competition, now) is not None
 
 
-def is_uncommitted(session: Session, row: Competition) -> bool:
-    return bool(row.drawing) and row.frozen_at is None and not _has_seed(session, row.id)
+def is_uncommitted(session: Session, competition: Competition) -> bool:
+    return (
+        bool(competition.drawing) and competition.frozen_at is None and not _has_seed(session, competition.id)
+    )
 
 
 def _has_seed(session: Session, competition_id: UUID) -> bool:
     return bool(session.scalar(select(exists().where(Seed.competition_id == competition_id))))
 
 
-def commit_seed(session: Session, row: Competition) -> bool:
+def commit_seed(session: Session, competition: Competition) -> bool:
     """Create and seal the competition's seed; return False if it needs none or has one already.
 
-    ``row`` must be locked. Raises Unavailable without the private key: a process that could not open the seed
-    must not create it.
+    ``competition`` must be locked. Raises Unavailable without the private key: a process that could not open
+    the seed must not create it.
     """
-    if not is_uncommitted(session, row):
+    if not is_uncommitted(session, competition):
         return False
     seed = secrets.token_bytes(seeds.SEED_BYTES)
-    sealed = sealing.seal_to_newest_key(get_settings().opening_keys_dir, bound_to=row.id, secret=seed)
+    sealed = sealing.seal_to_newest_key(get_settings().opening_keys_dir, bound_to=competition.id, secret=seed)
     commitment = seeds.commit_to_seed(seed)
-    session.add(Seed(competition_id=row.id, key_id=sealed.key_id, sealed=sealed.box, commitment=commitment))
-    _audit_action(session, row, "seed.commit", sha256=commitment)
+    session.add(
+        Seed(competition_id=competition.id, key_id=sealed.key_id, sealed=sealed.box, commitment=commitment)
+    )
+    _audit_action(session, competition, "seed.commit", sha256=commitment)
     return True
 
 
-def find_pending(session: Session, row: Competition, now: datetime) -> PendingAllocation | None:
+def find_pending(session: Session, competition: Competition, now: datetime) -> PendingAllocation | None:
     """Return the next pending allocation; None if there is none or it must wait."""
-    is_ready = bool(row.drawing) and row.original_rows is not None and row.frozen_at is None
-    if not is_ready or not _has_seed(session, row.id):
+    is_ready = (
+        bool(competition.drawing) and competition.original_rows is not None and competition.frozen_at is None
+    )
+    if not is_ready or not _has_seed(session, competition.id):
         return None
-    if not row.drawing["each_team"]:
-        return PendingAllocation(row.unallocated_files, NO_TEAM, None) if row.unallocated_files else None
-    if not phases.has_first_phase_begun(row, now) or sealed_inputs.list_missing_files(session, row):
+    if not competition.drawing["each_team"]:
+        return (
+            PendingAllocation(competition.unallocated_files, NO_TEAM, None)
+            if competition.unallocated_files
+            else None
+        )
+    if not phases.has_first_phase_begun(competition, now) or sealed_inputs.list_missing_files(
+        session, competition
+    ):
         return None
-    file_names, own_rows = tuple(row.drawing["files"]), AllocatedFiles.competition_id == row.id
-    if not session.scalar(select(exists().where(own_rows, AllocatedFiles.team == NO_TEAM))):
+    file_names, in_competition = (
+        tuple(competition.drawing["files"]),
+        AllocatedFiles.competition_id == competition.id,
+    )
+    if not session.scalar(select(exists().where(in_competition, AllocatedFiles.team == NO_TEAM))):
         return PendingAllocation(file_names, NO_TEAM, None)
-    waiting_teams = select(Team).where(Team.competition_id == row.id, ~Team.baseline)
+    waiting_teams = select(Team).where(Team.competition_id == competition.id, ~Team.baseline)
     waiting_teams = waiting_teams.where(~exists().where(AllocatedFiles.team_id == Team.id))
-    columns = waiting_teams.with_only_columns(Team.name, Team.id).order_by(Team.created_at, Team.id)
-    team = session.execute(columns.limit(1)).one_or_none()
+    team_query = waiting_teams.with_only_columns(Team.name, Team.id).order_by(Team.created_at, Team.id)
+    team = session.execute(team_query.limit(1)).one_or_none()
     return PendingAllocation(file_names, *team) if team else None
 
 
 def load_request(session: Session, competition_id: UUID) -> AllocationRequest | None:
     """Return the next pending allocation with its inputs; None if there is none or it must wait."""
-    row = session.get_one(Competition, competition_id, populate_existing=True)
-    pending = find_pending(session, row, read_clock(session))
+    competition = session.get_one(Competition, competition_id, populate_existing=True)
+    pending = find_pending(session, competition, read_clock(session))
     if pending is None:
         return None
-    draw_inputs = replace(sealed_inputs.load_draw_inputs(session, row.id, None), team=pending.team, attempt=0)
+    allocation_inputs = replace(
+        sealed_inputs.load_allocation_inputs(session, competition.id, None), team=pending.team, attempt=0
+    )
     return AllocationRequest(
-        row.id, row.file, row.public_files, pending.file_names, draw_inputs, pending.team_id
+        competition.id,
+        competition.file,
+        competition.public_files,
+        pending.file_names,
+        allocation_inputs,
+        pending.team_id,
     )
 
 
@@ -115,29 +137,33 @@ def record_allocation(
     files: Mapping[str, str],
     attempt: int,
     *,
-    may_repeat: bool,
+    allow_repeats: bool,
     avoid_baselines: bool = True,
 ) -> bool:
-    """Record allocated files; return False if another team has the same ones, unless ``may_repeat`` is set.
+    """Record allocated files; return False if another team has the same ones, unless repeats are allowed.
 
     The files are dropped if their inputs have changed or another process has recorded the allocation.
     """
-    row = session.get_one(Competition, request.competition_id, with_for_update=True, populate_existing=True)
-    if load_request(session, row.id) != request:
+    competition = session.get_one(
+        Competition, request.competition_id, with_for_update=True, populate_existing=True
+    )
+    if load_request(session, competition.id) != request:
         return True
-    if not row.drawing["each_team"]:
-        row.drawn = {**row.drawn, **files}
-        _audit_action(session, row, "data.draw", **files)
+    if not competition.drawing["each_team"]:
+        competition.drawn = {**competition.drawn, **files}
+        _audit_action(session, competition, "data.draw", **files)
         return True
-    if not may_repeat and files in list_allocated_files(session, row.id, with_baselines=avoid_baselines):
+    if not allow_repeats and files in list_allocated_files(
+        session, competition.id, with_baselines=avoid_baselines
+    ):
         return False
-    team = request.draw_inputs.team
+    team = request.allocation_inputs.team
     allocation_row = AllocatedFiles(
-        competition_id=row.id, team=team, team_id=request.team_id, attempt=attempt, files=dict(files)
+        competition_id=competition.id, team=team, team_id=request.team_id, attempt=attempt, files=dict(files)
     )
     session.add(allocation_row)
-    row.drawn_at = row.drawn_at or read_clock(session)
-    _audit_action(session, row, "own.draw", team=team, attempt=attempt)
+    competition.drawn_at = competition.drawn_at or read_clock(session)
+    _audit_action(session, competition, "own.draw", team=team, attempt=attempt)
     return True
 
 
@@ -145,23 +171,25 @@ def list_allocated_files(
     session: Session, competition_id: UUID, *, with_baselines: bool = True
 ) -> list[dict[str, str]]:
     """Return the files of each team, and those of the baselines if ``with_baselines`` is set."""
-    allocated = select(AllocatedFiles.files).where(AllocatedFiles.competition_id == competition_id)
-    return list(
-        session.scalars(allocated if with_baselines else allocated.where(AllocatedFiles.team != NO_TEAM))
+    query = select(AllocatedFiles.files).where(AllocatedFiles.competition_id == competition_id)
+    return list(session.scalars(query if with_baselines else query.where(AllocatedFiles.team != NO_TEAM)))
+
+
+def record_exhaustion(session: Session, request: AllocationRequest, attempt_count: int) -> None:
+    """Record that no allocation is left for a team, as a row without files, so that no step waits for it."""
+    competition = session.get_one(
+        Competition, request.competition_id, with_for_update=True, populate_existing=True
     )
-
-
-def record_exhausted(session: Session, request: AllocationRequest, attempts: int) -> None:
-    """Record that no allocation is left for a team, as a row without files, so that nothing waits for it."""
-    row = session.get_one(Competition, request.competition_id, with_for_update=True, populate_existing=True)
-    if load_request(session, row.id) != request:
+    if load_request(session, competition.id) != request:
         return
-    team = request.draw_inputs.team
+    team = request.allocation_inputs.team
     session.add(
-        AllocatedFiles(competition_id=row.id, team=team, team_id=request.team_id, attempt=attempts, files={})
+        AllocatedFiles(
+            competition_id=competition.id, team=team, team_id=request.team_id, attempt=attempt_count, files={}
+        )
     )
-    _audit_action(session, row, "own.exhausted", team=team)
-    log.error("no_allocation_left", competition=str(row.id), team=team)
+    _audit_action(session, competition, "own.exhausted", team=team)
+    log.error("no_allocation_left", competition=str(competition.id), team=team)
 
 
 def find_sealed_seed(session: Session, competition_id: UUID) -> SealedBox | None:
@@ -176,6 +204,8 @@ def record_seed_opening(session: Session, competition_id: UUID, seed: bytes) -> 
     session.execute(opening.on_conflict_do_nothing())
 
 
-def _audit_action(session: Session, row: Competition, action: str, **details: Any) -> None:
-    audit.record(session, None, action, competition_id=row.id, subject=row.slug, new_values=details)
-    log.info(action, competition=row.slug, **details)
+def _audit_action(session: Session, competition: Competition, action: str, **details: Any) -> None:
+    audit.record(
+        session, None, action, competition_id=competition.id, subject=competition.slug, new_values=details
+    )
+    log.info(action, competition=competition.slug, **details)

@@ -28,24 +28,24 @@ class Candidate:
         return self.overall, self.submission.received_at, self.submission.id
 
 
-def choose_finals(session: Session, row: Competition) -> list[Submission]:
+def choose_finals(session: Session, competition: Competition) -> list[Submission]:
     """Return the finals of all teams at the deadline: those that a team marked, or else its best valid ones.
 
     A marked submission is taken even if it is disqualified, so that reinstating it restores the target.
     Submissions scored with versions that do not count are never taken.
     """
-    max_finals = phases.get_timetable(row).ranking.finals
+    max_finals = phases.get_timetable(competition).ranking.finals
     valid = session.execute(
         # Load one number instead of the verdict: a contest has thousands, and the clock holds the lock.
         select(Submission, Evaluation.verdict["overall"].as_float())
         .join(Evaluation, (Evaluation.submission_id == Submission.id) & Evaluation.current)
         .join(Submission.team)
-        .where(Submission.competition_id == row.id, Evaluation.state == State.SCORED)
-        .where(~Team.baseline, _has_same_versions(row.scored_by))
+        .where(Submission.competition_id == competition.id, Evaluation.state == State.SCORED)
+        .where(~Team.baseline, _has_same_versions(competition.scored_by))
         .order_by(Submission.team_id)
     )
     by_team = groupby(
-        (Candidate(*columns) for columns in valid), key=lambda candidate: candidate.submission.team_id
+        (Candidate(*fields) for fields in valid), key=lambda candidate: candidate.submission.team_id
     )
     return [
         final
@@ -54,21 +54,21 @@ def choose_finals(session: Session, row: Competition) -> list[Submission]:
     ]
 
 
-def _choose_team_finals(valid: Sequence[Candidate], max_finals: int) -> list[Submission]:
+def _choose_team_finals(team_candidates: Sequence[Candidate], max_finals: int) -> list[Submission]:
     """Return a team's best marked submissions, or its best qualified ones if it marked none.
 
     More than ``max_finals`` may be marked if the limit was lowered later.
     """
-    marked = [candidate for candidate in valid if candidate.submission.final]
-    not_disqualified = [candidate for candidate in valid if candidate.submission.disqualified_at is None]
+    marked = [candidate for candidate in team_candidates if candidate.submission.final]
+    qualified = [candidate for candidate in team_candidates if candidate.submission.disqualified_at is None]
     return [
         candidate.submission
-        for candidate in sorted(marked or not_disqualified, key=lambda item: item.sort_key)[:max_finals]
+        for candidate in sorted(marked or qualified, key=lambda item: item.sort_key)[:max_finals]
     ]
 
 
 def _has_same_versions(scored_by: Mapping[str, str]) -> ColumnElement[bool]:
-    """Build the condition that a verdict has all parts that count in these versions.
+    """Build the condition that a verdict contains all parts that count, in these versions.
 
     It is always true if no versions are recorded. The database evaluates it on the stored JSON.
     """

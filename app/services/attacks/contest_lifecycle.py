@@ -41,7 +41,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class TargetWithoutFiles:
-    """A target whose files the service has still to write, with the inputs for them."""
+    """A target whose files are not written yet, with everything needed to write them."""
 
     target_id: UUID
     competition_file: str
@@ -69,13 +69,13 @@ class SealedTarget:
 class DueWork:
     """Work that is due in the contests.
 
-    ``due`` lists competitions with a step to take, ``unobserved`` those with an end to be observed.
+    ``due_ids`` lists competitions with a step to take, ``unobserved_ids`` those with a new end to observe.
     ``unreadable`` maps competitions whose file cannot be read to the reason. ``unsigned`` lists recorded
     observations without a valid signature.
     """
 
-    due: list[UUID]
-    unobserved: list[UUID]
+    due_ids: list[UUID]
+    unobserved_ids: list[UUID]
     unreadable: dict[UUID, str]
     unsigned: list[ObservedDeadline]
 
@@ -85,30 +85,36 @@ def find_due_work(session: Session) -> DueWork:
     unrevealed = select(Competition).where(
         Competition.revealed_at.is_(None), Competition.removed_at.is_(None)
     )
-    rows = session.scalars(unrevealed.order_by(Competition.created_at)).all()
+    competitions = session.scalars(unrevealed.order_by(Competition.created_at)).all()
     now = read_clock(session)
-    observed_book = observed_deadlines.load_records(
-        session, [row.id for row in rows], observed_deadlines.load_keys()
+    deadline_records = observed_deadlines.load_records(
+        session, [competition.id for competition in competitions], observed_deadlines.load_keys()
     )
-    terms = upload_terms.list_recorded(session, [row.id for row in rows])
-    due_work = DueWork([], [], {}, observed_book.unsigned)
-    for row in rows:
-        observed_ends = observed_book.get_signed(row.id)
+    terms = upload_terms.list_recorded(session, [competition.id for competition in competitions])
+    due_work = DueWork([], [], {}, deadline_records.unsigned)
+    for competition in competitions:
+        deadlines = deadline_records.get_signed(competition.id)
         try:
-            if observed_deadlines.has_new_deadline(row, observed_ends):
-                due_work.unobserved.append(row.id)
-            outdated = upload_terms.is_outdated(row, terms.get(row.id, ()))
-            if outdated or _is_due(row, observed_ends, now) or allocation.is_due(session, row, now):
-                due_work.due.append(row.id)
+            if observed_deadlines.has_new_deadline(competition, deadlines):
+                due_work.unobserved_ids.append(competition.id)
+            is_outdated = upload_terms.is_outdated(competition, terms.get(competition.id, ()))
+            if (
+                is_outdated
+                or _is_due(competition, deadlines, now)
+                or allocation.is_due(session, competition, now)
+            ):
+                due_work.due_ids.append(competition.id)
         except CompetitionUnavailable as problem:
-            due_work.unreadable[row.id] = str(problem)
+            due_work.unreadable[competition.id] = str(problem)
     return due_work
 
 
-def _is_due(row: Competition, observed_ends: Sequence[ObservedDeadline], now: datetime) -> bool:
-    if row.published_at is None:
-        return row.frozen_at is not None or phases.had_phase_ended_at(row, phases.ANONYMIZATION, now)
-    return observed_deadlines.is_reveal_due(row, observed_ends, now)
+def _is_due(competition: Competition, deadlines: Sequence[ObservedDeadline], now: datetime) -> bool:
+    if competition.published_at is None:
+        return competition.frozen_at is not None or phases.has_phase_ended_at(
+            competition, phases.ANONYMIZATION, now
+        )
+    return observed_deadlines.is_reveal_due(competition, deadlines, now)
 
 
 def _lock_competition(session: Session, competition_id: UUID) -> Competition:
@@ -118,27 +124,29 @@ def _lock_competition(session: Session, competition_id: UUID) -> Competition:
 
 def take_next_step(session: Session, competition_id: UUID) -> bool:
     """Take the next step of the competition; return False if it is not due or must wait."""
-    row = session.get_one(Competition, competition_id)
-    if row.frozen_at is None:
+    competition = session.get_one(Competition, competition_id)
+    if competition.frozen_at is None:
         # Freezing comes first: the deadline must not wait for a key.
         return freeze(session, competition_id) or _commit_seed(session, competition_id)
-    if row.published_at is None:
+    if competition.published_at is None:
         return publish(session, competition_id)
-    if row.closed_at is None:
+    if competition.closed_at is None:
         return close(session, competition_id)
     return reveal(session, competition_id)
 
 
 def has_long_work(session: Session, competition_id: UUID) -> bool:
-    """Return whether files must be allocated or written, or secrets opened, before the next step."""
-    row = session.get_one(Competition, competition_id)
-    if allocation.find_pending(session, row, read_clock(session)) is not None:
+    """Return whether a worker must allocate or write files, or open secrets, before the next step."""
+    competition = session.get_one(Competition, competition_id)
+    if allocation.find_pending(session, competition, read_clock(session)) is not None:
         return True
-    own_targets = Target.competition_id == competition_id
-    if session.scalar(select(exists().where(own_targets, Target.files.is_(None)))):
+    in_competition = Target.competition_id == competition_id
+    if session.scalar(select(exists().where(in_competition, Target.files.is_(None)))):
         return True
-    sealed = session.scalar(select(exists().where(own_targets, _is_sealed())))
-    return bool(sealed or allocation.find_sealed_seed(session, row.id)) and _may_open(session, row)
+    has_sealed_target = session.scalar(select(exists().where(in_competition, _is_sealed())))
+    return bool(
+        has_sealed_target or allocation.find_sealed_seed(session, competition.id)
+    ) and _can_open_secrets(session, competition)
 
 
 def _commit_seed(session: Session, competition_id: UUID) -> bool:
@@ -150,65 +158,69 @@ def _commit_seed(session: Session, competition_id: UUID) -> bool:
 
 def freeze(session: Session, competition_id: UUID) -> bool:
     """Freeze the finals once the first deadline has passed and all timely submissions have been scored."""
-    row = _lock_competition(session, competition_id)
-    is_ready = row.frozen_at is None and phases.has_phase_ended(session, row, phases.ANONYMIZATION)
+    competition = _lock_competition(session, competition_id)
+    is_ready = competition.frozen_at is None and phases.has_phase_ended(
+        session, competition, phases.ANONYMIZATION
+    )
     if (
         not is_ready
-        or _is_being_scored(session, row)
-        or attempts.has_pending_uploads(session, row, phases.ANONYMIZATION)
+        or _is_being_scored(session, competition)
+        or attempts.has_pending_uploads(session, competition, phases.ANONYMIZATION)
     ):
         return False
-    finals = candidates.choose_finals(session, row)
+    finals = candidates.choose_finals(session, competition)
     # Shuffle, so that target names reveal neither the team nor the time of receipt.
     secrets.SystemRandom().shuffle(finals)
     width = max(2, len(str(len(finals))))
     for number, submission in enumerate(finals, 1):
         session.add(
             Target(
-                competition_id=row.id,
+                competition_id=competition.id,
                 submission_id=submission.id,
                 name=f"T{number:0{width}}",
                 rows=submission.rows,
                 sizes=submission.sizes,
             )
         )
-    row.frozen_at = read_clock(session)
-    _audit_action(session, row, "finals.freeze", targets=len(finals))
+    competition.frozen_at = read_clock(session)
+    _audit_action(session, competition, "finals.freeze", targets=len(finals))
     return True
 
 
-def _is_being_scored(session: Session, row: Competition) -> bool:
+def _is_being_scored(session: Session, competition: Competition) -> bool:
     unfinished = (
         select(Evaluation.id)
         .join(Evaluation.submission)
-        .where(Submission.competition_id == row.id, Evaluation.current, Evaluation.state.in_(UNFINISHED))
+        .where(
+            Submission.competition_id == competition.id, Evaluation.current, Evaluation.state.in_(UNFINISHED)
+        )
     )
     return bool(session.scalar(select(unfinished.exists())))
 
 
 def list_targets_without_files(session: Session, competition_id: UUID) -> list[TargetWithoutFiles]:
-    row = session.get_one(Competition, competition_id)
-    target_columns = session.execute(
+    competition = session.get_one(Competition, competition_id)
+    target_rows = session.execute(
         select(Target.id, Submission, Secret)
         .join(Target.submission)
         .join(Secret, Secret.submission_id == Submission.id)
         .where(Target.competition_id == competition_id, Target.files.is_(None))
         .order_by(Target.name)
     )
-    original = tuple(sorted(row.public_files.items()))
+    original = tuple(sorted(competition.public_files.items()))
     return [
         TargetWithoutFiles(
             target_id,
-            row.file,
+            competition.file,
             original,
             submission.files,
             submission.id,
-            row.id,
+            competition.id,
             submission.team_id,
             secret.key_id,
             secret.sealed,
         )
-        for target_id, submission, secret in target_columns
+        for target_id, submission, secret in target_rows
     ]
 
 
@@ -219,12 +231,16 @@ def record_files(session: Session, target_id: UUID, files: dict[str, str]) -> No
 
 def publish(session: Session, competition_id: UUID) -> bool:
     """Publish the targets once all their files are written."""
-    row = _lock_competition(session, competition_id)
-    without_files = exists().where(Target.competition_id == row.id, Target.files.is_(None))
-    if row.frozen_at is None or row.published_at is not None or session.scalar(select(without_files)):
+    competition = _lock_competition(session, competition_id)
+    without_files = exists().where(Target.competition_id == competition.id, Target.files.is_(None))
+    if (
+        competition.frozen_at is None
+        or competition.published_at is not None
+        or session.scalar(select(without_files))
+    ):
         return False
-    row.published_at = read_clock(session)
-    _audit_action(session, row, "targets.publish")
+    competition.published_at = read_clock(session)
+    _audit_action(session, competition, "targets.publish")
     return True
 
 
@@ -234,33 +250,33 @@ def close(session: Session, competition_id: UUID) -> bool:
     If the end was moved to an earlier time, the reveal waits for the notice period. Until then organizers can
     move the end again, so that an accidental change can be undone.
     """
-    row = _lock_competition(session, competition_id)
-    is_ready = row.closed_at is None and row.published_at is not None
-    if not is_ready or not observed_deadlines.can_reveal(session, row):
+    competition = _lock_competition(session, competition_id)
+    is_ready = competition.closed_at is None and competition.published_at is not None
+    if not is_ready or not observed_deadlines.can_reveal(session, competition):
         return False
-    unjudged = exists().where(Guess.competition_id == row.id, Guess.state.in_(UNFINISHED))
+    unjudged = exists().where(Guess.competition_id == competition.id, Guess.state.in_(UNFINISHED))
     if session.scalar(select(unjudged)) or attempts.has_pending_uploads(
-        session, row, phases.REIDENTIFICATION
+        session, competition, phases.REIDENTIFICATION
     ):
         return False
-    row.closed_at = read_clock(session)
-    _audit_action(session, row, "competition.close")
+    competition.closed_at = read_clock(session)
+    _audit_action(session, competition, "competition.close")
     return True
 
 
-def _may_open(session: Session, row: Competition) -> bool:
+def _can_open_secrets(session: Session, competition: Competition) -> bool:
     """Return whether secrets may be opened: the competition is closed and the reveal is allowed.
 
     ``closed_at`` alone is not enough, because other processes can write that row.
     """
-    return row.closed_at is not None and observed_deadlines.can_reveal(session, row)
+    return competition.closed_at is not None and observed_deadlines.can_reveal(session, competition)
 
 
 def list_sealed_targets(session: Session, competition_id: UUID) -> list[SealedTarget]:
     """Return the targets whose secrets are still sealed; none unless the secrets may be opened."""
-    if not _may_open(session, session.get_one(Competition, competition_id)):
+    if not _can_open_secrets(session, session.get_one(Competition, competition_id)):
         return []
-    secret_columns = session.execute(
+    secret_rows = session.execute(
         select(Target.id, Secret)
         .join(Secret, Secret.submission_id == Target.submission_id)
         .join(Submission, Submission.id == Target.submission_id)
@@ -270,13 +286,13 @@ def list_sealed_targets(session: Session, competition_id: UUID) -> list[SealedTa
     )
     return [
         SealedTarget(target_id, secret.submission_id, secret.key_id, secret.sealed, secret.commitment)
-        for target_id, secret in secret_columns
+        for target_id, secret in secret_rows
     ]
 
 
 def find_unopened_seed(session: Session, competition_id: UUID) -> SealedBox | None:
     """Return the seed if it is still sealed; None unless secrets may be opened."""
-    if not _may_open(session, session.get_one(Competition, competition_id)):
+    if not _can_open_secrets(session, session.get_one(Competition, competition_id)):
         return None
     return allocation.find_sealed_seed(session, competition_id)
 
@@ -296,18 +312,29 @@ def record_opening(session: Session, target_id: UUID, *, salt: bytes, secret: st
 
 def reveal(session: Session, competition_id: UUID) -> bool:
     """Reveal the secrets of the targets once all are opened."""
-    row = _lock_competition(session, competition_id)
-    still_sealed = exists().where(Target.competition_id == row.id, _is_sealed())
-    if row.revealed_at is not None or session.scalar(select(still_sealed)) or not _may_open(session, row):
+    competition = _lock_competition(session, competition_id)
+    still_sealed = exists().where(Target.competition_id == competition.id, _is_sealed())
+    if (
+        competition.revealed_at is not None
+        or session.scalar(select(still_sealed))
+        or not _can_open_secrets(session, competition)
+    ):
         return False
-    if allocation.find_sealed_seed(session, row.id) is not None:
+    if allocation.find_sealed_seed(session, competition.id) is not None:
         return False
-    row.revealed_at = read_clock(session)
-    secret_count = session.scalar(select(func.count()).where(Target.competition_id == row.id))
-    _audit_action(session, row, "secrets.reveal", secrets=secret_count)
+    competition.revealed_at = read_clock(session)
+    secret_count = session.scalar(select(func.count()).where(Target.competition_id == competition.id))
+    _audit_action(session, competition, "secrets.reveal", secrets=secret_count)
     return True
 
 
-def _audit_action(session: Session, row: Competition, action: str, **details: object) -> None:
-    audit.record(session, None, action, competition_id=row.id, subject=row.slug, new_values=details or None)
-    log.info(action, competition=row.slug, **details)
+def _audit_action(session: Session, competition: Competition, action: str, **details: object) -> None:
+    audit.record(
+        session,
+        None,
+        action,
+        competition_id=competition.id,
+        subject=competition.slug,
+        new_values=details or None,
+    )
+    log.info(action, competition=competition.slug, **details)

@@ -15,7 +15,7 @@ from anoncup.errors import Conflict, Forbidden, InvalidInput
 from anoncup.messages import Message
 from anoncup.plugins import TRACKS
 from anoncup.tables.files import Remark
-from anoncup.tracks.files import GUESS
+from anoncup.tracks.files import GUESS_FILE
 from anoncup.tracks.model import Question, ReleaseContext, Sizes
 from anoncup.tracks.outcomes import Outcome
 from app.db import now
@@ -26,7 +26,7 @@ from app.services.accounts.accounts import Principal
 from app.services.attacks import targets
 from app.services.contests import competitions, phases, sealed_inputs, visibility
 from app.services.contests.contest import Contest, parse_stored_rules
-from app.services.contests.sealed_inputs import DrawInputs
+from app.services.contests.sealed_inputs import AllocationInputs
 from app.services.jobs import leases, queue
 from app.services.submissions import attempts, quota, uploads
 from app.storage import get_store
@@ -38,8 +38,8 @@ NO_ANSWER = Remark("no_answer", Message("no line is answered, so the guess finds
 class GuessContext:
     """Target and competition against which an uploaded guess is read.
 
-    ``attempt`` is the counted attempt; None for a dry run or a retry. ``repeats`` is the id of the guess
-    accepted earlier under the same idempotency key.
+    ``attempt`` is the counted attempt; None for a dry run or a retry. ``accepted_id`` is the id of the guess
+    accepted earlier under the same idempotency key, or None.
     """
 
     target_id: UUID
@@ -50,11 +50,11 @@ class GuessContext:
     file_mb: int
     key: str | None
     attempt: Attempt | None
-    repeats: UUID | None = None
+    accepted_id: UUID | None = None
 
     @property
-    def names(self) -> tuple[str, ...]:
-        return (GUESS,)
+    def file_names(self) -> tuple[str, ...]:
+        return (GUESS_FILE,)
 
     @property
     def questions(self) -> dict[str, Question]:
@@ -108,33 +108,33 @@ class GuessClaim:
     question: str
     sizes: Sizes
     file: str
-    draw_inputs: DrawInputs | None
+    allocation_inputs: AllocationInputs | None
     key_id: str
     sealed: bytes
 
 
-def enter(session: Session, principal: Principal, target_id: UUID, *, key: str | None) -> GuessContext:
+def begin_guess(session: Session, principal: Principal, target_id: UUID, *, key: str | None) -> GuessContext:
     """Check that the person may send a guess now and count an attempt, before the file is read."""
     principal.require("submit")
-    earlier = _find_accepted(session, principal, target_id, uploads.validate_key(key))
-    target = earlier.target if earlier else targets.find_visible(session, principal, target_id)
+    accepted_guess = _find_accepted(session, principal, target_id, uploads.validate_key(key))
+    target = accepted_guess.target if accepted_guess else targets.find_visible(session, principal, target_id)
     contest = Contest(session.get_one(Competition, target.competition_id))
     attempt = None
-    if earlier is None:
+    if accepted_guess is None:
         team = memberships.require_team(session, contest.id, principal)
-        quota.lock_rows(session, contest.row, team)
-        earlier = _find_accepted(session, principal, target_id, key)
-    if earlier is None:
+        quota.lock_rows(session, contest.competition, team)
+        accepted_guess = _find_accepted(session, principal, target_id, key)
+    if accepted_guess is None:
         uploads.require_qualified(team)
         _require_attackable(target, team)
         phase = phases.REIDENTIFICATION
         attempt = quota.begin_attempt(session, contest, team, principal.user_id, phase=phase, key=key)
-    # The key may have been used for another target; accepting the guess then refuses it as no retry.
+    # The key may have been used for another target; ``load_accepted`` then refuses the upload.
     context = replace(build_context(contest, target, key=key), target_id=target_id)
-    return replace(context, attempt=attempt, repeats=earlier.id if earlier else None)
+    return replace(context, attempt=attempt, accepted_id=accepted_guess.id if accepted_guess else None)
 
 
-def enter_check(session: Session, principal: Principal, target_id: UUID) -> tuple[GuessContext, UUID]:
+def begin_dry_run(session: Session, principal: Principal, target_id: UUID) -> tuple[GuessContext, UUID]:
     """Return the context for a dry run of a guess, and the id of the requesting team.
 
     A team may check a guess on any target that it can see and that is not its own. Nothing is counted.
@@ -153,8 +153,8 @@ def build_context(contest: Contest, target: Target, *, key: str | None) -> Guess
     return GuessContext(
         target_id=target.id,
         competition_id=contest.id,
-        competition_file=contest.row.file,
-        original=uploads.list_original_digests(contest.row),
+        competition_file=contest.competition.file,
+        original=uploads.list_original_digests(contest.competition),
         sizes=target.sizes,
         file_mb=contest.rules.limits.file_mb,
         key=key,
@@ -163,10 +163,10 @@ def build_context(contest: Contest, target: Target, *, key: str | None) -> Guess
 
 
 def refresh_context(session: Session, principal: Principal, context: GuessContext) -> GuessContext:
-    """Return the context after the upload; enter again if another request with its key ended meanwhile."""
+    """Return the context of a received guess. Begin again if another request with its key ended meanwhile."""
     if context.key is None or context.attempt is None or not attempts.has_ended(session, context.attempt):
         return context
-    return enter(session, principal, context.target_id, key=context.key)
+    return begin_guess(session, principal, context.target_id, key=context.key)
 
 
 def _find_accepted(session: Session, principal: Principal, target_id: UUID, key: str | None) -> Guess | None:
@@ -199,16 +199,16 @@ def accept(session: Session, principal: Principal, context: GuessContext, stored
 
     The locks keep phase and quota from changing. The guess is in time if its attempt began in time.
     """
-    row = session.get_one(Competition, context.competition_id, with_for_update={"read": True})
-    team = memberships.require_team(session, row.id, principal, for_update=True)
-    accepted = _find_id_by_key(session, team, context.key)
-    if accepted is not None:
+    competition = session.get_one(Competition, context.competition_id, with_for_update={"read": True})
+    team = memberships.require_team(session, competition.id, principal, for_update=True)
+    accepted_id = _find_id_by_key(session, team, context.key)
+    if accepted_id is not None:
         if context.attempt is not None:
             attempts.end(session, context.attempt, counts=False)
         return load_accepted(
-            session, accepted, stored_guess.fingerprint, context.target_id, stored_guess.question
+            session, accepted_id, stored_guess.fingerprint, context.target_id, stored_guess.question
         )
-    return insert_guess(session, principal.user_id, context, stored_guess, row=row, team=team)
+    return insert_guess(session, principal.user_id, context, stored_guess, competition=competition, team=team)
 
 
 def insert_guess(
@@ -217,20 +217,20 @@ def insert_guess(
     context: GuessContext,
     stored_guess: StoredGuess,
     *,
-    row: Competition,
+    competition: Competition,
     team: Team,
 ) -> Guess:
     """Insert the guess if it is in time and within the quota. Both locks must be held."""
     uploads.require_qualified(team)
     assert context.attempt is not None  # noqa: S101  # only a retry has none
-    phase_standing = phases.get_status(session, row)
-    attempts.require_in_time(row, context.attempt, phase_standing)
+    status = phases.get_status(session, competition)
+    attempts.require_in_time(competition, context.attempt, status)
     target = session.scalars(targets.select_targets().where(Target.id == context.target_id)).one()
     _require_attackable(target, team)
-    cap = quota.load_guess_cap(session, Contest(row), team.id, target, stored_guess.question)
-    quota.require_remaining((cap,), phase_standing.now)
+    cap = quota.load_guess_cap(session, Contest(competition), team.id, target, stored_guess.question)
+    quota.require_remaining((cap,), status.now)
     guess = Guess(
-        competition_id=row.id,
+        competition_id=competition.id,
         target_id=target.id,
         team_id=team.id,
         user_id=user_id,
@@ -243,7 +243,7 @@ def insert_guess(
         fingerprint=stored_guess.fingerprint,
     )
     session.add(guess)
-    uploads.flush_or_conflict(session)
+    uploads.flush_accepted_upload(session)
     attempts.end(session, context.attempt)
     queue.enqueue_after_commit(session, queue.JUDGE)
     return guess
@@ -263,7 +263,7 @@ def _call_parser(content: bytes, context: GuessContext, question: str) -> Parsed
     return parser_process.call_with_files(
         parser_process.UPLOADS,
         dict(context.original).values(),
-        parse_guess,
+        _parse_guess,
         content,
         context.competition_file,
         context.original,
@@ -272,7 +272,7 @@ def _call_parser(content: bytes, context: GuessContext, question: str) -> Parsed
     )
 
 
-def parse_guess(
+def _parse_guess(
     content: bytes,
     competition_file: str,
     digests: tuple[tuple[str, str], ...],
@@ -285,9 +285,9 @@ def parse_guess(
     asked_question = TRACKS[rules.track].select_questions(rules)[question]
     original = partial(competitions.load_original_tables, digests, competition_file)
     guess = asked_question.read(content, ReleaseContext(rules, sizes, original))
-    answered_lines = asked_question.count_answered(guess)
-    remarks = asked_question.remarks(guess) if answered_lines else [NO_ANSWER]
-    return ParsedGuess(asked_question.write(guess), answered_lines, tuple(remarks))
+    answered_count = asked_question.count_answered(guess)
+    remarks = asked_question.find_remarks(guess) if answered_count else [NO_ANSWER]
+    return ParsedGuess(asked_question.write(guess), answered_count, tuple(remarks))
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,7 +299,7 @@ class GuessCheck:
     remarks: tuple[Remark, ...]
 
 
-def check(content: bytes, context: GuessContext, question: str) -> GuessCheck:
+def check_guess(content: bytes, context: GuessContext, question: str) -> GuessCheck:
     """Parse a guess as ``store_guess`` does, but store nothing."""
     parsed_guess = _call_parser(content, context, question)
     return GuessCheck(question, parsed_guess.answered, parsed_guess.remarks)
@@ -323,11 +323,11 @@ def list_for_team(
     cursor: tuple[datetime, UUID] | None = None,
     limit: int | None = None,
 ) -> tuple[Sequence[Guess], datetime | None]:
-    """Return the team's guesses, newest first, and the horizon: scores of guesses before it are shown."""
+    """Return the team's guesses, newest first, and the horizon: guesses accepted before it show scores."""
     principal.require("read")
     contest = competitions.find(session, principal, slug)
     team = memberships.require_team(session, contest.id, principal)
-    viewer = visibility.load_viewer(session, contest.row, principal)
+    viewer = visibility.load_viewer(session, contest.competition, principal)
     horizon = visibility.compute_guess_horizon(contest, viewer, now.read_clock(session))
     own_guesses = (
         select(Guess).where(Guess.team_id == team.id).options(joinedload(Guess.target, innerjoin=True))
@@ -352,37 +352,39 @@ def assign_content_key(
     so that the same file can be sent again after a failure.
     """
     team = memberships.require_team(session, context.competition_id, principal)
-    failed_count = select(func.count()).where(
+    failed_query = select(func.count()).where(
         Guess.team_id == team.id, Guess.target_id == context.target_id, Guess.state == State.ERROR
     )
     fingerprint = uploads.compute_fingerprint({"guess": content})
     question_suffix = "" if question == next(iter(context.questions)) else f":{question}"
     return replace(
         context,
-        key=f"page:{context.target_id}{question_suffix}:{fingerprint}:{session.scalars(failed_count).one()}",
+        key=f"page:{context.target_id}{question_suffix}:{fingerprint}:{session.scalars(failed_query).one()}",
     )
 
 
-def claim_next(session: Session, *, lease: timedelta, attempts: int) -> GuessClaim | None:
+def claim_next(session: Session, *, lease: timedelta, max_attempts: int) -> GuessClaim | None:
     """Claim the guess that is next in the fair order; None if none waits."""
-    guess = leases.claim_next(session, Guess, lease=lease, attempts=attempts)
+    guess = leases.claim_next(session, Guess, lease=lease, max_attempts=max_attempts)
     return None if guess is None else build_claim(session, guess)
 
 
 def build_claim(session: Session, guess: Guess) -> GuessClaim:
     target = session.get_one(Target, guess.target_id)
-    row = session.get_one(Competition, guess.competition_id)
+    competition = session.get_one(Competition, guess.competition_id)
     secret = session.get_one(Secret, target.submission_id)
     return GuessClaim(
         guess_id=guess.id,
         attempt=guess.attempt,
         submission_id=target.submission_id,
-        competition_file=competitions.build_published_file(row),
-        original=row.public_files,
+        competition_file=competitions.build_published_file(competition),
+        original=competition.public_files,
         question=guess.question,
         sizes=target.sizes,
         file=guess.file,
-        draw_inputs=sealed_inputs.load_inputs_for_submission(session, row, target.submission_id),
+        allocation_inputs=sealed_inputs.load_inputs_for_submission(
+            session, competition, target.submission_id
+        ),
         key_id=secret.key_id,
         sealed=secret.sealed,
     )

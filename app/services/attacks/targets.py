@@ -78,12 +78,12 @@ def list_visible(session: Session, principal: Principal, slug: str) -> list[Visi
     Withdrawn ones are included only for their own team and for organizers.
     """
     contest = competitions.find(session, principal, slug)
-    viewer = visibility.load_viewer(session, contest.row, principal)
+    viewer = visibility.load_viewer(session, contest.competition, principal)
     visibility.require_targets(session, contest, viewer)
     targets = session.scalars(
         select_targets().where(Target.competition_id == contest.id).order_by(Target.name)
     ).all()
-    used_by_target = _count_guesses_used(session, contest.row, viewer)
+    used_by_target = _count_used_guesses(session, contest.competition, viewer)
     limit = _find_guess_limit(session, contest, viewer)
     questions = contest.track.select_questions(contest.rules)
     return [
@@ -91,11 +91,11 @@ def list_visible(session: Session, principal: Principal, slug: str) -> list[Visi
             contest, target, viewer, _count_guesses_left(limit, used_by_target[target.id], questions)
         )
         for target in targets
-        if _may_see(target, viewer)
+        if _can_see(target, viewer)
     ]
 
 
-def _may_see(target: Target, viewer: Viewer) -> bool:
+def _can_see(target: Target, viewer: Viewer) -> bool:
     is_own = target.submission.team_id == viewer.team_id
     return is_own or viewer.is_organizer or not is_withdrawn(target)
 
@@ -110,21 +110,21 @@ def _build_visible_target(
 ) -> VisibleTarget:
     is_own = target.submission.team_id == viewer.team_id
     is_team_known = is_own or visibility.can_see_owners(contest, viewer)
-    withdrawn_target = is_withdrawn(target)
+    is_target_withdrawn = is_withdrawn(target)
     return VisibleTarget(
         target=target,
         commitment=target.submission.secret.commitment,
         is_own=is_own,
-        is_withdrawn=withdrawn_target,
+        is_withdrawn=is_target_withdrawn,
         team=target.submission.team.name if is_team_known else None,
         guesses_left_by_question=None
-        if is_own or withdrawn_target or viewer.team_id is None
+        if is_own or is_target_withdrawn or viewer.team_id is None
         else guesses_left,
     )
 
 
-def _count_guesses_used(
-    session: Session, row: Competition, viewer: Viewer
+def _count_used_guesses(
+    session: Session, competition: Competition, viewer: Viewer
 ) -> Mapping[UUID, Mapping[str, int]]:
     """Return the number of guesses that the viewer's team has used, by target and question."""
     used: defaultdict[UUID, dict[str, int]] = defaultdict(dict)
@@ -132,7 +132,11 @@ def _count_guesses_used(
         return used
     guess_counts = (
         select(Guess.target_id, Guess.question, func.count())
-        .where(Guess.competition_id == row.id, Guess.team_id == viewer.team_id, Guess.state != State.ERROR)
+        .where(
+            Guess.competition_id == competition.id,
+            Guess.team_id == viewer.team_id,
+            Guess.state != State.ERROR,
+        )
         .group_by(Guess.target_id, Guess.question)
     )
     for target, question, count in session.execute(guess_counts):
@@ -152,11 +156,11 @@ def find_visible(session: Session, principal: Principal, target_id: UUID) -> Tar
     target = session.scalar(select_targets().where(Target.id == target_id))
     if target is None:
         raise NotFound("there is no such target", code="no_such_target")
-    row = session.get_one(Competition, target.competition_id)
-    viewer = visibility.load_viewer(session, row, principal)
-    if not (viewer.is_organizer or viewer.team_id) or not _may_see(target, viewer):
+    competition = session.get_one(Competition, target.competition_id)
+    viewer = visibility.load_viewer(session, competition, principal)
+    if not (viewer.is_organizer or viewer.team_id) or not _can_see(target, viewer):
         raise NotFound("there is no such target", code="no_such_target")
-    visibility.require_targets(session, Contest(row), viewer)
+    visibility.require_targets(session, Contest(competition), viewer)
     return target
 
 
@@ -174,7 +178,7 @@ def load_manifest(
 ) -> tuple[Contest, Sequence[Target]]:
     """Return all targets, including withdrawn ones, for the public list of their digests and commitments."""
     contest = competitions.find(session, principal, slug)
-    if contest.row.published_at is None:
+    if contest.competition.published_at is None:
         raise NotFound("the targets are not published yet", code="no_targets_yet")
     query = (
         select_targets().options(*options).where(Target.competition_id == contest.id).order_by(Target.name)
@@ -188,7 +192,7 @@ def load_manifest_with_teams(
     """Return the manifest's targets, each with the name of its team, or None while that is hidden."""
     contest, targets = load_manifest(session, principal, slug)
     are_teams_known = visibility.can_see_owners(
-        contest, visibility.load_viewer(session, contest.row, principal)
+        contest, visibility.load_viewer(session, contest.competition, principal)
     )
     return [(target, target.submission.team.name if are_teams_known else None) for target in targets]
 
@@ -212,15 +216,15 @@ def render_commitments(targets: Sequence[VisibleTarget]) -> str:
 def list_revealed(session: Session, principal: Principal | None, slug: str) -> Sequence[Target]:
     """Return all targets with salt and secret. Raise an error before the reveal."""
     contest, targets = load_manifest(session, principal, slug, joinedload(Target.opening))
-    visibility.require_reveal(contest.row)
+    visibility.require_reveal(contest.competition)
     return targets
 
 
 def find_revealed_secret(session: Session, principal: Principal | None, target_id: UUID) -> str:
     """Return the digest of a target's secret file. Raise an error before the reveal."""
     target = session.get(Target, target_id)
-    row = session.get_one(Competition, target.competition_id) if target else None
-    if row is None or not competitions.can_see(session, principal, row):
+    competition = session.get_one(Competition, target.competition_id) if target else None
+    if competition is None or not competitions.can_see(session, principal, competition):
         raise NotFound("there is no such target", code="no_such_target")
-    visibility.require_reveal(row)
+    visibility.require_reveal(competition)
     return session.get_one(Opening, target_id).secret

@@ -7,7 +7,13 @@ from datetime import UTC
 from sqlalchemy.orm import Session
 
 from anoncup.competition.scoring_versions import Versions
-from anoncup.evaluation.ranking import board_order, pareto_front, rank_sums, ranks, select_ranked_values
+from anoncup.evaluation.ranking import (
+    compute_rank_sums,
+    compute_ranks,
+    find_pareto_front,
+    select_ranked_values,
+    sort_for_board,
+)
 from anoncup.rules.model import Rules
 from anoncup.schemas import Board, BoardRow
 from app.db.models import Competition, Evaluation
@@ -19,49 +25,49 @@ from app.services.contests.contest import parse_stored_rules
 from app.services.contests.visibility import BoardAccess, BoardScope
 
 
-def build_board(session: Session, sight: BoardAccess) -> Board:
+def build_board(session: Session, access: BoardAccess) -> Board:
     """Build the board as this viewer may see it."""
-    contest, view = sight.contest, sight.scope
-    board_entries = entries.list_entries(session, contest, view)
-    rules_in_force = effective_evaluations.load_rules(session, contest, view.as_of)
-    previous_ranks = load_previous_ranks(session, sight)
-    rows = _build_rows(rules_in_force, board_entries, view)
+    contest, scope = access.contest, access.scope
+    board_entries = entries.list_entries(session, contest, scope)
+    rules_in_force = effective_evaluations.load_rules(session, contest, scope.as_of)
+    previous_ranks = load_previous_ranks(session, access)
+    rows = _build_rows(rules_in_force, board_entries, scope)
     return Board(
         competition=contest.slug,
         title=dict(contest.rules.title),
         frozen_from=contest.rules.publication.frozen_from,
-        finals=view.finals_only,
-        digits=view.digits,
-        compared_with=view.compared_with if previous_ranks else None,
+        finals=scope.finals_only,
+        digits=scope.digits,
+        compared_with=scope.compared_with if previous_ranks else None,
         measures=tuple(contest.track.measures),
         attackers=tuple(contest.track.attackers),
         rows=tuple(row.model_copy(update={"rank_before": previous_ranks.get(row.team)}) for row in rows),
     )
 
 
-def load_previous_ranks(session: Session, sight: BoardAccess) -> dict[str, int]:
+def load_previous_ranks(session: Session, access: BoardAccess) -> dict[str, int]:
     """Return rank by team on the earlier board used for comparison.
 
-    The result is empty if there was no such board, or if this audience could not see it.
+    The result is empty if there was no such board, or if this viewer could not see it.
     """
-    contest, compared_with = sight.contest, sight.scope.compared_with
-    if compared_with is None or compared_with <= contest.row.created_at:
+    contest, compared_with = access.contest, access.scope.compared_with
+    if compared_with is None or compared_with <= contest.competition.created_at:
         return {}
-    stable_since = visibility.stable_since(session, contest, sight.scope.viewer)
+    stable_since = visibility.find_last_visibility_change(session, contest, access.scope.viewer)
     if stable_since is not None and compared_with <= stable_since:
         return {}
-    view = visibility.compute_past_scope(contest, sight.scope.viewer, compared_with)
+    past_scope = visibility.compute_past_scope(contest, access.scope.viewer, compared_with)
     rows = _build_rows(
-        effective_evaluations.load_rules(session, contest, view.as_of),
-        entries.list_entries(session, contest, view),
-        view,
+        effective_evaluations.load_rules(session, contest, past_scope.as_of),
+        entries.list_entries(session, contest, past_scope),
+        past_scope,
     )
     return {row.team: row.rank for row in rows if row.rank is not None}
 
 
 def rank_under_rules(
     session: Session,
-    row: Competition,
+    competition: Competition,
     competition_file: str,
     evaluations: Sequence[Evaluation],
     *,
@@ -71,14 +77,16 @@ def rank_under_rules(
 
     ``evaluations`` are in order of receipt. The ranks are those that organizers see.
     """
-    full_view = visibility.build_organizer_scope(row)
+    organizer_scope = visibility.build_organizer_scope(competition)
     rules = parse_stored_rules(competition_file)
-    board_entries = entries.list_proposed(session, row, full_view, rules, evaluations, scored_by=scored_by)
-    board_rows = _build_rows(rules, board_entries, full_view)
-    return {board_line.team: board_line.rank for board_line in board_rows if board_line.rank is not None}
+    board_entries = entries.build_proposed_entries(
+        session, competition, organizer_scope, rules, evaluations, scored_by=scored_by
+    )
+    rows = _build_rows(rules, board_entries, organizer_scope)
+    return {row.team: row.rank for row in rows if row.rank is not None}
 
 
-def _build_rows(rules: Rules, board_entries: Sequence[BoardEntry], view: BoardScope) -> list[BoardRow]:
+def _build_rows(rules: Rules, board_entries: Sequence[BoardEntry], scope: BoardScope) -> list[BoardRow]:
     """Return the rows of the board, sorted by rank.
 
     Rows with equal ranks and rows without a rank keep the given order. Baselines follow, best first.
@@ -89,13 +97,13 @@ def _build_rows(rules: Rules, board_entries: Sequence[BoardEntry], view: BoardSc
     is_rank_sum = rules.ranking.rule == "rank_sum"
     if is_rank_sum:  # ties in the rank sum are broken by time of receipt, not by overall
         ranked_entries.sort(key=lambda entry: entry.evaluation.receipt_order)
-    sums = rank_sums(
+    sums = compute_rank_sums(
         [collect_ranked_values(rules, entry) for entry in ranked_entries],
         rounding=collect_rounding(ranked_entries),
     )
     scores = sums if is_rank_sum else [entry.overall for entry in ranked_entries]
-    row_ranks = ranks(scores)
-    pareto_flags = pareto_front([_mask_losses(entry, view) for entry in ranked_entries])
+    row_ranks = compute_ranks(scores)
+    pareto_flags = find_pareto_front([_mask_losses(entry, scope) for entry in ranked_entries])
     submission_counts = Counter(entry.evaluation.team_id for entry in board_entries)
     rows = [
         _build_row(
@@ -104,11 +112,11 @@ def _build_rows(rules: Rules, board_entries: Sequence[BoardEntry], view: BoardSc
             rank_sum=sums[index] if is_rank_sum else None,
             on_front=pareto_flags[index],
             entry_count=submission_counts[ranked_entries[index].evaluation.team_id],
-            own=view.viewer.team_id == ranked_entries[index].evaluation.team_id,
+            own=scope.viewer.team_id == ranked_entries[index].evaluation.team_id,
         )
-        for index in board_order(scores)
+        for index in sort_for_board(scores)
     ] + [_build_baseline_row(entry) for entry in best_entries if entry.evaluation.is_baseline]
-    return [view.mask_row(row, is_own=row.own) for row in rows]
+    return [scope.mask_row(row, is_own=row.own) for row in rows]
 
 
 def _build_baseline_row(entry: BoardEntry) -> BoardRow:
@@ -129,14 +137,14 @@ def collect_rounding(ranked_entries: Sequence[BoardEntry]) -> dict[str, float]:
     """
     rounding_by_entry = (entry.numbers.rounding for entry in ranked_entries if entry.numbers)
     return {
-        name: smallest for entry_rounding in rounding_by_entry for name, smallest in entry_rounding.items()
+        name: threshold for entry_rounding in rounding_by_entry for name, threshold in entry_rounding.items()
     }
 
 
-def _mask_losses(entry: BoardEntry, view: BoardScope) -> tuple[float, float] | None:
+def _mask_losses(entry: BoardEntry, scope: BoardScope) -> tuple[float, float] | None:
     if entry.utility is None or entry.security is None:
         return None
-    return view.round_losses(entry.utility, entry.security)
+    return scope.round_losses(entry.utility, entry.security)
 
 
 def _build_row(

@@ -36,12 +36,12 @@ _StepFinder = Callable[[Iterable[EffectiveGuess]], Iterator[AttackStep]]
 """Yields the improvements among one team's guesses on one target, which are given in order of receipt."""
 
 
-def build_timeline(session: Session, sight: BoardAccess) -> AttackHistory:
+def build_timeline(session: Session, access: BoardAccess) -> AttackHistory:
     """Build the steps of every cell of the matrix. Raise NotFound before the reveal."""
-    contest, view = sight.contest, sight.scope
-    visibility.require_reveal(contest.row)
-    rules_in_force = effective_evaluations.load_rules(session, contest, view.as_of)
-    columns = best_guesses.list_targets(session, contest.row, view)
+    contest, scope = access.contest, access.scope
+    visibility.require_reveal(contest.competition)
+    rules_in_force = effective_evaluations.load_rules(session, contest, scope.as_of)
+    targets = best_guesses.list_targets(session, contest.competition, scope)
     make_step_finder = (
         make_count_step_finder
         if contest.track.asks_identity(rules_in_force)
@@ -53,14 +53,14 @@ def build_timeline(session: Session, sight: BoardAccess) -> AttackHistory:
         hidden=False,
         counted=contest.track.asks_identity(rules_in_force),
         questions=tuple(contest.track.select_questions(rules_in_force)),
-        targets=tuple(build_column(target, view) for target in columns),
+        targets=tuple(build_column(target, scope) for target in targets),
         rows=tuple(
             _iter_team_rows(
                 session,
-                contest.row,
-                view,
+                contest.competition,
+                scope,
                 rules=rules_in_force,
-                columns=columns,
+                targets=targets,
                 make_step_finder=make_step_finder,
             )
         ),
@@ -69,26 +69,31 @@ def build_timeline(session: Session, sight: BoardAccess) -> AttackHistory:
 
 def _iter_team_rows(
     session: Session,
-    row: Competition,
-    view: BoardScope,
+    competition: Competition,
+    scope: BoardScope,
     *,
     rules: Rules,
-    columns: Sequence[BoardTarget],
+    targets: Sequence[BoardTarget],
     make_step_finder: Callable[[int], _StepFinder],
 ) -> Iterator[AttackHistoryRow]:
     """Yield one row for each team with a guess that counts, sorted by name."""
-    guesses_by_team = _load_guesses(session, row, view, rules, columns)
+    guesses_by_team = _load_guesses(session, competition, scope, rules, targets)
     teams = session.execute(select(Team.id, Team.name).where(Team.id.in_(guesses_by_team)))
     for team_id, name in sorted(teams, key=lambda team: (names.fold_case(team[1]), team[1])):
         cells = (
-            make_step_finder(target.rows)(guesses_by_team[team_id].get(target.id, ())) for target in columns
+            make_step_finder(target.individual_count)(guesses_by_team[team_id].get(target.id, ()))
+            for target in targets
         )
-        own = team_id == view.viewer.team_id
+        own = team_id == scope.viewer.team_id
         yield AttackHistoryRow(attacker=name, own=own, cells=tuple(tuple(steps) for steps in cells))
 
 
 def _load_guesses(
-    session: Session, row: Competition, view: BoardScope, rules: Rules, columns: Sequence[BoardTarget]
+    session: Session,
+    competition: Competition,
+    scope: BoardScope,
+    rules: Rules,
+    targets: Sequence[BoardTarget],
 ) -> Mapping[UUID, Mapping[UUID, Sequence[EffectiveGuess]]]:
     guess_query = select(
         Guess.team_id,
@@ -100,7 +105,7 @@ def _load_guesses(
     ).order_by(Guess.received_at, Guess.id)
     guesses_by_team: dict[UUID, dict[UUID, list[EffectiveGuess]]] = {}
     for team_id, target_id, *guess in session.execute(
-        best_guesses.filter_effective(guess_query, row, view, rules, columns)
+        best_guesses.filter_effective(guess_query, competition, scope, rules, targets)
     ):
         guesses_by_team.setdefault(team_id, {}).setdefault(target_id, []).append(EffectiveGuess._make(guess))
     return guesses_by_team

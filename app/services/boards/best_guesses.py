@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
-from anoncup.tracks.model import largest_risk
+from anoncup.tracks.model import find_largest_risk
 from app.db.models import Competition, Guess, State, Target, Team
 from app.services.boards import effective_evaluations
 from app.services.boards.effective_evaluations import FinishedEvaluation
@@ -27,7 +27,7 @@ class BoardTarget:
 
     id: UUID
     name: str
-    rows: int
+    individual_count: int
     evaluation: FinishedEvaluation
 
 
@@ -46,13 +46,13 @@ class BestGuess(NamedTuple):
 BestByQuestion = Mapping[str, BestGuess]
 """A team's best guesses on one target, by question. Unanswered questions are absent."""
 
-Columns = TypeVarTuple("Columns")
+_ColumnTypes = TypeVarTuple("_ColumnTypes")
 RiskCombiner = Callable[[Mapping[str, Sequence[float]]], float]
 """Combines the risks of each question, sorted in descending order, into one risk. Questions may be absent."""
 
 
 @dataclass(frozen=True, slots=True)
-class TeamAttacks:
+class AttackTotals:
     """Totals of a team's best guesses over all targets that it attacked.
 
     Tracks that count individuals set ``identified`` and ``tried``: individuals re-identified and individuals
@@ -76,14 +76,14 @@ class TeamAttacks:
 
 
 def list_targets(
-    session: Session, row: Competition, view: BoardScope, *, include_rejected: bool = False
+    session: Session, competition: Competition, scope: BoardScope, *, include_rejected: bool = False
 ) -> list[BoardTarget]:
     """Return the targets that count, sorted by name.
 
     Such a target is accepted, and neither it nor its team is disqualified. ``include_rejected`` also returns
     rejected ones, which other rules might accept.
     """
-    evaluations = effective_evaluations.list_finished(session, row, view.as_of, targets_only=True)
+    evaluations = effective_evaluations.list_finished(session, competition, scope.as_of, targets_only=True)
     evaluation_by_submission = {
         evaluation.submission_id: evaluation
         for evaluation in evaluations
@@ -91,12 +91,12 @@ def list_targets(
     }
     targets = session.execute(
         select(Target.id, Target.name, Target.rows, Target.submission_id)
-        .where(Target.competition_id == row.id)
+        .where(Target.competition_id == competition.id)
         .order_by(Target.name)
     )
     return [
-        BoardTarget(identifier, name, rows, evaluation_by_submission[submission_id])
-        for identifier, name, rows, submission_id in targets
+        BoardTarget(target_id, name, rows, evaluation_by_submission[submission_id])
+        for target_id, name, rows, submission_id in targets
         if submission_id in evaluation_by_submission
     ]
 
@@ -109,15 +109,20 @@ def make_risk_combiner(rules: Rules) -> RiskCombiner:
 
 
 def load_rival_risks(
-    session: Session, row: Competition, view: BoardScope, rules: Rules, *, include_rejected: bool = False
+    session: Session,
+    competition: Competition,
+    scope: BoardScope,
+    rules: Rules,
+    *,
+    include_rejected: bool = False,
 ) -> dict[UUID, float]:
     """Return the risk in [0, 1] from the visible guesses of other teams, by target submission."""
-    if view.guesses_before is None:
+    if scope.guesses_before is None:
         return {}
-    targets = list_targets(session, row, view, include_rejected=include_rejected)
-    best = _select_best(row, view, rules, targets).c
+    targets = list_targets(session, competition, scope, include_rejected=include_rejected)
+    best = _select_best(competition, scope, rules, targets).c
     # If only the maximum is needed, the database sends that instead of thousands of risks.
-    largest_only = TRACKS[rules.track].rival_risk is largest_risk
+    largest_only = TRACKS[rules.track].rival_risk is find_largest_risk
     risks = array([func.max(best.risk)]) if largest_only else func.array_agg(best.risk)
     risks_by_target: dict[UUID, dict[str, list[float]]] = defaultdict(dict)
     by_question = select(best.target_id, best.question, risks).group_by(best.target_id, best.question)
@@ -132,19 +137,23 @@ def load_rival_risks(
 
 
 def summarize_by_team(
-    session: Session, row: Competition, view: BoardScope, rules: Rules
-) -> dict[UUID, TeamAttacks]:
-    if view.guesses_before is None:
+    session: Session, competition: Competition, scope: BoardScope, rules: Rules
+) -> dict[UUID, AttackTotals]:
+    if scope.guesses_before is None:
         return {}
     summarize = _summarize_counts if TRACKS[rules.track].asks_identity(rules) else _summarize_risks
-    return summarize(session, row, view, rules, list_targets(session, row, view))
+    return summarize(session, competition, scope, rules, list_targets(session, competition, scope))
 
 
 def _summarize_counts(
-    session: Session, row: Competition, view: BoardScope, rules: Rules, targets: Sequence[BoardTarget]
-) -> dict[UUID, TeamAttacks]:
+    session: Session,
+    competition: Competition,
+    scope: BoardScope,
+    rules: Rules,
+    targets: Sequence[BoardTarget],
+) -> dict[UUID, AttackTotals]:
     """Return attacks by team for a track that counts individuals."""
-    best = _select_best(row, view, rules, targets).c
+    best = _select_best(competition, scope, rules, targets).c
     sums = (
         select(
             best.team_id, func.sum(best.correct), func.sum(Target.rows), func.count(), func.min(best.since)
@@ -153,7 +162,7 @@ def _summarize_counts(
         .group_by(best.team_id)
     )
     return {
-        team_id: TeamAttacks(
+        team_id: AttackTotals(
             identified / tried, target_count, first_received_at, identified=identified, tried=tried
         )
         for team_id, identified, tried, target_count, first_received_at in session.execute(sums)
@@ -161,15 +170,19 @@ def _summarize_counts(
 
 
 def _summarize_risks(
-    session: Session, row: Competition, view: BoardScope, rules: Rules, targets: Sequence[BoardTarget]
-) -> dict[UUID, TeamAttacks]:
+    session: Session,
+    competition: Competition,
+    scope: BoardScope,
+    rules: Rules,
+    targets: Sequence[BoardTarget],
+) -> dict[UUID, AttackTotals]:
     """Return attacks by team for a track that compares risks.
 
     Sums use ``fsum``, so they do not depend on the order of the targets.
     """
     combine_risks, questions = make_risk_combiner(rules), tuple(TRACKS[rules.track].select_questions(rules))
 
-    def sum_up(attacked_targets: Sequence[BestByQuestion]) -> TeamAttacks:
+    def add_up(attacked_targets: Sequence[BestByQuestion]) -> AttackTotals:
         score = fsum(combine_risks(collect_risks(best_by_question)) for best_by_question in attacked_targets)
         by_question = {
             name: fsum(
@@ -185,7 +198,7 @@ def _summarize_risks(
             for best_by_question in attacked_targets
             for best in best_by_question.values()
         )
-        return TeamAttacks(
+        return AttackTotals(
             score / len(attacked_targets),
             len(attacked_targets),
             first_received_at,
@@ -193,40 +206,48 @@ def _summarize_risks(
             by_question=by_question,
         )
 
-    best_by_team = group_by_team_and_target(session, row, view, rules, targets)
+    best_by_team = group_by_team_and_target(session, competition, scope, rules, targets)
     return {
-        team_id: sum_up(list(best_by_target.values())) for team_id, best_by_target in best_by_team.items()
+        team_id: add_up(list(best_by_target.values())) for team_id, best_by_target in best_by_team.items()
     }
 
 
 def collect_risks(best_by_question: BestByQuestion) -> dict[str, Sequence[float]]:
-    """Return the best risk of one team as a list of one element, by question."""
+    """Return the best risk of one team by question, each as a tuple of one element, as combiners take it."""
     return {name: (best.risk,) for name, best in best_by_question.items()}
 
 
 def group_by_team_and_target(
-    session: Session, row: Competition, view: BoardScope, rules: Rules, targets: Sequence[BoardTarget]
+    session: Session,
+    competition: Competition,
+    scope: BoardScope,
+    rules: Rules,
+    targets: Sequence[BoardTarget],
 ) -> Mapping[UUID, Mapping[UUID, BestByQuestion]]:
     best_by_team: dict[UUID, dict[UUID, dict[str, BestGuess]]] = {}
-    for team_id, target_id, question, best in iter_best_guesses(session, row, view, rules, targets):
+    for team_id, target_id, question, best in iter_best_guesses(session, competition, scope, rules, targets):
         best_by_team.setdefault(team_id, {}).setdefault(target_id, {})[question] = best
     return best_by_team
 
 
 def iter_best_guesses(
-    session: Session, row: Competition, view: BoardScope, rules: Rules, targets: Sequence[BoardTarget]
+    session: Session,
+    competition: Competition,
+    scope: BoardScope,
+    rules: Rules,
+    targets: Sequence[BoardTarget],
 ) -> Iterator[tuple[UUID, UUID, str, BestGuess]]:
     """Yield team, target, question and best guess."""
-    if view.guesses_before is None:
+    if scope.guesses_before is None:
         return
     for team_id, target_id, question, *best in session.execute(
-        _select_best(row, view, rules, targets).select()
+        _select_best(competition, scope, rules, targets).select()
     ):
         yield team_id, target_id, question, BestGuess._make(best)
 
 
 def _select_best(
-    row: Competition, view: BoardScope, rules: Rules, targets: Sequence[BoardTarget]
+    competition: Competition, scope: BoardScope, rules: Rules, targets: Sequence[BoardTarget]
 ) -> Subquery:
     """Build a subquery of the best guess for each team, target and question.
 
@@ -243,18 +264,22 @@ def _select_best(
         func.count().label("trials"),
         func.min(Guess.received_at).label("since"),
     ).group_by(Guess.team_id, Guess.target_id, *([Guess.question] if other_questions else []))
-    return filter_effective(best, row, view, rules, targets).subquery()
+    return filter_effective(best, competition, scope, rules, targets).subquery()
 
 
 def filter_effective(
-    query: Select[*Columns], row: Competition, view: BoardScope, rules: Rules, targets: Sequence[BoardTarget]
-) -> Select[*Columns]:
-    """Limit the query to judged guesses accepted before the view's horizon, of teams not disqualified."""
+    query: Select[*_ColumnTypes],
+    competition: Competition,
+    scope: BoardScope,
+    rules: Rules,
+    targets: Sequence[BoardTarget],
+) -> Select[*_ColumnTypes]:
+    """Limit the query to the judged guesses that count in this scope, without those of disqualified teams."""
     return (
         query.join(Team, Team.id == Guess.team_id)
-        .where(Guess.competition_id == row.id, Guess.state == State.SCORED)
-        .where(Guess.created_at < view.guesses_before, Team.disqualified_at.is_(None))
-        .where(true() if view.as_of == UNFROZEN else Guess.finished_at < view.as_of)
+        .where(Guess.competition_id == competition.id, Guess.state == State.SCORED)
+        .where(Guess.created_at < scope.guesses_before, Team.disqualified_at.is_(None))
+        .where(true() if scope.as_of == UNFROZEN else Guess.finished_at < scope.as_of)
         .where(Guess.target_id.in_([target.id for target in targets]))
         .where(Guess.question.in_(list(TRACKS[rules.track].select_questions(rules))))
     )

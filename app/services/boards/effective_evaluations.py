@@ -1,7 +1,7 @@
 """Evaluations and rules that were in force at a moment. Frozen boards are built from them.
 
 Nothing extra is stored for this. An evaluation takes effect when it is created or, if it belongs to a
-re-score set, when the set is applied. Replaced evaluations and replaced competition files are kept.
+rejudging, when that is applied. Replaced evaluations and replaced competition files are kept.
 Disqualifications have no history: a disqualified team or submission is absent from every board, and a
 reinstated one is back on all of them.
 """
@@ -15,14 +15,14 @@ from sqlalchemy import Select, and_, func, or_, select
 from sqlalchemy.orm import Session, aliased
 
 from anoncup.rules.model import Rules
-from app.db.models import Competition, Evaluation, Rescore, State, Submission, Target, Team
+from app.db.models import Competition, Evaluation, RejudgingSet, State, Submission, Target, Team
 from app.services.boards.verdicts import EvaluationKey
 from app.services.contests.contest import Contest, parse_stored_rules
 from app.services.contests.visibility import UNFROZEN
 
 _EvaluationQuery = Select[UUID, datetime, UUID, str, bool, State, UUID, datetime | None]
-ENDED = (State.SCORED, State.REJECTED)
-_EFFECTIVE_FROM = func.coalesce(Rescore.applied_at, Evaluation.created_at)
+ENDED_STATES = (State.SCORED, State.REJECTED)
+_EFFECTIVE_FROM = func.coalesce(RejudgingSet.applied_at, Evaluation.created_at)
 """Moment from which an evaluation is in effect for its submission."""
 
 
@@ -50,21 +50,21 @@ class FinishedEvaluation:
 
 
 def list_finished(
-    session: Session, row: Competition, moment: datetime, *, targets_only: bool = False
+    session: Session, competition: Competition, moment: datetime, *, targets_only: bool = False
 ) -> list[FinishedEvaluation]:
-    """Return the evaluations that had ended at the moment, without disqualified ones, in order of receipt.
+    """Return the evaluations that were in effect and had ended at ``moment``, in order of receipt.
 
-    ``UNFROZEN`` as the moment means now.
+    ``UNFROZEN`` means now. Disqualified teams and submissions are left out.
     """
-    query = _select_effective(row.id, moment)
+    query = _select_effective(competition.id, moment)
     if targets_only:
-        target_submissions = select(Target.submission_id).where(Target.competition_id == row.id)
+        target_submissions = select(Target.submission_id).where(Target.competition_id == competition.id)
         query = query.where(Submission.id.in_(target_submissions))
-    latest_by_submission = {columns[0]: FinishedEvaluation(*columns) for columns in session.execute(query)}
+    latest_by_submission = {fields[0]: FinishedEvaluation(*fields) for fields in session.execute(query)}
     return [
         evaluation
         for evaluation in latest_by_submission.values()
-        if evaluation.state in ENDED and _had_ended(evaluation.ended_at, moment)
+        if evaluation.state in ENDED_STATES and _has_ended_before(evaluation.ended_at, moment)
     ]
 
 
@@ -77,50 +77,50 @@ class EffectivePeriod:
     ends_at: datetime
 
 
-def list_effective_periods(session: Session, row: Competition) -> list[EffectivePeriod]:
+def list_effective_periods(session: Session, competition: Competition) -> list[EffectivePeriod]:
     """Return all periods of effect of all evaluations.
 
     The evaluations whose period contains a moment are those that ``list_finished`` returns for it.
     """
-    query = _filter_effective(_select_qualified(row.id), UNFROZEN).add_columns(_EFFECTIVE_FROM)
+    query = _filter_effective(_select_qualified(competition.id), UNFROZEN).add_columns(_EFFECTIVE_FROM)
     by_submission: dict[UUID, list[tuple[FinishedEvaluation, datetime]]] = {}
-    for *columns, effective_from in session.execute(query):
-        evaluation = FinishedEvaluation(*columns)
+    for *fields, effective_from in session.execute(query):
+        evaluation = FinishedEvaluation(*fields)
         by_submission.setdefault(evaluation.submission_id, []).append((evaluation, effective_from))
     return [period for evaluations in by_submission.values() for period in _iter_periods(evaluations)]
 
 
 def _iter_periods(evaluations: Sequence[tuple[FinishedEvaluation, datetime]]) -> Iterator[EffectivePeriod]:
-    ends_at = [*(effective_from for _, effective_from in evaluations[1:]), UNFROZEN]
-    for (evaluation, effective_from), end_at in zip(evaluations, ends_at, strict=True):
+    period_ends = [*(effective_from for _, effective_from in evaluations[1:]), UNFROZEN]
+    for (evaluation, effective_from), period_end in zip(evaluations, period_ends, strict=True):
         if (
-            evaluation.state in ENDED
+            evaluation.state in ENDED_STATES
             and evaluation.ended_at is not None
-            and max(effective_from, evaluation.ended_at) < end_at
+            and max(effective_from, evaluation.ended_at) < period_end
         ):
-            yield EffectivePeriod(evaluation, max(effective_from, evaluation.ended_at), end_at)
+            yield EffectivePeriod(evaluation, max(effective_from, evaluation.ended_at), period_end)
 
 
 def list_rule_periods(session: Session, contest: Contest) -> list[tuple[datetime, Rules]]:
     """Return the end of each rule period with its rules; the present rules end at ``UNFROZEN``."""
     replaced_rules = session.execute(
-        select(Rescore.applied_at, Rescore.replaced_file, Rescore.replaced_scored_by)
-        .where(Rescore.competition_id == contest.id, Rescore.replaced_file.is_not(None))
-        .order_by(Rescore.applied_at)
+        select(RejudgingSet.applied_at, RejudgingSet.replaced_file, RejudgingSet.replaced_scored_by)
+        .where(RejudgingSet.competition_id == contest.id, RejudgingSet.replaced_file.is_not(None))
+        .order_by(RejudgingSet.applied_at)
     )
-    past = [
+    past_periods = [
         (applied_at, replace(parse_stored_rules(competition_file), scored_by=scored_by))
         for applied_at, competition_file, scored_by in replaced_rules
     ]
-    return [*past, (UNFROZEN, contest.rules)]
+    return [*past_periods, (UNFROZEN, contest.rules)]
 
 
-def _had_ended(ended_at: datetime | None, moment: datetime) -> bool:
+def _has_ended_before(ended_at: datetime | None, moment: datetime) -> bool:
     return moment == UNFROZEN or (ended_at is not None and ended_at < moment)
 
 
 def _select_effective(competition_id: UUID, moment: datetime) -> _EvaluationQuery:
-    """Select the evaluations that had taken effect by the moment, the latest of each submission last."""
+    """Select the evaluations that had taken effect before ``moment``; the last of each submission applies."""
     query = _select_qualified(competition_id)
     return query.where(Evaluation.current) if moment == UNFROZEN else _filter_effective(query, moment)
 
@@ -148,16 +148,16 @@ def _select_qualified(competition_id: UUID) -> _EvaluationQuery:
 
 
 def _filter_effective(query: _EvaluationQuery, moment: datetime) -> _EvaluationQuery:
-    """Limit the query to evaluations in effect by the moment.
+    """Limit the query to evaluations that had taken effect before ``moment``, and order it by that time.
 
-    Cancelled submissions are excluded: they were never visible, though a re-score set may have scored them.
+    Cancelled submissions are excluded: they were never visible, though a rejudging may have scored them.
     """
     current = aliased(Evaluation)
     return (
-        query.outerjoin(Rescore, Rescore.id == Evaluation.rescore_id)
+        query.outerjoin(RejudgingSet, RejudgingSet.id == Evaluation.rescore_id)
         .join(current, and_(current.submission_id == Submission.id, current.current))
         .where(current.state != State.CANCELLED, moment > _EFFECTIVE_FROM)
-        .where(or_(Evaluation.rescore_id.is_(None), Rescore.applied_at.is_not(None)))
+        .where(or_(Evaluation.rescore_id.is_(None), RejudgingSet.applied_at.is_not(None)))
         .order_by(_EFFECTIVE_FROM)
     )
 
@@ -165,8 +165,8 @@ def _filter_effective(query: _EvaluationQuery, moment: datetime) -> _EvaluationQ
 def load_rules(session: Session, contest: Contest, moment: datetime) -> Rules:
     """Return the competition's rules at the moment.
 
-    These are the rules that the next re-score set replaced, or else the present ones: an ordinary revision
-    changes nothing that is measured.
+    These are the rules that the next rejudging replaced or, if there was none, the present ones. Ordinary
+    revisions change nothing that is measured.
     """
     if moment == UNFROZEN:
         return contest.rules

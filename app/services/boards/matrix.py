@@ -25,81 +25,93 @@ _SUM_DECIMALS = 9
 """Decimals to which sums are compared, because sums of the same rates can differ by rounding errors."""
 
 
-def build_matrix(session: Session, sight: BoardAccess, *, owner_id: UUID | None = None) -> Matrix:
-    """Build the matrix as this audience may see it.
+def build_matrix(session: Session, access: BoardAccess, *, owner_team_id: UUID | None = None) -> Matrix:
+    """Build the matrix as this viewer may see it.
 
-    Built-in attackers are included only where exact values are shown. ``owner_id`` limits the columns to the
-    targets of one team; there are none while the teams of the targets are hidden.
+    Built-in attackers are included only where exact values are shown. ``owner_team_id`` limits the columns to
+    the targets of one team; there are none while the teams of the targets are hidden.
     """
-    contest, view = sight.contest, sight.scope
-    rules_in_force = effective_evaluations.load_rules(session, contest, view.as_of)
-    columns = best_guesses.list_targets(session, contest.row, view) if view.finals_only else []
-    if owner_id is not None:
-        columns = [
+    contest, scope = access.contest, access.scope
+    rules_in_force = effective_evaluations.load_rules(session, contest, scope.as_of)
+    targets = best_guesses.list_targets(session, contest.competition, scope) if scope.finals_only else []
+    if owner_team_id is not None:
+        targets = [
             target
-            for target in columns
-            if target.evaluation.team_id == owner_id and _is_team_shown(target, view)
+            for target in targets
+            if target.evaluation.team_id == owner_team_id and _is_team_shown(target, scope)
         ]
-    rows = list_team_rows(session, contest.row, view, rules_in_force, columns)
-    if view.digits is None:
-        all_numbers = verdicts.load_numbers(session, [target.evaluation.key for target in columns])
+    rows = list_team_rows(session, contest.competition, scope, rules_in_force, targets)
+    if scope.digits is None:
+        all_numbers = verdicts.load_numbers(session, [target.evaluation.key for target in targets])
         numbers = select_comparable(all_numbers, rules_in_force.scored_by)
         questions = tuple(contest.track.select_questions(rules_in_force))
         rows += [
             _build_built_in_row(
-                attacker, [numbers.get(target.evaluation.evaluation_id) for target in columns], questions
+                attacker, [numbers.get(target.evaluation.evaluation_id) for target in targets], questions
             )
             for attacker in contest.track.attackers.values()
         ]
     return Matrix(
         competition=contest.slug,
         title=dict(contest.rules.title),
-        hidden=view.guesses_before is None,
+        hidden=scope.guesses_before is None,
         counted=contest.track.asks_identity(rules_in_force),
         questions=tuple(contest.track.select_questions(rules_in_force)),
-        targets=tuple(build_column(target, view) for target in columns),
+        targets=tuple(build_column(target, scope) for target in targets),
         rows=tuple(rows),
     )
 
 
-def build_column(target: BoardTarget, view: BoardScope) -> MatrixTarget:
-    team = target.evaluation.team if _is_team_shown(target, view) else None
-    return MatrixTarget(target=target.name, rows=target.rows, own=is_own(target, view), team=team)
+def build_column(target: BoardTarget, scope: BoardScope) -> MatrixTarget:
+    team = target.evaluation.team if _is_team_shown(target, scope) else None
+    return MatrixTarget(
+        target=target.name, rows=target.individual_count, own=_is_own(target, scope), team=team
+    )
 
 
-def _is_team_shown(target: BoardTarget, view: BoardScope) -> bool:
-    return is_own(target, view) or view.owners_known
+def _is_team_shown(target: BoardTarget, scope: BoardScope) -> bool:
+    return _is_own(target, scope) or scope.owners_known
 
 
-def is_own(target: BoardTarget, view: BoardScope) -> bool:
-    return target.evaluation.team_id == view.viewer.team_id
+def _is_own(target: BoardTarget, scope: BoardScope) -> bool:
+    return target.evaluation.team_id == scope.viewer.team_id
 
 
 def list_team_rows(
-    session: Session, row: Competition, view: BoardScope, rules: Rules, columns: Sequence[BoardTarget]
+    session: Session,
+    competition: Competition,
+    scope: BoardScope,
+    rules: Rules,
+    targets: Sequence[BoardTarget],
 ) -> list[MatrixRow]:
     """Return one row for each team with a visible guess, sorted by name."""
     load_cells = _load_count_cells if TRACKS[rules.track].asks_identity(rules) else _load_risk_cells
-    cells_by_team = load_cells(session, row, view, rules, columns)
+    cells_by_team = load_cells(session, competition, scope, rules, targets)
     teams = session.execute(select(Team.id, Team.name).where(Team.id.in_(cells_by_team)))
     return [
         MatrixRow(
             attacker=name,
             built_in=False,
-            own=team_id == view.viewer.team_id,
-            cells=tuple(cells_by_team[team_id].get(target.id) for target in columns),
+            own=team_id == scope.viewer.team_id,
+            cells=tuple(cells_by_team[team_id].get(target.id) for target in targets),
         )
         for team_id, name in sorted(teams, key=lambda team: (names.fold_case(team.name), team.name))
     ]
 
 
 def _load_count_cells(
-    session: Session, row: Competition, view: BoardScope, rules: Rules, columns: Sequence[BoardTarget]
+    session: Session,
+    competition: Competition,
+    scope: BoardScope,
+    rules: Rules,
+    targets: Sequence[BoardTarget],
 ) -> _CellsByTeam:
     """Return the cells of a track that counts individuals."""
-    individual_counts = {target.id: target.rows for target in columns}
+    individual_counts = {target.id: target.individual_count for target in targets}
     cells_by_team: dict[UUID, dict[UUID, Cell]] = {}
-    for team_id, target_id, _, best in best_guesses.iter_best_guesses(session, row, view, rules, columns):
+    for team_id, target_id, _, best in best_guesses.iter_best_guesses(
+        session, competition, scope, rules, targets
+    ):
         cell = Cell(
             correct=best.correct, rate=best.correct / individual_counts[target_id], trials=best.trials
         )
@@ -108,7 +120,11 @@ def _load_count_cells(
 
 
 def _load_risk_cells(
-    session: Session, row: Competition, view: BoardScope, rules: Rules, columns: Sequence[BoardTarget]
+    session: Session,
+    competition: Competition,
+    scope: BoardScope,
+    rules: Rules,
+    targets: Sequence[BoardTarget],
 ) -> _CellsByTeam:
     """Return the cells of a track that compares risks, with the risk by question if there are several."""
     combine_risks = best_guesses.make_risk_combiner(rules)
@@ -124,7 +140,7 @@ def _load_risk_cells(
             else None,
         )
 
-    best_by_team = best_guesses.group_by_team_and_target(session, row, view, rules, columns)
+    best_by_team = best_guesses.group_by_team_and_target(session, competition, scope, rules, targets)
     return {
         team_id: {
             target_id: build_cell(best_by_question) for target_id, best_by_question in best_by_target.items()
@@ -134,9 +150,9 @@ def _load_risk_cells(
 
 
 def _build_built_in_row(
-    attacker: Attacker, columns: Sequence[VerdictNumbers | None], questions: Sequence[str]
+    attacker: Attacker, numbers_by_target: Sequence[VerdictNumbers | None], questions: Sequence[str]
 ) -> MatrixRow:
-    cells = tuple(build_built_in_cell(attacker, numbers, questions) for numbers in columns)
+    cells = tuple(build_built_in_cell(attacker, numbers, questions) for numbers in numbers_by_target)
     return MatrixRow(attacker=attacker.name, built_in=True, own=False, cells=cells)
 
 
@@ -179,9 +195,9 @@ def sort_by_strength(matrix: Matrix, question: str | None = None) -> Matrix:
     )
 
 
-def _order_by_sum(lines: Iterable[Sequence[float]]) -> list[int]:
+def _order_by_sum(rates_by_line: Iterable[Sequence[float]]) -> list[int]:
     """Return the indices of the lines, sorted by descending sum."""
-    negated_sums = [-round(fsum(line), _SUM_DECIMALS) for line in lines]
+    negated_sums = [-round(fsum(line), _SUM_DECIMALS) for line in rates_by_line]
     return sorted(range(len(negated_sums)), key=negated_sums.__getitem__)
 
 

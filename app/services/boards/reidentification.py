@@ -1,4 +1,4 @@
-"""Re-identification board: ranks teams by their attacks on the releases of others (P1 Table 8)."""
+"""Re-identification board: ranks teams by their attacks on the releases of others, as in PWS Cup 2015."""
 
 from collections.abc import Mapping, Sequence
 from uuid import UUID
@@ -6,11 +6,11 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from anoncup.evaluation.ranking import board_order, ranks
+from anoncup.evaluation.ranking import compute_ranks, sort_for_board
 from anoncup.schemas import AttackersBoard, AttackersRow
 from app.db.models import Team
 from app.services.boards import best_guesses, effective_evaluations
-from app.services.boards.best_guesses import TeamAttacks
+from app.services.boards.best_guesses import AttackTotals
 from app.services.boards.spreadsheet import render_board_csv
 from app.services.contests.visibility import BoardAccess
 
@@ -19,24 +19,24 @@ _SCORE_DECIMALS = 9
 """Decimals to which scores are compared, because sums of the same rates can differ by rounding errors."""
 
 
-def build_board(session: Session, sight: BoardAccess) -> AttackersBoard:
+def build_board(session: Session, access: BoardAccess) -> AttackersBoard:
     """Build the board as this viewer may see it."""
-    contest, view = sight.contest, sight.scope
-    rules_in_force = effective_evaluations.load_rules(session, contest, view.as_of)
-    attacks = best_guesses.summarize_by_team(session, contest.row, view, rules_in_force)
+    contest, scope = access.contest, access.scope
+    rules_in_force = effective_evaluations.load_rules(session, contest, scope.as_of)
+    attacks = best_guesses.summarize_by_team(session, contest.competition, scope, rules_in_force)
     conditions = Team.competition_id == contest.id, Team.disqualified_at.is_(None), ~Team.baseline
-    team_columns = session.execute(
+    team_rows = session.execute(
         select(Team.id, Team.name).where(*conditions).order_by(Team.created_at, Team.id)
     )
-    rows = build_rows([(team_id, name) for team_id, name in team_columns], attacks, view.viewer.team_id)
+    rows = build_rows([(team_id, name) for team_id, name in team_rows], attacks, scope.viewer.team_id)
     team_ids = {
         evaluation.team: evaluation.team_id
-        for evaluation in effective_evaluations.list_finished(session, contest.row, view.as_of)
+        for evaluation in effective_evaluations.list_finished(session, contest.competition, scope.as_of)
     }
     return AttackersBoard(
         competition=contest.slug,
         title=dict(contest.rules.title),
-        hidden=view.guesses_before is None,
+        hidden=scope.guesses_before is None,
         counted=contest.track.asks_identity(rules_in_force),
         questions=tuple(contest.track.select_questions(rules_in_force)),
         rows=tuple(row.model_copy(update={"team_id": team_ids.get(row.team)}) for row in rows),
@@ -44,36 +44,36 @@ def build_board(session: Session, sight: BoardAccess) -> AttackersBoard:
 
 
 def build_rows(
-    teams: Sequence[tuple[UUID, str]], attacks: Mapping[UUID, TeamAttacks], viewer: UUID | None
+    teams: Sequence[tuple[UUID, str]], attacks: Mapping[UUID, AttackTotals], viewer_team_id: UUID | None
 ) -> list[AttackersRow]:
     """Return the rows sorted by descending score; teams without attacks come last.
 
     Ties are ordered by the first guess. ``teams`` lists identifier and name in order of creation.
     """
-    teams = sorted(teams, key=lambda team: _build_start_key(attacks.get(team[0])))
+    teams = sorted(teams, key=lambda team: _build_tie_key(attacks.get(team[0])))
     scores = [_negate_score(attacks.get(team_id)) for team_id, _ in teams]
-    row_ranks = ranks(scores)
+    row_ranks = compute_ranks(scores)
     return [
         _build_row(
             teams[index][1],
             attacks.get(teams[index][0]),
             rank=row_ranks[index],
-            own=viewer == teams[index][0],
+            own=viewer_team_id == teams[index][0],
         )
-        for index in board_order(scores)
+        for index in sort_for_board(scores)
     ]
 
 
-def _build_start_key(attacks: TeamAttacks | None) -> tuple[bool, float]:
+def _build_tie_key(attacks: AttackTotals | None) -> tuple[bool, float]:
     return attacks is None, attacks.first_received_at.timestamp() if attacks else 0.0
 
 
-def _negate_score(attacks: TeamAttacks | None) -> float | None:
+def _negate_score(attacks: AttackTotals | None) -> float | None:
     """Return the negated score, because ``ranks`` puts the lowest value first."""
     return None if attacks is None else -round(attacks.ranked_value, _SCORE_DECIMALS)
 
 
-def _build_row(team: str, attacks: TeamAttacks | None, *, rank: int | None, own: bool) -> AttackersRow:
+def _build_row(team: str, attacks: AttackTotals | None, *, rank: int | None, own: bool) -> AttackersRow:
     numbers = {name: getattr(attacks, name) if attacks else None for name in _NUMBER_COLUMNS}
     return AttackersRow(rank=rank, team=team, own=own, **numbers)
 

@@ -13,7 +13,7 @@ from math import ceil, floor
 
 from sqlalchemy.orm import Session
 
-from anoncup.competition.scoring_versions import is_counted_attacker
+from anoncup.competition.scoring_versions import counts_towards_security
 from anoncup.rules.settings import OVERALL_DIGITS
 from anoncup.schemas import Board, BoardRow, Verdict
 from app.db.models import State, Submission
@@ -42,15 +42,15 @@ class RankGap:
 class RequiredImprovement:
     """Improvement that is certain to pass the next better rank.
 
-    E or U must become smaller by ``amount`` while the other stays the same. ``is_possible_by_risk`` and
-    ``is_possible_by_loss`` tell whether E and U are large enough for that. If the track counts individuals,
+    E or U must become smaller by ``amount`` while the other stays the same. ``can_lower_risk`` and
+    ``can_lower_loss`` tell whether E and U are large enough for that. If the track counts individuals,
     ``max_count`` is the number that each attacker that counts may find at most, and ``current_count`` is what
     the strongest finds now; both are None if no number is small enough.
     """
 
     amount: Decimal
-    is_possible_by_risk: bool
-    is_possible_by_loss: bool
+    can_lower_risk: bool
+    can_lower_loss: bool
     current_count: int | None = None
     max_count: int | None = None
 
@@ -95,21 +95,19 @@ class ScoredSubmission:
 
 
 def forecast_position(
-    session: Session, sight: BoardAccess, board: Board, submission: Submission
+    session: Session, access: BoardAccess, board: Board, submission: Submission
 ) -> SubmissionPosition | None:
     """Return the position of a submission on ``board``; None if it has none or it cannot be determined.
 
-    ``board`` must be the one that ``sight`` shows.
+    ``board`` must be the one that ``access`` shows.
     """
-    scored = _find_scored_submission(sight.contest, submission)
-    if scored is None:
+    scored_submission = _find_scored_submission(access.contest, submission)
+    if scored_submission is None:
         return None
-    position = find_position(board, scored, is_rank_sum=sight.contest.rules.ranking.rule == "rank_sum")
-    return (
-        position
-        if position and (position.is_on_board or _is_scored_by_current_rules(session, sight))
-        else None
+    position = find_position(
+        board, scored_submission, is_rank_sum=access.contest.rules.ranking.rule == "rank_sum"
     )
+    return position if position and (position.is_on_board or _uses_current_rules(session, access)) else None
 
 
 def _find_scored_submission(contest: Contest, submission: Submission) -> ScoredSubmission | None:
@@ -137,99 +135,116 @@ def _count_individuals(contest: Contest, verdict: Verdict) -> int | None:
     The result is None if the track does not count individuals or the attackers that count disagree on it.
     """
     rules = contest.rules
-    trials = {entry.trials for name, entry in verdict.attackers.items() if is_counted_attacker(rules, name)}
-    return trials.pop() if contest.track.asks_identity(rules) and len(trials) == 1 else None
-
-
-def _is_scored_by_current_rules(session: Session, sight: BoardAccess) -> bool:
-    """Return whether the board, frozen or not, uses the rules that are in force now."""
-    as_of = sight.scope.as_of
+    individual_counts = {
+        entry.trials for name, entry in verdict.attackers.items() if counts_towards_security(rules, name)
+    }
     return (
-        as_of == UNFROZEN
-        or effective_evaluations.load_rules(session, sight.contest, as_of) == sight.contest.rules
+        individual_counts.pop()
+        if contest.track.asks_identity(rules) and len(individual_counts) == 1
+        else None
     )
 
 
-def find_position(board: Board, scored: ScoredSubmission, *, is_rank_sum: bool) -> SubmissionPosition | None:
+def _uses_current_rules(session: Session, access: BoardAccess) -> bool:
+    """Return whether the board, frozen or not, uses the rules that are in force now."""
+    as_of = access.scope.as_of
+    return (
+        as_of == UNFROZEN
+        or effective_evaluations.load_rules(session, access.contest, as_of) == access.contest.rules
+    )
+
+
+def find_position(
+    board: Board, scored_submission: ScoredSubmission, *, is_rank_sum: bool
+) -> SubmissionPosition | None:
     """Return the position of a submission; None if the board does not determine it.
 
     ``is_rank_sum`` tells that the board ranks by sums of ranks.
     """
     ranked_rows = [row for row in board.rows if row.rank is not None]
-    own = next((row for row in ranked_rows if row.team == scored.team), None)
-    if own is not None and own.received_at == scored.received_at:
-        return _build_current_position(board, ranked_rows, own, scored, is_rank_sum=is_rank_sum)
+    own_row = next((row for row in ranked_rows if row.team == scored_submission.team), None)
+    if own_row is not None and own_row.received_at == scored_submission.received_at:
+        return _build_current_position(
+            board, ranked_rows, own_row, scored_submission, is_rank_sum=is_rank_sum
+        )
     if is_rank_sum or board.finals:
         return None
-    return _build_hypothetical_position(board, [row for row in ranked_rows if row is not own], own, scored)
+    return _build_hypothetical_position(
+        board, [row for row in ranked_rows if row is not own_row], own_row, scored_submission
+    )
 
 
 def _build_current_position(
     board: Board,
     ranked_rows: Sequence[BoardRow],
-    own: BoardRow,
-    scored: ScoredSubmission,
+    own_row: BoardRow,
+    scored_submission: ScoredSubmission,
     *,
     is_rank_sum: bool,
 ) -> SubmissionPosition:
-    rank = own.rank or 0
+    rank = own_row.rank or 0
     tie_count = sum(row.rank == rank for row in ranked_rows) - 1
-    is_risk_set_by_rival = own.security is not None and own.security > scored.security
+    is_risk_set_by_rival = own_row.security is not None and own_row.security > scored_submission.security
     if is_rank_sum:
         return SubmissionPosition(
             rank,
             rank,
             len(ranked_rows),
             is_on_board=True,
-            team_row=own,
+            team_row=own_row,
             tie_count=tie_count,
             is_risk_set_by_rival=is_risk_set_by_rival,
         )
     rows_ahead = [row for row in ranked_rows if (row.rank or 0) < rank]
     rows_behind = [row for row in ranked_rows if (row.rank or 0) > rank]
-    next_gap = _measure_gap(rows_ahead, rows_ahead[-1].rank, own) if rows_ahead else None
+    next_gap = _measure_gap(rows_ahead, rows_ahead[-1].rank, own_row) if rows_ahead else None
     return SubmissionPosition(
         rank,
         rank,
         len(ranked_rows),
         is_on_board=True,
-        team_row=own,
+        team_row=own_row,
         tie_count=tie_count,
         next_gap=next_gap,
-        leader_gap=_measure_gap(rows_ahead, 1, own) if next_gap and next_gap.rank > 1 else None,
-        follower_gap=_measure_gap(rows_behind, rows_behind[0].rank, own) if rows_behind else None,
+        leader_gap=_measure_gap(rows_ahead, 1, own_row) if next_gap and next_gap.rank > 1 else None,
+        follower_gap=_measure_gap(rows_behind, rows_behind[0].rank, own_row) if rows_behind else None,
         is_risk_set_by_rival=is_risk_set_by_rival,
         improvement=None
         if board.finals or next_gap is None
-        else _find_improvement(board, rows_ahead, own, scored),
+        else _find_improvement(board, rows_ahead, own_row, scored_submission),
     )
 
 
 def _build_hypothetical_position(
-    board: Board, other_rows: Sequence[BoardRow], own: BoardRow | None, scored: ScoredSubmission
+    board: Board,
+    other_rows: Sequence[BoardRow],
+    own_row: BoardRow | None,
+    scored_submission: ScoredSubmission,
 ) -> SubmissionPosition:
     """Return the range of ranks that the submission would have if it represented its team."""
-    exact_overall = Fraction(scored.overall)
-    comparisons = [_is_better(row, _bound_overall(board, row), own, exact_overall) for row in other_rows]
-    certain, possible = comparisons.count(True), len(comparisons) - comparisons.count(False)
-    return SubmissionPosition(1 + certain, 1 + possible, len(other_rows) + 1, is_on_board=False, team_row=own)
+    exact_overall = Fraction(scored_submission.overall)
+    comparisons = [_is_better(row, _bound_overall(board, row), own_row, exact_overall) for row in other_rows]
+    certain_count, possible_count = comparisons.count(True), len(comparisons) - comparisons.count(False)
+    return SubmissionPosition(
+        1 + certain_count, 1 + possible_count, len(other_rows) + 1, is_on_board=False, team_row=own_row
+    )
 
 
 def _is_better(
-    row: BoardRow, row_bounds: tuple[Fraction, Fraction], own: BoardRow | None, exact_overall: Fraction
+    row: BoardRow, row_bounds: tuple[Fraction, Fraction], own_row: BoardRow | None, exact_overall: Fraction
 ) -> bool | None:
     """Return whether a row is better than a submission of ``exact_overall``; None if unknown.
 
     Scores of other teams are rounded, but ranks are exact, and so is the score of the team's own row.
     Comparing ranks with that row therefore decides some cases.
     """
-    if own is not None and own.rank is not None and row.rank is not None:
-        own_overall = Fraction(own.overall or 0.0)
-        if row.rank == own.rank:
+    if own_row is not None and own_row.rank is not None and row.rank is not None:
+        own_overall = Fraction(own_row.overall or 0.0)
+        if row.rank == own_row.rank:
             return own_overall < exact_overall
-        if row.rank < own.rank and own_overall <= exact_overall:
+        if row.rank < own_row.rank and own_overall <= exact_overall:
             return True
-        if row.rank > own.rank and own_overall >= exact_overall:
+        if row.rank > own_row.rank and own_overall >= exact_overall:
             return False
     low, high = row_bounds
     return True if high < exact_overall else None if low < exact_overall else False
@@ -244,12 +259,12 @@ def _bound_overall(board: Board, row: BoardRow) -> tuple[Fraction, Fraction]:
     return decimal_overall - _SHOWN_STEP / 2, decimal_overall + _SHOWN_STEP / 2
 
 
-def _measure_gap(rows: Sequence[BoardRow], rank: int | None, own: BoardRow) -> RankGap:
-    sharing_rows = [row for row in rows if row.rank == rank]
+def _measure_gap(rows: Sequence[BoardRow], rank: int | None, own_row: BoardRow) -> RankGap:
+    rows_at_rank = [row for row in rows if row.rank == rank]
     return RankGap(
         rank or 0,
-        tuple(row.team for row in sharing_rows),
-        abs(_round_as_shown(own.overall or 0.0) - _round_as_shown(sharing_rows[0].overall or 0.0)),
+        tuple(row.team for row in rows_at_rank),
+        abs(_round_as_shown(own_row.overall or 0.0) - _round_as_shown(rows_at_rank[0].overall or 0.0)),
     )
 
 
@@ -258,20 +273,22 @@ def _round_as_shown(overall: float) -> Decimal:
 
 
 def _find_improvement(
-    board: Board, rows_ahead: Sequence[BoardRow], own: BoardRow, scored: ScoredSubmission
+    board: Board, rows_ahead: Sequence[BoardRow], own_row: BoardRow, scored_submission: ScoredSubmission
 ) -> RequiredImprovement:
-    """Return the improvement that puts ``overall`` below the highest lower bound among the next rank's rows.
+    """Return the improvement that certainly makes ``overall`` better than that of the next better rank.
 
-    These rows have the same exact ``overall``, so it is at least the highest of their lower bounds.
+    All rows at that rank have the same exact ``overall``: at least the highest of their lower bounds.
     """
     next_rows = [row for row in rows_ahead if row.rank == rows_ahead[-1].rank]
-    lowest_overall = max(_bound_overall(board, row)[0] for row in next_rows)
-    risk, loss = Fraction(own.security or 0.0), Fraction(own.utility or 0.0)
-    steps = max(floor((risk + loss - 2 * lowest_overall) / _SHOWN_STEP) + 1, 1)
-    amount = steps * _SHOWN_STEP
-    max_count, current_count = _find_count_limits(2 * lowest_overall - loss, risk, scored.individual_count)
+    highest_bound = max(_bound_overall(board, row)[0] for row in next_rows)
+    risk, loss = Fraction(own_row.security or 0.0), Fraction(own_row.utility or 0.0)
+    step_count = max(floor((risk + loss - 2 * highest_bound) / _SHOWN_STEP) + 1, 1)
+    amount = step_count * _SHOWN_STEP
+    max_count, current_count = _find_count_limits(
+        2 * highest_bound - loss, risk, scored_submission.individual_count
+    )
     return RequiredImprovement(
-        Decimal(steps).scaleb(-OVERALL_DIGITS), amount <= risk, amount <= loss, current_count, max_count
+        Decimal(step_count).scaleb(-OVERALL_DIGITS), amount <= risk, amount <= loss, current_count, max_count
     )
 
 

@@ -9,7 +9,7 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from anoncup.evaluation.ranking import rank_sums, ranks
+from anoncup.evaluation.ranking import compute_rank_sums, compute_ranks
 from anoncup.rules.model import Rules
 from app.db.models import State, Target
 from app.services.boards import anonymization, best_guesses, effective_evaluations, entries, verdicts
@@ -25,7 +25,7 @@ from app.services.boards.board_events import (
 from app.services.boards.effective_evaluations import FinishedEvaluation
 from app.services.boards.entries import BoardEntry
 from app.services.boards.verdicts import VerdictNumbers
-from app.services.boards.version_filter import limit_to_eligible
+from app.services.boards.version_filter import compute_eligible_numbers
 from app.services.contests.visibility import BoardAccess
 
 _RankKey = tuple[bool, float, datetime, UUID, UUID]
@@ -58,20 +58,21 @@ class BoardReplay:
         self.combine_risks = best_guesses.make_risk_combiner(self.rules)
 
     @classmethod
-    def create(cls, session: Session, sight: BoardAccess) -> "BoardReplay":
+    def create(cls, session: Session, access: BoardAccess) -> "BoardReplay":
         """Return the board before the first event."""
-        row = sight.contest.row
-        (_, rules), *_ = effective_evaluations.list_rule_periods(session, sight.contest)
+        competition = access.contest.competition
+        (_, rules), *_ = effective_evaluations.list_rule_periods(session, access.contest)
         evaluation_keys = [
-            period.evaluation.key for period in effective_evaluations.list_effective_periods(session, row)
+            period.evaluation.key
+            for period in effective_evaluations.list_effective_periods(session, competition)
         ]
-        finals = session.scalars(select(Target.submission_id).where(Target.competition_id == row.id))
+        finals = session.scalars(select(Target.submission_id).where(Target.competition_id == competition.id))
         return cls(rules, verdicts.load_numbers(session, evaluation_keys), frozenset(finals))
 
     def apply(self, events: Sequence[BoardEvent]) -> set[UUID]:
         """Apply simultaneous events and return the teams whose best entry changed."""
-        affected_teams = {team for event in events for team in self.apply_change(event.change)}
-        return {team for team in affected_teams if self.update_best(team)}
+        affected_teams = {team_id for event in events for team_id in self.apply_change(event.change)}
+        return {team_id for team_id in affected_teams if self.update_best(team_id)}
 
     def apply_change(self, change: object) -> Iterable[UUID]:
         """Apply one change and return the teams that it may affect."""
@@ -87,10 +88,14 @@ class BoardReplay:
                 if team_evaluations.get(evaluation.submission_id) is evaluation:
                     del team_evaluations[evaluation.submission_id]
                 return [evaluation.team_id]
-            case Reidentification(submission, question, team, risk):
-                team_risks = self.risks_by_submission.setdefault(submission, {}).setdefault(question, {})
-                team_risks[team] = max(risk, team_risks.get(team, 0.0))
-                return [self.team_by_submission[submission]] if submission in self.team_by_submission else []
+            case Reidentification(submission_id, question, team_id, risk):
+                team_risks = self.risks_by_submission.setdefault(submission_id, {}).setdefault(question, {})
+                team_risks[team_id] = max(risk, team_risks.get(team_id, 0.0))
+                return (
+                    [self.team_by_submission[submission_id]]
+                    if submission_id in self.team_by_submission
+                    else []
+                )
             case RuleChange(rules):
                 self.rules, self.combine_risks = rules, best_guesses.make_risk_combiner(rules)
                 self.effective_numbers.clear()
@@ -98,11 +103,11 @@ class BoardReplay:
                 self.finals_only = True
         return list(self.evaluations_by_team)
 
-    def update_best(self, team: UUID) -> bool:
+    def update_best(self, team_id: UUID) -> bool:
         """Update the team's best entry and return whether it changed."""
-        previous = self.best_entries.get(team)
+        previous = self.best_entries.get(team_id)
         best = min(
-            map(self.build_entry, self.evaluations_by_team[team].values()),
+            map(self.build_entry, self.evaluations_by_team[team_id].values()),
             key=lambda candidate: candidate.sort_key,
             default=None,
         )
@@ -110,13 +115,13 @@ class BoardReplay:
             return False
         self.rank_sum_ranks = None
         if previous is not None:
-            del self.best_entries[team]
+            del self.best_entries[team_id]
             if _is_ranked(previous):
-                del self.ranking[bisect_left(self.ranking, (*previous.sort_key, team))]
+                del self.ranking[bisect_left(self.ranking, (*previous.sort_key, team_id))]
         if best is not None:
-            self.best_entries[team] = best
+            self.best_entries[team_id] = best
             if _is_ranked(best):
-                insort(self.ranking, (*best.sort_key, team))
+                insort(self.ranking, (*best.sort_key, team_id))
         return True
 
     def build_entry(self, evaluation: FinishedEvaluation) -> BoardEntry:
@@ -128,49 +133,49 @@ class BoardReplay:
         numbers = self.find_effective_numbers(evaluation.evaluation_id) if is_eligible else None
         return entries.build_entry(evaluation, numbers, self.find_rival_risk(evaluation.submission_id))
 
-    def find_effective_numbers(self, evaluation: UUID) -> VerdictNumbers | None:
+    def find_effective_numbers(self, evaluation_id: UUID) -> VerdictNumbers | None:
         """Return the evaluation's numbers under the present rules.
 
         Results are cached because this is called again whenever the risk found in the submission changes.
         """
-        if evaluation not in self.effective_numbers:
-            numbers = self.numbers_by_evaluation.get(evaluation)
+        if evaluation_id not in self.effective_numbers:
+            numbers = self.numbers_by_evaluation.get(evaluation_id)
             scored_by = self.rules.scored_by
-            self.effective_numbers[evaluation] = (
-                limit_to_eligible(numbers, scored_by) if numbers is not None and scored_by else numbers
+            self.effective_numbers[evaluation_id] = (
+                compute_eligible_numbers(numbers, scored_by) if numbers is not None and scored_by else numbers
             )
-        return self.effective_numbers[evaluation]
+        return self.effective_numbers[evaluation_id]
 
-    def find_rival_risk(self, submission: UUID) -> float | None:
-        """Return the risk that guesses found in a submission, by the questions of the present rules."""
-        if submission not in self.risks_by_submission:
+    def find_rival_risk(self, submission_id: UUID) -> float | None:
+        """Return the risk from all guesses on a submission, combined as the present rules ask."""
+        if submission_id not in self.risks_by_submission:
             return None
-        risks_by_question = self.risks_by_submission[submission].items()
+        risks_by_question = self.risks_by_submission[submission_id].items()
         return self.combine_risks(
             {name: sorted(risk_by_team.values(), reverse=True) for name, risk_by_team in risks_by_question}
         )
 
-    def find_best(self, team: UUID) -> BoardEntry | None:
-        return self.best_entries.get(team)
+    def find_best(self, team_id: UUID) -> BoardEntry | None:
+        return self.best_entries.get(team_id)
 
     @property
     def ranked_count(self) -> int:
         return len(self.ranking)
 
-    def find_rank(self, team: UUID) -> int | None:
-        best = self.best_entries.get(team)
+    def find_rank(self, team_id: UUID) -> int | None:
+        best = self.best_entries.get(team_id)
         if best is None or not _is_ranked(best):
             return None
         if self.rules.ranking.rule == "rank_sum":
-            return self.rank_by_sum()[team]
+            return self.rank_by_sum()[team_id]
         return bisect_left(self.ranking, best.sort_key[:2]) + 1
 
     def list_leaders(self, leader_count: int) -> list[tuple[UUID, int]]:
         """Return the leading teams with their ranks, in the order of the board."""
         if self.rules.ranking.rule == "rank_sum":
             return list(self.rank_by_sum().items())[:leader_count]
-        teams = [team for *_, team in self.ranking[:leader_count]]
-        return [(team, self.find_rank(team) or 0) for team in teams]
+        team_ids = [team_id for *_, team_id in self.ranking[:leader_count]]
+        return [(team_id, self.find_rank(team_id) or 0) for team_id in team_ids]
 
     def rank_by_sum(self) -> dict[UUID, int]:
         """Return rank by team under the rank-sum rule, in the order of the board.
@@ -182,12 +187,12 @@ class BoardReplay:
                 filter(_is_ranked, self.best_entries.values()), key=lambda item: item.evaluation.receipt_order
             )
             ranked_values = [anonymization.collect_ranked_values(self.rules, item) for item in ranked_entries]
-            row_ranks = ranks(
-                rank_sums(ranked_values, rounding=anonymization.collect_rounding(ranked_entries))
+            row_ranks = compute_ranks(
+                compute_rank_sums(ranked_values, rounding=anonymization.collect_rounding(ranked_entries))
             )
             team_ranks = zip((item.evaluation.team_id for item in ranked_entries), row_ranks, strict=True)
             self.rank_sum_ranks = dict(
-                sorted(((team, rank or 0) for team, rank in team_ranks), key=lambda item: item[1])
+                sorted(((team_id, rank or 0) for team_id, rank in team_ranks), key=lambda item: item[1])
             )
         return self.rank_sum_ranks
 

@@ -1,4 +1,4 @@
-"""Numbers that boards show of verdicts, cached per process.
+"""The numbers of verdicts that boards show, cached per process.
 
 A verdict is a large JSON document that never changes once its evaluation has ended. Whether it counts can
 change, so that is queried every time. A few thousand verdicts are cached to avoid parsing them again for
@@ -81,25 +81,25 @@ numbers_cache = NumbersCache(_MAX_CACHED_VERDICTS)
 
 
 def load_numbers(session: Session, keys: Iterable[EvaluationKey]) -> dict[UUID, VerdictNumbers]:
-    """Return the numbers of the evaluations that ended with a verdict, by evaluation."""
+    """Return the numbers of each evaluation that ended with a verdict, by its id."""
     keys = list(keys)
-    loaded = numbers_cache.get(keys)
-    missing = [key for key in keys if key not in loaded]
+    numbers_by_key = numbers_cache.get(keys)
+    missing = [key for key in keys if key not in numbers_by_key]
     if missing:
-        read_now = _read_numbers(session, missing)
-        numbers_cache.store(read_now)
-        loaded |= read_now
-    return {evaluation_id: numbers for (evaluation_id, _), numbers in loaded.items()}
+        new_numbers = _read_numbers(session, missing)
+        numbers_cache.store(new_numbers)
+        numbers_by_key |= new_numbers
+    return {evaluation_id: numbers for (evaluation_id, _), numbers in numbers_by_key.items()}
 
 
 def _read_numbers(session: Session, keys: Iterable[EvaluationKey]) -> dict[EvaluationKey, VerdictNumbers]:
     key_by_id = {key[0]: key for key in keys}
-    verdict_columns = session.execute(
+    verdict_rows = session.execute(
         select(Evaluation.id, Evaluation.verdict).where(Evaluation.id.in_(key_by_id))
     )
     return {
-        key_by_id[identifier]: extract_numbers(schemas.parse_verdict(verdict))
-        for identifier, verdict in verdict_columns
+        key_by_id[evaluation_id]: extract_numbers(schemas.parse_verdict(verdict))
+        for evaluation_id, verdict in verdict_rows
         if verdict is not None
     }
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from uuid import UUID
 
 from anoncup.competition.scoring_versions import Versions
-from anoncup.evaluation.ranking import overall_score, security_score
+from anoncup.evaluation.ranking import compute_overall_loss, compute_security_risk
 from app.services.boards.verdicts import VerdictNumbers
 
 
@@ -22,13 +22,13 @@ def select_comparable(
     eligible = {
         key: eligible_numbers
         for key, candidate in numbers.items()
-        if (eligible_numbers := limit_to_eligible(candidate, scored_by)) is not None
+        if (eligible_numbers := compute_eligible_numbers(candidate, scored_by)) is not None
     }
     newest_versions = _find_newest_versions(candidate.versions for candidate in eligible.values())
     return {key: _drop_other_versions(candidate, newest_versions) for key, candidate in eligible.items()}
 
 
-def limit_to_eligible(numbers: VerdictNumbers, scored_by: Versions) -> VerdictNumbers | None:
+def compute_eligible_numbers(numbers: VerdictNumbers, scored_by: Versions) -> VerdictNumbers | None:
     """Return the numbers with E from the attackers that count.
 
     The result is None if a part that counts is missing or has another version. E is computed again because
@@ -37,11 +37,13 @@ def limit_to_eligible(numbers: VerdictNumbers, scored_by: Versions) -> VerdictNu
     if any(numbers.versions.get(name) != version for name, version in _list_verdict_versions(scored_by)):
         return None
     risks = numbers.attackers.items()
-    eligible_security = security_score(risk for name, risk in risks if f"attackers.{name}" in scored_by)
+    eligible_security = compute_security_risk(
+        risk for name, risk in risks if f"attackers.{name}" in scored_by
+    )
     if eligible_security == numbers.security:
         return numbers
     return replace(
-        numbers, security=eligible_security, overall=overall_score(numbers.utility, eligible_security)
+        numbers, security=eligible_security, overall=compute_overall_loss(numbers.utility, eligible_security)
     )
 
 
@@ -53,12 +55,12 @@ def _list_verdict_versions(scored_by: Versions) -> list[tuple[str, str]]:
 
 def _find_newest_versions(all_versions: Iterable[Versions]) -> Versions:
     """Return the newest version of each part. Parts that count have only one version."""
-    latest: dict[str, str] = {}
+    newest_by_part: dict[str, str] = {}
     for versions in {id(part_versions): part_versions for part_versions in all_versions}.values():
         for name, version in versions.items():
-            if name not in latest or int(version) > int(latest[name]):
-                latest[name] = version
-    return latest
+            if name not in newest_by_part or int(version) > int(newest_by_part[name]):
+                newest_by_part[name] = version
+    return newest_by_part
 
 
 def _drop_other_versions(numbers: VerdictNumbers, newest_versions: Versions) -> VerdictNumbers:

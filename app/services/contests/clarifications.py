@@ -109,7 +109,7 @@ def list_clarifications(
     Organizers see all of them, others those of their own team and the public ones.
     """
     contest = competitions.find(session, principal, slug)
-    viewer = visibility.load_viewer(session, contest.row, principal)
+    viewer = visibility.load_viewer(session, contest.competition, principal)
     query = select(Clarification).where(Clarification.competition_id == contest.id)
     if not viewer.is_organizer:
         query = query.where(or_(Clarification.public, Clarification.team_id == viewer.team_id))

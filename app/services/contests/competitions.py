@@ -10,7 +10,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from anoncup.competition.parser import SLUG, parse_title, read_competition
-from anoncup.competition.scoring_versions import Versions, collect_counted_versions, read_scored_by
+from anoncup.competition.scoring_versions import Versions, collect_scoring_versions, read_scored_by
 from anoncup.competition.writer import replace_scored_by
 from anoncup.errors import Conflict, Forbidden, InvalidCompetition, NotFound
 from anoncup.plugins import TRACKS
@@ -29,16 +29,16 @@ from app.storage import compute_digest, get_store
 _StringPairs = tuple[tuple[str, str], ...]
 
 REHEARSAL = "rehearsal"
-_RESERVED_SLUG = re.compile(rf".*-{REHEARSAL}(-[0-9]+)?")
+_RESERVED_SLUG_PATTERN = re.compile(rf".*-{REHEARSAL}(-[0-9]+)?")
 """Slugs reserved for rehearsals."""
 
 
-def get_title(row: Competition) -> Mapping[str, str]:
+def get_title(competition: Competition) -> Mapping[str, str]:
     """Return the title by language, even if the rest of the file is invalid, or else the slug."""
     try:
-        return parse_title(row.file)
+        return parse_title(competition.file)
     except InvalidCompetition:
-        return {"en": row.slug}
+        return {"en": competition.slug}
 
 
 def list_competitions(session: Session) -> list[Competition]:
@@ -50,17 +50,17 @@ def list_competitions(session: Session) -> list[Competition]:
 def find(session: Session, principal: Principal | None, slug: str) -> Contest:
     """Return the competition with this slug; raises NotFound if the person may not know of it."""
     is_valid = SLUG.fullmatch(slug) is not None
-    row = session.scalar(select(Competition).where(Competition.slug == slug)) if is_valid else None
-    if row is None or not can_see(session, principal, row):
+    competition = session.scalar(select(Competition).where(Competition.slug == slug)) if is_valid else None
+    if competition is None or not can_see(session, principal, competition):
         raise NotFound("there is no competition {name!r}", code="no_such_competition", name=slug[:63])
-    return Contest(row)
+    return Contest(competition)
 
 
-def can_see(session: Session, principal: Principal | None, row: Competition) -> bool:
+def can_see(session: Session, principal: Principal | None, competition: Competition) -> bool:
     """Whether the person may know of a competition: rehearsals are visible to organizers until removed."""
-    if row.rehearses is None:
+    if competition.rehearses is None:
         return True
-    return principal is not None and is_organizer(session, row.id, principal)
+    return principal is not None and is_organizer(session, competition.id, principal)
 
 
 def can_see_by_id(session: Session, principal: Principal | None, competition_id: UUID) -> bool:
@@ -70,12 +70,12 @@ def can_see_by_id(session: Session, principal: Principal | None, competition_id:
 
 def is_organizer(session: Session, competition_id: UUID, principal: Principal) -> bool:
     """Whether the person organizes the competition; a rehearsal has the organizers of its competition."""
-    row = session.get_one(Competition, competition_id)
-    if row.removed_at is not None:
+    competition = session.get_one(Competition, competition_id)
+    if competition.removed_at is not None:
         return False
     if principal.role == Role.ADMINISTRATOR:
         return True
-    return session.get(Organizer, (row.rehearses or row.id, principal.user_id)) is not None
+    return session.get(Organizer, (competition.rehearses or competition.id, principal.user_id)) is not None
 
 
 def require_organizer(session: Session, competition_id: UUID, principal: Principal) -> None:
@@ -94,14 +94,14 @@ def find_for_organizer(session: Session, principal: Principal, slug: str) -> Con
 def lock_for_organizer(session: Session, principal: Principal, slug: str) -> Contest:
     """Return the competition locked against uploads and the clock, for one of its organizers."""
     contest = find(session, principal, slug)
-    session.refresh(contest.row, with_for_update=True)
+    session.refresh(contest.competition, with_for_update=True)
     require_organizer(session, contest.id, principal)
     return contest
 
 
-def require_no_rehearsal(row: Competition) -> None:
+def require_no_rehearsal(competition: Competition) -> None:
     """Raise Conflict for a rehearsal, which nobody can join."""
-    if row.rehearses is not None:
+    if competition.rehearses is not None:
         raise Conflict(
             "nobody can join a rehearsal: its organizers are those of the rehearsed competition",
             code="is_rehearsal",
@@ -113,16 +113,16 @@ def list_audit_entries(
     principal: Principal,
     slug: str,
     *,
-    before_number: int | None,
+    cursor: int | None,
     limit: int,
-    wanted: AuditFilter = audit.NO_FILTER,
+    entry_filter: AuditFilter = audit.NO_FILTER,
 ) -> Sequence[AuditEntry]:
-    """Return audit entries with numbers below ``before_number``, newest first, for the organizers."""
+    """Return audit entries with numbers below ``cursor``, newest first, for the organizers."""
     contest = find_for_organizer(session, principal, slug)
-    return audit.list_entries(session, contest.id, cursor=before_number, limit=limit, entry_filter=wanted)
+    return audit.list_entries(session, contest.id, cursor=cursor, limit=limit, entry_filter=entry_filter)
 
 
-def require_creator(principal: Principal) -> None:
+def require_can_create(principal: Principal) -> None:
     principal.require("organize")
     if principal.role == Role.PARTICIPANT:
         raise Forbidden("only organizers create competitions", code="not_organizer")
@@ -130,37 +130,39 @@ def require_creator(principal: Principal) -> None:
 
 def create(session: Session, principal: Principal, text: str) -> Contest:
     """Create a competition from its file; its creator becomes its organizer."""
-    require_creator(principal)
-    text = normalize_uploaded_file(text)
+    require_can_create(principal)
+    text = strip_scoring_versions(text)
     rules = parse_hostable_rules(text)
-    if _RESERVED_SLUG.fullmatch(rules.slug):
+    if _RESERVED_SLUG_PATTERN.fullmatch(rules.slug):
         # Refusing only the slugs in use would reveal that a rehearsal exists.
         raise Conflict("addresses that end in “-rehearsal” are reserved for rehearsals", code="slug_reserved")
-    row = Competition(slug=rules.slug, file=text, scales={}, original={}, drawing=describe_allocation(rules))
-    session.add(row)
+    competition = Competition(
+        slug=rules.slug, file=text, scales={}, original={}, drawing=describe_allocation(rules)
+    )
+    session.add(competition)
     try:
         session.flush()
     except IntegrityError:
         raise Conflict(
             "there is already a competition {name!r}", code="slug_taken", name=rules.slug
         ) from None
-    session.add(Organizer(competition_id=row.id, user_id=principal.user_id))
+    session.add(Organizer(competition_id=competition.id, user_id=principal.user_id))
     audit.record(
         session,
         principal,
         "competition.create",
-        competition_id=row.id,
-        subject=row.slug,
-        new_values={"sha256": sha256_of(text)},
+        competition_id=competition.id,
+        subject=competition.slug,
+        new_values={"sha256": compute_text_digest(text)},
     )
-    return Contest(row)
+    return Contest(competition)
 
 
-def sha256_of(text: str) -> str:
+def compute_text_digest(text: str) -> str:
     return compute_digest(text.encode())
 
 
-def normalize_uploaded_file(text: str) -> str:
+def strip_scoring_versions(text: str) -> str:
     """Remove the ``[scored_by]`` table, which the service writes itself and stores separately.
 
     A file with that table is validated first (raises InvalidCompetition), because rewriting a file crafted
@@ -190,9 +192,9 @@ def parse_hostable_rules(text: str) -> Rules:
     return rules
 
 
-def build_published_file(row: Competition) -> str:
+def build_published_file(competition: Competition) -> str:
     """Return the published competition.toml, with scales and scoring versions; workers score by it."""
-    return complete_file(row.file, row.scales, row.scored_by)
+    return complete_file(competition.file, competition.scales, competition.scored_by)
 
 
 def complete_file(file: str, scales: Mapping[str, float], scored_by: Versions) -> str:
@@ -205,7 +207,7 @@ def complete_file(file: str, scales: Mapping[str, float], scored_by: Versions) -
 
 @lru_cache(maxsize=64)
 def _complete_file_cached(file: str, scales: tuple[tuple[str, float], ...], scored_by: _StringPairs) -> str:
-    """Cached version of ``complete_file``, which runs whenever a worker claims a job."""
+    """Do the work of ``complete_file``; cached because it runs whenever a worker claims a job."""
     try:
         file = replace_scales(file, dict(scales)) if scales else file
         return replace_scored_by(file, dict(scored_by)) if scored_by else file
@@ -213,13 +215,13 @@ def _complete_file_cached(file: str, scales: tuple[tuple[str, float], ...], scor
         return file
 
 
-def pin_scoring_versions(row: Competition) -> None:
+def pin_scoring_versions(competition: Competition) -> None:
     """Store the scoring versions at the first submission, under the exclusive lock.
 
-    Later they change only through a re-score set.
+    Later they change only through a rejudging.
     """
-    if not row.scored_by:
-        row.scored_by = collect_counted_versions(parse_stored_rules(row.file))
+    if not competition.scored_by:
+        competition.scored_by = collect_scoring_versions(parse_stored_rules(competition.file))
 
 
 def has_submissions(session: Session, competition_id: UUID) -> bool:
@@ -234,7 +236,7 @@ def describe_allocation(rules: Rules) -> dict[str, object]:
     return {
         "each_team": allocation.per_team,
         "files": [file.name for file in allocation.files],
-        "truth": [file.name for file in allocation.requested_organizer_files(rules)],
+        "truth": [file.name for file in allocation.select_organizer_files(rules)],
     }
 
 

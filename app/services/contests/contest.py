@@ -35,17 +35,20 @@ def parse_stored_rules(text: str) -> Rules:
 
 @dataclass(frozen=True, slots=True)
 class Contest:
-    """A competition's row; its file is parsed on access, so that an unreadable file still has a row."""
+    """A competition with its rules and its track.
 
-    row: Competition
+    The file is parsed on access, so that a competition with an unreadable file can still be loaded.
+    """
+
+    competition: Competition
 
     @property
     def id(self) -> UUID:
-        return self.row.id
+        return self.competition.id
 
     @property
     def slug(self) -> str:
-        return self.row.slug
+        return self.competition.slug
 
     @property
     def rules(self) -> Rules:
@@ -54,12 +57,14 @@ class Contest:
         The scoring versions may not be installed. Raises CompetitionUnavailable if the file cannot be read.
         """
         return replace(
-            parse_stored_rules(self.row.file), scales=self.row.scales, scored_by=self.row.scored_by
+            parse_stored_rules(self.competition.file),
+            scales=self.competition.scales,
+            scored_by=self.competition.scored_by,
         )
 
     @property
     def track(self) -> Track:
-        return TRACKS[parse_stored_rules(self.row.file).track]
+        return TRACKS[parse_stored_rules(self.competition.file).track]
 
     @property
     def is_over(self) -> bool:
@@ -70,4 +75,4 @@ class Contest:
     def over_at(self) -> datetime | None:
         """The time at which it closed or, without a second phase, at which the finals were published."""
         has_one_phase = self.rules.phase("reidentification") is None
-        return self.row.published_at if has_one_phase else self.row.closed_at
+        return self.competition.published_at if has_one_phase else self.competition.closed_at

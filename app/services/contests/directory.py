@@ -22,7 +22,7 @@ from app.services.contests.visibility import Viewer
 class DirectoryEntry:
     """A competition in the list.
 
-    ``team_name``: the person's own team. ``is_organizer``: the person was made an organizer.
+    ``team_name``: the person's own team. ``is_organizer``: being an administrator is not enough.
     ``team_count``: None if the person may not see the boards, which name the teams.
     """
 
@@ -55,15 +55,17 @@ def load_directory(session: Session, principal: Principal | None) -> Directory:
     organized_ids = _load_organized_ids(session, principal) if principal else set()
     counts = _count_teams(session)
     directory = Directory([], [])
-    for row in competitions.list_competitions(session):
-        is_organizer = row.id in organized_ids
+    for competition in competitions.list_competitions(session):
+        is_organizer = competition.id in organized_ids
         try:
-            status = phases.get_status_at(row, now)
+            status = phases.get_status_at(competition, now)
             directory.readable.append(
-                _build_entry(Contest(row), status, teams.get(row.id), is_organizer, counts)
+                _build_entry(Contest(competition), status, teams.get(competition.id), is_organizer, counts)
             )
         except CompetitionUnavailable:
-            directory.unreadable.append(UnreadableEntry(row.slug, competitions.get_title(row), is_organizer))
+            directory.unreadable.append(
+                UnreadableEntry(competition.slug, competitions.get_title(competition), is_organizer)
+            )
     return directory
 
 

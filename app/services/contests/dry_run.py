@@ -1,4 +1,4 @@
-"""Dry run of a change to the phases: the change is made in a savepoint, read, and rolled back.
+"""Dry run of a change to the phases: it is made in a savepoint, its result is read, and it is rolled back.
 
 A preview therefore cannot differ from the real change, nor allow what the change would refuse.
 """
@@ -38,22 +38,22 @@ def preview_phases(session: Session, contest: Contest, action: Callable[[], obje
         action()
         proposed = _take_snapshot(session, contest)
         savepoint.rollback()
-    session.refresh(contest.row)
+    session.refresh(contest.competition)
     return PhasePreview(current, proposed)
 
 
 def _take_snapshot(session: Session, contest: Contest) -> PhaseSnapshot:
-    return PhaseSnapshot(contest.rules.phases, phases.get_status(session, contest.row))
+    return PhaseSnapshot(contest.rules.phases, phases.get_status(session, contest.competition))
 
 
 def require_phases_as_previewed(session: Session, principal: Principal, slug: str, fingerprint: str) -> None:
     """Lock the competition and raise Conflict if its phases have changed since the preview."""
     contest = competitions.lock_for_organizer(session, principal, slug)
-    if fingerprint_phases(contest.rules.phases, contest.row.paused_at) != fingerprint:
+    if fingerprint_phases(contest.rules.phases, contest.competition.paused_at) != fingerprint:
         raise Conflict("the phases have changed since the preview; look again", code="changed_meanwhile")
 
 
-def fingerprint_phases(windows: tuple[Phase, ...], paused_at: datetime | None) -> str:
+def fingerprint_phases(scheduled_phases: tuple[Phase, ...], paused_at: datetime | None) -> str:
     """Return a text that differs whenever the phases or the pause differ."""
-    moments = [moment for phase in windows for moment in (phase.start, phase.end)]
+    moments = [moment for phase in scheduled_phases for moment in (phase.start, phase.end)]
     return " ".join(str(moment and moment.timestamp()) for moment in (*moments, paused_at))

@@ -1,7 +1,7 @@
 """Signed observations of the end of a competition's last phase, and the reveal time that follows from them.
 
-Somebody who can write to the database can move an end, set ``closed_at``, or add an observation. None of that
-reveals a secret early, because only rows signed with the key of the clock and the workers count.
+An attacker who can write to the database can move an end, set ``closed_at``, or add an observation. None of
+that reveals a secret early, because only rows signed with the key of the clock and the workers count.
 """
 
 from collections import defaultdict
@@ -62,7 +62,7 @@ class DeadlineRecords:
 
 def load_keys() -> SigningKeys:
     """Load the signing keys of this process; the web application has none."""
-    return deadline_signing.load_keyring(get_settings().opening_keys_dir)
+    return deadline_signing.load_signing_keys(get_settings().opening_keys_dir)
 
 
 def load_records(session: Session, competition_ids: Iterable[UUID], keys: SigningKeys) -> DeadlineRecords:
@@ -88,25 +88,25 @@ def build_signed_message(deadline: ObservedDeadline) -> bytes:
     )
 
 
-def _get_last_phase(row: Competition) -> Phase | None:
+def _get_last_phase(competition: Competition) -> Phase | None:
     """Return the phase after which the secrets are revealed; raises CompetitionUnavailable."""
-    return phases.get_timetable(row).phase(phases.REIDENTIFICATION)
+    return phases.get_timetable(competition).phase(phases.REIDENTIFICATION)
 
 
-def has_new_deadline(row: Competition, deadlines: Sequence[ObservedDeadline]) -> bool:
+def has_new_deadline(competition: Competition, deadlines: Sequence[ObservedDeadline]) -> bool:
     """Whether the end or the notice period differs from the latest observation."""
-    phase = _get_last_phase(row)
+    phase = _get_last_phase(competition)
     return phase is not None and (
-        not deadlines or _deadline_and_notice(deadlines[-1]) != (phase.end, reveal_notice(row))
+        not deadlines or _get_end_and_notice(deadlines[-1]) != (phase.end, _get_reveal_notice(competition))
     )
 
 
-def _deadline_and_notice(deadline: ObservedDeadline) -> tuple[datetime, timedelta]:
+def _get_end_and_notice(deadline: ObservedDeadline) -> tuple[datetime, timedelta]:
     return deadline.ends_at, timedelta(hours=deadline.notice_hours)
 
 
-def reveal_notice(row: Competition) -> timedelta:
-    return phases.get_timetable(row).reveal_notice
+def _get_reveal_notice(competition: Competition) -> timedelta:
+    return phases.get_timetable(competition).reveal_notice
 
 
 def observe_deadline(session: Session, competition_id: UUID) -> bool:
@@ -114,82 +114,88 @@ def observe_deadline(session: Session, competition_id: UUID) -> bool:
 
     The competition is locked, so that no submission slips in between the check and the observation.
     """
-    row = session.get_one(Competition, competition_id, with_for_update=True, populate_existing=True)
-    keys, phase = load_keys(), _get_last_phase(row)
-    deadlines = load_records(session, [row.id], keys).get_signed(row.id)
-    if phase is None or not has_new_deadline(row, deadlines):
+    competition = session.get_one(Competition, competition_id, with_for_update=True, populate_existing=True)
+    keys, phase = load_keys(), _get_last_phase(competition)
+    deadlines = load_records(session, [competition.id], keys).get_signed(competition.id)
+    if phase is None or not has_new_deadline(competition, deadlines):
         return False
     deadline = ObservedDeadline(
-        competition_id=row.id,
+        competition_id=competition.id,
         phase=phase.name,
         ends_at=phase.end,
-        notice_hours=reveal_notice(row) // timedelta(hours=1),
-        free=not session.scalar(select(exists().where(Submission.competition_id == row.id))),
+        notice_hours=_get_reveal_notice(competition) // timedelta(hours=1),
+        free=not session.scalar(select(exists().where(Submission.competition_id == competition.id))),
         witnessed_at=read_clock(session),
     )
     deadline.signature = keys.sign(build_signed_message(deadline))
     session.add(deadline)
     session.flush()
-    log.info("end.witness", competition=row.slug, end=phase.end.isoformat())
-    if phases.has_contest_begun(session, row) and deadlines and deadlines[-1].ends_at != phase.end:
+    log.info("end.witness", competition=competition.slug, end=phase.end.isoformat())
+    if phases.has_contest_begun(session, competition) and deadlines and deadlines[-1].ends_at != phase.end:
         _announce_moved_end(
             session,
-            row,
+            competition,
             previous_end=deadlines[-1].ends_at,
-            reveal=_get_reveal_time(row, [*deadlines, deadline]),
+            reveal_at=_get_reveal_time(competition, [*deadlines, deadline]),
         )
     return True
 
 
 def _announce_moved_end(
-    session: Session, row: Competition, *, previous_end: datetime, reveal: datetime | None
+    session: Session, competition: Competition, *, previous_end: datetime, reveal_at: datetime | None
 ) -> None:
     """Announce a moved end, regardless of who moved it."""
-    phase, zone = _get_last_phase(row), phases.get_timetable(row).zone
+    phase, zone = _get_last_phase(competition), phases.get_timetable(competition).zone
     assert phase is not None  # noqa: S101  # its end is what has moved
-    assert reveal is not None  # noqa: S101  # its end has just been observed
-    moments = {"before": previous_end, "end": phase.end, "reveal": reveal}
+    assert reveal_at is not None  # noqa: S101  # its end has just been observed
+    moments = {"before": previous_end, "end": phase.end, "reveal": reveal_at}
     times = {name: f"{moment.astimezone(zone):%Y-%m-%d %H:%M}" for name, moment in moments.items()}
-    message = Message(_END_MOVED_REVEAL_LATER if reveal > phase.end else _END_MOVED, zone=zone.key, **times)
+    message = Message(
+        _END_MOVED_REVEAL_LATER if reveal_at > phase.end else _END_MOVED, zone=zone.key, **times
+    )
     session.add(
         Announcement(
-            competition_id=row.id, text={ENGLISH: str(message)}, said=CodedMessage("end_moved", message)
+            competition_id=competition.id,
+            text={ENGLISH: str(message)},
+            said=CodedMessage("end_moved", message),
         )
     )
 
 
-def _get_reveal_time(row: Competition, deadlines: Iterable[ObservedDeadline]) -> datetime | None:
+def _get_reveal_time(competition: Competition, deadlines: Iterable[ObservedDeadline]) -> datetime | None:
     """Return the reveal time; None without a last phase or before its end has been observed."""
-    phase = _get_last_phase(row)
+    phase = _get_last_phase(competition)
     return None if phase is None else compute_reveal_time(phase.end, map(_build_observation, deadlines))
 
 
 def _build_observation(deadline: ObservedDeadline) -> DeadlineObservation:
-    end, notice = _deadline_and_notice(deadline)
+    end, notice = _get_end_and_notice(deadline)
     return DeadlineObservation(end, notice, deadline.witnessed_at, deadline.free)
 
 
-def is_reveal_due(row: Competition, deadlines: Iterable[ObservedDeadline], now: datetime) -> bool:
+def is_reveal_due(competition: Competition, deadlines: Iterable[ObservedDeadline], now: datetime) -> bool:
     """Whether the last phase has ended and the reveal time has passed; a pause delays both."""
-    reveal = _get_reveal_time(row, deadlines)
-    has_ended = phases.had_phase_ended_at(row, phases.REIDENTIFICATION, now)
-    return has_ended and reveal is not None and reveal <= now
+    reveal_at = _get_reveal_time(competition, deadlines)
+    has_ended = phases.has_phase_ended_at(competition, phases.REIDENTIFICATION, now)
+    return has_ended and reveal_at is not None and reveal_at <= now
 
 
-def can_reveal(session: Session, row: Competition) -> bool:
+def can_reveal(session: Session, competition: Competition) -> bool:
     """Whether the reveal is due by the observations that this process can verify; never without keys."""
     return is_reveal_due(
-        row, load_records(session, [row.id], load_keys()).get_signed(row.id), read_clock(session)
+        competition,
+        load_records(session, [competition.id], load_keys()).get_signed(competition.id),
+        read_clock(session),
     )
 
 
-def load_reveal_times(session: Session, rows: Sequence[Competition]) -> dict[UUID, datetime]:
+def load_reveal_times(session: Session, competitions: Sequence[Competition]) -> dict[UUID, datetime]:
     """Return the expected reveal times by competition, for display.
 
     The web application cannot verify signatures, so all observations count that the clock has not reported as
     unsigned. Competitions are left out if they have no last phase, no observed end, or an unreadable file.
     """
-    condition = ObservedDeadline.competition_id.in_([row.id for row in rows])
+    condition = ObservedDeadline.competition_id.in_([competition.id for competition in competitions])
     is_reported = exists().where(
         AuditEntry.action == UNSIGNED_ACTION, AuditEntry.subject == cast(ObservedDeadline.id, Text)
     )
@@ -197,10 +203,14 @@ def load_reveal_times(session: Session, rows: Sequence[Competition]) -> dict[UUI
     for deadline in session.scalars(select(ObservedDeadline).where(condition, ~is_reported)):
         deadlines[deadline.competition_id].append(deadline)
     reveal_times = {}
-    for row in rows:
+    for competition in competitions:
         with suppress(CompetitionUnavailable):
-            reveal_times[row.id] = _get_reveal_time(row, deadlines[row.id])
-    return {competition_id: reveal for competition_id, reveal in reveal_times.items() if reveal is not None}
+            reveal_times[competition.id] = _get_reveal_time(competition, deadlines[competition.id])
+    return {
+        competition_id: reveal_at
+        for competition_id, reveal_at in reveal_times.items()
+        if reveal_at is not None
+    }
 
 
 def count_unsigned(session: Session, competition_id: UUID) -> int:

@@ -1,6 +1,7 @@
 """The phases of a competition and its present state.
 
-Phases are half-open intervals, compared with the database's clock or, in a pause, with the pause's start.
+Phases are half-open intervals. They are compared with the database's clock or, during a pause, with the time
+at which the pause began.
 """
 
 from dataclasses import dataclass
@@ -52,18 +53,18 @@ def _build_not_open_error(name: str) -> Conflict:
     return Conflict("the {phase} phase is not open", code="phase_closed", phase=Message(name))
 
 
-def get_status(session: Session, row: Competition) -> PhaseStatus:
+def get_status(session: Session, competition: Competition) -> PhaseStatus:
     """Return the present status; hold the competition's lock if a decision depends on it."""
-    return get_status_at(row, read_clock(session))
+    return get_status_at(competition, read_clock(session))
 
 
-def get_status_at(row: Competition, now: datetime) -> PhaseStatus:
+def get_status_at(competition: Competition, now: datetime) -> PhaseStatus:
     """Return the status of the competition at ``now``."""
-    moment = row.paused_at or now
-    timetable = get_timetable(row)
-    state = _determine_state(moment, timetable, row)
+    moment = competition.paused_at or now
+    timetable = get_timetable(competition)
+    state = _determine_state(moment, timetable, competition)
     open_phase = next((phase for phase in timetable.phases if phase.name == state), None)
-    paused = row.paused_at is not None
+    paused = competition.paused_at is not None
     return PhaseStatus(now, state, None if paused else open_phase, paused)
 
 
@@ -73,55 +74,57 @@ def _read_timetable(text: str) -> Timetable:
     return parse_timetable(text)
 
 
-def get_timetable(row: Competition) -> Timetable:
+def get_timetable(competition: Competition) -> Timetable:
     """Return the timetable; raises CompetitionUnavailable if this version cannot read the file."""
     try:
-        return _read_timetable(row.file)
+        return _read_timetable(competition.file)
     except InvalidCompetition as problem:
         raise CompetitionUnavailable(problem.message) from None
 
 
-def has_first_phase_begun(row: Competition, now: datetime) -> bool:
+def has_first_phase_begun(competition: Competition, now: datetime) -> bool:
     """Whether the first phase has begun, from which on teams get their own files."""
-    first = get_timetable(row).phase(ANONYMIZATION)
-    return first is not None and first.start <= (row.paused_at or now)
+    first = get_timetable(competition).phase(ANONYMIZATION)
+    return first is not None and first.start <= (competition.paused_at or now)
 
 
-def has_contest_begun(session: Session, row: Competition) -> bool:
+def has_contest_begun(session: Session, competition: Competition) -> bool:
     """Whether the contest has begun; submissions count as a beginning even if the start is moved later."""
-    submission_exists = exists().where(Submission.competition_id == row.id)
-    return get_status(session, row).state != "draft" or bool(session.scalar(select(submission_exists)))
+    submission_exists = exists().where(Submission.competition_id == competition.id)
+    return get_status(session, competition).state != "draft" or bool(
+        session.scalar(select(submission_exists))
+    )
 
 
-def _determine_state(moment: datetime, timetable: Timetable, row: Competition) -> ContestState:
+def _determine_state(moment: datetime, timetable: Timetable, competition: Competition) -> ContestState:
     first, second = (timetable.phase(name) for name in (ANONYMIZATION, REIDENTIFICATION))
     started_phases = [phase for phase in timetable.phases if phase.start <= moment]
     if not started_phases:
         return "draft"
     if first and moment < first.end:
         return ANONYMIZATION
-    if first and row.published_at is None:
+    if first and competition.published_at is None:
         return "settling"
     if second and moment < second.end:
         return REIDENTIFICATION if moment >= second.start else "between"
-    return "settling" if second and row.closed_at is None else "closed"
+    return "settling" if second and competition.closed_at is None else "closed"
 
 
-def has_phase_ended(session: Session, row: Competition, name: str) -> bool:
+def has_phase_ended(session: Session, competition: Competition, name: str) -> bool:
     """Whether the phase exists and its deadline has passed."""
-    return had_phase_ended_at(row, name, read_clock(session))
+    return has_phase_ended_at(competition, name, read_clock(session))
 
 
-def require_phase_not_ended(session: Session, row: Competition, name: str) -> None:
+def require_phase_not_ended(session: Session, competition: Competition, name: str) -> None:
     """Raise Conflict after the deadline of the phase; before its start, files may already be checked."""
-    if has_phase_ended(session, row, name):
+    if has_phase_ended(session, competition, name):
         raise _build_not_open_error(name)
 
 
-def had_phase_ended_at(row: Competition, name: str, now: datetime) -> bool:
+def has_phase_ended_at(competition: Competition, name: str, now: datetime) -> bool:
     """Whether the phase exists and its deadline has passed at ``now``; a pause stops the clock."""
-    phase = get_timetable(row).phase(name)
-    return phase is not None and phase.end <= (row.paused_at or now)
+    phase = get_timetable(competition).phase(name)
+    return phase is not None and phase.end <= (competition.paused_at or now)
 
 
 def find_midnights(now: datetime, timezone: str) -> tuple[datetime, datetime]:

@@ -8,14 +8,16 @@ from app.db.models import Competition, RehearsalMove, State
 from app.services.contests import phases
 
 
-def reschedule_moves(session: Session, row: Competition) -> None:
+def reschedule_moves(session: Session, competition: Competition) -> None:
     """Recompute the due times of queued moves after a change of phases; no effect outside rehearsals."""
-    if row.rehearses is None:
+    if competition.rehearses is None:
         return
-    windows: dict[str, Phase] = {phase.name: phase for phase in phases.get_timetable(row).phases}
+    phase_by_name: dict[str, Phase] = {
+        phase.name: phase for phase in phases.get_timetable(competition).phases
+    }
     queued_moves = select(RehearsalMove).where(
-        RehearsalMove.competition_id == row.id, RehearsalMove.state == State.QUEUED
+        RehearsalMove.competition_id == competition.id, RehearsalMove.state == State.QUEUED
     )
     for move in session.scalars(queued_moves.with_for_update()):
-        if (phase := windows.get(move.phase)) is not None:
+        if (phase := phase_by_name.get(move.phase)) is not None:
             move.not_before = phase.start + move.share * (phase.end - phase.start)

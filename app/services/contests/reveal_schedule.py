@@ -1,4 +1,4 @@
-"""Compute when the secrets of a contest may be revealed: never earlier than announced with enough notice.
+"""Time of the reveal: the secrets of a contest are never revealed earlier than announced with enough notice.
 
 The clock process records every end of the last phase that it observes. The rule uses these observations and
 not the present competition file, so that nobody who can write the file can bring the reveal forward.
@@ -30,7 +30,7 @@ def compute_reveal_time(end: datetime, observations: Iterable[DeadlineObservatio
     earlier end only after its notice period. The notice period is the longest one observed since the first
     submission, so that shortening it cannot make an earlier end take effect.
     """
-    reveal: datetime | None = None
+    reveal_at: datetime | None = None
     notice = timedelta(0)
     for observation in sorted(observations, key=lambda item: (item.observed_at, item.end)):
         notice = observation.notice if observation.before_submissions else max(notice, observation.notice)
@@ -38,8 +38,8 @@ def compute_reveal_time(end: datetime, observations: Iterable[DeadlineObservatio
             observation.end,
             observation.observed_at if observation.before_submissions else observation.observed_at + notice,
         )
-        if reveal is None or observation.before_submissions:
-            reveal = effective_at
+        if reveal_at is None or observation.before_submissions:
+            reveal_at = effective_at
         else:
-            reveal = observation.end if observation.end >= reveal else min(reveal, effective_at)
-    return None if reveal is None else max(end, reveal)
+            reveal_at = observation.end if observation.end >= reveal_at else min(reveal_at, effective_at)
+    return None if reveal_at is None else max(end, reveal_at)

@@ -1,4 +1,4 @@
-"""Revisions of a competition's file and data: compute them, check what may change, and apply them."""
+"""Revisions of a competition's file and data: compute one, check that it is allowed, and apply it."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ from anoncup.rules.model import Rules
 from anoncup.rules.settings import Phase
 from anoncup.tables.files import Remark
 from anoncup.tracks.files import FileSpec
-from app.db.models import Competition, OrganizerFile, Rescore
+from app.db.models import Competition, OrganizerFile, RejudgingSet
 from app.processes import parser_process
 from app.services.accounts import audit
 from app.services.accounts.accounts import Principal
@@ -64,10 +64,10 @@ def compute_file_revision(contest: Contest, file: str) -> Revision:
 
     The data are dropped if the new file reads them differently.
     """
-    file = competitions.normalize_uploaded_file(file)
+    file = competitions.strip_scoring_versions(file)
     new_rules = competitions.parse_hostable_rules(file)
-    original = contest.row.original if _keeps_data(contest, new_rules) else {}
-    return compute_revision(contest.row, file, competitions.load_contents(original))
+    original = contest.competition.original if _keeps_data(contest, new_rules) else {}
+    return compute_revision(contest.competition, file, competitions.load_contents(original))
 
 
 def _keeps_data(contest: Contest, new_rules: Rules) -> bool:
@@ -78,11 +78,11 @@ def _keeps_data(contest: Contest, new_rules: Rules) -> bool:
     try:
         current_rules = contest.rules
     except CompetitionUnavailable:
-        return set(contest.row.original) <= set(TRACKS[new_rules.track].original_file_names)
-    return _parsing_key(current_rules) == _parsing_key(new_rules)
+        return set(contest.competition.original) <= set(TRACKS[new_rules.track].original_file_names)
+    return _build_parsing_key(current_rules) == _build_parsing_key(new_rules)
 
 
-def _parsing_key(rules: Rules) -> tuple[object, ...]:
+def _build_parsing_key(rules: Rules) -> tuple[object, ...]:
     """Return the parts of the rules on which parsing the data depends."""
     return rules.track, rules.columns, rules.settings
 
@@ -96,7 +96,7 @@ def compute_original_revision(
     against the first one, so it must be uploaded first, and replacing it drops the others.
     """
     first_name = contest.track.original_file_names[0]
-    if name != first_name and first_name not in contest.row.original:
+    if name != first_name and first_name not in contest.competition.original:
         raise Conflict(
             "upload {first}.csv first: {name}.csv is checked against it",
             code="first_file_missing",
@@ -107,9 +107,9 @@ def compute_original_revision(
     parser_process.call(
         parser_process.ORIGINALS, _check_header, content, name, _list_expected_columns(spec, contest.rules)
     )
-    kept_digests = {} if name == first_name else contest.row.original
+    kept_digests = {} if name == first_name else contest.competition.original
     contents = competitions.load_contents(kept_digests) | {name: content}
-    return compute_revision(contest.row, contest.row.file if file is None else file, contents)
+    return compute_revision(contest.competition, contest.competition.file if file is None else file, contents)
 
 
 def _list_expected_columns(spec: FileSpec, rules: Rules) -> tuple[str, ...]:
@@ -124,17 +124,17 @@ def _check_header(content: bytes, name: str, names: tuple[str, ...]) -> None:
     check_first_line(content, name, names)
 
 
-def compute_revision(row: Competition, file: str, contents: dict[str, bytes]) -> Revision:
+def compute_revision(competition: Competition, file: str, contents: dict[str, bytes]) -> Revision:
     """Parse and store the original ``contents``; compute the scales once all files are present."""
     parsed_original = parser_process.call(
-        parser_process.ORIGINALS, parse_original, file, contents, in_use=bool(row.scored_by)
+        parser_process.ORIGINALS, parse_original, file, contents, in_use=bool(competition.scored_by)
     )
     return Revision(
         file,
         {name: get_store().save(content) for name, content in contents.items()},
         parsed_original.individuals,
         parsed_original.scales,
-        (row.file, dict(row.original)),
+        (competition.file, dict(competition.original)),
         parsed_original.remarks,
     )
 
@@ -159,12 +159,12 @@ def parse_original(file: str, contents: dict[str, bytes], *, in_use: bool) -> Pa
     return ParsedOriginal(track.count_individuals(tables), all_scales, tuple(remarks))
 
 
-def find_original_part(contest: Contest, file: str) -> str:
+def find_original_part(contest: Contest, file_name: str) -> str:
     """Return the name of the original's part that is uploaded under this file name; raises NotFound."""
     names = {f"{name}.csv": name for name in contest.track.original_file_names}
-    if file not in names:
+    if file_name not in names:
         raise NotFound("the original consists of {names}", code="no_such_file", names=tuple(names))
-    return names[file]
+    return names[file_name]
 
 
 def build_missing_file_remark(name: str) -> Remark:
@@ -175,81 +175,83 @@ def build_missing_file_remark(name: str) -> Remark:
 def apply_revision(session: Session, principal: Principal, slug: str, revision: Revision) -> Contest:
     """Apply a revision; after the first submission, data and scoring rules can no longer change."""
     contest = competitions.lock_for_organizer(session, principal, slug)
-    row = contest.row
-    require_unchanged(row, revision)
+    competition = contest.competition
+    require_unchanged(competition, revision)
     _check_fixed_parts(session, contest, revision)
-    require_step_up_for_earlier_end(session, principal, row, parse_rules(revision.file).phases)
+    require_step_up_for_earlier_end(session, principal, competition, parse_rules(revision.file).phases)
     _require_step_up_for_disclosure(session, principal, contest, parse_rules(revision.file))
-    _audit_revision(session, principal, row, revision)
-    _discard_organizer_files(session, row, revision)
-    row.drawn = _retain_allocated_files(row, revision)
-    row.drawing = competitions.describe_allocation(parse_rules(revision.file))
-    row.file, row.scales = revision.file, revision.scales
-    row.original, row.original_rows = revision.original, revision.original_rows
-    rehearsal_schedule.reschedule_moves(session, row)
+    _audit_revision(session, principal, competition, revision)
+    _discard_organizer_files(session, competition, revision)
+    competition.drawn = _retain_allocated_files(competition, revision)
+    competition.drawing = competitions.describe_allocation(parse_rules(revision.file))
+    competition.file, competition.scales = revision.file, revision.scales
+    competition.original, competition.original_rows = revision.original, revision.original_rows
+    rehearsal_schedule.reschedule_moves(session, competition)
     return contest
 
 
-def _discard_organizer_files(session: Session, row: Competition, revision: Revision) -> None:
+def _discard_organizer_files(session: Session, competition: Competition, revision: Revision) -> None:
     """Delete the organizers' sealed files if the data or rules against which they were checked change."""
-    if row.drawing.get("truth") and not _keeps_allocation_inputs(row, revision):
-        session.execute(delete(OrganizerFile).where(OrganizerFile.competition_id == row.id))
+    if competition.drawing.get("truth") and not _keeps_allocation_inputs(competition, revision):
+        session.execute(delete(OrganizerFile).where(OrganizerFile.competition_id == competition.id))
 
 
-def _keeps_allocation_inputs(row: Competition, revision: Revision) -> bool:
+def _keeps_allocation_inputs(competition: Competition, revision: Revision) -> bool:
     try:
-        is_same_key = _allocation_key(parse_stored_rules(row.file)) == _allocation_key(
+        is_same_key = _build_allocation_key(parse_stored_rules(competition.file)) == _build_allocation_key(
             parse_rules(revision.file)
         )
     except CompetitionUnavailable:
         is_same_key = False
-    return is_same_key and row.original == revision.original
+    return is_same_key and competition.original == revision.original
 
 
-def _retain_allocated_files(row: Competition, revision: Revision) -> dict[str, str]:
+def _retain_allocated_files(competition: Competition, revision: Revision) -> dict[str, str]:
     """Return the files allocated to all teams: unchanged, or none if their inputs have changed."""
-    return row.drawn if _keeps_allocation_inputs(row, revision) else {}
+    return competition.drawn if _keeps_allocation_inputs(competition, revision) else {}
 
 
-def _allocation_key(rules: Rules) -> tuple[object, ...]:
+def _build_allocation_key(rules: Rules) -> tuple[object, ...]:
     """Return the rules on which an allocation depends, besides the data and the seed."""
-    return *_parsing_key(rules), rules.questions
+    return *_build_parsing_key(rules), rules.questions
 
 
-def team_files_key(rules: Rules) -> tuple[object, ...]:
+def build_team_files_key(rules: Rules) -> tuple[object, ...]:
     """Return the rules on which the teams' own files depend; measures and questions have no influence."""
-    return *_parsing_key(rules), competitions.describe_allocation(rules)
+    return *_build_parsing_key(rules), competitions.describe_allocation(rules)
 
 
-def require_unchanged(row: Competition, revision: Revision) -> None:
+def require_unchanged(competition: Competition, revision: Revision) -> None:
     """Raise Conflict if the competition has changed since the revision was computed."""
-    if (row.file, row.original) != revision.replaces:
+    if (competition.file, competition.original) != revision.replaces:
         raise Conflict("the competition has changed meanwhile; try again", code="changed_meanwhile")
 
 
-def _audit_revision(session: Session, principal: Principal, row: Competition, revision: Revision) -> None:
-    """Record a changed file and changed data in the audit log."""
-    if row.file != revision.file:
+def _audit_revision(
+    session: Session, principal: Principal, competition: Competition, revision: Revision
+) -> None:
+    """Record changes of the file and of the data in the audit log."""
+    if competition.file != revision.file:
         audit.record(
             session,
             principal,
             "competition.revise",
-            competition_id=row.id,
-            subject=row.slug,
-            old_values={"sha256": competitions.sha256_of(row.file)},
+            competition_id=competition.id,
+            subject=competition.slug,
+            old_values={"sha256": competitions.compute_text_digest(competition.file)},
             new_values={
-                "sha256": competitions.sha256_of(revision.file),
-                "changed": find_changed_parts(row.file, revision.file),
+                "sha256": competitions.compute_text_digest(revision.file),
+                "changed": find_changed_parts(competition.file, revision.file),
             },
         )
-    if row.original != revision.original:
+    if competition.original != revision.original:
         audit.record(
             session,
             principal,
             "original.upload" if revision.original else "original.drop",
-            competition_id=row.id,
-            subject=row.slug,
-            old_values=dict(row.original),
+            competition_id=competition.id,
+            subject=competition.slug,
+            old_values=dict(competition.original),
             new_values=dict(revision.original),
         )
 
@@ -263,18 +265,18 @@ def find_changed_parts(old_file: str, new_file: str) -> list[str]:
 
 
 def require_step_up_for_earlier_end(
-    session: Session, principal: Principal, row: Competition, new_phases: tuple[Phase, ...]
+    session: Session, principal: Principal, competition: Competition, new_phases: tuple[Phase, ...]
 ) -> None:
     """Require the password for an earlier or removed end of a phase once the contest has begun.
 
     The ends in an unreadable file are unknown; ``_require_step_up_for_disclosure`` handles its replacement.
     """
     try:
-        is_under_way = phases.has_contest_begun(session, row)
+        is_under_way = phases.has_contest_begun(session, competition)
     except CompetitionUnavailable:
         return
     new_ends = {phase.name: phase.end for phase in new_phases}
-    current_phases = phases.get_timetable(row).phases
+    current_phases = phases.get_timetable(competition).phases
     if is_under_way and any(
         phase.name not in new_ends or new_ends[phase.name] < phase.end for phase in current_phases
     ):
@@ -286,14 +288,14 @@ def _require_step_up_for_disclosure(
 ) -> None:
     """Require the password if, after the first submission, others see more or teams may guess more often.
 
-    A longer notice needs it, too, because it can never be shortened again. So does replacing an unreadable
-    file, because nobody knows what it kept hidden, and until when.
+    A longer notice needs it, too, because it can never be shortened again, and so does the replacement of an
+    unreadable file, because nobody knows what that file kept hidden, and until when.
     """
     try:
         current_rules = contest.rules
-        shows_more = discloses_more(current_rules, new_rules) or notice_hours(new_rules) > notice_hours(
-            current_rules
-        )
+        shows_more = discloses_more(current_rules, new_rules) or _get_notice_hours(
+            new_rules
+        ) > _get_notice_hours(current_rules)
     except CompetitionUnavailable:
         shows_more = True
     if shows_more and competitions.has_submissions(session, contest.id):
@@ -301,48 +303,52 @@ def _require_step_up_for_disclosure(
 
 
 def _check_fixed_parts(session: Session, contest: Contest, revision: Revision) -> None:
-    row, new_rules = contest.row, parse_rules(revision.file)
+    competition, new_rules = contest.competition, parse_rules(revision.file)
     try:
         current_rules = contest.rules
     except CompetitionUnavailable:
-        _check_unreadable_replacement(session, row, revision, new_rules)
+        _check_unreadable_replacement(session, competition, revision, new_rules)
         return
     if (current_rules.slug, current_rules.track) != (new_rules.slug, new_rules.track):
         raise Conflict("address and track of a competition are fixed", code="fixed")
-    for name, turned_at in (("anonymization", row.frozen_at), ("reidentification", row.closed_at)):
-        if turned_at is not None and current_rules.phase(name) != new_rules.phase(name):
+    for name, ended_at in (
+        ("anonymization", competition.frozen_at),
+        ("reidentification", competition.closed_at),
+    ):
+        if ended_at is not None and current_rules.phase(name) != new_rules.phase(name):
             raise Conflict(
                 "the {phase} phase has ended and can no longer be changed",
                 code="phase_turned",
                 phase=Message(name),
             )
-    if row.drawn_at is not None and (
-        row.original != revision.original or _allocation_key(current_rules) != _allocation_key(new_rules)
+    if competition.drawn_at is not None and (
+        competition.original != revision.original
+        or _build_allocation_key(current_rules) != _build_allocation_key(new_rules)
     ):
         raise Conflict(ALREADY_ALLOCATED, code="drawn_already")
-    if row.paused_at is not None and current_rules.phases != new_rules.phases:
+    if competition.paused_at is not None and current_rules.phases != new_rules.phases:
         raise Conflict("a phase is paused: resume it before changing the schedule", code="phase_paused")
-    require_no_open_rescore(session, row.id)
-    require_no_shorter_notice(session, row, current_rules, new_rules)
-    is_same_scoring = row.original == revision.original and scoring_key(
-        current_rules, row.scales
-    ) == scoring_key(new_rules, revision.scales)
-    if not is_same_scoring and competitions.has_submissions(session, row.id):
+    require_no_open_rejudging(session, competition.id)
+    require_no_shorter_notice(session, competition, current_rules, new_rules)
+    is_same_scoring = competition.original == revision.original and build_scoring_key(
+        current_rules, competition.scales
+    ) == build_scoring_key(new_rules, revision.scales)
+    if not is_same_scoring and competitions.has_submissions(session, competition.id):
         raise Conflict(
             "there are submissions: data and columns are fixed, the rules change only by a re-score set",
             code="fixed",
         )
 
 
-def notice_hours(rules: Rules) -> int:
+def _get_notice_hours(rules: Rules) -> int:
     return rules.publication.reveal_notice_hours
 
 
 def require_no_shorter_notice(
-    session: Session, row: Competition, current_rules: Rules, new_rules: Rules
+    session: Session, competition: Competition, current_rules: Rules, new_rules: Rules
 ) -> None:
-    if notice_hours(new_rules) < notice_hours(current_rules) and competitions.has_submissions(
-        session, row.id
+    if _get_notice_hours(new_rules) < _get_notice_hours(current_rules) and competitions.has_submissions(
+        session, competition.id
     ):
         raise Conflict(
             "there are submissions: the notice before an early reveal can only become longer",
@@ -351,49 +357,52 @@ def require_no_shorter_notice(
 
 
 def _check_unreadable_replacement(
-    session: Session, row: Competition, revision: Revision, new_rules: Rules
+    session: Session, competition: Competition, revision: Revision, new_rules: Rules
 ) -> None:
     """Check the replacement of an unreadable file against the facts stored outside of it."""
-    if new_rules.slug != row.slug:
+    if new_rules.slug != competition.slug:
         raise Conflict("the address of a competition is fixed", code="fixed")
-    for name, turned_at in (("anonymization", row.frozen_at), ("reidentification", row.closed_at)):
+    for name, ended_at in (
+        ("anonymization", competition.frozen_at),
+        ("reidentification", competition.closed_at),
+    ):
         phase = new_rules.phase(name)
-        if turned_at is not None and (phase is None or phase.end > turned_at):
+        if ended_at is not None and (phase is None or phase.end > ended_at):
             raise Conflict(
                 "the {phase} phase has ended and can no longer be changed",
                 code="phase_turned",
                 phase=Message(name),
             )
-    require_no_open_rescore(session, row.id)
-    if row.original != revision.original and row.drawn_at is not None:
+    require_no_open_rejudging(session, competition.id)
+    if competition.original != revision.original and competition.drawn_at is not None:
         raise Conflict(ALREADY_ALLOCATED, code="drawn_already")
-    if row.original != revision.original and competitions.has_submissions(session, row.id):
+    if competition.original != revision.original and competitions.has_submissions(session, competition.id):
         raise Conflict("there are submissions: the data are fixed", code="fixed")
 
 
-def find_open_rescore(session: Session, competition_id: UUID) -> Rescore | None:
-    """Return the re-score set that is neither applied nor cancelled, or None."""
+def find_open_rejudging(session: Session, competition_id: UUID) -> RejudgingSet | None:
+    """Return the rejudging that is neither applied nor cancelled, or None."""
     return session.scalar(
-        select(Rescore).where(
-            Rescore.competition_id == competition_id,
-            Rescore.applied_at.is_(None),
-            Rescore.cancelled_at.is_(None),
+        select(RejudgingSet).where(
+            RejudgingSet.competition_id == competition_id,
+            RejudgingSet.applied_at.is_(None),
+            RejudgingSet.cancelled_at.is_(None),
         )
     )
 
 
-def require_no_open_rescore(session: Session, competition_id: UUID) -> None:
-    if find_open_rescore(session, competition_id) is not None:
+def require_no_open_rejudging(session: Session, competition_id: UUID) -> None:
+    if find_open_rejudging(session, competition_id) is not None:
         raise Conflict("there is an open re-score set: apply or cancel it first", code="rescore_open")
 
 
-def scoring_key(rules: Rules, effective_scales: dict[str, float]) -> tuple[object, ...]:
+def build_scoring_key(rules: Rules, effective_scales: dict[str, float]) -> tuple[object, ...]:
     """Return everything on which a verdict depends.
 
     ``effective_scales`` are the stored scales, which may differ from scales written in the file.
     """
     return (
-        *_parsing_key(rules),
+        *_build_parsing_key(rules),
         rules.measures,
         rules.attackers,
         rules.questions,

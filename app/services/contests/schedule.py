@@ -33,7 +33,7 @@ class CalendarVersion:
     changed_at: datetime
 
 
-def load_calendar_version(session: Session, row: Competition) -> CalendarVersion:
+def load_calendar_version(session: Session, competition: Competition) -> CalendarVersion:
     """Count the calendar changes in the audit log; the number never decreases."""
     changed_parts = cast(AuditEntry.after["changed"], JSONB)
     calendar_actions = or_(
@@ -44,10 +44,10 @@ def load_calendar_version(session: Session, row: Competition) -> CalendarVersion
         ),
     )
     query = select(func.count(), func.max(AuditEntry.at)).where(
-        AuditEntry.competition_id == row.id, calendar_actions
+        AuditEntry.competition_id == competition.id, calendar_actions
     )
     sequence, changed_at = session.execute(query).one()
-    return CalendarVersion(sequence, changed_at or row.created_at)
+    return CalendarVersion(sequence, changed_at or competition.created_at)
 
 
 def extend(
@@ -57,41 +57,43 @@ def extend(
 
     ``move_following``: later phases move by the same amount; otherwise the phase must not overlap them.
     """
-    row = competitions.lock_for_organizer(session, principal, slug).row
-    phase = _find_changeable_phase(row, name)
+    competition = competitions.lock_for_organizer(session, principal, slug).competition
+    phase = _find_changeable_phase(competition, name)
     if end.year >= _END_YEAR_LIMIT:
         raise InvalidInput(
             "a phase ends before the year {year}", code="end_too_far", year=str(_END_YEAR_LIMIT)
         )
     if end <= max(phase.start, read_clock(session)):
         raise InvalidInput("the new end must lie ahead, after the phase's start", code="end_passed")
-    new_phases = _shift_phases(row, phase, end - phase.end, move_following=move_following)
-    _save_phases(session, principal, row, new_phases, action="phase.extend", subject=name)
-    return Contest(row)
+    new_phases = _shift_phases(competition, phase, end - phase.end, move_following=move_following)
+    _save_phases(session, principal, competition, new_phases, action="phase.extend", subject=name)
+    return Contest(competition)
 
 
 def pause(session: Session, principal: Principal, slug: str, name: str) -> Contest:
     """Pause the open phase: the competition's clock stops, and uploads are refused until it is resumed."""
-    row = competitions.lock_for_organizer(session, principal, slug).row
-    status = get_status(session, row)
+    competition = competitions.lock_for_organizer(session, principal, slug).competition
+    status = get_status(session, competition)
     if status.paused:
         raise Conflict("the phase is paused already", code="phase_paused")
     status.require_open(_require_phase_name(name))
-    row.paused_at = status.now
-    audit.record(session, principal, "phase.pause", competition_id=row.id, subject=name)
-    return Contest(row)
+    competition.paused_at = status.now
+    audit.record(session, principal, "phase.pause", competition_id=competition.id, subject=name)
+    return Contest(competition)
 
 
 def resume(session: Session, principal: Principal, slug: str, name: str) -> Contest:
     """Resume a paused phase; its end and all later phases move by the length of the pause."""
-    row = competitions.lock_for_organizer(session, principal, slug).row
-    if row.paused_at is None or get_status(session, row).state != _require_phase_name(name):
+    competition = competitions.lock_for_organizer(session, principal, slug).competition
+    if competition.paused_at is None or get_status(session, competition).state != _require_phase_name(name):
         raise Conflict("the phase is not paused", code="phase_not_paused")
-    pause_length = read_clock(session) - row.paused_at
-    new_phases = _shift_phases(row, _find_changeable_phase(row, name), pause_length, move_following=True)
-    row.paused_at = None
-    _save_phases(session, principal, row, new_phases, action="phase.resume", subject=name)
-    return Contest(row)
+    pause_length = read_clock(session) - competition.paused_at
+    new_phases = _shift_phases(
+        competition, _find_changeable_phase(competition, name), pause_length, move_following=True
+    )
+    competition.paused_at = None
+    _save_phases(session, principal, competition, new_phases, action="phase.resume", subject=name)
+    return Contest(competition)
 
 
 def _require_phase_name(name: str) -> str:
@@ -100,17 +102,17 @@ def _require_phase_name(name: str) -> str:
     return name
 
 
-def _find_changeable_phase(row: Competition, name: str) -> Phase:
+def _find_changeable_phase(competition: Competition, name: str) -> Phase:
     """Return a phase whose results have not been frozen yet; raises NotFound or Conflict."""
-    phase = get_timetable(row).phase(_require_phase_name(name))
+    phase = get_timetable(competition).phase(_require_phase_name(name))
     if phase is None:
         raise NotFound("the competition has no {phase} phase", code="no_such_phase", phase=Message(name))
-    _require_changeable(row, name)
+    _require_changeable(competition, name)
     return phase
 
 
-def _require_changeable(row: Competition, name: str) -> None:
-    ended_at = row.frozen_at if name == ANONYMIZATION else row.closed_at
+def _require_changeable(competition: Competition, name: str) -> None:
+    ended_at = competition.frozen_at if name == ANONYMIZATION else competition.closed_at
     if ended_at is not None:
         raise Conflict(
             "the {phase} phase has ended and can no longer be changed",
@@ -120,7 +122,7 @@ def _require_changeable(row: Competition, name: str) -> None:
 
 
 def _shift_phases(
-    row: Competition, phase: Phase, offset: timedelta, *, move_following: bool
+    competition: Competition, phase: Phase, offset: timedelta, *, move_following: bool
 ) -> tuple[Phase, ...]:
     """Move the end of ``phase`` by ``offset`` and, with ``move_following``, all later phases."""
 
@@ -132,7 +134,7 @@ def _shift_phases(
         return scheduled
 
     try:
-        return tuple(shift_phase(scheduled) for scheduled in get_timetable(row).phases)
+        return tuple(shift_phase(scheduled) for scheduled in get_timetable(competition).phases)
     except OverflowError:
         raise InvalidInput("a later phase would move too far into the future", code="end_too_far") from None
 
@@ -140,31 +142,31 @@ def _shift_phases(
 def _save_phases(
     session: Session,
     principal: Principal,
-    row: Competition,
-    phases: tuple[Phase, ...],
+    competition: Competition,
+    new_phases: tuple[Phase, ...],
     *,
     action: str,
     subject: str,
 ) -> None:
     """Write the phases into the competition's file and into the audit log."""
-    previous_windows = _format_windows(get_timetable(row).phases)
-    if any(later.start < earlier.end for earlier, later in pairwise(phases)):
+    old_values = _format_phases(get_timetable(competition).phases)
+    if any(later.start < earlier.end for earlier, later in pairwise(new_phases)):
         raise Conflict("the phase would overlap with the next one: move that as well", code="phases_overlap")
-    file = replace_phases(row.file, phases)
+    file = replace_phases(competition.file, new_phases)
     parse_rules(file)  # refuse an unreadable file here, before it is stored
-    revisions.require_step_up_for_earlier_end(session, principal, row, phases)
-    row.file = file
-    rehearsal_schedule.reschedule_moves(session, row)
+    revisions.require_step_up_for_earlier_end(session, principal, competition, new_phases)
+    competition.file = file
+    rehearsal_schedule.reschedule_moves(session, competition)
     audit.record(
         session,
         principal,
         action,
-        competition_id=row.id,
+        competition_id=competition.id,
         subject=subject,
-        old_values=previous_windows,
-        new_values=_format_windows(phases),
+        old_values=old_values,
+        new_values=_format_phases(new_phases),
     )
 
 
-def _format_windows(phases: tuple[Phase, ...]) -> dict[str, list[str]]:
+def _format_phases(phases: tuple[Phase, ...]) -> dict[str, list[str]]:
     return {phase.name: [phase.start.isoformat(), phase.end.isoformat()] for phase in phases}

@@ -24,7 +24,7 @@ class SealedBox:
 
 
 @dataclass(frozen=True, slots=True)
-class DrawInputs:
+class AllocationInputs:
     """The inputs that determine an allocation for one team."""
 
     seed: SealedBox | None
@@ -33,24 +33,26 @@ class DrawInputs:
     attempt: int
 
 
-def load_draw_inputs(session: Session, competition_id: UUID, team_id: UUID | None) -> DrawInputs:
+def load_allocation_inputs(session: Session, competition_id: UUID, team_id: UUID | None) -> AllocationInputs:
     """Load the inputs of a team's own allocation, or of the common one if the team has none."""
     query = select(AllocatedFiles.team, AllocatedFiles.attempt).where(
         AllocatedFiles.competition_id == competition_id
     )
     owner = session.execute(query.where(AllocatedFiles.team_id == team_id)).one_or_none() if team_id else None
     team, attempt = owner or (NO_TEAM, 0)
-    return DrawInputs(
+    return AllocationInputs(
         load_seed(session, competition_id), load_organizer_files(session, competition_id), team, attempt
     )
 
 
-def load_inputs_for_submission(session: Session, row: Competition, submission_id: UUID) -> DrawInputs | None:
+def load_inputs_for_submission(
+    session: Session, competition: Competition, submission_id: UUID
+) -> AllocationInputs | None:
     """Load the inputs for the team of a submission; None if the track has no allocation."""
-    if not row.drawing:
+    if not competition.drawing:
         return None
     team_query = select(Submission.team_id).where(Submission.id == submission_id)
-    return load_draw_inputs(session, row.id, session.scalar(team_query))
+    return load_allocation_inputs(session, competition.id, session.scalar(team_query))
 
 
 def load_seed(session: Session, competition_id: UUID) -> SealedBox | None:
@@ -67,12 +69,12 @@ def load_organizer_files(session: Session, competition_id: UUID) -> dict[str, Se
         query.where(OrganizerFile.competition_id == competition_id).order_by(OrganizerFile.name)
     )
     return {
-        name: SealedBox(binding_id(competition_id, name), key_id, sealed, commitment)
+        name: SealedBox(compute_binding_id(competition_id, name), key_id, sealed, commitment)
         for name, key_id, sealed, commitment in rows
     }
 
 
-def binding_id(competition_id: UUID, name: str) -> UUID:
+def compute_binding_id(competition_id: UUID, name: str) -> UUID:
     """Return the id that binds a sealed organizer file to its competition and name."""
     return uuid5(competition_id, name)
 
@@ -85,10 +87,10 @@ def load_commitments(session: Session, competition_id: UUID) -> dict[str, str]:
     return dict(iter(session.execute(query.order_by(OrganizerFile.name))))
 
 
-def list_missing_files(session: Session, row: Competition) -> tuple[str, ...]:
+def list_missing_files(session: Session, competition: Competition) -> tuple[str, ...]:
     """Return the names of missing organizer files, without which nothing is allocated to teams."""
-    required = row.drawing.get("truth", ())
-    available = load_commitments(session, row.id) if required else {}
+    required = competition.drawing.get("truth", ())
+    available = load_commitments(session, competition.id) if required else {}
     return tuple(name for name in required if name not in available)
 
 

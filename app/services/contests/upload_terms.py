@@ -1,7 +1,7 @@
-"""Periods and caps of submissions and guesses, as the clock has recorded them from the competition's file.
+"""Terms of uploads: period and caps of submissions and guesses, as the clock has read them from the file.
 
-The database enforces the recorded terms and not the file, because the web process can write the file but not
-the terms.
+The database enforces the recorded terms instead of the competition's file, because the web process can write
+the file but not the terms.
 """
 
 from collections.abc import Iterable, Mapping
@@ -16,8 +16,8 @@ from app.db.models import Competition, GuessTerms, Submission, SubmissionTerms
 from app.services.accounts import audit
 from app.services.contests import phases
 
-Terms = GuessTerms | SubmissionTerms
-Values = Mapping[str, Any]
+_Terms = GuessTerms | SubmissionTerms
+_TermValues = Mapping[str, Any]
 
 _TERM_NAMES: Mapping[type[Any], tuple[str, ...]] = {
     SubmissionTerms: ("starts_at", "ends_at", "valid_per_day", "valid_total", "timezone", "grace_s"),
@@ -29,12 +29,12 @@ RAISE_ACTIONS = {SubmissionTerms: "submissions.raise", GuessTerms: "guesses.rais
 _RAISABLE_TERMS = ("ends_at", "valid_per_day", "valid_total", "guesses_per_target")
 
 
-def _read_terms(row: Competition, kind: type[Any]) -> dict[str, Any] | None:
+def _read_terms(competition: Competition, kind: type[Any]) -> dict[str, Any] | None:
     """Return the terms in the competition's file; None without that phase.
 
     Raises CompetitionUnavailable if the file cannot be read.
     """
-    timetable = phases.get_timetable(row)
+    timetable = phases.get_timetable(competition)
     phase = timetable.phase(_PHASE_NAMES[kind])
     if phase is None:
         return None
@@ -48,25 +48,27 @@ def _read_terms(row: Competition, kind: type[Any]) -> dict[str, Any] | None:
     return {name: values[name] for name in _TERM_NAMES[kind]}
 
 
-def list_recorded(session: Session, competition_ids: Iterable[UUID]) -> dict[UUID, list[Terms]]:
+def list_recorded(session: Session, competition_ids: Iterable[UUID]) -> dict[UUID, list[_Terms]]:
     """Return the recorded terms by competition."""
     join_condition = SubmissionTerms.competition_id == GuessTerms.competition_id
     competition_id = func.coalesce(SubmissionTerms.competition_id, GuessTerms.competition_id)
     query = select(competition_id, SubmissionTerms, GuessTerms).join(GuessTerms, join_condition, full=True)
     rows = session.execute(query.where(competition_id.in_(list(competition_ids))))
     return {
-        identifier: [terms for terms in (submission_terms, guess_terms) if terms]
-        for identifier, submission_terms, guess_terms in rows
+        recorded_id: [terms for terms in (submission_terms, guess_terms) if terms]
+        for recorded_id, submission_terms, guess_terms in rows
     }
 
 
-def is_outdated(row: Competition, recorded: Iterable[Terms]) -> bool:
+def is_outdated(competition: Competition, recorded: Iterable[_Terms]) -> bool:
     """Whether the recorded terms differ from those in the competition's file."""
     recorded_values = {type(terms): _get_values(terms) for terms in recorded}
-    return any(_needs_update(kind, _read_terms(row, kind), recorded_values.get(kind)) for kind in _TERM_NAMES)
+    return any(
+        _needs_update(kind, _read_terms(competition, kind), recorded_values.get(kind)) for kind in _TERM_NAMES
+    )
 
 
-def _needs_update(kind: type[Any], terms: Values | None, recorded: Values | None) -> bool:
+def _needs_update(kind: type[Any], terms: _TermValues | None, recorded: _TermValues | None) -> bool:
     """Whether ``recorded`` must be replaced by ``terms``.
 
     Without recorded terms, submissions would be unrestricted: their terms are kept when the phase is removed
@@ -75,7 +77,7 @@ def _needs_update(kind: type[Any], terms: Values | None, recorded: Values | None
     return terms != recorded and not (kind is SubmissionTerms and terms is None)
 
 
-def _get_values(recorded: Terms) -> dict[str, Any]:
+def _get_values(recorded: _Terms) -> dict[str, Any]:
     return {name: getattr(recorded, name) for name in _TERM_NAMES[type(recorded)]}
 
 
@@ -85,34 +87,34 @@ def record_terms(session: Session, competition_id: UUID) -> bool:
     A later end or a higher cap is written into the audit log after the first submission or the publication
     of targets.
     """
-    row = session.get_one(Competition, competition_id, with_for_update=True, populate_existing=True)
-    changed = [_record_kind(session, row, kind) for kind in _TERM_NAMES]
+    competition = session.get_one(Competition, competition_id, with_for_update=True, populate_existing=True)
+    changed = [_record_terms_of_kind(session, competition, kind) for kind in _TERM_NAMES]
     return any(changed)
 
 
-def _record_kind(session: Session, row: Competition, kind: type[Any]) -> bool:
-    recorded = session.get(kind, row.id)
-    previous, terms = None if recorded is None else _get_values(recorded), _read_terms(row, kind)
+def _record_terms_of_kind(session: Session, competition: Competition, kind: type[Any]) -> bool:
+    recorded = session.get(kind, competition.id)
+    previous, terms = None if recorded is None else _get_values(recorded), _read_terms(competition, kind)
     if not _needs_update(kind, terms, previous):
         return False
     if terms is None:
         session.delete(recorded)
         return True
-    if previous is not None and _is_irrevocable(session, row, kind):
-        _audit_raise(session, row, RAISE_ACTIONS[kind], previous=previous, current=terms)
-    session.merge(kind(competition_id=row.id, **terms))
+    if previous is not None and _is_irrevocable(session, competition, kind):
+        _audit_raise(session, competition, RAISE_ACTIONS[kind], previous=previous, current=terms)
+    session.merge(kind(competition_id=competition.id, **terms))
     return True
 
 
-def _is_irrevocable(session: Session, row: Competition, kind: type[Any]) -> bool:
+def _is_irrevocable(session: Session, competition: Competition, kind: type[Any]) -> bool:
     """Whether there are submissions, or published targets for guesses, which cannot be undone."""
     if kind is GuessTerms:
-        return row.published_at is not None
-    return bool(session.scalar(select(exists().where(Submission.competition_id == row.id))))
+        return competition.published_at is not None
+    return bool(session.scalar(select(exists().where(Submission.competition_id == competition.id))))
 
 
 def _audit_raise(
-    session: Session, row: Competition, action: str, *, previous: Values, current: Values
+    session: Session, competition: Competition, action: str, *, previous: _TermValues, current: _TermValues
 ) -> None:
     raised_names = [name for name in _RAISABLE_TERMS if name in current and current[name] > previous[name]]
     if raised_names:
@@ -123,8 +125,8 @@ def _audit_raise(
             session,
             None,
             action,
-            competition_id=row.id,
-            subject=row.slug,
+            competition_id=competition.id,
+            subject=competition.slug,
             old_values=old_values,
             new_values=new_values,
         )

@@ -21,14 +21,14 @@ from sqlalchemy.orm import Session
 from anoncup.errors import Forbidden, NotFound
 from anoncup.rules.settings import OVERALL_DIGITS, Publication
 from anoncup.schemas import BoardRow
-from app.db.models import AuditEntry, Competition, Rescore
+from app.db.models import AuditEntry, Competition, RejudgingSet
 from app.db.now import read_clock
 from app.services.accounts import memberships
 from app.services.accounts.accounts import Principal
 from app.services.contests import competitions, phases
 from app.services.contests.contest import Contest, parse_stored_rules
 
-ONE_DAY, ONE_HOUR = timedelta(days=1), timedelta(hours=1)
+_ONE_DAY, ONE_HOUR = timedelta(days=1), timedelta(hours=1)
 _VISIBILITY_SETTINGS = {"publication", "timezone"}
 """The parts of a competition's file that decide what boards show, and when."""
 UNFROZEN = datetime.max.replace(tzinfo=UTC)
@@ -68,7 +68,7 @@ class BoardScope:
         return round_score(utility, self.digits), round_score(security, self.digits)
 
     def mask_row(self, row: BoardRow, *, is_own: bool) -> BoardRow:
-        """Return a row of the anonymization board without the values that this viewer may not see."""
+        """Return a row of the anonymization board as this viewer may see it, rounded or without details."""
         if is_own or self.digits is None:
             return row
         return row.model_copy(
@@ -96,25 +96,25 @@ class BoardAccess:
         return compute_scope(self.contest, self.scope.viewer, now) == self.scope
 
 
-Score = TypeVar("Score", float, float | None)
+_Score = TypeVar("_Score", float, float | None)
 
 
-def round_score(score: Score, digits: int | None) -> Score:
+def round_score(score: _Score, digits: int | None) -> _Score:
     return score if score is None or digits is None else round(score, digits)
 
 
-def load_viewer(session: Session, row: Competition, principal: Principal | None) -> Viewer:
+def load_viewer(session: Session, competition: Competition, principal: Principal | None) -> Viewer:
     if principal is None:
         return Viewer()
     principal.require("read")
-    team = memberships.find_team(session, row.id, principal)
-    return Viewer(team.id if team else None, competitions.is_organizer(session, row.id, principal))
+    team = memberships.find_team(session, competition.id, principal)
+    return Viewer(team.id if team else None, competitions.is_organizer(session, competition.id, principal))
 
 
 def authorize_boards(session: Session, principal: Principal | None, slug: str) -> BoardAccess:
     """Return this person's access to the boards; raises NotFound or Forbidden."""
     contest = competitions.find(session, principal, slug)
-    viewer = load_viewer(session, contest.row, principal)
+    viewer = load_viewer(session, contest.competition, principal)
     access = BoardAccess(contest, compute_scope(contest, viewer, read_clock(session)))
     require_board(contest.rules.publication, viewer)
     return access
@@ -122,17 +122,17 @@ def authorize_boards(session: Session, principal: Principal | None, slug: str) -
 
 def compute_scope(contest: Contest, viewer: Viewer, now: datetime) -> BoardScope:
     """Compute what a viewer may see of the boards at ``now``; nothing else depends on the clock."""
-    row, publication = contest.row, contest.rules.publication
+    competition, publication = contest.competition, contest.rules.publication
     as_of = compute_freeze_time(contest, viewer, now)
     horizon = compute_guess_horizon(contest, viewer, min(now, as_of))
     return BoardScope(
         viewer=viewer,
         as_of=as_of,
         guesses_before=None if horizon is None else min(horizon, as_of),
-        finals_only=row.published_at is not None and row.published_at < as_of,
+        finals_only=competition.published_at is not None and competition.published_at < as_of,
         owners_known=can_see_owners(contest, viewer),
-        digits=None if can_see_exact_scores(row, viewer) else publication.digits,
-        compared_with=floor_to_hour(min(now, as_of) - ONE_DAY),
+        digits=None if can_see_exact_scores(competition, viewer) else publication.digits,
+        compared_with=floor_to_hour(min(now, as_of) - _ONE_DAY),
     )
 
 
@@ -142,8 +142,10 @@ def compute_past_scope(contest: Contest, viewer: Viewer, moment: datetime) -> Bo
     Viewers with full access see the full state of that moment. ``as_of`` is never ``UNFROZEN``, so that
     nothing newer is shown.
     """
-    row = contest.row
-    effective_viewer = replace(viewer, is_organizer=True) if can_see_exact_scores(row, viewer) else viewer
+    competition = contest.competition
+    effective_viewer = (
+        replace(viewer, is_organizer=True) if can_see_exact_scores(competition, viewer) else viewer
+    )
     scope = compute_scope(contest, effective_viewer, moment)
     as_of, horizon = min(scope.as_of, moment), scope.guesses_before
     return replace(
@@ -151,16 +153,16 @@ def compute_past_scope(contest: Contest, viewer: Viewer, moment: datetime) -> Bo
         viewer=viewer,
         as_of=as_of,
         guesses_before=None if horizon is None else min(horizon, as_of),
-        finals_only=row.published_at is not None and row.published_at < as_of,
+        finals_only=competition.published_at is not None and competition.published_at < as_of,
     )
 
 
-def stable_since(session: Session, contest: Contest, viewer: Viewer) -> datetime | None:
-    """Return the time since which the visibility rules for this viewer are unchanged; None: from the start.
+def find_last_visibility_change(session: Session, contest: Contest, viewer: Viewer) -> datetime | None:
+    """Return when the visibility rules for this viewer last changed; None if they never did.
 
     Earlier rules are not stored: they may have shown less, or to fewer people.
     """
-    if can_see_exact_scores(contest.row, viewer):
+    if can_see_exact_scores(contest.competition, viewer):
         return None
     revision_query = select(AuditEntry.at, AuditEntry.after).where(
         AuditEntry.competition_id == contest.id, AuditEntry.action == "competition.revise"
@@ -170,8 +172,8 @@ def stable_since(session: Session, contest: Contest, viewer: Viewer) -> datetime
         for changed_at, changes in session.execute(revision_query)
         if _VISIBILITY_SETTINGS & set((changes or {}).get("changed", ()))
     ]
-    rescore_query = select(Rescore.applied_at, Rescore.replaced_file).where(
-        Rescore.competition_id == contest.id, Rescore.replaced_file.is_not(None)
+    rescore_query = select(RejudgingSet.applied_at, RejudgingSet.replaced_file).where(
+        RejudgingSet.competition_id == contest.id, RejudgingSet.replaced_file.is_not(None)
     )
     publication = contest.rules.publication
     times += [
@@ -192,10 +194,10 @@ def floor_to_hour(moment: datetime) -> datetime:
     return moment.replace(minute=0, second=0, microsecond=0)
 
 
-def build_organizer_scope(row: Competition) -> BoardScope:
+def build_organizer_scope(competition: Competition) -> BoardScope:
     """Return the unrestricted scope of an organizer."""
     return BoardScope(
-        Viewer(is_organizer=True), UNFROZEN, UNFROZEN, row.published_at is not None, owners_known=True
+        Viewer(is_organizer=True), UNFROZEN, UNFROZEN, competition.published_at is not None, owners_known=True
     )
 
 
@@ -224,22 +226,24 @@ def compute_freeze_time(contest: Contest, viewer: Viewer, now: datetime) -> date
 def compute_guess_horizon(contest: Contest, viewer: Viewer, now: datetime) -> datetime | None:
     """Return the moment before which accepted guesses are visible; None if no guess is visible."""
     feedback = contest.rules.publication.feedback
-    is_closed = contest.row.closed_at is not None and contest.row.closed_at <= now
+    is_closed = contest.competition.closed_at is not None and contest.competition.closed_at <= now
     if viewer.is_organizer or is_closed or feedback == "immediate":
         return UNFROZEN
     return phases.find_midnights(now, contest.rules.timezone)[0] if feedback == "daily" else None
 
 
-def can_see_exact_scores(row: Competition, viewer: Viewer) -> bool:
+def can_see_exact_scores(competition: Competition, viewer: Viewer) -> bool:
     """Whether values that depend on the secrets of other teams are shown in full."""
-    return viewer.is_organizer or row.revealed_at is not None
+    return viewer.is_organizer or competition.revealed_at is not None
 
 
 def can_see_owners(contest: Contest, viewer: Viewer) -> bool:
     """Whether targets show their teams to this viewer; visitors see them only where boards show teams."""
     publication = contest.rules.publication
-    is_eligible = viewer.team_id is not None or _can_see_boards(publication, viewer)
-    return can_see_exact_scores(contest.row, viewer) or (publication.owners == "shown" and is_eligible)
+    can_see_teams = viewer.team_id is not None or _can_see_boards(publication, viewer)
+    return can_see_exact_scores(contest.competition, viewer) or (
+        publication.owners == "shown" and can_see_teams
+    )
 
 
 def require_targets(session: Session, contest: Contest, viewer: Viewer) -> None:
@@ -249,17 +253,17 @@ def require_targets(session: Session, contest: Contest, viewer: Viewer) -> None:
     """
     if not (viewer.is_organizer or viewer.team_id):
         raise Forbidden("targets are for the teams of this competition", code="not_in_a_team")
-    is_published = contest.row.published_at is not None
+    is_published = contest.competition.published_at is not None
     if not is_published or not (viewer.is_organizer or _has_second_phase_begun(session, contest)):
         raise NotFound("the targets are not published yet", code="no_targets_yet")
 
 
 def _has_second_phase_begun(session: Session, contest: Contest) -> bool:
     phase = contest.rules.phase(phases.REIDENTIFICATION)
-    return phase is not None and phase.start <= (contest.row.paused_at or read_clock(session))
+    return phase is not None and phase.start <= (contest.competition.paused_at or read_clock(session))
 
 
-def require_reveal(row: Competition) -> None:
+def require_reveal(competition: Competition) -> None:
     """Raise NotFound until the secrets have been revealed."""
-    if row.revealed_at is None:
+    if competition.revealed_at is None:
         raise NotFound("the secrets are not revealed yet", code="not_revealed_yet")

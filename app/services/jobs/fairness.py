@@ -1,8 +1,8 @@
 """Fair order of jobs: round-robin over competitions, then over the parties within a competition.
 
-The least recently served is first. A party is a team, a whole re-score set, or the organizer who requested a
-threshold report. Within a party the oldest job is first. Fifty uploads of one team therefore delay an upload
-of another team only by the job that is running.
+Whoever was served least recently is first. A party is a team, a whole rejudging, or the organizer who
+requested a threshold report. Within a party the oldest job is first. Fifty uploads of one team therefore
+delay an upload of another team only by the job that is running.
 """
 
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ def _is_lease_expired(kind: type[LeasedJob]) -> ColumnElement[bool]:
     return and_(kind.state == State.SCORING, kind.leased_until < func.clock_timestamp())
 
 
-def _is_waiting(kind: type[LeasedJob]) -> ColumnElement[bool]:
+def _is_ready(kind: type[LeasedJob]) -> ColumnElement[bool]:
     """Build the condition that a job is queued and its backoff is over."""
     is_backoff_over = or_(kind.not_before.is_(None), kind.not_before <= func.clock_timestamp())
     return and_(kind.state == State.QUEUED, is_backoff_over)
@@ -45,7 +45,7 @@ def is_claimable(kind: JobKind) -> ColumnElement[bool]:
     states: BindParameter[Sequence[State]] = bindparam(
         "unfinished", UNFINISHED, expanding=True, literal_execute=True, unique=True
     )
-    is_free = and_(kind.state.in_(states), or_(_is_waiting(kind), _is_lease_expired(kind)))
+    is_free = and_(kind.state.in_(states), or_(_is_ready(kind), _is_lease_expired(kind)))
     if kind not in _EXCLUSIVE_KINDS:
         return is_free
     other_job: Any = aliased(kind)
@@ -78,22 +78,22 @@ def build_claim_order(kind: JobKind) -> Subquery:
     )
     last_served_by_party = _select_last_served(kind, waiting, per_party=True)
     last_served_by_contest = _select_last_served(kind, waiting, per_party=False)
-    age = (waiting.c.created_at, waiting.c.id)
+    age_order = (waiting.c.created_at, waiting.c.id)
     contest_position = func.row_number().over(
         partition_by=waiting.c.competition_id,
         order_by=(
             waiting.c.lap,
             last_served_by_party.c.served.nulls_first(),
             last_served_by_party.c.oldest,
-            *age,
+            *age_order,
         ),
     )
-    same_party = and_(
+    is_same_party = and_(
         last_served_by_party.c.competition_id == waiting.c.competition_id,
         last_served_by_party.c.party_id == waiting.c.party_id,
     )
     contest_order = (
-        select(waiting, contest_position.label("turn")).join(last_served_by_party, same_party).cte("turns")
+        select(waiting, contest_position.label("turn")).join(last_served_by_party, is_same_party).cte("turns")
     )
     claim_position = func.row_number().over(
         order_by=(
@@ -125,10 +125,14 @@ def build_public_order(kind: JobKind) -> Subquery:
 
 def _select_last_served(kind: JobKind, waiting: CTE, *, per_party: bool) -> CTE:
     """Select the last start and the oldest waiting job, by competition or by party of a competition."""
-    key = [waiting.c.competition_id, waiting.c.party_id][: 2 if per_party else 1]
-    groups = select(*key, func.min(waiting.c.created_at).label("oldest")).group_by(*key).cte()
-    earlier = aliased(kind)
-    last_start = select(func.max(earlier.started_at)).where(earlier.competition_id == groups.c.competition_id)
+    group_columns = [waiting.c.competition_id, waiting.c.party_id][: 2 if per_party else 1]
+    groups = (
+        select(*group_columns, func.min(waiting.c.created_at).label("oldest")).group_by(*group_columns).cte()
+    )
+    earlier_job = aliased(kind)
+    last_start = select(func.max(earlier_job.started_at)).where(
+        earlier_job.competition_id == groups.c.competition_id
+    )
     if per_party:
-        last_start = last_start.where(getattr(earlier, PARTY_COLUMNS[kind].key) == groups.c.party_id)
+        last_start = last_start.where(getattr(earlier_job, PARTY_COLUMNS[kind].key) == groups.c.party_id)
     return select(groups, last_start.scalar_subquery().label("served")).cte()

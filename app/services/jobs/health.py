@@ -12,7 +12,7 @@ from anoncup.errors import Unavailable
 from app.db.models import Evaluation, Guess, Heartbeat, State
 
 TRANSITION_TASK, SWEEP_TASK = "turn", "sweep"
-"""Regular tasks of the clock: take lifecycle steps, about every second, and requeue lost jobs."""
+"""Regular tasks of the clock: taking lifecycle steps, about every second, and requeueing lost jobs."""
 
 WRITE_TEST_TASK = "write_test"
 """Row that web processes write to test whether the database accepts changes."""
@@ -52,9 +52,9 @@ def write_test_rows(session: Session) -> None:
     record_heartbeat(session, WRITE_TEST_TASK)
 
 
-def require_clock(beats: Mapping[str, float], *, stale_after_s: float) -> float:
+def require_running_clock(heartbeat_ages: Mapping[str, float], *, stale_after_s: float) -> float:
     """Return the seconds since the clock last ran. Raise Unavailable if that is too long ago or never."""
-    age = beats.get(TRANSITION_TASK)
+    age = heartbeat_ages.get(TRANSITION_TASK)
     if age is None:
         raise Unavailable("the clock has never run: phases do not change", code="clock_stale")
     if age > stale_after_s:

@@ -1,4 +1,4 @@
-"""Leases on jobs: one worker claims a job at a time, it is finished once, and attempts are limited."""
+"""Leases on jobs: only one worker at a time holds a job, it ends once, and its attempts are limited."""
 
 from datetime import timedelta
 from functools import lru_cache
@@ -18,34 +18,37 @@ from app.services.jobs import fairness
 
 log = structlog.get_logger(__name__)
 
-W = TypeVar("W", bound=LeasedJob)
-K = TypeVar("K", Evaluation, Guess, ThresholdReport, RehearsalMove)
+_JobT = TypeVar("_JobT", bound=LeasedJob)
+_ClaimedJobT = TypeVar("_ClaimedJobT", Evaluation, Guess, ThresholdReport, RehearsalMove)
 
 UNFINISHED = fairness.UNFINISHED
 ATTEMPTS_EXHAUSTED = "attempts_used_up"
 _MESSAGE_GRACE = timedelta(seconds=5)
 """Time that the message of a job may take before it counts as lost."""
 
-MIN_BACKOFF, MAX_BACKOFF = timedelta(seconds=5), timedelta(minutes=1)
+_MIN_BACKOFF, _MAX_BACKOFF = timedelta(seconds=5), timedelta(minutes=1)
 """Bounds of the time before a job that was released uncounted can be claimed again."""
 _MAX_DOUBLINGS = 10
 """Maximum number of doublings of the backoff, so that the product does not overflow."""
 
 
-def claim_next(session: Session, kind: type[K], *, lease: timedelta, attempts: int) -> K | None:
+def claim_next(
+    session: Session, kind: type[_ClaimedJobT], *, lease: timedelta, max_attempts: int
+) -> _ClaimedJobT | None:
     """Claim the job that is next in the fair order; None if there is none.
 
-    A job that has been tried ``attempts`` times ends in ERROR instead, because it kills its workers.
+    A job that has been tried ``max_attempts`` times ends in ERROR instead, because it probably kills its
+    workers.
     """
     while (job := _lock_next(session, kind)) is not None:
-        if not _mark_abandoned(session, job, attempts) and begin_attempt(session, job, lease=lease):
+        if not _mark_abandoned(session, job, max_attempts) and begin_attempt(session, job, lease=lease):
             return job
     return None
 
 
-def _lock_next(session: Session, kind: type[K]) -> K | None:
+def _lock_next(session: Session, kind: type[_ClaimedJobT]) -> _ClaimedJobT | None:
     """Lock the first job in the fair order that no other worker has locked."""
-    job: K | None = session.scalar(_select_next(kind))
+    job: _ClaimedJobT | None = session.scalar(_select_next(kind))
     return job
 
 
@@ -77,9 +80,9 @@ def begin_attempt(session: Session, job: LeasedJob, *, lease: timedelta) -> bool
     return True
 
 
-def _mark_abandoned(session: Session, job: LeasedJob, attempts: int) -> bool:
-    attempts_made = job.attempt - job.excused
-    if attempts_made < attempts:
+def _mark_abandoned(session: Session, job: LeasedJob, max_attempts: int) -> bool:
+    attempt_count = job.attempt - job.excused
+    if attempt_count < max_attempts:
         return False
     finish(session, job, State.ERROR)
     last_failure = job.failure.message if job.failure else Message("its worker was lost")
@@ -89,7 +92,7 @@ def _mark_abandoned(session: Session, job: LeasedJob, attempts: int) -> bool:
             "scoring was tried {times} time and never finished; last: {last}",
             "scoring was tried {times} times and never finished; last: {last}",
             "times",
-            times=attempts_made,
+            times=attempt_count,
             last=last_failure,
         ),
     )
@@ -99,7 +102,7 @@ def _mark_abandoned(session: Session, job: LeasedJob, attempts: int) -> bool:
 def renew(
     session: Session,
     kind: type[LeasedJob],
-    identifier: UUID,
+    job_id: UUID,
     attempt: int,
     *,
     lease: timedelta,
@@ -108,7 +111,7 @@ def renew(
     """Extend the lease and record progress; return False if another worker has taken over."""
     renewed_rows = session.execute(
         update(kind)
-        .where(kind.id == identifier, kind.state == State.SCORING, kind.attempt == attempt)
+        .where(kind.id == job_id, kind.state == State.SCORING, kind.attempt == attempt)
         .values(leased_until=func.clock_timestamp() + lease, **progress)
         .returning(kind.id)
         .execution_options(synchronize_session=False)  # the session has not loaded the row
@@ -116,9 +119,9 @@ def renew(
     return renewed_rows.first() is not None
 
 
-def lock_lease(session: Session, kind: type[W], identifier: UUID, attempt: int) -> W | None:
+def lock_lease(session: Session, kind: type[_JobT], job_id: UUID, attempt: int) -> _JobT | None:
     """Lock and return the job; None if this attempt no longer holds the lease."""
-    job = session.get_one(kind, identifier, with_for_update=True)
+    job = session.get_one(kind, job_id, with_for_update=True)
     return job if (job.state, job.attempt) == (State.SCORING, attempt) else None
 
 
@@ -129,11 +132,9 @@ def finish(session: Session, job: LeasedJob, state: State) -> None:
     log.info("work_finished", work=type(job).__name__, id=str(job.id), state=state, attempt=job.attempt)
 
 
-def fail(
-    session: Session, kind: type[LeasedJob], identifier: UUID, attempt: int, reason: CodedMessage
-) -> bool:
+def fail(session: Session, kind: type[LeasedJob], job_id: UUID, attempt: int, reason: CodedMessage) -> bool:
     """End the job in ERROR, which is a fault of the service. Teams may read the reason."""
-    job = lock_lease(session, kind, identifier, attempt)
+    job = lock_lease(session, kind, job_id, attempt)
     if job is None:
         return False
     finish(session, job, State.ERROR)
@@ -142,10 +143,10 @@ def fail(
 
 
 def release(
-    session: Session, kind: type[LeasedJob], identifier: UUID, attempt: int, reason: CodedMessage
+    session: Session, kind: type[LeasedJob], job_id: UUID, attempt: int, reason: CodedMessage
 ) -> None:
     """Release the job after a transient fault; the sweep requeues it."""
-    job = lock_lease(session, kind, identifier, attempt)
+    job = lock_lease(session, kind, job_id, attempt)
     if job is not None:
         job.failure = reason
         job.state = State.QUEUED
@@ -153,13 +154,14 @@ def release(
 
 
 def release_uncounted(
-    session: Session, kind: type[LeasedJob], identifier: UUID, attempt: int, reason: CodedMessage
+    session: Session, kind: type[LeasedJob], job_id: UUID, attempt: int, reason: CodedMessage
 ) -> None:
-    """Release the job without counting the attempt, because only this worker lacks what it needs.
+    """Release the job without counting the attempt, because only this worker lacks what the job needs.
 
-    The job backs off, longer each time, so that a capable worker finds it after this one has moved on.
+    The job waits before it can be claimed again, longer each time, so that a worker that has what it needs
+    finds it after this one has moved on.
     """
-    job = lock_lease(session, kind, identifier, attempt)
+    job = lock_lease(session, kind, job_id, attempt)
     if job is not None:
         requeue_with_backoff(session, job, reason)
 
@@ -167,7 +169,7 @@ def release_uncounted(
 def release_for_missing_file(
     session: Session,
     kind: type[LeasedJob],
-    identifier: UUID,
+    job_id: UUID,
     attempt: int,
     reason: CodedMessage,
     *,
@@ -175,9 +177,9 @@ def release_for_missing_file(
 ) -> None:
     """Release the job uncounted because a file is missing or incomplete in a store that responds.
 
-    Once the file has been missing for ``max_wait``, no worker seems to have it, and the job ends in ERROR.
+    Once the file has been missing for ``max_wait``, no worker seems to have it: the job ends in ERROR.
     """
-    job = lock_lease(session, kind, identifier, attempt)
+    job = lock_lease(session, kind, job_id, attempt)
     if job is None:
         return
     now = read_clock(session)
@@ -191,7 +193,7 @@ def release_for_missing_file(
 
 def requeue_with_backoff(session: Session, job: LeasedJob, reason: CodedMessage) -> None:
     job.not_before = read_clock(session) + min(
-        MIN_BACKOFF * 2 ** min(job.excused, _MAX_DOUBLINGS), MAX_BACKOFF
+        _MIN_BACKOFF * 2 ** min(job.excused, _MAX_DOUBLINGS), _MAX_BACKOFF
     )
     job.excused += 1
     job.failure = reason
@@ -203,7 +205,5 @@ def count_unattended(session: Session, kind: fairness.JobKind) -> int:
     """Return the number of claimable jobs without a message: their worker or their message was lost."""
     is_overdue = kind.created_at < func.clock_timestamp() - _MESSAGE_GRACE
     is_unattended = or_(kind.state == State.SCORING, is_overdue)
-    unattended_count = (
-        select(func.count()).select_from(kind).where(fairness.is_claimable(kind), is_unattended)
-    )
-    return session.scalars(unattended_count).one()
+    count_query = select(func.count()).select_from(kind).where(fairness.is_claimable(kind), is_unattended)
+    return session.scalars(count_query).one()

@@ -44,10 +44,10 @@ def _build_configuration() -> dict[str, object]:
     hard_limit_s = settings.scoring_time_limit_s + 120
     return {
         "broker_url": settings.redis_url,
-        # Deliver the message of a worker that dies again.
+        # If a worker dies, deliver its message again …
         "task_acks_late": True,
         "task_reject_on_worker_lost": True,
-        # Do not retry a message that kills its workers for ever.
+        # … but do not retry forever a message that kills its workers.
         "task_retry_on_worker_lost": True,
         "worker_prefetch_multiplier": 1,
         "task_ignore_result": True,
@@ -144,15 +144,15 @@ def list_workers() -> list[WorkerDuties] | None:
     ]
 
 
-def _ask_workers(question: str) -> dict[str, Any] | None:
+def _ask_workers(query: str) -> dict[str, Any] | None:
     """Return the replies of the workers by their name; None if the queue cannot be reached."""
     try:
         with celery.connection_for_write(transport_options=_SHORT_TIMEOUT_OPTIONS) as connection:
             options = {"connection": connection, "reply": True, "timeout": _REPLY_TIMEOUT_S}
-            answers = celery.control.broadcast(question, **options) or []
+            replies = celery.control.broadcast(query, **options) or []
     except _CONNECTION_ERRORS:
         return None
-    return dict(sorted(pair for answer in answers for pair in answer.items()))
+    return dict(sorted(pair for reply in replies for pair in reply.items()))
 
 
 def count_messages_by_task() -> dict[str, int] | None:

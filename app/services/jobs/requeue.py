@@ -1,4 +1,4 @@
-"""Recovery of lost jobs: sends messages again for jobs that no worker processes."""
+"""Recovery of lost jobs: sends new messages for jobs that no worker is processing."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""Check that a process uses the store of this service, by looking for files that the database lists."""
+"""Check that the store belongs to this service: it must have files that the database lists."""
 
 from sqlalchemy import select, true
 from sqlalchemy.orm import Session
@@ -9,7 +9,7 @@ from app.db.transaction import transaction
 from app.storage import get_store
 
 _SAMPLE_SIZE = 3
-"""Number of competitions and submissions checked. One lost file must not make a store look foreign."""
+"""Number of competitions and of submissions to check, so that one lost file does not make the check fail."""
 
 
 def check_store() -> None:
@@ -40,8 +40,8 @@ def sample_digests(session: Session) -> list[str]:
         submissions_of_contest.order_by(Submission.received_at.desc()).limit(_SAMPLE_SIZE).lateral()
     )
     releases = select(latest_submissions.c.files).select_from(Competition).join(latest_submissions, true())
-    newest = [
+    newest_files = [
         *session.scalars(originals.order_by(Competition.created_at.desc()).limit(_SAMPLE_SIZE)),
         *session.scalars(releases.order_by(latest_submissions.c.received_at.desc()).limit(_SAMPLE_SIZE)),
     ]
-    return [digest for files in newest for digest in files.values()]
+    return [digest for files in newest_files for digest in files.values()]

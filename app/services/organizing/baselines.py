@@ -7,10 +7,10 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from anoncup.errors import Conflict, InvalidInput, NotFound
-from anoncup.evaluation.samples import sample_release
+from anoncup.evaluation.samples import build_sample_release
 from anoncup.lazy import lazy
 from anoncup.plugins import TRACKS
-from anoncup.tracks.files import SECRET
+from anoncup.tracks.files import SECRET_FILE
 from anoncup.tracks.model import ReleaseContext
 from app.db import now
 from app.db.models import Competition
@@ -32,24 +32,24 @@ if TYPE_CHECKING:
 else:
     default_rng = lazy("numpy.random.default_rng")
 
-SEED = 2015
+_SEED = 2015
 """Seed of the sample methods; it can be public because a baseline is not a target."""
 
 
-def enter(session: Session, principal: Principal, slug: str) -> UploadContext:
+def load_upload_context(session: Session, principal: Principal, slug: str) -> UploadContext:
     """Return the context for reading a baseline's release, for one of the organizers."""
-    row = competitions.find_for_organizer(session, principal, slug).row
-    if row.original_rows is None:
+    competition = competitions.find_for_organizer(session, principal, slug).competition
+    if competition.original_rows is None:
         raise Conflict("the competition has no original data yet", code="no_original")
-    own = allocations.require_allocated(session, row, None)
+    own_files = allocations.require_allocated(session, competition, None)
     return UploadContext(
-        row.id,
-        row.file,
-        uploads.list_original_digests(row),
+        competition.id,
+        competition.file,
+        uploads.list_original_digests(competition),
         key=None,
         attempt=None,
-        is_first=not row.scored_by,
-        own_files=own,
+        is_first=not competition.scored_by,
+        own_files=own_files,
     )
 
 
@@ -67,32 +67,34 @@ def run_sample_method(context: UploadContext, method: str) -> tuple[dict[str, by
         parser_process.ORIGINALS,
         readable_digests,
         _make_sample_files,
-        context.file,
+        context.competition_file,
         context.original,
         method,
         answer,
     )
-    secret = files.pop(SECRET, None)
+    secret = files.pop(SECRET_FILE, None)
     return files, secret
 
 
 def _make_sample_files(
-    file: str, digests: tuple[tuple[str, str], ...], method: str, answer: str | None
+    competition_file: str, digests: tuple[tuple[str, str], ...], method: str, answer: str | None
 ) -> dict[str, bytes]:
     """Make the release of a sample method and its secret; runs in the parser process.
 
-    ``answer``: digest of the answer allocated to all baselines, or None where teams send their own. Baselines
-    share one answer, so that only their methods differ.
+    ``answer``: digest of the answer allocated to the baselines, or None where teams send secrets. All
+    baselines share one answer, so that they differ only in their methods.
     """
-    rules = parse_stored_rules(file)
+    rules = parse_stored_rules(competition_file)
     track = TRACKS[rules.track]
-    original = competitions.load_original_tables(digests, file)
-    own = {}
+    original = competitions.load_original_tables(digests, competition_file)
+    allocated_answer = {}
     if answer is not None:
-        count = track.count_individuals(original)
-        answer_context = ReleaseContext(rules, {"originals": count, "rows": count}, lambda: original)
-        own["answer"] = track.answer_spec.read(get_store().get(answer), answer_context)
-    return sample_release(track, method, original, rules, default_rng(SEED), **own)
+        individual_count = track.count_individuals(original)
+        answer_context = ReleaseContext(
+            rules, {"originals": individual_count, "rows": individual_count}, lambda: original
+        )
+        allocated_answer["answer"] = track.answer_spec.read(get_store().get(answer), answer_context)
+    return build_sample_release(track, method, original, rules, default_rng(_SEED), **allocated_answer)
 
 
 def add(
@@ -105,34 +107,34 @@ def add(
 ) -> SubmissionReceipt:
     """Put a release on the board under ``name``; it is scored, but has no rank, quota or target."""
     context = upload.context
-    row = session.get_one(Competition, context.competition_id, with_for_update=True)
-    competitions.require_organizer(session, row.id, principal)
-    if not uploads.is_still_valid(row, context):
+    competition = session.get_one(Competition, context.competition_id, with_for_update=True)
+    competitions.require_organizer(session, competition.id, principal)
+    if not uploads.is_still_valid(competition, context):
         raise Conflict("the competition has changed meanwhile; send it again", code="changed_meanwhile")
-    if row.closed_at is not None:
+    if competition.closed_at is not None:
         raise Conflict("the competition has closed", code="phase_closed")
-    team = memberships.create_team(session, row.id, name, baseline=True)
+    team = memberships.create_team(session, competition.id, name, baseline=True)
     receipt = submissions.store_submission(
         session,
         principal.user_id,
         upload,
-        row=row,
+        competition=competition,
         team=team,
         received_at=now.read_clock(session),
         seal=submissions.make_seal(sealing_key),
     )
-    audit.record(session, principal, "baseline.add", competition_id=row.id, subject=team.name)
+    audit.record(session, principal, "baseline.add", competition_id=competition.id, subject=team.name)
     return receipt
 
 
 def remove(session: Session, principal: Principal, slug: str, team_id: UUID) -> None:
     """Remove a baseline from the board permanently; its scores stay in the database but are not shown."""
-    row = competitions.lock_for_organizer(session, principal, slug).row
-    team = disqualification.lock_team(session, row, team_id)
+    competition = competitions.lock_for_organizer(session, principal, slug).competition
+    team = disqualification.lock_team(session, competition, team_id)
     if not team.baseline:
         raise NotFound("the competition has no such baseline", code="no_such_baseline")
     principal.require_reauthentication()
-    audit.record(session, principal, "baseline.remove", competition_id=row.id, subject=team.name)
+    audit.record(session, principal, "baseline.remove", competition_id=competition.id, subject=team.name)
     team.disqualified_at = now.read_clock(session)
     # A suffix frees the name for a team.
     for column in names.build_key_columns(team.name):

@@ -13,20 +13,20 @@ from anoncup.rules.model import Rules
 from app.db.models import Competition, Evaluation, Guess, State, Submission, Target, Team
 from app.services.accounts.accounts import Principal
 from app.services.boards import effective_evaluations, verdicts
-from app.services.boards.version_filter import limit_to_eligible
+from app.services.boards.version_filter import compute_eligible_numbers
 from app.services.contests import clarifications, competitions, phases, revisions, sealed_inputs
 from app.services.contests.phases import PhaseStatus
 from app.services.contests.visibility import UNFROZEN
 from app.services.jobs.leases import UNFINISHED
 from app.services.organizing import rejudgings, workload
-from app.services.organizing.rejudgings import RescorePreview
+from app.services.organizing.rejudgings import RejudgingPreview
 from app.services.organizing.workload import Workload
 from app.services.originals import allocations
 
 _STALLED_AFTER = timedelta(minutes=1)
-"""Jobs that wait for longer while none is running indicate that there is no worker."""
+"""If jobs wait longer than this while none is running, there is probably no worker."""
 _SWEEP_OVERDUE_S = 60.0
-"""A longer time without a sweep indicates that the periodic tasks are not running."""
+"""If the last sweep is longer ago than this, the periodic tasks are probably not running."""
 _ENDING_SOON = timedelta(hours=24)
 
 
@@ -45,7 +45,7 @@ class ContestCounts:
 
 @dataclass(frozen=True, slots=True)
 class OrganizerTask:
-    """Something that organizers should do or know; urgent if the contest is impaired until it is done."""
+    """Something that organizers should do or know. It is urgent if the contest suffers until it is done."""
 
     code: Literal[
         "no_original",
@@ -83,8 +83,8 @@ class Dashboard:
     """
 
     counts: ContestCounts
-    load: Workload
-    open_rescore: RescorePreview | None
+    workload: Workload
+    open_rejudging: RejudgingPreview | None
     unfinished: int
     mixed_versions: int
     missing_files: tuple[str, ...]
@@ -96,32 +96,35 @@ def load_dashboard(session: Session, principal: Principal, slug: str) -> Dashboa
     """Load the dashboard for an organizer; raises NotFound or Forbidden."""
     current_load = workload.measure(session, principal, slug)
     contest = competitions.find(session, principal, slug)
-    rescore = revisions.find_open_rescore(session, contest.id)
+    rejudging = revisions.find_open_rejudging(session, contest.id)
     counts = count_contents(session, contest.id)
     return Dashboard(
         counts,
         current_load,
-        None if rescore is None else rejudgings.load_progress(session, rescore),
+        None if rejudging is None else rejudgings.load_progress(session, rejudging),
         sum(
             state_counts[state]
             for state_counts in (counts.submissions, counts.guesses)
             for state in UNFINISHED
         ),
-        _count_mixed_versions(session, contest.row),
-        sealed_inputs.list_missing_files(session, contest.row),
+        _count_mixed_versions(session, contest.competition),
+        sealed_inputs.list_missing_files(session, contest.competition),
         clarifications.count_unanswered(session, contest.id),
         allocations.count_teams_without_data(session, contest.id),
     )
 
 
-def _count_mixed_versions(session: Session, row: Competition) -> int:
-    finish_times = (
-        [evaluation.key for evaluation in effective_evaluations.list_finished(session, row, UNFROZEN)]
-        if row.scored_by
+def _count_mixed_versions(session: Session, competition: Competition) -> int:
+    evaluation_keys = (
+        [evaluation.key for evaluation in effective_evaluations.list_finished(session, competition, UNFROZEN)]
+        if competition.scored_by
         else []
     )
-    numbers = verdicts.load_numbers(session, finish_times)
-    return sum(limit_to_eligible(evaluation, row.scored_by) != evaluation for evaluation in numbers.values())
+    numbers = verdicts.load_numbers(session, evaluation_keys)
+    return sum(
+        compute_eligible_numbers(evaluation, competition.scored_by) != evaluation
+        for evaluation in numbers.values()
+    )
 
 
 def count_contents(session: Session, competition_id: UUID) -> ContestCounts:
@@ -163,7 +166,7 @@ def _count_by_state(session: Session, query: Any, state: Any) -> dict[State, int
 
 
 def list_tasks(
-    rules: Rules, row: Competition, status: PhaseStatus, dashboard: Dashboard
+    rules: Rules, competition: Competition, status: PhaseStatus, dashboard: Dashboard
 ) -> list[OrganizerTask]:
     """Return the tasks of the organizers, urgent ones first."""
     tasks = [
@@ -182,22 +185,22 @@ def list_tasks(
             if dashboard.unallocated_teams
             else []
         ),
-        *_list_setup_tasks(rules, row, dashboard.counts),
+        *_list_setup_tasks(rules, competition, dashboard.counts),
         *(
             task
-            for task in _list_work_tasks(status, dashboard)
+            for task in _list_job_tasks(status, dashboard)
             if task.code != "stalled" or not is_unsupported(rules)
         ),
         *_list_phase_tasks(rules, status, dashboard.counts),
-        *_list_rescore_tasks(dashboard.open_rescore),
+        *_list_rejudging_tasks(dashboard.open_rejudging),
         *_list_version_tasks(rules, dashboard),
     ]
     return sorted(tasks, key=lambda item: not item.urgent)
 
 
-def _list_setup_tasks(rules: Rules, row: Competition, counts: ContestCounts) -> list[OrganizerTask]:
+def _list_setup_tasks(rules: Rules, competition: Competition, counts: ContestCounts) -> list[OrganizerTask]:
     tasks = []
-    if row.original_rows is None:
+    if competition.original_rows is None:
         tasks.append(OrganizerTask("no_original", urgent=True))
     if rules.excessive is not None and rules.threshold is None:
         tasks.append(OrganizerTask("no_threshold", urgent=True))
@@ -208,14 +211,14 @@ def _list_setup_tasks(rules: Rules, row: Competition, counts: ContestCounts) -> 
     return tasks
 
 
-def _list_work_tasks(status: PhaseStatus, dashboard: Dashboard) -> list[OrganizerTask]:
+def _list_job_tasks(status: PhaseStatus, dashboard: Dashboard) -> list[OrganizerTask]:
     tasks = []
     failed_count = dashboard.counts.submissions[State.ERROR]
     if failed_count:
         tasks.append(OrganizerTask("errors", failed_count, urgent=True))
-    if is_stalled(dashboard.load):
-        tasks.append(OrganizerTask("stalled", sum(dashboard.load.waiting.values()), urgent=True))
-    if is_sweep_overdue(dashboard.load):
+    if is_stalled(dashboard.workload):
+        tasks.append(OrganizerTask("stalled", sum(dashboard.workload.waiting.values()), urgent=True))
+    if is_sweep_overdue(dashboard.workload):
         tasks.append(OrganizerTask("unswept", urgent=True))
     if status.state == "settling":
         tasks.append(OrganizerTask("settling", dashboard.unfinished))
@@ -236,7 +239,7 @@ def _list_phase_tasks(rules: Rules, status: PhaseStatus, counts: ContestCounts) 
 
 
 def _list_version_tasks(rules: Rules, dashboard: Dashboard) -> list[OrganizerTask]:
-    """Return tasks about scoring versions, which change only through a re-score set."""
+    """Return tasks about scoring versions, which change only through a rejudging."""
     tasks = []
     if is_unsupported(rules):
         tasks.append(OrganizerTask("newer_scorer", dashboard.counts.submissions[State.QUEUED], urgent=True))
@@ -245,23 +248,23 @@ def _list_version_tasks(rules: Rules, dashboard: Dashboard) -> list[OrganizerTas
     return tasks
 
 
-def _list_rescore_tasks(open_rescore: RescorePreview | None) -> list[OrganizerTask]:
-    if open_rescore is None:
+def _list_rejudging_tasks(open_rejudging: RejudgingPreview | None) -> list[OrganizerTask]:
+    if open_rejudging is None:
         return []
     code: Literal["rescore_ready", "rescore_scoring"] = (
-        "rescore_ready" if open_rescore.stage == "ready" else "rescore_scoring"
+        "rescore_ready" if open_rejudging.stage == "ready" else "rescore_scoring"
     )
-    remaining = open_rescore.total - open_rescore.finished
+    remaining = open_rejudging.total - open_rejudging.finished
     return [
-        OrganizerTask(code, remaining, urgent=code == "rescore_ready", rescore_id=open_rescore.rescore.id)
+        OrganizerTask(code, remaining, urgent=code == "rescore_ready", rescore_id=open_rejudging.rejudging.id)
     ]
 
 
-def is_stalled(workload: Workload) -> bool:
+def is_stalled(load: Workload) -> bool:
     """Whether jobs wait for too long while no worker is busy, not even with another competition."""
-    is_overdue = workload.oldest_waiting is not None and workload.oldest_waiting > _STALLED_AFTER
-    return is_overdue and not workload.is_busy
+    is_overdue = load.oldest_waiting is not None and load.oldest_waiting > _STALLED_AFTER
+    return is_overdue and not load.is_busy
 
 
-def is_sweep_overdue(workload: Workload) -> bool:
-    return workload.last_sweep_s is None or workload.last_sweep_s > _SWEEP_OVERDUE_S
+def is_sweep_overdue(load: Workload) -> bool:
+    return load.last_sweep_s is None or load.last_sweep_s > _SWEEP_OVERDUE_S

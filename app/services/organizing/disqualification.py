@@ -1,4 +1,4 @@
-"""Decisions of organizers about teams and submissions: grants, disqualification, re-evaluation."""
+"""Decisions of organizers about teams and submissions: grants, disqualification, rescoring."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -35,10 +35,10 @@ def grant(
     More guesses on a target need the password: organizers see the exact score of each guess, which turns
     additional guesses into an oracle. ``reason`` appears only in the audit log.
     """
-    row = competitions.lock_for_organizer(session, principal, slug).row
-    team = lock_team(session, row, team_id)
-    if cap not in quota.CAPS:
-        raise InvalidInput("caps are {names}", code="invalid_grant", names=tuple(quota.CAPS))
+    competition = competitions.lock_for_organizer(session, principal, slug).competition
+    team = lock_team(session, competition, team_id)
+    if cap not in quota.CAP_NAMES:
+        raise InvalidInput("caps are {names}", code="invalid_grant", names=tuple(quota.CAP_NAMES))
     if not 1 <= amount <= MAX_GRANT:
         raise InvalidInput("grant 1 to {most:,} more", code="invalid_grant", most=MAX_GRANT)
     if cap == quota.GUESSES_PER_TARGET:
@@ -46,13 +46,15 @@ def grant(
     new_grant = Grant(team_id=team.id, cap=cap, amount=amount)
     session.add(new_grant)
     session.flush()
-    _record_audit(session, principal, row, "quota.grant", team.name, reason=reason, cap=cap, amount=amount)
+    _audit_action(
+        session, principal, competition, "quota.grant", team.name, reason=reason, cap=cap, amount=amount
+    )
     return new_grant
 
 
-def lock_team(session: Session, row: Competition, team_id: UUID) -> Team:
+def lock_team(session: Session, competition: Competition, team_id: UUID) -> Team:
     team = session.get(Team, team_id, with_for_update=True, populate_existing=True)
-    if team is None or team.competition_id != row.id:
+    if team is None or team.competition_id != competition.id:
         raise NotFound("the competition has no such team", code="no_such_team")
     return team
 
@@ -78,12 +80,17 @@ def set_team_disqualified(
     ``reason`` appears in the audit log; the team sees the reason of a disqualification.
     """
     contest = competitions.lock_for_organizer(session, principal, slug)
-    team = lock_team(session, contest.row, team_id)
-    _require_change(principal, contest.row, team.disqualified_at is not None, disqualified)
+    team = lock_team(session, contest.competition, team_id)
+    _require_change(principal, contest.competition, team.disqualified_at is not None, disqualified)
     team.disqualified_at = read_clock(session) if disqualified else None
     team.disqualified_for = _clean_reason(reason) or None if disqualified else None
-    _record_audit(
-        session, principal, contest.row, f"team.{_choose_verb(disqualified)}", team.name, reason=reason
+    _audit_action(
+        session,
+        principal,
+        contest.competition,
+        f"team.{_choose_verb(disqualified)}",
+        team.name,
+        reason=reason,
     )
     return team
 
@@ -91,7 +98,7 @@ def set_team_disqualified(
 def remove_method_description(session: Session, principal: Principal, slug: str, team_id: UUID) -> Team:
     """Remove a team's description of its method; the audit log keeps the text."""
     contest = competitions.lock_for_organizer(session, principal, slug)
-    team = lock_team(session, contest.row, team_id)
+    team = lock_team(session, contest.competition, team_id)
     if team.approach is None:
         raise Conflict("the team has not described its method", code="nothing_to_change")
     previous = {"approach": team.approach}
@@ -109,19 +116,24 @@ def set_submission_disqualified(
 
     ``reason`` appears in the audit log; the team sees the reason of a disqualification.
     """
-    row, submission = _lock_submission(session, principal, submission_id)
-    _require_change(principal, row, submission.disqualified_at is not None, disqualified)
+    competition, submission = _lock_submission(session, principal, submission_id)
+    _require_change(principal, competition, submission.disqualified_at is not None, disqualified)
     submission.disqualified_at = read_clock(session) if disqualified else None
     submission.disqualified_for = _clean_reason(reason) or None if disqualified else None
-    _record_audit(
-        session, principal, row, f"submission.{_choose_verb(disqualified)}", str(submission.id), reason=reason
+    _audit_action(
+        session,
+        principal,
+        competition,
+        f"submission.{_choose_verb(disqualified)}",
+        str(submission.id),
+        reason=reason,
     )
     return submission
 
 
-def reevaluate(session: Session, principal: Principal, submission_id: UUID) -> Submission:
-    """Queue a submission that ended in ERROR for scoring; it counts as a valid submission again."""
-    row, submission = _lock_submission(session, principal, submission_id)
+def rescore(session: Session, principal: Principal, submission_id: UUID) -> Submission:
+    """Queue a submission that ended in ERROR for another evaluation. It counts as valid again."""
+    competition, submission = _lock_submission(session, principal, submission_id)
     failed_evaluation = session.get_one(
         Evaluation, submission.evaluation.id, with_for_update=True, populate_existing=True
     )
@@ -132,8 +144,8 @@ def reevaluate(session: Session, principal: Principal, submission_id: UUID) -> S
     failed_evaluation.current = False
     session.flush()
     evaluations.enqueue(session, submission.id)
-    evaluations.include_in_open_rescore(session, row.id, submission.id)
-    _record_audit(session, principal, row, "submission.rescore", str(submission.id))
+    evaluations.include_in_open_rejudging(session, competition.id, submission.id)
+    _audit_action(session, principal, competition, "submission.rescore", str(submission.id))
     session.expire(submission, ["evaluation"])
     return submissions.find_visible(session, principal, submission.id)
 
@@ -144,34 +156,36 @@ def _lock_submission(
     """Return a submission and its locked competition, for one of the organizers."""
     submission = submissions.find_visible(session, principal, submission_id)
     competitions.require_organizer(session, submission.competition_id, principal)
-    row = session.get_one(
+    competition = session.get_one(
         Competition, submission.competition_id, with_for_update=True, populate_existing=True
     )
     session.refresh(submission, ["disqualified_at"])
-    return row, submission
+    return competition, submission
 
 
-def _require_change(principal: Principal, row: Competition, is_disqualified: bool, disqualify: bool) -> None:
+def _require_change(
+    principal: Principal, competition: Competition, is_disqualified: bool, disqualify: bool
+) -> None:
     if is_disqualified == disqualify:
         message = N_("it is disqualified already") if disqualify else N_("it is not disqualified")
         raise Conflict(message, code="nothing_to_change")
-    if disqualify or reinstating_allows_guesses(row):
+    if disqualify or reinstating_allows_guesses(competition):
         principal.require_reauthentication()
 
 
-def reinstating_allows_guesses(row: Competition) -> bool:
+def reinstating_allows_guesses(competition: Competition) -> bool:
     """Whether a reinstated team could guess, while organizers see the exact score of each guess."""
-    return row.published_at is not None and row.revealed_at is None
+    return competition.published_at is not None and competition.revealed_at is None
 
 
 def _choose_verb(disqualified: bool) -> str:
     return "disqualify" if disqualified else "reinstate"
 
 
-def _record_audit(
+def _audit_action(
     session: Session,
     principal: Principal,
-    row: Competition,
+    competition: Competition,
     action: str,
     subject: str,
     *,
@@ -181,7 +195,7 @@ def _record_audit(
     cleaned_reason = _clean_reason(reason)
     content = {**details, "reason": cleaned_reason} if cleaned_reason else dict(details)
     audit.record(
-        session, principal, action, competition_id=row.id, subject=subject, new_values=content or None
+        session, principal, action, competition_id=competition.id, subject=subject, new_values=content or None
     )
 
 

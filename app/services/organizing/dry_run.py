@@ -13,15 +13,15 @@ from app.services.attacks import targets
 from app.services.boards import anonymization, reidentification
 from app.services.contests import competitions, visibility
 
-Ranks = dict[str, int | None]
+_Ranks = dict[str, int | None]
 
 
 @dataclass(frozen=True, slots=True)
 class ContestSnapshot:
     """The ranks of the teams on each board and the targets that count, at one moment."""
 
-    anonymization: Ranks
-    reidentification: Ranks
+    anonymization: _Ranks
+    reidentification: _Ranks
     targets: frozenset[UUID]
 
 
@@ -67,14 +67,14 @@ def preview_disqualification(
 ) -> DisqualificationPreview:
     """Return the effects of ``action`` for the organizers, then roll it back."""
     contest = competitions.find_for_organizer(session, principal, slug)
-    current = _take_snapshot(session, principal, contest.row)
+    current = _take_snapshot(session, principal, contest.competition)
     with session.begin_nested() as savepoint:
         action()
         session.flush()
-        proposed = _take_snapshot(session, principal, contest.row)
+        proposed = _take_snapshot(session, principal, contest.competition)
         savepoint.rollback()
     changed_targets = current.targets ^ proposed.targets
-    guesses, guessers = _count_guesses(session, changed_targets)
+    guesses, guessing_teams = _count_guesses(session, changed_targets)
     own_guesses_query = select(func.count()).where(
         Guess.team_id == team_id, Guess.competition_id == contest.id
     )
@@ -85,26 +85,26 @@ def preview_disqualification(
         ),
         targets=len(changed_targets),
         guesses=guesses,
-        guessing_teams=guessers,
+        guessing_teams=guessing_teams,
         own_guesses=session.scalars(own_guesses_query.where(Guess.state != State.ERROR)).one(),
     )
 
 
-def _take_snapshot(session: Session, principal: Principal, row: Competition) -> ContestSnapshot:
-    access = visibility.authorize_boards(session, principal, row.slug)
+def _take_snapshot(session: Session, principal: Principal, competition: Competition) -> ContestSnapshot:
+    access = visibility.authorize_boards(session, principal, competition.slug)
     releases = anonymization.build_board(session, access)
     attacks = reidentification.build_board(session, access)
     counting_targets = targets.select_targets().where(
-        targets.is_in_contest(), Target.competition_id == row.id
+        targets.is_in_contest(), Target.competition_id == competition.id
     )
     return ContestSnapshot(
-        {line.team: line.rank for line in releases.rows if not line.baseline},
-        {line.team: line.rank for line in attacks.rows} if row.published_at else {},
+        {row.team: row.rank for row in releases.rows if not row.baseline},
+        {row.team: row.rank for row in attacks.rows} if competition.published_at else {},
         frozenset(session.scalars(counting_targets.with_only_columns(Target.id))),
     )
 
 
-def _compare_ranks(board: str, team: str, old_ranks: Ranks, new_ranks: Ranks) -> BoardRankChange:
+def _compare_ranks(board: str, team: str, old_ranks: _Ranks, new_ranks: _Ranks) -> BoardRankChange:
     other_teams = (old_ranks.keys() & new_ranks.keys()) - {team}
     return BoardRankChange(
         board=board,
@@ -121,5 +121,5 @@ def _count_guesses(session: Session, target_ids: frozenset[UUID]) -> tuple[int, 
     query = select(func.count(), func.count(Guess.team_id.distinct())).where(
         Guess.target_id.in_(target_ids), Guess.state != State.ERROR
     )
-    guesses, guessers = session.execute(query).one()
-    return guesses, guessers
+    guesses, guessing_teams = session.execute(query).one()
+    return guesses, guessing_teams

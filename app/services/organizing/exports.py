@@ -19,21 +19,21 @@ from app.services.contests import competitions, visibility
 from app.services.contests.contest import Contest
 from app.storage import get_store
 
-_BATCH = 100
+_BATCH_SIZE = 100
 """Number of evaluations loaded at a time, because each holds all measures."""
 
 _GUESS_COLUMNS = ("id", "team", "target", "received_at", "state", "answered", "correct", "sha256")
-UNCOUNTED_COLUMNS = ("question", "value", "baseline", "risk")
+_RISK_COLUMNS = ("question", "value", "baseline", "risk")
 """Additional columns for guesses that are not scored by counting individuals."""
 
-Content = bytes | Iterable[bytes]
+_Content = bytes | Iterable[bytes]
 
 
 @dataclass(frozen=True, slots=True)
 class ExportSnapshot:
     """The submissions and guesses of a competition at one moment."""
 
-    row: Competition
+    competition: Competition
     submissions: list[Submission]
     guesses: list[Guess]
 
@@ -41,34 +41,36 @@ class ExportSnapshot:
 def load_snapshot(session: Session, principal: Principal, slug: str) -> ExportSnapshot:
     """Load submissions and guesses for the organizers; all later reads of the session see the same moment."""
     session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
-    row = competitions.find_for_organizer(session, principal, slug).row
-    return ExportSnapshot(row, _load_submissions(session, row), _load_guesses(session, row))
+    competition = competitions.find_for_organizer(session, principal, slug).competition
+    return ExportSnapshot(
+        competition, _load_submissions(session, competition), _load_guesses(session, competition)
+    )
 
 
 def iter_tables(
     session: Session, principal: Principal, snapshot: ExportSnapshot
-) -> Iterator[tuple[str, Content]]:
+) -> Iterator[tuple[str, _Content]]:
     """Yield the names and contents of the generated files."""
-    row = snapshot.row
-    yield "audit.csv", _format_audit_csv(session, row).encode()
-    for name, text in _iter_boards(session, principal, row.slug):
+    competition = snapshot.competition
+    yield "audit.csv", _format_audit_csv(session, competition).encode()
+    for name, text in _iter_boards(session, principal, competition.slug):
         yield f"boards/{name}.csv", text.encode()
-    yield "competition.toml", competitions.build_published_file(row).encode()
-    yield "evaluations.jsonl", _iter_evaluation_lines(session, row)
-    yield "guesses.csv", _format_guesses_csv(Contest(row), snapshot.guesses).encode()
-    yield "submissions.csv", _format_submissions_csv(Contest(row), snapshot.submissions).encode()
-    yield "targets.csv", _format_targets_csv(session, row).encode()
-    yield "teams.csv", _format_teams_csv(session, row).encode()
+    yield "competition.toml", competitions.build_published_file(competition).encode()
+    yield "evaluations.jsonl", _iter_evaluation_lines(session, competition)
+    yield "guesses.csv", _format_guesses_csv(Contest(competition), snapshot.guesses).encode()
+    yield "submissions.csv", _format_submissions_csv(Contest(competition), snapshot.submissions).encode()
+    yield "targets.csv", _format_targets_csv(session, competition).encode()
+    yield "teams.csv", _format_teams_csv(session, competition).encode()
 
 
-def iter_uploads(snapshot: ExportSnapshot) -> Iterator[tuple[str, Content]]:
+def iter_uploads(snapshot: ExportSnapshot) -> Iterator[tuple[str, _Content]]:
     """Yield the names and contents of the teams' files, without a session.
 
     Secrets are left out, and so are releases that would disclose them.
     """
     for guess in sorted(snapshot.guesses, key=lambda item: str(item.id)):
         yield f"guesses/{guess.id}.csv", get_store().read_chunks(guess.file)
-    if Contest(snapshot.row).track.seals_release:
+    if Contest(snapshot.competition).track.seals_release:
         return
     for submission in sorted(snapshot.submissions, key=lambda item: str(item.id)):
         for name, digest in submission.files.items():
@@ -83,11 +85,11 @@ def _iter_boards(session: Session, principal: Principal, slug: str) -> Iterator[
     yield "reidentification", reidentification.render_csv(reidentification.build_board(session, access))
 
 
-def _load_submissions(session: Session, row: Competition) -> list[Submission]:
+def _load_submissions(session: Session, competition: Competition) -> list[Submission]:
     """Return all submissions in order of receipt."""
     query = (
         select(Submission)
-        .where(Submission.competition_id == row.id)
+        .where(Submission.competition_id == competition.id)
         .options(
             joinedload(Submission.team, innerjoin=True),
             joinedload(Submission.evaluation, innerjoin=True).load_only(Evaluation.state),
@@ -126,14 +128,14 @@ def _build_submission_row(submission: Submission, names: Iterable[str], *, is_se
     ]
 
 
-def _iter_evaluation_lines(session: Session, row: Competition) -> Iterator[bytes]:
-    """Yield one JSON line for each evaluation, including those of cancelled re-score sets."""
+def _iter_evaluation_lines(session: Session, competition: Competition) -> Iterator[bytes]:
+    """Yield one JSON line for each evaluation, including those of cancelled rejudgings."""
     query = (
         select(Evaluation, Submission.received_at)
         .join(Evaluation.submission)
-        .where(Submission.competition_id == row.id)
+        .where(Submission.competition_id == competition.id)
         .order_by(Submission.received_at, Submission.id, Evaluation.created_at, Evaluation.id)
-        .execution_options(yield_per=_BATCH)
+        .execution_options(yield_per=_BATCH_SIZE)
     )
     for evaluation, _ in session.execute(query):
         yield (json.dumps(_serialize_evaluation(evaluation), ensure_ascii=False) + "\n").encode()
@@ -161,9 +163,11 @@ def _omit_keys(content: dict[str, Any], names: Container[str]) -> dict[str, Any]
     return {name: value for name, value in content.items() if name not in names}
 
 
-def _format_teams_csv(session: Session, row: Competition) -> str:
+def _format_teams_csv(session: Session, competition: Competition) -> str:
     members = select(func.count()).where(Member.team_id == Team.id).correlate(Team).scalar_subquery()
-    query = select(Team, members).where(Team.competition_id == row.id).order_by(Team.created_at, Team.id)
+    query = (
+        select(Team, members).where(Team.competition_id == competition.id).order_by(Team.created_at, Team.id)
+    )
     header = ["id", "name", "created_at", "disqualified_at", "members"]
     rows = session.execute(query).all()
     return render_csv(
@@ -181,11 +185,11 @@ def _format_teams_csv(session: Session, row: Competition) -> str:
     )
 
 
-def _format_targets_csv(session: Session, row: Competition) -> str:
+def _format_targets_csv(session: Session, competition: Competition) -> str:
     """Return the targets with their teams; their files are derived from those of the submissions."""
     query = (
         select(Target)
-        .where(Target.competition_id == row.id)
+        .where(Target.competition_id == competition.id)
         .options(joinedload(Target.submission).joinedload(Submission.team))
         .order_by(Target.name)
     )
@@ -198,11 +202,11 @@ def _format_targets_csv(session: Session, row: Competition) -> str:
     )
 
 
-def _load_guesses(session: Session, row: Competition) -> list[Guess]:
+def _load_guesses(session: Session, competition: Competition) -> list[Guess]:
     """Return all guesses in order of receipt."""
     query = (
         select(Guess)
-        .where(Guess.competition_id == row.id)
+        .where(Guess.competition_id == competition.id)
         .options(joinedload(Guess.target, innerjoin=True), joinedload(Guess.team, innerjoin=True))
         .order_by(Guess.received_at, Guess.id)
     )
@@ -213,12 +217,12 @@ def _format_guesses_csv(contest: Contest, guesses: Iterable[Guess]) -> str:
     if contest.track.asks_identity(contest.rules):
         return render_csv(_GUESS_COLUMNS, map(_build_guess_row, guesses))
     return render_csv(
-        (*_GUESS_COLUMNS, *UNCOUNTED_COLUMNS),
-        ([*_build_guess_row(guess), *_build_uncounted_fields(guess)] for guess in guesses),
+        (*_GUESS_COLUMNS, *_RISK_COLUMNS),
+        ([*_build_guess_row(guess), *_build_risk_fields(guess)] for guess in guesses),
     )
 
 
-def _build_uncounted_fields(guess: Guess) -> list[object]:
+def _build_risk_fields(guess: Guess) -> list[object]:
     judged = guess.parsed_outcome
     return [guess.question, judged and judged.value, judged and judged.baseline, guess.risk]
 
@@ -234,8 +238,8 @@ def _build_guess_row(guess: Guess) -> list[object]:
     return [*leading_fields, guess.answered, guess.correct, guess.file]
 
 
-def _format_audit_csv(session: Session, row: Competition) -> str:
-    entries = audit.list_entries(session, row.id, cursor=None, limit=None)
+def _format_audit_csv(session: Session, competition: Competition) -> str:
+    entries = audit.list_entries(session, competition.id, cursor=None, limit=None)
     header = ["number", "at", "actor", "action", "subject", "before", "after"]
     return render_csv(header, map(_build_audit_row, reversed(entries)))
 

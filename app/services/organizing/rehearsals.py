@@ -13,7 +13,7 @@ from uuid import UUID
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
-from anoncup.competition.writer import replace_head, replace_publication, replace_title
+from anoncup.competition.writer import replace_publication_rules, replace_title, replace_top_level_values
 from anoncup.errors import Conflict, NotFound
 from anoncup.messages import Message
 from anoncup.rules.model import Rules
@@ -29,17 +29,17 @@ from app.services.contests.contest import Contest
 from app.services.contests.phases import ANONYMIZATION, REIDENTIFICATION
 from app.services.jobs.leases import UNFINISHED
 
-PHASE_LENGTH, SCORING_BREAK = timedelta(minutes=25), timedelta(minutes=5)
+PHASE_LENGTH, _SCORING_BREAK = timedelta(minutes=25), timedelta(minutes=5)
 """Length of each phase, and of the break for scoring after it: a rehearsal takes an hour with the reveal."""
 _ACTIVE_SHARE = 0.6
 """Share of a phase in which all of its moves become due."""
 MAX_TEAMS, RELEASES_PER_TEAM, GUESSES_PER_TEAM = 10, 2, 10
 """Number of sample teams, releases per team, and targets attacked per team: at most 120 moves."""
 
-MAX_UNCUT_SLUG, DIGEST_LENGTH = 48, 16
-"""Longest slug that is used uncut in the slugs of its rehearsals, and length of the digest otherwise."""
+_MAX_UNCUT_SLUG_LENGTH, _DIGEST_LENGTH = 48, 16
+"""Maximum length of a slug that its rehearsals repeat in full, and length of the digest of longer ones."""
 _TITLES = {"en": "Rehearsal: {title}", "ja": "リハーサル：{title}"}
-MAX_TITLE_LENGTH = 200
+_MAX_TITLE_LENGTH = 200
 
 
 def find_rehearsal(session: Session, competition_id: UUID) -> Contest | None:
@@ -47,8 +47,8 @@ def find_rehearsal(session: Session, competition_id: UUID) -> Contest | None:
     query = select(Competition).where(
         Competition.rehearses == competition_id, Competition.removed_at.is_(None)
     )
-    row = session.scalar(query)
-    return None if row is None else Contest(row)
+    competition = session.scalar(query)
+    return None if competition is None else Contest(competition)
 
 
 def find_for_organizer(session: Session, principal: Principal, slug: str) -> Contest:
@@ -62,8 +62,8 @@ def find_for_organizer(session: Session, principal: Principal, slug: str) -> Con
 
 def find_obstacle(contest: Contest) -> Conflict | None:
     """Return the reason why a competition cannot be rehearsed, or None if it can."""
-    row, track = contest.row, contest.track
-    if row.rehearses is not None:
+    competition, track = contest.competition, contest.track
+    if competition.rehearses is not None:
         return Conflict("a rehearsal is not rehearsed itself", code="is_rehearsal")
     if track.allocation is not None or track.seals_release or not track.methods:
         return Conflict(
@@ -72,7 +72,7 @@ def find_obstacle(contest: Contest) -> Conflict | None:
             code="track_not_rehearsed",
             track=Message(track.name),
         )
-    if row.original_rows is None:
+    if competition.original_rows is None:
         return Conflict("the competition has no original data yet", code="no_original")
     return None
 
@@ -86,8 +86,8 @@ def begin(session: Session, principal: Principal, slug: str) -> Contest:
         raise Conflict("the competition is being rehearsed already", code="rehearsal_stands")
     rehearsal = _copy_competition(session, contest)
     _add_teams(session, principal, rehearsal)
-    rehearsal_schedule.reschedule_moves(session, rehearsal.row)
-    for competition in (contest.row, rehearsal.row):
+    rehearsal_schedule.reschedule_moves(session, rehearsal.competition)
+    for competition in (contest.competition, rehearsal.competition):
         audit.record(
             session, principal, "rehearsal.begin", competition_id=competition.id, subject=rehearsal.slug
         )
@@ -96,22 +96,22 @@ def begin(session: Session, principal: Principal, slug: str) -> Contest:
 
 def _copy_competition(session: Session, contest: Contest) -> Contest:
     """Create a competition with the same rules and data whose phases begin now."""
-    row, slug = contest.row, next(_iter_free_slugs(session, contest.slug))
-    copy = Competition(
+    competition, slug = contest.competition, next(_iter_free_slugs(session, contest.slug))
+    rehearsal = Competition(
         slug=slug,
-        file=_build_rehearsal_file(row.file, contest.rules, slug, read_clock(session)),
-        scales=row.scales,
-        scored_by=row.scored_by,
-        original=row.original,
-        original_rows=row.original_rows,
-        drawn=row.drawn,
-        drawing=row.drawing,
-        rehearses=row.id,
+        file=_build_rehearsal_file(competition.file, contest.rules, slug, read_clock(session)),
+        scales=competition.scales,
+        scored_by=competition.scored_by,
+        original=competition.original,
+        original_rows=competition.original_rows,
+        drawn=competition.drawn,
+        drawing=competition.drawing,
+        rehearses=competition.id,
     )
-    session.add(copy)
-    competitions.pin_scoring_versions(copy)
+    session.add(rehearsal)
+    competitions.pin_scoring_versions(rehearsal)
     session.flush()
-    return Contest(copy)
+    return Contest(rehearsal)
 
 
 def _iter_free_slugs(session: Session, slug: str) -> Iterator[str]:
@@ -128,10 +128,10 @@ def build_slug_prefix(slug: str) -> str:
 
     A long slug is cut and gets a digest; the result is longer than any uncut slug, so they cannot collide.
     """
-    if len(slug) <= MAX_UNCUT_SLUG:
+    if len(slug) <= _MAX_UNCUT_SLUG_LENGTH:
         return slug
-    digest = competitions.sha256_of(slug)[:DIGEST_LENGTH]
-    return f"{slug[: MAX_UNCUT_SLUG - DIGEST_LENGTH]}-{digest}"
+    digest = competitions.compute_text_digest(slug)[:_DIGEST_LENGTH]
+    return f"{slug[: _MAX_UNCUT_SLUG_LENGTH - _DIGEST_LENGTH]}-{digest}"
 
 
 def _build_rehearsal_file(file: str, rules: Rules, slug: str, now: datetime) -> str:
@@ -140,11 +140,13 @@ def _build_rehearsal_file(file: str, rules: Rules, slug: str, now: datetime) -> 
     The boards do not freeze, and the reveal needs no notice.
     """
     titles = {
-        language: _TITLES.get(language, _TITLES["en"]).format(title=title)[:MAX_TITLE_LENGTH]
+        language: _TITLES.get(language, _TITLES["en"]).format(title=title)[:_MAX_TITLE_LENGTH]
         for language, title in rules.title.items()
     }
     publication = replace(rules.publication, frozen_from=None, reveal_notice_hours=0)
-    text = replace_publication(replace_head(file, {"slug": slug}), publication, rules.ranking, rules.limits)
+    text = replace_publication_rules(
+        replace_top_level_values(file, {"slug": slug}), publication, rules.ranking, rules.limits
+    )
     return replace_phases(replace_title(text, titles), _plan_phases(rules, now.replace(microsecond=0)))
 
 
@@ -153,7 +155,7 @@ def _plan_phases(rules: Rules, now: datetime) -> list[Phase]:
     phase_names = {phase.name for phase in rules.phases} or {ANONYMIZATION, REIDENTIFICATION}
     first_phase = Phase(ANONYMIZATION, now, now + PHASE_LENGTH)
     second_phase = Phase(
-        REIDENTIFICATION, first_phase.end + SCORING_BREAK, first_phase.end + SCORING_BREAK + PHASE_LENGTH
+        REIDENTIFICATION, first_phase.end + _SCORING_BREAK, first_phase.end + _SCORING_BREAK + PHASE_LENGTH
     )
     return [phase for phase in (first_phase, second_phase) if phase.name in phase_names]
 
@@ -209,21 +211,23 @@ def _plan_guesses(contest: Contest, methods: list[str]) -> list[tuple[str, Rehea
     ]
 
 
-def _spread_shares(number: int) -> list[float]:
-    return [_ACTIVE_SHARE * position / number for position in range(number)]
+def _spread_shares(move_count: int) -> list[float]:
+    return [_ACTIVE_SHARE * position / move_count for position in range(move_count)]
 
 
 def end(session: Session, principal: Principal, slug: str) -> None:
     """Remove the rehearsal permanently and cancel its unfinished jobs; scores stay in the database."""
     contest = competitions.lock_for_organizer(session, principal, slug)
-    row = find_for_organizer(session, principal, slug).row
+    competition = find_for_organizer(session, principal, slug).competition
     principal.require_reauthentication()
-    session.refresh(row, with_for_update=True)
-    for competition_id in (contest.id, row.id):
-        audit.record(session, principal, "rehearsal.end", competition_id=competition_id, subject=row.slug)
-    row.removed_at = read_clock(session)
-    cancelled = {"state": State.CANCELLED, "finished_at": func.clock_timestamp(), "leased_until": None}
-    moves_update = update(RehearsalMove).where(RehearsalMove.competition_id == row.id)
-    session.execute(moves_update.where(RehearsalMove.state.in_(UNFINISHED)).values(cancelled))
-    evaluations_update = update(Evaluation).where(Evaluation.competition_id == row.id)
-    session.execute(evaluations_update.where(Evaluation.state.in_(UNFINISHED)).values(cancelled))
+    session.refresh(competition, with_for_update=True)
+    for competition_id in (contest.id, competition.id):
+        audit.record(
+            session, principal, "rehearsal.end", competition_id=competition_id, subject=competition.slug
+        )
+    competition.removed_at = read_clock(session)
+    cancelled_values = {"state": State.CANCELLED, "finished_at": func.clock_timestamp(), "leased_until": None}
+    moves_update = update(RehearsalMove).where(RehearsalMove.competition_id == competition.id)
+    session.execute(moves_update.where(RehearsalMove.state.in_(UNFINISHED)).values(cancelled_values))
+    evaluations_update = update(Evaluation).where(Evaluation.competition_id == competition.id)
+    session.execute(evaluations_update.where(Evaluation.state.in_(UNFINISHED)).values(cancelled_values))

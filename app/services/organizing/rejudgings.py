@@ -1,6 +1,6 @@
-"""Re-score sets: all submissions are scored by new rules, compared, then applied or cancelled as a whole.
+"""Rejudgings: all submissions are scored again by new rules, compared, then applied or cancelled as a whole.
 
-Until a set is applied, only the organizers can see its results.
+Until a rejudging is applied, only the organizers can see its results. Users know it as a re-score set.
 """
 
 from collections.abc import Sequence
@@ -12,12 +12,12 @@ from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session, aliased, defer, joinedload
 
 from anoncup import schemas
-from anoncup.competition.scoring_versions import collect_counted_versions
+from anoncup.competition.scoring_versions import collect_scoring_versions
 from anoncup.errors import Conflict, NotFound
 from anoncup.messages import N_, PluralMessage
 from anoncup.rules.rounds import replace_phases
 from app.db import now
-from app.db.models import Competition, Evaluation, Rescore, State, Submission
+from app.db.models import Competition, Evaluation, RejudgingSet, State, Submission
 from app.services.accounts import audit
 from app.services.accounts.accounts import Principal
 from app.services.boards import anonymization, verdicts
@@ -28,8 +28,8 @@ from app.services.contests.revisions import Revision
 from app.services.jobs import leases
 from app.services.submissions import evaluations
 
-Stage = schemas.Stage
-_STAGE_MESSAGES: dict[Stage, str] = {
+_Stage = schemas.Stage
+_STAGE_MESSAGES: dict[_Stage, str] = {
     "scoring": N_("the set is still being scored"),
     "ready": N_("the set is completely scored: apply or cancel it"),
     "applied": N_("the set has been applied already"),
@@ -64,48 +64,48 @@ class EvaluationChange:
 
 
 @dataclass(frozen=True, slots=True)
-class RescorePreview:
-    """A re-score set with its progress and changes; an applied set has no changes."""
+class RejudgingPreview:
+    """A rejudging with its progress and changes; an applied one has no changes."""
 
-    rescore: Rescore
-    stage: Stage
+    rejudging: RejudgingSet
+    stage: _Stage
     finished: int
     total: int
     changes: tuple[EvaluationChange, ...]
 
 
-def begin(session: Session, principal: Principal, slug: str, revision: Revision) -> Rescore:
-    """Queue every submission for scoring by the rules of ``revision``; only one set may be open at a time."""
+def begin(session: Session, principal: Principal, slug: str, revision: Revision) -> RejudgingSet:
+    """Queue every submission for scoring by the rules of ``revision``; only one rejudging may be open."""
     contest = competitions.lock_for_organizer(session, principal, slug)
-    revisions.require_unchanged(contest.row, revision)
+    revisions.require_unchanged(contest.competition, revision)
     current_rules, new_rules = contest.rules, parse_stored_rules(revision.file)
     is_same_contest = (current_rules.slug, current_rules.track, current_rules.columns) == (
         new_rules.slug,
         new_rules.track,
         new_rules.columns,
     )
-    if not is_same_contest or contest.row.original != revision.original:
+    if not is_same_contest or contest.competition.original != revision.original:
         raise Conflict("address, track, columns and data are fixed: a set changes the rules", code="fixed")
-    if contest.row.drawn_at is not None and revisions.team_files_key(
+    if contest.competition.drawn_at is not None and revisions.build_team_files_key(
         current_rules
-    ) != revisions.team_files_key(new_rules):
+    ) != revisions.build_team_files_key(new_rules):
         raise Conflict(revisions.ALREADY_ALLOCATED, code="drawn_already")
-    revisions.require_no_shorter_notice(session, contest.row, current_rules, new_rules)
-    revisions.require_no_open_rescore(session, contest.id)
-    rescore = Rescore(
+    revisions.require_no_shorter_notice(session, contest.competition, current_rules, new_rules)
+    revisions.require_no_open_rejudging(session, contest.id)
+    rejudging = RejudgingSet(
         competition_id=contest.id,
         user_id=principal.user_id,
         file=revision.file,
         scales=revision.scales,
-        scored_by=collect_counted_versions(new_rules),
-        replaces=competitions.sha256_of(contest.row.file),
+        scored_by=collect_scoring_versions(new_rules),
+        replaces=competitions.compute_text_digest(contest.competition.file),
     )
-    session.add(rescore)
+    session.add(rejudging)
     session.flush()
     for submission_id in list_scorable(session, contest.id):
-        evaluations.enqueue(session, submission_id, rescore=rescore)
-    audit.record(session, principal, "rescore.begin", competition_id=contest.id, subject=str(rescore.id))
-    return rescore
+        evaluations.enqueue(session, submission_id, rejudging=rejudging)
+    audit.record(session, principal, "rescore.begin", competition_id=contest.id, subject=str(rejudging.id))
+    return rejudging
 
 
 def list_scorable(session: Session, competition_id: UUID) -> Sequence[UUID]:
@@ -119,17 +119,19 @@ def list_scorable(session: Session, competition_id: UUID) -> Sequence[UUID]:
     return session.scalars(query).all()
 
 
-def list_rescores(session: Session, principal: Principal, slug: str) -> list[RescorePreview]:
-    """Return the re-score sets of a competition, newest first."""
+def list_rejudgings(session: Session, principal: Principal, slug: str) -> list[RejudgingPreview]:
+    """Return the rejudgings of a competition, newest first."""
     contest = competitions.find_for_organizer(session, principal, slug)
-    rescores = session.scalars(
-        select(Rescore).where(Rescore.competition_id == contest.id).order_by(Rescore.created_at.desc())
+    rejudgings = session.scalars(
+        select(RejudgingSet)
+        .where(RejudgingSet.competition_id == contest.id)
+        .order_by(RejudgingSet.created_at.desc())
     )
-    return [load_progress(session, rescore) for rescore in rescores]
+    return [load_progress(session, rejudging) for rejudging in rejudgings]
 
 
-def load_progress(session: Session, rescore: Rescore) -> RescorePreview:
-    """Return the progress of a set, without its changes."""
+def load_progress(session: Session, rejudging: RejudgingSet) -> RejudgingPreview:
+    """Return the progress of a rejudging, without its changes."""
     current_evaluation = aliased(Evaluation)
     query = (
         select(func.count(), func.count().filter(Evaluation.state.not_in(leases.UNFINISHED)))
@@ -138,26 +140,26 @@ def load_progress(session: Session, rescore: Rescore) -> RescorePreview:
             current_evaluation,
             (current_evaluation.submission_id == Evaluation.submission_id) & current_evaluation.current,
         )
-        .where(Evaluation.rescore_id == rescore.id, current_evaluation.state != State.CANCELLED)
+        .where(Evaluation.rescore_id == rejudging.id, current_evaluation.state != State.CANCELLED)
     )
     total, finished = session.execute(query).one()
-    return RescorePreview(rescore, _determine_stage(rescore, finished, total), finished, total, ())
+    return RejudgingPreview(rejudging, _determine_stage(rejudging, finished, total), finished, total, ())
 
 
-def preview(session: Session, principal: Principal, rescore_id: UUID) -> RescorePreview:
-    """Return a set with its changes; ranks by the new rules are included once everything is scored."""
+def preview(session: Session, principal: Principal, rescore_id: UUID) -> RejudgingPreview:
+    """Return a rejudging with its changes, and with the ranks by the new rules once everything is scored."""
     result = _build_preview(session, find_for_organizer(session, principal, rescore_id))
-    row = session.get_one(Competition, result.rescore.competition_id)
+    competition = session.get_one(Competition, result.rejudging.competition_id)
     current_evaluations = [change.current.evaluation for change in result.changes]
     current_ranks = anonymization.rank_under_rules(
-        session, row, row.file, current_evaluations, scored_by=row.scored_by
+        session, competition, competition.file, current_evaluations, scored_by=competition.scored_by
     )
     new_ranks: dict[str, int] = {}
     if result.stage == "ready":
         new_evaluations = [change.proposed.evaluation for change in result.changes]
-        rescore = result.rescore
+        rejudging = result.rejudging
         new_ranks = anonymization.rank_under_rules(
-            session, row, rescore.file, new_evaluations, scored_by=rescore.scored_by
+            session, competition, rejudging.file, new_evaluations, scored_by=rejudging.scored_by
         )
     return replace(
         result, changes=tuple(_add_ranks(change, current_ranks, new_ranks) for change in result.changes)
@@ -175,28 +177,28 @@ def _add_ranks(
     )
 
 
-def find_for_organizer(session: Session, principal: Principal, rescore_id: UUID) -> Rescore:
-    rescore = session.get(Rescore, rescore_id, populate_existing=True)
-    if rescore is None or not competitions.is_organizer(session, rescore.competition_id, principal):
+def find_for_organizer(session: Session, principal: Principal, rescore_id: UUID) -> RejudgingSet:
+    rejudging = session.get(RejudgingSet, rescore_id, populate_existing=True)
+    if rejudging is None or not competitions.is_organizer(session, rejudging.competition_id, principal):
         raise NotFound("there is no such re-score set", code="no_such_rescore")
     principal.require("organize")
-    return rescore
+    return rejudging
 
 
-def _build_preview(session: Session, rescore: Rescore) -> RescorePreview:
-    changes = _load_changes(session, rescore) if rescore.applied_at is None else ()
+def _build_preview(session: Session, rejudging: RejudgingSet) -> RejudgingPreview:
+    changes = _load_changes(session, rejudging) if rejudging.applied_at is None else ()
     states = [change.proposed.state for change in changes]
     finished = sum(state not in leases.UNFINISHED for state in states)
-    return RescorePreview(
-        rescore, _determine_stage(rescore, finished, len(states)), finished, len(states), changes
+    return RejudgingPreview(
+        rejudging, _determine_stage(rejudging, finished, len(states)), finished, len(states), changes
     )
 
 
-def _load_changes(session: Session, rescore: Rescore) -> tuple[EvaluationChange, ...]:
+def _load_changes(session: Session, rejudging: RejudgingSet) -> tuple[EvaluationChange, ...]:
     query = (
         select(Evaluation)
         .join(Evaluation.submission)
-        .where(Evaluation.rescore_id == rescore.id)
+        .where(Evaluation.rescore_id == rejudging.id)
         .options(
             defer(Evaluation.verdict, raiseload=True),
             joinedload(Evaluation.submission, innerjoin=True).options(
@@ -213,8 +215,10 @@ def _load_changes(session: Session, rescore: Rescore) -> tuple[EvaluationChange,
     )
     pairs = [(evaluation.submission.evaluation, evaluation) for evaluation in session.scalars(query)]
     active_pairs = [pair for pair in pairs if pair[0].state != State.CANCELLED]
-    finish_times = [(evaluation.id, evaluation.finished_at) for pair in active_pairs for evaluation in pair]
-    numbers = verdicts.load_numbers(session, finish_times)
+    evaluation_keys = [
+        (evaluation.id, evaluation.finished_at) for pair in active_pairs for evaluation in pair
+    ]
+    numbers = verdicts.load_numbers(session, evaluation_keys)
     return tuple(
         EvaluationChange(
             proposed.submission,
@@ -224,26 +228,26 @@ def _load_changes(session: Session, rescore: Rescore) -> tuple[EvaluationChange,
     )
 
 
-def _determine_stage(rescore: Rescore, finished: int, total: int) -> Stage:
-    if rescore.applied_at is not None:
+def _determine_stage(rejudging: RejudgingSet, finished: int, total: int) -> _Stage:
+    if rejudging.applied_at is not None:
         return "applied"
-    if rescore.cancelled_at is not None:
+    if rejudging.cancelled_at is not None:
         return "cancelled"
     return "ready" if finished == total else "scoring"
 
 
-def apply(session: Session, principal: Principal, rescore_id: UUID) -> Rescore:
+def apply(session: Session, principal: Principal, rescore_id: UUID) -> RejudgingSet:
     """Make the new rules and their evaluations the current ones."""
-    row, rescore = _lock_open_rescore(session, principal, rescore_id)
-    result = _build_preview(session, rescore)
+    competition, rejudging = _lock_open_rejudging(session, principal, rescore_id)
+    result = _build_preview(session, rejudging)
     _require_stage(result.stage, "ready")
-    lost_changes = [change for change in result.changes if is_lost(change)]
-    if lost_changes:
+    newly_failed_changes = [change for change in result.changes if is_newly_failed(change)]
+    if newly_failed_changes:
         message = PluralMessage(
             "{count} submission could not be scored by the new rules: cancel the set",
             "{count} submissions could not be scored by the new rules: cancel the set",
             "count",
-            count=len(lost_changes),
+            count=len(newly_failed_changes),
         )
         raise Conflict(message, code="rescore_failed")
     principal.require_reauthentication()
@@ -251,14 +255,14 @@ def apply(session: Session, principal: Principal, rescore_id: UUID) -> Rescore:
     session.execute(update(Evaluation).where(Evaluation.id.in_(replaced_ids)).values(current=False))
     new_ids = [change.proposed.evaluation.id for change in result.changes]
     session.execute(update(Evaluation).where(Evaluation.id.in_(new_ids)).values(current=True))
-    rescore.replaced_file, rescore.replaced_scored_by = row.file, row.scored_by
-    # Keep deadlines that were moved while the set was open.
-    row.file = replace_phases(rescore.file, Contest(row).rules.phases)
-    row.scales, row.scored_by = rescore.scales, rescore.scored_by
-    row.drawing = competitions.describe_allocation(parse_stored_rules(row.file))
-    rescore.applied_at = now.read_clock(session)
-    _record_audit(session, principal, rescore, "rescore.apply", _summarize_changes(result.changes))
-    return rescore
+    rejudging.replaced_file, rejudging.replaced_scored_by = competition.file, competition.scored_by
+    # Keep deadlines that were moved while the rejudging was open.
+    competition.file = replace_phases(rejudging.file, Contest(competition).rules.phases)
+    competition.scales, competition.scored_by = rejudging.scales, rejudging.scored_by
+    competition.drawing = competitions.describe_allocation(parse_stored_rules(competition.file))
+    rejudging.applied_at = now.read_clock(session)
+    _audit_action(session, principal, rejudging, "rescore.apply", _summarize_changes(result.changes))
+    return rejudging
 
 
 def _summarize_changes(changes: Sequence[EvaluationChange]) -> dict[str, Any]:
@@ -271,52 +275,58 @@ def _summarize_changes(changes: Sequence[EvaluationChange]) -> dict[str, Any]:
     }
 
 
-def is_lost(change: EvaluationChange) -> bool:
-    """Whether scoring failed by the new rules, but not by the current ones."""
+def is_newly_failed(change: EvaluationChange) -> bool:
+    """Whether scoring failed by the new rules but not by the current ones."""
     return change.proposed.state == State.ERROR and change.current.state != State.ERROR
 
 
-def cancel(session: Session, principal: Principal, rescore_id: UUID) -> Rescore:
-    """Cancel a set and its unfinished evaluations."""
-    _, rescore = _lock_open_rescore(session, principal, rescore_id)
+def cancel(session: Session, principal: Principal, rescore_id: UUID) -> RejudgingSet:
+    """Cancel a rejudging and its unfinished evaluations."""
+    _, rejudging = _lock_open_rejudging(session, principal, rescore_id)
     unfinished = session.scalars(
         select(Evaluation)
-        .where(Evaluation.rescore_id == rescore.id, Evaluation.state.in_(leases.UNFINISHED))
+        .where(Evaluation.rescore_id == rejudging.id, Evaluation.state.in_(leases.UNFINISHED))
         .with_for_update()
     )
     for evaluation in unfinished:
         leases.finish(session, evaluation, State.CANCELLED)
-    rescore.cancelled_at = now.read_clock(session)
-    _record_audit(session, principal, rescore, "rescore.cancel", None)
-    return rescore
+    rejudging.cancelled_at = now.read_clock(session)
+    _audit_action(session, principal, rejudging, "rescore.cancel", None)
+    return rejudging
 
 
-def _lock_open_rescore(
+def _lock_open_rejudging(
     session: Session, principal: Principal, rescore_id: UUID
-) -> tuple[Competition, Rescore]:
-    """Lock the competition and return it with an open set; raises Conflict if the set has ended."""
-    rescore = find_for_organizer(session, principal, rescore_id)
-    row = session.get_one(Competition, rescore.competition_id, with_for_update=True, populate_existing=True)
-    session.refresh(rescore)
-    for end_time in (rescore.applied_at, rescore.cancelled_at):
-        if end_time is not None:
+) -> tuple[Competition, RejudgingSet]:
+    """Lock the competition and return it with its open rejudging; raises Conflict if that has ended."""
+    rejudging = find_for_organizer(session, principal, rescore_id)
+    competition = session.get_one(
+        Competition, rejudging.competition_id, with_for_update=True, populate_existing=True
+    )
+    session.refresh(rejudging)
+    for ended_at in (rejudging.applied_at, rejudging.cancelled_at):
+        if ended_at is not None:
             raise Conflict("the set is applied or cancelled already", code="rescore_ended")
-    return row, rescore
+    return competition, rejudging
 
 
-def _require_stage(stage: Stage, required_stage: Stage) -> None:
+def _require_stage(stage: _Stage, required_stage: _Stage) -> None:
     if stage != required_stage:
         raise Conflict(_STAGE_MESSAGES[stage], code=f"rescore_{stage}")
 
 
-def _record_audit(
-    session: Session, principal: Principal, rescore: Rescore, action: str, details: dict[str, Any] | None
+def _audit_action(
+    session: Session,
+    principal: Principal,
+    rejudging: RejudgingSet,
+    action: str,
+    details: dict[str, Any] | None,
 ) -> None:
     audit.record(
         session,
         principal,
         action,
-        competition_id=rescore.competition_id,
-        subject=str(rescore.id),
+        competition_id=rejudging.competition_id,
+        subject=str(rejudging.id),
         new_values=details,
     )

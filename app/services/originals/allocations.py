@@ -1,4 +1,4 @@
-"""Read the files that the service allocates to teams by a committed seed (made by ``attacks.allocation``)."""
+"""Access to the files that ``attacks.allocation`` allocates to teams by a committed seed."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -43,30 +43,36 @@ def _load_files(session: Session, competition_id: UUID, team_id: UUID | None) ->
     return session.scalar(query)
 
 
-def require_allocated(session: Session, row: Competition, team: Team | None) -> Mapping[str, str]:
+def require_allocated(session: Session, competition: Competition, team: Team | None) -> Mapping[str, str]:
     """Return the own files of a team, or of the baselines if it is None; empty if teams have no own files.
 
     Raises Conflict before the allocation, and if no data are left for the team.
     """
-    if not row.drawing:
+    if not competition.drawing:
         return {}
-    files = _load_files(session, row.id, team.id if team else None) if row.drawing["each_team"] else {}
-    if files is None or row.unallocated_files:
-        raise _build_refusal(session, row)
-    if not files and row.drawing["each_team"]:
+    files = (
+        _load_files(session, competition.id, team.id if team else None)
+        if competition.drawing["each_team"]
+        else {}
+    )
+    if files is None or competition.unallocated_files:
+        raise _build_refusal(session, competition)
+    if not files and competition.drawing["each_team"]:
         raise Conflict(_NONE_LEFT, code="no_allocation_left")
     return files
 
 
-def _build_refusal(session: Session, row: Competition) -> Conflict:
+def _build_refusal(session: Session, competition: Competition) -> Conflict:
     """Return an error that says why a team has no data yet, or that it will get none."""
-    if not row.drawing["each_team"]:
+    if not competition.drawing["each_team"]:
         return Conflict(NOT_READY, code="not_drawn_yet")
-    if row.frozen_at is not None:
+    if competition.frozen_at is not None:
         return Conflict(_PHASE_OVER, code="drawing_over")
-    if not phases.has_first_phase_begun(row, read_clock(session)):
+    if not phases.has_first_phase_begun(competition, read_clock(session)):
         return Conflict(PHASE_NOT_BEGUN, code="not_drawn_yet")
-    return Conflict(FILES_MISSING if list_missing_files(session, row) else NOT_READY, code="not_drawn_yet")
+    return Conflict(
+        FILES_MISSING if list_missing_files(session, competition) else NOT_READY, code="not_drawn_yet"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,23 +87,23 @@ class TeamFiles:
     files: Mapping[str, str] | None
 
 
-def load_member_files(session: Session, principal: Principal, row: Competition) -> TeamFiles:
+def load_team_files(session: Session, principal: Principal, competition: Competition) -> TeamFiles:
     """Return the own files of the person's team, for the team's page."""
-    names = list_own_names(row)
-    team = memberships.find_team(session, row.id, principal) if names else None
-    return TeamFiles(names if team else (), _load_files(session, row.id, team.id) if team else None)
+    names = list_own_file_names(competition)
+    team = memberships.find_team(session, competition.id, principal) if names else None
+    return TeamFiles(names if team else (), _load_files(session, competition.id, team.id) if team else None)
 
 
 def find_own(session: Session, principal: Principal, slug: str) -> AllocatedFiles:
     """Return the allocation of the person's own team; not even organizers see those of other teams."""
     principal.require("read")
-    row = competitions.find(session, principal, slug).row
-    team = memberships.require_team(session, row.id, principal)
-    if not list_own_names(row):
+    competition = competitions.find(session, principal, slug).competition
+    team = memberships.require_team(session, competition.id, principal)
+    if not list_own_file_names(competition):
         raise NotFound("the service draws nothing for teams of this competition", code="nothing_drawn")
     allocation = session.scalar(select(AllocatedFiles).where(AllocatedFiles.team_id == team.id))
     if allocation is None:
-        raise _build_refusal(session, row)
+        raise _build_refusal(session, competition)
     if not allocation.files:
         raise Conflict(_NONE_LEFT, code="no_allocation_left")
     return allocation
@@ -111,24 +117,24 @@ def count_teams_without_data(session: Session, competition_id: UUID) -> int:
     return sum(not files for files in file_sets)
 
 
-def list_own_names(row: Competition) -> tuple[str, ...]:
+def list_own_file_names(competition: Competition) -> tuple[str, ...]:
     """Return the names of the files that every team gets for itself."""
-    return tuple(row.drawing["files"]) if row.drawing.get("each_team") else ()
+    return tuple(competition.drawing["files"]) if competition.drawing.get("each_team") else ()
 
 
-def find_own_digest(session: Session, principal: Principal, slug: str, file: str) -> str:
+def find_own_digest(session: Session, principal: Principal, slug: str, file_name: str) -> str:
     """Return the SHA-256 of one of the team's own files; raises NotFound or, before allocation, Conflict."""
     files = find_own(session, principal, slug).files
     digests = {f"{name}.csv": digest for name, digest in files.items()}
-    if file not in digests:
+    if file_name not in digests:
         raise NotFound("your team's own files are {names}", code="no_such_file", names=tuple(digests))
-    return str(digests[file])
+    return str(digests[file_name])
 
 
 def load_revealed(session: Session, principal: Principal | None, slug: str) -> RevealedAllocations:
     """Return the seed and all allocations for verification by anybody; raises NotFound before the reveal."""
     contest = competitions.find(session, principal, slug)
-    visibility.require_reveal(contest.row)
+    visibility.require_reveal(contest.competition)
     opening = session.get(SeedOpening, contest.id)
     if opening is None:
         raise NotFound("the service has drawn nothing in this competition", code="nothing_drawn")

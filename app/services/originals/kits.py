@@ -78,18 +78,18 @@ def _build_example_release(rules: Rules, track: Track, original: Tables) -> dict
     If no candidate is accepted, the last one is returned.
     """
     prepared = track.prepare(original, rules)
-    for release, source in _iter_candidates(rules, track, original):
-        violations, _ = judge(rules, prepared, release, source)
+    for release, answer in _iter_candidates(rules, track, original):
+        violations, _ = judge(rules, prepared, release, answer)
         if not violations:
             break
-    return track.files_of(release) | {track.answer_spec.file.name: track.answer_spec.write(source)}
+    return track.files_of(release) | {track.answer_spec.file.name: track.answer_spec.write(answer)}
 
 
 def _iter_candidates(rules: Rules, track: Track, original: Tables) -> Iterator[tuple[Tables, "IntArray"]]:
     """Yield candidates for the example release, in order of preference, each shuffled.
 
-    The track's example method comes first. The shuffled original, which is never excessive, follows if the
-    secret is a permutation, then the other sample methods.
+    The track's example method comes first. If the secret is a permutation, the shuffled original follows,
+    which is never excessive. All sample methods come last.
     """
     rng = default_rng(_EXAMPLE_SEED)
     if track.example_method:

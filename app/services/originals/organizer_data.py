@@ -21,32 +21,41 @@ _FileDigests = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class CheckedOrganizerFile:
-    """A file checked against the competition file and data in ``replaces``; kept in memory only."""
+    """An organizer file that was checked against the competition file and data in ``replaces``.
+
+    It is kept in memory only.
+    """
 
     name: str
     content: bytes
     replaces: revisions.FileAndDigests
 
 
-def find_file_name(contest: Contest, file: str) -> str:
+def find_organizer_file(contest: Contest, file_name: str) -> str:
     """Return the name of the organizer file for this file name; raises NotFound if there is none."""
-    names: dict[str, str] = {f"{name}.csv": name for name in contest.row.drawing.get("truth", ())}
-    if file not in names:
+    names: dict[str, str] = {f"{name}.csv": name for name in contest.competition.drawing.get("truth", ())}
+    if file_name not in names:
         raise NotFound("the organizers' own files are {names}", code="no_such_file", names=tuple(names))
-    return names[file]
+    return names[file_name]
 
 
-def check_file(contest: Contest, name: str, content: bytes) -> CheckedOrganizerFile:
+def check_organizer_file(contest: Contest, name: str, content: bytes) -> CheckedOrganizerFile:
     """Check an organizer file; raises InvalidUpload, without quoting the content. Needs no session."""
-    row = contest.row
-    _require_not_allocated(row)
-    if row.original_rows is None:
+    competition = contest.competition
+    _require_not_allocated(competition)
+    if competition.original_rows is None:
         raise Conflict("the competition has no original data yet", code="no_original")
-    digests = tuple(sorted(row.original.items()))
+    digests = tuple(sorted(competition.original.items()))
     parser_process.call_with_files(
-        parser_process.ORIGINALS, row.original.values(), _check_content, digests, row.file, name, content
+        parser_process.ORIGINALS,
+        competition.original.values(),
+        _check_content,
+        digests,
+        competition.file,
+        name,
+        content,
     )
-    return CheckedOrganizerFile(name, content, (row.file, dict(row.original)))
+    return CheckedOrganizerFile(name, content, (competition.file, dict(competition.original)))
 
 
 def _check_content(digests: _FileDigests, file: str, name: str, content: bytes) -> None:
@@ -58,8 +67,8 @@ def _check_content(digests: _FileDigests, file: str, name: str, content: bytes) 
         )
 
 
-def _require_not_allocated(row: Competition) -> None:
-    if row.drawn_at is not None:
+def _require_not_allocated(competition: Competition) -> None:
+    if competition.drawn_at is not None:
         raise Conflict(revisions.ALREADY_ALLOCATED, code="drawn_already")
 
 
@@ -73,14 +82,14 @@ def store_sealed(
 ) -> Contest:
     """Seal and store a checked file, replacing an earlier one; only before the first allocation."""
     contest = competitions.lock_for_organizer(session, principal, slug)
-    row = contest.row
-    _require_not_allocated(row)
-    if (row.file, row.original) != checked_file.replaces:
+    competition = contest.competition
+    _require_not_allocated(competition)
+    if (competition.file, competition.original) != checked_file.replaces:
         raise Conflict("the competition has changed meanwhile; try again", code="changed_meanwhile")
-    binding_id = sealed_inputs.binding_id(row.id, checked_file.name)
-    sealed = sealing.seal(sealing_key, submission_id=binding_id, secret=checked_file.content)
+    binding_id = sealed_inputs.compute_binding_id(competition.id, checked_file.name)
+    sealed = sealing.seal(sealing_key, bound_to=binding_id, secret=checked_file.content)
     values = {"key_id": sealed.key_id, "sealed": sealed.box, "commitment": sealed.commitment}
-    conditions = OrganizerFile.competition_id == row.id, OrganizerFile.name == checked_file.name
+    conditions = OrganizerFile.competition_id == competition.id, OrganizerFile.name == checked_file.name
     new_values = {**values, "size": len(checked_file.content), "at": func.clock_timestamp()}
     # The web application has no permission to read the replaced row.
     updated = session.execute(
@@ -89,7 +98,10 @@ def store_sealed(
     if updated.first() is None:
         session.add(
             OrganizerFile(
-                competition_id=row.id, name=checked_file.name, size=len(checked_file.content), **values
+                competition_id=competition.id,
+                name=checked_file.name,
+                size=len(checked_file.content),
+                **values,
             )
         )
         session.flush()
@@ -97,7 +109,7 @@ def store_sealed(
         session,
         principal,
         "truth.upload",
-        competition_id=row.id,
+        competition_id=competition.id,
         subject=checked_file.name,
         new_values={"commitment": sealed.commitment},
     )

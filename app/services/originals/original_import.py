@@ -1,4 +1,4 @@
-"""Import of an original table: profile its columns, repair its header, and stage the file meanwhile."""
+"""Import of an original table: profile its columns, and stage the file while its header is repaired."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -30,11 +30,11 @@ from app.storage import get_store, staging
 if TYPE_CHECKING:
     from anoncup.tables.profile.counts import count_classes, count_cross_tables, drop_identifying_columns
     from anoncup.tables.profile.header_guess import drop_columns, fill_zeros, guess_header, replace_header
-    from anoncup.tables.profile.header_guess import select_columns as select_table_columns
+    from anoncup.tables.profile.header_guess import rearrange_columns as select_table_columns
     from anoncup.tables.profile.identifiers import find_identifiers, find_missing_amounts, read_text_table
     from anoncup.tables.profile.locale_formats import convert_locale_format
 else:
-    select_table_columns = lazy("anoncup.tables.profile.header_guess.select_columns")
+    select_table_columns = lazy("anoncup.tables.profile.header_guess.rearrange_columns")
     guess_header = lazy("anoncup.tables.profile.header_guess.guess_header")
     replace_header = lazy("anoncup.tables.profile.header_guess.replace_header")
     drop_columns = lazy("anoncup.tables.profile.header_guess.drop_columns")
@@ -48,7 +48,7 @@ else:
     convert_locale_format = lazy("anoncup.tables.profile.locale_formats.convert_locale_format")
 
 
-NamedColumn = TypeVar("NamedColumn", IdentifyingColumn, MissingAmounts)
+_NamedColumn = TypeVar("_NamedColumn", IdentifyingColumn, MissingAmounts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ def load_profile(digest: str, file: str, columns: Columns, min_common: int = MIN
 def select_crossed_columns(rules: Rules) -> dict[str, tuple[str, ...]]:
     """Return the columns of the cross-table by measure, for all measures with a weight."""
     track = TRACKS[rules.track]
-    roles = track.roles(rules.columns, rules.settings)
+    roles = track.list_columns_by_role(rules.columns, rules.settings)
     columns_by_measure = {}
     for measure in track.measures.values():
         parameter = next(
@@ -141,24 +141,25 @@ def build_profile(
     )
 
 
-def select_exchange_columns(row: Competition, columns: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the columns by which cheats group the people they swap, without those that identify people.
+def select_grouping_columns(competition: Competition, columns: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the columns in which people must agree so that a cheating release can swap them.
 
-    If nearly every row were unique, nobody could be swapped. Without data, all columns are returned.
+    Identifying columns are left out: if nearly every row were unique, nobody could be swapped. Without data,
+    all columns are returned.
     """
-    if row.original_rows is None or not columns:
+    if competition.original_rows is None or not columns:
         return columns
-    return _select_exchange_columns_cached(next(iter(row.original.items())), columns)
+    return _select_grouping_columns_cached(next(iter(competition.original.items())), columns)
 
 
 @lru_cache(maxsize=32)
-def _select_exchange_columns_cached(first_file: tuple[str, str], columns: tuple[str, ...]) -> tuple[str, ...]:
+def _select_grouping_columns_cached(first_file: tuple[str, str], columns: tuple[str, ...]) -> tuple[str, ...]:
     return parser_process.call_with_files(
-        ORIGINALS, (first_file[1],), _compute_exchange_columns, first_file, columns
+        ORIGINALS, (first_file[1],), _compute_grouping_columns, first_file, columns
     )
 
 
-def _compute_exchange_columns(first_file: tuple[str, str], columns: tuple[str, ...]) -> tuple[str, ...]:
+def _compute_grouping_columns(first_file: tuple[str, str], columns: tuple[str, ...]) -> tuple[str, ...]:
     name, digest = first_file
     return drop_identifying_columns(read_text_table(get_store().get(digest), name).to_pandas(), columns)
 
@@ -166,7 +167,7 @@ def _compute_exchange_columns(first_file: tuple[str, str], columns: tuple[str, .
 def find_repair(contest: Contest, name: str, content: bytes) -> HeaderRepair | None:
     """Return the decisions to make about a file; None if it cannot be read at all. Needs no session."""
     try:
-        return parser_process.call(ORIGINALS, build_repair, contest.row.file, name, content)
+        return parser_process.call(ORIGINALS, build_repair, contest.competition.file, name, content)
     except InvalidUpload:
         return None
 
@@ -176,7 +177,7 @@ def build_repair(file: str, name: str, content: bytes) -> HeaderRepair:
     track = TRACKS[rules.track]
     content, locale_format = convert_locale_format(content, name)
     required = next(item for item in track.original_files if item.name == name).header(rules)
-    known_names = _known_columns(rules)
+    known_names = _list_known_columns(rules)
     header = guess_header(content, name, required, known_names)
     if required is not None:
         can_replace_columns = track.infer_settings is not None and name == track.original_file_names[0]
@@ -199,12 +200,12 @@ def build_repair(file: str, name: str, content: bytes) -> HeaderRepair:
     return HeaderRepair(header, None, identifying, locale_format=locale_format, gaps=gaps)
 
 
-def _exclude_names(names: Sequence[str], columns: Iterable[NamedColumn]) -> tuple[NamedColumn, ...]:
+def _exclude_names(names: Sequence[str], columns: Iterable[_NamedColumn]) -> tuple[_NamedColumn, ...]:
     """Return the columns whose names are not in ``names``."""
     return tuple(column for column in columns if column.name not in names)
 
 
-def _known_columns(rules: Rules) -> tuple[str, ...]:
+def _list_known_columns(rules: Rules) -> tuple[str, ...]:
     """Return the columns of the competition file; empty if they are only placeholders of a draft."""
     if rules.columns is None or rules.columns == PLACEHOLDER_COLUMNS:
         return ()

@@ -44,7 +44,7 @@ else:
 
 _MAX_WORDS_SHOWN = 5
 """Number of non-numeric words shown for a column that is numeric otherwise."""
-NO_SCALE, WEIGHT_REMOVED = "scale_zero", "weight_taken"
+_NO_SCALE, WEIGHT_REMOVED = "scale_zero", "weight_taken"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,13 +97,14 @@ def compute_upload_revision(contest: Contest, name: str, content: bytes) -> Revi
     columns = contest.rules.columns
     if columns is None or parser_process.call(ORIGINALS, has_columns, content, columns):
         return _drop_weights_without_scale(
-            contest.row.file, lambda file: revisions.compute_original_revision(contest, name, content, file)
+            contest.competition.file,
+            lambda file: revisions.compute_original_revision(contest, name, content, file),
         )
     roles = parser_process.call(ORIGINALS, suggest_columns, content, columns)
-    file = change_columns(contest.row.file, roles)
+    file = change_columns(contest.competition.file, roles)
     return _drop_weights_without_scale(
         parser_process.call(ORIGINALS, _reduce_sparse_cross_tables, file, name, content),
-        lambda file: revisions.compute_revision(contest.row, file, {name: content}),
+        lambda file: revisions.compute_revision(contest.competition, file, {name: content}),
     )
 
 
@@ -115,7 +116,7 @@ def suggest_columns(content: bytes, columns: Columns) -> Columns:
     return suggest_roles(content, columns)
 
 
-def leave_out(content: bytes, columns: Sequence[str], name: str) -> bytes:
+def _remove_columns(content: bytes, columns: Sequence[str], name: str) -> bytes:
     return drop_columns(content, columns, name)
 
 
@@ -140,13 +141,13 @@ def _reduce_sparse_cross_tables(file: str, name: str, content: bytes) -> str:
 
 def compute_replacement_revision(contest: Contest, name: str, content: bytes) -> Revision:
     """Compute a revision in which the columns of a first file replace those of the competition file."""
-    file = parser_process.call(ORIGINALS, _fit_file, contest.row.file, content)
+    file = parser_process.call(ORIGINALS, _adopt_columns, contest.competition.file, content)
     return _drop_weights_without_scale(
-        file, lambda text: revisions.compute_revision(contest.row, text, {name: content})
+        file, lambda text: revisions.compute_revision(contest.competition, text, {name: content})
     )
 
 
-def _fit_file(file: str, content: bytes) -> str:
+def _adopt_columns(file: str, content: bytes) -> str:
     rules = parse_stored_rules(file)
     track = TRACKS[rules.track]
     if track.infer_settings is None:
@@ -156,15 +157,15 @@ def _fit_file(file: str, content: bytes) -> str:
 
 def compute_columns_revision(contest: Contest, columns: Columns, left_out: Sequence[str] = ()) -> Revision:
     """Compute a revision with new column roles and without the columns ``left_out``, without a session."""
-    contents = competitions.load_contents(contest.row.original)
+    contents = competitions.load_contents(contest.competition.original)
     if left_out:
         first_name = contest.track.original_file_names[0]
         contents[first_name] = parser_process.call(
-            ORIGINALS, leave_out, contents[first_name], left_out, first_name
+            ORIGINALS, _remove_columns, contents[first_name], left_out, first_name
         )
     return _drop_weights_without_scale(
-        change_columns(contest.row.file, columns),
-        lambda file: revisions.compute_revision(contest.row, file, contents),
+        change_columns(contest.competition.file, columns),
+        lambda file: revisions.compute_revision(contest.competition, file, contents),
     )
 
 
@@ -179,7 +180,7 @@ def _drop_weights_without_scale(file: str, compute: Callable[[str], Revision]) -
             revision = compute(file)
         except InvalidCompetition as problem:
             name = problem.message.values.get("name")
-            if problem.code != NO_SCALE or not isinstance(name, str) or name in dropped:
+            if problem.code != _NO_SCALE or not isinstance(name, str) or name in dropped:
                 raise
             file = set_weights(file, {name: 0.0})
             dropped.append(name)

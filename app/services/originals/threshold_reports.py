@@ -33,20 +33,22 @@ class ReportClaim:
     question: dict[str, Any]
 
 
-def ask(session: Session, principal: Principal, slug: str, question: AdviceQuestion) -> ThresholdReport:
+def request_report(
+    session: Session, principal: Principal, slug: str, question: AdviceQuestion
+) -> ThresholdReport:
     """Queue a report on the competition's present data."""
     contest = competitions.lock_for_organizer(session, principal, slug)
-    if contest.row.rehearses is not None:
+    if contest.competition.rehearses is not None:
         raise Conflict("ask for a report at the competition that is rehearsed", code="is_rehearsal")
-    if contest.row.original_rows is None:
+    if contest.competition.original_rows is None:
         raise Conflict("the competition has no original data yet", code="no_original")
     _require_capacity(session, contest.id)
     question_fields = asdict(resolve_question(question, contest.rules))
     report = ThresholdReport(
         competition_id=contest.id,
         user_id=principal.user_id,
-        file=contest.row.file,
-        original=contest.row.original,
+        file=contest.competition.file,
+        original=contest.competition.original,
         question=question_fields,
     )
     session.add(report)
@@ -87,12 +89,12 @@ def find_visible(session: Session, principal: Principal, report_id: UUID) -> Thr
     return report
 
 
-def claim_next(session: Session, *, lease: timedelta, attempts: int) -> ReportClaim | None:
+def claim_next(session: Session, *, lease: timedelta, max_attempts: int) -> ReportClaim | None:
     """Claim the next report in fair order; None if there is none.
 
     Reports of a competition are made one at a time, so the others are not claimable meanwhile.
     """
-    report = leases.claim_next(session, ThresholdReport, lease=lease, attempts=attempts)
+    report = leases.claim_next(session, ThresholdReport, lease=lease, max_attempts=max_attempts)
     if report is None:
         return None
     return ReportClaim(report.id, report.attempt, report.file, report.original, report.question)
@@ -105,6 +107,6 @@ def record(session: Session, claim: ReportClaim, content: dict[str, Any]) -> boo
         return False
     leases.finish(session, report, State.SCORED)
     report.report, report.failure = content, None
-    # Only one report of a competition runs at a time: workers notified of the next one could not claim it.
+    # Send a message only now: while this report ran, no worker could have claimed another of the competition.
     queue.enqueue_after_commit(session, queue.ADVISE)
     return True

@@ -1,9 +1,10 @@
-"""Attempts: when an upload counts as sent, and which uploads are still being received.
+"""Upload attempts: when an upload entered, and which uploads are still arriving.
 
-An upload counts from its entry, the moment at which its sender was authenticated and its body not yet read.
-The body may arrive up to the grace period later; until then, everything that happens at a deadline waits for
-it. A retry with the same idempotency key continues the unanswered attempt: the earlier request may still be
-running, or have lost its connection or its process, or have been refused for lack of capacity.
+An upload enters when its sender has been authenticated, before its body is read. That time decides whether it
+is in time. The body may arrive until the grace period is over, and everything that happens at a deadline
+waits for that long. A retry with the same idempotency key continues the unanswered attempt: the earlier
+request may still be running, may have lost its connection or its process, or may have been refused for lack
+of capacity.
 """
 
 from datetime import timedelta
@@ -38,7 +39,7 @@ def end(session: Session, attempt: Attempt, *, counts: bool = True) -> None:
 
 
 def abandon(session: Session, attempt: Attempt, *, costs: bool) -> None:
-    """Record a request without a result, whose sender may retry it with the same key.
+    """Record that a request ended without a result. Its sender may retry it with the same key.
 
     The time of entry stays valid for the grace period. Without a key, a retry cannot be recognized, so that
     the attempt ends. ``costs``: whether the request counts against the quota; if not, the attempt still
@@ -50,28 +51,28 @@ def abandon(session: Session, attempt: Attempt, *, costs: bool) -> None:
     session.execute(query.values(senders=Attempt.senders - 1, counts=counts, ended_at=ended_at))
 
 
-def grace_period() -> timedelta:
+def get_grace_period() -> timedelta:
     return timedelta(seconds=get_settings().grace_s)
 
 
-def require_in_time(row: Competition, attempt: Attempt, status: PhaseStatus) -> None:
-    """Raise Conflict if an upload came too late to be accepted; hold the competition's lock.
+def require_in_time(competition: Competition, attempt: Attempt, status: PhaseStatus) -> None:
+    """Raise Conflict if an upload came too late to be accepted. The competition must be locked.
 
     Uploads that entered in time are accepted even if the phase has ended or been paused meanwhile. After the
     grace period, an upload is treated as if it entered now.
     """
-    phase_ended_at = row.frozen_at if attempt.phase == ANONYMIZATION else row.closed_at
-    if phase_ended_at is None and status.now <= attempt.at + grace_period():
+    phase_ended_at = competition.frozen_at if attempt.phase == ANONYMIZATION else competition.closed_at
+    if phase_ended_at is None and status.now <= attempt.at + get_grace_period():
         return
     if status.open_phase is None or status.open_phase.name != attempt.phase:
         raise Conflict(
             "the upload began in time, but took longer than {seconds} s; meanwhile the phase ended",
             code="too_late",
-            seconds=grace_period().seconds,
+            seconds=get_grace_period().seconds,
         )
 
 
-def has_pending_uploads(session: Session, row: Competition, phase: str) -> bool:
+def has_pending_uploads(session: Session, competition: Competition, phase: str) -> bool:
     """Whether uploads that entered ``phase`` may still be accepted.
 
     The grace period limits the wait for uploads that are never finished.
@@ -79,7 +80,7 @@ def has_pending_uploads(session: Session, row: Competition, phase: str) -> bool:
     query = (
         select(Attempt.id)
         .join(Team, Team.id == Attempt.team_id)
-        .where(Team.competition_id == row.id, Attempt.phase == phase, Attempt.ended_at.is_(None))
-        .where(Attempt.at >= func.clock_timestamp() - grace_period())
+        .where(Team.competition_id == competition.id, Attempt.phase == phase, Attempt.ended_at.is_(None))
+        .where(Attempt.at >= func.clock_timestamp() - get_grace_period())
     )
     return bool(session.scalar(select(query.exists())))

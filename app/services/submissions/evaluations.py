@@ -9,10 +9,10 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from anoncup import schemas
-from app.db.models import Competition, Evaluation, Rescore, Secret, State, Submission
+from app.db.models import Competition, Evaluation, RejudgingSet, Secret, State, Submission
 from app.services.contests import revisions, sealed_inputs
 from app.services.contests.competitions import build_published_file, complete_file
-from app.services.contests.sealed_inputs import DrawInputs
+from app.services.contests.sealed_inputs import AllocationInputs
 from app.services.jobs import leases, queue
 
 
@@ -26,20 +26,23 @@ class EvaluationClaim:
     competition_file: str
     original: dict[str, str]
     files: dict[str, str]
-    draw_inputs: DrawInputs | None
+    allocation_inputs: AllocationInputs | None
     key_id: str
     sealed: bytes
 
 
-def enqueue(session: Session, submission_id: UUID, *, rescore: Rescore | None = None) -> Evaluation:
-    """Queue a new evaluation: the current one or, with ``rescore``, one that does not count yet."""
+def enqueue(session: Session, submission_id: UUID, *, rejudging: RejudgingSet | None = None) -> Evaluation:
+    """Queue an evaluation of a submission.
+
+    It is the submission's current one or, with ``rejudging``, one that counts once the rejudging is applied.
+    """
     submission = session.get_one(Submission, submission_id)
     evaluation = Evaluation(
         submission_id=submission_id,
         competition_id=submission.competition_id,
-        party_id=rescore.id if rescore else submission.team_id,
-        current=rescore is None,
-        rescore_id=rescore.id if rescore else None,
+        party_id=rejudging.id if rejudging else submission.team_id,
+        current=rejudging is None,
+        rescore_id=rejudging.id if rejudging else None,
     )
     session.add(evaluation)
     session.flush()
@@ -47,21 +50,21 @@ def enqueue(session: Session, submission_id: UUID, *, rescore: Rescore | None = 
     return evaluation
 
 
-def include_in_open_rescore(session: Session, competition_id: UUID, submission_id: UUID) -> None:
-    """Add a submission to the open re-score set, if there is one, so that the set is complete."""
-    rescore = revisions.find_open_rescore(session, competition_id)
-    existing_id = rescore and session.scalar(
+def include_in_open_rejudging(session: Session, competition_id: UUID, submission_id: UUID) -> None:
+    """Add a submission to the open rejudging, if there is one, so that it covers all submissions."""
+    rejudging = revisions.find_open_rejudging(session, competition_id)
+    existing_id = rejudging and session.scalar(
         select(Evaluation.id).where(
-            Evaluation.rescore_id == rescore.id, Evaluation.submission_id == submission_id
+            Evaluation.rescore_id == rejudging.id, Evaluation.submission_id == submission_id
         )
     )
-    if rescore is not None and existing_id is None:
-        enqueue(session, submission_id, rescore=rescore)
+    if rejudging is not None and existing_id is None:
+        enqueue(session, submission_id, rejudging=rejudging)
 
 
-def claim_next(session: Session, *, lease: timedelta, attempts: int) -> EvaluationClaim | None:
+def claim_next(session: Session, *, lease: timedelta, max_attempts: int) -> EvaluationClaim | None:
     """Claim the next evaluation in fair order; None if none is waiting."""
-    evaluation = leases.claim_next(session, Evaluation, lease=lease, attempts=attempts)
+    evaluation = leases.claim_next(session, Evaluation, lease=lease, max_attempts=max_attempts)
     return None if evaluation is None else build_claim(session, evaluation)
 
 
@@ -81,18 +84,18 @@ def build_claim(session: Session, evaluation: Evaluation) -> EvaluationClaim:
         competition_file=_get_competition_file(session, evaluation, competition),
         original=competition.public_files,
         files=submission.files,
-        draw_inputs=sealed_inputs.load_inputs_for_submission(session, competition, submission.id),
+        allocation_inputs=sealed_inputs.load_inputs_for_submission(session, competition, submission.id),
         key_id=secret.key_id,
         sealed=secret.sealed,
     )
 
 
 def _get_competition_file(session: Session, evaluation: Evaluation, competition: Competition) -> str:
-    """Return the competition file for scoring: that of the re-score set, or the current one."""
+    """Return the competition file to score by: that of the rejudging, or else the current one."""
     if evaluation.rescore_id is None:
         return build_published_file(competition)
-    rescore = session.get_one(Rescore, evaluation.rescore_id)
-    return complete_file(rescore.file, rescore.scales, rescore.scored_by)
+    rejudging = session.get_one(RejudgingSet, evaluation.rescore_id)
+    return complete_file(rejudging.file, rejudging.scales, rejudging.scored_by)
 
 
 def record(session: Session, claim: EvaluationClaim, *, verdict: dict[str, Any], scorer: str) -> bool:

@@ -19,12 +19,12 @@ MARKABLE_STATES = (State.QUEUED, State.SCORING, State.SCORED)
 def mark(session: Session, principal: Principal, submission_id: UUID, *, final: bool) -> Submission:
     """Mark or unmark a final while the first phase is open, up to the competition's number of finals."""
     submission = submissions.find_own(session, principal, submission_id)
-    row = session.get_one(Competition, submission.competition_id, with_for_update={"read": True})
+    competition = session.get_one(Competition, submission.competition_id, with_for_update={"read": True})
     team = session.get_one(Team, submission.team_id, with_for_update=True, populate_existing=True)
     uploads.require_qualified(team)
-    phases.get_status(session, row).require_open(phases.ANONYMIZATION)
+    phases.get_status(session, competition).require_open(phases.ANONYMIZATION)
     if final and not submission.final:
-        _require_markable(session, submission, Contest(row).rules.ranking.finals)
+        _require_markable(session, submission, Contest(competition).rules.ranking.finals)
     submission.final = final
     return submission
 

@@ -1,4 +1,4 @@
-"""Scoring progress of submissions, and who may follow it, each for many submissions in one query."""
+"""Scoring progress of submissions, and who may follow it. One query serves many submissions."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -52,9 +52,9 @@ def load_progress(session: Session, principal: Principal, submission_id: UUID) -
     return load_many(session, {submission.id})[submission.id]
 
 
-def load_many(session: Session, identifiers: Collection[UUID]) -> dict[UUID, EvaluationProgress]:
+def load_many(session: Session, submission_ids: Collection[UUID]) -> dict[UUID, EvaluationProgress]:
     """Return the progress by submission, in one query."""
-    rows = session.execute(_select_progress().where(Evaluation.submission_id.in_(identifiers)))
+    rows = session.execute(_select_progress().where(Evaluation.submission_id.in_(submission_ids)))
     return {row.submission_id: _parse_row(row) for row in rows}
 
 
@@ -97,7 +97,7 @@ def filter_allowed(session: Session, followers: Collection[Follower]) -> set[Fol
         .join(User, User.id == Token.user_id)
         .where(Token.revoked_at.is_(None), Token.expires_at > func.clock_timestamp())
         .where(any_(Token.scopes) == "read")
-        .where(or_(User.role == Role.ADMINISTRATOR, _is_team_member(), is_organizer()))
+        .where(or_(User.role == Role.ADMINISTRATOR, _is_team_member(), _is_organizer()))
     )
     return {Follower(*row) for row in session.execute(query)}
 
@@ -106,7 +106,7 @@ def _is_team_member() -> Exists:
     return exists().where(and_(Member.user_id == Token.user_id, Member.team_id == Submission.team_id))
 
 
-def is_organizer() -> Exists:
+def _is_organizer() -> Exists:
     return exists().where(
         and_(Organizer.user_id == Token.user_id, Organizer.competition_id == Submission.competition_id)
     )

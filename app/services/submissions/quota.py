@@ -1,4 +1,4 @@
-"""Quotas: how much a team may still upload, computed once for the API, the pages and the acceptance.
+"""Quotas: how much a team may still upload. The API, the pages and the acceptance of uploads share them.
 
 Caps count within one phase: ``valid_*`` accepted submissions, ``attempts_*`` all uploads begun, ``*_per_day``
 those since midnight in the competition's time zone. In the re-identification phase each target has its own
@@ -26,7 +26,7 @@ from app.services.contests.phases import ANONYMIZATION, REIDENTIFICATION
 from app.services.submissions import attempts
 
 GUESSES_PER_TARGET = "guesses_per_target"
-CAPS = ("valid_per_day", "valid_total", "attempts_per_day", "attempts_total", GUESSES_PER_TARGET)
+CAP_NAMES = ("valid_per_day", "valid_total", "attempts_per_day", "attempts_total", GUESSES_PER_TARGET)
 REFUNDED_STATES = (State.ERROR, State.CANCELLED)
 MAX_RETRY_AFTER_S = 24 * 60 * 60
 """Retry-After of a cap that never resets."""
@@ -45,7 +45,7 @@ class QuotaCap:
     resets_at: datetime | None
 
     @property
-    def limits_valid(self) -> bool:
+    def is_for_valid_submissions(self) -> bool:
         return self.name.startswith("valid")
 
     @property
@@ -103,7 +103,7 @@ def _build_counts_query(phase: str) -> Select[Any]:
 
 def _list_caps(phase: str) -> tuple[str, ...]:
     prefixes = ("attempts",) if phase == REIDENTIFICATION else ("valid", "attempts")
-    return tuple(name for name in CAPS if name.startswith(prefixes))
+    return tuple(name for name in CAP_NAMES if name.startswith(prefixes))
 
 
 def _is_daily(name: str) -> bool:
@@ -174,9 +174,9 @@ def _build_window_conditions(column: Any, window: CountingWindow) -> tuple[Colum
     return () if window.starts_at is None else (column >= window.starts_at, column < window.resets_at)
 
 
-def require_remaining(caps_to_check: tuple[QuotaCap, ...], now: datetime) -> None:
+def require_remaining(caps: tuple[QuotaCap, ...], now: datetime) -> None:
     """Raise TooManyRequests for the first cap that is used up, with the time until it resets."""
-    for exhausted in (cap for cap in caps_to_check if not cap.left):
+    for exhausted in (cap for cap in caps if not cap.left):
         message_values: dict[str, str | int] = {"limit": exhausted.limit, "cap": exhausted.name}
         if exhausted.resets_at is None:
             raise TooManyRequests(
@@ -194,13 +194,13 @@ def require_remaining(caps_to_check: tuple[QuotaCap, ...], now: datetime) -> Non
         )
 
 
-def lock_rows(session: Session, row: Competition, team: Team) -> None:
+def lock_rows(session: Session, competition: Competition, team: Team) -> None:
     """Lock the competition (shared) and the team (exclusive).
 
-    The first lock makes the end of a phase take all earlier uploads into account. The second one keeps
-    concurrent uploads from exceeding a cap, and lets a retry see what has been accepted.
+    The first lock ensures that all earlier uploads count when a phase ends. The second one keeps concurrent
+    uploads from exceeding a cap, and lets a retry see what has been accepted.
     """
-    session.refresh(row, with_for_update={"read": True})
+    session.refresh(competition, with_for_update={"read": True})
     session.refresh(team, with_for_update=True)
 
 
@@ -211,9 +211,9 @@ def begin_attempt(
 
     Raises Conflict if the phase is not open, TooManyRequests if a cap is used up.
     """
-    status = phases.get_status(session, contest.row)
+    status = phases.get_status(session, contest.competition)
     attempt = attempts.find_unfinished(session, team, phase, key)
-    is_in_time = attempt is not None and status.now <= attempt.at + attempts.grace_period()
+    is_in_time = attempt is not None and status.now <= attempt.at + attempts.get_grace_period()
     if not is_in_time:
         status.require_open(phase)
     if attempt is None:
@@ -230,13 +230,13 @@ def begin_attempt(
     return attempt
 
 
-def count_one_more_valid(caps_before: tuple[QuotaCap, ...]) -> tuple[QuotaCap, ...]:
+def add_valid_submission(caps: tuple[QuotaCap, ...]) -> tuple[QuotaCap, ...]:
     """Return the caps after one more attempt has become a valid submission."""
-    return tuple(replace(cap, used=cap.used + 1) if cap.limits_valid else cap for cap in caps_before)
+    return tuple(replace(cap, used=cap.used + 1) if cap.is_for_valid_submissions else cap for cap in caps)
 
 
-def map_remaining(caps_to_map: tuple[QuotaCap, ...]) -> dict[str, int]:
-    return {cap.name: cap.left for cap in caps_to_map}
+def collect_remaining(caps: tuple[QuotaCap, ...]) -> dict[str, int]:
+    return {cap.name: cap.left for cap in caps}
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,5 +252,5 @@ def load_report(session: Session, principal: Principal, slug: str) -> QuotaRepor
     principal.require("read")
     contest = competitions.find(session, principal, slug)
     team = memberships.require_team(session, contest.id, principal)
-    phase = ANONYMIZATION if contest.row.published_at is None else REIDENTIFICATION
+    phase = ANONYMIZATION if contest.competition.published_at is None else REIDENTIFICATION
     return QuotaReport(phase, load_caps(session, contest, team.id, phase, read_clock(session)))

@@ -49,15 +49,17 @@ def accept(
     in time.
     """
     context = upload.context
-    row = _lock_competition(session, context)
-    team = memberships.require_team(session, row.id, principal, for_update=True)
+    competition = _lock_competition(session, context)
+    team = memberships.require_team(session, competition.id, principal, for_update=True)
     accepted_id = uploads.find_submission_id(session, team, context.key)
     if accepted_id is not None:
         if context.attempt is not None:
             attempts.end(session, context.attempt, counts=False)
         return load_accepted(session, accepted_id, upload.fingerprint)
     seal = make_seal(sealing_key)
-    return insert_submission(session, principal.user_id, upload, row=row, team=team, seal=seal)
+    return insert_submission(
+        session, principal.user_id, upload, competition=competition, team=team, seal=seal
+    )
 
 
 def insert_submission(
@@ -65,7 +67,7 @@ def insert_submission(
     user_id: UUID,
     upload: PendingRelease,
     *,
-    row: Competition,
+    competition: Competition,
     team: Team,
     seal: Seal,
 ) -> SubmissionReceipt:
@@ -73,28 +75,28 @@ def insert_submission(
     context = upload.context
     uploads.require_qualified(team)
     assert context.attempt is not None  # noqa: S101  # only the context of a repetition has no attempt
-    status = phases.get_status(session, row)
-    attempts.require_in_time(row, context.attempt, status)
-    if not uploads.is_still_valid(row, context):
+    status = phases.get_status(session, competition)
+    attempts.require_in_time(competition, context.attempt, status)
+    if not uploads.is_still_valid(competition, context):
         raise Conflict("the competition has changed meanwhile; send it again", code="changed_meanwhile")
     entered_at = context.attempt.at
-    caps = quota.load_caps(session, Contest(row), team.id, phases.ANONYMIZATION, entered_at)
-    quota.require_remaining(tuple(cap for cap in caps if cap.limits_valid), status.now)
+    caps = quota.load_caps(session, Contest(competition), team.id, phases.ANONYMIZATION, entered_at)
+    quota.require_remaining(tuple(cap for cap in caps if cap.is_for_valid_submissions), status.now)
     attempts.end(session, context.attempt)
     return store_submission(
         session,
         user_id,
         upload,
-        row=row,
+        competition=competition,
         team=team,
         received_at=entered_at,
         seal=seal,
-        quota_left=quota.map_remaining(quota.count_one_more_valid(caps)),
+        quota_left=quota.collect_remaining(quota.add_valid_submission(caps)),
     )
 
 
 def make_seal(key_file: Path | None) -> Seal:
-    return lambda bound_to, secret: sealing.seal(key_file, submission_id=bound_to, secret=secret)
+    return lambda bound_to, secret: sealing.seal(key_file, bound_to=bound_to, secret=secret)
 
 
 def _lock_competition(session: Session, context: UploadContext) -> Competition:
@@ -116,19 +118,19 @@ def store_submission(
     user_id: UUID,
     upload: PendingRelease,
     *,
-    row: Competition,
+    competition: Competition,
     team: Team,
     received_at: datetime,
     seal: Seal,
     quota_left: Mapping[str, int] = _NO_QUOTA,
 ) -> SubmissionReceipt:
     """Seal and queue an upload as a submission of ``team``; the first one pins the scoring versions."""
-    competitions.pin_scoring_versions(row)
+    competitions.pin_scoring_versions(competition)
     submission_id = upload.submission_id
     sealed = seal(submission_id, upload.secret)
     submission = Submission(
         id=submission_id,
-        competition_id=row.id,
+        competition_id=competition.id,
         team_id=team.id,
         user_id=user_id,
         received_at=received_at,
@@ -149,20 +151,23 @@ def store_submission(
         fingerprint=upload.fingerprint,
     )
     session.add(submission)
-    uploads.flush_or_conflict(session)
+    uploads.flush_accepted_upload(session)
     session.refresh(submission, ["number"])
-    session.add(Secret(submission_id=submission_id, **_sealed_columns(sealed)))
+    session.add(Secret(submission_id=submission_id, **_build_sealed_fields(sealed)))
     evaluations.enqueue(session, submission_id)
-    evaluations.include_in_open_rescore(session, row.id, submission_id)
+    evaluations.include_in_open_rejudging(session, competition.id, submission_id)
     return SubmissionReceipt(submission, sealed.commitment)
 
 
-def _sealed_columns(sealed: sealing.SealedSecret) -> dict[str, object]:
+def _build_sealed_fields(sealed: sealing.SealedSecret) -> dict[str, object]:
     return {"key_id": sealed.key_id, "sealed": sealed.box, "commitment": sealed.commitment}
 
 
 def load_accepted(session: Session, submission_id: UUID, fingerprint: str) -> SubmissionReceipt:
-    """Return the receipt of a submission accepted with the same key; raises InvalidInput if it differs."""
+    """Return the receipt of a submission accepted earlier with the same idempotency key.
+
+    Raises InvalidInput if the new request differs from the accepted one.
+    """
     submission = session.get_one(Submission, submission_id, options=[undefer(Submission.number)])
     uploads.require_same_request(submission.fingerprint, fingerprint)
     query = select(Secret.commitment).where(Secret.submission_id == submission_id)
@@ -265,7 +270,7 @@ def find_own(session: Session, principal: Principal, submission_id: UUID) -> Sub
 def cancel(session: Session, principal: Principal, submission_id: UUID) -> Submission:
     """Cancel a submission that is not scored yet; it no longer counts as valid, but its attempt does."""
     submission = find_own(session, principal, submission_id)
-    # The shared lock keeps a re-score set from replacing the current evaluation meanwhile.
+    # The shared lock keeps a rejudging from replacing the current evaluation meanwhile.
     session.get_one(Competition, submission.competition_id, with_for_update={"read": True})
     current = select(Evaluation).where(Evaluation.submission_id == submission_id, Evaluation.current)
     evaluation = session.scalars(current.with_for_update().execution_options(populate_existing=True)).one()

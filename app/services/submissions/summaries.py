@@ -60,6 +60,6 @@ def list_summaries(session: Session, principal: Principal, slug: str) -> Sequenc
         .order_by(Submission.received_at, Submission.id)
     )
     return [
-        SubmissionSummary(identifier, received_at, State(state), score, is_final, is_disqualified)
-        for identifier, received_at, state, score, is_final, is_disqualified in session.execute(query)
+        SubmissionSummary(submission_id, received_at, State(state), score, is_final, is_disqualified)
+        for submission_id, received_at, state, score, is_final, is_disqualified in session.execute(query)
     ]

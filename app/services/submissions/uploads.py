@@ -18,8 +18,8 @@ from anoncup.lazy import lazy
 from anoncup.messages import Message
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
-from anoncup.tables.files import Remark, missing_file_problem
-from anoncup.tracks.files import SECRET
+from anoncup.tables.files import Remark, build_missing_file_problem
+from anoncup.tracks.files import SECRET_FILE
 from anoncup.tracks.model import Sizes, Tables, Track
 from anoncup.tracks.uploads import ParsedUpload, check_partial_upload, parse_upload
 from app.config import get_settings
@@ -38,52 +38,54 @@ from app.storage import compute_digest, get_store
 if TYPE_CHECKING:
     from numpy.random import default_rng
 
-    from anoncup.evaluation.evaluate import check_secret, find_too_few_rows
+    from anoncup.evaluation.evaluate import check_secret, explain_too_few_rows
 else:
     default_rng = lazy("numpy.random.default_rng")
     check_secret = lazy("anoncup.evaluation.evaluate.check_secret")
-    find_too_few_rows = lazy("anoncup.evaluation.evaluate.find_too_few_rows")
+    explain_too_few_rows = lazy("anoncup.evaluation.evaluate.explain_too_few_rows")
 
 MAX_COMMENT_LENGTH = 1_000
-_IDEMPOTENCY_KEY = re.compile(r"[\x21-\x7e]{1,200}")
+_IDEMPOTENCY_KEY_PATTERN = re.compile(r"[\x21-\x7e]{1,200}")
 
 
 @dataclass(frozen=True, slots=True)
 class UploadContext:
-    """The state of the competition at the entry of an upload, against which the upload is read.
+    """The competition as it was when an upload entered. The upload is parsed against this state.
 
     ``key``: idempotency key. ``attempt``: the counted attempt; None for a retry, a dry run or a baseline.
-    ``repeats``: id of the submission that was accepted with the same key.
+    ``accepted_id``: id of the submission that was accepted earlier with the same key, or None.
     ``is_first``: the competition had no submission yet.
     ``own_files``: SHA-256 of the team's own files by name, where the service allocates such files.
     """
 
     competition_id: UUID
-    file: str
+    competition_file: str
     original: tuple[tuple[str, str], ...]
     key: str | None
     attempt: Attempt | None
     is_first: bool
-    repeats: UUID | None = None
+    accepted_id: UUID | None = None
     own_files: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def rules(self) -> Rules:
-        return parse_stored_rules(self.file)
+        return parse_stored_rules(self.competition_file)
 
     @property
     def track(self) -> Track:
         return TRACKS[self.rules.track]
 
     @property
-    def public_names(self) -> tuple[str, ...]:
+    def public_file_names(self) -> tuple[str, ...]:
         """Names of the files that are not secret."""
         return self.track.release_file_names
 
     @property
-    def names(self) -> tuple[str, ...]:
+    def file_names(self) -> tuple[str, ...]:
         """Names of all files to be sent; no secret is sent where the service allocates the answer."""
-        return self.public_names if self.track.allocates_answer else (*self.public_names, SECRET)
+        return (
+            self.public_file_names if self.track.allocates_answer else (*self.public_file_names, SECRET_FILE)
+        )
 
     @property
     def file_mb(self) -> int:
@@ -120,31 +122,43 @@ class ParsedRelease:
     remarks: tuple[Remark, ...]
 
 
-def enter(session: Session, principal: Principal, slug: str, *, key: str | None) -> UploadContext:
+def begin_upload(session: Session, principal: Principal, slug: str, *, key: str | None) -> UploadContext:
     """Check that the person may submit now, and count an attempt before the files are read."""
     principal.require("submit")
     contest = competitions.find(session, principal, slug)
-    row = contest.row
-    team = memberships.require_team(session, row.id, principal)
-    quota.lock_rows(session, row, team)
+    competition = contest.competition
+    team = memberships.require_team(session, competition.id, principal)
+    quota.lock_rows(session, competition, team)
     accepted_id = find_submission_id(session, team, validate_key(key))
     if accepted_id is not None:
         return UploadContext(
-            row.id, row.file, list_original_digests(row), key, None, not row.scored_by, accepted_id
+            competition.id,
+            competition.file,
+            list_original_digests(competition),
+            key,
+            None,
+            not competition.scored_by,
+            accepted_id,
         )
     require_qualified(team)
     attempt = quota.begin_attempt(
         session, contest, team, principal.user_id, phase=phases.ANONYMIZATION, key=key
     )
-    if row.original_rows is None:
+    if competition.original_rows is None:
         raise Conflict("the competition has no original data yet", code="no_original")
-    own_files = allocations.require_allocated(session, row, team)
+    own_files = allocations.require_allocated(session, competition, team)
     return UploadContext(
-        row.id, row.file, list_original_digests(row), key, attempt, not row.scored_by, own_files=own_files
+        competition.id,
+        competition.file,
+        list_original_digests(competition),
+        key,
+        attempt,
+        not competition.scored_by,
+        own_files=own_files,
     )
 
 
-def enter_dry_run(session: Session, principal: Principal, slug: str) -> tuple[UploadContext, UUID]:
+def begin_dry_run(session: Session, principal: Principal, slug: str) -> tuple[UploadContext, UUID]:
     """Return the context of a dry run, and the id of the person's team.
 
     A team may check its files as soon as the original data exist, even before the phase opens, and until it
@@ -152,28 +166,34 @@ def enter_dry_run(session: Session, principal: Principal, slug: str) -> tuple[Up
     """
     principal.require("submit")
     contest = competitions.find(session, principal, slug)
-    row = contest.row
-    team = memberships.require_team(session, row.id, principal)
+    competition = contest.competition
+    team = memberships.require_team(session, competition.id, principal)
     require_qualified(team)
-    phases.require_phase_not_ended(session, row, phases.ANONYMIZATION)
-    if row.original_rows is None:
+    phases.require_phase_not_ended(session, competition, phases.ANONYMIZATION)
+    if competition.original_rows is None:
         raise Conflict("the competition has no original data yet", code="no_original")
-    own_files = allocations.require_allocated(session, row, team)
+    own_files = allocations.require_allocated(session, competition, team)
     return UploadContext(
-        row.id, row.file, list_original_digests(row), None, None, not row.scored_by, own_files=own_files
+        competition.id,
+        competition.file,
+        list_original_digests(competition),
+        None,
+        None,
+        not competition.scored_by,
+        own_files=own_files,
     ), team.id
 
 
 def refresh_context(session: Session, principal: Principal, context: UploadContext) -> UploadContext:
-    """Return the context of a received upload; enter again if its attempt was answered meanwhile."""
+    """Return the context of a received upload. Begin again if its attempt was answered meanwhile."""
     if context.key is None or context.attempt is None or not attempts.has_ended(session, context.attempt):
         return context
     slug = session.get_one(Competition, context.competition_id).slug
-    return enter(session, principal, slug, key=context.key)
+    return begin_upload(session, principal, slug, key=context.key)
 
 
 def validate_key(key: str | None) -> str | None:
-    if key is not None and not _IDEMPOTENCY_KEY.fullmatch(key):
+    if key is not None and not _IDEMPOTENCY_KEY_PATTERN.fullmatch(key):
         raise InvalidInput(
             "an Idempotency-Key must have 1 to 200 visible ASCII characters", code="idempotency_key"
         )
@@ -192,18 +212,18 @@ def require_qualified(team: Team) -> None:
         raise Forbidden("your team has been disqualified", code="disqualified")
 
 
-def list_original_digests(row: Competition) -> tuple[tuple[str, str], ...]:
+def list_original_digests(competition: Competition) -> tuple[tuple[str, str], ...]:
     """Return name and SHA-256 of each public data file, sorted by name."""
-    return tuple(sorted(row.public_files.items()))
+    return tuple(sorted(competition.public_files.items()))
 
 
-def is_still_valid(row: Competition, context: UploadContext) -> bool:
+def is_still_valid(competition: Competition, context: UploadContext) -> bool:
     """Whether an upload would be parsed the same way now; deadlines may have moved meanwhile."""
     settings_then, settings_now = (
         (rules.columns, rules.settings, rules.publication.shuffle_targets)
-        for rules in (context.rules, parse_stored_rules(row.file))
+        for rules in (context.rules, parse_stored_rules(competition.file))
     )
-    return settings_then == settings_now and context.original == list_original_digests(row)
+    return settings_then == settings_now and context.original == list_original_digests(competition)
 
 
 def compute_fingerprint(parts: dict[str, bytes], comment: str = "") -> str:
@@ -220,17 +240,17 @@ def require_same_request(stored_fingerprint: str | None, new_fingerprint: str) -
         raise InvalidInput("this Idempotency-Key was used for another upload", code="idempotency_key_reused")
 
 
-def require_no_unasked_secret(context: UploadContext, names: Collection[str]) -> None:
-    """Raise InvalidUpload for a secret that is not asked for, so that nobody believes it counted."""
-    if SECRET in names and SECRET not in context.names:
+def reject_unexpected_secret(context: UploadContext, names: Collection[str]) -> None:
+    """Raise InvalidUpload for a secret if the service allocates the answer, so that nobody relies on it."""
+    if SECRET_FILE in names and SECRET_FILE not in context.file_names:
         message = Message("the service has drawn the answer itself: do not send a secret")
-        raise InvalidUpload([FileProblem(SECRET, None, None, "answer_is_drawn", message)])
+        raise InvalidUpload([FileProblem(SECRET_FILE, None, None, "answer_is_drawn", message)])
 
 
-def read_upload(
+def store_release(
     context: UploadContext, *, files: dict[str, bytes], secret: bytes | None, comment: str
 ) -> PendingRelease:
-    """Parse a release and its secret against the original data; raises InvalidUpload.
+    """Parse a release and its secret against the original data, and store the files; raises InvalidUpload.
 
     ``secret``: None where the service allocates the answer. Needs no session: the files are stored before
     anything is locked. If the upload is refused later, they stay in the store without a reference.
@@ -240,7 +260,7 @@ def read_upload(
         parser_process.UPLOADS,
         dict(context.original).values(),
         parse_release,
-        context.file,
+        context.competition_file,
         context.original,
         files=files,
         secret=_load_allocated_answer(context) if secret is None else secret,
@@ -254,7 +274,7 @@ def read_upload(
             for name in files
         },
         uploaded_sha256={name: compute_digest(content) for name, content in files.items()},
-        fingerprint=compute_fingerprint(files if secret is None else {**files, SECRET: secret}, comment),
+        fingerprint=compute_fingerprint(files if secret is None else {**files, SECRET_FILE: secret}, comment),
         sizes=release.sizes,
         secret=release.secret,
         comment=comment,
@@ -264,16 +284,18 @@ def read_upload(
 
 
 def parse_release(
-    file: str, original: tuple[tuple[str, str], ...], *, files: dict[str, bytes], secret: bytes
+    competition_file: str, original: tuple[tuple[str, str], ...], *, files: dict[str, bytes], secret: bytes
 ) -> ParsedRelease:
     """Parse a release and its secret by a competition file; runs in the parser process.
 
     If the competition shuffles targets, a random order is applied to the release and to the secret here, so
     that the same table is scored, attacked and published.
     """
-    rules = parse_stored_rules(file)
+    rules = parse_stored_rules(competition_file)
     track = TRACKS[rules.track]
-    parsed = parse_upload(track, rules, competitions.load_original_tables(original, file), files, secret)
+    parsed = parse_upload(
+        track, rules, competitions.load_original_tables(original, competition_file), files, secret
+    )
     release, answer = parsed.release, parsed.answer
     shuffled = {}
     if rules.publication.shuffle_targets:
@@ -300,7 +322,7 @@ def _load_allocated_answer(context: UploadContext) -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
-class CheckedUpload:
+class ReleaseCheck:
     """The result of a dry run: a well-formed upload that was not stored."""
 
     uploaded_sha256: dict[str, str]
@@ -308,22 +330,22 @@ class CheckedUpload:
     remarks: tuple[Remark, ...]
 
 
-def check_upload(
+def check_release(
     context: UploadContext, *, files: dict[str, bytes], secret: bytes | None, comment: str
-) -> CheckedUpload:
-    """Check an upload like ``read_upload``, but store nothing.
+) -> ReleaseCheck:
+    """Check a release as ``store_release`` does, but store nothing.
 
     The InvalidUpload error also lists missing files, so that the files of a form can be checked one by one.
     """
-    names = files.keys() if secret is None else {*files, SECRET}
-    missing = [missing_file_problem(name) for name in context.names if name not in names]
+    names = files.keys() if secret is None else {*files, SECRET_FILE}
+    missing = [build_missing_file_problem(name) for name in context.file_names if name not in names]
     try:
         _require_comment(comment)
         rows, remarks = parser_process.call_with_files(
             parser_process.UPLOADS,
             dict(context.original).values(),
             check_files,
-            context.file,
+            context.competition_file,
             context.original,
             files=files,
             secret=_load_allocated_answer(context) if context.track.allocates_answer else secret,
@@ -333,32 +355,36 @@ def check_upload(
         raise InvalidUpload([*missing, *error.problems], total=total) from None
     if missing:
         raise InvalidUpload(missing)
-    return CheckedUpload({name: compute_digest(content) for name, content in files.items()}, rows, remarks)
+    return ReleaseCheck({name: compute_digest(content) for name, content in files.items()}, rows, remarks)
 
 
 def check_files(
-    file: str, original: tuple[tuple[str, str], ...], *, files: dict[str, bytes], secret: bytes | None
+    competition_file: str,
+    original: tuple[tuple[str, str], ...],
+    *,
+    files: dict[str, bytes],
+    secret: bytes | None,
 ) -> tuple[int, tuple[Remark, ...]]:
     """Return the number of rows of a release and the remarks on it; runs in the parser process.
 
     If files are missing, the others are checked as far as possible, and the number of rows is 0.
     """
-    rules = parse_stored_rules(file)
-    track, tables = TRACKS[rules.track], competitions.load_original_tables(original, file)
+    rules = parse_stored_rules(competition_file)
+    track, tables = TRACKS[rules.track], competitions.load_original_tables(original, competition_file)
     if secret is None or not files.keys() >= set(track.release_file_names):
-        given_files = files if secret is None or track.allocates_answer else {**files, SECRET: secret}
-        check_partial_upload(track, rules, tables, given_files)
+        received_files = files if secret is None or track.allocates_answer else {**files, SECRET_FILE: secret}
+        check_partial_upload(track, rules, tables, received_files)
         return 0, ()
     parsed = parse_upload(track, rules, tables, files, secret)
-    row_warning = find_too_few_rows(rules, parsed.sizes)
+    row_warning = explain_too_few_rows(rules, parsed.sizes)
     warnings = [Remark("too_few_rows", row_warning)] if row_warning else []
-    return parsed.sizes["rows"], (*parsed.remarks, *warnings, *_list_secret_doubts(rules, tables, parsed))
+    return parsed.sizes["rows"], (*parsed.remarks, *warnings, *_list_secret_warnings(rules, tables, parsed))
 
 
-def _list_secret_doubts(rules: Rules, original: Tables, parsed: ParsedUpload) -> tuple[Remark, ...]:
-    """Return the warnings, also part of the verdict, that the secret may belong to another release.
+def _list_secret_warnings(rules: Rules, original: Tables, parsed: ParsedUpload) -> tuple[Remark, ...]:
+    """Return warnings that the secret may belong to another release. The verdict will contain them, too.
 
-    Returns no warning if the check needs more memory than available: a real upload needs less and would be
+    If the check runs out of memory, there are no warnings: a real upload needs less memory and would be
     accepted.
     """
     track = TRACKS[rules.track]
@@ -383,7 +409,7 @@ def is_storable(text: str) -> bool:
     return "\x00" not in text and text.encode(errors="replace").decode() == text
 
 
-def flush_or_conflict(session: Session) -> None:
+def flush_accepted_upload(session: Session) -> None:
     """Flush an accepted upload; raises Conflict if the database refuses it because the terms have changed."""
     try:
         session.flush()

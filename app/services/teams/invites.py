@@ -42,17 +42,17 @@ def create_for_new_teams(
     After the anonymization phase, when a new team can only guess, this requires the password. A repeated
     request with the same ``invite_id`` raises Conflict instead of creating another invite.
     """
-    row = competitions.find_for_organizer(session, principal, slug).row
-    competitions.require_no_rehearsal(row)
-    if can_only_guess(session, row):
+    competition = competitions.find_for_organizer(session, principal, slug).competition
+    competitions.require_no_rehearsal(competition)
+    if can_only_guess(session, competition):
         principal.require_reauthentication()
     invite_id = invite_id or uuid4()
-    code = insert_invite(session, row.id, uses=uses, invite_id=invite_id)
+    code = insert_invite(session, competition.id, uses=uses, invite_id=invite_id)
     audit.record(
         session,
         principal,
         "invite.create",
-        competition_id=row.id,
+        competition_id=competition.id,
         subject=str(invite_id),
         new_values={"teams": uses},
     )
@@ -125,7 +125,7 @@ def insert_invite(
         id=invite_id or uuid4(),
         competition_id=competition_id,
         team_id=team_id,
-        digest=accounts.compute_digest(code),
+        digest=accounts.hash_token(code),
         uses_left=uses,
         expires_at=func.clock_timestamp() + INVITE_LIFETIME,
     )
@@ -174,7 +174,7 @@ def find_usable(session: Session, code: str) -> UsableInvite:
 
 def _select_usable(code: str) -> Select[Invite]:
     return select(Invite).where(
-        Invite.digest == accounts.compute_digest(code.strip()),
+        Invite.digest == accounts.hash_token(code.strip()),
         Invite.uses_left > 0,
         Invite.expires_at > func.clock_timestamp(),
     )

@@ -42,32 +42,32 @@ def sign_up(
     session: Session,
     *,
     code: str,
-    team: str | None,
+    team_name: str | None,
     name: str,
     password_hash: str,
 ) -> JoinedMember:
     """Create an account and add it to the team of the invite."""
     invite = invites.redeem(session, code)
     user = accounts.add_user(session, name=name, password_hash=password_hash)
-    return _add_member(session, invite, user, team)
+    return _add_member(session, invite, user, team_name)
 
 
-def join(session: Session, principal: Principal, *, code: str, team: str | None) -> JoinedMember:
+def join(session: Session, principal: Principal, *, code: str, team_name: str | None) -> JoinedMember:
     """Add the principal to the team of the invite."""
     principal.require("submit")
     invite = invites.redeem(session, code)
-    joined_member = _add_member(session, invite, accounts.lock_user(session, principal.user_id), team)
+    joined_member = _add_member(session, invite, accounts.lock_user(session, principal.user_id), team_name)
     details = {"team": joined_member.team.name}
     audit.record(session, principal, "team.join", competition_id=invite.competition_id, new_values=details)
     return joined_member
 
 
-def _add_member(session: Session, invite: Invite, user: User, team: str | None) -> JoinedMember:
+def _add_member(session: Session, invite: Invite, user: User, team_name: str | None) -> JoinedMember:
     """Add a locked user to the invite's team or to a new one."""
     _require_can_join(session, invite.competition_id, user)
     # A password link from an organizer of another competition must not give access to this one.
     passwords.expire_links(session, user.id)
-    joined_team = _resolve_team(session, invite, team)
+    joined_team = _resolve_team(session, invite, team_name)
     session.add(Member(competition_id=invite.competition_id, user_id=user.id, team_id=joined_team.id))
     return JoinedMember(user, joined_team, session.get_one(Competition, invite.competition_id))
 
@@ -81,14 +81,21 @@ def _require_can_join(session: Session, competition_id: UUID, user: User) -> Non
         raise Conflict("an organizer of a competition is in no team of it", code="organizes_it")
 
 
-def _resolve_team(session: Session, invite: Invite, name: str | None) -> Team:
-    """Return the invite's team, whose name ``name`` may repeat, or create a new team of that name."""
+def _resolve_team(session: Session, invite: Invite, team_name: str | None) -> Team:
+    """Return the invite's team, or create one if the invite is for a new team.
+
+    A name is required for a new team; for an existing one it must match if it is given.
+    """
     if invite.team_id is None:
-        if name is None:
+        if team_name is None:
             raise InvalidInput("this invite creates a team: give the team a name", code="team_needed")
-        return memberships.create_team(session, invite.competition_id, name)
+        return memberships.create_team(session, invite.competition_id, team_name)
     team = session.get_one(Team, invite.team_id)
-    if name is not None and names.normalize(name) != team.name and names.build_key(name) != team.name_key:
+    if (
+        team_name is not None
+        and names.normalize(team_name) != team.name
+        and names.build_key(team_name) != team.name_key
+    ):
         raise InvalidInput("this invite is for another team", code="another_team")
     return team
 
@@ -98,7 +105,7 @@ def load_own_team(session: Session, principal: Principal, slug: str) -> tuple[Te
     principal.require("read")
     contest = competitions.find(session, principal, slug)
     team = memberships.require_team(session, contest.id, principal)
-    return team, memberships.load_people_by_team(session, contest.id)[team.id]
+    return team, memberships.load_members_by_team(session, contest.id)[team.id]
 
 
 def set_method_description(session: Session, principal: Principal, slug: str, text: str) -> Team:
@@ -129,13 +136,13 @@ def remove(session: Session, principal: Principal, slug: str, user_id: UUID) -> 
     contest = competitions.find(session, principal, slug)
     team = memberships.require_team(session, contest.id, principal)
     # Lock all members, so that of two who leave at the same time the second sees that it is the last.
-    rows = session.scalars(
+    members = session.scalars(
         select(Member).where(Member.team_id == team.id).order_by(Member.user_id).with_for_update()
     ).all()
-    member = next((row for row in rows if row.user_id == user_id), None)
-    if member is None or all(row.user_id != principal.user_id for row in rows):
+    member = next((candidate for candidate in members if candidate.user_id == user_id), None)
+    if member is None or all(candidate.user_id != principal.user_id for candidate in members):
         raise NotFound("your team has no such member", code="no_such_member")
-    if len(rows) == 1:
+    if len(members) == 1:
         raise Conflict("the last member cannot leave a team", code="last_member")
     if user_id != principal.user_id:
         invites.void_for_team(session, team.id)
@@ -156,10 +163,12 @@ def list_entrants(session: Session, principal: Principal, slug: str) -> list[Ent
     submission_count = (
         select(func.count()).where(Submission.team_id == Team.id).correlate(Team).scalar_subquery()
     )
-    team_columns = session.execute(
+    team_rows = session.execute(
         select(Team, submission_count)
         .where(Team.competition_id == contest.id)
         .order_by(Team.created_at, Team.id)
     )
-    people = memberships.load_people_by_team(session, contest.id)
-    return [EntrantTeam(team, tuple(people[team.id]), submissions) for team, submissions in team_columns]
+    members_by_team = memberships.load_members_by_team(session, contest.id)
+    return [
+        EntrantTeam(team, tuple(members_by_team[team.id]), submissions) for team, submissions in team_rows
+    ]

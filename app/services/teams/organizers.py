@@ -33,7 +33,7 @@ def require_can_create_accounts(principal: Principal) -> None:
     principal.require_reauthentication()
 
 
-def list_competitions(session: Session, user_id: UUID) -> Sequence[str]:
+def list_competition_slugs(session: Session, user_id: UUID) -> Sequence[str]:
     """Return the slugs of the competitions that a user organizes."""
     return session.scalars(
         select(Competition.slug)
@@ -46,19 +46,19 @@ def list_competitions(session: Session, user_id: UUID) -> Sequence[str]:
 def list_organizers(session: Session, principal: Principal, slug: str) -> list[NamedUser]:
     """Return the organizers of a competition, sorted by name. Only for organizers."""
     contest = competitions.find_for_organizer(session, principal, slug)
-    user_columns = session.execute(
+    user_rows = session.execute(
         select(User.id, User.name)
         .join(Organizer, Organizer.user_id == User.id)
-        .where(Organizer.competition_id == (contest.row.rehearses or contest.id))
+        .where(Organizer.competition_id == (contest.competition.rehearses or contest.id))
         .order_by(func.lower(User.name), User.name)
     )
-    return [NamedUser(user_id, name) for user_id, name in user_columns]
+    return [NamedUser(user_id, name) for user_id, name in user_rows]
 
 
 def add(session: Session, principal: Principal, slug: str, name: str) -> NamedUser:
     """Add an organizer. The user must have that role and be in no team of the competition."""
     contest = competitions.find_for_organizer(session, principal, slug)
-    competitions.require_no_rehearsal(contest.row)
+    competitions.require_no_rehearsal(contest.competition)
     user = accounts.find_user(session, name)
     if user is None:
         raise NotFound("there is nobody of that name", code="no_such_user")
@@ -81,20 +81,20 @@ def remove(session: Session, principal: Principal, slug: str, user_id: UUID) -> 
     """Remove an organizer. The last one cannot be removed."""
     contest = competitions.find_for_organizer(session, principal, slug)
     # Lock all organizers, so that of two who remove each other only one succeeds.
-    rows = session.scalars(
+    organizers = session.scalars(
         select(Organizer)
         .where(Organizer.competition_id == contest.id)
         .order_by(Organizer.user_id)
         .with_for_update()
     ).all()
     # Check only now: the list may have changed while this waited for the lock.
-    organizer = next((candidate for candidate in rows if candidate.user_id == user_id), None)
+    organizer = next((candidate for candidate in organizers if candidate.user_id == user_id), None)
     if organizer is None:
         raise NotFound("this competition has no such organizer", code="no_such_organizer")
-    if len(rows) == 1:
+    if len(organizers) == 1:
         raise Conflict("the last organizer cannot be removed", code="last_organizer")
     if principal.role != Role.ADMINISTRATOR and all(
-        candidate.user_id != principal.user_id for candidate in rows
+        candidate.user_id != principal.user_id for candidate in organizers
     ):
         raise Forbidden("only this competition's organizers may do that", code="not_organizer")
     principal.require_reauthentication()

@@ -33,34 +33,39 @@ _PARTS_WITH_VALUES = ("measures", "excessive")
 def show_announcements(
     request: Request, slug: str, principal: CurrentPrincipal, rescore: str = ""
 ) -> HTMLResponse:
-    """Show the announcements; ``rescore`` is the applied rejudging that prefills the form."""
-    return _render_announcements(request, principal, slug, text=_draft_text(principal, slug, rescore))
+    """Show the announcements. ``rescore`` is the id of an applied rejudging that prefills the form."""
+    return _render_announcements(
+        request, principal, slug, texts=_draft_announcement(principal, slug, rescore)
+    )
 
 
-def _draft_text(principal: Principal, slug: str, rescore: str) -> dict[str, str]:
-    """Return the text about an applied rejudging in every language; empty if there is no such rejudging."""
+def _draft_announcement(principal: Principal, slug: str, rejudging_id: str) -> dict[str, str]:
+    """Return an announcement of an applied rejudging in every language, or {} without such a rejudging."""
     with transaction() as session:
-        sets = [item.rescore for item in rejudgings.list_rescores(session, principal, slug)]
+        all_rejudgings = [item.rejudging for item in rejudgings.list_rejudgings(session, principal, slug)]
     rejudging = next(
-        (item for item in sets if str(item.id) == rescore and item.replaced_file is not None), None
+        (item for item in all_rejudgings if str(item.id) == rejudging_id and item.replaced_file is not None),
+        None,
     )
     if rejudging is None or rejudging.replaced_file is None:
         return {}
     return {
-        language: _describe_changes(rejudging.replaced_file, rejudging.file, languages.words_in(language))
+        language: _describe_changes(
+            rejudging.replaced_file, rejudging.file, languages.load_translator(language)
+        )
         for language in LANGUAGES
     }
 
 
 def _describe_changes(old_file: str, new_file: str, t: Translator) -> str:
-    """Describe the changed weights and threshold with their values, and other changed parts by name."""
+    """Describe changed weights and a changed threshold by their values, and other changed parts by name."""
     changes = list_rule_changes(*(parse_stored_rules(file) for file in (old_file, new_file)))
     lines = [_describe_change(*change, t) for change in changes]
-    parts = set(revisions.find_changed_parts(old_file, new_file)) - {
+    changed_parts = set(revisions.find_changed_parts(old_file, new_file)) - {
         "phases",
         *(_PARTS_WITH_VALUES if changes else ()),
     }
-    lines += [t("- {name}", name=t.label(f"file_part_{part}", part)) for part in sorted(parts)]
+    lines += [t("- {name}", name=t.label(f"file_part_{part}", part)) for part in sorted(changed_parts)]
     return "\n".join(
         [
             t("The rules have changed, and all submissions have been scored again:"),
@@ -71,24 +76,24 @@ def _describe_changes(old_file: str, new_file: str, t: Translator) -> str:
 
 
 def _describe_change(name: str, old_value: float | None, new_value: float | None, t: Translator) -> str:
-    title = t("Threshold") if name == "threshold" else t.label(f"measure_{name}", name)
-    old, new = (
+    label = t("Threshold") if name == "threshold" else t.label(f"measure_{name}", name)
+    old_text, new_text = (
         t("none") if value is None else t.localize_numbers(format_number(value))
         for value in (old_value, new_value)
     )
-    return t("- {name}: {before} → {after}", name=title, before=old, after=new)
+    return t("- {name}: {before} → {after}", name=label, before=old_text, after=new_text)
 
 
 @router.post("")
 def post_announcement(
     request: Request, slug: str, principal: CurrentPrincipal, en: _FormText = "", ja: _FormText = ""
 ) -> Response:
-    text = {"en": en, "ja": ja}
+    texts = {"en": en, "ja": ja}
     try:
         with transaction() as session:
-            announcements.post(session, principal, slug, text)
+            announcements.post(session, principal, slug, texts)
     except DomainError as problem:
-        return _render_announcements(request, principal, slug, problem=problem, text=text)
+        return _render_announcements(request, principal, slug, problem=problem, texts=texts)
     return see_other(request.url.path, notice="announced")
 
 
@@ -116,18 +121,18 @@ def _render_announcements(
     slug: str,
     *,
     problem: DomainError | None = None,
-    text: dict[str, str] | None = None,
+    texts: dict[str, str] | None = None,
 ) -> HTMLResponse:
     with transaction() as session:
         frame = load_organizer_frame(session, principal, slug)
-        posted = announcements.list_announcements(session, principal, slug)
+        announcement_rows = announcements.list_announcements(session, principal, slug)
     return render_page(
         request,
         principal,
         "organizer/announcements.html",
         frame=frame,
-        announcements=posted,
-        text=text or {},
+        announcements=announcement_rows,
+        text=texts or {},
         longest=announcements.MAX_LENGTH,
         **describe_problem(request, problem),
     )

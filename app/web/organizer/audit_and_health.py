@@ -30,7 +30,7 @@ router = APIRouter(route_class=PageRoute)
 
 PAGE_SIZE = 50
 _CLOCK_ACTOR = "clock"
-"""Value of the person filter for entries that no person caused."""
+"""Value of the person filter that selects entries caused by the service itself."""
 
 
 @router.get("/competitions/{slug}/organize/audit")
@@ -49,14 +49,14 @@ def show_audit_log(
         frame = load_organizer_frame(session, principal, slug)
         filter_options = audit.load_filter_options(session, frame.contest.id)
         filters = _parse_filters(person, action if action in filter_options.actions else "", team)
-        after_number = cursor_key[0] if cursor_key else None
+        before_number = cursor_key[0] if cursor_key else None
         entries = competitions.list_audit_entries(
-            session, principal, slug, before_number=after_number, limit=PAGE_SIZE + 1, wanted=filters
+            session, principal, slug, cursor=before_number, limit=PAGE_SIZE + 1, entry_filter=filters
         )
         entrants = members.list_entrants(session, principal, slug)
     page_entries = entries[:PAGE_SIZE]
     next_cursor = encode_cursor(page_entries[-1].number) if len(entries) > PAGE_SIZE else None
-    zone, t = frame.rules.timezone, language.words_of(request)
+    zone, t = frame.rules.timezone, language.negotiate_translator(request)
     return render_page(
         request,
         principal,
@@ -73,7 +73,7 @@ def show_audit_log(
 
 
 def _parse_filters(person: str, action: str, team: str) -> AuditFilter:
-    """Parse the filters of the audit log; an invalid person or team does not filter."""
+    """Parse the filters of the audit log. An invalid person or team is ignored."""
     return AuditFilter(_parse_uuid(person), person == _CLOCK_ACTOR, action, _parse_uuid(team))
 
 
@@ -87,8 +87,8 @@ def _parse_uuid(text: str) -> UUID | None:
 def _build_query(filters: AuditFilter, cursor: str) -> str:
     """Return the query string of the page at ``cursor`` with the same filters."""
     person = _CLOCK_ACTOR if filters.by_clock else filters.user_id
-    fields = {"person": person, "action": filters.action, "team": filters.team_id, "cursor": cursor}
-    return "?" + urlencode({name: str(value) for name, value in fields.items() if value})
+    parameters = {"person": person, "action": filters.action, "team": filters.team_id, "cursor": cursor}
+    return "?" + urlencode({name: str(value) for name, value in parameters.items() if value})
 
 
 @router.get("/competitions/{slug}/organize/health")
@@ -96,29 +96,31 @@ def show_health(request: Request, slug: str, principal: CurrentPrincipal) -> HTM
     with transaction() as session:
         frame = load_organizer_frame(session, principal, slug)
         current_load = workload.measure(session, principal, slug)
-        heartbeats = health.load_heartbeat_ages(session)
-    is_administrator = principal.role == Role.ADMINISTRATOR  # the sandboxes would tell others where to attack
+        heartbeat_ages = health.load_heartbeat_ages(session)
+    is_administrator = principal.role == Role.ADMINISTRATOR  # the sandboxes would help an attacker
     return render_page(
         request,
         principal,
         "organizer/health.html",
         frame=frame,
         load=current_load,
-        beats=sorted(heartbeats.items()),
+        beats=sorted(heartbeat_ages.items()),
         stalled=dashboard.is_stalled(current_load),
         unswept=dashboard.is_sweep_overdue(current_load),
         depth=queue.count_messages(),
         is_administrator=is_administrator,
         sandboxes=_list_sandboxes() if is_administrator else None,
-        apart_s=abs((datetime.now(UTC) - frame.standing.now).total_seconds()),
+        apart_s=abs((datetime.now(UTC) - frame.status.now).total_seconds()),
     )
 
 
 def _list_sandboxes() -> list[ReportedSandbox]:
-    """Return the sandbox of this web server and of each worker that answers."""
-    setting = get_settings().sandbox
-    own = ReportedSandbox("web", sandbox.describe(setting), sandbox.choose(setting).is_complete)
-    return [own, *(queue.list_sandboxes() or ())]
+    """Return the sandboxes of this web server and of each worker that answers."""
+    sandbox_setting = get_settings().sandbox
+    own_sandbox = ReportedSandbox(
+        "web", sandbox.describe(sandbox_setting), sandbox.choose(sandbox_setting).is_complete
+    )
+    return [own_sandbox, *(queue.list_sandboxes() or ())]
 
 
 @router.get("/competitions/{slug}/organize/exports")

@@ -10,16 +10,16 @@ from app.db.models import AuditEntry
 from app.locale.language import Translator
 from app.web.site import notation
 
-_DIGEST = re.compile(r"[0-9a-f]{64}")
-_IDENTIFIER = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _WINDOW_EDGES = ("start", "end")
 _LABEL_PREFIXES = {"cap": "cap_", "changed": "file_part_"}
-"""Label prefixes of recorded fields whose values are names with a translation."""
+"""Recorded fields whose values are internal names, with the prefix of the labels that translate them."""
 
 
 @dataclass(frozen=True, slots=True)
 class AuditChange:
-    """One changed value; None where it did not exist."""
+    """A changed value with its path of keys. A text is None if the value did not exist."""
 
     path: tuple[str, ...]
     old_text: str | None
@@ -30,8 +30,8 @@ class AuditChange:
 class DescribedEntry:
     """An audit entry with its changes.
 
-    ``kind`` names the type of the subject if the subject is only an identifier; ``link`` is the page of the
-    subject.
+    ``kind`` is the type of the subject if ``subject`` is only an identifier, else "". ``link`` is the page of
+    the subject.
     """
 
     entry: AuditEntry
@@ -44,7 +44,7 @@ class DescribedEntry:
 def describe_entries(
     entries: Sequence[AuditEntry], t: Translator, *, path: str, zone: str
 ) -> list[DescribedEntry]:
-    """Describe audit entries in the reader's language; ``path`` is the address of the competition's pages."""
+    """Describe audit entries in the reader's language. ``path`` is the path of the competition's pages."""
     return [
         DescribedEntry(
             entry,
@@ -60,31 +60,39 @@ def describe_entries(
 def _list_changes(entry: AuditEntry, t: Translator, zone: str) -> tuple[AuditChange, ...]:
     if entry.action == "rescore.apply":
         return tuple(_iter_rescore_changes(entry.after or {}, t))
-    old, new = (dict(flatten(side or {}, t, zone)) for side in (entry.before, entry.after))
-    names = [*old, *(name for name in new if name not in old)]
+    old_texts, new_texts = (dict(flatten(values or {}, t, zone)) for values in (entry.before, entry.after))
+    names = [*old_texts, *(name for name in new_texts if name not in old_texts)]
     return tuple(
-        AuditChange(name, old.get(name), new.get(name)) for name in names if old.get(name) != new.get(name)
+        AuditChange(name, old_texts.get(name), new_texts.get(name))
+        for name in names
+        if old_texts.get(name) != new_texts.get(name)
     )
 
 
-def _iter_rescore_changes(difference: Mapping[str, Any], t: Translator) -> Iterator[AuditChange]:
-    """Yield the changed state and overall score of each submission in a rejudging."""
-    for submission, (old, new) in difference.items():
-        if old != new:
-            yield AuditChange((submission[:8],), _format_verdict(old, t), _format_verdict(new, t))
+def _iter_rescore_changes(old_and_new_by_id: Mapping[str, Any], t: Translator) -> Iterator[AuditChange]:
+    """Yield the submissions whose state or overall score was changed by a rejudging."""
+    for submission_id, (old_result, new_result) in old_and_new_by_id.items():
+        if old_result != new_result:
+            yield AuditChange(
+                (submission_id[:8],), _format_verdict(old_result, t), _format_verdict(new_result, t)
+            )
 
 
-def _format_verdict(stored: Sequence[Any], t: Translator) -> str:
-    state, overall = stored
-    name = t.label(f"state_{state}", state)
-    return name if overall is None else f"{name} {t.localize_numbers(notation.format_score(overall))}"
+def _format_verdict(state_and_overall: Sequence[Any], t: Translator) -> str:
+    state, overall = state_and_overall
+    state_label = t.label(f"state_{state}", state)
+    return (
+        state_label
+        if overall is None
+        else f"{state_label} {t.localize_numbers(notation.format_score(overall))}"
+    )
 
 
-def flatten(content: Mapping[str, Any], t: Translator, zone: str) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Yield each recorded single value with its path of keys."""
-    for name, value in content.items():
+def flatten(values: Mapping[str, Any], t: Translator, zone: str) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield every single recorded value as text, with its path of keys."""
+    for name, value in values.items():
         if isinstance(value, Mapping):
-            yield from (((name, *path), leaf) for path, leaf in flatten(value, t, zone))
+            yield from (((name, *path), text) for path, text in flatten(value, t, zone))
         elif _is_window(value):
             yield from (
                 ((name, edge), format_value(edge_value, zone, t))
@@ -97,7 +105,7 @@ def flatten(content: Mapping[str, Any], t: Translator, zone: str) -> Iterator[tu
 
 
 def _label_names(value: Any, prefix: str, t: Translator) -> str:
-    """Return the translated names of one or several internal names."""
+    """Translate one internal name or a list of them."""
     names = value if isinstance(value, list) else [value]
     return ", ".join(t.label(f"{prefix}{name}", str(name)) for name in names)
 
@@ -114,36 +122,36 @@ def _parse_datetime(value: Any) -> datetime | None:
 
 
 def format_value(value: Any, zone: str, t: Translator) -> str:
-    """Format a recorded value: times in the competition's time zone, digests cut to 12 characters."""
+    """Format a recorded value. Times are in the competition's time zone; digests are cut to 12 characters."""
     if isinstance(value, list):
         return ", ".join(format_value(item, zone, t) for item in value)
     if isinstance(value, float):
         return t.localize_numbers(str(value))
-    if isinstance(value, str) and _DIGEST.fullmatch(value):
+    if isinstance(value, str) and _SHA256.fullmatch(value):
         return f"{value[:12]}…"
-    parsed = _parse_datetime(value) if isinstance(value, str) and len(value) > len("2027-01-01") else None
-    if parsed is None or parsed.tzinfo is None:
+    moment = _parse_datetime(value) if isinstance(value, str) and len(value) > len("2027-01-01") else None
+    if moment is None or moment.tzinfo is None:
         return str(value)
     try:
-        return notation.format_clock_time(parsed, zone)
-    except OverflowError:  # a team name may look like a date at the limits of the range
+        return notation.format_clock_time(moment, zone)
+    except OverflowError:  # a team name may look like a date outside the supported range
         return str(value)
 
 
 def _shorten_subject(entry: AuditEntry) -> str:
-    """Return the subject of an entry; identifiers are cut to 8 characters."""
-    return entry.subject[:8] if _IDENTIFIER.fullmatch(entry.subject) else entry.subject
+    """Return the subject of an entry. Identifiers are cut to 8 characters."""
+    return entry.subject[:8] if _UUID.fullmatch(entry.subject) else entry.subject
 
 
 def _label_subject_kind(entry: AuditEntry, t: Translator) -> str:
     """Return the type of the subject if it is an identifier, else an empty string."""
     kind = entry.action.partition(".")[0]
-    return t.label(f"subject_{kind}", "") if _IDENTIFIER.fullmatch(entry.subject) else ""
+    return t.label(f"subject_{kind}", "") if _UUID.fullmatch(entry.subject) else ""
 
 
 def _build_link(entry: AuditEntry, path: str) -> str | None:
-    if not _IDENTIFIER.fullmatch(entry.subject):
+    if not _UUID.fullmatch(entry.subject):
         return None
     kind = entry.action.partition(".")[0]
-    pages = {"submission": "submissions", "rescore": "rescores", "threshold": "threshold"}
-    return f"{path}/organize/{pages[kind]}/{entry.subject}" if kind in pages else None
+    page_by_kind = {"submission": "submissions", "rescore": "rescores", "threshold": "threshold"}
+    return f"{path}/organize/{page_by_kind[kind]}/{entry.subject}" if kind in page_by_kind else None

@@ -1,4 +1,4 @@
-"""Add and remove baselines: sample methods shown on the board for comparison."""
+"""Add and remove baselines: releases of sample methods, shown on the board for comparison."""
 
 from typing import Annotated
 from uuid import UUID
@@ -38,12 +38,12 @@ def add(
 ) -> Response:
     try:
         with transaction() as session:
-            upload_context = baselines.enter(session, principal, slug)
+            upload_context = baselines.load_upload_context(session, principal, slug)
         files, secret = baselines.run_sample_method(upload_context, method)
-        upload = uploads.read_upload(upload_context, files=files, secret=secret, comment=method)
-        key = settings.sealing_key_file
+        upload = uploads.store_release(upload_context, files=files, secret=secret, comment=method)
+        sealing_key = settings.sealing_key_file
         with transaction() as session:
-            baselines.add(session, principal, upload, name=name.strip() or method, sealing_key=key)
+            baselines.add(session, principal, upload, name=name.strip() or method, sealing_key=sealing_key)
     except DomainError as problem:
         return _render_baselines(
             request, principal, slug, problem=problem, form_values={"method": method, "name": name}

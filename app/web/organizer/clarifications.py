@@ -57,7 +57,7 @@ def _render_clarifications(
     problem: DomainError | None = None,
     rejected_answers: dict[UUID, str] | None = None,
 ) -> HTMLResponse:
-    """Render the questions; ``rejected_answers`` maps a question to an answer that was not accepted."""
+    """Render the questions. ``rejected_answers`` maps question ids to answers that were not accepted."""
     with transaction() as session:
         frame = load_organizer_frame(session, principal, slug)
         questions = clarifications.list_clarifications(session, principal, slug)

@@ -12,37 +12,39 @@ from app.services.originals.originals import OriginalColumn, OriginalPart, Origi
 from app.web.organizer.forms import ParsedForm
 from app.web.organizer.setup_steps import SetupContext
 
-QUASI, SENSITIVE, LEFT_OUT = _ROLES = ("quasi_identifier", "sensitive", "left_out")
-_MAX_FEWEST = 1_000_000
+QUASI_IDENTIFIER, SENSITIVE, LEFT_OUT = _ROLES = ("quasi_identifier", "sensitive", "left_out")
+_MIN_COMMON_LIMIT = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class RoleChoice:
     """Column roles chosen in the form.
 
-    ``roles`` maps column names to roles. A value shared by fewer than ``fewest`` rows is rare.
+    ``roles`` maps column names to roles. The other field is the number of rows below which a value is rare.
     """
 
     roles: Mapping[str, str]
-    fewest: int = MIN_COMMON
+    min_common: int = MIN_COMMON
 
     def columns_in_role(self, role: str) -> tuple[str, ...]:
         return tuple(name for name, assigned_role in self.roles.items() if assigned_role == role)
 
     @property
     def columns(self) -> Columns:
-        return Columns(self.columns_in_role(QUASI), self.columns_in_role(SENSITIVE))
+        return Columns(self.columns_in_role(QUASI_IDENTIFIER), self.columns_in_role(SENSITIVE))
 
 
 @dataclass(frozen=True, slots=True)
 class RoleReview:
     """Findings about a choice of roles.
 
-    ``identifying``: columns in any role that name or number individuals. ``nearly_unique``: other
-    quasi-identifiers by which (nearly) every row is unique. ``rare``: quasi-identifiers that have rare values
-    but are not nearly unique. ``constant``: columns with a single value. ``non_numeric``: sensitive columns
-    that hold more than numbers. ``mixed``: numeric quasi-identifiers with a few words among the numbers.
-    ``profile`` is None if the choice is incomplete or the table cannot be profiled.
+    ``identifying``: columns of either role that name or number individuals.
+    ``nearly_unique``: other quasi-identifiers with a different value in nearly every row.
+    ``rare``: quasi-identifiers that have rare values but are not nearly unique.
+    ``constant``: columns with a single value.
+    ``non_numeric``: sensitive columns with values that are not numbers.
+    ``mixed``: numeric quasi-identifiers with a few words among the numbers.
+    ``profile``: None if the choice is incomplete or the table cannot be profiled.
     """
 
     identifying: tuple[OriginalColumn, ...]
@@ -55,8 +57,10 @@ class RoleReview:
     is_incomplete: bool
 
     @property
-    def is_fine(self) -> bool:
-        sparse = self.profile is not None and any(table.is_sparse for table in self.profile.cross_tables)
+    def is_clean(self) -> bool:
+        has_sparse_table = self.profile is not None and any(
+            table.is_sparse for table in self.profile.cross_tables
+        )
         findings = (
             self.identifying,
             self.nearly_unique,
@@ -65,37 +69,43 @@ class RoleReview:
             self.non_numeric,
             self.mixed,
         )
-        return not (any(findings) or self.is_incomplete or sparse)
+        return not (any(findings) or self.is_incomplete or has_sparse_table)
 
 
 def read_stored_choice(context: SetupContext) -> RoleChoice | None:
     columns = context.frame.rules.columns
     if columns is None:
         return None
-    roles = dict.fromkeys(columns.quasi_identifiers, QUASI) | dict.fromkeys(columns.sensitive, SENSITIVE)
+    roles = dict.fromkeys(columns.quasi_identifiers, QUASI_IDENTIFIER) | dict.fromkeys(
+        columns.sensitive, SENSITIVE
+    )
     return RoleChoice(roles)
 
 
 def parse_choice(form: ParsedForm, context: SetupContext, summary: OriginalSummary | None) -> RoleChoice:
     """Parse the roles from the form, which refers to columns by their index in the table.
 
-    Raise ``NotFound`` without a table, ``Conflict`` if the table was replaced since the form was shown and
-    ``InvalidCompetition`` for an unknown role.
+    Raise ``NotFound`` if there is no table, ``Conflict`` if the table was replaced after the form was shown,
+    and ``InvalidCompetition`` for an unknown role.
     """
     if summary is None or context.frame.rules.columns is None:
         raise NotFound("there is no table whose columns could have roles", code="no_original")
     part = summary.parts[0]
-    if form.text("of") != context.frame.contest.row.original[part.name]:
+    if form.text("of") != context.frame.contest.competition.original[part.name]:
         raise Conflict("the competition has changed meanwhile; try again", code="changed_meanwhile")
     roles = {column.name: form.text(f"role_{index}") for index, column in enumerate(part.columns)}
     if any(role not in _ROLES for role in roles.values()):
         raise _build_roles_missing_error()
-    fewest = form.parse_count("fewest", minimum=1, maximum=_MAX_FEWEST) if form.text("fewest") else MIN_COMMON
-    return RoleChoice(roles, fewest if "fewest" not in form.errors else MIN_COMMON)
+    min_common = (
+        form.parse_count("fewest", minimum=1, maximum=_MIN_COMMON_LIMIT)
+        if form.text("fewest")
+        else MIN_COMMON
+    )
+    return RoleChoice(roles, min_common if "fewest" not in form.errors else MIN_COMMON)
 
 
 def require_complete(choice: RoleChoice) -> Columns:
-    if not choice.columns_in_role(QUASI) or not choice.columns_in_role(SENSITIVE):
+    if not choice.columns_in_role(QUASI_IDENTIFIER) or not choice.columns_in_role(SENSITIVE):
         raise _build_roles_missing_error()
     return choice.columns
 
@@ -108,21 +118,28 @@ def _build_roles_missing_error() -> InvalidCompetition:
 
 def review_roles(context: SetupContext, summary: OriginalSummary, choice: RoleChoice) -> RoleReview:
     part = summary.parts[0]
-    is_incomplete = not choice.columns_in_role(QUASI) or not choice.columns_in_role(SENSITIVE)
-    quasi, sensitive = select_columns(part, choice, QUASI), select_columns(part, choice, SENSITIVE)
+    is_incomplete = not choice.columns_in_role(QUASI_IDENTIFIER) or not choice.columns_in_role(SENSITIVE)
+    quasi_columns, sensitive_columns = (
+        select_columns(part, choice, QUASI_IDENTIFIER),
+        select_columns(part, choice, SENSITIVE),
+    )
     return RoleReview(
-        identifying=tuple(column for column in (*quasi, *sensitive) if column.identifying),
+        identifying=tuple(column for column in (*quasi_columns, *sensitive_columns) if column.identifying),
         nearly_unique=tuple(
-            column for column in quasi if column.values.is_nearly_unique and not column.identifying
+            column for column in quasi_columns if column.values.is_nearly_unique and not column.identifying
         ),
         rare=tuple(
-            column for column in quasi if column.values.rare_values and not column.values.is_nearly_unique
+            column
+            for column in quasi_columns
+            if column.values.rare_values and not column.values.is_nearly_unique
         ),
         constant=tuple(
-            column for column in (*quasi, *sensitive) if column.values.distinct == 1 < column.values.rows
+            column
+            for column in (*quasi_columns, *sensitive_columns)
+            if column.values.distinct == 1 < column.values.rows
         ),
-        mixed=tuple(column for column in quasi if column.words),
-        non_numeric=tuple(column for column in sensitive if not column.numeric),
+        mixed=tuple(column for column in quasi_columns if column.words),
+        non_numeric=tuple(column for column in sensitive_columns if not column.numeric),
         profile=None if is_incomplete else _profile_table(context, part, choice),
         is_incomplete=is_incomplete,
     )
@@ -133,8 +150,10 @@ def select_columns(part: OriginalPart, choice: RoleChoice, role: str) -> tuple[O
 
 
 def _profile_table(context: SetupContext, part: OriginalPart, choice: RoleChoice) -> DataProfile | None:
-    row = context.frame.contest.row
+    row = context.frame.contest.competition
     try:
-        return original_import.load_profile(row.original[part.name], row.file, choice.columns, choice.fewest)
+        return original_import.load_profile(
+            row.original[part.name], row.file, choice.columns, choice.min_common
+        )
     except (InvalidCompetition, DomainError):
         return None

@@ -1,4 +1,4 @@
-"""Check and save the roles of a table's columns."""
+"""Preview and save the roles of a table's columns."""
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
@@ -11,7 +11,7 @@ from app.services.originals import originals
 from app.web.organizer.column_roles import LEFT_OUT, RoleChoice, parse_choice, require_complete
 from app.web.organizer.forms import FormBody
 from app.web.organizer.original import load_summary, render_data
-from app.web.organizer.setup_steps import apply_revision, load_setup_context
+from app.web.organizer.setup_steps import apply_or_rejudge, load_setup_context
 from app.web.site.pages import PageRoute
 
 router = APIRouter(route_class=PageRoute)
@@ -19,7 +19,7 @@ router = APIRouter(route_class=PageRoute)
 
 @router.post("/competitions/{slug}/organize/data/check")
 def check_roles(request: Request, slug: str, principal: CurrentPrincipal, form: FormBody) -> HTMLResponse:
-    """Render the data page under roles that are not saved; used by a script and by a button."""
+    """Render the data page with unsaved roles; the page's script and a button call this."""
     with transaction() as session:
         context = load_setup_context(session, principal, slug)
     try:
@@ -31,18 +31,18 @@ def check_roles(request: Request, slug: str, principal: CurrentPrincipal, form: 
 
 @router.post("/competitions/{slug}/organize/data")
 def save_roles(request: Request, slug: str, principal: CurrentPrincipal, form: FormBody) -> Response:
-    """Save the roles, which the form gives by column index in the table that was shown."""
+    """Save the roles; the form refers to columns by their index in the table that it showed."""
     with transaction() as session:
         context = load_setup_context(session, principal, slug)
     choice: RoleChoice | None = None
     try:
         choice = parse_choice(form, context, load_summary(context))
         columns, left_out = require_complete(choice), choice.columns_in_role(LEFT_OUT)
-        return apply_revision(
+        return apply_or_rejudge(
             principal,
             slug,
             lambda contest: originals.compute_columns_revision(contest, columns, left_out),
-            step_name=context.choose_next(form, "data"),
+            step_name=context.choose_next_step_name(form, "data"),
         )
     except (Conflict, InvalidCompetition, InvalidUpload) as problem:
         return render_data(request, principal, context, problem=problem, choice=choice)

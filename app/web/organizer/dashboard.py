@@ -1,4 +1,4 @@
-"""Dashboard: the state of the competition and open tasks of the organizers."""
+"""The dashboard: the state of the competition and the open tasks of its organizers."""
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
@@ -24,9 +24,9 @@ def show_dashboard(request: Request, slug: str, principal: CurrentPrincipal) -> 
         overview = dashboard.load_dashboard(session, principal, slug)
         rehearsal = rehearsals.find_rehearsal(session, frame.contest.id)
         latest_entries = competitions.list_audit_entries(
-            session, principal, slug, before_number=None, limit=_LATEST_ENTRIES
+            session, principal, slug, cursor=None, limit=_LATEST_ENTRIES
         )
-    t, zone = language.words_of(request), frame.rules.timezone
+    t, zone = language.negotiate_translator(request), frame.rules.timezone
     return render_page(
         request,
         principal,
@@ -34,6 +34,6 @@ def show_dashboard(request: Request, slug: str, principal: CurrentPrincipal) -> 
         frame=frame,
         desk=overview,
         rehearsal=rehearsal,
-        duties=dashboard.list_tasks(frame.rules, frame.contest.row, frame.standing, overview),
+        duties=dashboard.list_tasks(frame.rules, frame.contest.competition, frame.status, overview),
         acts=describe_entries(latest_entries, t, path=frame.path, zone=zone),
     )

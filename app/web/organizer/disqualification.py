@@ -1,4 +1,4 @@
-"""Disqualify and reinstate teams and submissions, after a preview of the consequences."""
+"""Disqualify and reinstate teams and submissions. A preview shows the consequences first."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -25,7 +25,7 @@ router = APIRouter(prefix="/competitions/{slug}/organize", route_class=PageRoute
 
 _RulingAct = Literal["disqualify", "reinstate"]
 Reason = Annotated[str, Form()]
-_NOTICES = {
+_NOTICE_BY_SUBJECT_AND_ACT = {
     "submissions": {"disqualify": "disqualified", "reinstate": "reinstated"},
     "teams": {"disqualify": "team_disqualified", "reinstate": "team_reinstated"},
 }
@@ -33,7 +33,7 @@ _NOTICES = {
 
 @dataclass(frozen=True, slots=True)
 class RulingRequest:
-    """A decision to disqualify or reinstate; ``subject_type`` is ``submissions`` or ``teams``."""
+    """A request to disqualify or reinstate a team or a submission."""
 
     slug: str
     subject_type: Literal["submissions", "teams"]
@@ -45,20 +45,20 @@ class RulingRequest:
         return f"/competitions/{self.slug}/organize/{self.subject_type}/{self.subject_id}"
 
     def apply(self, session: Session, principal: Principal, *, reason: str = "") -> None:
-        disqualified = self.act == "disqualify"
+        is_disqualified = self.act == "disqualify"
         if self.subject_type == "submissions":
             disqualification.set_submission_disqualified(
-                session, principal, self.subject_id, disqualified=disqualified, reason=reason
+                session, principal, self.subject_id, disqualified=is_disqualified, reason=reason
             )
         else:
             disqualification.set_team_disqualified(
-                session, principal, self.slug, self.subject_id, disqualified=disqualified, reason=reason
+                session, principal, self.slug, self.subject_id, disqualified=is_disqualified, reason=reason
             )
 
 
 @dataclass(frozen=True, slots=True)
 class RulingForm:
-    """Form fields of a ruling: the reason and, where required, the password."""
+    """Fields of the form: the reason and, if required, the password."""
 
     reauthenticate: FormReauthentication
     reason: Reason = ""
@@ -129,7 +129,7 @@ def reinstate_team(
 def _apply_ruling(
     request: Request, principal: Principal, ruling: RulingRequest, form: RulingForm
 ) -> Response:
-    """Apply the ruling; without a reason or a valid password, render the preview again."""
+    """Apply the ruling. Without a reason or a valid password, render the preview again."""
     try:
         principal = form.reauthenticate()
         with transaction() as session:
@@ -145,13 +145,13 @@ def _apply_ruling(
         if problem.code != STEP_UP_REQUIRED:
             raise
         return _render_preview(request, principal, ruling, problem=problem, reason=form.reason)
-    return see_other(ruling.path, notice=_NOTICES[ruling.subject_type][ruling.act])
+    return see_other(ruling.path, notice=_NOTICE_BY_SUBJECT_AND_ACT[ruling.subject_type][ruling.act])
 
 
 def _render_subject(
     request: Request, principal: Principal, ruling: RulingRequest, problem: DomainError
 ) -> HTMLResponse:
-    """Render the page of the team or submission with the message that nothing changes."""
+    """Render the page of the team or submission with the conflict: the ruling would change nothing."""
     render = render_submission if ruling.subject_type == "submissions" else render_team
     return render(request, principal, ruling.slug, ruling.subject_id, problem=problem)
 
@@ -165,8 +165,8 @@ def _load_subject(session: Session, principal: Principal, ruling: RulingRequest)
                 "a baseline can only be added or removed, not disqualified", code="no_such_submission"
             )
         return {"frame": frame, "team": submission.team, "submission": submission}
-    frame, team_entry = load_entrant(session, principal, ruling.slug, ruling.subject_id)
-    return {"frame": frame, "team": team_entry.team, "submission": None}
+    frame, entrant = load_entrant(session, principal, ruling.slug, ruling.subject_id)
+    return {"frame": frame, "team": entrant.team, "submission": None}
 
 
 def _render_preview(
@@ -182,14 +182,12 @@ def _render_preview(
         with transaction() as session:
             load_organizer_frame(session, principal, ruling.slug)
             team = _load_subject(session, principal, ruling)["team"]
-            team_fields: dict[str, Any] = {"team_id": team.id, "team": team.name}
-            apply = partial(
-                ruling.apply, session, principal.mark_reauthenticated()
-            )  # rolled back by the dry run
+            # The dry run rolls this back.
+            apply_ruling = partial(ruling.apply, session, principal.mark_reauthenticated())
             consequences = dry_run.preview_disqualification(
-                session, principal, ruling.slug, apply, **team_fields
+                session, principal, ruling.slug, apply_ruling, team_id=team.id, team=team.name
             )
-            subject = _load_subject(session, principal, ruling)
+            subject_content = _load_subject(session, principal, ruling)
     except Conflict as conflict:
         return _render_subject(request, principal, ruling, conflict)
     return render_page(
@@ -199,8 +197,10 @@ def _render_preview(
         ruling=ruling,
         consequences=consequences,
         reason=reason,
-        lets_guess_again=disqualification.reinstating_allows_guesses(subject["frame"].contest.row),
+        lets_guess_again=disqualification.reinstating_allows_guesses(
+            subject_content["frame"].contest.competition
+        ),
         longest=disqualification.MAX_REASON_LENGTH,
-        **subject,
+        **subject_content,
         **describe_problem(request, problem),
     )

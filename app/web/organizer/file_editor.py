@@ -1,4 +1,4 @@
-"""Edit the whole competition file: compare it with the stored file, then save it."""
+"""Edit the whole competition file: compare the new text with the stored file, then save it."""
 
 import difflib
 from collections.abc import Callable, Iterator
@@ -23,7 +23,7 @@ from app.web.organizer.forms import FormBody, ParsedForm
 from app.web.organizer.setup_steps import (
     FORM_ERRORS,
     SetupContext,
-    apply_revision,
+    apply_or_rejudge,
     changes_scores,
     describe_rejection,
     load_setup_context,
@@ -36,15 +36,18 @@ from app.web.site.sentences import translate_sentence
 
 router = APIRouter(route_class=PageRoute)
 
-_RECOMPARE_CODES = {"changed_meanwhile", STEP_UP_REQUIRED, "wrong_password"}
-"""Error codes after which the comparison is shown again."""
+_CODES_SHOWN_WITH_COMPARISON = {"changed_meanwhile", STEP_UP_REQUIRED, "wrong_password"}
+"""Errors after which the page shows the comparison again, so that saving can be repeated."""
 _CONTEXT_LINES = 3
 """Unchanged lines shown before and after each difference."""
 
 
 @dataclass(frozen=True, slots=True)
 class DiffLine:
-    """One line of a comparison; ``kind`` is added, removed, kept or skipped (a gap between differences)."""
+    """One line of a comparison.
+
+    ``kind`` is ``added``, ``removed``, ``kept``, or ``skipped`` for a gap between differences.
+    """
 
     kind: str
     text: str
@@ -52,16 +55,16 @@ class DiffLine:
 
 @dataclass(frozen=True, slots=True)
 class FileComparison:
-    """Differences between the stored file and another one.
+    """Differences between the stored file and a new one, and the effects of saving it.
 
-    ``parts``: changed keys and tables. ``rescores``: saving re-evaluates the submissions. ``drops_data``: the
-    columns changed, so the original is removed.
+    ``parts`` are the changed keys and tables. The flags tell whether saving begins a rejudging of the
+    submissions, and whether it removes the original because the columns have changed.
     """
 
     lines: tuple[DiffLine, ...]
     parts: tuple[str, ...]
-    rescores: bool
-    drops_data: bool
+    begins_rejudging: bool
+    removes_original: bool
 
 
 @router.get("/competitions/{slug}/organize/file")
@@ -71,14 +74,14 @@ def show_file(request: Request, slug: str, principal: CurrentPrincipal) -> HTMLR
             context = load_setup_context(session, principal, slug)
     except CompetitionUnavailable as problem:
         return _render_repair(request, principal, slug, problem)
-    return _render_file(request, principal, context, context.frame.contest.row.file)
+    return _render_file(request, principal, context, context.frame.contest.competition.file)
 
 
 @router.get("/competitions/{slug}/organize/competition.toml")
 def download_file(slug: str, principal: CurrentPrincipal) -> Response:
-    """Download the file as the organizers wrote it; the published file has fixed scales."""
+    """Download the file as the organizers wrote it; the published version also contains the scales."""
     with transaction() as session:
-        text = competitions.find_for_organizer(session, principal, slug).row.file
+        text = competitions.find_for_organizer(session, principal, slug).competition.file
     headers = {"Content-Disposition": f'attachment; filename="{slug}.toml"'}
     return Response(text, media_type="application/toml", headers=headers)
 
@@ -87,35 +90,37 @@ def download_file(slug: str, principal: CurrentPrincipal) -> Response:
 def save_file(
     request: Request, slug: str, principal: CurrentPrincipal, address: ClientAddress, form: FormBody
 ) -> Response:
-    """Compare the sent file with the stored one, or save it if ``do`` is ``save``."""
+    """Compare the submitted text with the stored file, or save it if ``do`` is ``save``."""
     try:
         with transaction() as session:
             context = load_setup_context(session, principal, slug)
     except CompetitionUnavailable as problem:
         check_password = partial(reauthenticate, principal, address, form.secret("password"))
-        return _save_repair(request, principal, slug, form, problem, reauthenticate=check_password)
+        return _save_repair(request, principal, slug, form, problem, check_password=check_password)
     text = ""
     try:
-        text = read_text(form)
+        text = _read_file_text(form)
         competitions.parse_hostable_rules(text)
         if form.text("do") != "save":
             return _render_file(
-                request, principal, context, text, shown_comparison=_compare_with_stored(context, text)
+                request, principal, context, text, comparison=_compare_with_stored(context, text)
             )
-        return apply_revision(
+        return apply_or_rejudge(
             reauthenticate(principal, address, form.secret("password")),
             slug,
             lambda contest: _build_compared_revision(contest, text, form.text("of")),
             step_name="file",
         )
     except (*FORM_ERRORS, InvalidCompetition) as problem:
-        recomparison = _compare_with_stored(context, text) if problem.code in _RECOMPARE_CODES else None
+        comparison = (
+            _compare_with_stored(context, text) if problem.code in _CODES_SHOWN_WITH_COMPARISON else None
+        )
         return _render_file(
             request,
             principal,
             context,
             text,
-            shown_comparison=recomparison,
+            comparison=comparison,
             problem=require_form_error(problem),
         )
 
@@ -124,27 +129,27 @@ def _render_repair(
     request: Request,
     principal: Principal,
     slug: str,
-    problem: CompetitionUnavailable,
+    file_problem: CompetitionUnavailable,
     *,
     text: str | None = None,
     rejection: DomainError | None = None,
 ) -> HTMLResponse:
     """Render the editor for a competition file that cannot be read."""
     with transaction() as session:
-        row = competitions.find_for_organizer(session, principal, slug).row
+        row = competitions.find_for_organizer(session, principal, slug).competition
         has_submissions = competitions.has_submissions(session, row.id)
     return render_page(
         request,
         principal,
         "organizer/repair.html",
         judged=has_submissions,
-        status=get_status(rejection or problem),
+        status=get_status(rejection or file_problem),
         slug=slug,
         title=competitions.get_title(row),
-        why=translate_sentence(problem.message, language.words_of(request)),
+        why=translate_sentence(file_problem.message, language.negotiate_translator(request)),
         refused=describe_rejection(request, rejection) if rejection else None,
         text=row.file if text is None else text,
-        of=competitions.sha256_of(row.file),
+        of=competitions.compute_text_digest(row.file),
     )
 
 
@@ -153,36 +158,36 @@ def _save_repair(
     principal: Principal,
     slug: str,
     form: ParsedForm,
-    problem: CompetitionUnavailable,
+    file_problem: CompetitionUnavailable,
     *,
-    reauthenticate: Callable[[], Principal],
+    check_password: Callable[[], Principal],
 ) -> Response:
-    """Replace a file that cannot be read by the sent one."""
+    """Replace an unreadable file with the submitted one."""
     with transaction() as session:
         contest = competitions.find_for_organizer(session, principal, slug)
     text = ""
     try:
-        text = read_text(form)
+        text = _read_file_text(form)
         revision = _build_compared_revision(contest, text, form.text("of"))
-        organizer = reauthenticate()
+        organizer = check_password()
         with transaction() as session:
             revisions.apply_revision(session, organizer, slug, revision)
     except (*FORM_ERRORS, InvalidCompetition, InvalidUpload) as rejection:
         return _render_repair(
-            request, principal, slug, problem, text=text, rejection=require_form_error(rejection)
+            request, principal, slug, file_problem, text=text, rejection=require_form_error(rejection)
         )
     return see_other(f"/competitions/{slug}/organize/file", notice="setup_saved")
 
 
 def _build_compared_revision(contest: Contest, text: str, compared_sha256: str) -> Revision:
-    """Return a revision; raise ``Conflict`` if the stored file changed since the comparison."""
-    if compared_sha256 != competitions.sha256_of(contest.row.file):
+    """Return the revision to the new text; raise ``Conflict`` if the stored file has changed meanwhile."""
+    if compared_sha256 != competitions.compute_text_digest(contest.competition.file):
         raise Conflict("the competition has changed meanwhile; try again", code="changed_meanwhile")
     return revisions.compute_file_revision(contest, text)
 
 
-def read_text(form: ParsedForm) -> str:
-    """Return the uploaded file, else the text field with CR LF line ends converted."""
+def _read_file_text(form: ParsedForm) -> str:
+    """Return the text of the uploaded file, else of the text field with line ends converted to LF."""
     if "upload" in form.files:
         return toml_text.decode_file(form.files["upload"])
     field_text = next(iter(form.values("text")), "").replace("\r\n", "\n")
@@ -195,24 +200,24 @@ def _render_file(
     context: SetupContext,
     text: str,
     *,
-    shown_comparison: FileComparison | None = None,
+    comparison: FileComparison | None = None,
     problem: DomainError | None = None,
 ) -> HTMLResponse:
-    sha256 = competitions.sha256_of(context.frame.contest.row.file)
-    content = {"text": text, "of": sha256, "compared": shown_comparison}
+    sha256 = competitions.compute_text_digest(context.frame.contest.competition.file)
+    content = {"text": text, "of": sha256, "compared": comparison}
     return render_step(request, principal, "organizer/file.html", context, problem=problem, **content)
 
 
 def _compare_with_stored(context: SetupContext, text: str) -> FileComparison:
-    """Compare a text with the stored file, and determine what saving it would do."""
-    contest, columns = context.frame.contest, context.frame.rules.columns
-    row = contest.row
+    """Compare a text with the stored file, and determine the effects of saving it."""
+    contest, stored_columns = context.frame.contest, context.frame.rules.columns
+    row = contest.competition
     return FileComparison(
         lines=tuple(_iter_diff_lines(row.file, text)),
         parts=tuple(revisions.find_changed_parts(row.file, text)),
-        rescores=context.has_submissions
+        begins_rejudging=context.has_submissions
         and changes_scores(contest, revisions.compute_file_revision(contest, text)),
-        drops_data=bool(row.original) and columns != parse_stored_rules(text).columns,
+        removes_original=bool(row.original) and stored_columns != parse_stored_rules(text).columns,
     )
 
 
@@ -220,5 +225,5 @@ def _iter_diff_lines(old_text: str, new_text: str) -> Iterator[DiffLine]:
     kinds = {"+": "added", "-": "removed", " ": "kept", "@": "skipped"}
     lines = difflib.unified_diff(old_text.splitlines(), new_text.splitlines(), lineterm="", n=_CONTEXT_LINES)
     for index, line in enumerate(lines):
-        if index > 2:
+        if index > 2:  # the first three lines are the header and the start of the first difference
             yield DiffLine(kinds[line[0]], "" if line[0] == "@" else line[1:])

@@ -32,7 +32,7 @@ class ParsedForm:
         return next(iter(self.texts.get(name, ())), "").strip()
 
     def secret(self, name: str) -> str:
-        """Return a password without stripping spaces."""
+        """Return a password as typed, with leading and trailing spaces."""
         return next(iter(self.texts.get(name, ())), "")
 
     def values(self, name: str) -> tuple[str, ...]:
@@ -42,7 +42,7 @@ class ParsedForm:
         return bool(self.texts.get(name))
 
     def raw_values(self) -> dict[str, str]:
-        """Return each field as typed, to fill the form again."""
+        """Return the fields as typed, to fill in the form again."""
         return {name: values[0] for name, values in self.texts.items() if values}
 
     def parse_count(self, name: str, *, minimum: int = 1, maximum: int = 1_000_000) -> int:
@@ -55,7 +55,7 @@ class ParsedForm:
     def parse_number(self, name: str, *, maximum: float = math.inf, default: float = math.nan) -> float:
         """Parse a number from 0 to ``maximum``; record an error for anything else.
 
-        Return NaN for text that is not a number, and ``default``, if it is given, for an empty field.
+        Return NaN for a text that is not a number. An empty field gives ``default`` if there is one.
         """
         text = self.text(name)
         if not text and not math.isnan(default):
@@ -75,30 +75,30 @@ class ParsedForm:
         return text
 
     def parse_datetime(self, name: str, zone: ZoneInfo, stored: datetime | None = None) -> datetime | None:
-        """Parse a local time in ``zone``; return None if it is missing, or invalid, which records an error.
+        """Parse a local time in ``zone``; return None for an empty or invalid field.
 
-        A time that the clocks of the zone skip also records an error. Return ``stored`` if the text equals
-        its formatted value, so that seconds are not lost.
+        An invalid time, or one that the zone's clocks skip, records an error. If the text is the formatted
+        value of ``stored``, return ``stored``, so that its seconds are not lost.
         """
         text = self.text(name)
         if not text:
             return None
-        if stored is not None and text == format_local(stored, zone):
+        if stored is not None and text == format_local_time(stored, zone):
             return stored
         try:
-            parsed = datetime.fromisoformat(text)
+            moment = datetime.fromisoformat(text)
         except ValueError:
-            parsed = None
-        if parsed is None or not 1971 <= parsed.year < 9998:
+            moment = None
+        if moment is None or not 1971 <= moment.year < 9998:
             self.errors[name] = "wrong_moment"
             return None
-        if parsed.tzinfo is None and _is_skipped(parsed, zone):
+        if moment.tzinfo is None and _is_skipped_local_time(moment, zone):
             self.errors[name] = "wrong_moment_skipped"
-        return parsed if parsed.tzinfo else parsed.replace(tzinfo=zone)
+        return moment if moment.tzinfo else moment.replace(tzinfo=zone)
 
 
 async def _read_form(request: Request, _: CurrentPrincipal) -> AsyncIterator[ParsedForm]:
-    """Parse the form after authentication, once enough memory is reserved for its files."""
+    """Parse the form after authentication, and reserve memory for its files while it is in use."""
     texts: dict[str, list[str]] = {}
     files: dict[str, bytes] = {}
     async with request.form(max_files=2, max_fields=_MAX_FIELDS, max_part_size=_MAX_TEXT_BYTES) as form:
@@ -107,24 +107,24 @@ async def _read_form(request: Request, _: CurrentPrincipal) -> AsyncIterator[Par
                 files[name] = await part.read()
             else:
                 texts.setdefault(name, []).append(part)
-    parsed = ParsedForm(texts, {name: content for name, content in files.items() if content})
-    if not parsed.files:
-        yield parsed
+    parsed_form = ParsedForm(texts, {name: content for name, content in files.items() if content})
+    if not parsed_form.files:
+        yield parsed_form
         return
-    async with get_admission(request).reserve_memory(sum(map(len, parsed.files.values()))):
-        yield parsed
+    async with get_admission(request).reserve_memory(sum(map(len, parsed_form.files.values()))):
+        yield parsed_form
 
 
 FormBody = Annotated[ParsedForm, Depends(_read_form, scope="function")]
 
 
-def format_local(moment: datetime | None, zone: ZoneInfo) -> str:
+def format_local_time(moment: datetime | None, zone: ZoneInfo) -> str:
     """Format a moment as the value of a ``datetime-local`` field."""
     return "" if moment is None else moment.astimezone(zone).strftime(_LOCAL_TIME_FORMAT)
 
 
-def _is_skipped(wall_time: datetime, zone: ZoneInfo) -> bool:
-    """Return whether the zone's clocks skip this local time because they are put forward."""
+def _is_skipped_local_time(wall_time: datetime, zone: ZoneInfo) -> bool:
+    """Return whether this local time does not exist because the clocks are put forward past it."""
     return wall_time.replace(tzinfo=zone).astimezone(UTC).astimezone(zone).replace(tzinfo=None) != wall_time
 
 

@@ -17,17 +17,17 @@ _MAX_FIELDS = 200
 
 
 def load_organizer_frame(session: Session, principal: Principal, slug: str) -> Frame:
-    """Return the frame of a competition; raise an error unless the person is one of its organizers."""
+    """Load a competition for one of its organizers; raise ``Forbidden`` for other people."""
     frame = load_frame(session, principal, slug)
     competitions.require_organizer(session, frame.contest.id, principal)
     return frame
 
 
 def describe_problem(request: Request, problem: DomainError | None) -> dict[str, Any]:
-    """Return status, code and translated message of a rejected form for its template."""
+    """Return the template variables for a rejected form: status, error code and translated message."""
     if problem is None:
         return {}
-    t = language.words_of(request)
+    t = language.negotiate_translator(request)
     return {"status": get_status(problem), "problem": translate_error(problem, t), "code": problem.code}
 
 

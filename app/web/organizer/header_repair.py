@@ -1,4 +1,4 @@
-"""Rewrite the header line of an uploaded file with the column names from the form."""
+"""Rewrite an uploaded file with the column names chosen in the form."""
 
 from fastapi import APIRouter, Request
 from starlette.responses import Response
@@ -11,7 +11,7 @@ from app.services.originals import original_import, originals
 from app.web.organizer.forms import FormBody
 from app.web.organizer.header_repair_form import FIRST_LINE_KINDS, leave_out_unusable, parse_repair_form
 from app.web.organizer.original import render_data
-from app.web.organizer.setup_steps import apply_revision, load_setup_context
+from app.web.organizer.setup_steps import apply_or_rejudge, load_setup_context
 from app.web.site.pages import PageRoute
 
 router = APIRouter(route_class=PageRoute)
@@ -33,22 +33,22 @@ def name_columns(
     try:
         first_is_data = form.parse_choice("first", FIRST_LINE_KINDS) == "data"
         if repair_form.required_columns:
-            new = original_import.arrange_columns(
+            repaired_content = original_import.arrange_columns(
                 name, content, repair_form.column_sources, first_is_data=first_is_data
             )
         else:
-            new = original_import.rewrite(name, content, repair_form.build_rewriting)
+            repaired_content = original_import.rewrite(name, content, repair_form.file_rewrite)
         build_revision = (
             originals.compute_replacement_revision
             if form.is_checked("fit")
             else originals.compute_upload_revision
         )
-        answer = apply_revision(
-            principal, slug, lambda current: build_revision(current, name, new), step_name="data"
+        response = apply_or_rejudge(
+            principal, slug, lambda current: build_revision(current, name, repaired_content), step_name="data"
         )
     except (Conflict, InvalidCompetition, InvalidUpload) as problem:
         return render_data(
             request, principal, context, problem=problem, repair_form=leave_out_unusable(repair_form, problem)
         )
     original_import.discard(repair_form.staging_key)
-    return answer
+    return response

@@ -17,12 +17,12 @@ FIRST_LINE_KINDS = ("data", "names")
 _HEADER_PROBLEMS = {"header", "no_header", "column_without_role"}
 """Problem codes that concern the names of columns."""
 _UNUSABLE_COLUMN_PROBLEMS = {"control_character", "invisible_character", "cell_too_long"}
-"""Problem codes of free-text columns that cannot be part of a table."""
+"""Problem codes of columns with free text that a table must not contain."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileRequirements:
-    """Requirements of a file: its column names (None if they are free) and example rows."""
+    """Required column names of a file, or None if they are free, with example rows."""
 
     header: tuple[str, ...] | None
     example: tuple[tuple[str, ...], ...]
@@ -30,7 +30,7 @@ class FileRequirements:
 
 @dataclass(frozen=True, slots=True)
 class RequiredColumn:
-    """A required column with the index of its source column, or a constant value for all rows."""
+    """A required column: it is filled from a column of the file, or with a constant value."""
 
     name: str
     source_index: int | None
@@ -41,9 +41,10 @@ class RequiredColumn:
 class HeaderRepairForm:
     """State of the repair form.
 
-    ``staging_key`` retrieves the staged file. ``names``, ``first_line``, ``left_out`` and ``filled`` are as
-    in the form; the latter two hold column indices. ``required_columns`` is empty if the column names are
-    free or the competition can adopt the columns of the file.
+    ``staging_key`` retrieves the staged file. ``names`` are the column names and ``first_line`` the kind of
+    the first line, as chosen in the form. ``left_out`` and ``filled`` hold indices of columns that are left
+    out or whose missing cells are filled. ``required_columns`` is empty if the column names are free or the
+    competition can adopt the columns of the file.
     """
 
     file: str
@@ -66,33 +67,37 @@ class HeaderRepairForm:
     def asks_names(self) -> bool:
         """Whether the form asks for column names, not only for columns to leave out."""
         repair = self.repair
-        only_asked = not repair.has_fixed_names and (
+        has_other_questions = not repair.has_fixed_names and (
             repair.identifying or repair.gaps or repair.locale_format or self.left_out
         )
-        return repair.names_need_decision or self.names != repair.header_guess.first_line or not only_asked
+        return (
+            repair.names_need_decision
+            or self.names != repair.header_guess.first_line
+            or not has_other_questions
+        )
 
     @property
-    def build_rewriting(self) -> FileRewrite:
+    def file_rewrite(self) -> FileRewrite:
         left_out, filled = (
             tuple(self.names[index] for index in sorted(indices)) for indices in (self.left_out, self.filled)
         )
         return FileRewrite(self.names, left_out, filled, first_is_data=self.first_line == "data")
 
-    def cells(self, index: int) -> tuple[str, ...]:
-        """Return the first data values of a column, including the first line if it holds data."""
+    def get_first_cells(self, index: int) -> tuple[str, ...]:
+        """Return the first values of a column, including the first line if it contains data."""
         rows = (self.repair.header_guess.first_line, *self.repair.header_guess.first_rows)
         return tuple(row[index] for row in rows[not self.repair.header_guess.is_data :] if index < len(row))
 
     @property
     def identifying_by_index(self) -> Mapping[int, IdentifyingColumn]:
-        """Columns that name or number individuals, by index."""
+        """The columns that name or number individuals, by index."""
         return {
             self.repair.header_guess.names.index(column.name): column for column in self.repair.identifying
         }
 
     @property
     def gaps_by_index(self) -> Mapping[int, MissingAmounts]:
-        """Numeric columns with missing cells, by index."""
+        """The numeric columns with missing cells, by index."""
         return {self.repair.header_guess.names.index(gap.name): gap for gap in self.repair.gaps}
 
 
@@ -104,15 +109,15 @@ def _match_required_columns(repair: HeaderRepair) -> tuple[RequiredColumn, ...]:
     """Match required columns to the columns of the file by name."""
     if repair.required_names is None or repair.can_replace_columns:
         return ()
-    indices_by_name = {name: index for index, name in enumerate(repair.header_guess.names)}
-    return tuple(RequiredColumn(name, indices_by_name.get(name)) for name in repair.required_names)
+    index_by_name = {name: index for index, name in enumerate(repair.header_guess.names)}
+    return tuple(RequiredColumn(name, index_by_name.get(name)) for name in repair.required_names)
 
 
 def _parse_required_columns(form: ParsedForm, repair: HeaderRepair) -> tuple[RequiredColumn, ...]:
-    indices_by_text = {str(index): index for index in range(len(repair.header_guess.names))}
+    index_by_text = {str(index): index for index in range(len(repair.header_guess.names))}
     return tuple(
         RequiredColumn(
-            column.name, indices_by_text.get(form.text(f"source_{index}")), form.text(f"same_{index}")
+            column.name, index_by_text.get(form.text(f"source_{index}")), form.text(f"same_{index}")
         )
         for index, column in enumerate(_match_required_columns(repair))
     )
@@ -128,7 +133,9 @@ def build_repair_form(
         names=repair.header_guess.names,
         first_line="data" if repair.header_guess.is_data else "names",
         left_out=frozenset(
-            repair.header_guess.names.index(column.name) for column in repair.identifying if column.leave_out
+            repair.header_guess.names.index(column.name)
+            for column in repair.identifying
+            if column.should_drop
         ),
         filled=frozenset(repair.header_guess.names.index(column.name) for column in repair.gaps),
         required_columns=_match_required_columns(repair),
@@ -139,7 +146,7 @@ def can_repair_header(repair: HeaderRepair, problem: DomainError) -> bool:
     """Return whether renaming, leaving out or replacing columns may fix the problems of a file."""
     if not isinstance(problem, InvalidUpload) or len(repair.header_guess.names) < 2:
         return False
-    codes = {item.code for item in problem.problems}
+    codes = {file_problem.code for file_problem in problem.problems}
     return (
         repair.can_replace_columns
         or bool(codes & _HEADER_PROBLEMS)
@@ -150,16 +157,23 @@ def can_repair_header(repair: HeaderRepair, problem: DomainError) -> bool:
 def has_only_header_problems(problem: DomainError) -> bool:
     """Return whether all known problems concern the header line.
 
-    Then choosing the columns in the form is enough, and the list of problems is not shown.
+    In that case it is enough to choose the columns in the form, and the problems are not listed.
     """
-    return isinstance(problem, InvalidUpload) and {item.code for item in problem.problems} <= _HEADER_PROBLEMS
+    return (
+        isinstance(problem, InvalidUpload)
+        and {file_problem.code for file_problem in problem.problems} <= _HEADER_PROBLEMS
+    )
 
 
 def leave_out_unusable(repair_form: HeaderRepairForm, problem: DomainError) -> HeaderRepairForm:
-    """Return the form with the rejected free-text columns marked to be left out."""
+    """Return the form with the rejected free-text columns marked as left out."""
     if repair_form.required_columns or not isinstance(problem, InvalidUpload):
         return repair_form
-    rejected_columns = {item.column for item in problem.problems if item.code in _UNUSABLE_COLUMN_PROBLEMS}
+    rejected_columns = {
+        file_problem.column
+        for file_problem in problem.problems
+        if file_problem.code in _UNUSABLE_COLUMN_PROBLEMS
+    }
     indices = {index for index, name in enumerate(repair_form.names) if name in rejected_columns}
     return replace(repair_form, left_out=repair_form.left_out | indices)
 

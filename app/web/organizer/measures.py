@@ -1,4 +1,4 @@
-"""Setup step for weights, parameters, attackers, questions and the minimum share of rows kept."""
+"""Setup step for measures: weights, parameters, attackers, questions, and the share of rows to keep."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 from starlette.responses import Response
 
-from anoncup.competition.scoring_versions import is_counted_by_settings
+from anoncup.competition.scoring_versions import is_selected
 from anoncup.competition.writer import collect_fields, replace_attackers, replace_measures, replace_questions
 from anoncup.errors import DomainError
 from anoncup.rules.model import Rules
@@ -32,7 +32,7 @@ _MAX_BY_KIND = {"share": 1.0}
 
 @dataclass(frozen=True, slots=True)
 class ParameterChoice:
-    """A parameter in the form; the user selects among ``options`` or types a number."""
+    """A parameter in the form. The organizer selects among ``options`` or types a number."""
 
     parameter: Parameter
     field: str
@@ -41,11 +41,11 @@ class ParameterChoice:
 
 
 @dataclass(frozen=True, slots=True)
-class MeasureEntry:
+class PartEntry:
     """A measure, an attacker or a question in the form.
 
-    ``weight_text`` is the weight as typed. ``counts``: an attacker counts toward the risk, or a question is
-    asked.
+    ``weight_text`` is the weight as typed. The last two fields describe a checkbox: whether an attacker
+    counts toward the risk or a question is asked, and whether that can be changed.
     """
 
     name: str
@@ -53,8 +53,8 @@ class MeasureEntry:
     choices: tuple[ParameterChoice, ...]
     is_weighted: bool = False
     weight_text: str = ""
-    counts: bool = False
-    may_count: bool = True
+    is_selected: bool = False
+    is_selectable: bool = True
 
 
 @router.get("/competitions/{slug}/organize/measures")
@@ -72,17 +72,17 @@ def save_measures(request: Request, slug: str, principal: CurrentPrincipal, form
     selection = _parse_selection(form, context.frame.contest)
     problem: DomainError | None = None
     if not form.errors:
-        answer = save_step(
+        outcome = save_step(
             principal,
             slug,
             selection.apply_to,
             step_name="measures",
             fingerprint=form.text("of"),
-            next_step_name=context.choose_next(form, "measures"),
+            next_step_name=context.choose_next_step_name(form, "measures"),
         )
-        if isinstance(answer, Response):
-            return answer
-        problem = answer
+        if isinstance(outcome, Response):
+            return outcome
+        problem = outcome
     content = _build_content(context.frame.contest, form)
     return render_step(
         request, principal, "organizer/measures.html", context, problem=problem, wrong=form.errors, **content
@@ -99,7 +99,7 @@ class MeasureSelection:
     def apply_to(self, contest: Contest) -> str:
         rules = contest.rules
         text = replace_attackers(
-            replace_measures(contest.row.file, self.measures), contest.track, self.attackers
+            replace_measures(contest.competition.file, self.measures), contest.track, self.attackers
         )
         if self.questions != rules.questions:
             text = replace_questions(text, contest.track, self.questions)
@@ -109,7 +109,7 @@ class MeasureSelection:
 
 def _parse_selection(form: ParsedForm, contest: Contest) -> MeasureSelection:
     rules, track = contest.rules, contest.track
-    roles = track.roles(rules.columns, rules.settings)
+    roles = track.list_columns_by_role(rules.columns, rules.settings)
     measures = {
         name: MeasureSettings(
             form.parse_number(f"weight_{name}", default=0.0) if definition.weighs else 0.0,
@@ -141,24 +141,24 @@ def _parse_selection(form: ParsedForm, contest: Contest) -> MeasureSelection:
 
 
 def _keep_stored_if_equal(
-    new: Parameters, stored: Parameters, accepted: Sequence[Parameter], roles: Roles
+    new_values: Parameters, stored_values: Parameters, parameters: Sequence[Parameter], roles: Roles
 ) -> Parameters:
     """Return the stored parameters if the new ones resolve to the same values.
 
-    The file may state default values explicitly; this keeps its text unchanged.
+    The stored file may state default values explicitly; its text then stays as it is.
     """
-    resolved = [
+    new_and_stored = [
         {
             parameter.name: values.get(parameter.name, parameter.resolve_default(roles))
-            for parameter in accepted
+            for parameter in parameters
         }
-        for values in (new, stored)
+        for values in (new_values, stored_values)
     ]
-    return stored if resolved[0] == resolved[1] else new
+    return stored_values if new_and_stored[0] == new_and_stored[1] else new_values
 
 
 def _drop_default_questions(questions: Mapping[str, Parameters], track: Track) -> Mapping[str, Parameters]:
-    """Drop required questions with default parameters, which the file does not have to name."""
+    """Drop required questions without parameters, which the file does not have to name."""
     return {
         name: parameters
         for name, parameters in questions.items()
@@ -167,23 +167,23 @@ def _drop_default_questions(questions: Mapping[str, Parameters], track: Track) -
 
 
 def _parse_parameters(
-    form: ParsedForm, prefix: str, accepted: Sequence[Parameter], roles: Roles
+    form: ParsedForm, prefix: str, parameters: Sequence[Parameter], roles: Roles
 ) -> dict[str, Any]:
-    """Return the parameters that differ from their defaults, and every typed number except 0."""
-    values = {
+    """Return the parameters that differ from their defaults, and all numbers except 0."""
+    value_by_name = {
         parameter.name: _parse_value(form, f"{prefix}_{parameter.name}", parameter, roles)
-        for parameter in accepted
+        for parameter in parameters
     }
     return {
-        parameter.name: values[parameter.name]
-        for parameter in accepted
-        if values[parameter.name]
-        and (parameter.is_number or values[parameter.name] != parameter.resolve_default(roles))
+        parameter.name: value_by_name[parameter.name]
+        for parameter in parameters
+        if value_by_name[parameter.name]
+        and (parameter.is_number or value_by_name[parameter.name] != parameter.resolve_default(roles))
     }
 
 
 def _parse_value(form: ParsedForm, field: str, parameter: Parameter, roles: Roles) -> ParameterValue:
-    """Return the selected or typed value; unknown columns are dropped, an empty number is None."""
+    """Return the selected or typed value. Unknown columns are dropped; an empty number gives None."""
     if parameter.is_list:
         return tuple(name for name in parameter.allowed_names(roles) if name in form.values(field))
     if not parameter.is_number:
@@ -198,14 +198,16 @@ def _parse_value(form: ParsedForm, field: str, parameter: Parameter, roles: Role
 
 
 def _build_content(contest: Contest, form: ParsedForm | None) -> dict[str, Any]:
-    """Return the entries of the form from the file, or from the rejected form."""
+    """Return the template variables, with values from the rejected form or else from the file."""
     rules, track = contest.rules, contest.track
-    roles = track.roles(rules.columns, rules.settings)
-    entries = [_build_measure_entry(item, rules, roles, form) for item in track.measures.values()]
-    min_rows_kept = form.text("min_rows_kept") if form else format_number(rules.limits.min_rows_kept or 0.0)
+    roles = track.list_columns_by_role(rules.columns, rules.settings)
+    measure_entries = [_build_measure_entry(item, rules, roles, form) for item in track.measures.values()]
+    min_rows_kept = (
+        form.text("min_rows_kept") if form else _format_field_number(rules.limits.min_rows_kept or 0.0)
+    )
     return {
-        "weighing": [item for item in entries if item.is_weighted],
-        "reported": [item for item in entries if not item.is_weighted],
+        "weighing": [item for item in measure_entries if item.is_weighted],
+        "reported": [item for item in measure_entries if not item.is_weighted],
         "counted": track.asks_identity(rules),
         "opened": form is not None and any(name.startswith("attacker_") for name in form.errors),
         "attackers": [_build_attacker_entry(item, rules, roles, form) for item in track.attackers.values()],
@@ -218,39 +220,41 @@ def _build_content(contest: Contest, form: ParsedForm | None) -> dict[str, Any]:
     }
 
 
-def _build_measure_entry(
-    measure: Measure, rules: Rules, roles: Roles, form: ParsedForm | None
-) -> MeasureEntry:
+def _build_measure_entry(measure: Measure, rules: Rules, roles: Roles, form: ParsedForm | None) -> PartEntry:
     name, settings = measure.name, rules.measure_settings(measure.name)
     choices = _build_choices(f"measure_{name}", measure.parameters, settings.parameters, roles, form)
-    value = form.text(f"weight_{name}") if form else format_number(settings.weight)
-    return MeasureEntry(name, f"weight_{name}", choices, is_weighted=measure.weighs, weight_text=value)
+    weight_text = form.text(f"weight_{name}") if form else _format_field_number(settings.weight)
+    return PartEntry(name, f"weight_{name}", choices, is_weighted=measure.weighs, weight_text=weight_text)
 
 
 def _build_attacker_entry(
     attacker: Attacker, rules: Rules, roles: Roles, form: ParsedForm | None
-) -> MeasureEntry:
+) -> PartEntry:
     name, settings = attacker.name, rules.attacker_settings(attacker.name)
     choices = _build_choices(f"attacker_{name}", attacker.parameters, settings.parameters, roles, form)
-    counts = form.is_checked(f"counts_{name}") if form else is_counted_by_settings(rules, name)
-    return MeasureEntry(name, f"counts_{name}", choices, counts=counts, may_count=attacker.may_count)
+    is_chosen = form.is_checked(f"counts_{name}") if form else is_selected(rules, name)
+    return PartEntry(name, f"counts_{name}", choices, is_selected=is_chosen, is_selectable=attacker.may_count)
 
 
 def _build_question_entry(
     question: Question, rules: Rules, roles: Roles, form: ParsedForm | None
-) -> MeasureEntry:
-    """Build the entry of a question: ``counts`` if it is asked, ``may_count`` if it is optional."""
+) -> PartEntry:
+    """Build the entry of a question. Only optional questions can be deselected."""
     values = rules.questions.get(question.name, {})
     choices = _build_choices(f"question_{question.name}", question.parameters, values, roles, form)
-    is_asked = form.is_checked(f"asks_{question.name}") if form else question.name in rules.questions
+    is_selected = form.is_checked(f"asks_{question.name}") if form else question.name in rules.questions
     field = f"asks_{question.name}"
-    return MeasureEntry(
-        question.name, field, choices, counts=is_asked or not question.optional, may_count=question.optional
+    return PartEntry(
+        question.name,
+        field,
+        choices,
+        is_selected=is_selected or not question.optional,
+        is_selectable=question.optional,
     )
 
 
 def _build_choices(
-    prefix: str, accepted: Sequence[Parameter], values: Parameters, roles: Roles, form: ParsedForm | None
+    prefix: str, parameters: Sequence[Parameter], values: Parameters, roles: Roles, form: ParsedForm | None
 ) -> tuple[ParameterChoice, ...]:
     return tuple(
         ParameterChoice(
@@ -259,15 +263,15 @@ def _build_choices(
             parameter.allowed_names(roles),
             form.values(f"{prefix}_{parameter.name}") if form else _list_selected(parameter, values, roles),
         )
-        for parameter in accepted
+        for parameter in parameters
     )
 
 
 def _list_selected(parameter: Parameter, values: Parameters, roles: Roles) -> tuple[str, ...]:
-    """Return the values shown in the form; a number that was not set stays empty."""
+    """Return the values that the form shows as selected. A number that is not set stays empty."""
     value = values.get(parameter.name, None if parameter.is_number else parameter.resolve_default(roles))
     return value if isinstance(value, tuple) else () if value is None else (str(value),)
 
 
-def format_number(number: float) -> str:
+def _format_field_number(number: float) -> str:
     return f"{number:g}" if float(f"{number:g}") == number else repr(number)

@@ -1,4 +1,4 @@
-"""Setup step for the data: upload the files of the original and review them."""
+"""Setup step for the data: upload the files of the original, and review their columns."""
 
 from collections.abc import Mapping, Sequence
 
@@ -26,7 +26,7 @@ from app.web.organizer.header_repair_form import (
     has_only_header_problems,
     leave_out_unusable,
 )
-from app.web.organizer.setup_steps import SetupContext, apply_revision, load_setup_context, render_step
+from app.web.organizer.setup_steps import SetupContext, apply_or_rejudge, load_setup_context, render_step
 from app.web.site.pages import PageRoute, see_other
 
 router = APIRouter(route_class=PageRoute)
@@ -51,12 +51,12 @@ def render_data(
 ) -> HTMLResponse:
     """Render the data step.
 
-    ``choice``: column roles that are not saved. ``repair_form``: repair of an uploaded file's header.
+    ``choice`` holds unsaved column roles, and ``repair_form`` the repair of an uploaded file's header.
     """
-    row, specs = context.frame.contest.row, context.frame.contest.track.original_files
+    row, specs = context.frame.contest.competition, context.frame.contest.track.original_files
     with transaction() as session:
         commitments = sealed_inputs.load_commitments(session, row.id)
-    summary = load_summary(context, choice.fewest if choice else MIN_COMMON)
+    summary = load_summary(context, choice.min_common if choice else MIN_COMMON)
     choice = choice or read_stored_choice(context)
     return render_step(
         request,
@@ -78,18 +78,22 @@ def render_data(
     )
 
 
-def _list_uploadable(specs: Sequence[FileSpec], present: Mapping[str, str]) -> set[str]:
+def _list_uploadable(specs: Sequence[FileSpec], uploaded: Mapping[str, str]) -> set[str]:
     """Return the files that may be uploaded next.
 
-    This is the first missing required file, or any missing optional file once all required files are present.
+    These are the first missing required file, or all missing optional files if no required file is missing.
     """
-    missing = [file.name for file in specs if file.required and file.name not in present]
-    return {missing[0]} if missing else {file.name for file in specs if file.name not in present}
+    missing_required = [file.name for file in specs if file.required and file.name not in uploaded]
+    return (
+        {missing_required[0]}
+        if missing_required
+        else {file.name for file in specs if file.name not in uploaded}
+    )
 
 
-def load_summary(context: SetupContext, fewest: int = MIN_COMMON) -> OriginalSummary | None:
-    row = context.frame.contest.row
-    return originals.load_summary(tuple(row.original.items()), row.file, fewest) if row.original else None
+def load_summary(context: SetupContext, min_common: int = MIN_COMMON) -> OriginalSummary | None:
+    row = context.frame.contest.competition
+    return originals.load_summary(tuple(row.original.items()), row.file, min_common) if row.original else None
 
 
 @router.post("/competitions/{slug}/organize/original/{file}")
@@ -113,7 +117,7 @@ def upload(
             status=422,
         )
     try:
-        return apply_revision(
+        return apply_or_rejudge(
             principal,
             slug,
             lambda contest: originals.compute_upload_revision(contest, name, content),
@@ -132,12 +136,12 @@ def upload(
 def upload_organizer_data(
     request: Request, slug: str, file: str, *, principal: CurrentPrincipal, form: FormBody
 ) -> Response:
-    """Store a file that only the organizers know; it is sealed to the workers and never returned."""
+    """Store a file that only the organizers know. It is encrypted for the workers and never sent back."""
     with transaction() as session:
         context = load_setup_context(session, principal, slug)
-    name = organizer_data.find_file_name(context.frame.contest, file)
+    name = organizer_data.find_organizer_file(context.frame.contest, file)
     try:
-        organizer_file = organizer_data.check_file(
+        organizer_file = organizer_data.check_organizer_file(
             context.frame.contest, name, _read_uploaded_file(form, name)
         )
         with transaction() as session:

@@ -1,4 +1,4 @@
-"""Extend, pause and resume phases, each after a preview."""
+"""Extend, pause and resume phases. A preview shows the effect first."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -26,23 +26,23 @@ from app.web.site.pages import PageRoute, render_page, see_other
 
 router = APIRouter(prefix="/competitions/{slug}/organize/phases", route_class=PageRoute)
 
-_NOTICE_BY_ACT = {"extend": "extended", "pause": "paused", "resume": "resumed"}
-"""Actions on a phase, with the code of the notice shown afterwards."""
+_NOTICE_BY_KIND = {"extend": "extended", "pause": "paused", "resume": "resumed"}
+"""The notice shown after each action."""
 
 
 @dataclass(frozen=True, slots=True)
-class PhaseOrder:
-    """An action on a phase; ``end`` is the new end of an extension."""
+class PhaseAction:
+    """Extend, pause or resume the phase ``name``; ``end`` is the new end of an extended phase."""
 
     name: str
-    act: str
+    kind: str
     end: datetime | None = None
     move_following: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class PhaseMove:
-    """A phase before and after a change; ``shift`` is how far its end moves."""
+    """A phase before and after a change."""
 
     old: Phase
     new: Phase
@@ -76,14 +76,14 @@ def preview(
     try:
         with transaction() as session:
             frame = load_organizer_frame(session, principal, slug)
-            has_begun = phases.has_contest_begun(session, frame.contest.row)
+            has_begun = phases.has_contest_begun(session, frame.contest.competition)
             zone = frame.rules.timezone
-            order = _parse_order(name, act, end, move_following=move_following, zone=zone)
-            apply_order = partial(
-                _carry_out, session, principal.mark_reauthenticated(), slug, order
+            action = _parse_action(name, act, end, move_following=move_following, zone=zone)
+            apply_action = partial(
+                _apply_action, session, principal.mark_reauthenticated(), slug, action
             )  # rolled back by the dry run
-            mark = dry_run.fingerprint_phases(frame.rules.phases, frame.contest.row.paused_at)
-            outcome = dry_run.preview_phases(session, frame.contest, apply_order)
+            fingerprint = dry_run.fingerprint_phases(frame.rules.phases, frame.contest.competition.paused_at)
+            phase_preview = dry_run.preview_phases(session, frame.contest, apply_action)
             counts = dashboard.count_contents(session, frame.contest.id)
     except DomainError as problem:
         return _render_phases(
@@ -99,10 +99,10 @@ def preview(
         "organizer/preview.html",
         frame=frame,
         begun=has_begun,
-        order=order,
-        mark=mark,
-        seen=outcome,
-        moves=_list_moves(outcome),
+        order=action,
+        mark=fingerprint,
+        seen=phase_preview,
+        moves=_list_moves(phase_preview),
         counts=counts,
     )
 
@@ -125,8 +125,8 @@ def confirm(
         with transaction() as session:
             zone = competitions.find(session, principal, slug).rules.timezone
             dry_run.require_phases_as_previewed(session, principal, slug, mark)
-            order = _parse_order(name, act, end, move_following=move_following, zone=zone)
-            _carry_out(session, principal, slug, order)
+            action = _parse_action(name, act, end, move_following=move_following, zone=zone)
+            _apply_action(session, principal, slug, action)
     except DomainError as problem:
         return _render_phases(
             request,
@@ -135,29 +135,31 @@ def confirm(
             problem=problem,
             form_values=_build_form_values(name, end, move_following),
         )
-    return see_other(f"/competitions/{slug}/organize/phases", notice=_NOTICE_BY_ACT[act])
+    return see_other(f"/competitions/{slug}/organize/phases", notice=_NOTICE_BY_KIND[act])
 
 
-def _carry_out(session: Session, principal: Principal, slug: str, order: PhaseOrder) -> Contest:
-    if order.end is not None:
-        move_following = order.move_following
-        return schedule.extend(session, principal, slug, order.name, order.end, move_following=move_following)
-    act = {"pause": schedule.pause, "resume": schedule.resume}[order.act]
-    return act(session, principal, slug, order.name)
+def _apply_action(session: Session, principal: Principal, slug: str, action: PhaseAction) -> Contest:
+    if action.end is not None:
+        move_following = action.move_following
+        return schedule.extend(
+            session, principal, slug, action.name, action.end, move_following=move_following
+        )
+    change_phase = {"pause": schedule.pause, "resume": schedule.resume}[action.kind]
+    return change_phase(session, principal, slug, action.name)
 
 
-def _parse_order(name: str, act: str, end: str, *, move_following: bool, zone: str) -> PhaseOrder:
-    """Parse an action; a new end without an offset is in the competition's time zone."""
-    if act not in _NOTICE_BY_ACT:
+def _parse_action(name: str, kind: str, end: str, *, move_following: bool, zone: str) -> PhaseAction:
+    """Parse an action. A new end without a UTC offset is in the competition's time zone."""
+    if kind not in _NOTICE_BY_KIND:
         raise NotFound("a phase is extended, paused or resumed", code="no_such_act")
-    if act != "extend":
-        return PhaseOrder(name, act)
+    if kind != "extend":
+        return PhaseAction(name, kind)
     try:
-        moment = datetime.fromisoformat(end)
+        new_end = datetime.fromisoformat(end)
     except ValueError:
         raise InvalidInput("enter a date and a time", code="no_time") from None
-    return PhaseOrder(
-        name, act, moment if moment.tzinfo else moment.replace(tzinfo=ZoneInfo(zone)), move_following
+    return PhaseAction(
+        name, kind, new_end if new_end.tzinfo else new_end.replace(tzinfo=ZoneInfo(zone)), move_following
     )
 
 
@@ -165,9 +167,9 @@ def _build_form_values(name: str, end: str, move_following: bool) -> dict[str, A
     return {"name": name, "end": end, "move_following": move_following}
 
 
-def _list_moves(outcome: PhasePreview) -> list[PhaseMove]:
-    pairs = zip(outcome.current.phases, outcome.proposed.phases, strict=True)
-    return [PhaseMove(old, new) for old, new in pairs]
+def _list_moves(phase_preview: PhasePreview) -> list[PhaseMove]:
+    pairs = zip(phase_preview.current.phases, phase_preview.proposed.phases, strict=True)
+    return [PhaseMove(old_phase, new_phase) for old_phase, new_phase in pairs]
 
 
 def _render_phases(
@@ -180,18 +182,18 @@ def _render_phases(
 ) -> HTMLResponse:
     with transaction() as session:
         frame = load_organizer_frame(session, principal, slug)
-        row = frame.contest.row
+        row = frame.contest.competition
         overview = dashboard.load_dashboard(session, principal, slug)
-        reveal = observed_deadlines.load_reveal_times(session, [row]).get(row.id)
-        unsigned = observed_deadlines.count_unsigned(session, row.id)
+        reveal_time = observed_deadlines.load_reveal_times(session, [row]).get(row.id)
+        unsigned_count = observed_deadlines.count_unsigned(session, row.id)
     return render_page(
         request,
         principal,
         "organizer/phases.html",
         frame=frame,
         desk=overview,
-        reveal=reveal,
-        unsigned=unsigned,
+        reveal=reveal_time,
+        unsigned=unsigned_count,
         typed=_localize_form_values(form_values or {}, frame.rules.timezone),
         local=partial(_format_local, zone=frame.rules.timezone),
         turned={
@@ -208,7 +210,7 @@ def _format_local(moment: datetime, *, zone: str) -> str:
 
 
 def _localize_form_values(form_values: dict[str, Any], zone: str) -> dict[str, Any]:
-    """Convert a typed time with an offset, as sent by a confirmation, to the competition's time zone."""
+    """Convert a time with a UTC offset, as the confirmation sends it, to the competition's time zone."""
     try:
         moment = datetime.fromisoformat(form_values.get("end", ""))
         return (

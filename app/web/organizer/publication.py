@@ -9,7 +9,7 @@ from fastapi.responses import HTMLResponse
 from starlette.responses import Response
 
 from anoncup.competition.parser import MAX_DIGITS
-from anoncup.competition.writer import replace_publication
+from anoncup.competition.writer import replace_publication_rules
 from anoncup.errors import DomainError
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import Limits, Publication, Ranking
@@ -17,20 +17,20 @@ from anoncup.rules.toml_values import MAX_HOURS
 from app.db.transaction import transaction
 from app.http.authentication import ClientAddress, CurrentPrincipal
 from app.http.step_up import reauthenticate
-from app.web.organizer.forms import FormBody, ParsedForm, format_local
+from app.web.organizer.forms import FormBody, ParsedForm, format_local_time
 from app.web.organizer.setup_steps import load_setup_context, render_step, save_step
 from app.web.site.pages import PageRoute
 
 router = APIRouter(route_class=PageRoute)
 
-_CHOICES: dict[str, tuple[str, ...]] = {
+_ALLOWED_VALUES: dict[str, tuple[str, ...]] = {
     "board": ("public", "teams", "organizers"),
     "feedback": ("hidden", "immediate", "daily"),
     "owners": ("shown", "hidden"),
     "rule": ("score", "rank_sum"),
 }
-_UNFOLDED_FIELDS = {"board", "rule", "valid_per_day", "guesses_per_target", "finals"}
-"""Fields that are visible without unfolding."""
+_ALWAYS_VISIBLE_FIELDS = {"board", "rule", "valid_per_day", "guesses_per_target", "finals"}
+"""Fields that are visible even if the section of further fields is folded."""
 _LIMIT_NAMES = tuple(name for name in Limits.__dataclass_fields__ if name != "min_rows_kept")
 
 
@@ -53,18 +53,18 @@ def save_publication(
     settings = _parse_settings(form, context.frame.rules)
     problem: DomainError | None = None
     if not form.errors:
-        answer = save_step(
+        outcome = save_step(
             principal,
             slug,
-            lambda contest: replace_publication(contest.row.file, *settings),
+            lambda contest: replace_publication_rules(contest.competition.file, *settings),
             step_name="publication",
             fingerprint=form.text("of"),
-            next_step_name=context.choose_next(form, "publication"),
+            next_step_name=context.choose_next_step_name(form, "publication"),
             reauthenticate=lambda: reauthenticate(principal, address, form.secret("password")),
         )
-        if isinstance(answer, Response):
-            return answer
-        problem = answer
+        if isinstance(outcome, Response):
+            return outcome
+        problem = outcome
     content = _build_content(form.raw_values(), form.errors)
     return render_step(request, principal, "organizer/publication.html", context, problem=problem, **content)
 
@@ -73,11 +73,11 @@ def _build_content(values: dict[str, str], errors: dict[str, str]) -> dict[str, 
     return {
         "values": values,
         "wrong": errors,
-        "choices": _CHOICES,
+        "choices": _ALLOWED_VALUES,
         "usual": asdict(Publication()) | asdict(Ranking()),
         "counts": _LIMIT_NAMES,
         "most_hours": MAX_HOURS,
-        "opened": bool(errors.keys() - _UNFOLDED_FIELDS),
+        "opened": bool(errors.keys() - _ALWAYS_VISIBLE_FIELDS),
     }
 
 
@@ -85,7 +85,7 @@ def _format_values(rules: Rules) -> dict[str, str]:
     publication, zone = rules.publication, ZoneInfo(rules.timezone)
     return {
         "board": publication.board,
-        "frozen_from": format_local(publication.frozen_from, zone),
+        "frozen_from": format_local_time(publication.frozen_from, zone),
         "feedback": publication.feedback,
         "digits": str(publication.digits),
         "owners": publication.owners,
@@ -99,16 +99,16 @@ def _format_values(rules: Rules) -> dict[str, str]:
 
 def _parse_settings(form: ParsedForm, stored_rules: Rules) -> tuple[Publication, Ranking, Limits]:
     zone = ZoneInfo(stored_rules.timezone)
-    choices = {name: form.parse_choice(name, allowed) for name, allowed in _CHOICES.items()}
+    chosen_values = {name: form.parse_choice(name, allowed) for name, allowed in _ALLOWED_VALUES.items()}
     publication = Publication(
-        board=cast(Literal["public", "teams", "organizers"], choices["board"]),
+        board=cast(Literal["public", "teams", "organizers"], chosen_values["board"]),
         frozen_from=form.parse_datetime("frozen_from", zone, stored_rules.publication.frozen_from),
-        feedback=cast(Literal["hidden", "immediate", "daily"], choices["feedback"]),
+        feedback=cast(Literal["hidden", "immediate", "daily"], chosen_values["feedback"]),
         shuffle_targets=form.is_checked("shuffle_targets"),
         digits=form.parse_count("digits", minimum=0, maximum=MAX_DIGITS),
-        owners=cast(Literal["shown", "hidden"], choices["owners"]),
+        owners=cast(Literal["shown", "hidden"], chosen_values["owners"]),
         reveal_notice_hours=form.parse_count("reveal_notice_hours", minimum=0, maximum=MAX_HOURS),
     )
-    rule = cast(Literal["score", "rank_sum"], choices["rule"])
-    counts = {name: form.parse_count(name) for name in _LIMIT_NAMES}
-    return publication, Ranking(rule, form.parse_count("finals")), replace(stored_rules.limits, **counts)
+    rule = cast(Literal["score", "rank_sum"], chosen_values["rule"])
+    limits = {name: form.parse_count(name) for name in _LIMIT_NAMES}
+    return publication, Ranking(rule, form.parse_count("finals")), replace(stored_rules.limits, **limits)

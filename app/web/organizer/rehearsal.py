@@ -1,4 +1,4 @@
-"""Begin, watch and end a rehearsal; the page is also available within the rehearsal itself."""
+"""Begin, watch and end a rehearsal. The rehearsal itself has this page, too."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -26,7 +26,7 @@ router = APIRouter(prefix="/competitions/{slug}/organize/rehearsal", route_class
 
 @dataclass(frozen=True, slots=True)
 class RehearsalStatus:
-    """A rehearsal with its progress."""
+    """A rehearsal and its progress."""
 
     contest: Contest
     progress: RehearsalProgress
@@ -66,7 +66,7 @@ def _render_rehearsal(
     with transaction() as session:
         frame = load_organizer_frame(session, principal, slug)
         status = _load_status(session, frame)
-    hindrance = rehearsals.find_obstacle(frame.contest) if status is None else None
+    obstacle = rehearsals.find_obstacle(frame.contest) if status is None else None
     return render_page(
         request,
         principal,
@@ -74,7 +74,7 @@ def _render_rehearsal(
         frame=frame,
         played=status,
         minutes=rehearsals.PHASE_LENGTH // timedelta(minutes=1),
-        hindered=_describe_hindrance(request, hindrance),
+        hindered=_describe_obstacle(request, obstacle),
         most={
             "teams": rehearsals.MAX_TEAMS,
             "guesses": rehearsals.GUESSES_PER_TEAM,
@@ -85,15 +85,15 @@ def _render_rehearsal(
 
 
 def _load_status(session: Session, frame: Frame) -> RehearsalStatus | None:
-    """Return the competition's rehearsal, or the contest itself if it is a rehearsal."""
-    is_rehearsal = frame.contest.row.rehearses is not None
+    """Load the competition's rehearsal, or the competition itself if it is one."""
+    is_rehearsal = frame.contest.competition.rehearses is not None
     contest = frame.contest if is_rehearsal else rehearsals.find_rehearsal(session, frame.contest.id)
     return (
         None
         if contest is None
-        else RehearsalStatus(contest, rehearsal_progress.load_progress(session, contest.row))
+        else RehearsalStatus(contest, rehearsal_progress.load_progress(session, contest.competition))
     )
 
 
-def _describe_hindrance(request: Request, hindrance: Conflict | None) -> str | None:
-    return None if hindrance is None else translate_error(hindrance, language.words_of(request))
+def _describe_obstacle(request: Request, obstacle: Conflict | None) -> str | None:
+    return None if obstacle is None else translate_error(obstacle, language.negotiate_translator(request))

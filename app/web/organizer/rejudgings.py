@@ -1,4 +1,4 @@
-"""Begin a rejudging with other rules, compare its results, and apply or cancel it."""
+"""Begin a rejudging under new rules, compare its results, and apply or cancel it."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -23,7 +23,7 @@ from app.services.boards.entries import is_qualified
 from app.services.contests import competitions, revisions
 from app.services.contests.contest import parse_stored_rules
 from app.services.organizing import rejudgings
-from app.services.organizing.rejudgings import EvaluationChange, RankedEvaluation, RescorePreview
+from app.services.organizing.rejudgings import EvaluationChange, RankedEvaluation, RejudgingPreview
 from app.web.organizer.frame import FormFields, describe_problem, load_organizer_frame
 from app.web.site.frame import Frame
 from app.web.site.pages import PageRoute, render_page, see_other
@@ -35,9 +35,9 @@ _WEIGHT_PREFIX = "weight_"
 
 @dataclass(frozen=True, slots=True)
 class TeamRankChange:
-    """Rank and best overall score of a team under the present and the new rules.
+    """A team's rank and best overall score under the present and the new rules.
 
-    The overall score only includes the built-in attackers.
+    The overall scores include built-in attackers only, no guesses of other teams.
     """
 
     team: str
@@ -48,7 +48,7 @@ class TeamRankChange:
 
     @property
     def places_gained(self) -> int | None:
-        """Places gained; None if either rank is missing."""
+        """The number of ranks that the team moves up, or None if it has no rank before or after."""
         return (self.rank_before - self.rank_after) if self.rank_before and self.rank_after else None
 
 
@@ -62,7 +62,7 @@ def begin(request: Request, slug: str, principal: CurrentPrincipal, fields: Form
     try:
         with transaction() as session:
             contest = competitions.find_for_organizer(session, principal, slug)
-        revision = revisions.compute_file_revision(contest, _build_file(contest.row.file, fields))
+        revision = revisions.compute_file_revision(contest, _build_file(contest.competition.file, fields))
         with transaction() as session:
             rejudging = rejudgings.begin(session, principal, slug, revision)
     except DomainError as problem:
@@ -70,8 +70,8 @@ def begin(request: Request, slug: str, principal: CurrentPrincipal, fields: Form
     return see_other(f"/competitions/{slug}/organize/rescores/{rejudging.id}", notice="rescore_begun")
 
 
-def _build_file(file: str, fields: dict[str, str]) -> str:
-    """Return the competition file with the typed rules: a whole file, or new weights and a new threshold."""
+def _build_file(stored_file: str, fields: dict[str, str]) -> str:
+    """Return the new competition file: the typed file, or the stored one with typed weights and threshold."""
     if fields.get("by") == "file":
         return _normalize_text(fields.get("file", ""))
     weights = {
@@ -79,11 +79,11 @@ def _build_file(file: str, fields: dict[str, str]) -> str:
         for name, value in fields.items()
         if name.startswith(_WEIGHT_PREFIX)
     }
-    unknown = set(weights) - set(_collect_weights(parse_stored_rules(file)))
-    if unknown:
+    unknown_measures = set(weights) - set(_collect_weights(parse_stored_rules(stored_file)))
+    if unknown_measures:
         raise InvalidInput("the weight of a measure that this track does not have", code="unknown_measure")
     threshold = fields.get("threshold", "").strip()
-    return set_threshold(set_weights(file, weights), _parse_number(threshold) if threshold else None)
+    return set_threshold(set_weights(stored_file, weights), _parse_number(threshold) if threshold else None)
 
 
 def _normalize_text(text: str) -> str:
@@ -94,16 +94,16 @@ def _normalize_text(text: str) -> str:
 
 def _parse_number(text: str) -> float:
     try:
-        value_read = float(text)
+        number = float(text)
     except ValueError:
-        value_read = float("nan")
-    if not 0 <= value_read < float("inf"):
+        number = float("nan")
+    if not 0 <= number < float("inf"):
         raise InvalidInput("enter a number, 0 or more", code="wrong_value")
-    return value_read
+    return number
 
 
 def _collect_weights(rules: Rules) -> dict[str, float]:
-    """Return the weight of every measure that may have one."""
+    """Return the weight of every measure of the track that can have one."""
     measures = TRACKS[rules.track].measures.values()
     return {measure.name: rules.weight(measure.name) for measure in measures if measure.weighs}
 
@@ -136,21 +136,21 @@ def cancel(request: Request, slug: str, rescore_id: UUID, principal: CurrentPrin
 
 
 def _end_rejudging(request: Request, principal: Principal, slug: str, rescore_id: UUID, act: str) -> Response:
-    end, notice = {
+    end_rejudging, notice = {
         "apply": (rejudgings.apply, "rescore_applied"),
         "cancel": (rejudgings.cancel, "rescore_cancelled"),
     }[act]
     try:
         with transaction() as session:
             _load_frame(session, principal, slug, rescore_id)
-            end(session, principal, rescore_id)
+            end_rejudging(session, principal, rescore_id)
     except DomainError as problem:
         return _render_rejudging(request, principal, slug, rescore_id, problem=problem)
     return see_other(f"/competitions/{slug}/organize/rescores/{rescore_id}", notice=notice)
 
 
 def _load_frame(session: Session, principal: Principal, slug: str, rescore_id: UUID) -> Frame:
-    """Return the frame; raise ``NotFound`` if the rejudging belongs to another competition."""
+    """Load the competition; raise ``NotFound`` if the rejudging belongs to another one."""
     frame = load_organizer_frame(session, principal, slug)
     rejudging = rejudgings.find_for_organizer(session, principal, rescore_id)
     if rejudging.competition_id != frame.contest.id:
@@ -169,7 +169,7 @@ def _render_rejudging(
     with transaction() as session:
         frame = _load_frame(session, principal, slug, rescore_id)
         rejudging_preview = rejudgings.preview(session, principal, rescore_id)
-    new = parse_stored_rules(rejudging_preview.rescore.file)
+    new_rules = parse_stored_rules(rejudging_preview.rejudging.file)
     notice = request.query_params.get("done", "")
     return render_page(
         request,
@@ -178,31 +178,35 @@ def _render_rejudging(
         frame=frame,
         preview=rejudging_preview,
         done="" if notice == "rescore_begun" and rejudging_preview.stage != "scoring" else notice,
-        rules=list_rule_changes(frame.rules, new) if rejudging_preview.stage in ("scoring", "ready") else [],
-        parts=revisions.find_changed_parts(frame.contest.row.file, rejudging_preview.rescore.file),
-        by_team=_group_by_team(rejudging_preview),
+        rules=list_rule_changes(frame.rules, new_rules)
+        if rejudging_preview.stage in ("scoring", "ready")
+        else [],
+        parts=revisions.find_changed_parts(frame.contest.competition.file, rejudging_preview.rejudging.file),
+        by_team=_compare_teams(rejudging_preview),
         turned=[
             change for change in rejudging_preview.changes if change.current.state != change.proposed.state
         ],
-        lost=[change for change in rejudging_preview.changes if rejudgings.is_lost(change)],
+        lost=[change for change in rejudging_preview.changes if rejudgings.is_newly_failed(change)],
         **describe_problem(request, problem),
     )
 
 
 def list_rule_changes(old_rules: Rules, new_rules: Rules) -> list[tuple[str, Any, Any]]:
-    """Return name, old value and new value of each changed weight and of a changed threshold."""
-    old, new = _collect_weights(old_rules), _collect_weights(new_rules)
-    changes: list[tuple[str, Any, Any]] = [(name, old[name], new[name]) for name in old]
+    """Return the name, old value and new value of each changed weight, and of the threshold if it changed."""
+    old_weights, new_weights = _collect_weights(old_rules), _collect_weights(new_rules)
+    changes: list[tuple[str, Any, Any]] = [
+        (name, old_weights[name], new_weights[name]) for name in old_weights
+    ]
     changes.append(("threshold", old_rules.threshold, new_rules.threshold))
     return [change for change in changes if change[1] != change[2]]
 
 
-def _group_by_team(preview: RescorePreview) -> list[TeamRankChange]:
-    """Return every qualified team except baselines, by new rank, then by old rank; unranked teams last."""
-    teams: dict[str, list[EvaluationChange]] = {}
+def _compare_teams(preview: RejudgingPreview) -> list[TeamRankChange]:
+    """Return the qualified teams without baselines, sorted by new and old rank, unranked teams last."""
+    changes_by_team: dict[str, list[EvaluationChange]] = {}
     for change in preview.changes:
         if is_qualified(change.submission) and not change.submission.team.baseline:
-            teams.setdefault(change.submission.team.name, []).append(change)
+            changes_by_team.setdefault(change.submission.team.name, []).append(change)
     rows = [
         TeamRankChange(
             team,
@@ -211,14 +215,17 @@ def _group_by_team(preview: RescorePreview) -> list[TeamRankChange]:
             _find_best_overall([change.current for change in changes]),
             _find_best_overall([change.proposed for change in changes]),
         )
-        for team, changes in teams.items()
+        for team, changes in changes_by_team.items()
     ]
-    last = float("inf")
-    return sorted(rows, key=lambda row: (row.rank_after or last, row.rank_before or last, row.team))
+    after_all_ranks = float("inf")
+    return sorted(
+        rows,
+        key=lambda row: (row.rank_after or after_all_ranks, row.rank_before or after_all_ranks, row.team),
+    )
 
 
-def _find_best_overall(judged: list[RankedEvaluation]) -> float | None:
-    scores = [result.overall for result in judged if result.state == State.SCORED]
+def _find_best_overall(evaluations: list[RankedEvaluation]) -> float | None:
+    scores = [evaluation.overall for evaluation in evaluations if evaluation.state == State.SCORED]
     return min((overall for overall in scores if overall is not None), default=None)
 
 
@@ -232,19 +239,19 @@ def _render_rejudgings(
 ) -> HTMLResponse:
     with transaction() as session:
         frame = load_organizer_frame(session, principal, slug)
-        sets = rejudgings.list_rescores(session, principal, slug)
+        all_previews = rejudgings.list_rejudgings(session, principal, slug)
         submission_count = len(rejudgings.list_scorable(session, frame.contest.id))
-    open_set = next((item for item in sets if item.stage in ("scoring", "ready")), None)
+    open_preview = next((preview for preview in all_previews if preview.stage in ("scoring", "ready")), None)
     notice = request.query_params.get("done", "")
     return render_page(
         request,
         principal,
         "organizer/rescores.html",
         frame=frame,
-        sets=sets,
-        open_set=open_set,
+        sets=all_previews,
+        open_set=open_preview,
         done=""
-        if notice == "new_rules_scored" and not (open_set and open_set.stage == "scoring")
+        if notice == "new_rules_scored" and not (open_preview and open_preview.stage == "scoring")
         else notice,
         weights=_collect_weights(frame.rules),
         fields=fields or {},

@@ -24,16 +24,16 @@ from app.db.transaction import transaction
 from app.http.authentication import ClientAddress, CurrentPrincipal
 from app.http.step_up import reauthenticate
 from app.services.contests import competitions
-from app.web.organizer.forms import FormBody, ParsedForm, find_zone, format_local, group_zones_by_region
+from app.web.organizer.forms import FormBody, ParsedForm, find_zone, format_local_time, group_zones_by_region
 from app.web.organizer.setup_steps import describe_rejection, load_setup_context, render_step, save_step
 from app.web.site.pages import PageRoute, render_page, see_other
 
 router = APIRouter(route_class=PageRoute)
 
-LANGUAGES = ("en", "ja")
+_TITLE_LANGUAGES = ("en", "ja")
 _MAX_SLUG_LENGTH = 63
 _OWN_TABLE = "microdata"
-"""Starting point for organizers who bring their own table."""
+"""The draft for organizers who bring their own table."""
 _PHASE_NAMES: tuple[Literal["anonymization"], Literal["reidentification"]] = (
     "anonymization",
     "reidentification",
@@ -55,7 +55,7 @@ class CompetitionBasics:
 
 @router.get("/organize/new")
 def show_new(request: Request, principal: CurrentPrincipal) -> HTMLResponse:
-    competitions.require_creator(principal)
+    competitions.require_can_create(principal)
     return render_page(
         request, principal, "organizer/new.html", **_build_new_content(_build_default_values(), {})
     )
@@ -63,7 +63,7 @@ def show_new(request: Request, principal: CurrentPrincipal) -> HTMLResponse:
 
 @router.post("/organize/new")
 def create(request: Request, principal: CurrentPrincipal, form: FormBody) -> Response:
-    competitions.require_creator(principal)
+    competitions.require_can_create(principal)
     start = form.parse_choice("start", DRAFT_SOURCES)
     basics = _parse_basics(form, slug=form.text("slug") or _suggest_slug(form))
     problem: DomainError | None = None
@@ -76,8 +76,8 @@ def create(request: Request, principal: CurrentPrincipal, form: FormBody) -> Res
             form.errors["slug"] = f"wrong_{conflict.code}"
         except InvalidCompetition as rejection:
             problem = rejection
-    refusal_shown = describe_rejection(request, problem) if problem else None
-    content = _build_new_content(form.raw_values(), form.errors) | {"refused": refusal_shown, "status": 422}
+    form_rejection = describe_rejection(request, problem) if problem else None
+    content = _build_new_content(form.raw_values(), form.errors) | {"refused": form_rejection, "status": 422}
     return render_page(request, principal, "organizer/new.html", **content)
 
 
@@ -93,24 +93,27 @@ def _build_new_content(values: Mapping[str, str], errors: Mapping[str, str]) -> 
 
 
 def _suggest_slug(form: ParsedForm) -> str:
-    """Suggest an address from the English title, else from the first day of the contest."""
+    """Suggest a slug made from the English title, else from the first day of the contest."""
     day = re.sub(r"\D", "", form.text("anonymization_start").partition("T")[0])
     return _slugify(form.text("title_en")) or _slugify(f"cup {day}")
 
 
 def _slugify(title: str) -> str:
-    """Return an address made from a title; empty if the title has no usable letter or digit."""
+    """Return the title's Latin letters and digits, joined by hyphens; empty if it has none."""
     words = re.findall("[a-z0-9]+", unicodedata.normalize("NFKD", title).casefold())
     return "-".join(words)[:_MAX_SLUG_LENGTH].strip("-")
 
 
 def _build_default_values() -> dict[str, str]:
-    """Return default values: a week to prepare, two phases of two weeks, and a day between them."""
-    day = datetime.now(UTC).replace(hour=9, minute=0, second=0, microsecond=0) + timedelta(days=7)
-    first, second = (day, day + timedelta(days=14)), (day + timedelta(days=15), day + timedelta(days=29))
+    """Return default values of the form: phases of two weeks each, a day apart, starting in a week."""
+    first_start = datetime.now(UTC).replace(hour=9, minute=0, second=0, microsecond=0) + timedelta(days=7)
+    first_window, second_window = (
+        (first_start, first_start + timedelta(days=14)),
+        (first_start + timedelta(days=15), first_start + timedelta(days=29)),
+    )
     return {"start": DRAFT_SOURCES[0], "zone": "Asia/Tokyo"} | {
-        f"{name}_{edge}": format_local(moment, ZoneInfo("UTC"))
-        for name, window in zip(_PHASE_NAMES, (first, second), strict=True)
+        f"{name}_{edge}": format_local_time(moment, ZoneInfo("UTC"))
+        for name, window in zip(_PHASE_NAMES, (first_window, second_window), strict=True)
         for edge, moment in zip(("start", "end"), window, strict=True)
     }
 
@@ -137,21 +140,21 @@ def save_basics(
 ) -> Response:
     with transaction() as session:
         context = load_setup_context(session, principal, slug)
-    parsed = _parse_basics(form, slug=context.frame.contest.slug, stored_rules=context.frame.rules)
+    basics = _parse_basics(form, slug=context.frame.contest.slug, stored_rules=context.frame.rules)
     problem: DomainError | None = None
-    if parsed is not None and not form.errors:
-        answer = save_step(
+    if basics is not None and not form.errors:
+        outcome = save_step(
             principal,
             slug,
-            lambda contest: parsed.apply_to(contest.row.file),
+            lambda contest: basics.apply_to(contest.competition.file),
             step_name="basics",
             fingerprint=form.text("of"),
-            next_step_name=context.choose_next(form, "basics"),
+            next_step_name=context.choose_next_step_name(form, "basics"),
             reauthenticate=lambda: reauthenticate(principal, address, form.secret("password")),
         )
-        if isinstance(answer, Response):
-            return answer
-        problem = answer
+        if isinstance(outcome, Response):
+            return outcome
+        problem = outcome
     content = {"values": form.raw_values(), "wrong": form.errors, "zones": group_zones_by_region()}
     return render_step(request, principal, "organizer/basics.html", context, problem=problem, **content)
 
@@ -159,24 +162,24 @@ def save_basics(
 def _format_values(rules: Rules) -> dict[str, str]:
     zone = ZoneInfo(rules.timezone)
     windows = {
-        f"{phase.name}_{edge}": format_local(moment, zone)
+        f"{phase.name}_{edge}": format_local_time(moment, zone)
         for phase in rules.phases
         for edge, moment in (("start", phase.start), ("end", phase.end))
     }
-    titles = {f"title_{language}": rules.title.get(language, "") for language in LANGUAGES}
+    titles = {f"title_{language}": rules.title.get(language, "") for language in _TITLE_LANGUAGES}
     return {"zone": rules.timezone} | titles | windows
 
 
 def _parse_basics(
     form: ParsedForm, *, slug: str, stored_rules: Rules | None = None
 ) -> CompetitionBasics | None:
-    """Parse the form; errors are recorded in ``form.errors``.
+    """Parse the form, and record its errors in ``form.errors``.
 
-    Return None if the time zone is invalid, as the phases cannot be parsed then.
+    Return None if the time zone is invalid, because the phases cannot be parsed without it.
     """
     if not SLUG.fullmatch(slug):
         form.errors["slug"] = "wrong_slug"
-    titles = {language: form.text(f"title_{language}") for language in LANGUAGES}
+    titles = {language: form.text(f"title_{language}") for language in _TITLE_LANGUAGES}
     titles = {language: title for language, title in titles.items() if title}
     if not titles:
         form.errors["title_en"] = "wrong_no_title"
@@ -191,11 +194,11 @@ def _parse_basics(
 
 
 def _parse_phases(form: ParsedForm, zone: ZoneInfo, stored_rules: Rules | None) -> tuple[Phase, ...]:
-    """Parse the phases in their order; the second phase is optional."""
-    stored_phases = {phase.name: phase for phase in stored_rules.phases} if stored_rules else {}
+    """Parse the phases and record their errors. The second phase is optional."""
+    stored_phase_by_name = {phase.name: phase for phase in stored_rules.phases} if stored_rules else {}
     phases: list[Phase] = []
     for name in _PHASE_NAMES:
-        stored_phase = stored_phases.get(name)
+        stored_phase = stored_phase_by_name.get(name)
         start = form.parse_datetime(f"{name}_start", zone, stored_phase.start if stored_phase else None)
         end = form.parse_datetime(f"{name}_end", zone, stored_phase.end if stored_phase else None)
         errors = _find_window_errors(name, start, end, phases)
@@ -208,15 +211,15 @@ def _parse_phases(form: ParsedForm, zone: ZoneInfo, stored_rules: Rules | None) 
 
 
 def _find_window_errors(
-    name: str, start: datetime | None, end: datetime | None, earlier: list[Phase]
+    name: str, start: datetime | None, end: datetime | None, earlier_phases: list[Phase]
 ) -> dict[str, str]:
     if start is None and end is None and name != _PHASE_NAMES[0]:
         return {}
     if start is None or end is None:
-        missing = "start" if start is None else "end"
-        return {f"{name}_{missing}": "wrong_missing"}
+        missing_edge = "start" if start is None else "end"
+        return {f"{name}_{missing_edge}": "wrong_missing"}
     if end <= start:
         return {f"{name}_end": "wrong_end"}
-    if earlier and start < earlier[-1].end:
+    if earlier_phases and start < earlier_phases[-1].end:
         return {f"{name}_start": "wrong_overlap"}
     return {}

@@ -1,4 +1,4 @@
-"""Steps of setting up a competition, their state, and applying changes."""
+"""The steps of setting up a competition: their state, their pages, and saving them."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -43,9 +43,9 @@ from app.web.site.frame import Frame
 from app.web.site.pages import render_page, see_other, translate_error
 
 FORM_ERRORS = (Conflict, InvalidUpload, Forbidden, TooManyRequests, WrongCredential)
-"""Errors that a change may cause besides an invalid competition file."""
+"""Errors that a form can show, besides an invalid competition file."""
 _MAX_EXAMPLES = 3
-"""Maximum number of examples shown of the same problem in the same column."""
+"""Maximum number of examples of the same problem in the same column."""
 SAVED_BY_ANOTHER = N_(
     "other values have been saved here since you opened this page: open it in another tab to see them; "
     "saving again replaces them"
@@ -54,7 +54,7 @@ SAVED_BY_ANOTHER = N_(
 
 @dataclass(frozen=True, slots=True)
 class SetupStep:
-    """``state`` is ``default`` if the step is complete with the values of a new competition."""
+    """A setup step. Its state is ``default`` if it is complete but has the values of a new competition."""
 
     name: str
     path: str
@@ -63,10 +63,10 @@ class SetupStep:
 
 @dataclass(frozen=True, slots=True)
 class SetupContext:
-    """Values shown on the page of every setup step.
+    """The state of the setup, which every step's page shows.
 
-    ``has_submissions``: the judging rules can only change through a rejudging. ``has_begun``: moving an end
-    nearer requires the password. ``open_rejudging_id``: the open rejudging, which blocks all other changes.
+    Once a competition has submissions, its judging rules only change through a rejudging. Once it has begun,
+    shortening a phase requires the password. An open rejudging blocks all other changes.
     """
 
     frame: Frame
@@ -79,35 +79,35 @@ class SetupContext:
     def missing_steps(self) -> tuple[SetupStep, ...]:
         return tuple(step for step in self.steps if step.state == "missing")
 
-    def fingerprint(self, step_name: str) -> str:
+    def compute_fingerprint(self, step_name: str) -> str:
         """Return the fingerprint of the values that a step's form shows.
 
-        The form sends it back, which reveals changes made in the meantime.
+        The form sends it back, so that changes made by others in the meantime are noticed.
         """
         return _compute_fingerprint(self.frame.rules, step_name)
 
-    def step_state(self, name: str) -> str:
+    def get_step_state(self, name: str) -> str:
         return next((step.state for step in self.steps if step.name == name), "")
 
     def leads_to_next(self, step_name: str) -> bool:
         """Return whether saving a step leads to the next one.
 
-        It does during set-up; for the measures only once there are data.
+        It does while the setup is editable. Saving the measures does so only if the data step is done.
         """
         is_editable = not (self.has_submissions or self.open_rejudging_id)
         return (
             is_editable
-            and self.following_step(step_name) is not None
-            and (step_name != "measures" or self.step_state("data") == "done")
+            and self.find_following_step(step_name) is not None
+            and (step_name != "measures" or self.get_step_state("data") == "done")
         )
 
-    def choose_next(self, form: ParsedForm, step_name: str) -> str:
+    def choose_next_step_name(self, form: ParsedForm, step_name: str) -> str:
         """Return the name of the step to show after saving: the next one if the form asks for it."""
-        next_step = self.following_step(step_name) if form.is_checked("onward") else None
+        next_step = self.find_following_step(step_name) if form.is_checked("onward") else None
         return next_step.name if next_step else step_name
 
-    def following_step(self, step_name: str) -> SetupStep | None:
-        """Return the step after the named one, whatever its state; None after the last."""
+    def find_following_step(self, step_name: str) -> SetupStep | None:
+        """Return the step after the named one, in any state, or None after the last one."""
         names = [step.name for step in self.steps]
         return next(iter(self.steps[names.index(step_name) + 1 :]), None) if step_name in names else None
 
@@ -126,13 +126,13 @@ class FormRejection:
 
     @property
     def examples(self) -> tuple[FileProblem, ...]:
-        """The first few problems of each kind in each column of an invalid file."""
-        kinds: Counter[tuple[str, str | None]] = Counter()
+        """The first problems of each kind in each column of an invalid file."""
+        counts: Counter[tuple[str, str | None]] = Counter()
         examples = []
-        for item in self.invalid_upload.problems if self.invalid_upload else ():
-            kinds[item.code, item.column] += 1
-            if kinds[item.code, item.column] <= _MAX_EXAMPLES:
-                examples.append(item)
+        for file_problem in self.invalid_upload.problems if self.invalid_upload else ():
+            counts[file_problem.code, file_problem.column] += 1
+            if counts[file_problem.code, file_problem.column] <= _MAX_EXAMPLES:
+                examples.append(file_problem)
         return tuple(examples)
 
 
@@ -140,9 +140,9 @@ def load_setup_context(session: Session, principal: Principal, slug: str) -> Set
     frame = load_organizer_frame(session, principal, slug)
     has_invited = invites.has_teams_or_invites(session, frame.contest.id)
     has_submissions = competitions.has_submissions(session, frame.contest.id)
-    open_rejudging = revisions.find_open_rescore(session, frame.contest.id)
-    has_begun = phases.has_contest_begun(session, frame.contest.row)
-    missing_inputs = sealed_inputs.list_missing_files(session, frame.contest.row)
+    open_rejudging = revisions.find_open_rejudging(session, frame.contest.id)
+    has_begun = phases.has_contest_begun(session, frame.contest.competition)
+    missing_inputs = sealed_inputs.list_missing_files(session, frame.contest.competition)
     steps = _build_steps(frame, has_invited=has_invited, lacks_inputs=bool(missing_inputs))
     return SetupContext(
         frame, steps, has_submissions, has_begun, open_rejudging.id if open_rejudging else None
@@ -150,8 +150,8 @@ def load_setup_context(session: Session, principal: Principal, slug: str) -> Set
 
 
 def _build_steps(frame: Frame, *, has_invited: bool, lacks_inputs: bool) -> tuple[SetupStep, ...]:
-    rules, has_data = frame.rules, frame.contest.row.original_rows is not None
-    is_done = {
+    rules, has_data = frame.rules, frame.contest.competition.original_rows is not None
+    done_by_step = {
         "basics": bool(rules.phases),
         "data": has_data and not lacks_inputs,
         "measures": has_data and bool(rules.weights),
@@ -159,17 +159,17 @@ def _build_steps(frame: Frame, *, has_invited: bool, lacks_inputs: bool) -> tupl
         "publication": True,
         "teams": has_invited,
     }
-    is_default = {
+    default_by_step = {
         "measures": rules.weights in _list_draft_weights(rules.track),
         "publication": _get_publication_settings(rules) == _DEFAULT_PUBLICATION,
     }
 
-    def state(name: str) -> Literal["done", "default", "missing"]:
-        if not is_done[name]:
+    def get_state(name: str) -> Literal["done", "default", "missing"]:
+        if not done_by_step[name]:
             return "missing"
-        return "default" if is_default.get(name) else "done"
+        return "default" if default_by_step.get(name) else "done"
 
-    return tuple(SetupStep(name, f"{frame.path}/organize/{name}", state(name)) for name in is_done)
+    return tuple(SetupStep(name, f"{frame.path}/organize/{name}", get_state(name)) for name in done_by_step)
 
 
 @cache
@@ -180,20 +180,20 @@ def _list_draft_weights(track: str) -> tuple[dict[str, float], ...]:
 
 
 def _get_publication_settings(rules: Rules) -> tuple[Publication, Ranking, Limits]:
-    """Return the settings of the publication step; the minimum share of rows kept belongs to the measures."""
+    """Return the settings of the publication step. ``min_rows_kept`` belongs to the measures step."""
     limits = replace(rules.limits, min_rows_kept=Limits().min_rows_kept)
     return rules.publication, rules.ranking, limits
 
 
 _DEFAULT_PUBLICATION = Publication(), Ranking(), Limits()
 """Settings of a new competition."""
-_FORM_SOURCES: dict[str, Callable[[Rules], object]] = {
+_SHOWN_VALUES: dict[str, Callable[[Rules], object]] = {
     "basics": lambda rules: (rules.title, rules.timezone, rules.phases),
     "measures": lambda rules: (rules.measures, rules.attackers, rules.questions, rules.limits.min_rows_kept),
     "threshold": lambda rules: rules.excessive,
     "publication": _get_publication_settings,
 }
-"""The part of the rules that each step's form shows."""
+"""Functions that return the values shown in each step's form."""
 
 
 def render_step(
@@ -219,7 +219,7 @@ def render_step(
 
 
 def describe_rejection(request: Request, problem: DomainError) -> FormRejection:
-    t = language.words_of(request)
+    t = language.negotiate_translator(request)
     reason = t.label(f"invalid_{problem.code}", "") or translate_error(problem, t)
     return FormRejection(reason, get_status(problem), problem)
 
@@ -234,11 +234,11 @@ def save_step(
     next_step_name: str = "",
     reauthenticate: Callable[[], Principal] | None = None,
 ) -> RedirectResponse | DomainError:
-    """Apply the file that ``write_file`` makes from the present one; return the error if it is rejected.
+    """Save the file that ``write_file`` makes from the present one; return the error if it is rejected.
 
-    ``fingerprint``: of the values that the form showed, empty if unknown. ``next_step_name``: the step shown
-    afterwards, by default the same. ``reauthenticate``: checks the password that was sent, where the change
-    may need it.
+    ``fingerprint`` belongs to the values that the form showed; it is empty if unknown. ``next_step_name`` is
+    the step shown afterwards, by default the same one. ``reauthenticate`` checks the submitted password if
+    the change may require it.
     """
 
     def build_revision(contest: Contest) -> Revision:
@@ -247,7 +247,7 @@ def save_step(
         return revisions.compute_file_revision(contest, write_file(contest))
 
     try:
-        return apply_revision(
+        return apply_or_rejudge(
             reauthenticate() if reauthenticate else principal,
             slug,
             build_revision,
@@ -259,7 +259,7 @@ def save_step(
 
 def _compute_fingerprint(rules: Rules, step_name: str) -> str:
     """Return a hash of the values that a step's form shows."""
-    return competitions.sha256_of(repr(_FORM_SOURCES[step_name](rules)))
+    return competitions.compute_text_digest(repr(_SHOWN_VALUES[step_name](rules)))
 
 
 def require_form_error(problem: DomainError) -> DomainError:
@@ -269,10 +269,10 @@ def require_form_error(problem: DomainError) -> DomainError:
     return problem
 
 
-def apply_revision(
+def apply_or_rejudge(
     principal: Principal, slug: str, build_revision: Callable[[Contest], Revision], *, step_name: str
 ) -> RedirectResponse:
-    """Apply a revision; if it changes the rules for existing submissions, begin a rejudging instead."""
+    """Apply a revision. If it changes the scores of existing submissions, begin a rejudging instead."""
     with transaction() as session:
         contest = competitions.find_for_organizer(session, principal, slug)
         has_submissions = competitions.has_submissions(session, contest.id)
@@ -282,11 +282,11 @@ def apply_revision(
             rejudgings.begin(session, principal, slug, revision)
             return see_other(f"/competitions/{slug}/organize/rescores", notice="new_rules_scored")
         revisions.apply_revision(session, principal, slug, revision)
-    are_weights_adopted = any(remark.code == originals.WEIGHT_REMOVED for remark in revision.remarks)
-    notice = "weights_taken" if are_weights_adopted else "setup_saved"
+    were_weights_removed = any(remark.code == originals.WEIGHT_REMOVED for remark in revision.remarks)
+    notice = "weights_taken" if were_weights_removed else "setup_saved"
     return see_other(f"/competitions/{slug}/organize/{step_name}", notice=notice)
 
 
 def changes_scores(contest: Contest, revision: Revision) -> bool:
-    old_rules = revisions.scoring_key(contest.rules, contest.row.scales)
-    return old_rules != revisions.scoring_key(parse_stored_rules(revision.file), revision.scales)
+    old_key = revisions.build_scoring_key(contest.rules, contest.competition.scales)
+    return old_key != revisions.build_scoring_key(parse_stored_rules(revision.file), revision.scales)

@@ -1,4 +1,4 @@
-"""List all submissions of a competition and show a single one to organizers."""
+"""List all submissions of a competition for its organizers, and show a single one."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -27,12 +27,12 @@ router = APIRouter(prefix="/competitions/{slug}/organize/submissions", route_cla
 
 PAGE_SIZE = 50
 _BASELINE_BY_KIND = {"teams": False, "baselines": True}
-"""Filter values for the kind of submitter; others list all submissions."""
+"""Values of the filter by kind of submitter. Any other value lists all submissions."""
 
 
 @dataclass(frozen=True, slots=True)
 class SubmissionFilters:
-    """Filters of the list, as in its address."""
+    """Filters of the list, which are also the query parameters of its URL."""
 
     team_id: UUID | None
     state: State | None
@@ -59,7 +59,7 @@ def show_submissions(
     cursor: str | None = None,
 ) -> HTMLResponse:
     filters = replace(_parse_filters(team, state, said), kind=of if of in _BASELINE_BY_KIND else "")
-    after_key = decode_cursor(cursor, datetime.fromisoformat, UUID)
+    cursor_key = decode_cursor(cursor, datetime.fromisoformat, UUID)
     with transaction() as session:
         frame = load_organizer_frame(session, principal, slug)
         rows = submissions.list_for_organizer(
@@ -70,7 +70,7 @@ def show_submissions(
             state=filters.state,
             comment_text=filters.search_text,
             baseline=_BASELINE_BY_KIND.get(filters.kind),
-            cursor=after_key,
+            cursor=cursor_key,
             limit=PAGE_SIZE + 1,
         )
         entrants = members.list_entrants(session, principal, slug)
@@ -94,7 +94,7 @@ def show_submissions(
 
 
 def _parse_filters(team: str, state: str, raw_search_text: str) -> SubmissionFilters:
-    """Parse the filters; an invalid team or state does not filter."""
+    """Parse the filters. An invalid team or state is ignored."""
     try:
         team_id = UUID(team)
     except ValueError:
@@ -115,7 +115,7 @@ def reevaluate(request: Request, slug: str, submission_id: UUID, principal: Curr
     try:
         with transaction() as session:
             load_submission(session, principal, slug, submission_id)
-            disqualification.reevaluate(session, principal, submission_id)
+            disqualification.rescore(session, principal, submission_id)
     except DomainError as problem:
         return render_submission(request, principal, slug, submission_id, problem=problem)
     return see_other(f"/competitions/{slug}/organize/submissions/{submission_id}", notice="queued_again")

@@ -37,7 +37,7 @@ def show_teams(request: Request, slug: str, principal: CurrentPrincipal) -> HTML
 
 @router.get("/invites")
 def redirect_to_teams(slug: str) -> Response:
-    """Redirect to the list when the answer to the invite form is opened again: its link is shown once."""
+    """Redirect to the list if the response of the invite form is reloaded: its link is shown only once."""
     return see_other(f"/competitions/{slug}/organize/teams")
 
 
@@ -51,25 +51,25 @@ def create_invite(
     uses: _FormText = "1",
     key: _FormText = "",
 ) -> Response:
-    """Create an invite and show its link once; sending the same form again creates no second invite."""
+    """Create an invite and show its link once. Sending the same form again creates no second invite."""
     try:
-        number = parse_whole_number(uses, code="invalid_uses")
-        if not 1 <= number <= MAX_TEAMS:
+        use_count = parse_whole_number(uses, code="invalid_uses")
+        if not 1 <= use_count <= MAX_TEAMS:
             raise InvalidInput("an invite is for 1 to {most:,} teams", code="invalid_uses", most=MAX_TEAMS)
         principal = reauthenticate()
         with transaction() as session:
             code = invites.create_for_new_teams(
-                session, principal, slug, uses=number, invite_id=_parse_uuid(key)
+                session, principal, slug, uses=use_count, invite_id=_parse_uuid(key)
             )
     except DomainError as problem:
         return _render_teams(request, principal, slug, problem=problem, form_values={"uses": uses})
     link = f"{get_service_url(request)}/sign-up?invite={code}"
-    return _render_teams(request, principal, slug, invite={"link": link, "code": code, "uses": number})
+    return _render_teams(request, principal, slug, invite={"link": link, "code": code, "uses": use_count})
 
 
-def _parse_uuid(key: str) -> UUID | None:
+def _parse_uuid(text: str) -> UUID | None:
     try:
-        return UUID(key)
+        return UUID(text)
     except ValueError:
         return None
 
@@ -137,7 +137,7 @@ def remove_method_description(
 
 
 @router.post("/{team_id}/grants")
-def grant(
+def grant_quota(
     request: Request,
     slug: str,
     team_id: UUID,
@@ -149,10 +149,10 @@ def grant(
     reason: _FormText = "",
 ) -> Response:
     try:
-        number, principal = parse_whole_number(amount, code="invalid_grant"), reauthenticate()
+        amount_granted, principal = parse_whole_number(amount, code="invalid_grant"), reauthenticate()
         with transaction() as session:
             disqualification.grant(
-                session, principal, slug, team_id=team_id, cap=cap, amount=number, reason=reason
+                session, principal, slug, team_id=team_id, cap=cap, amount=amount_granted, reason=reason
             )
     except DomainError as problem:
         form_values = {"cap": cap, "amount": amount, "grant_reason": reason}
@@ -174,8 +174,8 @@ def create_password_link(
     try:
         principal = reauthenticate()
         with transaction() as session:
-            _, team_entrant = load_entrant(session, principal, slug, team_id)
-            name = next((member.name for member in team_entrant.members if member.user_id == user_id), None)
+            _, entrant = load_entrant(session, principal, slug, team_id)
+            name = next((member.name for member in entrant.members if member.user_id == user_id), None)
             if name is None:
                 raise NotFound("the team has no such member", code="no_such_user")
             issued_link = passwords.issue_link(session, principal, name)
@@ -190,12 +190,17 @@ def load_entrant(
     session: Session, principal: Principal, slug: str, team_id: UUID
 ) -> tuple[Frame, EntrantTeam]:
     frame = load_organizer_frame(session, principal, slug)
-    match = next(
-        (item for item in members.list_entrants(session, principal, slug) if item.team.id == team_id), None
+    entrant = next(
+        (
+            candidate
+            for candidate in members.list_entrants(session, principal, slug)
+            if candidate.team.id == team_id
+        ),
+        None,
     )
-    if match is None:
+    if entrant is None:
         raise NotFound("the competition has no such team", code="no_such_team")
-    return frame, match
+    return frame, entrant
 
 
 def render_team(
@@ -209,10 +214,14 @@ def render_team(
     password: dict[str, Any] | None = None,
 ) -> HTMLResponse:
     with transaction() as session:
-        frame, team_entrant = load_entrant(session, principal, slug, team_id)
-        phase = phases.ANONYMIZATION if frame.contest.row.published_at is None else phases.REIDENTIFICATION
+        frame, entrant = load_entrant(session, principal, slug, team_id)
+        phase = (
+            phases.ANONYMIZATION
+            if frame.contest.competition.published_at is None
+            else phases.REIDENTIFICATION
+        )
         content: dict[str, Any] = {
-            "caps": quota.load_caps(session, frame.contest, team_id, phase, frame.standing.now),
+            "caps": quota.load_caps(session, frame.contest, team_id, phase, frame.status.now),
             "guess_limit": quota.compute_guess_limit(session, frame.contest, team_id),
             "granted": disqualification.list_grants(session, principal, slug, team_id),
             "sent": submissions.list_for_organizer(session, principal, slug, team_id=team_id),
@@ -222,9 +231,9 @@ def render_team(
         principal,
         "organizer/team.html",
         frame=frame,
-        entrant=team_entrant,
+        entrant=entrant,
         phase=phase,
-        cap_names=quota.CAPS,
+        cap_names=quota.CAP_NAMES,
         most=disqualification.MAX_GRANT,
         longest=disqualification.MAX_REASON_LENGTH,
         typed=form_values or {},
@@ -247,9 +256,9 @@ def _render_teams(
         context = load_setup_context(session, principal, slug)
         frame = context.frame
         entrants = members.list_entrants(session, principal, slug)
-        people = organizers.list_organizers(session, principal, slug)
+        organizer_rows = organizers.list_organizers(session, principal, slug)
         open_invites = invites.list_open(session, principal, slug)
-        only_guess = invites.can_only_guess(session, frame.contest.row)
+        only_guess = invites.can_only_guess(session, frame.contest.competition)
     return render_page(
         request,
         principal,
@@ -257,7 +266,7 @@ def _render_teams(
         frame=frame,
         desk=context,
         entrants=[entrant for entrant in entrants if not entrant.team.baseline],
-        organizers=people,
+        organizers=organizer_rows,
         typed=form_values or {},
         invite=invite,
         invites=open_invites,

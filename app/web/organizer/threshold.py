@@ -1,4 +1,4 @@
-"""Setup step for the threshold: the rule, the list of reports, and a single report."""
+"""Setup step for the threshold: the rule, and the reports of the threshold advisor."""
 
 import math
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ router = APIRouter(route_class=PageRoute)
 _APPROACHES = ("II", "I")
 _RULES = ("average", "strict")
 _MAX_SECONDS = 300
-_MAX_DRAWS = 100_000
+_MAX_PERMUTATIONS = 100_000
 
 
 @router.get("/competitions/{slug}/organize/threshold")
@@ -58,12 +58,14 @@ def _render_threshold(
 ) -> HTMLResponse:
     """Render the step.
 
-    ``form`` is a rejected form: a question to the advisor if ``is_question``, else the rule.
+    ``form`` is a rejected form: the question to the advisor if ``is_question``, else the rule.
     """
     rules = context.frame.rules
     raw_values, errors = (form.raw_values(), form.errors) if form else ({}, {})
     all_columns, default_columns = context.frame.contest.track.group_columns(rules)
-    shared = original_import.select_exchange_columns(context.frame.contest.row, tuple(default_columns))
+    exchange_columns = original_import.select_grouping_columns(
+        context.frame.contest.competition, tuple(default_columns)
+    )
     return render_step(
         request,
         principal,
@@ -74,10 +76,12 @@ def _render_threshold(
         rule=_format_rule(rules) | ({} if is_question else raw_values),
         question=_build_question_values(rules) | (raw_values if is_question else {}),
         groups=[
-            (name, name in (form.values("groups") if form and is_question else shared))
+            (name, name in (form.values("groups") if form and is_question else exchange_columns))
             for name in all_columns
         ],
-        dropped=[] if form and is_question else [name for name in default_columns if name not in shared],
+        dropped=[]
+        if form and is_question
+        else [name for name in default_columns if name not in exchange_columns],
         opened=is_question,
         ruling=bool(form) and not is_question,
         distances=tuple(context.frame.contest.track.distances),
@@ -96,7 +100,7 @@ def _render_threshold(
 
 @dataclass(frozen=True, slots=True)
 class ContradictingReport:
-    """The report that contradicts the threshold in use."""
+    """A report that contradicts the threshold in use."""
 
     id: UUID
     report: schemas.Advice
@@ -105,11 +109,11 @@ class ContradictingReport:
 def _find_contradicting_report(
     reports: Sequence[ThresholdReport], context: SetupContext
 ) -> ContradictingReport | None:
-    """Return the latest report on the present data and distance unless it allows the threshold in use.
+    """Return the latest report on the present data and distance if it contradicts the threshold in use.
 
-    Reports only cover the rule "average" of Approach II; for other rules the result is None.
+    Reports only cover the rule "average" of Approach II; return None for other rules.
     """
-    rule, original = context.frame.rules.required_excessive, context.frame.contest.row.original
+    rule, original = context.frame.rules.required_excessive, context.frame.contest.competition.original
     if rule.threshold is None or (rule.approach, rule.rule) != ("II", "average"):
         return None
     for report in reports:
@@ -143,16 +147,16 @@ def save_rule(request: Request, slug: str, principal: CurrentPrincipal, form: Fo
     rule = _parse_rule(form, context.frame.contest.track)
     problem: DomainError | None = None
     if not form.errors:
-        answer = save_step(
+        outcome = save_step(
             principal,
             slug,
-            lambda contest: replace_excessive(contest.row.file, rule),
+            lambda contest: replace_excessive(contest.competition.file, rule),
             step_name="threshold",
             fingerprint=form.text("of"),
         )
-        if isinstance(answer, Response):
-            return answer
-        problem = answer
+        if isinstance(outcome, Response):
+            return outcome
+        problem = outcome
     return _render_threshold(request, principal, context, reports, form=form, problem=problem)
 
 
@@ -160,8 +164,8 @@ def _parse_rule(form: ParsedForm, track: Track) -> Excessive:
     distance = form.parse_choice("distance", tuple(track.distances))
     approach = cast(Literal["I", "II"], form.parse_choice("approach", _APPROACHES))
     rule = cast(Literal["average", "strict"], form.parse_choice("rule", _RULES))
-    limit = form.parse_number("threshold") if form.text("threshold") else None
-    return Excessive(distance, approach, rule, limit)
+    threshold = form.parse_number("threshold") if form.text("threshold") else None
+    return Excessive(distance, approach, rule, threshold)
 
 
 @router.post("/competitions/{slug}/organize/threshold/reports")
@@ -170,7 +174,7 @@ def request_report(request: Request, slug: str, principal: CurrentPrincipal, for
     try:
         if not form.errors:
             with transaction() as session:
-                stored_report = threshold_reports.ask(session, principal, slug, question)
+                stored_report = threshold_reports.request_report(session, principal, slug, question)
             return see_other(
                 f"/competitions/{slug}/organize/threshold/{stored_report.id}", notice="report_asked"
             )
@@ -186,13 +190,13 @@ def request_report(request: Request, slug: str, principal: CurrentPrincipal, for
 
 
 def _parse_question(form: ParsedForm) -> AdviceQuestion:
-    """Parse a question to the advisor; without columns all individuals form one group."""
+    """Parse a question to the advisor. Without columns, all individuals form one group."""
     seconds = form.parse_number("seconds", maximum=_MAX_SECONDS, default=0.0)
     return AdviceQuestion(
         form.values("groups"),
         form.text("asked_distance") or None,
         form.parse_count("bits", maximum=1000),
-        form.parse_count("draws", minimum=0, maximum=_MAX_DRAWS),
+        form.parse_count("draws", minimum=0, maximum=_MAX_PERMUTATIONS),
         0.0 if math.isnan(seconds) else seconds,
     )
 
@@ -230,11 +234,11 @@ def _render_report(
         context,
         problem=problem,
         asked=stored_report,
-        advised=None if advice is None else build_report_view(advice, language.words_of(request)),
+        advised=None if advice is None else build_report_view(advice, language.negotiate_translator(request)),
         working=is_pending,
-        # While pending, the page reloads itself with the notice still in its address; drop it afterwards.
+        # A pending report's page reloads itself, with the notice in its URL; hide the notice at the end.
         done=request.query_params.get("done", "") if is_pending else "",
-        stale=stored_report.original != context.frame.contest.row.original,
+        stale=stored_report.original != context.frame.contest.competition.original,
     )
 
 
@@ -242,35 +246,35 @@ def _render_report(
 def use_report(
     request: Request, slug: str, report_id: UUID, principal: CurrentPrincipal, form: FormBody
 ) -> Response:
-    """Use a threshold that the report offers; it applies to the mean distance."""
-    guaranteed = bool(form.text("guaranteed"))
+    """Use the guaranteed or the recommended threshold of a report, which limits the mean distance."""
+    is_guaranteed = bool(form.text("guaranteed"))
     with transaction() as session:
         context, stored_report = _load_report(session, principal, slug, report_id)
-    answer = save_step(
+    outcome = save_step(
         principal,
         slug,
         lambda contest: replace_excessive(
-            contest.row.file, _build_rule(stored_report, context, guaranteed=guaranteed)
+            contest.competition.file, _build_rule(stored_report, context, is_guaranteed=is_guaranteed)
         ),
         step_name="threshold",
     )
     return (
-        answer
-        if isinstance(answer, Response)
-        else _render_report(request, principal, context, stored_report, answer)
+        outcome
+        if isinstance(outcome, Response)
+        else _render_report(request, principal, context, stored_report, outcome)
     )
 
 
-def _build_rule(stored_report: ThresholdReport, context: SetupContext, *, guaranteed: bool) -> Excessive:
-    if stored_report.original != context.frame.contest.row.original:
+def _build_rule(stored_report: ThresholdReport, context: SetupContext, *, is_guaranteed: bool) -> Excessive:
+    if stored_report.original != context.frame.contest.competition.original:
         raise Conflict("the data have changed since this report: ask for a new one", code="report_stale")
     advice = None if stored_report.report is None else schemas.parse_advice(stored_report.report)
-    if advice is None or (advice.threshold if guaranteed else advice.recommended_threshold) is None:
+    if advice is None or (advice.threshold if is_guaranteed else advice.recommended_threshold) is None:
         raise Conflict("the report recommends no threshold", code="no_recommendation")
     return replace(
         context.frame.rules.required_excessive,
         distance=advice.distance,
         approach="II",
         rule="average",
-        threshold=advice.threshold if guaranteed else advice.recommended_threshold,
+        threshold=advice.threshold if is_guaranteed else advice.recommended_threshold,
     )

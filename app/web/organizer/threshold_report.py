@@ -1,4 +1,4 @@
-"""Present a report of the threshold advisor in words and pictures."""
+"""Present a report of the threshold advisor in words and charts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -22,8 +22,8 @@ from app.web.site.sentences import translate_sentence
 class ReportView:
     """A report prepared for its page.
 
-    ``histograms``: None if nothing was simulated. ``refused_methods``: methods whose releases no threshold
-    accepts. ``remedy``: what to do if no threshold is recommended.
+    ``histograms`` is None if nothing was simulated. ``refused_methods`` names the sample methods whose
+    releases no threshold accepts. ``remedy`` tells what to do if no threshold is recommended.
     """
 
     report: schemas.Advice
@@ -34,13 +34,17 @@ class ReportView:
     remedy: str
     t: Translator
 
-    def chance(self, cheat: Any) -> Markup:
-        """Return the probability that more individuals stay in place than the bound assumes."""
-        chance = cheat.log2_chance
-        return Markup("0") if chance is None else _power_of_two(self.t.localize_numbers(f"{chance:.1f}"))
+    def format_chance(self, cheat: Any) -> Markup:
+        """Return the probability that more individuals stay in place than the bound assumes, as HTML."""
+        log2_chance = cheat.log2_chance
+        return (
+            Markup("0")
+            if log2_chance is None
+            else _format_power_of_two(self.t.localize_numbers(f"{log2_chance:.1f}"))
+        )
 
-    def reason(self, message: Message) -> str:
-        """Return a sentence of the report with its distances written as in the pictures."""
+    def describe_reason(self, message: Message) -> str:
+        """Return a reason as a sentence, with its distances formatted as in the charts."""
         distances = {
             name: self.t.localize_numbers(write_number(value))
             for name, value in message.values.items()
@@ -49,23 +53,23 @@ class ReportView:
         return translate_sentence(Message(message.template, **{**message.values, **distances}), self.t)
 
     @property
-    def miss(self) -> Markup:
-        """Probability that a cheat is accepted."""
-        return _power_of_two(f"-{self.report.bits}")
+    def miss_probability(self) -> Markup:
+        """The probability that a cheat is accepted, as HTML."""
+        return _format_power_of_two(f"-{self.report.bits}")
 
 
-def _power_of_two(exponent: str) -> Markup:
+def _format_power_of_two(exponent: str) -> Markup:
     return Markup("2<sup>{}</sup>").format(exponent.replace("-", "−"))
 
 
 def build_report_view(report: schemas.Advice, t: Translator) -> ReportView:
-    kinds = {
+    histograms = {
         t.label(f"adv_cheat_{name}"): (histogram.counts, histogram.edges[0], histogram.edges[-1])
         for name, histogram in report.histograms.items()
     }
     return ReportView(
         report,
-        _draw_histograms(kinds, report, t) if kinds else None,
+        _draw_histograms(histograms, report, t) if histograms else None,
         _draw_bounds(report, t),
         _draw_errors(report, report.evidence, t),
         _list_refused_methods(report.evidence, t),
@@ -78,9 +82,9 @@ def _compute_interval(report: schemas.Advice) -> tuple[float, float] | None:
     return (report.low, report.high) if report.low < report.high else None
 
 
-def _draw_histograms(kinds: Mapping[str, Any], report: schemas.Advice, t: Translator) -> Figure:
+def _draw_histograms(histograms: Mapping[str, Any], report: schemas.Advice, t: Translator) -> Figure:
     interval = _compute_interval(report)
-    separates = interval is not None and report.threshold is not None
+    has_guaranteed_threshold = interval is not None and report.threshold is not None
     words = translate_words(
         PanelWords,
         t,
@@ -93,12 +97,12 @@ def _draw_histograms(kinds: Mapping[str, Any], report: schemas.Advice, t: Transl
         threshold=t("Threshold"),
         interval=t("guaranteed"),
         empty=t("Nothing was simulated."),
-        summary=t.label("adv_simulated_said" if separates else "adv_simulated_alone"),
+        summary=t.label("adv_simulated_said" if has_guaranteed_threshold else "adv_simulated_alone"),
         panel_summary=t("{name}: {count} permutations, from {least} to {largest}."),
         point=t("{name}, {low} – {high}: {count}"),
     )
     return build_histogram_panels(
-        kinds, words, interval=interval, threshold=report.threshold, identifier="simulated"
+        histograms, words, interval=interval, threshold=report.threshold, identifier="simulated"
     )
 
 
@@ -141,12 +145,12 @@ def _draw_bounds(report: schemas.Advice, t: Translator) -> Figure:
 
 
 def _draw_errors(report: schemas.Advice, evidence: schemas.AdviceEvidence, t: Translator) -> Figure:
-    honest = [
+    honest_releases = [
         SampleRelease(_describe_method(item, t), item.mean)
         for item in evidence.honest
         if item.mean is not None
     ]
-    mixed = [
+    mixed_releases = [
         SampleRelease(
             f"{_describe_method(item, t)}, {t.label(f'adv_cheat_{item.cheat}')} "
             f"{t.localize_numbers(f'{100 * item.share:g}%')}",
@@ -154,31 +158,38 @@ def _draw_errors(report: schemas.Advice, evidence: schemas.AdviceEvidence, t: Tr
         )
         for item in evidence.mixtures
     ]
-    cheating = evidence.errors[0].passing
-    simulated = {
+    passing_cheats = evidence.errors[0].passing
+    simulated_cheats = {
         name: SimulatedCheats(item.counts, item.edges)
         for name, item in report.histograms.items()
-        if name in cheating
+        if name in passing_cheats
     }
     words = translate_words(
-        ErrorWords, t, **_describe_missing_parts(bool(simulated), report.recommended_threshold is not None, t)
+        ErrorWords,
+        t,
+        **_describe_incomplete_chart(bool(simulated_cheats), report.recommended_threshold is not None, t),
     )
     interval = _compute_interval(report)
     return build_threshold_errors(
-        honest, mixed, simulated, words, interval=interval, threshold=report.recommended_threshold
+        honest_releases,
+        mixed_releases,
+        simulated_cheats,
+        words,
+        interval=interval,
+        threshold=report.recommended_threshold,
     )
 
 
-def _describe_missing_parts(simulated: bool, recommended: bool, t: Translator) -> dict[str, str]:
-    """Return another description of the chart if there are no simulated cheats or no threshold."""
-    if simulated and recommended:
+def _describe_incomplete_chart(has_cheats: bool, has_threshold: bool, t: Translator) -> dict[str, str]:
+    """Return a replacement for the chart's summary if simulated cheats or the threshold are missing."""
+    if has_cheats and has_threshold:
         return {}
-    missing = "no_threshold" if simulated else "no_cheats" if recommended else "neither"
+    missing = "no_threshold" if has_cheats else "no_cheats" if has_threshold else "neither"
     return {"summary": t.label(f"adv_errors_{missing}")}
 
 
 def _describe_remedy(report: schemas.Advice, t: Translator) -> str:
-    """Return what to do about a report that recommends no threshold."""
+    """Tell what to do about a report that recommends no threshold."""
     codes = {reason.code for reason in report.evidence.reasons}
     for code in ("not_simulated", "inseparable"):
         if code in codes:
@@ -187,7 +198,7 @@ def _describe_remedy(report: schemas.Advice, t: Translator) -> str:
 
 
 def _list_refused_methods(evidence: schemas.AdviceEvidence, t: Translator) -> str:
-    """Return the names of the methods whose releases no threshold accepts."""
+    """Return the names of the sample methods whose releases no threshold accepts."""
     names = [_label_method(release.method, t) for release in evidence.honest if release.mean is None]
     return ", ".join(dict.fromkeys(names))
 
@@ -197,7 +208,7 @@ def _label_method(method: str, t: Translator) -> str:
 
 
 def _describe_method(release: Any, t: Translator) -> str:
-    """Return the sample method with its parameters; lists of columns are given by their length."""
+    """Return the name of a sample method with its parameters; a list of columns appears as its length."""
     values = [len(value) if isinstance(value, list) else value for value in release.parameters.values()]
     name = _label_method(release.method, t)
     return f"{name} ({', '.join(t.localize_numbers(f'{value:g}') for value in values)})" if values else name

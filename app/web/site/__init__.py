@@ -1,1 +1,1 @@
-"""Parts that all pages share: rendering, frame, language and style."""
+"""Shared parts of all pages: rendering, competition state, language and style."""

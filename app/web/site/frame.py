@@ -1,4 +1,4 @@
-"""The frame of every page of a competition: its state, and the reader's role in it."""
+"""The data that every page of a competition shows: its state, and the reader's role in it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -27,7 +27,10 @@ class PhaseBoundary:
 
 @dataclass(frozen=True, slots=True)
 class RehearsedCompetition:
-    """The competition that a rehearsal copies; ``next_event`` names what happens next in the rehearsal."""
+    """The competition that a rehearsal copies.
+
+    ``next_event`` selects the label that tells what happens next in the rehearsal.
+    """
 
     slug: str
     title: Mapping[str, str]
@@ -42,16 +45,16 @@ class RehearsedCompetition:
 class Frame:
     """A competition as one reader sees it.
 
-    ``rules`` are those of the moment when the frame was loaded. ``team`` is the reader's own. ``rehearsed``
-    is set if the competition is a rehearsal of another one.
+    ``rules`` are the rules at the time of the request. ``team`` is the reader's own team. The last field is
+    set if the competition is a rehearsal of another one.
     """
 
     contest: Contest
     rules: Rules
-    standing: PhaseStatus
+    status: PhaseStatus
     team: Team | None
     is_organizer: bool
-    rehearsed: RehearsedCompetition | None = None
+    rehearsal_of: RehearsedCompetition | None = None
 
     @property
     def path(self) -> str:
@@ -63,38 +66,40 @@ class Frame:
 
     @property
     def next_start(self) -> datetime | None:
-        """Start of the next phase, before the first phase or between the two; else None."""
+        """The start of the next phase, before the first phase and between the phases; else None."""
         boundary = self.next_boundary
         is_waiting = (
-            self.standing.state in ("draft", "between") and boundary is not None and boundary.kind == "start"
+            self.status.state in ("draft", "between") and boundary is not None and boundary.kind == "start"
         )
         return boundary.time if boundary is not None and is_waiting else None
 
     @property
     def next_boundary(self) -> PhaseBoundary | None:
-        """The phase boundary that the countdown shows; None in a pause or after the last one."""
-        return None if self.standing.paused else find_next_boundary(self.rules, self.standing.now)
+        """The phase boundary that the countdown shows, or None in a pause and after the last phase."""
+        return None if self.status.paused else find_next_boundary(self.rules, self.status.now)
 
 
 def load_frame(session: Session, principal: Principal | None, slug: str) -> Frame:
     contest = competitions.find(session, principal, slug)
-    standing = phases.get_status(session, contest.row)
+    status = phases.get_status(session, contest.competition)
     return Frame(
         contest=contest,
         rules=contest.rules,
-        standing=standing,
-        rehearsed=_load_rehearsed(session, contest.row, standing),
+        status=status,
+        rehearsal_of=_load_rehearsed_competition(session, contest.competition, status),
         team=memberships.find_team(session, contest.id, principal) if principal else None,
         is_organizer=principal is not None and competitions.is_organizer(session, contest.id, principal),
     )
 
 
-def _load_rehearsed(session: Session, row: Competition, standing: PhaseStatus) -> RehearsedCompetition | None:
+def _load_rehearsed_competition(
+    session: Session, row: Competition, status: PhaseStatus
+) -> RehearsedCompetition | None:
     if row.rehearses is None:
         return None
-    original = session.get_one(Competition, row.rehearses)
-    next_event = "paused" if standing.paused else standing.state if row.revealed_at is None else "over"
-    return RehearsedCompetition(original.slug, competitions.get_title(original), next_event)
+    competition = session.get_one(Competition, row.rehearses)
+    next_event = "paused" if status.paused else status.state if row.revealed_at is None else "over"
+    return RehearsedCompetition(competition.slug, competitions.get_title(competition), next_event)
 
 
 def find_next_boundary(rules: Rules, now: datetime) -> PhaseBoundary | None:

@@ -12,26 +12,26 @@ COOKIE = "anoncup_language"
 
 
 @cache
-def words_in(language: str) -> Translator:
+def load_translator(language: str) -> Translator:
     return Translator(language, load_catalogue(language), LABELS)
 
 
-def words_of(request: Request) -> Translator:
-    return words_in(negotiate_language(request))
+def negotiate_translator(request: Request) -> Translator:
+    return load_translator(negotiate_language(request))
 
 
 def negotiate_language(request: Request) -> str:
     """Return the language of ``?lang=``, else of the cookie, else the first supported one of the browser."""
-    explicit = [request.query_params.get("lang", ""), request.cookies.get(COOKIE, "")]
-    chosen_language = next((language for language in explicit if language in LANGUAGES), None)
+    requested = [request.query_params.get("lang", ""), request.cookies.get(COOKIE, "")]
+    chosen_language = next((language for language in requested if language in LANGUAGES), None)
     accepted = request.headers.get("accept-language", "").split(",")
     return chosen_language or match_accepted_language(entry.split(";")[0].strip() for entry in accepted)
 
 
 def match_accepted_language(accepted: Iterable[str]) -> str:
-    """Return the first supported language, else English.
+    """Return the first supported language of an ``Accept-Language`` list, or English.
 
-    ``zh-Hant-TW`` falls back to ``zh_Hant``, then to ``zh``.
+    Each tag falls back to shorter ones: ``zh-Hant-TW`` to ``zh_Hant``, then to ``zh``.
     """
     languages = {language.lower(): language for language in LANGUAGES}
     for tag in accepted:

@@ -6,15 +6,15 @@ from functools import reduce
 from app.locale.language import Translator
 
 _MAX_NAMED = 3
-"""Maximum number of names in a list; of the others only the number is given."""
+"""Maximum number of names in a list. Further names are only counted."""
 
 
 def join_names(names: Sequence[str], t: Translator) -> str:
-    """Return ``A``, ``A and B``, ``A, B and C`` or ``A, B, C and 9 more``; ``names`` is not empty."""
+    """Return ``A``, ``A and B``, ``A, B and C`` or ``A, B, C and 9 more``; ``names`` must not be empty."""
     quoted = [t.pgettext("a name in a list", "{name}", name=name) for name in names]
-    if more := len(quoted[_MAX_NAMED:]):
+    if omitted_count := len(quoted[_MAX_NAMED:]):
         names = _join_with_commas(quoted[:_MAX_NAMED], t)
-        return t.ngettext("{names} and {n} more", "{names} and {n} more", more, names=names)
+        return t.ngettext("{names} and {n} more", "{names} and {n} more", omitted_count, names=names)
     *first, last = quoted
     return t("{names} and {last}", names=_join_with_commas(first, t), last=last) if first else last
 
@@ -24,7 +24,7 @@ def _join_with_commas(names: Iterable[str], t: Translator) -> str:
 
 
 def join_sentences(sentences: Iterable[str], t: Translator) -> str:
-    """Return the sentences as one text, with spaces between them if the language uses spaces."""
+    """Join the sentences into one text, with spaces between them if the language uses spaces."""
     return reduce(
         lambda joined, sentence: (
             t.pgettext("sentences", "{one} {two}", one=joined, two=sentence) if joined else sentence

@@ -1,4 +1,7 @@
-"""Format numbers, times and symbols; ``Translator.localize_numbers`` then adapts them to a language."""
+"""Format numbers, times and symbols independently of the language.
+
+``Translator.localize_numbers`` then adapts the texts to a language.
+"""
 
 import re
 from datetime import datetime
@@ -12,9 +15,9 @@ from app.charts.axes import write_number
 
 
 def format_number(value: float | None) -> str:
-    """Return a number for people; full precision is in JSON and CSV."""
+    """Return a number rounded for readers; JSON and CSV have the full precision."""
     if value is not None and 0 < abs(value) < 1e-9:
-        return "≈0"  # a rounding error, which the scores treat as 0, too
+        return "≈0"  # a rounding error, which scoring treats as 0, too
     return write_number(value)
 
 
@@ -23,12 +26,12 @@ def format_clock_time(moment: datetime, zone: str) -> str:
     return moment.astimezone(ZoneInfo(zone)).strftime("%Y-%m-%d %H:%M:%S %Z")
 
 
-def format_clock_minute(moment: datetime, zone: str, seconds: bool = False) -> str:
-    """Return month, day and minute in the time zone, for columns whose heading names the zone."""
-    return moment.astimezone(ZoneInfo(zone)).strftime("%m-%d %H:%M:%S" if seconds else "%m-%d %H:%M")
+def format_clock_minute(moment: datetime, zone: str, with_seconds: bool = False) -> str:
+    """Return a time without year and zone, for table columns whose heading names the zone."""
+    return moment.astimezone(ZoneInfo(zone)).strftime("%m-%d %H:%M:%S" if with_seconds else "%m-%d %H:%M")
 
 
-def zone_name(moment: datetime, zone: str) -> str:
+def get_zone_abbreviation(moment: datetime, zone: str) -> str:
     """Return the abbreviation of the time zone at this moment."""
     return moment.astimezone(ZoneInfo(zone)).strftime("%Z")
 
@@ -36,8 +39,8 @@ def zone_name(moment: datetime, zone: str) -> str:
 def format_percent(share: float) -> str:
     """Return a share in [0, 1] as a percentage.
 
-    From 10% it has no decimals, from 1% one decimal, and below two significant digits. Only 0 gives 0%, and
-    only 1 gives 100%.
+    Percentages have no decimals from 10% on, one decimal from 1% on, and two significant digits below that.
+    Only 0 gives 0%, and only 1 gives 100%.
     """
     percentage = 100 * share
     digits = 0 if percentage >= 10 or percentage == 0 else max(1, 1 - floor(log10(percentage)))
@@ -55,13 +58,13 @@ def format_score(number: float | None, digits: int = SCORE_DIGITS) -> str:
     return "–" if number is None else f"{number:.{digits}f}"
 
 
-def score_digits_of(board: Board, row: BoardRow) -> int:
-    """Return the number of decimals of U and E in a row."""
+def get_score_digits(board: Board, row: BoardRow) -> int:
+    """Return the number of decimals with which a board shows U and E of a row."""
     return SCORE_DIGITS if row.own or board.digits is None else board.digits
 
 
 def mark_up_symbols(text: str) -> Markup:
-    """Return the text as HTML, with symbols such as ``s_j`` set as in formulas."""
-    return Markup(  # noqa: S704  # escaped before
+    """Return the text as HTML, with symbols such as ``s_j`` typeset as in formulas."""
+    return Markup(  # noqa: S704  # the text is escaped
         re.sub(r"\b([a-z])_([a-z])\b", r"<i>\1<sub>\2</sub></i>", str(escape(text)))
     )

@@ -38,13 +38,13 @@ from app.web.site import notation, raster, sentences
 from app.web.site.static_files import GzipStaticFiles
 
 WEB_ROOT = Path(__file__).parents[1]
-_PACKAGES = ("site", "visitor", "team", "organizer")
+_PAGE_PACKAGES = ("site", "visitor", "team", "organizer")
 _ONE_YEAR_S = 365 * 24 * 60 * 60
-static_files = GzipStaticFiles(packages=[(f"app.web.{package}", "static") for package in _PACKAGES])
-templates = Jinja2Templates(WEB_ROOT)  # names include the package, as in `team/target.html`
-templates.env.undefined = StrictUndefined  # a missing variable is an error instead of an empty text
+static_files = GzipStaticFiles(packages=[(f"app.web.{package}", "static") for package in _PAGE_PACKAGES])
+templates = Jinja2Templates(WEB_ROOT)  # template names include the package, as in `team/target.html`
+templates.env.undefined = StrictUndefined  # a missing variable raises an error instead of rendering nothing
 templates.env.globals |= {
-    "digits_of": notation.score_digits_of,
+    "digits_of": notation.get_score_digits,
     "indexed": notation.mark_up_symbols,
     "percent": notation.format_percent,
     "texts_of": announcements.translate,
@@ -56,7 +56,7 @@ templates.env.globals |= {
     "has_letters": raster.has_fonts,
     "clock_minute": notation.format_clock_minute,
     "clock_time": notation.format_clock_time,
-    "zone_name": notation.zone_name,
+    "zone_name": notation.get_zone_abbreviation,
 }
 _UNREADABLE_FORM = N_("this form cannot be read: check what you typed")
 _FORM_DEFAULTS = {
@@ -68,7 +68,7 @@ _FORM_DEFAULTS = {
     "wrong_form": None,
     "refused": None,
 }
-"""Defaults of template variables that only some pages set, most of them for a rejected form."""
+"""Defaults of template variables that only some pages set, mostly for rejected forms."""
 
 
 def render_page(
@@ -79,9 +79,9 @@ def render_page(
     status: int = 200,
     **content: Any,
 ) -> HTMLResponse:
-    """Render a page in the reader's language; a language chosen with ``?lang=`` is stored in a cookie."""
+    """Render a page in the reader's language, and store a language chosen with ``?lang=`` in a cookie."""
     language = languages.negotiate_language(request)
-    t = languages.words_in(language)
+    t = languages.load_translator(language)
     context = {
         "_": t,
         "label_of": t.label,
@@ -106,7 +106,7 @@ def render_page(
 
 
 def see_other(path: str, *, notice: str | None = None) -> RedirectResponse:
-    """Redirect to a page after a form was accepted; the page shows the label ``done_<notice>``."""
+    """Redirect to a page after a form was accepted. The page shows the label ``done_<notice>``."""
     return RedirectResponse(f"{path}?{urlencode({'done': notice})}" if notice else path, status_code=303)
 
 
@@ -114,13 +114,13 @@ def render_form_again(
     request: Request, principal: Principal | None, template: str, problem: DomainError, **content: Any
 ) -> HTMLResponse:
     """Render the page of a form again, with the problem as ``error`` and ``error_code``."""
-    t = languages.words_of(request)
-    error_content: dict[str, Any] = {
+    t = languages.negotiate_translator(request)
+    error_variables: dict[str, Any] = {
         "status": get_status(problem),
         "error": translate_error(problem, t),
         "error_code": problem.code,
     }
-    return add_retry_after(problem, render_page(request, principal, template, **error_content, **content))
+    return add_retry_after(problem, render_page(request, principal, template, **error_variables, **content))
 
 
 def add_retry_after(problem: DomainError, response: HTMLResponse) -> HTMLResponse:
@@ -131,7 +131,7 @@ def add_retry_after(problem: DomainError, response: HTMLResponse) -> HTMLRespons
 
 
 class PageRoute(APIRoute):
-    """A route that answers errors with pages and redirects visitors to the sign-in if it is needed."""
+    """A route that answers errors with HTML pages and redirects to the sign-in page where necessary."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()
@@ -140,39 +140,41 @@ class PageRoute(APIRoute):
             try:
                 return await handle(request)
             except RequestValidationError as problem:
-                return await run_in_threadpool(_render_refusal, request, _convert_validation_error(problem))
+                return await run_in_threadpool(
+                    _render_error_page, request, _convert_validation_error(problem)
+                )
             except NotSignedIn:
                 if "authorization" in request.headers:
-                    raise  # a client with an invalid token is not a browser and cannot sign in
+                    raise  # the client uses an API token, so it is not a browser and cannot sign in
                 return _redirect_to_sign_in(request)
             except DomainError as problem:
-                return await run_in_threadpool(_render_refusal, request, problem)
+                return await run_in_threadpool(_render_error_page, request, problem)
 
         return handle_as_page
 
 
 def _convert_validation_error(problem: RequestValidationError) -> DomainError:
     """Return NotFound for an invalid path, and InvalidInput for an invalid form or query."""
-    in_path = any(entry["loc"][0] == "path" for entry in problem.errors())
+    is_path_invalid = any(entry["loc"][0] == "path" for entry in problem.errors())
     return (
         NotFound("there is nothing here")
-        if in_path
+        if is_path_invalid
         else InvalidInput(_UNREADABLE_FORM, code="invalid_request")
     )
 
 
 def _redirect_to_sign_in(request: Request) -> RedirectResponse:
-    """Redirect to the sign-in, which leads back to the requested page."""
+    """Redirect to the sign-in page, which then leads back to the requested page."""
     if request.method != "GET":
-        # The sent form is lost with the session: lead back to the page of the form.
+        # The submitted form is lost, so lead back to the page with the form.
         parameters = {"to": urlsplit(request.headers.get("referer", "")).path or "/", "unsent": "1"}
         return RedirectResponse(f"/sign-in?{urlencode(parameters)}", status_code=303)
     query = f"?{request.url.query}" if request.url.query else ""
     return RedirectResponse(f"/sign-in?{urlencode({'to': request.url.path + query})}", status_code=303)
 
 
-def _render_refusal(request: Request, problem: DomainError) -> HTMLResponse:
-    """Render an error page; it is the same for hidden and for missing things."""
+def _render_error_page(request: Request, problem: DomainError) -> HTMLResponse:
+    """Render an error page. Hidden and missing resources give the same page."""
     is_hidden = isinstance(problem, NotFound) or problem.code == "not_organizer"
     response = render_page(
         request,
@@ -180,22 +182,22 @@ def _render_refusal(request: Request, problem: DomainError) -> HTMLResponse:
         "site/refusal.html",
         status=get_status(problem),
         code=problem.code,
-        detail=None if is_hidden else _translate_refusal(problem, languages.words_of(request)),
+        detail=None if is_hidden else _describe_error(problem, languages.negotiate_translator(request)),
     )
     return add_retry_after(problem, response)
 
 
 def _handle_http_error(request: Request, error: Exception) -> Response:
-    """Answer errors of the framework, such as unknown paths, with a page if a browser asks."""
+    """Answer framework errors such as unknown paths: browsers get a page, other clients JSON."""
     if not (isinstance(error, HTTPException) and _wants_html(request)):
         return problems.handle_http_error(request, error)
     if isinstance(error, problems.DomainHTTPException):
-        response = _render_refusal(request, error.problem)
+        response = _render_error_page(request, error.error)
     elif error.status_code == 400:
-        response = _render_refusal(request, MalformedRequest(_UNREADABLE_FORM))
+        response = _render_error_page(request, MalformedRequest(_UNREADABLE_FORM))
     else:
         code = problems.CODE_BY_STATUS.get(error.status_code, "not_found")
-        detail = languages.words_of(request).label(f"http_{code}", "")
+        detail = languages.negotiate_translator(request).label(f"http_{code}", "")
         response = render_page(
             request,
             _find_principal(request),
@@ -209,17 +211,17 @@ def _handle_http_error(request: Request, error: Exception) -> Response:
 
 
 def _wants_html(request: Request) -> bool:
-    """Return whether a browser asks, outside of the API."""
+    """Return whether the client accepts HTML and the path is outside of the API."""
     return "text/html" in request.headers.get("accept", "") and not request.url.path.startswith("/api/")
 
 
-def register(app: FastAPI) -> None:
-    """Install the error pages for requests that reach no route."""
+def register_error_pages(app: FastAPI) -> None:
+    """Install the error pages for errors raised outside of a page route."""
     app.add_exception_handler(HTTPException, _handle_http_error)
 
 
 def _find_principal(request: Request) -> Principal | None:
-    """Return who makes the request, for error pages rendered outside of a route."""
+    """Return the signed-in person, for error pages; None if nobody is signed in or it cannot be checked."""
     credential = read_session(request)
     try:
         return None if credential is None else authenticate(request, credential)
@@ -227,13 +229,13 @@ def _find_principal(request: Request) -> Principal | None:
         return None
 
 
-def _translate_refusal(problem: DomainError, t: Translator) -> str:
-    """Return the text of an error page; for a missing scope, it tells who may open the page."""
+def _describe_error(problem: DomainError, t: Translator) -> str:
+    """Return the text of an error page. For a missing scope, it tells who may open the page."""
     if problem.code == "scope_missing":
         return t("Only organizers can open this page.")
     return translate_error(problem, t)
 
 
 def translate_error(problem: DomainError, t: Translator) -> str:
-    """Return a domain error in the reader's language; the label ``problem_<code>`` overrides its message."""
+    """Return an error's text in the reader's language: the label ``problem_<code>``, else its message."""
     return t.label(f"problem_{problem.code}", "") or sentences.translate_sentence(problem.message, t)

@@ -1,4 +1,4 @@
-"""Group the questions of a contest for display."""
+"""Group a contest's questions for display."""
 
 from collections.abc import Iterable
 from itertools import groupby

@@ -1,14 +1,14 @@
-"""Translate messages of the service into sentences of the reader's language."""
+"""Translate messages into sentences in the reader's language."""
 
 from anoncup.messages import Message, replace_control_characters
 from app.locale.language import ENGLISH, Translator
 
 
 def translate_sentence(message: Message, t: Translator, fallback: str | None = None) -> str:
-    """Return a message as a sentence; English messages get a capital letter and a full stop.
+    """Return a message as a sentence. English messages get a capital letter and a full stop.
 
-    ``fallback`` is returned if the message is not completely translated. Without it, the message is returned
-    as far as it is translated.
+    If the message is not completely translated, return ``fallback``, or without a fallback the partly
+    translated message.
     """
     if fallback is not None and not t.is_translated(message):
         return fallback

@@ -1,4 +1,4 @@
-"""Static files that are gzipped once and cached, not at every request."""
+"""Static files that are gzipped once instead of at every request."""
 
 import gzip
 import os
@@ -40,6 +40,6 @@ class GzipStaticFiles(StaticFiles):
 
 @lru_cache(maxsize=_MAX_CACHED_FILES)
 def _compress_file(path: str, _changed_ns: int) -> bytes:
-    """Return the gzipped file; the time of its last change is part of the cache key."""
+    """Return the gzipped file. The time of its last change is only part of the cache key."""
     with open(path, "rb") as file:
         return gzip.compress(file.read(), 9, mtime=0)

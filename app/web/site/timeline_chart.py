@@ -1,4 +1,4 @@
-"""The chart of a team's submissions over time, on the board and on the page of submissions."""
+"""The chart of a team's submissions over time, shown on the board and on the submissions page."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -13,7 +13,7 @@ from app.locale.language import Translator
 from app.services.contests.phases import ANONYMIZATION
 from app.services.submissions.summaries import SubmissionSummary
 
-_OUTCOMES: dict[State, Literal["accepted", "rejected", "error"]] = {
+_OUTCOME_BY_STATE: dict[State, Literal["accepted", "rejected", "error"]] = {
     State.SCORED: "accepted",
     State.REJECTED: "rejected",
     State.ERROR: "error",
@@ -21,17 +21,22 @@ _OUTCOMES: dict[State, Literal["accepted", "rejected", "error"]] = {
 
 
 def draw_timeline(summaries: Sequence[SubmissionSummary], t: Translator, rules: Rules) -> Figure | None:
-    """Draw the team's finished submissions over time, without disqualified ones; None if there are none."""
+    """Draw the team's finished submissions over time, or return None if there are none.
+
+    Disqualified submissions are left out.
+    """
     zone = ZoneInfo(rules.timezone)
-    ended = [summary for summary in summaries if summary.state in _OUTCOMES and not summary.is_disqualified]
+    finished = [
+        summary for summary in summaries if summary.state in _OUTCOME_BY_STATE and not summary.is_disqualified
+    ]
     entries = [
         TimelineEntry(
             summary.received_at.astimezone(zone).strftime("%m-%d %H:%M"),
             summary.received_at,
             summary.overall if summary.state == State.SCORED else None,
-            _OUTCOMES[summary.state],
+            _OUTCOME_BY_STATE[summary.state],
         )
-        for summary in ended
+        for summary in finished
     ]
     if not entries:
         return None

@@ -1,4 +1,4 @@
-"""Load the anonymization board for a reader and find their team's position on it."""
+"""Load the anonymization board for a reader, and find the position of their team."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,17 +18,17 @@ from app.web.team.submission_lines import SubmissionLine
 
 @dataclass(frozen=True, slots=True)
 class TeamBoardPosition:
-    """A team's submission on the board, by its time of receipt, with its rank among ``teams``."""
+    """The rank of a team among all ranked teams, and the time of receipt that identifies its submission."""
 
     received_at: datetime
     rank: int
-    teams: int
+    ranked_teams: int
 
 
 def load_board_if_open(
     session: Session, principal: Principal, slug: str
 ) -> tuple[BoardAccess, schemas.Board] | tuple[None, None]:
-    """Return the board and the reader's access to it; None for both while the board is closed to them."""
+    """Return the reader's access to the board and the board; None for both if they may not see it."""
     try:
         access = visibility.authorize_boards(session, principal, slug)
     except Forbidden:
@@ -39,15 +39,15 @@ def load_board_if_open(
 def find_position(
     session: Session, principal: Principal, slug: str, lines: Sequence[SubmissionLine]
 ) -> TeamBoardPosition | None:
-    """Return the board position of the team's best submission if it may be one of these lines.
+    """Return the team's position on the board, or None if it has no rank or no line has a score.
 
-    The board is expensive, so it is only loaded if one of the lines has a score.
+    The board is expensive to compute, so it is not loaded if no line has a score.
     """
     if not any(line.state == State.SCORED for line in lines):
         return None
     _, board = load_board_if_open(session, principal, slug)
-    ranked = [row for row in board.rows if row.rank is not None] if board else []
-    own = next((row for row in ranked if row.own), None)
-    if own is None or own.rank is None or own.received_at is None:
+    ranked_rows = [row for row in board.rows if row.rank is not None] if board else []
+    own_row = next((row for row in ranked_rows if row.own), None)
+    if own_row is None or own_row.rank is None or own_row.received_at is None:
         return None
-    return TeamBoardPosition(own.received_at, own.rank, len(ranked))
+    return TeamBoardPosition(own_row.received_at, own_row.rank, len(ranked_rows))

@@ -1,4 +1,4 @@
-"""Summary of what costs a release most: risk or utility loss, and which attackers or measure."""
+"""Summarize what worsens a release's score most: risk or utility loss, by which attackers or measure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,16 +8,16 @@ from anoncup import schemas
 from app.web.team.verdicts import AttackerLine, MeasureLine
 
 _EVERYBODY_FOUND_RATE = 0.9995
-"""From this rate on, an attacker is said to find everybody."""
+"""Attackers with at least this rate are said to find everybody."""
 
 
 @dataclass(frozen=True, slots=True)
 class CostSummary:
     """The largest costs of a release.
 
-    ``dominant``: whether risk or utility loss is larger. ``attackers``: those whose rate is the risk.
-    ``measure``: the largest contribution to the utility loss, None if nothing is lost. ``finds_everybody``:
-    the risk is (almost) 1.
+    ``dominant`` tells whether risk or utility loss is larger. ``attackers`` are those that determine the
+    risk. ``measure`` contributes most to the utility loss; it is None if nothing is lost.
+    ``finds_everybody`` means that the risk is (almost) 1.
     """
 
     dominant: Literal["risk", "utility", "both", "nothing"]
@@ -30,11 +30,11 @@ def summarize_costs(
     measures: Sequence[MeasureLine], attackers: Sequence[AttackerLine], verdict: schemas.Verdict
 ) -> CostSummary:
     risk, loss = verdict.security, verdict.utility
-    adding = [line for line in measures if line.contribution]
+    contributing = [line for line in measures if line.contribution]
     return CostSummary(
         dominant=_compare_costs(risk, loss),
         attackers=tuple(line for line in attackers if line.is_decisive) if risk else (),
-        measure=max(adding, key=lambda line: line.contribution or 0.0, default=None),
+        measure=max(contributing, key=lambda line: line.contribution or 0.0, default=None),
         finds_everybody=risk >= _EVERYBODY_FOUND_RATE,
     )
 

@@ -10,7 +10,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from anoncup.errors import DomainError, InvalidUpload
-from anoncup.tracks.files import GUESS
+from anoncup.tracks.files import GUESS_FILE
 from app.db.transaction import transaction
 from app.http.authentication import CurrentPrincipal
 from app.http.multipart import MultipartForm
@@ -30,24 +30,24 @@ from app.web.site.pages import PageRoute, add_retry_after, render_page, see_othe
 from app.web.team.targets import group_problems, render_target
 from app.web.team.upload_form import (
     UPLOAD_ERRORS,
+    await_upload,
     classify_problem,
     classify_remarks,
     get_check_status,
-    raise_refusals,
 )
 
 router = APIRouter(route_class=PageRoute)
 
 
 def _load_upload_context(principal: Principal, target_id: UUID) -> GuessContext:
-    """Return the upload context; raise an error before the file is read if this person may not guess now."""
+    """Return the context of an upload; if this person may not guess now, raise an error before reading it."""
     with transaction() as session:
-        return guesses.enter(session, principal, target_id, key=None)
+        return guesses.begin_guess(session, principal, target_id, key=None)
 
 
 @router.get("/targets/{target_id}/guesses")
 def redirect_to_target(target_id: UUID) -> Response:
-    """Redirect to the target when the answer to the form is loaded again."""
+    """Redirect to the target if the response of the form is reloaded."""
     return see_other(f"/targets/{target_id}")
 
 
@@ -56,7 +56,7 @@ async def submit_guess(request: Request, target_id: UUID, principal: CurrentPrin
     form = GuessForm()
     try:
         upload_context = await run_in_threadpool(_load_upload_context, principal, target_id)
-        await raise_refusals(
+        await await_upload(
             receive_upload(
                 request, principal, upload_context, UploadKind(guesses.refresh_context, form.accept)
             )
@@ -68,32 +68,32 @@ async def submit_guess(request: Request, target_id: UUID, principal: CurrentPrin
 
 @router.post("/targets/{target_id}/guesses/check")
 async def check_file(request: Request, target_id: UUID, principal: CurrentPrincipal) -> HTMLResponse:
-    """Check the chosen file without submitting it; the form's script inserts the answer into the page."""
+    """Check the chosen file without submitting it. The form's script inserts the response into the page."""
     form = GuessForm()
     upload_context, team_id = await run_in_threadpool(_load_check_context, principal, target_id)
     try:
-        checked = await raise_refusals(receive_dry_run(request, upload_context, team_id, form.check))
+        guess_check = await await_upload(receive_dry_run(request, upload_context, team_id, form.check))
     except UPLOAD_ERRORS as problem:
         return await run_in_threadpool(
             _render_refused_check, request, principal, upload_context, form.question, problem
         )
-    return await run_in_threadpool(_render_check, request, principal, upload_context, checked)
+    return await run_in_threadpool(_render_check, request, principal, upload_context, guess_check)
 
 
 def _load_check_context(principal: Principal, target_id: UUID) -> tuple[GuessContext, UUID]:
     with transaction() as session:
-        return guesses.enter_check(session, principal, target_id)
+        return guesses.begin_dry_run(session, principal, target_id)
 
 
 def _render_check(
-    request: Request, principal: Principal, upload_context: GuessContext, checked: guesses.GuessCheck
+    request: Request, principal: Principal, upload_context: GuessContext, guess_check: guesses.GuessCheck
 ) -> HTMLResponse:
-    t = language.words_of(request)
+    t = language.negotiate_translator(request)
     content: dict[str, Any] = {
-        "id": _build_field_id(upload_context, checked.question),
-        "verdict": classify_remarks(checked.remarks),
-        "warnings": checked.remarks,
-        "said": t.ngettext("{n} row is answered.", "{n} rows are answered.", checked.answered),
+        "id": _build_field_id(upload_context, guess_check.question),
+        "verdict": classify_remarks(guess_check.remarks),
+        "warnings": guess_check.remarks,
+        "said": t.ngettext("{n} row is answered.", "{n} rows are answered.", guess_check.answered),
     }
     return render_page(request, principal, "team/guess_checked.html", **content)
 
@@ -110,7 +110,7 @@ def _render_refused_check(
         "verdict": classify_problem(problem),
         "warnings": (),
         "said": "",
-        "error": translate_error(problem, language.words_of(request)),
+        "error": translate_error(problem, language.negotiate_translator(request)),
     }
     if isinstance(problem, InvalidUpload):
         content |= {"problems": group_problems(problem.problems), "total": problem.total}
@@ -121,20 +121,20 @@ def _render_refused_check(
 
 
 def _build_field_id(upload_context: GuessContext, question: str | None) -> str:
-    """Return the id of the form field that answers this question."""
+    """Return the id of the form field for a question."""
     return f"guess-{question}" if len(upload_context.questions) > 1 else "guess"
 
 
 @dataclass
 class GuessForm:
-    """A guess form; keeps the answered question, so that a rejection is shown beside its form."""
+    """A form with a guess. It remembers the question, so that a rejection appears at the right form."""
 
     question: str | None = None
 
     def accept(self, principal: Principal, upload_context: GuessContext, body: MultipartForm) -> None:
-        """Accept a guess; its idempotency key comes from its content, so a form sent twice is one guess."""
+        """Accept a guess. Its idempotency key is made from its content, so a form sent twice is one guess."""
         self.question = choose_question(upload_context, body)
-        content = body.read_file(GUESS)
+        content = body.read_file(GUESS_FILE)
         with transaction() as session:
             keyed_context = guesses.assign_content_key(
                 session, principal, upload_context, content, self.question

@@ -1,4 +1,4 @@
-"""A team's members: list them, invite others, describe the method, leave or remove somebody."""
+"""The page of a team: list and invite members, remove one or leave, and describe the method."""
 
 from typing import Annotated, Any
 from urllib.parse import urlencode
@@ -39,13 +39,19 @@ def _render_team(
 ) -> HTMLResponse:
     """Render the team.
 
-    ``link``: a new invite, shown once. ``uses``: its number of uses, or the typed number.
-    ``rejected_description``: a method description that was not accepted.
+    ``link`` is a new invite, which is shown only once, and ``uses`` the number of people it is for.
+    ``rejected_description`` is a method description that was not accepted.
     """
     with transaction() as session:
         frame = load_frame(session, principal, slug)
-        team, people = members.load_own_team(session, principal, slug)
-    content: dict[str, Any] = {"frame": frame, "team": team, "people": people, "link": link, "uses": uses}
+        team, team_members = members.load_own_team(session, principal, slug)
+    content: dict[str, Any] = {
+        "frame": frame,
+        "team": team,
+        "people": team_members,
+        "link": link,
+        "uses": uses,
+    }
     content |= {
         "life": invites.INVITE_LIFETIME.days,
         "most": _MAX_USES,
@@ -59,7 +65,7 @@ def _render_team(
 
 @router.get("/invites")
 def redirect_to_team(slug: str) -> Response:
-    """Redirect to the team when the answer to the invite form is loaded again: its link is shown once."""
+    """Redirect to the team if the response of the invite form is reloaded: its link is shown only once."""
     return see_other(f"/competitions/{slug}/team")
 
 
@@ -104,11 +110,16 @@ def _render_removal(
 ) -> HTMLResponse:
     with transaction() as session:
         frame = load_frame(session, principal, slug)
-        team, people = members.load_own_team(session, principal, slug)
-    person = next((member for member in people if member.user_id == user_id), None)
+        team, team_members = members.load_own_team(session, principal, slug)
+    person = next((member for member in team_members if member.user_id == user_id), None)
     if person is None:
         raise NotFound("your team has no such member", code="no_such_member")
-    content: dict[str, Any] = {"frame": frame, "team": team, "person": person, "alone": len(people) == 1}
+    content: dict[str, Any] = {
+        "frame": frame,
+        "team": team,
+        "person": person,
+        "alone": len(team_members) == 1,
+    }
     if problem is None:
         return render_page(request, principal, "team/member.html", **content)
     return render_form_again(request, principal, "team/member.html", problem, **content)

@@ -1,4 +1,4 @@
-"""Page of one submission: its progress while it waits, and its results."""
+"""The page of a submission: its progress, then its results."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -35,19 +35,19 @@ router = APIRouter(route_class=PageRoute)
 
 @router.get("/submissions/{submission_id}")
 def show_submission(request: Request, submission_id: UUID, principal: CurrentPrincipal) -> HTMLResponse:
-    t = language.words_of(request)
+    t = language.negotiate_translator(request)
     with transaction() as session:
-        stored_submission = submissions.find_visible(session, principal, submission_id)
-        frame = load_frame(session, principal, submissions.get_competition_slug(session, stored_submission))
-        is_own = frame.team is not None and frame.team.id == stored_submission.team_id
+        submission = submissions.find_visible(session, principal, submission_id)
+        frame = load_frame(session, principal, submissions.get_competition_slug(session, submission))
+        is_own = frame.team is not None and frame.team.id == submission.team_id
         own_summaries = summaries.list_summaries(session, principal, frame.contest.slug) if is_own else []
-        (line,) = build_lines(session, [stored_submission])
-        result = line.evaluation.parsed_verdict
+        (line,) = build_lines(session, [submission])
+        verdict = line.evaluation.parsed_verdict
         access, board = load_board_if_open(session, principal, frame.contest.slug)
-        content = _build_result_content(frame, result, board, t) if result else {}
-        rivals = list_attacks(session, access, stored_submission.id) if access else []
+        content = _build_result_content(frame, verdict, board, t) if verdict else {}
+        rival_attacks = list_attacks(session, access, submission.id) if access else []
         forecast = (
-            standing_forecast.forecast_position(session, access, board, stored_submission)
+            standing_forecast.forecast_position(session, access, board, submission)
             if access and board
             else None
         )
@@ -56,42 +56,50 @@ def show_submission(request: Request, submission_id: UUID, principal: CurrentPri
         principal,
         "team/submission.html",
         frame=frame,
-        submission=stored_submission,
+        submission=submission,
         sealed=frame.contest.track.seals_release,
         line=line,
         own=is_own,
         finals=summarize_finals(frame, own_summaries),
         waits_for_rules=line.is_unfinished and is_unsupported(frame.rules),
-        result=result,
-        stands=bool(result and not result.violations and stored_submission.disqualified_at is None),
+        result=verdict,
+        stands=bool(verdict and not verdict.violations and submission.disqualified_at is None),
         place=forecast,
-        rivals=rivals,
-        what_if=compute_what_if(frame.rules, frame.contest.track, result, request.query_params)
-        if result
+        rivals=rival_attacks,
+        what_if=compute_what_if(frame.rules, frame.contest.track, verdict, request.query_params)
+        if verdict
         else None,
-        who_fell=build_reidentified_command(frame.contest.track, frame.rules) if is_own and result else None,
-        best=_find_standing_submission(forecast, own_summaries),
+        who_fell=build_reidentified_command(frame.contest.track, frame.rules) if is_own and verdict else None,
+        best=_find_board_submission(forecast, own_summaries),
         frozen=access.scope.as_of if access and access.scope.as_of != UNFROZEN else None,
         **content,
     )
 
 
 def build_reidentified_command(track: Track, rules: Rules) -> str | None:
-    """Return the command that lists re-identified individuals; None if the track asks for no identities."""
-    if track.hit_probabilities(rules) is None:
+    """Return the command that lists the re-identified individuals, or None if nobody can be identified."""
+    if track.select_hit_probabilities(rules) is None:
         return None
-    originals = (f"--original original/{file.name}.csv" for file in track.original_files if file.required)
-    release = (f"--{name} {name}.csv" for name in track.release_file_names)
-    secret = f"--secret {track.answer_spec.file.name}.csv"
+    original_options = (
+        f"--original original/{file.name}.csv" for file in track.original_files if file.required
+    )
+    release_options = (f"--{name} {name}.csv" for name in track.release_file_names)
+    secret_option = f"--secret {track.answer_spec.file.name}.csv"
     return " ".join(
-        ["anoncup score --competition competition.toml", *originals, *release, secret, "--fallen fallen.csv"]
+        [
+            "anoncup score --competition competition.toml",
+            *original_options,
+            *release_options,
+            secret_option,
+            "--fallen fallen.csv",
+        ]
     )
 
 
-def _find_standing_submission(
+def _find_board_submission(
     forecast: SubmissionPosition | None, own_summaries: Sequence[SubmissionSummary]
 ) -> UUID | None:
-    """Return the id of the submission that represents the team on the board, if it is another one."""
+    """Return the id of the submission that represents the team on the board, if it is not this one."""
     if forecast is None or forecast.is_on_board or forecast.team_row is None:
         return None
     return next(
@@ -101,20 +109,20 @@ def _find_standing_submission(
 
 
 def _build_result_content(
-    frame: Frame, result: schemas.Verdict, board: schemas.Board | None, t: Translator
+    frame: Frame, verdict: schemas.Verdict, board: schemas.Board | None, t: Translator
 ) -> dict[str, Any]:
-    """Return the verdict as table lines and charts under the rules in force."""
+    """Return the verdict under the current rules as table lines and charts, for the template."""
     rules = frame.rules
-    measures = build_measure_lines(rules, frame.contest.track, result, board)
-    attackers = build_attacker_lines(rules, result)
-    limit = compare_with_threshold(rules, result)
+    measures = build_measure_lines(rules, frame.contest.track, verdict, board)
+    attackers = build_attacker_lines(rules, verdict)
+    comparison = compare_with_threshold(rules, verdict)
     return {
         "measures": measures,
         "strips": draw_strips(measures, t),
         "attackers": attackers,
         "details": list(dict.fromkeys(part for line in attackers for part in line.entry.details or ())),
-        "costs": summarize_costs(measures, attackers, result),
+        "costs": summarize_costs(measures, attackers, verdict),
         "rates": draw_attackers(attackers, t),
-        "limit": limit,
-        "distances": draw_distances(result, limit, t),
+        "limit": comparison,
+        "distances": draw_distances(verdict, comparison, t),
     }

@@ -1,4 +1,4 @@
-"""Lines of a team's list of submissions, with queue positions and possible actions."""
+"""Lines of the list of a team's submissions, with queue positions and possible actions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ from app.services.submissions.summaries import SubmissionSummary
 from app.web.site.frame import Frame
 
 _IntakeState = Literal["open", "disqualified", "undated", "draft", "paused", "settling", "over"]
-"""Whether submissions and the choice of finals are open to a team, or why not."""
+"""Whether a team can submit and choose finals, or the reason why it cannot."""
 
 
 @dataclass(frozen=True, slots=True)
 class SubmissionLine:
-    """A submission with the number of submissions before it in the queue, None once scoring has begun."""
+    """A submission with the number of submissions before it in the queue, or None once scoring has begun."""
 
     submission: Submission
     queue_position: int | None
@@ -34,23 +34,23 @@ class SubmissionLine:
 
     @property
     def can_be_final(self) -> bool:
-        """Whether its state allows it to be a final."""
+        """Whether the state of its evaluation allows it to be a final."""
         return self.evaluation.state in finals.MARKABLE_STATES
 
     @property
     def state(self) -> str:
-        """The displayed state; disqualification hides the result of scoring."""
+        """The state to display. A disqualified submission does not show its result."""
         return "DISQUALIFIED" if self.submission.disqualified_at else str(self.evaluation.state)
 
     @property
     def can_toggle_final(self) -> bool:
-        """Whether the form offers to choose it as a final, or to give it up if it is a disqualified final."""
+        """Whether its form can change the choice. A disqualified submission can only stop being a final."""
         return self.can_be_final and (self.submission.final or self.submission.disqualified_at is None)
 
 
 @dataclass(frozen=True, slots=True)
 class FinalsChoice:
-    """The choice of finals: ``chosen_count`` of at most ``max_count``, and whether it is open."""
+    """The number of chosen finals and its maximum, and whether the choice is open."""
 
     intake: _IntakeState
     chosen_count: int
@@ -81,12 +81,16 @@ def summarize_finals(frame: Frame, own_summaries: Sequence[SubmissionSummary]) -
 
 
 def find_intake_state(frame: Frame) -> _IntakeState:
-    """Return whether the first phase accepts submissions of this person's team now."""
-    standing = frame.standing
+    """Return whether this person's team can submit releases now, or why it cannot."""
+    status = frame.status
     if frame.is_disqualified:
         return "disqualified"
-    if standing.state == "draft":
+    if status.state == "draft":
         return "draft" if frame.next_start else "undated"
-    if standing.state == phases.ANONYMIZATION:
-        return "paused" if standing.paused else "open"
-    return "settling" if frame.contest.row.published_at is None and standing.state == "settling" else "over"
+    if status.state == phases.ANONYMIZATION:
+        return "paused" if status.paused else "open"
+    return (
+        "settling"
+        if frame.contest.competition.published_at is None and status.state == "settling"
+        else "over"
+    )

@@ -1,4 +1,4 @@
-"""Charts of a submission: distances, attackers, and its values among all teams."""
+"""Charts of a submission: its distances, its attackers, and its values among those of all teams."""
 
 from collections.abc import Sequence
 
@@ -13,11 +13,11 @@ from app.web.team.verdicts import AttackerLine, MeasureLine, ThresholdComparison
 
 
 def draw_distances(
-    verdict: schemas.Verdict, limit: ThresholdComparison | None, t: Translator
+    verdict: schemas.Verdict, comparison: ThresholdComparison | None, t: Translator
 ) -> Figure | None:
-    """Draw the individuals' distances to their originals and the threshold; None without distances."""
+    """Draw the individuals' distances to their originals, and the threshold; None without distances."""
     excessive = verdict.excessive
-    if excessive is None or limit is None:
+    if excessive is None or comparison is None:
         return None
     words = translate_words(
         HistogramWords,
@@ -39,25 +39,27 @@ def draw_distances(
         minimum=0.0,
         maximum=excessive.histogram.end,
         # The threshold of Approach I applies to distances to other individuals, which are not drawn here.
-        threshold=excessive.threshold if limit.compared_distance else None,
+        threshold=excessive.threshold if comparison.compared_distance else None,
         mean=excessive.mean,
-        per_individual=limit.compared_distance == "largest",
+        per_individual=comparison.compared_distance == "largest",
         identifier="distances",
     )
 
 
 def draw_attackers(lines: Sequence[AttackerLine], t: Translator) -> IntervalCells:
     """Draw an interval for each attacker, in the given order."""
-    return build_intervals([_build_rate(line.entry) for line in lines], translate_words(IntervalWords, t))
+    return build_intervals(
+        [_build_attack_rate(line.entry) for line in lines], translate_words(IntervalWords, t)
+    )
 
 
-def _build_rate(entry: schemas.AttackerVerdict) -> AttackRate:
+def _build_attack_rate(entry: schemas.AttackerVerdict) -> AttackRate:
     low, high = entry.interval or (None, None)
     return AttackRate(entry.rate, low, high, entry.sd, entry.baseline)
 
 
 def draw_strips(lines: Sequence[MeasureLine], t: Translator) -> dict[str, Figure]:
-    """Draw each measure's value among the values of all teams that the viewer may see."""
+    """Draw the value of each measure among the values of other teams that the viewer may see."""
     words = translate_words(
         StripWords,
         t,

@@ -1,4 +1,4 @@
-"""Page of a team's submissions: the upload form, the list and the choice of finals."""
+"""The page of a team's submissions: the upload form, the list and the choice of finals."""
 
 import hashlib
 import secrets
@@ -19,7 +19,7 @@ from starlette.responses import RedirectResponse, Response
 from anoncup.errors import Conflict, DomainError, FileProblem, InvalidUpload
 from anoncup.messages import Message
 from anoncup.tracks.files import FileSpec
-from anoncup.tracks.swapped_files import ERROR_CODE as MISPLACED
+from anoncup.tracks.swapped_files import MISPLACED_FILE_CODE as MISPLACED
 from app.db.models import Submission
 from app.db.transaction import transaction
 from app.http.authentication import CurrentPrincipal
@@ -44,14 +44,14 @@ from app.web.team.submission_lines import build_lines, find_intake_state, summar
 from app.web.team.upload_form import (
     UPLOAD_ERRORS,
     ReleasePart,
+    await_upload,
     build_parts,
     classify_problem,
     classify_remarks,
     get_check_status,
     get_secret_spec,
-    list_fields,
+    list_file_names,
     parse_samples,
-    raise_refusals,
     translate_script_texts,
 )
 from app.web.team.upload_hints import MAX_SCANNED_BYTES, Hint, find_hints
@@ -59,15 +59,15 @@ from app.web.team.upload_hints import MAX_SCANNED_BYTES, Hint, find_hints
 router = APIRouter(route_class=PageRoute)
 
 PAGE_SIZE = 50
-_KEY_BYTES = 18
+_IDEMPOTENCY_KEY_BYTES = 18
 
-Cursor = Annotated[str | None, Query(max_length=200)]
+_Cursor = Annotated[str | None, Query(max_length=200)]
 _IdempotencyKey = Annotated[str | None, Query(max_length=200)]
 
 
 @dataclass(frozen=True, slots=True)
 class RejectedForm:
-    """A rejected form: the error, and what was typed into it."""
+    """A rejected form with its error and the values to show again."""
 
     problem: DomainError
     comment: str = ""
@@ -81,21 +81,22 @@ class RejectedForm:
 
     @property
     def unlisted_count(self) -> int:
-        """Problems that are counted but not listed."""
+        """The number of problems that were found but are not listed."""
         return self.problem.total - len(self.file_problems) if isinstance(self.problem, InvalidUpload) else 0
 
     @property
     def retry_key(self) -> str | None:
-        """The idempotency key for another try; None if it belongs to another upload.
+        """The idempotency key for the next try, or None if a new one is needed.
 
-        A broken upload is repeated under the same key, so that it is accepted only once.
+        An interrupted upload is repeated with the same key, so that it is accepted only once. A key that
+        belongs to another upload is not used again.
         """
         return None if self.problem.code == "idempotency_key_reused" else self.key
 
 
 @router.get("/competitions/{slug}/submissions")
 def show_submissions(
-    request: Request, slug: str, principal: CurrentPrincipal, cursor: Cursor = None
+    request: Request, slug: str, principal: CurrentPrincipal, cursor: _Cursor = None
 ) -> HTMLResponse:
     return _render_submissions(request, principal, slug, cursor=cursor)
 
@@ -109,36 +110,36 @@ def _render_submissions(
     rejection: RejectedForm | None = None,
 ) -> HTMLResponse:
     """Render the team's submissions, with a rejected form if there is one."""
-    t = language.words_of(request)
+    t = language.negotiate_translator(request)
     with transaction() as session:
         frame = load_frame(session, principal, slug)
         page_rows, next_cursor = _load_page(session, principal, slug, cursor)
         own_summaries = summaries.list_summaries(session, principal, slug)
         caps = quota.load_report(session, principal, slug).caps
-        own_data = allocations.load_member_files(session, principal, frame.contest.row)
+        team_files = allocations.load_team_files(session, principal, frame.contest.competition)
         lines = build_lines(session, page_rows)
         content = {
-            "fields": list_fields(frame.contest.track),
+            "fields": list_file_names(frame.contest.track),
             "caps": caps,
-            "tag": _compute_tag(frame, own_summaries, caps, own_data),
+            "tag": _compute_page_tag(frame, own_summaries, caps, team_files),
             "lines": lines,
             "finals": summarize_finals(frame, own_summaries),
             "best": find_position(session, principal, slug, lines),
-            "own": own_data,
+            "own": team_files,
         }
         parts, secret = build_parts(frame.contest), get_secret_spec(frame.contest.track)
-    answer = render_page(
+    response = render_page(
         request,
         principal,
         "team/submissions.html",
         status=get_status(rejection.problem) if rejection else 200,
         frame=frame,
         parts=parts,
-        mistakes=_collect_hints(rejection, parts, secret, frame.contest.row.original_rows or 0),
+        mistakes=_collect_hints(rejection, parts, secret, frame.contest.competition.original_rows or 0),
         script_words=translate_script_texts(t),
         secret=secret,
         secret_samples=parse_samples(secret) if secret else (),
-        key=(rejection and rejection.retry_key) or secrets.token_urlsafe(_KEY_BYTES),
+        key=(rejection and rejection.retry_key) or secrets.token_urlsafe(_IDEMPOTENCY_KEY_BYTES),
         refused=rejection,
         refused_for=translate_error(rejection.problem, t) if rejection else None,
         course=draw_timeline(own_summaries, t, frame.rules),
@@ -147,46 +148,46 @@ def _render_submissions(
         unfinished=any(summary.is_unfinished for summary in own_summaries),
         **content,
     )
-    return add_retry_after(rejection.problem, answer) if rejection else answer
+    return add_retry_after(rejection.problem, response) if rejection else response
 
 
 def _collect_hints(
-    rejection: RejectedForm | None, parts: Sequence[ReleasePart], secret: FileSpec | None, originals: int
+    rejection: RejectedForm | None, parts: Sequence[ReleasePart], secret: FileSpec | None, original_rows: int
 ) -> dict[str, list[Hint]]:
-    """Return hints about common mistakes in rejected files."""
+    """Return hints about common mistakes in the rejected files, except swapped ones, by file."""
     if rejection is None or not rejection.file_problems:
         return {}
     headers = {part.name: part.sample.header for part in parts}
-    misplaced = {problem.file for problem in rejection.file_problems if problem.code == MISPLACED}
-    files = {name: content for name, content in rejection.files.items() if name not in misplaced}
-    return find_hints(files, headers, secret=secret, originals=originals)
+    misplaced_names = {problem.file for problem in rejection.file_problems if problem.code == MISPLACED}
+    files = {name: content for name, content in rejection.files.items() if name not in misplaced_names}
+    return find_hints(files, headers, secret=secret, original_rows=original_rows)
 
 
-def _compute_tag(
-    frame: Frame, own_summaries: Sequence[SubmissionSummary], caps: Sequence[QuotaCap], own_data: TeamFiles
+def _compute_page_tag(
+    frame: Frame, own_summaries: Sequence[SubmissionSummary], caps: Sequence[QuotaCap], team_files: TeamFiles
 ) -> str:
-    """Return a hash that changes exactly when the list, quota, team's data or intake state changes."""
-    content = (find_intake_state(frame), frame.rules.phases, own_summaries, caps, own_data)
+    """Return a hash that changes whenever the team's list, quota or data, the phases or the intake change."""
+    content = (find_intake_state(frame), frame.rules.phases, own_summaries, caps, team_files)
     return hashlib.sha256(repr(content).encode()).hexdigest()[:16]
 
 
 @router.get("/competitions/{slug}/submissions/state")
 def show_state(slug: str, principal: CurrentPrincipal) -> PlainTextResponse:
-    """Return the tag by which an open page notices that it is out of date."""
+    """Return the tag that tells an open page whether it is out of date."""
     with transaction() as session:
         frame = load_frame(session, principal, slug)
         own_summaries = summaries.list_summaries(session, principal, slug)
         caps = quota.load_report(session, principal, slug).caps
-        own_data = allocations.load_member_files(session, principal, frame.contest.row)
-    return PlainTextResponse(_compute_tag(frame, own_summaries, caps, own_data))
+        team_files = allocations.load_team_files(session, principal, frame.contest.competition)
+    return PlainTextResponse(_compute_page_tag(frame, own_summaries, caps, team_files))
 
 
 def _load_page(
     session: Session, principal: Principal, slug: str, cursor: str | None
 ) -> tuple[list[Submission], str | None]:
     """Return a page of the team's submissions, and the cursor of the next page."""
-    after_key = decode_cursor(cursor, datetime.fromisoformat, UUID)
-    rows = submissions.list_own(session, principal, slug, cursor=after_key, limit=PAGE_SIZE + 1)
+    cursor_key = decode_cursor(cursor, datetime.fromisoformat, UUID)
+    rows = submissions.list_own(session, principal, slug, cursor=cursor_key, limit=PAGE_SIZE + 1)
     page_rows = list(rows[:PAGE_SIZE])
     last = page_rows[-1] if len(rows) > PAGE_SIZE else None
     return page_rows, encode_cursor(last.received_at, last.id) if last else None
@@ -201,7 +202,7 @@ async def submit(
     try:
         upload_context = await run_in_threadpool(_load_upload_context, principal, slug, key)
         upload_kind = UploadKind(uploads.refresh_context, form.accept)
-        receipt = await raise_refusals(receive_upload(request, principal, upload_context, upload_kind))
+        receipt = await await_upload(receive_upload(request, principal, upload_context, upload_kind))
     except UPLOAD_ERRORS as problem:
         rejection = RejectedForm(problem, form.comment, key, form.files, is_upload=True)
         return await run_in_threadpool(_render_submissions, request, principal, slug, rejection=rejection)
@@ -210,30 +211,34 @@ async def submit(
 
 @router.post("/competitions/{slug}/submissions/check")
 async def check_files(request: Request, slug: str, principal: CurrentPrincipal) -> HTMLResponse:
-    """Check the chosen files without submitting them; the form's script inserts the answer into the page."""
+    """Check the chosen files without submitting them; the form's script inserts the response in the page."""
     form = ReleaseForm()
     try:
         upload_context, team_id = await run_in_threadpool(_load_check_context, principal, slug)
-        checked = await raise_refusals(receive_dry_run(request, upload_context, team_id, form.check))
+        checked_upload = await await_upload(receive_dry_run(request, upload_context, team_id, form.check))
     except UPLOAD_ERRORS as problem:
-        return await run_in_threadpool(_render_refused_check, request, principal, slug, problem, form.files)
-    return await run_in_threadpool(_render_check, request, principal, slug, team_id, checked)
+        return await run_in_threadpool(_render_failed_check, request, principal, slug, problem, form.files)
+    return await run_in_threadpool(_render_check, request, principal, slug, team_id, checked_upload)
 
 
 def _load_check_context(principal: Principal, slug: str) -> tuple[UploadContext, UUID]:
     with transaction() as session:
-        return uploads.enter_dry_run(session, principal, slug)
+        return uploads.begin_dry_run(session, principal, slug)
 
 
 def _render_check(
-    request: Request, principal: Principal, slug: str, team_id: UUID, checked: uploads.CheckedUpload
+    request: Request, principal: Principal, slug: str, team_id: UUID, checked_upload: uploads.ReleaseCheck
 ) -> HTMLResponse:
-    t = language.words_of(request)
+    t = language.negotiate_translator(request)
     with transaction() as session:
-        repeated = submissions.list_repetition_remarks(session, team_id, checked.uploaded_sha256)
-        fields = list_fields(load_frame(session, principal, slug).contest.track)
-    remarks = (*checked.remarks, *repeated)
-    message = t.ngettext("No fault was found in {n} row.", "No fault was found in {n} rows.", checked.rows)
+        repetition_remarks = submissions.list_repetition_remarks(
+            session, team_id, checked_upload.uploaded_sha256
+        )
+        fields = list_file_names(load_frame(session, principal, slug).contest.track)
+    remarks = (*checked_upload.remarks, *repetition_remarks)
+    summary = t.ngettext(
+        "No fault was found in {n} row.", "No fault was found in {n} rows.", checked_upload.rows
+    )
     return render_page(
         request,
         principal,
@@ -242,63 +247,65 @@ def _render_check(
         mistakes={},
         verdict=classify_remarks(remarks),
         warnings=remarks,
-        said=message,
+        said=summary,
     )
 
 
-def _render_refused_check(
+def _render_failed_check(
     request: Request, principal: Principal, slug: str, problem: DomainError, files: Mapping[str, bytes]
 ) -> HTMLResponse:
-    """Render the problems; files that were not chosen yet are not among them."""
-    t = language.words_of(request)
+    """Render the problems of a failed check. Files that are not chosen yet do not count as problems."""
+    t = language.negotiate_translator(request)
     with transaction() as session:
         frame = load_frame(session, principal, slug)
         parts, secret = build_parts(frame.contest), get_secret_spec(frame.contest.track)
     rejection, message, verdict = None, "", "incomplete"
-    wrong = _drop_missing_files(problem)
-    if wrong is not None:
-        rejection, verdict = RejectedForm(wrong, files=files), classify_problem(wrong)
-        message = translate_error(wrong, t)
-        if isinstance(wrong, InvalidUpload):
+    remaining_problem = _drop_missing_files(problem)
+    if remaining_problem is not None:
+        rejection, verdict = RejectedForm(remaining_problem, files=files), classify_problem(remaining_problem)
+        message = translate_error(remaining_problem, t)
+        if isinstance(remaining_problem, InvalidUpload):
             message = t.ngettext(
                 "{n} fault was found. Nothing was sent.",
                 "{n} faults were found. Nothing was sent.",
-                wrong.total,
+                remaining_problem.total,
             )
-    answer = render_page(
+    response = render_page(
         request,
         principal,
         "team/upload_checked.html",
         status=get_check_status(problem),
-        fields=list_fields(frame.contest.track),
+        fields=list_file_names(frame.contest.track),
         refused=rejection,
         refused_for=message,
-        mistakes=_collect_hints(rejection, parts, secret, frame.contest.row.original_rows or 0),
+        mistakes=_collect_hints(rejection, parts, secret, frame.contest.competition.original_rows or 0),
         verdict=verdict,
         warnings=(),
         said="",
     )
-    return add_retry_after(problem, answer)
+    return add_retry_after(problem, response)
 
 
 def _drop_missing_files(problem: DomainError) -> DomainError | None:
-    """Return the problems except missing files; None if there are no others."""
+    """Return the problem without missing files, or None if nothing else is wrong."""
     if not isinstance(problem, InvalidUpload):
         return problem
-    wrong = [item for item in problem.problems if item.code != "missing_file"]
-    missing = len(problem.problems) - len(wrong)
-    return InvalidUpload(wrong, total=problem.total - missing) if wrong else None
+    other_problems = [
+        file_problem for file_problem in problem.problems if file_problem.code != "missing_file"
+    ]
+    missing_count = len(problem.problems) - len(other_problems)
+    return InvalidUpload(other_problems, total=problem.total - missing_count) if other_problems else None
 
 
 def _load_upload_context(principal: Principal, slug: str, key: str | None) -> UploadContext:
-    """Return the upload context; raise an error before the files are read if submitting is not allowed."""
+    """Return the context of an upload; if it is not allowed now, raise an error before reading it."""
     with transaction() as session:
-        return uploads.enter(session, principal, slug, key=key)
+        return uploads.begin_upload(session, principal, slug, key=key)
 
 
 @dataclass
 class ReleaseForm:
-    """A release form; keeps the comment, and the beginning of malformed files to search for mistakes."""
+    """A form with a release. It remembers the comment, and the beginning of rejected files for hints."""
 
     comment: str = ""
     files: Mapping[str, bytes] = field(default_factory=dict)
@@ -306,21 +313,21 @@ class ReleaseForm:
     def accept(
         self, principal: Principal, upload_context: UploadContext, body: MultipartForm
     ) -> SubmissionReceipt:
-        """Accept the release; browsers send an empty file for a field without a chosen file."""
+        """Accept the release. Empty files are ignored: browsers send one for each field without a file."""
         chosen_files = {name: part for name, part in body.files.items() if part.size}
         texts = {name: text.replace("\r\n", "\n") for name, text in body.texts.items()}
         self.comment = texts.get("comment", "")
-        with self.keep_faulty_files(chosen_files, body):
+        with self.keep_files_on_error(chosen_files, body):
             _require_files(upload_context, chosen_files)
             return accept_submission(principal, upload_context, MultipartForm(chosen_files, texts))
 
-    def check(self, upload_context: UploadContext, body: MultipartForm) -> uploads.CheckedUpload:
+    def check(self, upload_context: UploadContext, body: MultipartForm) -> uploads.ReleaseCheck:
         chosen_files = {name: part for name, part in body.files.items() if part.size}
-        with self.keep_faulty_files(chosen_files, body):
+        with self.keep_files_on_error(chosen_files, body):
             return check_release(upload_context, MultipartForm(chosen_files, {}))
 
     @contextmanager
-    def keep_faulty_files(self, chosen_files: Collection[str], body: MultipartForm) -> Iterator[None]:
+    def keep_files_on_error(self, chosen_files: Collection[str], body: MultipartForm) -> Iterator[None]:
         try:
             yield
         except InvalidUpload:
@@ -329,32 +336,32 @@ class ReleaseForm:
 
 
 def _require_files(upload_context: UploadContext, chosen_files: Collection[str]) -> None:
-    """Raise one ``InvalidUpload`` that names all files that were not chosen."""
+    """Raise ``InvalidUpload`` with one problem for each file that was not chosen."""
     message = Message("no file was chosen, or it is empty")
-    missing = [
+    missing_problems = [
         FileProblem(name, None, None, "missing_file", message)
-        for name in upload_context.names
+        for name in upload_context.file_names
         if name not in chosen_files
     ]
-    if missing:
-        raise InvalidUpload(missing)
+    if missing_problems:
+        raise InvalidUpload(missing_problems)
 
 
 @router.get("/submissions/{submission_id}/row")
 def show_row(request: Request, submission_id: UUID, principal: CurrentPrincipal) -> HTMLResponse:
-    """Render a single line of the list, which replaces an older one."""
+    """Render a single line of the list, with which the page's script replaces the old one."""
     with transaction() as session:
         submission = submissions.find_own(session, principal, submission_id)
         frame = load_frame(session, principal, submissions.get_competition_slug(session, submission))
         own_summaries = summaries.list_summaries(session, principal, frame.contest.slug)
         (line,) = build_lines(session, [submission])
-        best = find_position(session, principal, frame.contest.slug, [line])
+        board_position = find_position(session, principal, frame.contest.slug, [line])
     return render_page(
         request,
         principal,
         "team/submission_row.html",
         frame=frame,
-        best=best,
+        best=board_position,
         line=line,
         finals=summarize_finals(frame, own_summaries),
     )
@@ -370,7 +377,7 @@ def mark_final(
     cursor: Annotated[str | None, Form(max_length=200)] = None,
     back: Annotated[str, Form(max_length=10)] = "",
 ) -> Response:
-    """Choose a submission as a final or give it up, then return to the page of the form."""
+    """Choose a submission as a final or withdraw the choice, then redirect to the page with the form."""
     try:
         with transaction() as session:
             finals.mark(session, principal, submission_id, final=final)
@@ -392,7 +399,7 @@ def cancel(
     cursor: Annotated[str | None, Form(max_length=200)] = None,
     back: Annotated[str, Form(max_length=10)] = "",
 ) -> Response:
-    """Cancel a submission that is not scored yet."""
+    """Cancel a submission that has not been scored yet."""
     try:
         with transaction() as session:
             submissions.cancel(session, principal, submission_id)

@@ -1,4 +1,4 @@
-"""Targets of the second phase: the list, and a single target with its guesses."""
+"""The pages of the second phase: the list of targets, and a single target with its guesses."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -32,7 +32,7 @@ router = APIRouter(route_class=PageRoute)
 
 _MAX_SHOWN_GUESSES = 100
 _OVER_STATES = ("settling", "closed")
-"""States in which there are targets but none can be attacked any more."""
+"""States in which there are targets but no more guesses are accepted."""
 _PENDING_STATES = (State.QUEUED, State.SCORING)
 
 
@@ -40,14 +40,14 @@ _PENDING_STATES = (State.QUEUED, State.SCORING)
 class OwnGuess:
     """One of the team's guesses.
 
-    ``outcome``: None while the competition hides it. ``line_count``: lines of its file, None if that varies.
-    ``counts_rows``: its value is the share of correct rows.
+    ``outcome`` is None while the competition hides it. ``line_count`` is the number of lines of its file, or
+    None if that varies. The last field tells whether its value is the share of correct rows.
     """
 
     guess: Guess
     outcome: GuessOutcome | None
     line_count: int | None
-    counts_rows: bool
+    is_share_of_rows: bool
 
     @property
     def correct(self) -> int | float | None:
@@ -62,7 +62,7 @@ class OwnGuess:
 class TargetQuestion:
     """A question about one target.
 
-    ``guesses_left``: None if the team cannot guess. ``best``: the best outcome that the team knows of.
+    ``guesses_left`` is None if the team cannot guess. ``best`` is the best outcome that the team knows.
     """
 
     question: Question
@@ -79,23 +79,25 @@ class TargetQuestion:
 def show_targets(request: Request, slug: str, principal: CurrentPrincipal) -> HTMLResponse:
     with transaction() as session:
         frame = load_frame(session, principal, slug)
-        target_list = _load_published_targets(session, principal, slug)
-        own = _load_own_guesses(session, principal, frame) if target_list is not None else []
-        report = (
-            quota.load_report(session, principal, slug) if frame.team and target_list is not None else None
+        published_targets = _load_published_targets(session, principal, slug)
+        own_guesses = _load_own_guesses(session, principal, frame) if published_targets is not None else []
+        quota_report = (
+            quota.load_report(session, principal, slug)
+            if frame.team and published_targets is not None
+            else None
         )
     return render_page(
         request,
         principal,
         "team/targets.html",
         frame=frame,
-        targets=target_list,
-        own=own[:_MAX_SHOWN_GUESSES],
-        more=max(0, len(own) - _MAX_SHOWN_GUESSES),
-        waits=any(item.is_pending for item in own),
-        best=find_best_by_target(own),
-        teams={item.target.id: item.team for item in target_list or []},
-        report=report,
+        targets=published_targets,
+        own=own_guesses[:_MAX_SHOWN_GUESSES],
+        more=max(0, len(own_guesses) - _MAX_SHOWN_GUESSES),
+        waits=any(item.is_pending for item in own_guesses),
+        best=find_best_by_target(own_guesses),
+        teams={item.target.id: item.team for item in published_targets or []},
+        report=quota_report,
         guide=_build_guide(frame),
     )
 
@@ -103,12 +105,12 @@ def show_targets(request: Request, slug: str, principal: CurrentPrincipal) -> HT
 def _load_published_targets(session: Session, principal: Principal, slug: str) -> list[VisibleTarget] | None:
     try:
         return targets.list_visible(session, principal, slug)
-    except NotFound:  # the competition exists, so only its targets can be missing
+    except NotFound:  # load_frame has found the competition, so only its targets can be missing
         return None
 
 
 def _load_own_guesses(session: Session, principal: Principal, frame: Frame) -> list[OwnGuess]:
-    """Return the team's guesses, newest first; organizers without a team have none."""
+    """Return the guesses of the reader's team, newest first; none for readers without a team."""
     if frame.team is None:
         return []
     rows, horizon = guesses.list_for_team(session, principal, frame.contest.slug)
@@ -118,35 +120,35 @@ def _load_own_guesses(session: Session, principal: Principal, frame: Frame) -> l
         question, outcome = questions.get(guess.question), guesses.get_visible_result(guess, horizon)
         line_count = _count_lines(question, guess.target, frame.rules) if question else None
         return OwnGuess(
-            guess, outcome, line_count, counts_rows=question is not None and question.asks_identity
+            guess, outcome, line_count, is_share_of_rows=question is not None and question.asks_identity
         )
 
     return [build_own_guess(row) for row in rows]
 
 
 def _count_lines(question: Question, target: Target, rules: Rules) -> int | None:
-    """Return the number of lines of a guess; None if it varies."""
-    minimum, maximum = question.file.rows(target.sizes, rules)
+    """Return the number of lines of a guess, or None if it varies."""
+    minimum, maximum = question.file.row_limits(target.sizes, rules)
     return minimum if minimum == maximum else None
 
 
 _BestOutcomes = Mapping[UUID, Mapping[str, GuessOutcome]]
 
 
-def find_best_by_target(own: Sequence[OwnGuess]) -> _BestOutcomes:
-    """Return the known outcome with the largest risk by target and question, as on boards."""
+def find_best_by_target(own_guesses: Sequence[OwnGuess]) -> _BestOutcomes:
+    """Return the best known outcome by target and question; as on boards, it is the one of largest risk."""
     best: defaultdict[UUID, dict[str, GuessOutcome]] = defaultdict(dict)
-    for own_guess in own:
+    for own_guess in own_guesses:
         if own_guess.outcome is None:
             continue
-        current = best[own_guess.guess.target_id].setdefault(own_guess.guess.question, own_guess.outcome)
-        if _rank_outcome(own_guess.outcome) > _rank_outcome(current):
+        best_so_far = best[own_guess.guess.target_id].setdefault(own_guess.guess.question, own_guess.outcome)
+        if _rank_outcome(own_guess.outcome) > _rank_outcome(best_so_far):
             best[own_guess.guess.target_id][own_guess.guess.question] = own_guess.outcome
     return best
 
 
 def _rank_outcome(outcome: GuessOutcome) -> tuple[float, float]:
-    """Return the sort key of an outcome: its value beyond chance, then the value itself."""
+    """Return a sort key for outcomes: the value beyond chance, then the value itself."""
     return adjust_for_chance(outcome.value, outcome.baseline), outcome.value
 
 
@@ -156,16 +158,16 @@ def _list_questions(frame: Frame) -> list[Question]:
 
 
 def _build_guide(frame: Frame) -> dict[str, Any]:
-    """Return the contents of the explanation of guesses.
+    """Return the template variables of the instructions for guesses.
 
-    ``attack``: originals for the attack command, empty if no attacker can read the targets.
+    ``attack`` holds the originals for the attack command; it is empty if no attacker can read the targets.
     """
     track, questions = frame.contest.track, _list_questions(frame)
     return {
         "questions": questions,
         "alike": group_by_guess_file(questions),
         "counts": all(question.asks_identity for question in questions),
-        "over": frame.standing.state in _OVER_STATES,
+        "over": frame.status.state in _OVER_STATES,
         "attack": _list_original_arguments(frame) if _can_attack(track) else [],
         "released": [f"{name}.csv" for name in track.target_file_names],
         "sent": _list_guess_options(frame, questions),
@@ -179,30 +181,32 @@ def _can_attack(track: Track) -> bool:
 
 
 def _list_original_arguments(frame: Frame) -> list[str]:
-    """Return the original files as command arguments; optional files are prefixed with their names."""
-    present = frame.contest.row.public_files
+    """Return the original files as command arguments, optional files with their names as prefixes."""
+    public_files = frame.contest.competition.public_files
     return [
         f"{'' if file.required else f'{file.name}='}{frame.rules.slug}/{file.name}.csv"
         for file in frame.contest.track.original_files
-        if file.required or file.name in present
+        if file.required or file.name in public_files
     ]
 
 
 def _list_guess_options(frame: Frame, questions: Sequence[Question]) -> list[str]:
     """Return the options of the guess command for each question.
 
-    The file is the output of the first attacker that answers the question, or one of the team's own.
+    The file is the output of the first attacker that answers the question, or else a file of the team's own.
     """
-    track, has_several = frame.contest.track, len(questions) > 1
+    track, has_several_questions = frame.contest.track, len(questions) > 1
     options = []
     for question in questions:
-        capable = (
+        capable_attackers = (
             name for name, definition in track.attackers.items() if question.name in definition.questions
         )
-        attacker = next(capable, None) if _can_attack(track) else None
-        name = f"{attacker}.{question.name}" if has_several else attacker
+        attacker = next(capable_attackers, None) if _can_attack(track) else None
+        name = f"{attacker}.{question.name}" if has_several_questions else attacker
         file = f"{question.name}.csv" if attacker is None else f"guesses/{name}.csv"
-        options.append(f"--question {question.name} --file {file}" if has_several else f"--file {file}")
+        options.append(
+            f"--question {question.name} --file {file}" if has_several_questions else f"--file {file}"
+        )
     return options
 
 
@@ -218,10 +222,10 @@ def render_target(
     problem: DomainError | None = None,
     question: str | None = None,
 ) -> HTMLResponse:
-    """Render a target; ``problem`` is the reason why a guess on ``question`` was rejected."""
+    """Render a target. ``problem`` is the reason why a guess on ``question`` was rejected."""
     with transaction() as session:
         content = _build_target_content(session, principal, target_id)
-    content["script_words"] = translate_script_texts(language.words_of(request))
+    content["script_words"] = translate_script_texts(language.negotiate_translator(request))
     if problem is None:
         return render_page(request, principal, "team/target.html", **content)
     content |= _build_rejection_content(problem, question, content["asked"])
@@ -240,10 +244,10 @@ def _build_rejection_content(
 
 @dataclass(frozen=True, slots=True)
 class ProblemRun:
-    """Problems of one kind in consecutive rows; ``last`` is the row of the last one."""
+    """Problems of one kind in consecutive rows: the first problem, the last row and their number."""
 
     first: FileProblem
-    last: int | None
+    last_row: int | None
     count: int = 1
 
 
@@ -255,10 +259,10 @@ def group_problems(problems: Sequence[FileProblem]) -> list[ProblemRun]:
         if (
             previous
             and previous.first.code == problem.code
-            and previous.last is not None
-            and problem.row == previous.last + 1
+            and previous.last_row is not None
+            and problem.row == previous.last_row + 1
         ):
-            runs[-1] = replace(previous, last=problem.row, count=previous.count + 1)
+            runs[-1] = replace(previous, last_row=problem.row, count=previous.count + 1)
         else:
             runs.append(ProblemRun(problem, problem.row))
     return runs
@@ -268,58 +272,71 @@ def _build_target_content(session: Session, principal: Principal, target_id: UUI
     target = targets.find_visible(session, principal, target_id)
     slug = session.get_one(Competition, target.competition_id).slug
     frame = load_frame(session, principal, slug)
-    target_view = next(
+    visible_target = next(
         item for item in targets.list_visible(session, principal, slug) if item.target.id == target_id
     )
-    own = [item for item in _load_own_guesses(session, principal, frame) if item.guess.target_id == target_id]
+    own_guesses = [
+        item for item in _load_own_guesses(session, principal, frame) if item.guess.target_id == target_id
+    ]
     return {
         "frame": frame,
-        "one": target_view,
-        "own": own,
-        "waits": any(own_guess.is_pending for own_guess in own),
+        "one": visible_target,
+        "own": own_guesses,
+        "waits": any(own_guess.is_pending for own_guess in own_guesses),
         "files": _list_files(target),
         "titles": {f"{file.name}.csv": file.title for file in frame.contest.track.target_files},
-        "originals": frame.contest.row.original_rows or 0,
-        "salt": _load_salt(session, principal, frame.contest.row, target),
-        "open": _can_guess(frame, target_view),
-        "asked": _build_target_questions(frame, target_view, find_best_by_target(own).get(target_id, {})),
+        "originals": frame.contest.competition.original_rows or 0,
+        "salt": _load_salt(session, principal, frame.contest.competition, target),
+        "open": _can_guess(frame, visible_target),
+        "asked": _build_target_questions(
+            frame, visible_target, find_best_by_target(own_guesses).get(target_id, {})
+        ),
         "guide": _build_guide(frame),
         "no_answer": guesses.NO_ANSWER,
     }
 
 
 def _build_target_questions(
-    frame: Frame, target_view: VisibleTarget, best: Mapping[str, GuessOutcome]
+    frame: Frame, visible_target: VisibleTarget, best: Mapping[str, GuessOutcome]
 ) -> list[TargetQuestion]:
     return [
         TargetQuestion(
             question=question,
-            guesses_left=target_view.guesses_left_by_question.get(question.name)
-            if target_view.guesses_left_by_question
+            guesses_left=visible_target.guesses_left_by_question.get(question.name)
+            if visible_target.guesses_left_by_question
             else None,
             best=best.get(question.name),
-            line_count=_count_lines(question, target_view.target, frame.rules),
+            line_count=_count_lines(question, visible_target.target, frame.rules),
         )
         for question in _list_questions(frame)
     ]
 
 
 def _list_files(target: Target) -> list[tuple[str, str]]:
-    """Return name and SHA-256 of each file."""
+    """Return the name and SHA-256 of each file."""
     return [(f"{name}.csv", digest) for name, digest in sorted((target.files or {}).items())]
 
 
 def _load_salt(session: Session, principal: Principal, row: Competition, target: Target) -> str | None:
-    """Return the salt of the commitment, once the secrets are revealed."""
+    """Return the salt of the target's commitment, or None before the secrets are revealed."""
     if row.revealed_at is None:
         return None
-    revealed = targets.list_revealed(session, principal, row.slug)
-    return next((item.opening.salt.hex() for item in revealed if item.id == target.id and item.opening), None)
+    revealed_targets = targets.list_revealed(session, principal, row.slug)
+    return next(
+        (
+            revealed_target.opening.salt.hex()
+            for revealed_target in revealed_targets
+            if revealed_target.id == target.id and revealed_target.opening
+        ),
+        None,
+    )
 
 
-def _can_guess(frame: Frame, target_view: VisibleTarget) -> bool:
-    open_phase = frame.standing.open_phase
-    phase_is_open = open_phase is not None and open_phase.name == "reidentification"
+def _can_guess(frame: Frame, visible_target: VisibleTarget) -> bool:
+    open_phase = frame.status.open_phase
+    is_phase_open = open_phase is not None and open_phase.name == "reidentification"
     return (
-        phase_is_open and bool(target_view.guesses_left) and not (frame.team and frame.team.disqualified_at)
+        is_phase_open
+        and bool(visible_target.guesses_left)
+        and not (frame.team and frame.team.disqualified_at)
     )

@@ -1,4 +1,4 @@
-"""Files of the upload form, and the texts of its script."""
+"""The files that the upload form asks for, the errors that it shows, and the texts of its script."""
 
 from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from anoncup.errors import (
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import count_required_rows
 from anoncup.tables.files import Remark
-from anoncup.tracks.files import SECRET, FileSpec, any_row_count
+from anoncup.tracks.files import SECRET_FILE, FileSpec, allow_any_row_count
 from anoncup.tracks.model import Track
 from app.http.problems import DomainHTTPException, get_status
 from app.locale.language import Translator
@@ -26,7 +26,7 @@ from app.services.contests.contest import Contest
 from app.services.originals import samples
 from app.services.originals.samples import FileSample
 
-T = TypeVar("T")
+ResultT = TypeVar("ResultT")
 
 UPLOAD_ERRORS = (
     Conflict,
@@ -38,15 +38,15 @@ UPLOAD_ERRORS = (
     Unavailable,
     MalformedRequest,
 )
-"""Errors of an upload that its form can show; other errors have a page of their own."""
+"""Errors of an upload that its form can show. Other errors are shown on an error page."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReleasePart:
     """A file of a release with its columns, first rows and limits.
 
-    ``required_rows``: the rules reject releases with fewer rows. ``roles``: of its columns, empty if the
-    track has none.
+    Releases with fewer than ``required_rows`` rows are rejected. ``roles`` are the roles of the columns; they
+    are empty if the track has no roles.
     """
 
     file: FileSpec
@@ -62,38 +62,38 @@ class ReleasePart:
 
     @property
     def has_individuals(self) -> bool:
-        """Whether its rows are the individuals that the secret refers to."""
+        """Whether each row is one of the individuals that the secret refers to."""
         return self.file.rows_are_individuals
 
     @property
     def is_limited(self) -> bool:
         """Whether the track limits the number of rows."""
-        return self.file.rows is not any_row_count
+        return self.file.row_limits is not allow_any_row_count
 
 
 def build_parts(contest: Contest) -> tuple[ReleasePart, ...]:
-    """Return the public files of a release; none before the original is uploaded."""
-    if contest.row.original_rows is None:
+    """Return the public files of a release, or nothing before the original is uploaded."""
+    if contest.competition.original_rows is None:
         return ()
     return tuple(
-        _build_part(file, contest, contest.row.original_rows) for file in contest.track.release_files
+        _build_part(file, contest, contest.competition.original_rows) for file in contest.track.release_files
     )
 
 
-def _build_part(file: FileSpec, contest: Contest, originals: int) -> ReleasePart:
+def _build_part(file: FileSpec, contest: Contest, original_rows: int) -> ReleasePart:
     rules, sample = contest.rules, _load_sample(file, contest)
-    min_rows, max_rows = file.rows({"originals": originals}, rules)
-    share = rules.limits.min_rows_kept
+    min_rows, max_rows = file.row_limits({"originals": original_rows}, rules)
+    min_share = rules.limits.min_rows_kept
     if not file.rows_are_individuals:
         return ReleasePart(file, sample, min_rows, max_rows, 0, ())
-    required_rows = 0 if share is None else count_required_rows(share, originals)
+    required_rows = 0 if min_share is None else count_required_rows(min_share, original_rows)
     return ReleasePart(file, sample, min_rows, max_rows, required_rows, _list_roles(rules, sample))
 
 
 def _load_sample(file: FileSpec, contest: Contest) -> FileSample:
-    """Return the first rows of the original file with the same columns, else only the file's own header."""
+    """Return the first rows of the original with the same columns, else only the header of the file."""
     if file.header_like is not None:
-        return samples.read_sample(contest.row.original[file.header_like])
+        return samples.read_sample(contest.competition.original[file.header_like])
     return FileSample(file.header(contest.rules) or (), ())
 
 
@@ -101,56 +101,56 @@ def _list_roles(rules: Rules, sample: FileSample) -> tuple[str, ...]:
     columns = rules.columns
     if columns is None:
         return ()
-    quasi = set(columns.quasi_identifiers)
-    return tuple("quasi_identifier" if name in quasi else "sensitive" for name in sample.header)
+    quasi_identifiers = set(columns.quasi_identifiers)
+    return tuple("quasi_identifier" if name in quasi_identifiers else "sensitive" for name in sample.header)
 
 
-def list_fields(track: Track) -> tuple[str, ...]:
-    """Return the names of all uploaded files, including the secret if the team sends one."""
-    return track.release_file_names if track.allocates_answer else (*track.release_file_names, SECRET)
+def list_file_names(track: Track) -> tuple[str, ...]:
+    """Return the names of all files of an upload, including the secret if the team sends one."""
+    return track.release_file_names if track.allocates_answer else (*track.release_file_names, SECRET_FILE)
 
 
 def get_secret_spec(track: Track) -> FileSpec | None:
-    """Return the secret file sent with a release; None where the service draws the answer."""
+    """Return the secret file sent with a release, or None if the service allocates the answer itself."""
     return None if track.allocates_answer else track.answer_spec.file
 
 
 def parse_samples(file: FileSpec) -> tuple[FileSample, ...]:
-    """Return the samples of a file as tables."""
+    """Return the example contents of a file as tables."""
     lines = ([tuple(line.split(",")) for line in sample] for sample in file.samples)
     return tuple(FileSample(header, tuple(rows)) for header, *rows in lines)
 
 
-async def raise_refusals(answer: Awaitable[T]) -> T:
-    """Await the answer; if reading the body fails with an error that the form can show, raise that error."""
+async def await_upload(pending: Awaitable[ResultT]) -> ResultT:
+    """Await an upload. If reading the body fails with an error that the form can show, raise that error."""
     try:
-        return await answer
-    except DomainHTTPException as refused:
-        if isinstance(refused.problem, UPLOAD_ERRORS):
-            raise refused.problem from None
+        return await pending
+    except DomainHTTPException as http_error:
+        if isinstance(http_error.error, UPLOAD_ERRORS):
+            raise http_error.error from None
         raise
 
 
 def classify_remarks(remarks: Sequence[Remark]) -> str:
-    """Return the verdict for the form's script on a check without problems."""
+    """Return the outcome of a check without problems, for the form's script."""
     return "warned" if remarks else "clean"
 
 
 def classify_problem(problem: DomainError) -> str:
-    """Return the verdict for the form's script on a failed check.
+    """Return the outcome of a failed check, for the form's script.
 
-    It is empty if the files could not be checked; then they may be sent.
+    It is empty if the files could not be checked; in that case they can still be sent.
     """
     return "" if isinstance(problem, TooManyRequests | Unavailable) else "faulty"
 
 
 def get_check_status(problem: DomainError) -> int:
-    """Return the status of a failed check; invalid files are a successful answer to a check."""
+    """Return the HTTP status of a failed check; a check that finds invalid files has succeeded."""
     return 200 if isinstance(problem, InvalidUpload) else get_status(problem)
 
 
 def translate_script_texts(t: Translator) -> dict[str, str]:
-    """Return the texts of static/upload.js."""
+    """Return the texts that ``static/upload.js`` shows."""
     return {
         "amount": t("Sending {sent} of {all} MB"),
         "broken": t("The connection broke. Try again: nothing is accepted twice."),

@@ -1,6 +1,6 @@
-"""Detect common mistakes in rejected files and give hints on how to fix them.
+"""Detect common mistakes in rejected files, and give hints on how to fix them.
 
-Mistakes that the file reader recognizes have messages of their own.
+Mistakes that the file reader itself recognizes are not repeated here.
 """
 
 import re
@@ -13,12 +13,12 @@ from anoncup.tracks.files import FileSpec
 from anoncup.tracks.swapped_files import read_header
 
 Hint = tuple[str, dict[str, Any]]
-"""A text and the values used in it."""
+"""A message template and its values."""
 
 MAX_SCANNED_BYTES = 8 << 20
-"""Bytes of a file that are searched: enough for a table's header and for every secret that is read."""
+"""Number of bytes searched in each file: enough for a table's header and for any valid secret."""
 _MAX_LISTED_NAMES = 8
-"""Maximum number of columns listed."""
+"""Maximum number of column names in a hint."""
 
 
 def find_hints(
@@ -26,14 +26,14 @@ def find_hints(
     headers: Mapping[str, Sequence[str]],
     *,
     secret: FileSpec | None,
-    originals: int,
+    original_rows: int,
 ) -> dict[str, list[Hint]]:
-    """Return the hints for each file; ``headers`` are the required headers of the public files."""
+    """Return the hints by file name. ``headers`` are the required headers of the public files."""
     hints = {
         name: _find_table_hints(files[name], header) for name, header in headers.items() if name in files
     }
     if secret and secret.name in files:
-        hints[secret.name] = _find_secret_hints(files[secret.name], secret, originals)
+        hints[secret.name] = _find_secret_hints(files[secret.name], secret, original_rows)
     return {name: file_hints for name, file_hints in hints.items() if file_hints}
 
 
@@ -41,29 +41,33 @@ def _find_table_hints(content: bytes, expected: Sequence[str]) -> list[Hint]:
     header = [] if is_binary_format(content) else read_header(content)
     if not header or explain_header(header, expected):
         return []
-    missing = [name for name in expected if name not in header]
-    extra = [name for name in header if name not in expected]
-    hints = [(N_("Missing columns: {names}."), {"names": _format_names(missing)})] if missing else []
+    missing_names = [name for name in expected if name not in header]
+    extra_names = [name for name in header if name not in expected]
+    hints = (
+        [(N_("Missing columns: {names}."), {"names": _format_names(missing_names)})] if missing_names else []
+    )
     return hints + (
-        [(N_("Not among the columns: {names}."), {"names": _format_names(extra)})] if extra else []
+        [(N_("Not among the columns: {names}."), {"names": _format_names(extra_names)})]
+        if extra_names
+        else []
     )
 
 
-def _find_secret_hints(content: bytes, secret: FileSpec, originals: int) -> list[Hint]:
+def _find_secret_hints(content: bytes, secret: FileSpec, original_rows: int) -> list[Hint]:
     if is_binary_format(content) or secret.kind != "permutation" or read_header(content) != ["original_row"]:
         return []
     text = N_("Rows seem to be counted from 0; they count from 1, so add 1 to each number.")
-    return [(text, {})] if _counts_from_zero(content, originals) else []
+    return [(text, {})] if _is_numbered_from_zero(content, original_rows) else []
 
 
-def _counts_from_zero(content: bytes, originals: int) -> bool:
-    """Return whether rows are counted from 0: there is a row 0, and none after the last index."""
+def _is_numbered_from_zero(content: bytes, original_rows: int) -> bool:
+    """Return whether rows seem to be counted from 0: one is 0, and all are less than the number of rows."""
     numbers = [int(digits) for digits in re.findall(rb"(?m)^[ \t]*([0-9]{1,9})[ \t]*\r?$", content)]
-    return 0 in numbers and max(numbers) < originals
+    return 0 in numbers and max(numbers) < original_rows
 
 
 def _format_names(names: Sequence[str]) -> str:
-    """Return the first names; a malformed file may have thousands."""
+    """Join the names, cut to a few short ones, because a malformed file may have thousands."""
     listed_names = ", ".join(replace_control_characters(name[:40]) for name in names[:_MAX_LISTED_NAMES])
     return (
         f"{listed_names}, … (+{len(names) - _MAX_LISTED_NAMES})"

@@ -1,26 +1,26 @@
-"""A verdict prepared for tables: contributions to the result, and the distance to the threshold."""
+"""Prepare a verdict for tables: the contributions to the scores, and the distance to the threshold."""
 
 from dataclasses import dataclass
 from typing import Literal
 
 from anoncup import schemas
-from anoncup.competition.scoring_versions import is_counted_attacker
-from anoncup.evaluation.ranking import utility_score
+from anoncup.competition.scoring_versions import counts_towards_security
+from anoncup.evaluation.ranking import normalize_loss
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import Excessive
 from anoncup.tracks.model import Track
 from anoncup.tracks.parts import Measure
 
 _NEAR_SHARE = 0.9
-"""From this share of the threshold on, a release is said to be near it."""
+"""Releases with at least this share of the threshold are said to be near it."""
 
 
 @dataclass(frozen=True, slots=True)
 class MeasureLine:
     """A measure in the table of results.
 
-    ``weight``: its share in U. ``scale``: divisor of its value. ``contribution``: to U, the sum or the
-    largest of all contributions. ``board_values``: of all teams.
+    ``weight`` is its share of all weights, and ``scale`` the divisor of its value. U is the sum of all
+    contributions or the largest one, depending on the track. ``board_values`` are the values of all teams.
     """
 
     name: str
@@ -36,8 +36,8 @@ class MeasureLine:
 class AttackerLine:
     """An attacker in the table of results.
 
-    ``is_counted``: its risk counts toward E. ``is_decisive``: its risk equals E, perhaps together with
-    others.
+    ``is_counted`` means that its risk counts toward E, and ``is_decisive`` that its risk is the largest of
+    those; several attackers can be decisive.
     """
 
     name: str
@@ -50,25 +50,25 @@ class AttackerLine:
 class ThresholdComparison:
     """A release compared with the threshold of the rule against excessive anonymization.
 
-    ``compared_distance``: the distance that the rule compares; None under Approach I, or without a threshold.
-    ``share``: that distance in percent of the threshold.
+    ``compared_distance`` is the distance that the rule compares; it is None under Approach I or without a
+    threshold. That distance is also given in percent of the threshold.
     """
 
     settings: Excessive
     compared_distance: Literal["mean", "largest"] | None
     value: float
-    share: float | None
+    percent: float | None
     is_over: bool
 
     @property
     def is_near(self) -> bool:
-        return self.share is not None and self.share >= 100 * _NEAR_SHARE
+        return self.percent is not None and self.percent >= 100 * _NEAR_SHARE
 
 
 def build_measure_lines(
     rules: Rules, track: Track, verdict: schemas.Verdict, board: schemas.Board | None
 ) -> list[MeasureLine]:
-    """Return a line for every measure; ``board`` is what this viewer may compare with, or None."""
+    """Return a line for every measure. ``board`` is the board that this viewer may see, or None."""
     return [
         _build_measure_line(
             rules,
@@ -76,7 +76,7 @@ def build_measure_lines(
             entry,
             name=name,
             board_values=_list_board_values(board, name),
-            takes_largest=track.utility == "largest",
+            uses_maximum=track.utility == "largest",
         )
         for name, entry in verdict.measures.items()
     ]
@@ -84,16 +84,16 @@ def build_measure_lines(
 
 def _build_measure_line(
     rules: Rules,
-    measure: Measure | None,  # None if the measure was removed since
+    measure: Measure | None,  # None if the measure no longer exists
     entry: schemas.MeasureVerdict,
     *,
     name: str,
     board_values: tuple[float, ...],
-    takes_largest: bool,
+    uses_maximum: bool,
 ) -> MeasureLine:
     weight = rules.weight(name)
     scale = rules.scales.get(name)
-    share = weight / (weight if takes_largest else sum(rules.weights.values())) if weight else None
+    share = weight / (weight if uses_maximum else sum(rules.weights.values())) if weight else None
     value, rounding = entry.value, entry.rounding
     return MeasureLine(
         name,
@@ -101,7 +101,7 @@ def _build_measure_line(
         measure is not None and measure.higher_is_better,
         weight=share,
         scale=scale if share else None,
-        contribution=share * utility_score(value, scale, rounding=rounding)
+        contribution=share * normalize_loss(value, scale, rounding=rounding)
         if share and scale is not None
         else None,
         board_values=board_values,
@@ -109,34 +109,35 @@ def _build_measure_line(
 
 
 def _list_board_values(board: schemas.Board | None, name: str) -> tuple[float, ...]:
-    """Return the measure of every team's best release on the board as its viewer sees it."""
+    """Return the measure's value for every team on the board, or nothing if the board hides measures."""
     rows = board.rows if board and board.digits is None else ()
     return tuple(row.measures[name] for row in rows if not row.baseline and name in row.measures)
 
 
 def build_attacker_lines(rules: Rules, verdict: schemas.Verdict) -> list[AttackerLine]:
-    """Return the counted attackers first, by decreasing risk; ties keep the order of the verdict."""
+    """Return the attackers that count, then the others, by decreasing risk; ties keep the verdict's order."""
     entries = verdict.attackers.items()
-    largest = max(
-        (entry.effective_risk for name, entry in entries if is_counted_attacker(rules, name)), default=None
+    largest_risk = max(
+        (entry.effective_risk for name, entry in entries if counts_towards_security(rules, name)),
+        default=None,
     )
-    lines = [_build_attacker_line(rules, name, entry, largest) for name, entry in entries]
+    lines = [_build_attacker_line(rules, name, entry, largest_risk) for name, entry in entries]
     return sorted(lines, key=lambda line: (not line.is_counted, -line.entry.effective_risk))
 
 
 def _build_attacker_line(
-    rules: Rules, name: str, entry: schemas.AttackerVerdict, largest: float | None
+    rules: Rules, name: str, entry: schemas.AttackerVerdict, largest_risk: float | None
 ) -> AttackerLine:
-    is_counted = is_counted_attacker(rules, name)
+    is_counted = counts_towards_security(rules, name)
     return AttackerLine(
-        name, entry, is_counted=is_counted, is_decisive=is_counted and entry.effective_risk == largest
+        name, entry, is_counted=is_counted, is_decisive=is_counted and entry.effective_risk == largest_risk
     )
 
 
 def compare_with_threshold(rules: Rules, verdict: schemas.Verdict) -> ThresholdComparison | None:
-    """Compare the release with the threshold of its verdict, under the present approach and rule.
+    """Compare a release with the threshold in its verdict, under the current approach and rule.
 
-    Return None for a track without distances.
+    Return None if the track has no distances.
     """
     excessive, settings = verdict.excessive, rules.excessive
     if excessive is None or settings is None:

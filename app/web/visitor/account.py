@@ -25,9 +25,9 @@ from app.web.site.pages import PageRoute, render_form_again, render_page, see_ot
 
 router = APIRouter(route_class=PageRoute)
 
-_TokenLifeDays = Literal["30", "90", "180", "365"]
-_TOKEN_LIFE_CHOICES: tuple[_TokenLifeDays, ...] = ("30", "90", "180", "365")
-"""Token lifetimes that the form offers, in days."""
+_TokenLifetimeDays = Literal["30", "90", "180", "365"]
+_TOKEN_LIFETIMES: tuple[_TokenLifetimeDays, ...] = ("30", "90", "180", "365")
+"""The token lifetimes that the form offers, in days."""
 
 
 @router.get("/account")
@@ -38,7 +38,7 @@ def show_account(request: Request, principal: CurrentPrincipal) -> HTMLResponse:
 def _build_account_content(principal: Principal) -> dict[str, Any]:
     """Return the template variables of the account page."""
     with transaction() as session:
-        tokens = accounts.list_live_tokens(session, principal)
+        tokens = accounts.list_valid_tokens(session, principal)
         return {
             "teams": [
                 (slug, _load_title(session, principal, slug), team)
@@ -46,25 +46,25 @@ def _build_account_content(principal: Principal) -> dict[str, Any]:
             ],
             "organizes": [
                 (slug, _load_title(session, principal, slug))
-                for slug in organizers.list_competitions(session, principal.user_id)
+                for slug in organizers.list_competition_slugs(session, principal.user_id)
             ],
             "tokens": [item for item in tokens if item.kind == TokenKind.API],
             "sessions": [item for item in tokens if item.kind == TokenKind.SESSION],
             "scopes": [
                 item for item in accounts.list_allowed_scopes(principal.role) if item in principal.scopes
             ],
-            "lives": _TOKEN_LIFE_CHOICES,
+            "lives": _TOKEN_LIFETIMES,
         }
 
 
 def _load_title(session: Session, principal: Principal, slug: str) -> Mapping[str, str]:
-    return competitions.get_title(competitions.find(session, principal, slug).row)
+    return competitions.get_title(competitions.find(session, principal, slug).competition)
 
 
 @router.get("/account/tokens")
 @router.get("/account/password")
 def redirect_to_account() -> Response:
-    """Redirect reloads of a form response: it may have shown a new token, which is shown only once."""
+    """Redirect if the response of a form is reloaded: it may have shown a token, which is shown only once."""
     return see_other("/account")
 
 
@@ -76,13 +76,13 @@ def create_token(
     reauthenticate: FormReauthentication,
     name: Annotated[str, Form()] = "",
     scopes: Annotated[tuple[str, ...], Form()] = (),
-    days: Annotated[_TokenLifeDays, Form()] = "180",
+    days: Annotated[_TokenLifetimeDays, Form()] = "180",
 ) -> HTMLResponse:
-    life = timedelta(days=int(days))
+    lifetime = timedelta(days=int(days))
     try:
         principal = reauthenticate()
         with transaction() as session:
-            token = accounts.create_token(session, principal, name=name, scopes=scopes, lifetime=life)
+            token = accounts.create_token(session, principal, name=name, scopes=scopes, lifetime=lifetime)
     except NotSignedIn:
         raise
     except DomainError as problem:

@@ -17,7 +17,8 @@ MAX_TITLE_LENGTH = 80
 class FeedEntry:
     """An announcement or a public answer.
 
-    ``language`` is that of the text, or "" if unknown. ``url_suffix`` is appended to the feed's ``page_url``.
+    ``language`` is the language of the text, or "" if it is unknown. ``url_suffix`` is appended to the feed's
+    ``page_url``.
     """
 
     id: UUID

@@ -1,14 +1,14 @@
-"""Access to cached boards for pages that have their own text for a board that is not open."""
+"""Load cached boards for pages that show their own text if the board is not open to the reader."""
 
 from collections.abc import Awaitable
 from typing import TypeVar
 
 from anoncup.errors import Forbidden
 
-T = TypeVar("T")
+BoardT = TypeVar("BoardT")
 
 
-async def await_if_open(pending: Awaitable[T]) -> T | None:
+async def await_if_open(pending: Awaitable[BoardT]) -> BoardT | None:
     """Return the awaited board, or None if the reader may not see it."""
     try:
         return await pending

@@ -1,4 +1,4 @@
-"""The attack matrix page: a heatmap, and on narrow screens a list of the highest rates."""
+"""The page of the attack matrix: a heatmap, or on narrow screens a list of the highest rates."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,13 +15,13 @@ from app.charts.heatmap import (
     HeatmapRow,
     HeatmapWords,
     build_heatmap,
+    compute_mean_rate,
     format_hundredths,
-    mean_rate,
 )
 from app.charts.text import translate_words
 from app.db.transaction import transaction
 from app.http import board_cache
-from app.http.authentication import OptionalPrincipal, SentCredential
+from app.http.authentication import OptionalPrincipal, RequestCredential
 from app.locale.language import Translator
 from app.services.boards import matrix
 from app.services.contests.visibility import BoardAccess
@@ -29,13 +29,13 @@ from app.web.site import language
 from app.web.site.frame import load_frame
 from app.web.site.pages import PageRoute, render_page
 from app.web.visitor.board_access import await_if_open
-from app.web.visitor.board_pictures import title_of
+from app.web.visitor.board_pictures import translate_title
 from app.web.visitor.board_view import build_board_view
 from app.web.visitor.boards import label_questions, words_for
 
 router = APIRouter(route_class=PageRoute)
 _MAX_BEST = 3
-"""Maximum number of bars in a line of the list; the bar of the reader's own team is always added."""
+"""Maximum number of bars in a line of the list. The bar of the reader's own team is always added."""
 
 _MatrixOrder = Literal["strength", "name"]
 _MatrixAxis = Literal["targets", "attackers"]
@@ -43,7 +43,7 @@ _MatrixAxis = Literal["targets", "attackers"]
 
 @dataclass(frozen=True, slots=True)
 class MatrixBar:
-    """One bar of a line of the list."""
+    """A bar in a line of the list: an opponent's rate."""
 
     heading: HeatmapHeader
     rate: float
@@ -51,9 +51,9 @@ class MatrixBar:
 
 @dataclass(frozen=True, slots=True)
 class MatrixLine:
-    """A target with its best attackers, or an attacker with the targets where it found most.
+    """A target with its best attackers, or an attacker with the targets on which it found most.
 
-    ``mean`` is the mean of the ``cell_count`` cells of the matrix that have a value.
+    ``mean`` is the mean of the line's ``cell_count`` cells with a value.
     """
 
     heading: HeatmapHeader
@@ -63,7 +63,7 @@ class MatrixLine:
 
 
 class MatrixChoice(NamedTuple):
-    """Options that the reader chose for the matrix."""
+    """The options that the reader chose for the matrix."""
 
     language: str
     question: str
@@ -75,7 +75,7 @@ class MatrixChoice(NamedTuple):
 class MatrixView:
     """The matrix prepared for its page, as the cache stores it.
 
-    ``board`` has no rows. ``selected_question`` is one of the ``questions``, or None for all of them.
+    ``board`` contains no rows. ``selected_question`` is one of the ``questions``, or None for all questions.
     """
 
     choice: MatrixChoice
@@ -83,19 +83,19 @@ class MatrixView:
     questions: dict[str, str]
     selected_question: str | None
     heatmap: Figure | None
-    entries: tuple[MatrixLine, ...]
+    lines: tuple[MatrixLine, ...]
     has_team_attackers: bool
     shows_built_in: bool
 
     @property
     def size(self) -> int:
-        return 1_000 + (len(self.heatmap.svg) if self.heatmap else 0) + 1_000 * len(self.entries)
+        return 1_000 + (len(self.heatmap.svg) if self.heatmap else 0) + 1_000 * len(self.lines)
 
 
 async def _load_matrix_view(
     request: Request,
     slug: str,
-    credential: SentCredential,
+    credential: RequestCredential,
     *,
     question: str = "",
     order: str = "strength",
@@ -108,13 +108,13 @@ async def _load_matrix_view(
         "attackers" if by == "attackers" else "targets",
     )
     return await await_if_open(
-        board_cache.get_cache(request).get_view(credential, slug, _build_matrix_view, choice)
+        board_cache.get_board_cache(request).get_view(credential, slug, _build_matrix_view, choice)
     )
 
 
-def _build_matrix_view(session: Session, sight: BoardAccess, choice: MatrixChoice) -> MatrixView:
-    t = language.words_in(choice.language)
-    board = matrix.build_matrix(session, sight)
+def _build_matrix_view(session: Session, access: BoardAccess, choice: MatrixChoice) -> MatrixView:
+    t = language.load_translator(choice.language)
+    board = matrix.build_matrix(session, access)
     questions = label_questions(board.distinct_questions, t)
     selected_question = choice.question if choice.question in questions else None
     if choice.order == "strength":
@@ -125,9 +125,9 @@ def _build_matrix_view(session: Session, sight: BoardAccess, choice: MatrixChoic
         questions,
         selected_question,
         heatmap=_draw_heatmap(board, t, selected_question) if board.rows else None,
-        entries=tuple(_iter_lines(board, t, selected_question, choice.axis)) if board.rows else (),
+        lines=tuple(_iter_lines(board, t, selected_question, choice.axis)) if board.rows else (),
         has_team_attackers=any(not row.built_in for row in board.rows),
-        shows_built_in=sight.scope.digits is None,
+        shows_built_in=access.scope.digits is None,
     )
 
 
@@ -150,12 +150,14 @@ def show_matrix(
         shown=matrix_view,
         hundredths=format_hundredths,
         words=translate_script_texts(words_for(request)),
-        replayed=bool(frame.contest.row.revealed_at and matrix_view and matrix_view.has_team_attackers),
+        replayed=bool(
+            frame.contest.competition.revealed_at and matrix_view and matrix_view.has_team_attackers
+        ),
     )
 
 
 def translate_script_texts(t: Translator) -> dict[str, str]:
-    """Return the texts of the script that draws the matrix."""
+    """Return the texts that the script of the matrix shows."""
     return {
         "mean": t("Mean"),
         "cell": t("{attacker} → {target}: {value}"),
@@ -186,9 +188,9 @@ def _draw_heatmap(board: Matrix, t: Translator, question: str | None = None) -> 
         "summary": t("Attackers: {attackers}; targets: {targets}; most that was found: {largest}."),
     }
     return build_heatmap(
-        [_target_heading(target) for target in board.targets],
+        [_build_target_heading(target) for target in board.targets],
         [
-            HeatmapRow(_attacker_heading(row, t), rates, built_in=row.built_in)
+            HeatmapRow(_build_attacker_heading(row, t), rates, built_in=row.built_in)
             for row, rates in zip(board.rows, _collect_rates(board, question), strict=True)
         ],
         translate_words(HeatmapWords, t, **({} if board.counted else word_overrides)),
@@ -199,13 +201,13 @@ def _collect_rates(board: Matrix, question: str | None) -> list[list[float | Non
     return [[matrix.find_rate(cell, question) for cell in row.cells] for row in board.rows]
 
 
-def _target_heading(target: MatrixTarget) -> HeatmapHeader:
+def _build_target_heading(target: MatrixTarget) -> HeatmapHeader:
     return HeatmapHeader(target.target, own=target.own, note=target.team or "")
 
 
-def _attacker_heading(row: MatrixRow, t: Translator) -> HeatmapHeader:
+def _build_attacker_heading(row: MatrixRow, t: Translator) -> HeatmapHeader:
     if row.built_in:
-        return HeatmapHeader(title_of("attacker", row.attacker, t), note=t("built-in"))
+        return HeatmapHeader(translate_title("attacker", row.attacker, t), note=t("built-in"))
     return HeatmapHeader(row.attacker, own=row.own)
 
 
@@ -213,8 +215,8 @@ def _iter_lines(
     board: Matrix, t: Translator, question: str | None, axis: _MatrixAxis
 ) -> Iterator[MatrixLine]:
     """Yield the lines of the list in the order of the matrix."""
-    attackers = [_attacker_heading(row, t) for row in board.rows]
-    targets = [_target_heading(item) for item in board.targets]
+    attackers = [_build_attacker_heading(row, t) for row in board.rows]
+    targets = [_build_target_heading(item) for item in board.targets]
     rates = _collect_rates(board, question)
     if axis == "attackers":
         yield from (_build_line(item, targets, line) for item, line in zip(attackers, rates, strict=True))
@@ -228,8 +230,8 @@ def _iter_lines(
 def _build_line(
     heading: HeatmapHeader, counterparts: Sequence[HeatmapHeader], rates: Sequence[float | None]
 ) -> MatrixLine:
-    """Return a line with its best bars; ties keep the order of the matrix."""
+    """Return a line with its highest bars; ties keep the order of the matrix."""
     bars = [MatrixBar(item, rate) for item, rate in zip(counterparts, rates, strict=True) if rate is not None]
-    ranked = sorted(bars, key=lambda item: -item.rate)
-    best = [item for index, item in enumerate(ranked) if index < _MAX_BEST or item.heading.own]
-    return MatrixLine(heading, mean_rate([item.rate for item in bars]), len(bars), tuple(best))
+    ranked_bars = sorted(bars, key=lambda item: -item.rate)
+    best = [item for index, item in enumerate(ranked_bars) if index < _MAX_BEST or item.heading.own]
+    return MatrixLine(heading, compute_mean_rate([item.rate for item in bars]), len(bars), tuple(best))

@@ -1,4 +1,4 @@
-"""Charts of the anonymization board, drawn only from values that the board itself shows."""
+"""Charts of the anonymization board, which only use values that the board itself shows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from app.charts.strip import DistributionWords, TeamValue, build_distribution
 from app.charts.text import translate_words
 from app.locale.language import Translator
 from app.services.contests.contest import Contest
-from app.web.visitor.standings import BoardColumn, display_name, group_columns
+from app.web.visitor.standings import BoardColumn, get_display_name, group_columns
 
 _SCORES = ("overall", "utility", "security")
 
@@ -36,37 +36,39 @@ class DistributionChoice:
 
 
 def list_choices(contest: Contest, t: Translator, *, all_columns: bool) -> tuple[DistributionChoice, ...]:
-    """Return the scores and, if the board shows the columns of all teams, its columns in board order."""
+    """Return the scores and, with ``all_columns``, also the board's columns in the order of the board."""
     scores = tuple(DistributionChoice(name, t.label(name)) for name in _SCORES)
     if not all_columns:
         return scores
     columns = (column for group in group_columns(contest.rules, contest.track) for column in group.columns)
     return scores + tuple(
-        DistributionChoice(board_column.name, title_of(board_column.kind, board_column.name, t), board_column)
+        DistributionChoice(
+            board_column.name, translate_title(board_column.kind, board_column.name, t), board_column
+        )
         for board_column in columns
     )
 
 
 def find_choice(choices: Sequence[DistributionChoice], name: str) -> DistributionChoice:
-    """Return the choice of this name, or the first one if there is none."""
+    """Return the choice of this name, or the first choice if there is none."""
     return next((choice for choice in choices if choice.name == name), choices[0])
 
 
-def title_of(kind: str, name: str, t: Translator) -> str:
+def translate_title(kind: str, name: str, t: Translator) -> str:
     return t.label(f"{kind}_{name}", name)
 
 
 def draw_scatter(board: Board, rules: Rules, t: Translator) -> Figure:
-    """Draw utility loss against risk, with lines of equal score if the ranking is by their mean."""
+    """Draw utility loss against risk, with lines of equal score if teams are ranked by the score."""
     points = [
         ScatterPoint(
-            display_name(row, t),
+            get_display_name(row, t),
             row.utility,
             row.security,
             own=row.own,
             on_front=row.on_front,
             baseline=row.baseline,
-            blur=0.0 if row.own or board.digits is None else 0.5 * 10**-board.digits,
+            rounding_error=0.0 if row.own or board.digits is None else 0.5 * 10**-board.digits,
             rank=row.rank,
             overall=row.overall,
         )
@@ -83,8 +85,8 @@ def draw_distribution(board: Board, choice: DistributionChoice, t: Translator) -
     values = [(row, choice.value(row)) for row in board.rows if not row.baseline]
     word_overrides = {} if any(row.own for row in board.rows) else {"other_teams": t("Teams")}
     direction = t("higher is better") if choice.higher_is_better else t("lower is better")
-    x = choice.title + t(" ({text})", text=direction)
-    words = translate_words(DistributionWords, t, title=choice.title, x=x, **word_overrides)
+    x_title = choice.title + t(" ({text})", text=direction)
+    words = translate_words(DistributionWords, t, title=choice.title, x=x_title, **word_overrides)
     return build_distribution(
         [TeamValue(row.team, value, own=row.own) for row, value in values if value is not None], words
     )

@@ -38,7 +38,7 @@ def show_reidentification_board(
         find=find,
         aside=_HIDDEN_ON_PHONES,
         **(
-            _build_board_content(board, find, words_for(request), is_over=frame.standing.state == "closed")
+            _build_board_content(board, find, words_for(request), is_over=frame.status.state == "closed")
             if board
             else {}
         ),
@@ -52,17 +52,17 @@ def _build_board_content(
 
     ``matching`` holds the teams whose names contain the search text.
     """
-    ranked = [row for row in board.rows if row.rank is not None]
+    ranked_rows = [row for row in board.rows if row.rank is not None]
     normalized_search = standings.normalize_for_search(search_text)
     return {
-        "ranked": ranked,
+        "ranked": ranked_rows,
         "own": next((row for row in board.rows if row.own), None),
         "tied": standings.find_tied_ranks(board),
         "matching": {
             row.team for row in board.rows if normalized_search in standings.normalize_for_search(row.team)
         },
-        "why": leader_text.describe_attack_leaders(first, t, is_over=is_over)
-        if (first := [row for row in ranked if row.rank == 1])
+        "why": leader_text.describe_attack_leaders(leaders, t, is_over=is_over)
+        if (leaders := [row for row in ranked_rows if row.rank == 1])
         else "",
         "questions": label_questions(board.distinct_questions, t),
         **build_headings(board.columns, t),

@@ -1,4 +1,4 @@
-"""The moment as of which a reader sees the boards, and which results are hidden."""
+"""The moment that the boards show to a reader, and the results that they hide."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,17 +10,17 @@ from app.services.contests.visibility import UNFROZEN, Viewer
 from app.web.site.frame import Frame
 
 _LIVE_STATES = ("anonymization", "settling", "reidentification")
-"""States of a competition in which boards change without a manual action."""
+"""States of a competition in which boards change by themselves."""
 
 
 @dataclass(frozen=True, slots=True)
 class BoardView:
-    """State of the boards for one reader.
+    """The state of the boards for one reader.
 
-    ``as_of`` is the moment that the boards show. ``freeze`` tells whether the freeze is still to come, in
-    force for this reader, or in force for others only, as for organizers. ``guesses`` tells which guesses of
-    rivals count: all, those before ``guesses_before``, or none. ``is_live`` means that the boards may change
-    while they are read.
+    ``as_of`` is the moment that the boards show. ``freeze`` is ``ahead`` if the boards will be frozen,
+    ``now`` if they are frozen for this reader, and ``others`` if they are frozen for others but not for this
+    reader, who is an organizer. ``guesses`` tells which guesses of rivals count: all, those before
+    ``guesses_before``, or none. ``is_live`` means that the boards may change while they are read.
     """
 
     as_of: datetime
@@ -29,29 +29,29 @@ class BoardView:
     guesses_before: datetime | None
     is_live: bool
     attack_phase: Phase | None
-    attacks_started: bool
+    has_attack_phase_begun: bool
 
 
 def build_board_view(frame: Frame) -> BoardView:
-    audience = Viewer(frame.team.id if frame.team else None, frame.is_organizer)
-    now = frame.standing.now
-    frozen_at = visibility.compute_freeze_time(frame.contest, audience, now)
-    horizon = visibility.compute_guess_horizon(frame.contest, audience, now)
+    viewer = Viewer(frame.team.id if frame.team else None, frame.is_organizer)
+    now = frame.status.now
+    frozen_at = visibility.compute_freeze_time(frame.contest, viewer, now)
+    horizon = visibility.compute_guess_horizon(frame.contest, viewer, now)
     attack_phase = frame.rules.phase(phases.REIDENTIFICATION)
     is_frozen = frozen_at != UNFROZEN
     return BoardView(
         as_of=frozen_at if is_frozen else now,
-        freeze="now" if is_frozen else _upcoming_freeze(frame, now),
+        freeze="now" if is_frozen else _find_freeze_state(frame, now),
         guesses="hidden" if horizon is None else "all" if horizon == UNFROZEN else "daily",
         guesses_before=None if horizon == UNFROZEN else horizon,
-        is_live=not is_frozen and not frame.standing.paused and frame.standing.state in _LIVE_STATES,
+        is_live=not is_frozen and not frame.status.paused and frame.status.state in _LIVE_STATES,
         attack_phase=attack_phase,
-        attacks_started=attack_phase is not None
-        and attack_phase.start <= (frame.contest.row.paused_at or now),
+        has_attack_phase_begun=attack_phase is not None
+        and attack_phase.start <= (frame.contest.competition.paused_at or now),
     )
 
 
-def _upcoming_freeze(frame: Frame, now: datetime) -> Literal["none", "ahead", "others"]:
+def _find_freeze_state(frame: Frame, now: datetime) -> Literal["none", "ahead", "others"]:
     """Return the freeze state for a reader who does not see a frozen board."""
     frozen_from = frame.rules.publication.frozen_from
     if frozen_from is None or frame.contest.is_over:

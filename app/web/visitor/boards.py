@@ -1,4 +1,4 @@
-"""The page of the anonymization board, and helpers that several board pages use."""
+"""The page of the anonymization board, and functions that several board pages use."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
@@ -25,7 +25,7 @@ from app.web.visitor import board_pictures, leader_text, standings
 from app.web.visitor.board_view import build_board_view
 
 router = APIRouter(route_class=PageRoute)
-Board = TypeVar("Board")
+BoardT = TypeVar("BoardT")
 
 
 @router.get("/competitions/{slug}/boards/anonymization")
@@ -41,10 +41,10 @@ def show_anonymization_board(
     with transaction() as session:
         frame = load_frame(session, principal, slug)
         board = load_if_open(anonymization.build_board, session, principal, slug)
-        outline = summaries.list_summaries(session, principal, slug) if principal and frame.team else ()
+        own_summaries = summaries.list_summaries(session, principal, slug) if principal and frame.team else ()
     all_columns = columns == "all" and (board is None or board.digits is None)
     content = _build_board_content(board, frame, measure, all_columns, words_for(request)) if board else {}
-    search = _build_search(request, board, find, words_for(request)) if board else {}
+    search = _build_search_content(request, board, find, words_for(request)) if board else {}
     return render_page(
         request,
         principal,
@@ -54,7 +54,7 @@ def show_anonymization_board(
         board=board,
         wide=all_columns,
         **build_headings(schemas.BoardRow.COLUMNS, words_for(request)),
-        course=draw_timeline(outline, words_for(request), frame.rules),
+        course=draw_timeline(own_summaries, words_for(request), frame.rules),
         **content,
         **search,
     )
@@ -68,7 +68,7 @@ def _build_board_content(
     choice = board_pictures.find_choice(choices, measure)
     return {
         "groups": standings.group_columns(frame.rules, frame.contest.track) if all_columns else (),
-        "why": leader_text.describe_leader(board, frame.rules, t, is_over=frame.standing.state == "closed"),
+        "why": leader_text.describe_leader(board, frame.rules, t, is_over=frame.status.state == "closed"),
         "own": standings.find_own_row(board.rows),
         "ranked": standings.count_ranked_teams(board),
         "tied": standings.find_tied_ranks(board),
@@ -85,8 +85,10 @@ def _build_board_content(
     }
 
 
-def _build_search(request: Request, board: schemas.Board, search_text: str, t: Translator) -> dict[str, Any]:
-    """Return the search text, the matching teams and the other query parameters to keep."""
+def _build_search_content(
+    request: Request, board: schemas.Board, search_text: str, t: Translator
+) -> dict[str, Any]:
+    """Return the template variables of the search: its text, the matching teams and other parameters."""
     query = request.query_params
     other_parameters = {name: query[name] for name in ("columns", "measure") if name in query}
     return {
@@ -102,7 +104,7 @@ def label_questions(questions: Iterable[str], t: Translator) -> dict[str, str]:
 
 
 def build_headings(columns: Mapping[str, schemas.ColumnLabel], t: Translator) -> dict[str, Any]:
-    """Return the columns of a table and their headings."""
+    """Return the columns of a table and their translated headings, for the template."""
     headings = {
         field: t.pgettext(*column.page) if isinstance(column.page, tuple) else t(column.page)
         for field, column in columns.items()
@@ -111,18 +113,18 @@ def build_headings(columns: Mapping[str, schemas.ColumnLabel], t: Translator) ->
 
 
 def words_for(request: Request) -> Translator:
-    return language.words_of(request)
+    return language.negotiate_translator(request)
 
 
 def load_if_open(
-    load: Callable[[Session, BoardAccess], Board],
+    build_board: Callable[[Session, BoardAccess], BoardT],
     session: Session,
     principal: Principal | None,
     slug: str,
-) -> Board | None:
+) -> BoardT | None:
     """Return the board, or None if this person may not see it."""
     try:
-        return load(session, visibility.authorize_boards(session, principal, slug))
+        return build_board(session, visibility.authorize_boards(session, principal, slug))
     except Forbidden as problem:
         if problem.code != "board_not_open":
             raise

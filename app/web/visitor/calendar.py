@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 _MAX_LINE_BYTES = 75
-"""Longest content line without its line break; longer lines are folded (RFC 5545, section 3.1)."""
+"""Maximum length of a line without its line break; longer lines are folded (RFC 5545, section 3.1)."""
 _ESCAPES = str.maketrans({"\\": "\\\\", ";": "\\;", ",": "\\,", "\n": "\\n", "\r": None})
 
 
@@ -13,8 +13,8 @@ _ESCAPES = str.maketrans({"\\": "\\\\", ";": "\\;", ",": "\\,", "\n": "\\n", "\r
 class CalendarEvent:
     """A calendar event.
 
-    When the event moves, ``uid`` stays the same, ``sequence`` grows and ``changed_at`` is the time of the
-    move. ``is_confirmed`` is false while the competition is paused, as the deadline then keeps moving.
+    If the event is moved, ``uid`` stays the same, ``sequence`` grows and ``changed_at`` is the time of the
+    move. ``is_confirmed`` is false while the competition is paused, because the deadline then keeps moving.
     """
 
     uid: str
@@ -29,7 +29,7 @@ class CalendarEvent:
 
 
 def render_calendar(name: str, events: Sequence[CalendarEvent], *, language: str) -> str:
-    """Return a calendar for subscription; it asks clients to refresh every hour."""
+    """Return a calendar that clients can subscribe to; it asks them to refresh it every hour."""
     lines = [
         "BEGIN:VCALENDAR",
         "VERSION:2.0",
@@ -39,13 +39,13 @@ def render_calendar(name: str, events: Sequence[CalendarEvent], *, language: str
         _format_property("NAME", name),
         _format_property("X-WR-CALNAME", name),
         "REFRESH-INTERVAL;VALUE=DURATION:PT1H",
-        *(line for event in events for line in _event_lines(event, language)),
+        *(line for event in events for line in _format_event(event, language)),
         "END:VCALENDAR",
     ]
     return "".join(f"{part}\r\n" for line in lines for part in _fold_line(line))
 
 
-def _event_lines(event: CalendarEvent, language: str) -> Iterable[str]:
+def _format_event(event: CalendarEvent, language: str) -> Iterable[str]:
     return [
         "BEGIN:VEVENT",
         _format_property("UID", event.uid),
@@ -72,10 +72,7 @@ def _format_timestamp(moment: datetime) -> str:
 
 
 def _fold_line(line: str) -> Iterator[str]:
-    """Split a line into parts of at most 75 octets.
-
-    Parts never split a character, and all but the first start with a space.
-    """
+    """Split a line between characters into parts of at most 75 bytes; each later part starts with a space."""
     part = ""
     for character in line:
         if len((part + character).encode()) > _MAX_LINE_BYTES:

@@ -1,4 +1,4 @@
-"""Choose the next action that the overview page of a competition offers to its reader."""
+"""Choose the next action that a competition's overview page offers to its reader."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,7 +14,7 @@ _WATCHABLE_STATES = ("settling", "between", "reidentification")
 class CallToAction:
     """A link with the labels ``step_<name>`` and ``step_<name>_link``.
 
-    ``starts_at`` is the start of the phase that the reader has to wait for.
+    ``starts_at`` is the start of the next phase if the reader has to wait for it.
     """
 
     name: str
@@ -22,19 +22,16 @@ class CallToAction:
     starts_at: datetime | None = None
 
 
-def choose_action(frame: Frame, principal: Principal | None, *, board_open: bool) -> CallToAction | None:
-    """Return the next action, or None for a disqualified team, which has none.
-
-    ``board_open`` tells whether this reader can see the board.
-    """
+def choose_action(frame: Frame, principal: Principal | None, *, is_board_open: bool) -> CallToAction | None:
+    """Return the reader's next action, or None for members of a disqualified team."""
     if frame.is_organizer:
         return _choose_organizer_action(frame)
     if frame.team is not None:
         return None if frame.is_disqualified else _choose_team_action(frame)
-    if frame.standing.state == "closed":
+    if frame.status.state == "closed":
         return CallToAction("over", f"{frame.path}/boards/anonymization")
-    if frame.standing.state in _WATCHABLE_STATES and board_open:
-        return CallToAction(f"watch_{frame.standing.state}", f"{frame.path}/boards/anonymization")
+    if frame.status.state in _WATCHABLE_STATES and is_board_open:
+        return CallToAction(f"watch_{frame.status.state}", f"{frame.path}/boards/anonymization")
     return (
         CallToAction("join", "/account")
         if principal
@@ -43,16 +40,16 @@ def choose_action(frame: Frame, principal: Principal | None, *, board_open: bool
 
 
 def _choose_organizer_action(frame: Frame) -> CallToAction:
-    if frame.contest.row.original_rows is None:
+    if frame.contest.competition.original_rows is None:
         return CallToAction("data", f"{frame.path}/organize/data")
     return CallToAction("organize", f"{frame.path}/organize")
 
 
 def _choose_team_action(frame: Frame) -> CallToAction:
-    """Return the action of a team member for the state of the competition."""
-    if frame.standing.paused:
+    """Return the next action of a team member, which depends on the state of the competition."""
+    if frame.status.paused:
         return CallToAction("team_paused", f"{frame.path}/rules")
-    pages = {
+    page_by_state = {
         "draft": "rules",
         "anonymization": "submissions",
         "settling": "submissions",
@@ -60,5 +57,5 @@ def _choose_team_action(frame: Frame) -> CallToAction:
         "reidentification": "targets",
         "closed": "boards/anonymization",
     }
-    state = frame.standing.state
-    return CallToAction(f"team_{state}", f"{frame.path}/{pages[state]}", frame.next_start)
+    state = frame.status.state
+    return CallToAction(f"team_{state}", f"{frame.path}/{page_by_state[state]}", frame.next_start)

@@ -1,4 +1,4 @@
-"""The page of questions to the organizers and their answers, with the form to ask one."""
+"""The page of questions to the organizers and their answers, with a form to ask a question."""
 
 from typing import Annotated, Any
 
@@ -42,13 +42,13 @@ def _render_clarifications(
     problem: DomainError | None = None,
     rejected_question: str = "",
 ) -> HTMLResponse:
-    """Render the page; ``rejected_question`` is put back into the form."""
+    """Render the page, with a question that was not accepted in the form."""
     with transaction() as session:
         frame = load_frame(session, principal, slug)
-        asked = clarifications.list_clarifications(session, principal, slug)
+        questions = clarifications.list_clarifications(session, principal, slug)
     content: dict[str, Any] = {
         "frame": frame,
-        "asked": asked,
+        "asked": questions,
         "typed": rejected_question,
         "longest": clarifications.MAX_LENGTH,
     }

@@ -37,18 +37,18 @@ class CompetitionCard:
         return self.entry.rules
 
     @property
-    def standing(self) -> PhaseStatus:
+    def status(self) -> PhaseStatus:
         return self.entry.status
 
     @property
     def next_boundary(self) -> PhaseBoundary | None:
-        return None if self.standing.paused else find_next_boundary(self.rules, self.standing.now)
+        return None if self.status.paused else find_next_boundary(self.rules, self.status.now)
 
     @property
     def ended_at(self) -> datetime | None:
         """End of the last phase, or None unless the competition is closed."""
         ends = [phase.end for phase in self.rules.phases]
-        return max(ends) if ends and self.standing.state == "closed" else None
+        return max(ends) if ends and self.status.state == "closed" else None
 
     @property
     def is_own(self) -> bool:
@@ -57,7 +57,7 @@ class CompetitionCard:
 
 @dataclass(frozen=True, slots=True)
 class FeaturedCompetition:
-    """The competition whose leaders the front page shows. It is only one, as each board costs queries."""
+    """The competition whose leaders the front page shows: only one, because each board costs queries."""
 
     card: CompetitionCard
     board: Board
@@ -68,36 +68,36 @@ class FeaturedCompetition:
 
     @property
     def is_frozen(self) -> bool:
-        """Whether this reader sees a frozen board; the page then shows since when."""
-        standing, frozen_from = self.card.standing, self.board.frozen_from
-        has_begun = frozen_from is not None and frozen_from <= standing.now and standing.state != "closed"
+        """Whether this reader sees a frozen board."""
+        status, frozen_from = self.card.status, self.board.frozen_from
+        has_begun = frozen_from is not None and frozen_from <= status.now and status.state != "closed"
         return has_begun and not self.card.entry.is_organizer
 
 
 @router.get("/")
 def show_competitions(request: Request, principal: OptionalPrincipal) -> HTMLResponse:
     with transaction() as session:
-        listing = directory.load_directory(session, principal)
-        groups = _group_cards(map(CompetitionCard, listing.readable))
+        directory_listing = directory.load_directory(session, principal)
+        groups = _group_cards(map(CompetitionCard, directory_listing.readable))
         featured = _choose_featured(session, principal, groups)
-    may_create = principal is not None and principal.role != Role.PARTICIPANT
+    can_create = principal is not None and principal.role != Role.PARTICIPANT
     return render_page(
         request,
         principal,
         "visitor/competitions.html",
         groups=groups,
         first=featured,
-        unreadable=listing.unreadable,
-        may_create=may_create,
+        unreadable=directory_listing.unreadable,
+        may_create=can_create,
     )
 
 
 def _group_cards(cards: Iterable[CompetitionCard]) -> dict[str, list[CompetitionCard]]:
-    """Group the cards into own, running, coming and past, and sort each group; omit empty groups."""
+    """Group the cards into own, running, coming and past competitions, each sorted; omit empty groups."""
     groups: dict[str, list[CompetitionCard]] = {"own": [], "running": [], "coming": [], "past": []}
     for card in cards:
-        groups[_group_name(card)].append(card)
-    groups["own"].sort(key=lambda card: (card.standing.state == "closed", _next_boundary_timestamp(card)))
+        groups[_choose_group(card)].append(card)
+    groups["own"].sort(key=lambda card: (card.status.state == "closed", _compute_boundary_sort_key(card)))
     for name, key in _SORT_KEYS.items():
         groups[name].sort(key=key)
     return {name: group for name, group in groups.items() if group}
@@ -106,34 +106,34 @@ def _group_cards(cards: Iterable[CompetitionCard]) -> dict[str, list[Competition
 def _choose_featured(
     session: Session, principal: Principal | None, groups: Mapping[str, list[CompetitionCard]]
 ) -> FeaturedCompetition | None:
-    """Return the first started competition on the page, or None if its board is closed or has no ranks."""
-    started = (card for cards in groups.values() for card in cards if card.standing.state != "draft")
-    if (card := next(started, None)) is None:
+    """Return the first competition that has begun, or None if its board is closed or has no ranks."""
+    started_cards = (card for cards in groups.values() for card in cards if card.status.state != "draft")
+    if (card := next(started_cards, None)) is None:
         return None
     board = load_open_board(session, principal, card.rules.slug)
     return FeaturedCompetition(card, board) if board and select_podium(board) else None
 
 
-def _group_name(card: CompetitionCard) -> str:
+def _choose_group(card: CompetitionCard) -> str:
     if card.is_own:
         return "own"
-    if card.standing.state in _RUNNING_STATES:
+    if card.status.state in _RUNNING_STATES:
         return "running"
-    return "coming" if card.standing.state == "draft" else "past"
+    return "coming" if card.status.state == "draft" else "past"
 
 
-def _next_boundary_timestamp(card: CompetitionCard) -> float:
-    """Return a sort key that puts competitions without a next phase boundary, or paused ones, last."""
+def _compute_boundary_sort_key(card: CompetitionCard) -> float:
+    """Return a sort key by the next phase boundary; competitions without one and paused ones come last."""
     return card.next_boundary.time.timestamp() if card.next_boundary else float("inf")
 
 
-def _negated_end_timestamp(card: CompetitionCard) -> float:
-    """Return a sort key that puts the competition that ended last first."""
+def _compute_end_sort_key(card: CompetitionCard) -> float:
+    """Return a sort key that puts the latest end first."""
     return -card.ended_at.timestamp() if card.ended_at else 0.0
 
 
 _SORT_KEYS: dict[str, Callable[[CompetitionCard], float]] = {
-    "running": _next_boundary_timestamp,
-    "coming": _next_boundary_timestamp,
-    "past": _negated_end_timestamp,
+    "running": _compute_boundary_sort_key,
+    "coming": _compute_boundary_sort_key,
+    "past": _compute_end_sort_key,
 }

@@ -1,4 +1,4 @@
-"""A page for embedding in other sites: the first rows of the board and its chart, as visitors see them."""
+"""A page to embed in other sites: the first rows of the board and its chart, as visitors see them."""
 
 from typing import Literal
 
@@ -19,7 +19,7 @@ _MAX_ROWS = 10
 _CONTENT_SECURITY_POLICY = SECURITY_HEADERS["Content-Security-Policy"].replace(
     "frame-ancestors 'none'", "frame-ancestors *"
 )
-"""The usual policy, but other sites may frame this page. It has no forms and no personal content."""
+"""The usual policy, except that other sites may frame this page. It has no forms or personal content."""
 _CACHE_MAX_AGE_S = 30
 
 
@@ -27,11 +27,11 @@ _CACHE_MAX_AGE_S = 30
 def show_embedded_board(
     request: Request, slug: str, theme: Literal["", "light", "dark"] = ""
 ) -> HTMLResponse:
-    """Render the page as for a visitor. Only the language cookie is read, and no cookie is set."""
+    """Render the page as a visitor sees it. Only the language cookie is read, and no cookie is set."""
     with transaction() as session:
         frame = load_frame(session, None, slug)
         board = load_open_board(session, None, slug)
-    t = language.words_of(request)
+    t = language.negotiate_translator(request)
     response = render_page(
         request,
         None,
@@ -40,7 +40,7 @@ def show_embedded_board(
         theme=theme,
         board=board,
         rows=select_podium(board, _MAX_ROWS) if board else [],
-        why=leader_text.describe_leader(board, frame.rules, t, is_over=frame.standing.state == "closed")
+        why=leader_text.describe_leader(board, frame.rules, t, is_over=frame.status.state == "closed")
         if board
         else "",
         picture=board_pictures.draw_scatter(board, frame.rules, t)

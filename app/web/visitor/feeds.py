@@ -1,4 +1,4 @@
-"""Subscriptions: deadlines as an iCalendar file, announcements and public answers as an Atom feed."""
+"""Feeds to subscribe to: deadlines as an iCalendar file, announcements and public answers as Atom."""
 
 import hashlib
 
@@ -28,10 +28,10 @@ _MAX_ENTRIES = 50
 def download_calendar(request: Request, slug: str) -> Response:
     with transaction() as session:
         contest = competitions.find(session, None, slug)
-        moves = schedule.load_calendar_version(session, contest.row)
-    t, page = language.words_of(request), f"{get_service_url(request)}/competitions/{slug}"
+        calendar_version = schedule.load_calendar_version(session, contest.competition)
+    t, page_url = language.negotiate_translator(request), f"{get_service_url(request)}/competitions/{slug}"
     title = language.localize_title(contest.rules.title, t.language)
-    events = [_build_event(contest, phase, moves, page, t) for phase in contest.rules.phases]
+    events = [_build_event(contest, phase, calendar_version, page_url, t) for phase in contest.rules.phases]
     text = render_calendar(title, events, language=t.language)
     response = _respond_with_etag(request, text.encode(), "text/calendar; charset=utf-8")
     response.headers["Content-Disposition"] = f'inline; filename="{slug}.ics"'
@@ -39,7 +39,7 @@ def download_calendar(request: Request, slug: str) -> Response:
 
 
 def _build_event(
-    contest: Contest, phase: Phase, moves: CalendarVersion, page: str, t: Translator
+    contest: Contest, phase: Phase, calendar_version: CalendarVersion, page_url: str, t: Translator
 ) -> CalendarEvent:
     title = language.localize_title(contest.rules.title, t.language)
     hint = t("The competition’s page says what to do until then:")
@@ -48,11 +48,11 @@ def _build_event(
         start=phase.start,
         end=phase.end,
         summary=t("{competition}: {phase}", competition=title, phase=t.label(phase.name)),
-        description=f"{hint} {page}",
-        url=page,
-        sequence=moves.sequence,
-        changed_at=moves.changed_at,
-        is_confirmed=contest.row.paused_at is None,
+        description=f"{hint} {page_url}",
+        url=page_url,
+        sequence=calendar_version.sequence,
+        changed_at=calendar_version.changed_at,
+        is_confirmed=contest.competition.paused_at is None,
     )
 
 
@@ -60,12 +60,12 @@ def _build_event(
 def download_announcements_feed(request: Request, slug: str) -> Response:
     with transaction() as session:
         contest = competitions.find(session, None, slug)
-        rows = announcements.list_announcements(session, None, slug, limit=_MAX_ENTRIES)
+        announcement_rows = announcements.list_announcements(session, None, slug, limit=_MAX_ENTRIES)
         answers = clarifications.list_public_answers(session, None, slug, limit=_MAX_ENTRIES)
-    t, address = language.words_of(request), get_service_url(request)
+    t, service_url = language.negotiate_translator(request), get_service_url(request)
     title = language.localize_title(contest.rules.title, t.language)
     entries = [
-        *(_build_announcement_entry(item, t.language) for item in rows),
+        *(_build_announcement_entry(item, t.language) for item in announcement_rows),
         *(_build_answer_entry(item, t) for item in answers),
     ]
     entries = sorted(entries, key=lambda item: item.published_at, reverse=True)[:_MAX_ENTRIES]
@@ -73,25 +73,25 @@ def download_announcements_feed(request: Request, slug: str) -> Response:
         id=contest.id,
         title=t("{competition}: announcements", competition=title),
         author=t("The organizers"),
-        page_url=f"{address}/competitions/{slug}",
-        self_url=f"{address}/competitions/{slug}/announcements.atom?lang={t.language}",
-        updated_at=entries[0].published_at if entries else contest.row.created_at,
+        page_url=f"{service_url}/competitions/{slug}",
+        self_url=f"{service_url}/competitions/{slug}/announcements.atom?lang={t.language}",
+        updated_at=entries[0].published_at if entries else contest.competition.created_at,
         language=t.language,
     )
     xml = render_atom(feed, entries)
     return _respond_with_etag(request, xml, "application/atom+xml; charset=utf-8")
 
 
-def _build_announcement_entry(announcement: Announcement, language: str) -> FeedEntry:
-    """Return the entry in this language, or in the first available one."""
+def _build_announcement_entry(announcement: Announcement, reader_language: str) -> FeedEntry:
+    """Return the entry in the reader's language, or in the first available one."""
     texts = announcements.translate(announcement)
-    text_language = language if language in texts else next(iter(texts))
+    text_language = reader_language if reader_language in texts else next(iter(texts))
     return FeedEntry(announcement.id, announcement.at, texts[text_language], text_language)
 
 
-def _build_answer_entry(asked: VisibleClarification, t: Translator) -> FeedEntry:
-    """Return the entry of an answer, without who asked; a changed answer keeps the id and gets a new time."""
-    clarification = asked.clarification
+def _build_answer_entry(answered: VisibleClarification, t: Translator) -> FeedEntry:
+    """Return the entry of an answer without naming who asked. A changed answer keeps its id but is newer."""
+    clarification = answered.clarification
     text = f"{clarification.question}\n\n{t('The organizers’ answer to everybody')}\n{clarification.answer}"
     return FeedEntry(
         clarification.id,

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from anoncup.competition.scoring_versions import is_counted_attacker
+from anoncup.competition.scoring_versions import counts_towards_security
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.schemas import Board, BoardRow
@@ -12,11 +12,14 @@ from app.web.site.notation import SCORE_DIGITS
 _Comparison = Literal[
     "both", "safer", "as_useful", "about_as_useful", "more_useful", "as_safe", "about_as_safe", "neither"
 ]
-"""The first row compared with the second: better in both utility and risk; better in one and worse in the
-other (``safer``, ``more_useful``); better in one and equal in the other, exactly or in the shown decimals
-(``about_``); or better in neither."""
+"""How the first row compares with the second.
+
+It is better in both utility and risk (``both``), better in one and worse in the other (``safer``,
+``more_useful``), better in one and equal in the other, exactly or in the shown decimals (``about_``), or
+better in neither.
+"""
 _ROUNDING_TOLERANCE = 1e-9
-"""Smaller differences between scores are rounding errors."""
+"""Scores that differ by no more than this are equal up to rounding errors."""
 _PODIUM_SIZE = 3
 
 
@@ -24,21 +27,23 @@ _PODIUM_SIZE = 3
 class Leader:
     """The first rank of a board.
 
-    ``rows`` are all rows of the first rank, the reader's own first; ``runners_up`` are those of the next one.
-    Three fields describe the first row: ``attacker`` is the built-in attacker that finds the most in its
-    release, or None if none finds anything; ``found_by_rival`` means that a guess of another team sets the
-    risk; ``comparison`` compares it with the next rank. ``same_scores`` means that all rows of the first rank
-    have the same U and E in the shown decimals. ``counts_individuals`` means that risk is the share of
-    re-identified individuals. ``shows_attackers`` tells whether the reader may know the attackers. ``digits``
-    is the number of decimals of U and E, and ``rule`` the ranking rule.
+    ``rows``: the rows of the first rank, the reader's own first. ``runners_up``: those of the next rank.
+    ``attacker``: the built-in attacker that finds most in the first row's release; None if none finds any.
+    ``is_found_by_rival``: whether a guess of another team determines the first row's risk.
+    ``comparison``: the first row compared with the next rank.
+    ``has_equal_scores``: whether all rows of the first rank have the same U and E in the shown decimals.
+    ``counts_individuals``: whether risk is the share of re-identified individuals.
+    ``shows_attackers``: whether the reader may see the results of attackers.
+    ``digits``: the number of decimals of U and E.
+    ``rule``: the ranking rule.
     """
 
     rows: tuple[BoardRow, ...]
     runners_up: tuple[BoardRow, ...]
     attacker: str | None
-    found_by_rival: bool
+    is_found_by_rival: bool
     comparison: _Comparison
-    same_scores: bool
+    has_equal_scores: bool
     counts_individuals: bool
     shows_attackers: bool
     digits: int
@@ -51,18 +56,18 @@ class Leader:
 
 def find_leader(board: Board, rules: Rules) -> Leader | None:
     """Return the leader of a board, or None while no team has a rank."""
-    first = list_rows_at_rank(board, 1)
-    if not first or first[0].utility is None or first[0].security is None:
+    first_rows = list_rows_at_rank(board, 1)
+    if not first_rows or first_rows[0].utility is None or first_rows[0].security is None:
         return None
-    runners_up, row = list_rows_at_rank(board, len(first) + 1), first[0]
+    runners_up, row = list_rows_at_rank(board, len(first_rows) + 1), first_rows[0]
     digits = SCORE_DIGITS if board.digits is None else board.digits
     return Leader(
-        rows=first,
+        rows=first_rows,
         runners_up=runners_up,
         attacker=_find_best_attacker(row, rules),
-        found_by_rival=row.rivals is not None and row.rivals > 0 and row.rivals == row.security,
+        is_found_by_rival=row.rivals is not None and row.rivals > 0 and row.rivals == row.security,
         comparison=compare_scores(row, runners_up[0] if runners_up else None, board.digits),
-        same_scores=len({_round_scores(leader_row, digits) for leader_row in first}) == 1,
+        has_equal_scores=len({_round_scores(leader_row, digits) for leader_row in first_rows}) == 1,
         counts_individuals=TRACKS[rules.track].asks_identity(rules),
         shows_attackers=board.digits is None,
         digits=digits,
@@ -77,14 +82,16 @@ def list_rows_at_rank(board: Board, rank: int) -> tuple[BoardRow, ...]:
 
 def select_podium(board: Board, size: int = _PODIUM_SIZE) -> list[BoardRow]:
     """Return the first ``size`` ranked rows, and below them the reader's own row if it has a rank."""
-    ranked = [row for row in board.rows if row.rank is not None]
-    return [row for index, row in enumerate(ranked) if index < size or row.own]
+    ranked_rows = [row for row in board.rows if row.rank is not None]
+    return [row for index, row in enumerate(ranked_rows) if index < size or row.own]
 
 
 def _find_best_attacker(row: BoardRow, rules: Rules) -> str | None:
-    """Return the counting built-in attacker with the highest rate; ties go to the first in the registry."""
+    """Return the built-in attacker that counts and has the highest rate; the first one wins ties."""
     rates = {
-        name: rate for name, rate in row.attackers.items() if is_counted_attacker(rules, name) and rate > 0
+        name: rate
+        for name, rate in row.attackers.items()
+        if counts_towards_security(rules, name) and rate > 0
     }
     return max(rates, key=lambda name: rates[name], default=None)
 
@@ -95,7 +102,7 @@ def _round_scores(row: BoardRow, digits: int) -> tuple[float, float]:
 
 
 def compare_scores(first: BoardRow, second: BoardRow | None, board_digits: int | None) -> _Comparison:
-    """Return how the first is better than the second, in the decimals that the board shows."""
+    """Compare two rows by U and E, in the decimals that the board shows."""
     if second is None:
         return "neither"
     digits = SCORE_DIGITS if board_digits is None else board_digits
@@ -114,5 +121,5 @@ def compare_scores(first: BoardRow, second: BoardRow | None, board_digits: int |
 
 
 def _are_equal(a: float | None, b: float | None) -> bool:
-    """Return whether two scores are equal up to rounding errors, not only in the shown decimals."""
+    """Return whether two scores are equal up to rounding errors; equal shown decimals are not enough."""
     return a is not None and b is not None and abs(a - b) <= _ROUNDING_TOLERANCE

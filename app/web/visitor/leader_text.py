@@ -11,7 +11,7 @@ from app.web.visitor.leader import Leader, find_leader
 
 
 def describe_leader(board: Board, rules: Rules, t: Translator, *, is_over: bool = False) -> str:
-    """Describe the first ranks of a board as far as the reader may know; return "" while there are no ranks.
+    """Describe the first ranks of a board with what the reader may see; return "" if there are no ranks.
 
     With ``is_over``, the leader is described as the winner.
     """
@@ -19,14 +19,16 @@ def describe_leader(board: Board, rules: Rules, t: Translator, *, is_over: bool 
     if leader is None:
         return ""
     if len(leader.rows) > 1:
-        first = [*_describe_tied_leaders(leader, t), *_describe_runners_up(leader, t)]
+        sentences = [*_describe_tied_leaders(leader, t), *_describe_runners_up(leader, t)]
     else:
-        first = [
+        sentences = [
             _describe_single_leader(leader, t, is_over=is_over),
             *_explain_risk(leader, t),
             *_describe_second(leader, t),
         ]
-    return join_sentences(first if is_over else [*first, *_describe_former_leaders(board, leader, t)], t)
+    return join_sentences(
+        sentences if is_over else [*sentences, *_describe_former_leaders(board, leader, t)], t
+    )
 
 
 def _describe_single_leader(leader: Leader, t: Translator, *, is_over: bool) -> str:
@@ -40,7 +42,7 @@ def _describe_single_leader(leader: Leader, t: Translator, *, is_over: bool) -> 
 
 
 def _describe_tied_leaders(leader: Leader, t: Translator) -> Iterator[str]:
-    """Yield the shared score of the tied leaders and, if they are the same, their U and E."""
+    """Name the tied leaders with their score and, if they have the same U and E, also with these."""
     rows, count = leader.rows, len(leader.rows)
     names, overall = _join_team_names(rows, t), _format_score(rows[0].overall, t)
     if leader.rule == "score":
@@ -58,19 +60,19 @@ def _describe_tied_leaders(leader: Leader, t: Translator) -> Iterator[str]:
             count,
             names=names,
         )
-    if leader.same_scores:
+    if leader.has_equal_scores:
         yield t("All have a utility loss of about {utility} and a risk of about {security}.").format(
             **_format_losses(rows[0], leader, t)
         )
 
 
 def _explain_risk(leader: Leader, t: Translator) -> Iterator[str]:
-    """Explain what sets the risk of a single leader."""
+    """Explain what determines the risk of a single leader."""
     if not leader.shows_attackers:
         return
     if not leader.counts_individuals:
         yield from _explain_risk_beyond_chance(leader, t)
-    elif leader.found_by_rival:
+    elif leader.is_found_by_rival:
         share = t.localize_numbers(notation.format_percent(leader.row.security or 0.0))
         yield t("Another team’s guess finds the most: {found} of the individuals.", found=share)
     elif leader.attacker:
@@ -84,10 +86,10 @@ def _explain_risk(leader: Leader, t: Translator) -> Iterator[str]:
 
 
 def _explain_risk_beyond_chance(leader: Leader, t: Translator) -> Iterator[str]:
-    """Explain what sets the risk if it is measured beyond chance, not in individuals."""
+    """Explain what determines the risk if it is measured beyond chance instead of in individuals."""
     if not leader.row.security:
         yield t("No attacker that counts finds more than chance would.")
-    elif leader.found_by_rival:
+    elif leader.is_found_by_rival:
         yield t("Other teams’ guesses set its risk.")
     elif leader.attacker:
         attacker = t.label(f"attacker_{leader.attacker}", leader.attacker)
@@ -111,7 +113,7 @@ def _describe_former_leaders(board: Board, leader: Leader, t: Translator) -> Ite
 
 
 def _describe_runners_up(leader: Leader, t: Translator) -> Iterator[str]:
-    """Name the runners-up with their rank, which is 4 after three teams on rank 1."""
+    """Name the runners-up with their rank, which for example is 4 after three teams on rank 1."""
     rows, count = leader.runners_up, len(leader.runners_up)
     if not rows:
         return
@@ -125,15 +127,15 @@ def _describe_runners_up(leader: Leader, t: Translator) -> Iterator[str]:
     )
 
 
-def describe_attack_leaders(first: Sequence[AttackersRow], t: Translator, *, is_over: bool) -> str:
+def describe_attack_leaders(leaders: Sequence[AttackersRow], t: Translator, *, is_over: bool) -> str:
     """Describe the leaders or winners of the re-identification board.
 
-    ``first`` holds all rows of the first rank, at least one.
+    ``leaders`` are the rows of the first rank, at least one.
     """
     return (
-        _describe_attack_leader(first[0], t, is_over=is_over)
-        if len(first) == 1
-        else _describe_tied_attackers(first, t)
+        _describe_attack_leader(leaders[0], t, is_over=is_over)
+        if len(leaders) == 1
+        else _describe_tied_attackers(leaders, t)
     )
 
 
@@ -148,9 +150,9 @@ def _describe_attack_leader(row: AttackersRow, t: Translator, *, is_over: bool) 
     )
 
 
-def _describe_tied_attackers(first: Sequence[AttackersRow], t: Translator) -> str:
-    count, names, identified = len(first), _join_team_names(first, t), first[0].identified
-    if first[0].score is None:
+def _describe_tied_attackers(leaders: Sequence[AttackersRow], t: Translator) -> str:
+    count, names, identified = len(leaders), _join_team_names(leaders, t), leaders[0].identified
+    if leaders[0].score is None:
         return t.ngettext(
             "On the re-identification board {n} team is in first place with {identified} individuals identified: {names}.",
             "On the re-identification board {n} teams share first place with {identified} individuals identified each: {names}.",
@@ -158,7 +160,7 @@ def _describe_tied_attackers(first: Sequence[AttackersRow], t: Translator) -> st
             identified=identified,
             names=names,
         )
-    total = _format_score(first[0].score, t)
+    total = _format_score(leaders[0].score, t)
     return t.ngettext(
         "On the re-identification board {n} team is in first place with {score}: {names}.",
         "On the re-identification board {n} teams share first place with {score} each: {names}.",

@@ -1,4 +1,4 @@
-"""The overview page of a competition: leaders, next deadline, next action and announcements."""
+"""The overview page of a competition: its leaders, deadlines, announcements and the reader's next action."""
 
 import re
 from datetime import datetime
@@ -28,9 +28,9 @@ from app.web.visitor.your_rank import load_organizer_status, load_team_status
 
 router = APIRouter(route_class=PageRoute)
 _MAX_OPEN_ANNOUNCEMENTS = 3
-"""Number of announcements that are shown unfolded; older ones are folded."""
+"""Number of announcements shown unfolded; older ones are folded."""
 _MAX_ANSWERS = 2
-"""Number of public answers shown beside the announcements; all are on the page of questions."""
+"""Number of public answers shown beside the announcements; the questions page shows all."""
 
 
 @router.get("/competitions/{slug}")
@@ -38,15 +38,17 @@ def show_overview(request: Request, slug: str, principal: OptionalPrincipal) -> 
     with transaction() as session:
         frame = load_frame(session, principal, slug)
         board = load_open_board(session, principal, slug)
-        attacks = _load_attackers_board(session, principal, frame) if board else None
+        attackers_board = _load_attackers_board(session, principal, frame) if board else None
         announcement_rows = announcements.list_announcements(session, principal, slug)
         questions = clarifications.list_clarifications(session, principal, slug)
         answers = clarifications.list_public_answers(session, principal, slug, limit=_MAX_ANSWERS)
-        reveal = observed_deadlines.load_reveal_times(session, [frame.contest.row]).get(frame.contest.id)
+        reveal_time = observed_deadlines.load_reveal_times(session, [frame.contest.competition]).get(
+            frame.contest.id
+        )
         organizer_status = load_organizer_status(session, principal, frame)
-        team_status = load_team_status(session, principal, frame, board, attacks)
-    rules, track, t = frame.rules, frame.contest.track, language.words_of(request)
-    is_over = frame.standing.state == "closed"
+        team_status = load_team_status(session, principal, frame, board, attackers_board)
+    rules, track, t = frame.rules, frame.contest.track, language.negotiate_translator(request)
+    is_over = frame.status.state == "closed"
     return render_page(
         request,
         principal,
@@ -55,9 +57,9 @@ def show_overview(request: Request, slug: str, principal: OptionalPrincipal) -> 
         board=board,
         podium=select_podium(board) if board else [],
         why=leader_text.describe_leader(board, rules, t, is_over=is_over) if board else "",
-        winners=list(iter_winners(board, attacks, t)) if is_over and board else [],
-        attacks=_describe_attacks(attacks, t, is_over=is_over),
-        attackers_hidden=attacks is not None and attacks.hidden,
+        winners=list(iter_winners(board, attackers_board, t)) if is_over and board else [],
+        attacks=_describe_attacks(attackers_board, t, is_over=is_over),
+        attackers_hidden=attackers_board is not None and attackers_board.hidden,
         picture=board_pictures.draw_scatter(board, rules, t)
         if board and standings.count_ranked_teams(board)
         else None,
@@ -66,8 +68,8 @@ def show_overview(request: Request, slug: str, principal: OptionalPrincipal) -> 
         answers=answers,
         in_view=_MAX_OPEN_ANNOUNCEMENTS,
         answered=sum(question.clarification.answer is not None for question in questions),
-        waits_until=_late_reveal_time(frame, reveal),
-        step=choose_action(frame, principal, board_open=board is not None),
+        waits_until=_find_late_reveal(frame, reveal_time),
+        step=choose_action(frame, principal, is_board_open=board is not None),
         desk=organizer_status,
         place=team_status,
         columns=_count_columns(rules, track),
@@ -78,12 +80,12 @@ def show_overview(request: Request, slug: str, principal: OptionalPrincipal) -> 
     )
 
 
-def _late_reveal_time(frame: Frame, reveal: datetime | None) -> datetime | None:
-    """Return the time of the reveal if it is still to come and later than the end, else None."""
+def _find_late_reveal(frame: Frame, reveal_time: datetime | None) -> datetime | None:
+    """Return the time of the reveal if it lies ahead and is later than the end of the contest, else None."""
     attack_phase = frame.rules.phase("reidentification")
-    if attack_phase is None or reveal is None or frame.contest.row.revealed_at is not None:
+    if attack_phase is None or reveal_time is None or frame.contest.competition.revealed_at is not None:
         return None
-    return reveal if reveal > attack_phase.end else None
+    return reveal_time if reveal_time > attack_phase.end else None
 
 
 def load_open_board(session: Session, principal: Principal | None, slug: str) -> Board | None:
@@ -96,8 +98,8 @@ def load_open_board(session: Session, principal: Principal | None, slug: str) ->
 def _load_attackers_board(
     session: Session, principal: Principal | None, frame: Frame
 ) -> AttackersBoard | None:
-    """Return the re-identification board, or None before targets are published."""
-    if frame.contest.row.published_at is None:
+    """Return the re-identification board, or None before the targets are published."""
+    if frame.contest.competition.published_at is None:
         return None
     return reidentification.build_board(
         session, visibility.authorize_boards(session, principal, frame.contest.slug)
@@ -105,9 +107,9 @@ def _load_attackers_board(
 
 
 def _describe_attacks(board: AttackersBoard | None, t: Translator, *, is_over: bool) -> str:
-    """Describe the leaders of the visible re-identification board; return "" if there are none."""
-    first = list_leading_attackers(board)
-    return leader_text.describe_attack_leaders(first, t, is_over=is_over) if first else ""
+    """Describe the leaders of the re-identification board; return "" if there are none."""
+    leaders = list_leading_attackers(board)
+    return leader_text.describe_attack_leaders(leaders, t, is_over=is_over) if leaders else ""
 
 
 def _split_paragraphs(text: str) -> list[str]:
@@ -116,7 +118,7 @@ def _split_paragraphs(text: str) -> list[str]:
 
 
 def _count_columns(rules: Rules, track: Track) -> int:
-    """Return the number of columns of the original, as known before its upload."""
+    """Return the number of columns of the original according to the rules, so also before its upload."""
     if rules.columns is None:
         return sum(len(file.header(rules) or ()) for file in track.original_files)
     return len(rules.columns.quasi_identifiers) + len(rules.columns.sensitive)

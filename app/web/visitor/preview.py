@@ -1,4 +1,4 @@
-"""The preview image of links to a competition (``og:image``), drawn from what every visitor may see."""
+"""The preview image of links to a competition (``og:image``), which only shows what every visitor may see."""
 
 import hashlib
 import re
@@ -18,7 +18,7 @@ from app.services.contests import visibility
 from app.web.site import language, notation, raster
 from app.web.site.frame import load_frame
 from app.web.site.pages import WEB_ROOT, PageRoute
-from app.web.site.raster import legible_or_empty
+from app.web.site.raster import blank_if_undrawable
 from app.web.visitor import board_pictures
 
 router = APIRouter(route_class=PageRoute)
@@ -27,11 +27,11 @@ _PODIUM_SIZE = 3
 
 @router.get("/competitions/{slug}/picture.png")
 def show_picture(request: Request, slug: str) -> Response:
-    """Send the preview image, which is the same for every reader."""
+    """Return the preview image, which is the same for all readers of a language."""
     if not raster.has_fonts():
         raise NotFound("this service has no fonts to draw with")
     with transaction() as session:
-        svg = str(draw_preview(session, slug, language.words_of(request)))
+        svg = str(draw_preview(session, slug, language.negotiate_translator(request)))
     headers = {"ETag": f'"{hashlib.sha256(svg.encode()).hexdigest()[:32]}"', "Cache-Control": "no-cache"}
     if headers["ETag"] in parse_known_etags(request):
         return Response(status_code=304, headers=headers)
@@ -42,36 +42,40 @@ def draw_preview(session: Session, slug: str, t: Translator) -> str:
     """Return the preview image as SVG."""
     frame = load_frame(session, None, slug)
     board = load_public_board(session, slug)
-    title, phase = language.localize_title(frame.rules.title, t.language), t.label(frame.standing.state)
+    title, state_label = language.localize_title(frame.rules.title, t.language), t.label(frame.status.state)
     if board is None or not any(row.rank for row in board.rows):
-        return draw_card(PreviewCard(legible_or_empty(title), legible_or_empty(phase)), load_palette())
+        return draw_card(
+            PreviewCard(blank_if_undrawable(title), blank_if_undrawable(state_label)), load_palette()
+        )
     scatter = board_pictures.draw_scatter(board, frame.rules, t)
     return draw_card(
-        PreviewCard(legible_or_empty(title), legible_or_empty(phase), _build_podium(board, t), scatter.svg),
+        PreviewCard(
+            blank_if_undrawable(title), blank_if_undrawable(state_label), _build_podium(board, t), scatter.svg
+        ),
         load_palette(),
     )
 
 
 def load_public_board(session: Session, slug: str) -> Board | None:
-    """Return the board as visitors see it, without team names that no font can draw."""
+    """Return the board as visitors see it, with team names removed that no font can draw."""
     try:
         board = anonymization.build_board(session, visibility.authorize_boards(session, None, slug))
     except Forbidden:
         return None
-    rows = tuple(row.model_copy(update={"team": legible_or_empty(row.team)}) for row in board.rows)
+    rows = tuple(row.model_copy(update={"team": blank_if_undrawable(row.team)}) for row in board.rows)
     return board.model_copy(update={"rows": rows})
 
 
 def _build_podium(board: Board, t: Translator) -> list[PodiumRow]:
-    ranked = [row for row in board.rows if row.rank is not None][:_PODIUM_SIZE]
+    ranked_rows = [row for row in board.rows if row.rank is not None][:_PODIUM_SIZE]
     return [
         PodiumRow(str(row.rank), row.team, t.localize_numbers(notation.format_score(row.overall)))
-        for row in ranked
+        for row in ranked_rows
     ]
 
 
 @cache
 def load_palette() -> dict[str, str]:
-    """Return the light colours of the site by name."""
-    sheet = (WEB_ROOT / "site" / "static" / "tokens.css").read_text("utf-8")
-    return dict(re.findall(r"--([\w-]+): light-dark\((#\w{6}), #\w{6}\);", sheet))
+    """Return the colours of the site's light theme by name."""
+    stylesheet = (WEB_ROOT / "site" / "static" / "tokens.css").read_text("utf-8")
+    return dict(re.findall(r"--([\w-]+): light-dark\((#\w{6}), #\w{6}\);", stylesheet))

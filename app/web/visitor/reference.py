@@ -20,7 +20,7 @@ _EXAMPLE_FILES = {"application/toml": "competition.toml", "text/csv": "original.
 
 @dataclass(frozen=True, slots=True)
 class ReferenceField:
-    """A line of a table: a parameter, or a field of a body at a nesting depth."""
+    """A line of a table: a parameter, or a field of a body with its nesting depth."""
 
     name: str
     kind: str
@@ -41,7 +41,7 @@ class ReferenceBody:
 
 @dataclass(frozen=True, slots=True)
 class ReferenceResponse:
-    """A response of an operation; ``codes`` are pairs of an error code and its description."""
+    """A response of an operation. ``codes`` are pairs of an error code and its description."""
 
     status: str
     description: str
@@ -81,7 +81,7 @@ def show_reference(request: Request, principal: OptionalPrincipal) -> HTMLRespon
 
 
 def _iter_operations(document: _Json, tag: str) -> Iterator[ReferenceOperation]:
-    """Yield the operations whose last tag is this one, so that each is on the page only once."""
+    """Yield the operations whose last tag is this one, so that each operation appears only once."""
     for path, methods in document["paths"].items():
         for method, operation in methods.items():
             if operation["tags"][-1] == tag:
@@ -119,7 +119,7 @@ def _build_parameter(definition: _Json) -> ReferenceField:
     description = definition.get("description", "")
     return ReferenceField(
         definition["name"],
-        _type_name(definition["schema"]),
+        _describe_type(definition["schema"]),
         description,
         definition.get("required", False),
         definition["in"],
@@ -158,17 +158,17 @@ def _format_example(example: Any) -> str:
 
 
 def _iter_fields(schema: _Json, models: _Json, depth: int = 0) -> Iterator[ReferenceField]:
-    """Yield the fields of a body, nested fields right after their parent."""
+    """Yield the fields of a body, with nested fields right after their parent."""
     model = _resolve_schema(schema, models)
     required = model.get("required", ())
     for name, field_schema in model.get("properties", {}).items():
         description = field_schema.get("description", "")
-        yield ReferenceField(name, _type_name(field_schema), description, name in required, depth=depth)
+        yield ReferenceField(name, _describe_type(field_schema), description, name in required, depth=depth)
         yield from _iter_fields(field_schema, models, depth + 1)
 
 
 def _resolve_schema(schema: _Json, models: _Json) -> _Json:
-    """Return the model of a schema: through references, array items, mapping values and optional types."""
+    """Return the model that a schema refers to, directly or as the type of its items or values."""
     if "$ref" in schema:
         model: _Json = models[schema["$ref"].rsplit("/", 1)[1]]
         return model
@@ -182,38 +182,38 @@ def _resolve_schema(schema: _Json, models: _Json) -> _Json:
     return _resolve_schema(alternatives[0], models) if alternatives else schema
 
 
-def _type_name(schema: _Json) -> str:
-    """Return a short name of the type."""
+def _describe_type(schema: _Json) -> str:
+    """Return a short description of a schema's type."""
     if "anyOf" in schema:
-        return " or ".join(_type_name(alternative) for alternative in schema["anyOf"])
+        return " or ".join(_describe_type(alternative) for alternative in schema["anyOf"])
     if "enum" in schema:
         return " | ".join(map(str, schema["enum"]))
     if schema.get("type") == "array":
-        return f"list of {_type_name(schema['items'])}"
+        return f"list of {_describe_type(schema['items'])}"
     if "$ref" in schema:
         return "object"
     return str(schema.get("format") or schema.get("type", "any"))
 
 
 def _build_curl_command(path: str, method: str, operation: _Json) -> str:
-    """Return the request as a curl command, with the examples of the document."""
+    """Return a curl command for an operation, with the example values of the document."""
     for definition in operation.get("parameters", ()):
         path = path.replace("{" + definition["name"] + "}", quote(str(definition.get("example", ""))))
-    parts = ["curl"] if method in {"GET", "POST"} else [f"curl -X {method}"]
+    arguments = ["curl"] if method in {"GET", "POST"} else [f"curl -X {method}"]
     if operation["security"] and {} not in operation["security"]:
-        parts.append('-H "Authorization: Bearer $TOKEN"')
+        arguments.append('-H "Authorization: Bearer $TOKEN"')
     content = operation.get("requestBody", {}).get("content", {})
     if method == "POST" and not content:
-        parts[0] = "curl -X POST"
-    parts += [
+        arguments[0] = "curl -X POST"
+    arguments += [
         option
         for media_type, body_content in content.items()
-        for option in _curl_body_options(media_type, body_content)
+        for option in _build_body_options(media_type, body_content)
     ]
-    return f"{parts[0]} " + " \\\n     ".join([*parts[1:], f"$SITE{path}"])
+    return f"{arguments[0]} " + " \\\n     ".join([*arguments[1:], f"$SITE{path}"])
 
 
-def _curl_body_options(media_type: str, content: _Json) -> list[str]:
+def _build_body_options(media_type: str, content: _Json) -> list[str]:
     if media_type == "multipart/form-data":
         parts = content["schema"]["properties"]
         return [

@@ -14,7 +14,7 @@ from app.charts.text import translate_words
 from app.charts.timeline import TimelineEntry, TimelineWords, build_timeline
 from app.db.transaction import transaction
 from app.http import board_cache
-from app.http.authentication import OptionalPrincipal, SentCredential
+from app.http.authentication import OptionalPrincipal, RequestCredential
 from app.http.board_cache import RenderedBoard
 from app.locale.language import Translator
 from app.services.boards import board_timeline
@@ -27,22 +27,24 @@ from app.web.visitor.board_view import build_board_view
 
 router = APIRouter(route_class=PageRoute)
 ONE_HOUR = timedelta(hours=1)
-"""Shorter histories show their times with seconds."""
+"""Histories shorter than this show their times with seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class LeadChange:
-    """The teams that took the lead at a moment, with their overall score."""
+    """The teams that took the lead at a moment, and their overall score."""
 
     started_at: datetime
     teams: tuple[str, ...]
     overall: float | None
 
 
-async def _load_history_json(request: Request, slug: str, credential: SentCredential) -> RenderedBoard | None:
-    """Return the cached history as the JSON of the API, which the script of the page reads too."""
+async def _load_history_json(
+    request: Request, slug: str, credential: RequestCredential
+) -> RenderedBoard | None:
+    """Return the cached history as JSON, as the API returns it to the script of the page."""
     return await await_if_open(
-        board_cache.get_cache(request).get_text(credential, slug, board_timeline.render_json)
+        board_cache.get_board_cache(request).get_rendered_board(credential, slug, board_timeline.render_json)
     )
 
 
@@ -55,7 +57,7 @@ def show_replay(
 ) -> HTMLResponse:
     with transaction() as session:
         frame = load_frame(session, principal, slug)
-    t = language.words_of(request)
+    t = language.negotiate_translator(request)
     history = schemas.History.model_validate_json(history_json.body) if history_json else None
     lead_changes = _find_lead_changes(history) if history else []
     return render_page(
@@ -73,20 +75,20 @@ def show_replay(
 
 
 def _find_lead_changes(history: schemas.History) -> list[LeadChange]:
-    """Return each change of the leading teams; a new score of the same teams is no change."""
+    """Return every change of the leading teams. A new score of the same teams is not a change."""
     changes: list[LeadChange] = []
     for moment in history.leaders:
         leaders = [history.teams[rank.team] for rank in moment.first if rank.rank == 1]
         names = tuple(team.team for team in leaders)
         if names != (changes[-1].teams if changes else ()):
             changes.append(
-                LeadChange(moment.at, names, _overall_at(leaders[0], moment.at) if leaders else None)
+                LeadChange(moment.at, names, _find_overall(leaders[0], moment.at) if leaders else None)
             )
     return changes
 
 
 def _draw_lead_chart(changes: Sequence[LeadChange], t: Translator, zone: str) -> Figure:
-    """Return a still picture of the best score over time, for readers without scripts."""
+    """Draw the best score over time as a static chart, for browsers without scripts."""
     chart_words = translate_words(
         TimelineWords,
         t,
@@ -105,13 +107,13 @@ def _draw_lead_chart(changes: Sequence[LeadChange], t: Translator, zone: str) ->
     return build_timeline(entries, chart_words, zone=zone)
 
 
-def _overall_at(team: schemas.HistoryTeam, moment: datetime) -> float | None:
-    """Return the overall score of a team at a moment, or None before its first one."""
+def _find_overall(team: schemas.HistoryTeam, moment: datetime) -> float | None:
+    """Return the overall score of a team at a moment, or None before its first score."""
     return next((step.overall for step in reversed(team.steps) if step.at <= moment), None)
 
 
 def _translate_script_texts(t: Translator) -> dict[str, Any]:
-    """Return the texts of the script that draws the replay."""
+    """Return the texts that the script of the replay shows."""
     return {
         "play": t("Play"),
         "pause": t("Pause"),

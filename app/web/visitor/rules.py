@@ -1,4 +1,4 @@
-"""The page that explains the rules and the data of a competition in words and formulas."""
+"""The page that explains a competition's rules and data in words and formulas."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -7,8 +7,8 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 from markupsafe import Markup
 
-from anoncup.competition.scoring_versions import is_counted_attacker
-from anoncup.evaluation.ranking import compute_utility, overall_score, utility_score
+from anoncup.competition.scoring_versions import counts_towards_security
+from anoncup.evaluation.ranking import compute_overall_loss, compute_utility_loss, normalize_loss
 from anoncup.rules.model import Rules
 from anoncup.rules.parameters import Parameter, ParameterValue, Roles
 from anoncup.rules.settings import Parameters
@@ -33,7 +33,7 @@ _LIMIT_NAMES = (
     "file_mb",
 )
 _EXAMPLE_SHARES = (0.25, 0.5)
-"""Values of the first measures in the worked example, as shares of their scales."""
+"""Values of the first weighted measures in the worked example, as shares of their scales."""
 _EXAMPLE_RISK = 0.3
 """Risk in the worked example."""
 
@@ -42,8 +42,8 @@ _EXAMPLE_RISK = 0.3
 class MeasureRule:
     """A measure as this competition uses it.
 
-    ``weight`` is None if the measure is only reported, and ``share`` is its part of all weights. ``scale`` is
-    None before the original is uploaded. ``parameters`` holds each configured or default value as a text.
+    ``weight`` is None if the measure is only reported, and ``share`` is its share of all weights. ``scale``
+    is None before the original is uploaded. ``parameters`` holds the configured or default values as texts.
     """
 
     measure: Measure
@@ -65,7 +65,10 @@ class AttackerRule:
 
 @dataclass(frozen=True, slots=True)
 class WorkedExample:
-    """Scores of an invented release, computed with the weights and scales of the competition."""
+    """The scores of an invented release under the weights and scales of the competition.
+
+    ``values`` holds the value and the utility score of each measure that loses anything.
+    """
 
     values: dict[str, tuple[float, float]]
     utility: float
@@ -79,7 +82,7 @@ def show_rules(request: Request, slug: str, principal: OptionalPrincipal) -> HTM
         frame = load_frame(session, principal, slug)
         seed = (
             sealed_inputs.load_seed_commitment(session, frame.contest.id)
-            if frame.contest.row.drawing
+            if frame.contest.competition.drawing
             else None
         )
     rules, track = frame.rules, frame.contest.track
@@ -98,20 +101,20 @@ def show_rules(request: Request, slug: str, principal: OptionalPrincipal) -> HTM
         questions=list(track.select_questions(rules).values()),
         questions_by_file=group_by_guess_file(track.select_questions(rules).values()),
         asked_with=_format_question_parameters(rules, track),
-        source=find_source(frame.contest.row, track),
+        source=find_source(frame.contest.competition, track),
     )
 
 
 def iter_measure_rules(rules: Rules, track: Track) -> Iterator[MeasureRule]:
-    """Yield the measures with a weight, then the others, each in the order of the registry."""
-    measures, roles = track.measures, track.roles(rules.columns, rules.settings)
+    """Yield the measures with a weight, then the others, both in the order of the registry."""
+    measures, roles = track.measures, track.list_columns_by_role(rules.columns, rules.settings)
     weights = {name: rules.weight(name) for name in measures}
     total_weight = sum(weights.values())
     for name in sorted(measures, key=lambda name: not weights[name]):
         settings = rules.measure_settings(name)
         yield MeasureRule(
             measure=measures[name],
-            formula=formulas.measure_formula(track.name, name),
+            formula=formulas.find_measure_formula(track.name, name),
             weight=settings.weight or None,
             share=settings.weight / total_weight if total_weight else 0.0,
             scale=rules.scales.get(name),
@@ -120,16 +123,16 @@ def iter_measure_rules(rules: Rules, track: Track) -> Iterator[MeasureRule]:
 
 
 def iter_attacker_rules(rules: Rules, track: Track) -> Iterator[AttackerRule]:
-    roles = track.roles(rules.columns, rules.settings)
+    roles = track.list_columns_by_role(rules.columns, rules.settings)
     for name, attacker in track.attackers.items():
         settings = rules.attacker_settings(name)
         parameters = _format_parameters(attacker.parameters, settings.parameters, roles)
-        yield AttackerRule(attacker, is_counted_attacker(rules, name), parameters)
+        yield AttackerRule(attacker, counts_towards_security(rules, name), parameters)
 
 
 def _format_question_parameters(rules: Rules, track: Track) -> dict[str, dict[str, str]]:
-    """Return the parameters of each question of the competition, as texts."""
-    roles = track.roles(rules.columns, rules.settings)
+    """Return the parameters of each question of the competition as texts."""
+    roles = track.list_columns_by_role(rules.columns, rules.settings)
     return {
         name: _format_parameters(question.parameters, rules.questions.get(name, {}), roles)
         for name, question in track.select_questions(rules).items()
@@ -139,7 +142,7 @@ def _format_question_parameters(rules: Rules, track: Track) -> dict[str, dict[st
 def _format_parameters(
     parameters: Sequence[Parameter], given_values: Parameters, roles: Roles
 ) -> dict[str, str]:
-    """Return each parameter as a text, configured or default; ``=name`` stands for a label to translate."""
+    """Return the configured or default values as texts; ``=name`` stands for a label to translate."""
     return {
         parameter.name: _format_parameter(parameter, given_values.get(parameter.name), roles)
         for parameter in parameters
@@ -156,19 +159,19 @@ def _format_parameter(parameter: Parameter, given_value: ParameterValue, roles: 
 
 
 def build_worked_example(rules: Rules, track: Track) -> WorkedExample | None:
-    """Return an example in which the first two weighted measures lose a quarter and a half of their scales.
+    """Return an example in which the first two weighted measures have a quarter and a half of their scales.
 
-    Return None if no measure has a weight or a weighted measure has no scale.
+    Return None if no measure has a weight, or if a weighted measure has no scale.
     """
     measures = track.measures
-    weighted = [name for name in measures if rules.weight(name)]
+    weighted_names = [name for name in measures if rules.weight(name)]
     scales = rules.scales
-    if not weighted or not all(scales.get(name) for name in weighted):
+    if not weighted_names or not all(scales.get(name) for name in weighted_names):
         return None
-    values = dict.fromkeys(weighted, 0.0) | {
-        name: share * scales[name] for name, share in zip(weighted, _EXAMPLE_SHARES, strict=False)
+    values = dict.fromkeys(weighted_names, 0.0) | {
+        name: share * scales[name] for name, share in zip(weighted_names, _EXAMPLE_SHARES, strict=False)
     }
-    utility = compute_utility(
+    utility = compute_utility_loss(
         values,
         measures=measures,
         weights=rules.weights,
@@ -177,11 +180,11 @@ def build_worked_example(rules: Rules, track: Track) -> WorkedExample | None:
         aggregation=track.utility,
     )
     example_values = {
-        name: (value, utility_score(value, scales[name])) for name, value in values.items() if value
+        name: (value, normalize_loss(value, scales[name])) for name, value in values.items() if value
     }
-    return WorkedExample(example_values, utility, _EXAMPLE_RISK, overall_score(utility, _EXAMPLE_RISK))
+    return WorkedExample(example_values, utility, _EXAMPLE_RISK, compute_overall_loss(utility, _EXAMPLE_RISK))
 
 
 def find_source(row: Competition, track: Track) -> str | None:
-    """Return the name of the data set if it is one that comes with the track, else None."""
+    """Return the name of the original's data set if it comes with the track, else None."""
     return track.identify_dataset(row.original)

@@ -29,13 +29,13 @@ router = APIRouter(route_class=PageRoute)
 def show_sign_in(
     request: Request, principal: OptionalPrincipal, to: str = "/", unsent: str = ""
 ) -> HTMLResponse:
-    """Show the form; ``unsent`` is set if the session ended before a form was sent, so that it was lost."""
+    """Show the form. ``unsent`` is set if another form was lost because the session had ended."""
     return render_page(
         request,
         principal,
         "visitor/sign_in.html",
-        to=_safe_redirect_path(to),
-        new_here=_sign_up_path(to),
+        to=_sanitize_redirect_path(to),
+        new_here=_build_sign_up_path(to),
         unsent=bool(unsent),
     )
 
@@ -59,14 +59,14 @@ def sign_in(
                 user = accounts.lock_verified_user(session, name=name, verified_hash=verified_hash)
                 token = accounts.begin_session(session, user)
     except (NotSignedIn, TooManyRequests) as problem:
-        form_values = {"to": _safe_redirect_path(to), "new_here": _sign_up_path(to), "name": name}
+        form_values = {"to": _sanitize_redirect_path(to), "new_here": _build_sign_up_path(to), "name": name}
         return render_form_again(request, None, "visitor/sign_in.html", problem, **form_values)
-    return start_browser_session(
-        RedirectResponse(_safe_redirect_path(to), status_code=303), token, request, settings
+    return set_session_cookie(
+        RedirectResponse(_sanitize_redirect_path(to), status_code=303), token, request, settings
     )
 
 
-def start_browser_session(
+def set_session_cookie(
     response: RedirectResponse, token: str, request: Request, settings: Settings
 ) -> RedirectResponse:
     """Set the session cookie on the response."""
@@ -93,18 +93,18 @@ def sign_out(request: Request, settings: AppSettings, principal: OptionalPrincip
     return response
 
 
-def _safe_redirect_path(path: str) -> str:
-    """Return the path if it is a path of this site, else ``/``, to prevent open redirects after sign-in.
+def _sanitize_redirect_path(path: str) -> str:
+    """Return the path if it belongs to this site, else ``/``, to prevent open redirects.
 
-    Paths with backslashes or control characters are rejected: browsers read the former as slashes and drop
-    the latter.
+    Backslashes and control characters are rejected, because browsers read the former as slashes and drop the
+    latter.
     """
     is_local = path.startswith("/") and not path.startswith("//") and "\\" not in path and path.isprintable()
     return path if is_local else "/"
 
 
-def _sign_up_path(path: str) -> str:
-    """Return the path of the sign-up form, with the invite of the join page the visitor came from."""
-    target = urlsplit(_safe_redirect_path(path))
+def _build_sign_up_path(path: str) -> str:
+    """Return the path of the sign-up form, with the invite if the visitor was going to the join page."""
+    target = urlsplit(_sanitize_redirect_path(path))
     invite = parse_qs(target.query).get("invite", [""])[0] if target.path == "/join" else ""
     return f"/sign-up?{urlencode({'invite': invite})}" if invite else "/sign-up"

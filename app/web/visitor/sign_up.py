@@ -1,4 +1,4 @@
-"""Pages that need a code: signing up, joining a team, setting a new password."""
+"""Pages that require a code: signing up, joining a team and setting a new password."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,17 +25,17 @@ from app.services.accounts.accounts import Principal
 from app.services.contests import competitions
 from app.services.teams import invites, members
 from app.web.site.pages import PageRoute, render_form_again, render_page, see_other
-from app.web.visitor.sign_in import start_browser_session
+from app.web.visitor.sign_in import set_session_cookie
 
 router = APIRouter(route_class=PageRoute)
 
-Code = Annotated[str, Query()]
+_CodeQuery = Annotated[str, Query()]
 _FormText = Annotated[str, Form()]
 
 
 @dataclass(frozen=True, slots=True)
 class InviteDestination:
-    """The competition and team of an invite; ``team`` is None if the invite founds a team."""
+    """The competition and team of an invite. ``team`` is None if the invite is for new teams."""
 
     title: Mapping[str, str]
     team: str | None
@@ -43,7 +43,7 @@ class InviteDestination:
 
 @router.get("/sign-up")
 def show_sign_up(
-    request: Request, principal: OptionalPrincipal, address: ClientAddress, invite: Code = ""
+    request: Request, principal: OptionalPrincipal, address: ClientAddress, invite: _CodeQuery = ""
 ) -> Response:
     if principal is not None:
         return see_other(f"/join?{urlencode({'invite': invite})}" if invite else "/join")
@@ -57,7 +57,7 @@ def sign_up(
     settings: AppSettings,
     address: ClientAddress,
     *,
-    invite: Code = "",
+    invite: _CodeQuery = "",
     team: _FormText = "",
     name: _FormText = "",
     password: _FormText = "",
@@ -70,7 +70,7 @@ def sign_up(
             password_hash = accounts.hash_password(password)
             with transaction() as session:
                 membership = members.sign_up(
-                    session, code=invite, team=team or None, name=name, password_hash=password_hash
+                    session, code=invite, team_name=team or None, name=name, password_hash=password_hash
                 )
                 token = accounts.begin_session(session, membership.user)
     except DomainError as problem:
@@ -85,14 +85,14 @@ def sign_up(
             name=name,
         )
     throttle.remember_address(address, membership.user.name_key)
-    return start_browser_session(
-        see_other(_submissions_path(membership), notice="joined"), token, request, settings
+    return set_session_cookie(
+        see_other(_build_submissions_path(membership), notice="joined"), token, request, settings
     )
 
 
 @router.get("/join")
 def show_join(
-    request: Request, principal: CurrentPrincipal, address: ClientAddress, invite: Code = ""
+    request: Request, principal: CurrentPrincipal, address: ClientAddress, invite: _CodeQuery = ""
 ) -> HTMLResponse:
     return _render_invite_form(request, principal, "visitor/join.html", address=address, invite=invite)
 
@@ -103,12 +103,12 @@ def join(
     principal: CurrentPrincipal,
     address: ClientAddress,
     *,
-    invite: Code = "",
+    invite: _CodeQuery = "",
     team: _FormText = "",
 ) -> Response:
     try:
         with throttle.limit_invite_tries(address), transaction() as session:
-            membership = members.join(session, principal, code=invite, team=team or None)
+            membership = members.join(session, principal, code=invite, team_name=team or None)
     except DomainError as problem:
         return _render_invite_form(
             request,
@@ -119,10 +119,10 @@ def join(
             problem=problem,
             team=team,
         )
-    return see_other(_submissions_path(membership), notice="joined")
+    return see_other(_build_submissions_path(membership), notice="joined")
 
 
-def _submissions_path(membership: members.JoinedMember) -> str:
+def _build_submissions_path(membership: members.JoinedMember) -> str:
     return f"/competitions/{membership.competition.slug}/submissions"
 
 
@@ -136,7 +136,7 @@ def _render_invite_form(
     problem: DomainError | None = None,
     **form_values: str,
 ) -> HTMLResponse:
-    """Render the form of an invite, or, without a valid invite, a form that asks for the code."""
+    """Render the form for an invite. Without a valid invite, the form asks for the code."""
     content: dict[str, Any] = {
         "invite": invite,
         "invited": None,
@@ -145,16 +145,16 @@ def _render_invite_form(
     }
     try:
         if invite:
-            content["invited"] = _look_up_invite(address, invite)
-    except DomainError as unusable:
-        problem = problem or unusable
+            content["invited"] = _find_destination(address, invite)
+    except DomainError as invite_problem:
+        problem = problem or invite_problem
     if problem is None:
         return render_page(request, principal, template, **content)
     return render_form_again(request, principal, template, problem, **content)
 
 
-def _look_up_invite(address: str | None, invite: str) -> InviteDestination:
-    """Return the destination of an invite; throttled like its use, so that codes cannot be guessed."""
+def _find_destination(address: str | None, invite: str) -> InviteDestination:
+    """Return the destination of an invite. Look-ups are throttled, so that codes cannot be guessed."""
     with throttle.limit_invite_tries(address), transaction() as session:
         invitation = invites.find_usable(session, invite)
         title = competitions.get_title(invitation.competition)
@@ -162,21 +162,21 @@ def _look_up_invite(address: str | None, invite: str) -> InviteDestination:
 
 
 @router.get("/password")
-def show_set_password(request: Request, principal: OptionalPrincipal, code: Code = "") -> HTMLResponse:
+def show_set_password(request: Request, principal: OptionalPrincipal, code: _CodeQuery = "") -> HTMLResponse:
     return render_page(request, principal, "visitor/password.html", code=code, to="/")
 
 
 @router.post("/password")
 @limit_concurrency
 def set_password(
-    request: Request, address: ClientAddress, *, code: Code = "", password: _FormText = ""
+    request: Request, address: ClientAddress, *, code: _CodeQuery = "", password: _FormText = ""
 ) -> Response:
     require_same_origin(request)
     try:
         with throttle.limit_tries(address):
             password_hash = accounts.hash_password(password)
             with transaction() as session:
-                user = passwords.set_by_link(session, code=code, new_hash=password_hash)
+                user = passwords.reset_with_link(session, code=code, new_hash=password_hash)
     except DomainError as problem:
         return render_form_again(request, None, "visitor/password.html", problem, code=code, to="/")
     throttle.remember_address(address, user.name_key)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
-from anoncup.competition.scoring_versions import is_counted_attacker
+from anoncup.competition.scoring_versions import counts_towards_security
 from anoncup.rules.model import Rules
 from anoncup.schemas import AttackersBoard, AttackersRow, Board, BoardRow
 from anoncup.tracks.model import Track
@@ -13,12 +13,12 @@ from app.locale.language import Translator
 from app.services.accounts import names
 from app.web.site import notation
 
-R = TypeVar("R", BoardRow, AttackersRow)
+RowT = TypeVar("RowT", BoardRow, AttackersRow)
 
 
 @dataclass(frozen=True, slots=True)
 class BoardColumn:
-    """A column of a measure or an attacker; ``weight`` is its weight in U, or None if it has none."""
+    """The column of a measure or an attacker. ``weight`` is its weight in U, or None if it has none."""
 
     kind: Literal["measure", "attacker"]
     name: str
@@ -29,7 +29,7 @@ class BoardColumn:
         return (row.measures if self.kind == "measure" else row.attackers).get(self.name)
 
     def format_value(self, row: BoardRow, t: Translator) -> str:
-        """Return the value of a row as a text: attackers with fixed decimals, measures as plain numbers."""
+        """Format the value of a row: attackers have fixed decimals, measures have not."""
         value = self.value(row)
         return t.localize_numbers(
             notation.format_number(value) if self.kind == "measure" else notation.format_score(value)
@@ -38,9 +38,9 @@ class BoardColumn:
 
 @dataclass(frozen=True, slots=True)
 class ColumnGroup:
-    """Columns under the heading with the label ``columns_<name>``.
+    """Columns with a common heading, the label ``columns_<name>``.
 
-    ``sets_risk`` means that the largest value of the group may be E.
+    ``sets_risk`` means that the largest value of the group may determine E.
     """
 
     name: str
@@ -59,12 +59,12 @@ class RankChange:
     direction: Literal["up", "down", "new"]
     ranks: int
 
-    def short_text(self, t: Translator) -> str:
+    def format_short(self, t: Translator) -> str:
         return (
             t("new") if self.direction == "new" else f"{'▲' if self.direction == 'up' else '▼'}{self.ranks}"
         )
 
-    def long_text(self, t: Translator) -> str:
+    def format_long(self, t: Translator) -> str:
         if self.direction == "new":
             return t("New in the ranking within a day")
         if self.direction == "up":
@@ -73,20 +73,20 @@ class RankChange:
 
 
 def group_columns(rules: Rules, track: Track) -> tuple[ColumnGroup, ...]:
-    """Return the groups of columns that make up U and E, then those only reported; omit empty groups."""
+    """Return the groups of columns that make up U and E, then those only reported. Omit empty groups."""
     measures, attackers = list(_iter_measure_columns(rules, track)), list(track.attackers)
-    counting = {name for name in attackers if is_counted_attacker(rules, name)}
+    counted_names = {name for name in attackers if counts_towards_security(rules, name)}
     column_groups = (
         ColumnGroup("in_utility", tuple(item for item in measures if item.weight)),
         ColumnGroup(
             "in_security",
-            tuple(BoardColumn("attacker", item) for item in attackers if item in counting),
+            tuple(BoardColumn("attacker", item) for item in attackers if item in counted_names),
             True,
         ),
         ColumnGroup("measures_only", tuple(item for item in measures if not item.weight)),
         ColumnGroup(
             "attackers_only",
-            tuple(BoardColumn("attacker", item) for item in attackers if item not in counting),
+            tuple(BoardColumn("attacker", item) for item in attackers if item not in counted_names),
         ),
     )
     return tuple(group for group in column_groups if group.columns)
@@ -98,7 +98,7 @@ def _iter_measure_columns(rules: Rules, track: Track) -> Iterator[BoardColumn]:
         yield BoardColumn("measure", name, measure.higher_is_better, weight or None)
 
 
-def find_own_row(rows: Iterable[R]) -> R | None:
+def find_own_row(rows: Iterable[RowT]) -> RowT | None:
     return next((row for row in rows if row.own), None)
 
 
@@ -118,7 +118,7 @@ def find_tied_ranks(board: Board | AttackersBoard) -> frozenset[int]:
 
 
 def compute_rank_change(row: BoardRow, board: Board) -> RankChange | None:
-    """Return how a team's rank changed since the board of a day ago, or None if it did not."""
+    """Return how a team's rank changed within a day, or None if it did not change."""
     if board.compared_with is None or row.rank is None or row.rank == row.rank_before:
         return None
     if row.rank_before is None:
@@ -129,11 +129,11 @@ def compute_rank_change(row: BoardRow, board: Board) -> RankChange | None:
 def find_matching_teams(board: Board, search_text: str, t: Translator) -> frozenset[str]:
     """Return the teams whose names contain the text, ignoring case and width.
 
-    Baselines match by their titles, too.
+    Baselines also match by their titles.
     """
     normalized_search = normalize_for_search(search_text)
     searchable_names = {
-        row.team: f"{display_name(row, t)} {row.team}" if row.baseline else row.team for row in board.rows
+        row.team: f"{get_display_name(row, t)} {row.team}" if row.baseline else row.team for row in board.rows
     }
     return frozenset(
         name
@@ -142,11 +142,14 @@ def find_matching_teams(board: Board, search_text: str, t: Translator) -> frozen
     )
 
 
-def display_name(row: BoardRow, t: Translator) -> str:
+def get_display_name(row: BoardRow, t: Translator) -> str:
     """Return the name of a team, or the title of a baseline."""
     return t.label(f"method_{row.team}", row.team) if row.baseline else row.team
 
 
 def normalize_for_search(text: str) -> str:
-    """Return a text without case, width and invisible characters. ``fold.js`` must do the same."""
+    """Return a text without differences of case and width and without invisible characters.
+
+    ``fold.js`` must do the same.
+    """
     return names.normalize_spaces(names.fold_case(names.strip_ignorable(text)))

@@ -1,4 +1,4 @@
-"""The page of a team: its rank and scores over time, and attacks on its targets once these are known."""
+"""The page of a team: its rank and scores over time, and the attacks on its targets once these are known."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from anoncup.errors import NotFound
 from app.db.models import Team
 from app.db.transaction import transaction
 from app.http import board_cache
-from app.http.authentication import OptionalPrincipal, SentCredential
+from app.http.authentication import OptionalPrincipal, RequestCredential
 from app.locale.language import Translator
 from app.services.boards import anonymization, board_timeline, matrix, reidentification
 from app.services.contests.visibility import BoardAccess
@@ -25,7 +25,7 @@ from app.web.site.frame import load_frame
 from app.web.site.names import join_names
 from app.web.site.pages import PageRoute, render_page
 from app.web.visitor import standings
-from app.web.visitor.board_pictures import title_of
+from app.web.visitor.board_pictures import translate_title
 from app.web.visitor.board_view import build_board_view
 from app.web.visitor.replay import ONE_HOUR
 from app.web.visitor.standings import RankChange
@@ -35,14 +35,14 @@ router = APIRouter(route_class=PageRoute)
 
 @dataclass(frozen=True, slots=True)
 class BestAttackers:
-    """The attackers with the highest rate on a target, and that rate."""
+    """The attackers that share the highest rate on a target, and that rate."""
 
     attackers: tuple[str, ...]
     rate: float
 
     def summarize(self, t: Translator) -> str:
-        """Return the title of the first built-in attacker, and the number of the others."""
-        name, other_count = title_of("attacker", self.attackers[0], t), len(self.attackers) - 1
+        """Name the first built-in attacker and the number of the others."""
+        name, other_count = translate_title("attacker", self.attackers[0], t), len(self.attackers) - 1
         if not other_count:
             return name
         return t.ngettext(
@@ -52,7 +52,7 @@ class BestAttackers:
 
 @dataclass(frozen=True, slots=True)
 class AttackedTarget:
-    """A target of the team with its best attackers, None where there are none or they are hidden."""
+    """A target of the team with its best attackers, or None if there are none or they are hidden."""
 
     target: str
     teams: BestAttackers | None
@@ -61,22 +61,22 @@ class AttackedTarget:
 
 @dataclass(frozen=True, slots=True)
 class TeamSummary:
-    """What the boards show of a team, as the cache stores it.
+    """The results of a team on all boards, as the cache stores them.
 
-    ``board`` has no rows of other teams. ``ranked`` is the number of ranked teams, ``steps`` are the team's
-    own, newest first, and ``attacker`` is its row on the re-identification board.
+    ``board`` contains no rows of other teams. ``steps`` are the changes of the team's score, newest first.
+    The last field is the team's row on the re-identification board.
     """
 
     board: schemas.Board
     row: schemas.BoardRow
-    ranked: int
-    tied: frozenset[int]
+    ranked_teams: int
+    tied_ranks: frozenset[int]
     change: RankChange | None
     steps: Sequence[schemas.HistoryStep]
     ranks: Sequence[schemas.HistoryRank]
     targets: Sequence[AttackedTarget]
-    counted: bool
-    attacker: schemas.AttackersRow | None
+    counts_individuals: bool
+    attackers_row: schemas.AttackersRow | None
 
     @property
     def has_reasons(self) -> bool:
@@ -93,9 +93,9 @@ class TeamSummary:
 
 
 async def _load_team_summary(
-    request: Request, slug: str, team_id: UUID, credential: SentCredential
+    request: Request, slug: str, team_id: UUID, credential: RequestCredential
 ) -> TeamSummary:
-    return await board_cache.get_cache(request).get_view(credential, slug, _build_team_summary, team_id)
+    return await board_cache.get_board_cache(request).get_view(credential, slug, _build_team_summary, team_id)
 
 
 @router.get("/competitions/{slug}/teams/{team_id}")
@@ -108,9 +108,9 @@ def show_team(
 ) -> HTMLResponse:
     with transaction() as session:
         frame = load_frame(session, principal, slug)
-        is_closed = frame.contest.row.closed_at is not None
+        is_closed = frame.contest.competition.closed_at is not None
         approach = session.get_one(Team, team_id).approach if is_closed else None
-    t = language.words_of(request)
+    t = language.negotiate_translator(request)
     return render_page(
         request,
         principal,
@@ -121,31 +121,31 @@ def show_team(
         told=summary,
         row=summary.row,
         approach=approach,
-        ranks=[[_epoch_milliseconds(rank.at), rank.rank, rank.ranked] for rank in summary.ranks],
+        ranks=[[_convert_to_milliseconds(rank.at), rank.rank, rank.ranked] for rank in summary.ranks],
         words=_translate_script_texts(t),
     )
 
 
-def _build_team_summary(session: Session, sight: BoardAccess, team_id: UUID) -> TeamSummary:
-    board = anonymization.build_board(session, sight)
+def _build_team_summary(session: Session, access: BoardAccess, team_id: UUID) -> TeamSummary:
+    board = anonymization.build_board(session, access)
     row = _find_row(board, team_id)
-    history, ranks = board_timeline.build_history(session, sight, team_id)
-    attacks = matrix.build_matrix(session, sight, owner_id=team_id)
-    attackers = reidentification.build_board(session, sight)
+    history, ranks = board_timeline.build_history(session, access, team_id)
+    attack_matrix = matrix.build_matrix(session, access, owner_team_id=team_id)
+    attackers_board = reidentification.build_board(session, access)
     return TeamSummary(
         board=board.model_copy(update={"rows": (row,)}),
         row=row,
-        ranked=standings.count_ranked_teams(board),
-        tied=standings.find_tied_ranks(board),
+        ranked_teams=standings.count_ranked_teams(board),
+        tied_ranks=standings.find_tied_ranks(board),
         change=standings.compute_rank_change(row, board),
         steps=_list_team_steps(history, team_id),
         ranks=ranks,
-        targets=[_build_attacked_target(attacks, index) for index in range(len(attacks.targets))],
-        counted=attacks.counted,
-        attacker=next(
+        targets=[_build_attacked_target(attack_matrix, index) for index in range(len(attack_matrix.targets))],
+        counts_individuals=attack_matrix.counted,
+        attackers_row=next(
             (
                 attackers_row
-                for attackers_row in attackers.rows
+                for attackers_row in attackers_board.rows
                 if attackers_row.team == row.team and attackers_row.rank
             ),
             None,
@@ -153,17 +153,17 @@ def _build_team_summary(session: Session, sight: BoardAccess, team_id: UUID) -> 
     )
 
 
-def _epoch_milliseconds(moment: datetime) -> int:
+def _convert_to_milliseconds(moment: datetime) -> int:
     return round(1000 * moment.timestamp())
 
 
 def _find_row(board: schemas.Board, team_id: UUID) -> schemas.BoardRow:
     """Return the row of a team.
 
-    Teams that are not on the board have no page: raise the same NotFound as for unknown ids.
+    Teams that are not on the board have no page, so raise the same NotFound as for unknown ids.
     """
-    matches = (row for row in board.rows if row.team_id == team_id and not row.baseline)
-    if (row := next(matches, None)) is None:
+    matching_rows = (row for row in board.rows if row.team_id == team_id and not row.baseline)
+    if (row := next(matching_rows, None)) is None:
         raise NotFound("there is nothing here")
     return row
 
@@ -173,16 +173,18 @@ def _list_team_steps(history: schemas.History, team_id: UUID) -> Sequence[schema
     return next((team.steps[::-1] for team in history.teams if team.team_id == team_id), ())
 
 
-def _build_attacked_target(attacks: schemas.Matrix, index: int) -> AttackedTarget:
+def _build_attacked_target(attack_matrix: schemas.Matrix, index: int) -> AttackedTarget:
     return AttackedTarget(
-        attacks.targets[index].target,
-        teams=_find_best_attackers(attacks, index, built_in=False),
-        built_in=_find_best_attackers(attacks, index, built_in=True),
+        attack_matrix.targets[index].target,
+        teams=_find_best_attackers(attack_matrix, index, built_in=False),
+        built_in=_find_best_attackers(attack_matrix, index, built_in=True),
     )
 
 
-def _find_best_attackers(attacks: schemas.Matrix, index: int, *, built_in: bool) -> BestAttackers | None:
-    rows = [row for row in attacks.rows if row.built_in == built_in]
+def _find_best_attackers(
+    attack_matrix: schemas.Matrix, index: int, *, built_in: bool
+) -> BestAttackers | None:
+    rows = [row for row in attack_matrix.rows if row.built_in == built_in]
     rates = [(cell.rate, row.attacker) for row in rows if (cell := row.cells[index])]
     if not rates:
         return None
@@ -191,5 +193,5 @@ def _find_best_attackers(attacks: schemas.Matrix, index: int, *, built_in: bool)
 
 
 def _translate_script_texts(t: Translator) -> dict[str, Any]:
-    """Return the texts of the script that draws the ranks over time."""
+    """Return the texts that the script of the rank chart shows."""
     return {"rank": t("Rank"), "picture": t("Rank over time"), "among": t("Teams with a rank")}

@@ -13,9 +13,9 @@ from app.web.visitor.leader import list_rows_at_rank
 
 @dataclass(frozen=True, slots=True)
 class Winner:
-    """The winners of a board: all teams on its first rank.
+    """The winners of a board: the names of all teams on its first rank.
 
-    ``team_id`` is set for a single winner. ``result`` is the winning score as a text.
+    ``team_id`` is only set if there is a single winner. ``result`` is the winning score as a text.
     """
 
     board: str
@@ -24,23 +24,31 @@ class Winner:
     result: str
 
 
-def iter_winners(board: Board, attacks: AttackersBoard | None, t: Translator) -> Iterator[Winner]:
+def iter_winners(board: Board, attackers_board: AttackersBoard | None, t: Translator) -> Iterator[Winner]:
     """Yield the winners of the anonymization board, then of the re-identification board, if there are any."""
     team_ids = {row.team: row.team_id for row in board.rows}
-    if best := list_rows_at_rank(board, 1):
+    if leading_rows := list_rows_at_rank(board, 1):
         yield _build_winner(
-            "anonymization", [row.team for row in best], _format_board_result(best[0], t), team_ids, t
+            "anonymization",
+            [row.team for row in leading_rows],
+            _format_board_result(leading_rows[0], t),
+            team_ids,
+            t,
         )
-    if first := list_leading_attackers(attacks):
+    if leading_attackers := list_leading_attackers(attackers_board):
         yield _build_winner(
-            "reidentification", [row.team for row in first], _format_attack_result(first[0], t), team_ids, t
+            "reidentification",
+            [row.team for row in leading_attackers],
+            _format_attack_result(leading_attackers[0], t),
+            team_ids,
+            t,
         )
 
 
 def _build_winner(
     board: str, teams: list[str], result: str, team_ids: Mapping[str, UUID | None], t: Translator
 ) -> Winner:
-    """Return the winner of a board. A single name is not formatted as a list, which may add brackets."""
+    """Return the winners of a board. A single name is not formatted as a list, which may add brackets."""
     if len(teams) == 1:
         return Winner(board, teams[0], team_ids.get(teams[0]), result)
     return Winner(board, join_names(teams, t), None, result)
@@ -63,10 +71,10 @@ def _format_attack_result(row: AttackersRow, t: Translator) -> str:
 
 
 def list_leading_attackers(board: AttackersBoard | None) -> list[AttackersRow]:
-    """Return all rows on the first rank that found anything, the reader's own first.
+    """Return the rows on the first rank that found anything, the reader's own first.
 
-    The list is empty while results are hidden.
+    There are none while the results are hidden.
     """
     rows = board.rows if board else ()
-    first = [row for row in rows if row.rank == 1 and (row.identified or row.score)]
-    return sorted(first, key=lambda row: not row.own)
+    leading_rows = [row for row in rows if row.rank == 1 and (row.identified or row.score)]
+    return sorted(leading_rows, key=lambda row: not row.own)

@@ -7,7 +7,7 @@ from anoncup.tracks.plugin import Plugin
 
 _lazy = lazy_in(__name__)
 
-LOST = """<math display="block"><mfrac>
+LOST_FORMULA = """<math display="block"><mfrac>
 <mrow><mo>|</mo><mi>K</mi><mo>∖</mo><mi>K′</mi><mo>|</mo></mrow>
 <mrow><mo>|</mo><mi>K</mi><mo>|</mo></mrow>
 </mfrac></math>"""
@@ -34,5 +34,5 @@ PLUGIN = Plugin(
             )
         }
     },
-    formulas={"microdata": {"combinations_lost": LOST}},
+    formulas={"microdata": {"combinations_lost": LOST_FORMULA}},
 )

@@ -1,10 +1,10 @@
-"""Contests on places: each person has one, a release moves them a little, and attackers find the persons."""
+"""A track about places: a release moves every person's place, and attackers guess who is who."""
 
 from importlib import resources
 
 from anoncup.lazy import lazy_in
 from anoncup.rules.parameters import Parameter
-from anoncup.tracks.files import FileSpec, fixed_header, subset_of_originals
+from anoncup.tracks.files import FileSpec, allow_subset, fixed_header
 from anoncup.tracks.linkage.question import LINK_QUESTION, SOURCE_ANSWER
 from anoncup.tracks.model import Question, Track
 from anoncup.tracks.parts import Attacker, Measure, Method
@@ -12,7 +12,7 @@ from anoncup.tracks.plugin import Plugin
 
 _lazy = lazy_in(__name__)
 
-SURE = Question(
+SURE_QUESTION = Question(
     name="sure",
     file=FileSpec(
         "guess",
@@ -26,12 +26,12 @@ SURE = Question(
     write=_lazy("steps.write_pairs"),
     count_answered=len,
     judge=_lazy("steps.judge_pairs"),
-    perfect_guess=_lazy("steps.all_pairs"),
+    make_perfect_guess=_lazy("steps.make_all_pairs"),
     parameters=(Parameter("cost", "amount", default=1.0),),
     optional=True,
 )
 
-SHIFT = """<math display="block"><mfrac><mn>1</mn><mi>n</mi></mfrac><mo>∑</mo>
+SHIFT_FORMULA = """<math display="block"><mfrac><mn>1</mn><mi>n</mi></mfrac><mo>∑</mo>
 <mfrac><mrow><mo>|</mo><msub><mi>x</mi><mi>i</mi></msub><mo>−</mo><msub><mi>y</mi><mi>i</mi></msub><mo>|</mo></mrow>
 <mi>D</mi></mfrac></math>"""
 
@@ -39,7 +39,7 @@ PLACES = Track(
     name="places",
     title="places",
     individual="person",
-    roles=lambda *_: {},
+    list_columns_by_role=lambda *_: {},
     original_files=(
         FileSpec("places", title="the places", header=fixed_header("x", "y"), rows_are_individuals=True),
     ),
@@ -50,7 +50,7 @@ PLACES = Track(
             format_description="CSV headed x and y, in kilometres: some or all of the places, moved, "
             "in any order",
             header=fixed_header("x", "y"),
-            rows=subset_of_originals,
+            row_limits=allow_subset,
             rows_are_individuals=True,
         ),
     ),
@@ -59,10 +59,10 @@ PLACES = Track(
     files_of=_lazy("steps.files_of"),
     count_individuals=len,
     answer_spec=SOURCE_ANSWER,
-    questions={LINK_QUESTION.name: LINK_QUESTION, SURE.name: SURE},
+    questions={LINK_QUESTION.name: LINK_QUESTION, SURE_QUESTION.name: SURE_QUESTION},
     prepare=_lazy("steps.prepare"),
-    attack_view=_lazy("steps.target_of"),
-    measure_view=_lazy("steps.release_of"),
+    attack_view=_lazy("steps.build_target"),
+    measure_view=_lazy("steps.build_release"),
     measures={
         "shift": Measure("shift", 1, _lazy("steps.shift"), weighs=True, scale=1.0),
         "left_out": Measure(
@@ -80,9 +80,9 @@ PLACES = Track(
     shuffle=_lazy("steps.shuffle"),
     example_method="blur",
     allows_deletion=True,
-    build_frames=_lazy("steps.frames"),
+    build_frames=_lazy("steps.build_frames"),
     templates={"places": resources.files(__name__) / "places.toml"},
-    make_example_data=_lazy("steps.example_data"),
+    make_example_data=_lazy("steps.make_example_data"),
 )
 
-PLUGIN = Plugin(api=0, tracks={"places": PLACES}, formulas={"places": {"shift": SHIFT}})
+PLUGIN = Plugin(api=0, tracks={"places": PLACES}, formulas={"places": {"shift": SHIFT_FORMULA}})

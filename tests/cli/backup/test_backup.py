@@ -28,7 +28,7 @@ from tests.support.backups import (
     backup_file,
     list_blobs,
     open_restored_client,
-    read_backup,
+    read_backup_files,
     read_blobs,
     read_database,
     restore,
@@ -43,26 +43,26 @@ from workers import score
 
 __all__ = ["backup_file", "restore_url"]
 
-BOARD = "/api/v1/competitions/small/boards/anonymization"
-HEX = re.compile(r"\b[0-9a-f]{64}\b")
+BOARD_PATH = "/api/v1/competitions/small/boards/anonymization"
+SHA256_PATTERN = re.compile(r"\b[0-9a-f]{64}\b")
 
 
-def test_a_contest_goes_on_where_it_was_on_another_machine(
+def test_contest_continues_on_another_machine_after_a_restore(
     arena: Arena, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Back up under load and restore with the command alone."""
+    """Back up while uploads arrive, and restore with the command only."""
     for number, team in enumerate(("red", "ブルー", "green")):
         arena.submit(team, seed=number)
     score_everything()
     queued = arena.submit("red", seed=10).json()["id"]
     with transaction() as session:
         audit.record(session, None, "test", competition_id=None, subject="a number is given")
-    board, stop = arena.client.get(BOARD).content, threading.Event()
+    board, stop = arena.client.get(BOARD_PATH).content, threading.Event()
     uploads = threading.Thread(target=keep_uploading, args=(arena, stop))
     uploads.start()
-    places = KeyPaths(settings.sealing_key_file, settings.opening_keys_dir or tmp_path)
+    key_paths = KeyPaths(settings.sealing_key_file, settings.opening_keys_dir or tmp_path)
     service.backup(settings.database_url, get_store(), tmp_path / "b.tar.gz")
-    keys.backup(places, tmp_path / "keys.tar")
+    keys.backup(key_paths, tmp_path / "keys.tar")
     stop.set()
     uploads.join()
 
@@ -76,8 +76,8 @@ def test_a_contest_goes_on_where_it_was_on_another_machine(
         run_embedded_services(data) as services,
         open_restored_client(monkeypatch, services.database_url, data) as client,
     ):
-        assert json.loads(client.get(BOARD).content)["rows"] == json.loads(board)["rows"]
-        assert client.get(BOARD).content == board
+        assert json.loads(client.get(BOARD_PATH).content)["rows"] == json.loads(board)["rows"]
+        assert client.get(BOARD_PATH).content == board
         for evaluation in list_queued():
             score.score(evaluation)
         assert read_state(queued) == "SCORED"
@@ -111,7 +111,7 @@ def read_state(submission_id: str) -> str:
 
 
 @pytest.mark.full
-def test_every_row_and_every_file_comes_back_as_it_was(
+def test_backup_restores_all_rows_and_files(
     backup_file: Path, settings: Settings, restore_url: str, tmp_path: Path
 ) -> None:
     restore(backup_file, restore_url, tmp_path / "new")
@@ -126,27 +126,25 @@ def test_every_row_and_every_file_comes_back_as_it_was(
 
 
 @pytest.mark.full
-def test_a_backup_has_every_stored_file_that_any_cell_of_the_database_names(
-    backup_file: Path, settings: Settings
-) -> None:
-    named_digests = set(HEX.findall(json.dumps(read_database(settings.database_url))))
+def test_backup_contains_every_file_named_in_the_database(backup_file: Path, settings: Settings) -> None:
+    named_digests = set(SHA256_PATTERN.findall(json.dumps(read_database(settings.database_url))))
     with service.open_backup(backup_file) as (backup, _):
-        assert {name for name, _ in backup.members("blobs")} == named_digests & list_blobs(settings.data)
+        assert {name for name, _ in backup.iter_folder("blobs")} == named_digests & list_blobs(settings.data)
 
 
-def test_the_columns_that_name_files_are_columns(session_settings: Settings) -> None:
+def test_columns_with_file_names_exist(session_settings: Settings) -> None:
     columns = {(table.name, column.name) for table in Base.metadata.sorted_tables for column in table.columns}
     assert set(service.FILE_COLUMNS) <= columns
 
 
 @pytest.mark.full
-def test_a_backup_is_for_its_owner_only_and_leaves_nothing_else(backup_file: Path) -> None:
+def test_backup_is_readable_only_by_its_owner(backup_file: Path) -> None:
     assert backup_file.stat().st_mode & 0o777 == 0o600
     assert [path.name for path in backup_file.parent.iterdir()] == ["made.tar"]
 
 
 @pytest.mark.full
-def test_no_secret_and_no_private_key_is_in_a_backup_unless_it_is_asked_for(
+def test_backup_contains_secrets_and_keys_only_on_request(
     backup_file: Path, arena: Arena, settings: Settings, tmp_path: Path
 ) -> None:
     content = backup_file.read_bytes()
@@ -156,18 +154,18 @@ def test_no_secret_and_no_private_key_is_in_a_backup_unless_it_is_asked_for(
     for seed in (1, 2):
         assert build_noisy_release(seed, arena.table)[1].strip() not in content
     assert private not in content
-    places = KeyPaths(settings.sealing_key_file, folder)
-    service.backup(settings.database_url, get_store(), tmp_path / "all.tar", key_paths=places)
+    key_paths = KeyPaths(settings.sealing_key_file, folder)
+    service.backup(settings.database_url, get_store(), tmp_path / "all.tar", key_paths=key_paths)
     assert private in (tmp_path / "all.tar").read_bytes()
 
 
 @pytest.mark.full
-def test_keys_in_a_backup_are_put_back_with_it(
+def test_keys_in_a_backup_are_restored(
     arena: Arena, settings: Settings, restore_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     arena.submit("red")
-    places = KeyPaths(settings.sealing_key_file, settings.opening_keys_dir or tmp_path)
-    service.backup(settings.database_url, get_store(), tmp_path / "all.tar.gz", key_paths=places)
+    key_paths = KeyPaths(settings.sealing_key_file, settings.opening_keys_dir or tmp_path)
+    service.backup(settings.database_url, get_store(), tmp_path / "all.tar.gz", key_paths=key_paths)
     restore(tmp_path / "all.tar.gz", restore_url, tmp_path / "new")
     for key in (tmp_path / "new" / "keys" / "private").iterdir():
         assert key.stat().st_mode & 0o777 == 0o400
@@ -178,7 +176,7 @@ def test_keys_in_a_backup_are_put_back_with_it(
 
 
 @pytest.mark.full
-def test_a_database_with_rows_is_refused_and_left_alone(
+def test_restore_into_a_database_with_rows_is_refused(
     backup_file: Path, settings: Settings, tmp_path: Path
 ) -> None:
     rows_before = read_database(settings.database_url)
@@ -189,7 +187,9 @@ def test_a_database_with_rows_is_refused_and_left_alone(
 
 
 @pytest.mark.full
-def test_a_database_of_something_else_is_refused(backup_file: Path, restore_url: str, tmp_path: Path) -> None:
+def test_restore_into_a_foreign_database_is_refused(
+    backup_file: Path, restore_url: str, tmp_path: Path
+) -> None:
     other_engine = create_engine(restore_url)
     with other_engine.begin() as connection:
         connection.exec_driver_sql("CREATE TABLE accounts (id int)")
@@ -201,13 +201,13 @@ def test_a_database_of_something_else_is_refused(backup_file: Path, restore_url:
 
 
 @pytest.mark.full
-def test_a_restore_that_breaks_off_leaves_neither_rows_nor_files(
+def test_interrupted_restore_leaves_no_rows_or_files(
     backup_file: Path, restore_url: str, tmp_path: Path
 ) -> None:
     """The last file cannot be written, so the files before it are removed again."""
     migrate(restore_url)
     with service.open_backup(backup_file) as (backup, _):
-        last_digest = [name for name, _ in backup.members("blobs")][-1]
+        last_digest = [name for name, _ in backup.iter_folder("blobs")][-1]
     (tmp_path / "new" / "blobs").mkdir(parents=True)
     (tmp_path / "new" / "blobs" / last_digest[:2]).write_text("no folder")
     with pytest.raises(DomainError):
@@ -220,15 +220,15 @@ def test_a_restore_that_breaks_off_leaves_neither_rows_nor_files(
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("harm", [Path.unlink, lambda path: path.write_bytes(b"other")])
-def test_no_backup_is_made_of_a_store_with_a_lost_or_damaged_file(
-    backup_file: Path, settings: Settings, tmp_path: Path, harm: Callable[[Path], object]
+@pytest.mark.parametrize("damage", [Path.unlink, lambda path: path.write_bytes(b"other")])
+def test_backup_fails_if_a_stored_file_is_lost_or_damaged(
+    backup_file: Path, settings: Settings, tmp_path: Path, damage: Callable[[Path], object]
 ) -> None:
     data = Path(shutil.copytree(settings.data, tmp_path / "data"))
     content_before = backup_file.read_bytes()
     with transaction() as session:
         digest = next(iter(session.scalars(select(Submission.files)).first().values()))  # type: ignore[union-attr]
-    harm(build_blob_path(data, digest))
+    damage(build_blob_path(data, digest))
     with pytest.raises(Unavailable, match=digest):
         service.backup(settings.database_url, open_store(str(data)), backup_file, replace=True)
     assert backup_file.read_bytes() == content_before
@@ -236,7 +236,7 @@ def test_no_backup_is_made_of_a_store_with_a_lost_or_damaged_file(
 
 
 @pytest.mark.full
-def test_a_backup_overwrites_a_file_only_with_replace(
+def test_backup_overwrites_a_file_only_with_the_replace_option(
     backup_file: Path, settings: Settings, tmp_path: Path
 ) -> None:
     def make_backup(*, replace: bool = False) -> None:
@@ -256,7 +256,7 @@ def test_a_backup_overwrites_a_file_only_with_replace(
 
 
 @pytest.mark.full
-def test_a_file_that_appears_while_a_backup_is_made_stays(tmp_path: Path) -> None:
+def test_backup_keeps_a_file_created_meanwhile(tmp_path: Path) -> None:
     path = tmp_path / "late.tar"
 
     def write_backup() -> None:
@@ -269,37 +269,37 @@ def test_a_file_that_appears_while_a_backup_is_made_stays(tmp_path: Path) -> Non
 
 
 @pytest.mark.full
-def test_a_damaged_file_in_the_store_is_mended_by_a_restore(
+def test_restore_repairs_a_damaged_file(
     backup_file: Path, settings: Settings, restore_url: str, tmp_path: Path
 ) -> None:
     with service.open_backup(backup_file) as (backup, _):
-        digest = next(name for name, _ in backup.members("blobs"))
+        digest = next(name for name, _ in backup.iter_folder("blobs"))
     open_store(str(tmp_path / "new")).backend.replace(f"blobs/{digest[:2]}/{digest}", BytesIO(b"damaged"))
     restore(backup_file, restore_url, tmp_path / "new")
     assert open_store(str(tmp_path / "new")).is_intact(digest)
 
 
 @pytest.mark.full
-def test_a_backup_moves_between_a_folder_and_a_bucket_both_ways(
+def test_backup_moves_between_folder_and_bucket(
     backup_file: Path, restore_url: str, tmp_path: Path, s3: S3Server
 ) -> None:
     bucket = open_store(f"s3://{BUCKET}/{uuid4()}")
     restore(backup_file, restore_url, tmp_path, target_store=bucket)
     service.backup(restore_url, bucket, tmp_path / "again.tar")
-    assert read_backup(tmp_path / "again.tar") == read_backup(backup_file)
+    assert read_backup_files(tmp_path / "again.tar") == read_backup_files(backup_file)
     with service.open_backup(backup_file) as (backup, _):
-        digests = [name for name, _ in backup.members("blobs")]
+        digests = [name for name, _ in backup.iter_folder("blobs")]
     assert digests
     assert all(bucket.is_intact(digest) for digest in digests)
 
 
 @pytest.mark.full
-def test_a_restore_that_fails_takes_back_from_a_bucket_what_it_had_put(
+def test_failed_restore_removes_its_files_from_the_bucket(
     backup_file: Path, restore_url: str, tmp_path: Path, s3: S3Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bucket = open_store(f"s3://{BUCKET}/{uuid4()}")
     with service.open_backup(backup_file) as (backup, _):
-        first_digest, *other_digests = [name for name, _ in backup.members("blobs")]
+        first_digest, *other_digests = [name for name, _ in backup.iter_folder("blobs")]
     bucket.save(dict(read_blobs(backup_file))[first_digest])
     monkeypatch.setattr(service, "migrate_on", lambda *_: fail_last_step())
     with pytest.raises(Unavailable):
@@ -313,7 +313,7 @@ def fail_last_step() -> None:
 
 
 @pytest.mark.full
-def test_a_backup_of_a_newer_version_is_refused(settings: Settings, restore_url: str, tmp_path: Path) -> None:
+def test_backup_of_a_newer_version_is_refused(settings: Settings, restore_url: str, tmp_path: Path) -> None:
     with engine.get_engine().begin() as connection:
         revision = connection.scalar(text("SELECT version_num FROM alembic_version"))
         connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
@@ -326,7 +326,7 @@ def test_a_backup_of_a_newer_version_is_refused(settings: Settings, restore_url:
         restore(tmp_path / "b.tar", restore_url, tmp_path / "new")
 
 
-def test_a_folder_that_is_not_there_is_not_backed_up(tmp_path: Path) -> None:
+def test_missing_folder_cannot_be_backed_up(tmp_path: Path) -> None:
     completed = run_command("backup", "--into", tmp_path / "b.tar", "--data", tmp_path / "typo")
     assert completed.returncode == 2
     assert "there is no folder" in completed.stderr
@@ -335,7 +335,7 @@ def test_a_folder_that_is_not_there_is_not_backed_up(tmp_path: Path) -> None:
 
 @pytest.mark.full
 @pytest.mark.skipif(not POSTGRES, reason="Debian's postgresql is not installed")
-def test_a_backup_moves_between_the_embedded_postgres_and_an_older_one_of_debian_s(
+def test_backup_moves_between_embedded_and_older_postgres(
     backup_file: Path, settings: Settings, restore_url: str, tmp_path: Path
 ) -> None:
     with run_postgres(tmp_path) as url:
@@ -345,4 +345,4 @@ def test_a_backup_moves_between_the_embedded_postgres_and_an_older_one_of_debian
         service.backup(url, open_store(str(tmp_path / "new")), tmp_path / "again.tar")
     restore(tmp_path / "again.tar", restore_url, tmp_path / "third")
     assert read_database(restore_url) == read_database(settings.database_url)
-    assert read_backup(tmp_path / "again.tar") == read_backup(backup_file)
+    assert read_backup_files(tmp_path / "again.tar") == read_backup_files(backup_file)

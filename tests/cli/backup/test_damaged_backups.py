@@ -10,46 +10,42 @@ import pytest
 
 from anoncup.errors import InvalidInput
 from app.cli.backup import service
-from tests.support.backups import backup_file, read_backup, run_command
+from tests.support.backups import backup_file, read_backup_files, run_command
 
 pytestmark = pytest.mark.full
 
 __all__ = ["backup_file"]
 
 
-def test_a_backup_that_was_cut_off_is_refused_wherever_it_lacks_something(
-    backup_file: Path, tmp_path: Path
-) -> None:
+def test_truncated_backup_is_refused(backup_file: Path, tmp_path: Path) -> None:
     """A tar ends with zeros after the last member, which may be cut off without loss."""
-    content, expected, cut_backup = backup_file.read_bytes(), read_backup(backup_file), tmp_path / "cut"
+    content, expected, cut_backup = backup_file.read_bytes(), read_backup_files(backup_file), tmp_path / "cut"
     end = content.rindex(b"manifest.sha256")
     for length in range(0, end, end // 60):
         cut_backup.write_bytes(content[:length])
         with pytest.raises(InvalidInput), service.open_backup(cut_backup):
             pass
-    zipped, refusals = gzip.compress(content), 0
-    for length in range(0, len(zipped), len(zipped) // 40):
-        cut_backup.write_bytes(zipped[:length])
+    compressed, refusals = gzip.compress(content), 0
+    for length in range(0, len(compressed), len(compressed) // 40):
+        cut_backup.write_bytes(compressed[:length])
         try:
-            assert read_backup(cut_backup) == expected
+            assert read_backup_files(cut_backup) == expected
         except InvalidInput:
             refusals += 1
     assert refusals >= 38
 
 
-def test_a_backup_with_a_changed_byte_is_refused_or_is_the_same_to_the_byte(
-    backup_file: Path, tmp_path: Path
-) -> None:
+def test_backup_with_a_changed_byte_is_refused_or_restores_equally(backup_file: Path, tmp_path: Path) -> None:
     """The padding of a tar may change without harm."""
     content = bytearray(backup_file.read_bytes())
-    expected, refusals = read_backup(backup_file), 0
+    expected, refusals = read_backup_files(backup_file), 0
     changed_backup = tmp_path / "changed"
     for position in range(0, len(content), len(content) // 150):
         content[position] ^= 1
         changed_backup.write_bytes(content)
         content[position] ^= 1
         try:
-            assert read_backup(changed_backup) == expected
+            assert read_backup_files(changed_backup) == expected
         except InvalidInput:
             refusals += 1
     assert refusals > 75
@@ -75,7 +71,7 @@ def drop_member(member: str) -> Callable[[list[tuple[str, bytes]]], list[tuple[s
         ],
     ],
 )
-def test_a_backup_that_was_packed_anew_is_refused_before_anything_is_written(
+def test_repacked_backup_is_refused_before_anything_is_written(
     backup_file: Path, tmp_path: Path, change: Callable[[list[tuple[str, bytes]]], list[tuple[str, bytes]]]
 ) -> None:
     with tarfile.open(backup_file) as tar:

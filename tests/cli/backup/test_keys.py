@@ -23,44 +23,44 @@ def places(tmp_path: Path) -> KeyPaths:
     return new_places
 
 
-def build_other_places(tmp_path: Path) -> KeyPaths:
+def build_other_key_paths(tmp_path: Path) -> KeyPaths:
     return KeyPaths(tmp_path / "other" / "sealing.pub", tmp_path / "other" / "private")
 
 
-def test_copied_keys_open_on_another_machine_what_was_sealed_here(places: KeyPaths, tmp_path: Path) -> None:
-    older = sealing.seal(places.public, submission_id=(submission_id := uuid4()), secret=b"older")
+def test_copied_keys_open_sealed_files_on_another_machine(places: KeyPaths, tmp_path: Path) -> None:
+    older = sealing.seal(places.public, bound_to=(submission_id := uuid4()), secret=b"older")
     keys.rotate(places)
-    newer = sealing.seal(places.public, submission_id=submission_id, secret=b"newer")
+    newer = sealing.seal(places.public, bound_to=submission_id, secret=b"newer")
     assert older.key_id != newer.key_id
     assert set(keys.backup(places, tmp_path / "k.tar")) == {older.key_id, newer.key_id}
     assert (tmp_path / "k.tar").stat().st_mode & 0o777 == 0o600
-    other_places = build_other_places(tmp_path)
+    other_places = build_other_key_paths(tmp_path)
     keys.restore(tmp_path / "k.tar", other_places)
     for sealed, secret in ((older, b"older"), (newer, b"newer")):
         opened = sealing.open_sealed(
-            other_places.private, key_id=sealed.key_id, box=sealed.box, submission_id=submission_id
+            other_places.private, key_id=sealed.key_id, box=sealed.box, bound_to=submission_id
         )
         assert opened == secret
-    resealed = sealing.seal(other_places.public, submission_id=submission_id, secret=b"again")
+    resealed = sealing.seal(other_places.public, bound_to=submission_id, secret=b"again")
     assert resealed.key_id == newer.key_id
     assert other_places.private.stat().st_mode & 0o777 == 0o700
     assert {file.stat().st_mode & 0o777 for file in other_places.private.iterdir()} == {0o400}
 
 
-def test_the_signing_key_goes_with_them(places: KeyPaths, tmp_path: Path) -> None:
+def test_signing_key_is_copied_with_the_keys(places: KeyPaths, tmp_path: Path) -> None:
     deadline_signing.create_key(places.private)
     keys.backup(places, tmp_path / "k.tar")
-    other_places = build_other_places(tmp_path)
+    other_places = build_other_key_paths(tmp_path)
     deadline_signing.create_key(other_places.private)  # a key that was created meanwhile stays
     (opening,) = keys.restore(tmp_path / "k.tar", other_places)
     assert opening == sealing.list_private_keys(places.private)[0]
-    signature = deadline_signing.load_keyring(places.private).sign(b"said")
-    assert deadline_signing.load_keyring(other_places.private).verify(b"said", signature)
+    signature = deadline_signing.load_signing_keys(places.private).sign(b"said")
+    assert deadline_signing.load_signing_keys(other_places.private).verify(b"said", signature)
     assert {file.stat().st_mode & 0o777 for file in other_places.private.iterdir()} == {0o400}
     assert len(list(other_places.private.iterdir())) == 3
 
 
-def test_keys_that_are_there_already_stay(places: KeyPaths, tmp_path: Path) -> None:
+def test_existing_keys_are_kept(places: KeyPaths, tmp_path: Path) -> None:
     keys.backup(places, tmp_path / "k.tar")
     newest = keys.rotate(places)
     keys.restore(tmp_path / "k.tar", places)
@@ -68,10 +68,10 @@ def test_keys_that_are_there_already_stay(places: KeyPaths, tmp_path: Path) -> N
     assert len(list(places.private.iterdir())) == 2
 
 
-def test_a_key_under_another_name_is_refused_and_none_is_written(places: KeyPaths, tmp_path: Path) -> None:
+def test_key_with_a_wrong_name_is_refused_and_none_is_written(places: KeyPaths, tmp_path: Path) -> None:
     (real,) = places.private.iterdir()
     keys.backup(places, tmp_path / "k.tar")
-    other_places = build_other_places(tmp_path)
+    other_places = build_other_key_paths(tmp_path)
     other_places.private.mkdir(parents=True)
     (other_places.private / real.name).write_bytes(b"0" * 64)
     with pytest.raises(Conflict, match="differs"):
@@ -83,14 +83,14 @@ def test_a_key_under_another_name_is_refused_and_none_is_written(places: KeyPath
     assert not (tmp_path / "third").exists()
 
 
-def test_a_backup_of_a_service_is_no_backup_of_keys(
+def test_service_backup_is_not_accepted_as_a_key_backup(
     places: KeyPaths, arena: Arena, settings: Settings, tmp_path: Path
 ) -> None:
     from app.cli.backup import service
 
     service.backup(settings.database_url, get_store(), tmp_path / "b.tar")
     with pytest.raises(InvalidInput, match="not of keys"):
-        keys.restore(tmp_path / "b.tar", build_other_places(tmp_path))
+        keys.restore(tmp_path / "b.tar", build_other_key_paths(tmp_path))
     keys.backup(places, tmp_path / "k.tar")
     with pytest.raises(InvalidInput, match="not of a service"), service.open_backup(tmp_path / "k.tar"):
         pass
@@ -98,15 +98,13 @@ def test_a_backup_of_a_service_is_no_backup_of_keys(
 
 def test_missing_keys_are_reported(tmp_path: Path) -> None:
     with pytest.raises(Unavailable, match="no private keys"):
-        keys.backup(build_other_places(tmp_path), tmp_path / "k.tar")
+        keys.backup(build_other_key_paths(tmp_path), tmp_path / "k.tar")
     with pytest.raises(InvalidInput, match="no pair of keys"):
-        keys.rotate(build_other_places(tmp_path))
+        keys.rotate(build_other_key_paths(tmp_path))
     assert not list(tmp_path.iterdir())
 
 
-def test_a_running_service_seals_to_the_new_key_and_scores_what_the_old_one_sealed(
-    arena: Arena, settings: Settings
-) -> None:
+def test_service_seals_with_the_new_key_and_opens_with_the_old(arena: Arena, settings: Settings) -> None:
     assert settings.sealing_key_file is not None
     assert settings.opening_keys_dir is not None
     arena.submit("red", seed=1)
@@ -116,7 +114,7 @@ def test_a_running_service_seals_to_the_new_key_and_scores_what_the_old_one_seal
     assert [row["entries"] for row in arena.get_board()["rows"]] == [1, 1]
 
 
-def test_the_commands_find_the_keys_of_a_data_folder(places: KeyPaths, tmp_path: Path) -> None:
+def test_commands_find_the_keys_in_a_data_folder(places: KeyPaths, tmp_path: Path) -> None:
     data = ("--data", tmp_path)
     assert run_command("keys", "rotate", *data).returncode == 0
     assert run_command("keys", "witness", *data).stdout == run_command("keys", "witness", *data).stdout

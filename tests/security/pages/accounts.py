@@ -48,7 +48,7 @@ def build_sign_up(scenario: Any) -> dict[str, Any]:
 
 
 def build_join(scenario: Any) -> dict[str, Any]:
-    """Build a request to join a competition in which no audience takes part yet."""
+    """Build a request to join a competition that nobody in the scenario has joined."""
     arena = Arena.create(scenario.arena.client, slug=f"page-{next(serial_numbers)}")
     code = arena.post(f"/competitions/{arena.slug}/invites", json={}).json()["code"]
     return {"params": {"invite": code}, "data": {"team": "newcomers"}}

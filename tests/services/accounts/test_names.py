@@ -19,7 +19,7 @@ ALL_CHARACTERS = [
     for code in range(plane << 16, (plane + 1) << 16)
     if not 0xD800 <= code < 0xE000
 ]
-LOOK_ALIKES = {
+CONFUSABLE_SPELLINGS = {
     "a variation selector": "Team b\ufe0fob",
     "a variation selector of the supplement": "Team bob\U000e0101",
     "the empty pattern of Braille": "Team\u2800bob",
@@ -41,15 +41,15 @@ LOOK_ALIKES = {
 
 
 def are_confusable(name: str, other_name: str) -> bool:
-    """Return whether a unique column has the same value for both names."""
+    """Return whether the two names collide in one of the unique columns."""
     return any(
         names.build_key_columns(name)[column] == names.build_key_columns(other_name)[column]
         for column in names.build_key_columns(name)
     )
 
 
-@pytest.mark.parametrize("other_name", LOOK_ALIKES.values(), ids=LOOK_ALIKES)
-def test_a_name_that_looks_like_team_bob_is_team_bob(other_name: str) -> None:
+@pytest.mark.parametrize("other_name", CONFUSABLE_SPELLINGS.values(), ids=CONFUSABLE_SPELLINGS)
+def test_spellings_that_look_alike_are_confusable(other_name: str) -> None:
     assert are_confusable("Team bob", other_name)
 
 
@@ -69,7 +69,7 @@ def test_a_name_that_looks_like_team_bob_is_team_bob(other_name: str) -> None:
         ("\u1fb3x", "\u0391\u0399X"),
     ],
 )
-def test_confusable_names_are_the_same(name: str, other_name: str) -> None:
+def test_confusable_names_are_detected(name: str, other_name: str) -> None:
     assert are_confusable(name, other_name)
 
 
@@ -94,11 +94,11 @@ def test_confusable_names_are_the_same(name: str, other_name: str) -> None:
         ("👩\u200d👧", "👩\u200d👦"),
     ],
 )
-def test_names_that_people_mean_to_differ_differ(name: str, other_name: str) -> None:
+def test_different_names_are_not_confusable(name: str, other_name: str) -> None:
     assert not are_confusable(name, other_name)
 
 
-def test_letters_and_numbers_of_teams_all_differ_but_where_they_look_alike() -> None:
+def test_numbered_and_lettered_team_names_have_distinct_keys() -> None:
     for form in ("build_key", "build_look_key", "build_capitals_key"):
         numbered_keys = {getattr(names, form)(f"Team {number}") for number in range(200)}
         assert len(numbered_keys) == 200
@@ -106,7 +106,7 @@ def test_letters_and_numbers_of_teams_all_differ_but_where_they_look_alike() -> 
 
 
 @pytest.mark.full
-def test_the_skeleton_of_a_skeleton_is_itself_for_every_character() -> None:
+def test_skeletons_of_all_characters_are_stable() -> None:
     assert [
         character
         for character in ALL_CHARACTERS
@@ -116,7 +116,7 @@ def test_the_skeleton_of_a_skeleton_is_itself_for_every_character() -> None:
 
 @pytest.mark.full
 @given(st.text())
-def test_the_skeleton_of_a_skeleton_is_itself(text: str) -> None:
+def test_skeletons_of_texts_are_stable(text: str) -> None:
     assert names.build_skeleton(names.build_skeleton(text)) == names.build_skeleton(text)
 
 
@@ -127,7 +127,7 @@ def list_spellings(text: str) -> set[str]:
 
 
 @pytest.mark.full
-def test_every_character_has_one_key_however_it_is_written() -> None:
+def test_all_spellings_of_a_character_have_one_key() -> None:
     assert [
         character
         for character in ALL_CHARACTERS
@@ -136,29 +136,31 @@ def test_every_character_has_one_key_however_it_is_written() -> None:
 
 
 @given(st.text())
-def test_equal_names_have_equal_keys(text: str) -> None:
-    alike = {text, unicodedata.normalize("NFC", text), f"\u2003{text} ", text.replace(" ", "\u2800  ")}
-    folded = {names.fold_case(spelling) for spelling in alike} | {unicodedata.normalize("NFKC", text)}
-    assert {names.build_key(spelling) for spelling in alike | folded} == {names.build_key(text)}
-    assert {names.build_look_key(spelling) for spelling in alike} == {names.build_look_key(text)}
+def test_spellings_of_a_name_have_one_key(text: str) -> None:
+    spellings = {text, unicodedata.normalize("NFC", text), f"\u2003{text} ", text.replace(" ", "\u2800  ")}
+    folded_spellings = {names.fold_case(spelling) for spelling in spellings} | {
+        unicodedata.normalize("NFKC", text)
+    }
+    assert {names.build_key(spelling) for spelling in spellings | folded_spellings} == {names.build_key(text)}
+    assert {names.build_look_key(spelling) for spelling in spellings} == {names.build_look_key(text)}
 
 
 @given(st.text(min_size=1, max_size=names.MAX_NAME_LENGTH))
-def test_cleaning_a_name_twice_changes_nothing(text: str) -> None:
+def test_cleaning_a_name_is_idempotent(text: str) -> None:
     try:
-        cleaned = names.clean_name(text)
+        cleaned_name = names.clean_name(text)
     except InvalidInput:
         return
-    assert names.clean_name(cleaned) == cleaned
-    assert names.build_key(cleaned)
-    assert names.build_look_key(cleaned)
-    assert names.build_capitals_key(cleaned)
+    assert names.clean_name(cleaned_name) == cleaned_name
+    assert names.build_key(cleaned_name)
+    assert names.build_look_key(cleaned_name)
+    assert names.build_capitals_key(cleaned_name)
 
 
 def get_refusal_code(name: str) -> str:
-    with pytest.raises(InvalidInput) as raised:
+    with pytest.raises(InvalidInput) as excinfo:
         names.clean_name(name)
-    return raised.value.code
+    return excinfo.value.code
 
 
 @pytest.mark.parametrize(
@@ -180,7 +182,7 @@ def get_refusal_code(name: str) -> str:
     ],
     ids=ascii,
 )
-def test_an_invisible_name_is_refused(name: str) -> None:
+def test_blank_name_is_refused(name: str) -> None:
     assert get_refusal_code(name) == "name_blank"
 
 
@@ -202,12 +204,12 @@ def test_an_invisible_name_is_refused(name: str) -> None:
     ],
     ids=ascii,
 )
-def test_a_name_with_invisible_characters_is_refused(name: str) -> None:
+def test_name_with_invisible_characters_is_refused(name: str) -> None:
     assert get_refusal_code(name) == "name_characters"
 
 
 @pytest.mark.parametrize("name", ["", "  \u3000", "x" * (names.MAX_NAME_LENGTH + 1)])
-def test_a_name_has_one_to_a_hundred_characters(name: str) -> None:
+def test_name_has_one_to_a_hundred_characters(name: str) -> None:
     assert get_refusal_code(name) == "name_length"
 
 
@@ -228,11 +230,11 @@ def test_a_name_has_one_to_a_hundred_characters(name: str) -> None:
         "x" * 100,
     ],
 )
-def test_whatever_can_be_seen_is_a_name(name: str) -> None:
+def test_visible_text_is_a_valid_name(name: str) -> None:
     assert names.clean_name(name) == unicodedata.normalize("NFC", name)
 
 
-def test_the_confusables_are_those_of_unicode() -> None:
+def test_confusables_come_from_unicode() -> None:
     assert len(names.load_prototypes()) == 6355
     assert names.load_prototypes()[ord("m")] == "rn"
-    assert len(names.IGNORABLE) == len(set(names.IGNORABLE)) == 4174
+    assert len(names.IGNORABLE_CODE_POINTS) == len(set(names.IGNORABLE_CODE_POINTS)) == 4174

@@ -18,7 +18,7 @@ from anoncup.plugins import TRACKS
 from anoncup.schemas.roles import Role
 from anoncup.tables.csv_text import write_csv
 from anoncup.tracks.files import FileSpec
-from anoncup.tracks.generators import generator_for
+from anoncup.tracks.generators import derive_generator
 from anoncup.tracks.linkage.permutation import parse_secret
 from anoncup.tracks.model import Allocation
 from app.cli.backup import service as backup
@@ -31,7 +31,7 @@ from app.services.attacks import allocation
 from app.services.originals import allocations as data_draws
 from app.storage import get_store
 from tests.support.allocated_contest import (
-    PATH,
+    COMPETITION_PATH,
     create_contest,
     get_team_file,
     load_allocations,
@@ -68,12 +68,12 @@ def contest(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> Contest:
     return opened_contest
 
 
-def test_a_seed_is_committed_to_once_and_the_commitment_is_public(contest: Contest) -> None:
-    assert contest.arena.client.get(f"/api/v1{PATH}").json()["seed_commitment"] is None
+def test_seed_is_committed_once_and_its_commitment_is_public(contest: Contest) -> None:
+    assert contest.arena.client.get(f"/api/v1{COMPETITION_PATH}").json()["seed_commitment"] is None
     for _ in range(3):
         run_clock()
     (entry,) = load_audit_entries("seed.commit")
-    description = contest.arena.client.get(f"/api/v1{PATH}").json()
+    description = contest.arena.client.get(f"/api/v1{COMPETITION_PATH}").json()
     assert description["seed_commitment"] == entry.after["sha256"]  # type: ignore[index]
     assert (description["own_files"], description["truth_files"]) == (
         ["secret.csv", "labels.csv"],
@@ -85,33 +85,33 @@ def test_a_seed_is_committed_to_once_and_the_commitment_is_public(contest: Conte
     assert len(seed.sealed) > 32 + 32 + 16
 
 
-def test_each_team_gets_its_own_files_and_a_later_one_at_once(contest: Contest) -> None:
+def test_each_team_gets_its_own_files_even_if_it_joins_later(contest: Contest) -> None:
     contest.arena.get_team_token("red")
     assert get_team_file(contest.arena, "red").json()["code"] == "not_drawn_yet"
     run_clock()
-    first = get_team_file(contest.arena, "red").json()
+    first_answer = get_team_file(contest.arena, "red").json()
     contest.arena.get_team_token("blue")
     run_clock()
-    assert get_team_file(contest.arena, "red").json() == first
+    assert get_team_file(contest.arena, "red").json() == first_answer
     assert list(load_allocations()) == ["", "red", "blue"]
     assert len({str(allocated_row.files) for allocated_row in load_allocations().values()}) == 3
     for team in ("red", "blue"):
-        secret, labelled = (
+        secret, labels = (
             get_team_file(contest.arena, team, f"{name}.csv").content for name in ("secret", "labels")
         )
-        order = parse_secret(secret, originals=ROWS, anonymized=ROWS)
-        assert labelled.decode().splitlines() == [f"label {row}" for row in order]
+        order = parse_secret(secret, original_count=ROWS, anonymized_count=ROWS)
+        assert labels.decode().splitlines() == [f"label {row}" for row in order]
         files = get_team_file(contest.arena, team).json()["files"]
         assert files == {
             "secret.csv": hashlib.sha256(secret).hexdigest(),
-            "labels.csv": hashlib.sha256(labelled).hexdigest(),
+            "labels.csv": hashlib.sha256(labels).hexdigest(),
         }
     assert [entry.after for entry in load_audit_entries("own.draw")] == [
         {"team": team, "attempt": 0} for team in ("", "red", "blue")
     ]
 
 
-def test_nothing_is_allocated_before_the_first_phase_or_without_organizer_data(
+def test_allocation_needs_the_first_phase_and_organizer_data(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     contest = create_contest(client, monkeypatch, TEAM_ALLOCATION)
@@ -126,7 +126,7 @@ def test_nothing_is_allocated_before_the_first_phase_or_without_organizer_data(
     assert set(load_allocations()) == {"", "red"}
 
 
-def test_a_team_without_data_is_told_the_reason(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_team_without_files_is_told_why(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     contest = create_contest(client, monkeypatch, TEAM_ALLOCATION)
     contest.move_phases(anonymization=(1, 2), reidentification=(3, 4))
     responses = [get_team_file(contest.arena, "red").json()]
@@ -143,29 +143,32 @@ def test_a_team_without_data_is_told_the_reason(client: TestClient, monkeypatch:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_team_that_joins_after_the_allocation_is_told_that_it_gets_none(
-    contest: Contest, language: str
-) -> None:
+def test_team_that_joins_too_late_is_told_that_it_gets_no_files(contest: Contest, language: str) -> None:
     contest.arena.get_team_token("red")
     run_clock()
     contest.start_pause()
     late_response = get_team_file(contest.arena, "late")
     assert (late_response.status_code, late_response.json()["code"]) == (409, "drawing_over")
-    team_page = get_page(contest.arena, f"{PATH}/submissions", team="late", language=language)
+    team_page = get_page(contest.arena, f"{COMPETITION_PATH}/submissions", team="late", language=language)
     message = translate(
         "The anonymization phase is over, and no more data are drawn: your team has none.", language
     )
     assert message in unescape(team_page.text)
 
 
-def test_a_release_is_scored_against_its_teams_allocation(contest: Contest) -> None:
+def test_release_is_scored_against_its_teams_allocation(contest: Contest) -> None:
     arena = contest.arena
     arena.get_team_token("red")
     early_response = arena.post(
-        f"{PATH}/submissions", token=arena.get_team_token("red"), files={"anonymized": ("a.csv", b"")}
+        f"{COMPETITION_PATH}/submissions",
+        token=arena.get_team_token("red"),
+        files={"anonymized": ("a.csv", b"")},
     )
     assert (early_response.status_code, early_response.json()["code"]) == (409, "not_drawn_yet")
-    assert arena.get(f"{PATH}/quota", token=arena.get_team_token("red")).json()["caps"][0]["used"] == 0
+    assert (
+        arena.get(f"{COMPETITION_PATH}/quota", token=arena.get_team_token("red")).json()["caps"][0]["used"]
+        == 0
+    )
     run_clock()
     response = submit_release(contest, "red")
     assert response.status_code == 202, response.text
@@ -176,27 +179,30 @@ def test_a_release_is_scored_against_its_teams_allocation(contest: Contest) -> N
     assert submission["result"]["measures"]["mean_mae"]["value"] == 0.0
 
 
-def test_inputs_of_an_allocation_cannot_be_replaced(contest: Contest) -> None:
+def test_inputs_cannot_be_replaced_after_an_allocation(contest: Contest) -> None:
     arena = contest.arena
     assert upload_organizer_file(arena).status_code == 200
     run_clock()
     for response in (
         upload_organizer_file(arena),
-        arena.put(f"{PATH}/original/original.csv", content=write_csv(arena.table.iloc[::-1])),
-        arena.put(f"{PATH}/competition.toml", content=build_two_phase_toml().replace('"rent"]', "]")),
+        arena.put(f"{COMPETITION_PATH}/original/original.csv", content=write_csv(arena.table.iloc[::-1])),
+        arena.put(
+            f"{COMPETITION_PATH}/competition.toml", content=build_two_phase_toml().replace('"rent"]', "]")
+        ),
     ):
         assert (response.status_code, response.json()["code"]) == (409, "drawn_already"), response.text
-    later = arena.put(
-        f"{PATH}/competition.toml", content=build_two_phase_toml(extra_toml="[limits]\nfile_mb = 3\n")
+    other_change = arena.put(
+        f"{COMPETITION_PATH}/competition.toml",
+        content=build_two_phase_toml(extra_toml="[limits]\nfile_mb = 3\n"),
     )
-    assert later.status_code == 200
+    assert other_change.status_code == 200
 
 
-def test_organizer_data_are_discarded_with_the_original_they_belong_to(contest: Contest) -> None:
+def test_replacing_the_original_discards_the_organizer_data(contest: Contest) -> None:
     arena = contest.arena
-    assert list(arena.get(PATH).json()["truth_commitments"]) == ["hidden.csv"]
+    assert list(arena.get(COMPETITION_PATH).json()["truth_commitments"]) == ["hidden.csv"]
     longer_table = arena.table.iloc[[0, *range(ROWS)]]
-    response = arena.put(f"{PATH}/original/original.csv", content=write_csv(longer_table))
+    response = arena.put(f"{COMPETITION_PATH}/original/original.csv", content=write_csv(longer_table))
     assert response.json()["truth_commitments"] == {}
     run_clock()
     assert load_allocations() == {}
@@ -213,12 +219,14 @@ def test_invalid_organizer_data_are_refused(contest: Contest) -> None:
     assert upload_organizer_file(contest.arena, file="other.csv").json()["code"] == "no_such_file"
 
 
-def test_as_many_teams_as_there_are_allocations_have_one_each_and_baselines_take_none(
+def test_each_of_the_possible_allocations_goes_to_a_team(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(workers.allocate, "MAX_ATTEMPTS", 100)
-    draw = Allocation(files=(FileSpec("secret"),), per_team=True, make_files=make_rotation_allocator(4))
-    contest = create_contest(client, monkeypatch, draw)
+    allocation_rule = Allocation(
+        files=(FileSpec("secret"),), per_team=True, make_files=make_rotation_allocator(4)
+    )
+    contest = create_contest(client, monkeypatch, allocation_rule)
     teams = ["red", "blue", "green", "black"]
     for team in teams:
         contest.arena.get_team_token(team)
@@ -232,12 +240,14 @@ def test_as_many_teams_as_there_are_allocations_have_one_each_and_baselines_take
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_team_for_which_no_allocation_is_left_is_told_and_so_are_the_organizers(
+def test_teams_and_organizers_are_told_if_no_allocation_is_left(
     client: TestClient, monkeypatch: pytest.MonkeyPatch, language: str
 ) -> None:
     monkeypatch.setattr(workers.allocate, "MAX_ATTEMPTS", 60)
-    draw = Allocation(files=(FileSpec("secret"),), per_team=True, make_files=make_rotation_allocator(2))
-    contest = create_contest(client, monkeypatch, draw)
+    allocation_rule = Allocation(
+        files=(FileSpec("secret"),), per_team=True, make_files=make_rotation_allocator(2)
+    )
+    contest = create_contest(client, monkeypatch, allocation_rule)
     for team in ("red", "blue", "green", "black"):
         contest.arena.get_team_token(team)
     run_clock()
@@ -249,7 +259,7 @@ def test_a_team_for_which_no_allocation_is_left_is_told_and_so_are_the_organizer
     with transaction() as session:
         assert allocation.load_request(session, load_competition_id()) is None
     submit_response = contest.arena.post(
-        f"{PATH}/submissions",
+        f"{COMPETITION_PATH}/submissions",
         token=contest.arena.get_team_token("green"),
         files={"anonymized": ("a.csv", b"")},
     )
@@ -263,22 +273,24 @@ def test_a_team_for_which_no_allocation_is_left_is_told_and_so_are_the_organizer
         "All data are assigned to other teams: there are none left for your team. Ask the organizers.",
         language,
     )
-    team_page = get_page(contest.arena, f"{PATH}/submissions", team="green", language=language)
+    team_page = get_page(contest.arena, f"{COMPETITION_PATH}/submissions", team="green", language=language)
     assert message in unescape(team_page.text)
-    organizer_page = get_page(contest.arena, f"{PATH}/organize", organizer=True, language=language)
+    organizer_page = get_page(
+        contest.arena, f"{COMPETITION_PATH}/organize", organizer=True, language=language
+    )
     assert translate("duty_unallocated", language, n=2) in unescape(organizer_page.text)
     run_clock()
     assert len(load_audit_entries("own.exhausted")) == 2
 
 
-def test_teams_may_share_an_allocation_if_the_competition_allows_it(
+def test_teams_share_allocations_if_the_competition_allows_it(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rotation = make_rotation_allocator(2)
-    draw = Allocation(
+    allocation_rule = Allocation(
         files=(FileSpec("secret"),), per_team=True, make_files=rotation, allows_shared=lambda _: True
     )
-    contest = create_contest(client, monkeypatch, draw)
+    contest = create_contest(client, monkeypatch, allocation_rule)
     teams = [f"team {number}" for number in range(4)]
     for team in teams:
         contest.arena.get_team_token(team)
@@ -298,7 +310,7 @@ def test_concurrent_clocks_allocate_once(contest: Contest) -> None:
     assert [entry.after["team"] for entry in load_audit_entries("own.draw")] == ["", "red", "blue"]  # type: ignore[index]
 
 
-def test_an_allocation_made_while_the_data_change_is_discarded(contest: Contest) -> None:
+def test_allocation_of_replaced_data_is_discarded(contest: Contest) -> None:
     """An allocation that was computed from replaced data is not recorded."""
     commit_seed(contest)
     with transaction() as session:
@@ -311,7 +323,7 @@ def test_an_allocation_made_while_the_data_change_is_discarded(contest: Contest)
         == 200
     )
     with transaction() as session:
-        assert allocation.record_allocation(session, pending, {"secret": "0" * 64}, 0, may_repeat=False)
+        assert allocation.record_allocation(session, pending, {"secret": "0" * 64}, 0, allow_repeats=False)
     assert load_allocations() == {}
     run_clock()
     assert b"other 3" in get_team_file(contest.arena, "red", "labels.csv").content
@@ -332,36 +344,47 @@ def test_allocations_can_be_reproduced_after_the_reveal(contest: Contest) -> Non
     run_clock()
     submission_id = submit_release(contest, "red").json()["id"]
     score_everything()
-    owned = {team: get_team_file(arena, team, "secret.csv").content for team in ("red", "blue")}
+    secrets = {team: get_team_file(arena, team, "secret.csv").content for team in ("red", "blue")}
     contest.open_attacks()
-    for response in (arena.client.get(f"/api/v1{PATH}/draws"), arena.get(f"{PATH}/draws")):
+    for response in (
+        arena.client.get(f"/api/v1{COMPETITION_PATH}/draws"),
+        arena.get(f"{COMPETITION_PATH}/draws"),
+    ):
         assert (response.status_code, response.json()["code"]) == (404, "not_revealed_yet")
     contest.close_attacks()
-    published = arena.client.get(f"/api/v1{PATH}/draws").json()
-    assert published["commitment"] == hashlib.sha256(bytes.fromhex(published["seed"])).hexdigest()
-    assert published["commitment"] == arena.get(PATH).json()["seed_commitment"]
-    assert [allocation_row["team"] for allocation_row in published["draws"]] == ["", "red", "blue"]
-    for allocation_row in published["draws"]:
+    published_allocations = arena.client.get(f"/api/v1{COMPETITION_PATH}/draws").json()
+    assert (
+        published_allocations["commitment"]
+        == hashlib.sha256(bytes.fromhex(published_allocations["seed"])).hexdigest()
+    )
+    assert published_allocations["commitment"] == arena.get(COMPETITION_PATH).json()["seed_commitment"]
+    assert [allocation_row["team"] for allocation_row in published_allocations["draws"]] == [
+        "",
+        "red",
+        "blue",
+    ]
+    for allocation_row in published_allocations["draws"]:
         files = allocate_order(
             arena.table,
             {"hidden": build_label_file(ROWS)},
-            None,  # type: ignore[arg-type]  # it draws whatever the rules are
-            lambda purpose, allocation_row=allocation_row: generator_for(  # type: ignore[misc]
-                bytes.fromhex(published["seed"]), purpose, allocation_row["team"], allocation_row["attempt"]
+            None,  # type: ignore[arg-type]  # it does not use the rules
+            lambda purpose, allocation_row=allocation_row: derive_generator(  # type: ignore[misc]
+                bytes.fromhex(published_allocations["seed"]),
+                purpose,
+                allocation_row["team"],
+                allocation_row["attempt"],
             ),
         )
         digests = {f"{name}.csv": hashlib.sha256(files[name]).hexdigest() for name in ("secret", "labels")}
         assert digests == allocation_row["files"]
         if allocation_row["team"]:
-            assert files["secret"] == owned[allocation_row["team"]]
-    (revealed,) = arena.client.get(f"/api/v1{PATH}/reveal").json()
-    assert revealed["submission_id"] == submission_id
-    assert revealed["secret_sha256"] == hashlib.sha256(owned["red"]).hexdigest()
+            assert files["secret"] == secrets[allocation_row["team"]]
+    (revealed_target,) = arena.client.get(f"/api/v1{COMPETITION_PATH}/reveal").json()
+    assert revealed_target["submission_id"] == submission_id
+    assert revealed_target["secret_sha256"] == hashlib.sha256(secrets["red"]).hexdigest()
 
 
-def test_nobody_but_a_teams_members_gets_its_files(
-    contest: Contest, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_only_a_teams_members_can_read_its_files(contest: Contest, capfd: pytest.CaptureFixture[str]) -> None:
     arena = contest.arena
     for team in ("red", "blue"):
         arena.get_team_token(team)
@@ -369,15 +392,17 @@ def test_nobody_but_a_teams_members_gets_its_files(
     secrets = {team: get_team_file(arena, team, "secret.csv").content for team in ("red", "blue")}
     assert secrets["red"] != secrets["blue"]
     with transaction() as session:
-        root = accounts.create_user(session, name="root", password=PASSWORD, role=Role.ADMINISTRATOR)
-        another = accounts.create_user(session, name="other", password=PASSWORD, role=Role.ORGANIZER)
-        tokens = [accounts.issue_token(session, user, name="test") for user in (root, another)]
-    for token in (arena.organizer, *tokens):
+        administrator = accounts.create_user(session, name="root", password=PASSWORD, role=Role.ADMINISTRATOR)
+        other_organizer = accounts.create_user(session, name="other", password=PASSWORD, role=Role.ORGANIZER)
+        tokens = [
+            accounts.issue_token(session, user, name="test") for user in (administrator, other_organizer)
+        ]
+    for token in (arena.organizer_token, *tokens):
         for path in ("own", "own/secret.csv", "own/labels.csv"):
-            assert arena.get(f"{PATH}/{path}", token=token).status_code == 403
-    assert arena.client.get(f"/api/v1{PATH}/own/secret.csv").status_code == 401
+            assert arena.get(f"{COMPETITION_PATH}/{path}", token=token).status_code == 403
+    assert arena.client.get(f"/api/v1{COMPETITION_PATH}/own/secret.csv").status_code == 401
     for path in ("export.zip", "kit.zip", "audit", "teams"):
-        content = arena.get(f"{PATH}/{path}").content
+        content = arena.get(f"{COMPETITION_PATH}/{path}").content
         assert b"label 3" not in content
     log_text = "".join(capfd.readouterr())
     assert "own.draw" in log_text
@@ -386,7 +411,7 @@ def test_nobody_but_a_teams_members_gets_its_files(
     assert "label 3" not in log_text
 
 
-def test_a_backup_has_the_allocations_and_names_the_key_of_the_seed(
+def test_backup_contains_allocations_and_names_the_seeds_key(
     contest: Contest, settings: Settings, tmp_path: Path
 ) -> None:
     contest.arena.get_team_token("red")
@@ -396,28 +421,26 @@ def test_a_backup_has_the_allocations_and_names_the_key_of_the_seed(
         seed = session.scalars(select(Seed)).one()
     assert summary.key_ids == [seed.key_id]
     with backup.open_backup(tmp_path / "made.tar") as (archive, _):
-        stored_digests = {name for name, _ in archive.members("blobs")}
+        stored_digests = {name for name, _ in archive.iter_folder("blobs")}
     assert {digest for row in load_allocations().values() for digest in row.files.values()} <= stored_digests
     content = (tmp_path / "made.tar").read_bytes()
     assert build_label_file(ROWS) not in content
     assert seed.sealed.hex().encode() in content
 
 
-def test_a_disqualified_team_keeps_its_files_and_sends_nothing(contest: Contest) -> None:
+def test_disqualified_team_keeps_its_files_but_cannot_submit(contest: Contest) -> None:
     arena = contest.arena
     arena.get_team_token("red")
     run_clock()
     own_files = get_team_file(arena, "red").json()
-    team = next(entry for entry in arena.get(f"{PATH}/teams").json() if entry["name"] == "red")
-    assert arena.post(f"{PATH}/teams/{team['id']}/disqualify").status_code == 200
+    team = next(entry for entry in arena.get(f"{COMPETITION_PATH}/teams").json() if entry["name"] == "red")
+    assert arena.post(f"{COMPETITION_PATH}/teams/{team['id']}/disqualify").status_code == 200
     run_clock()
     assert get_team_file(arena, "red").json() == own_files
     assert submit_release(contest, "red").json()["code"] == "disqualified"
 
 
-def test_a_baseline_uses_the_allocation_of_all_baselines(
-    contest: Contest, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_all_baselines_share_one_allocation(contest: Contest, monkeypatch: pytest.MonkeyPatch) -> None:
     arena, path = contest.arena, "/competitions/small/organize/baselines"
     fields = {"name": "untouched", "method": next(iter(TRACKS["microdata"].methods))}
     received_answers: list[Any] = []
@@ -438,8 +461,8 @@ def test_a_baseline_uses_the_allocation_of_all_baselines(
     with transaction() as session:
         allocated_files = session.scalars(select(AllocatedFiles.files).where(AllocatedFiles.team == "")).one()
     secret = get_store().get(allocated_files["secret"])
-    assert order.tolist() == parse_secret(secret, originals=ROWS, anonymized=ROWS).tolist()
-    (submission,) = arena.get(f"{PATH}/submissions/all").json()
+    assert order.tolist() == parse_secret(secret, original_count=ROWS, anonymized_count=ROWS).tolist()
+    (submission,) = arena.get(f"{COMPETITION_PATH}/submissions/all").json()
     assert (submission["team"], submission["status"]) == ("untouched", "SCORED")
 
 
@@ -448,13 +471,13 @@ def keep_order(release: Any, answer: Any, *, rng: Any) -> Any:
     return release, answer
 
 
-def test_a_track_without_allocation_has_no_seed(client: TestClient) -> None:
+def test_track_without_allocation_has_no_seed(client: TestClient) -> None:
     contest = Contest.create(client)
     contest.arena.get_team_token("red")
     run_clock()
     assert load_audit_entries("seed.commit") == []
     assert get_team_file(contest.arena, "red").json()["code"] == "nothing_drawn"
-    description = contest.arena.get(PATH).json()
+    description = contest.arena.get(COMPETITION_PATH).json()
     assert (description["own_files"], description["seed_commitment"], description["truth_files"]) == (
         [],
         None,
@@ -462,7 +485,7 @@ def test_a_track_without_allocation_has_no_seed(client: TestClient) -> None:
     )
 
 
-def test_without_a_private_key_no_seed_is_made_and_phases_still_change(
+def test_without_a_private_key_phases_change_but_no_seed_is_made(
     contest: Contest, settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
 ) -> None:
     monkeypatch.setenv("ANONCUP_OPENING_KEYS_DIR", str(tmp_path))

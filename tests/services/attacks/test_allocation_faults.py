@@ -1,4 +1,4 @@
-"""Faults during allocation: the next round completes it once and keeps what was already allocated."""
+"""Faults during allocation: the next round completes it and keeps the allocations already recorded."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from app.db.transaction import transaction
 from app.services.attacks import allocation
 from app.storage.store import Store
 from tests.support.allocated_contest import (
-    PATH,
+    COMPETITION_PATH,
     get_team_file,
     load_allocations,
     load_audit_entries,
@@ -57,7 +57,7 @@ def contest(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> Contest:
         (allocation, "record_allocation", 2),
     ],
 )
-def test_an_allocation_by_a_clock_killed_anywhere_is_finished_by_the_next(
+def test_allocation_completes_once_after_the_clock_is_killed(
     contest: Contest,
     monkeypatch: pytest.MonkeyPatch,
     module: Any,
@@ -87,7 +87,7 @@ def test_an_allocation_by_a_clock_killed_anywhere_is_finished_by_the_next(
 @pytest.mark.parametrize(
     ("module", "function_name"), [(workers.lifecycle, "reveal_seed"), (allocation, "record_seed_opening")]
 )
-def test_a_clock_killed_while_it_opens_the_seed_reveals_it_at_the_next_turn(
+def test_seed_is_revealed_after_the_clock_is_killed(
     contest: Contest, monkeypatch: pytest.MonkeyPatch, module: Any, function_name: str, *, is_before: bool
 ) -> None:
     run_clock()
@@ -101,15 +101,15 @@ def test_a_clock_killed_while_it_opens_the_seed_reveals_it_at_the_next_turn(
             run_clock()
     assert load_competition().revealed_at is None
     run_clock()
-    published = contest.arena.client.get(f"/api/v1{PATH}/draws").json()
-    assert published["commitment"] == contest.arena.get(PATH).json()["seed_commitment"]
+    allocations = contest.arena.client.get(f"/api/v1{COMPETITION_PATH}/draws").json()
+    assert allocations["commitment"] == contest.arena.get(COMPETITION_PATH).json()["seed_commitment"]
 
 
 @pytest.mark.parametrize("fault", ["store", "child", "track"])
-def test_a_failed_allocation_is_logged_and_made_later(
+def test_failed_allocation_is_logged_and_retried(
     contest: Contest, monkeypatch: pytest.MonkeyPatch, fault: str
 ) -> None:
-    def refuse(*_: Any, **__: Any) -> Any:
+    def raise_fault(*_: Any, **__: Any) -> Any:
         raise (
             Unavailable("it is away")
             if fault == "store"
@@ -118,9 +118,9 @@ def test_a_failed_allocation_is_logged_and_made_later(
 
     with monkeypatch.context() as patch, capture_logs() as logs:
         if fault == "store":
-            patch.setattr(Store, "save", refuse)
+            patch.setattr(Store, "save", raise_fault)
         elif fault == "child":
-            patch.setattr(child_manager, "run", refuse)
+            patch.setattr(child_manager, "run", raise_fault)
         else:
             crash = child_manager.ScoringError(child_manager.CRASH_MESSAGE)
             patch.setattr(child_manager, "run", lambda *_, **__: (_ for _ in ()).throw(crash))
@@ -134,7 +134,7 @@ def test_a_failed_allocation_is_logged_and_made_later(
     assert TRACKS["microdata"].allocation is TEAM_ALLOCATION
 
 
-def test_a_replaced_seed_is_neither_used_nor_revealed(contest: Contest) -> None:
+def test_replaced_seed_is_neither_used_nor_revealed(contest: Contest) -> None:
     """The owner of the database may copy a sealed box from another row."""
     contest.arena.get_team_token("red")
     run_clock()
@@ -153,7 +153,7 @@ def test_a_replaced_seed_is_neither_used_nor_revealed(contest: Contest) -> None:
         assert session.scalars(select(SeedOpening)).all() == []
 
 
-def test_organizer_data_open_only_with_their_own_binding(contest: Contest) -> None:
+def test_sealed_organizer_data_open_only_under_their_own_id(contest: Contest) -> None:
     from app.config import get_settings
     from app.crypto import sealing
     from app.services.contests import sealed_inputs
@@ -162,11 +162,11 @@ def test_organizer_data_open_only_with_their_own_binding(contest: Contest) -> No
     with transaction() as session:
         (box,) = sealed_inputs.load_organizer_files(session, load_competition_id()).values()
     keys = get_settings().opening_keys_dir
-    opened_box = sealing.open_with_salt(keys, key_id=box.key_id, box=box.sealed, submission_id=box.bound_to)
+    opened_box = sealing.open_with_salt(keys, key_id=box.key_id, box=box.sealed, bound_to=box.bound_to)
     assert opened_box.secret == build_label_file(ROWS)
     assert sealing.compute_commitment(opened_box.salt, opened_box.secret) == box.commitment
     assert b"label 3" not in box.sealed
-    other_binding = sealed_inputs.binding_id(load_competition_id(), "controls")
+    other_binding = sealed_inputs.compute_binding_id(load_competition_id(), "controls")
     with pytest.raises(Unavailable):
-        sealing.open_sealed(keys, key_id=box.key_id, box=box.sealed, submission_id=other_binding)
+        sealing.open_sealed(keys, key_id=box.key_id, box=box.sealed, bound_to=other_binding)
     assert get_team_file(contest.arena, "red").status_code == 409

@@ -1,4 +1,4 @@
-"""Built-in attackers and guesses are judged alike, and an independent program computes the same values."""
+"""Built-in attackers and guesses are judged alike, and an independent computation gives the same values."""
 
 import csv
 import io
@@ -19,7 +19,13 @@ from tests.support import membership_reference as plain
 from tests.support.allocation_track import evaluate_in_process
 from tests.support.contest import judge_everything
 from tests.support.membership_cases import list_rows
-from tests.support.membership_contest import HIDDEN_COLUMN, PATH, TRACK, MembershipContest, create_contest
+from tests.support.membership_contest import (
+    COMPETITION_PATH,
+    HIDDEN_COLUMN,
+    TRACK,
+    MembershipContest,
+    create_contest,
+)
 from workers import child_manager
 
 pytestmark = pytest.mark.full
@@ -45,10 +51,10 @@ def membership_contest(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> M
     return create_contest(client)
 
 
-def judge_guesses(
+def submit_and_judge_guesses(
     membership_contest: MembershipContest, victim: str, question: str, *contents: bytes
 ) -> list[dict[str, Any]]:
-    """Send another team's guesses on a release and return their outcomes after the contest has closed."""
+    """Submit another team's guesses on a release, close the contest and return the guesses' outcomes."""
     team = "red" if victim == "blue" else "blue"
     membership_contest.contest.open_attacks()
     responses = [membership_contest.submit_guess(team, victim, question, content) for content in contents]
@@ -56,7 +62,7 @@ def judge_guesses(
     judge_everything()
     membership_contest.contest.close_attacks()
     guesses = membership_contest.arena.get(
-        f"{PATH}/guesses", token=membership_contest.arena.get_team_token(team)
+        f"{COMPETITION_PATH}/guesses", token=membership_contest.arena.get_team_token(team)
     ).json()
     outcomes = {entry["id"]: entry["outcome"] for entry in guesses}
     return [outcomes[entry.json()["id"]] for entry in responses]
@@ -80,24 +86,26 @@ ATTACKS: dict[str, Callable[[plain.Rows, plain.Rows], list[float]]] = {
 """One attack for each guess that a team may send."""
 
 
-def test_attackers_and_guesses_at_members_come_to_what_an_independent_program_computes(
+def test_membership_attacks_equal_an_independent_computation(
     membership_contest: MembershipContest,
 ) -> None:
-    members = read_membership(membership_contest, "blue")
+    is_member = read_membership(membership_contest, "blue")
     candidates = list_rows(membership_contest.public_original.candidates)
-    assert 2 * sum(members) == len(members)
+    assert 2 * sum(is_member) == len(is_member)
     release, _ = TRACK.parse_release(
         {"released": membership_contest.releases["blue"]},
         membership_contest.public_original,
         membership_contest.rules,
     )
-    released = list_rows(release.select_columns(*membership_contest.public_original.candidates.schema.names))
-    scores = {name: attack(candidates, released) for name, attack in ATTACKS.items()}
+    released_rows = list_rows(
+        release.select_columns(*membership_contest.public_original.candidates.schema.names)
+    )
+    scores = {name: attack(candidates, released_rows) for name, attack in ATTACKS.items()}
     expected = {
         name: {
-            "tpr": float(plain.tpr(attack_scores, members)),
-            "auc": float(plain.auc(attack_scores, members)),
-            "accuracy": float(plain.accuracy(attack_scores, members)),
+            "tpr": float(plain.tpr(attack_scores, is_member)),
+            "auc": float(plain.auc(attack_scores, is_member)),
+            "accuracy": float(plain.accuracy(attack_scores, is_member)),
         }
         for name, attack_scores in scores.items()
     }
@@ -108,7 +116,7 @@ def test_attackers_and_guesses_at_members_come_to_what_an_independent_program_co
         ("score\n" + "".join(f"{score!r}\n" for score in attack_scores)).encode()
         for attack_scores in scores.values()
     ]
-    outcomes = judge_guesses(membership_contest, "blue", "membership", *contents)
+    outcomes = submit_and_judge_guesses(membership_contest, "blue", "membership", *contents)
     for (name, values), outcome in zip(expected.items(), outcomes, strict=True):
         assert results[name]["rate"] == values["tpr"] == outcome["value"]
         assert results[name]["details"] == outcome["details"]
@@ -121,7 +129,7 @@ def test_attackers_and_guesses_at_members_come_to_what_an_independent_program_co
     assert all(0 < values["auc"] < 1 for values in expected.values())
 
 
-def test_an_attacker_and_a_guess_of_the_same_content_come_to_the_same(
+def test_attacker_and_an_equal_guess_get_the_same_outcome(
     membership_contest: MembershipContest,
 ) -> None:
     submission = membership_contest.arena.get_submission(membership_contest.submissions["red"], "red")
@@ -133,7 +141,7 @@ def test_an_attacker_and_a_guess_of_the_same_content_come_to_the_same(
         membership_contest.rules,
     )
     guess = look_up_hidden_column(TRACK.attack_view(membership_contest.public_original, release))
-    (outcome,) = judge_guesses(membership_contest, "red", "attribute", write_table(guess))
+    (outcome,) = submit_and_judge_guesses(membership_contest, "red", "attribute", write_table(guess))
     assert result["rate"] == outcome["value"] > 0.5
     assert (result["correct"], result["trials"]) == (outcome["correct"], outcome["trials"])
     assert (result["interval"], result["details"]) == (outcome["interval"], outcome["details"])
@@ -141,12 +149,12 @@ def test_an_attacker_and_a_guess_of_the_same_content_come_to_the_same(
 
 
 def compute_expected_value(membership_contest: MembershipContest, guess: TypedTable) -> Fraction:
-    """Compute the value of a guess at the hidden column with an independent program."""
-    is_member, whole = read_membership(membership_contest, "red"), membership_contest.full_original
+    """Compute the value of a guess at the hidden column with the reference implementation."""
+    is_member, full_original = read_membership(membership_contest, "red"), membership_contest.full_original
     names = list(membership_contest.public_original.candidates.schema.names)
-    assert whole.background is not None
+    assert full_original.background is not None
     categories = next(
-        column.values for column in whole.candidates.select_columns(HIDDEN_COLUMN).schema.categorical
+        column.values for column in full_original.candidates.select_columns(HIDDEN_COLUMN).schema.categorical
     )
 
     def list_cells(table: TypedTable) -> list[plain.Cell]:
@@ -156,10 +164,10 @@ def compute_expected_value(membership_contest: MembershipContest, guess: TypedTa
         return [row for row, member in zip(rows, is_member, strict=True) if member]
 
     reference = plain.impute(
-        list_rows(whole.background.select_columns(*names)),
-        list_cells(whole.background.select_columns(HIDDEN_COLUMN)),
+        list_rows(full_original.background.select_columns(*names)),
+        list_cells(full_original.background.select_columns(HIDDEN_COLUMN)),
         select_members(list_rows(membership_contest.public_original.candidates)),
         categories,
     )
-    truth = select_members(list_cells(whole.candidates.select_columns(HIDDEN_COLUMN)))
+    truth = select_members(list_cells(full_original.candidates.select_columns(HIDDEN_COLUMN)))
     return plain.attribute_gain(select_members(list_cells(guess)), truth, reference, 0.0)

@@ -14,7 +14,7 @@ from sqlalchemy import func, select, text, update
 from anoncup.competition.parser import parse_competition
 from anoncup.errors import Conflict, Unavailable
 from anoncup.tables.csv_text import write_csv
-from anoncup.tracks.linkage.permutation import guess_csv, parse_secret, secret_csv
+from anoncup.tracks.linkage.permutation import parse_secret, write_guess, write_secret
 from app.config import Settings
 from app.crypto import sealing
 from app.db import engine
@@ -44,22 +44,22 @@ def contest(client: TestClient) -> Contest:
     return Contest.create(client)
 
 
-def read_upload(
+def receive_upload(
     arena: Arena, team: str, settings: Settings, *, seed: int = 1
 ) -> tuple[Principal, PendingRelease]:
     """Enter and read an upload without accepting it."""
     principal = get_principal(arena, team)
     with transaction() as session:
-        entrance = uploads.enter(session, principal, arena.slug, key=None)
+        entrance = uploads.begin_upload(session, principal, arena.slug, key=None)
     table, secret = build_noisy_release(seed, arena.table)
-    return principal, uploads.read_upload(entrance, files={"anonymized": table}, secret=secret, comment="")
+    return principal, uploads.store_release(entrance, files={"anonymized": table}, secret=secret, comment="")
 
 
 def end_first_phase_in(contest: Contest, seconds: float) -> datetime:
-    """Let the first phase end in ``seconds``; the upload keeps its file, so only the clock can refuse it."""
+    """Let the first phase end in ``seconds``. Return its end."""
     contest.move_phases(anonymization=(-3, seconds / 3600), reidentification=(1, 2))
-    (first, _) = parse_competition(load_competition().file).phases
-    return first.end
+    (first_phase, _) = parse_competition(load_competition().file).phases
+    return first_phase.end
 
 
 def list_openings() -> list[UUID]:
@@ -77,59 +77,59 @@ def is_lock_awaited() -> bool:
         return bool(connection.scalar(text(waiting)))
 
 
-def test_what_is_accepted_around_the_deadline_was_received_before_it_and_is_scored(
-    contest: Contest, settings: Settings
-) -> None:
-    """Uploads enter around the deadline while the clock runs. Each is either in time and becomes a final, or
-    is refused."""
+def test_uploads_around_the_deadline_are_scored_or_refused(contest: Contest, settings: Settings) -> None:
+    """Uploads start around the deadline while the clock runs. Each is in time and becomes a final, or it is
+    refused."""
     teams = [f"team {number}" for number in range(8)]
     for team in teams:
         contest.arena.get_team_token(team)
     end = end_first_phase_in(contest, 1.0)
-    stopped = threading.Event()
+    stop_event = threading.Event()
 
-    def tick() -> None:
-        while not stopped.is_set():
+    def run_clock_repeatedly() -> None:
+        while not stop_event.is_set():
             run_clock()
 
     def submit_at_deadline(number: int) -> str | None:
         wait_until(end + timedelta(milliseconds=8 * (number - len(teams) / 2)))
         try:
-            return accept_upload(*read_upload(contest.arena, teams[number], settings, seed=number), settings)
+            return accept_upload(
+                *receive_upload(contest.arena, teams[number], settings, seed=number), settings
+            )
         except Conflict as conflict:
             assert conflict.code == "phase_closed"  # noqa: PT017
             return None
 
-    ticker = threading.Thread(target=tick)
-    ticker.start()
+    clock_thread = threading.Thread(target=run_clock_repeatedly)
+    clock_thread.start()
     with ThreadPoolExecutor(len(teams)) as pool:
         accepted_ids = {item for item in pool.map(submit_at_deadline, range(len(teams))) if item is not None}
     with transaction() as session:
-        stored = {str(item.id): item.received_at for item in session.scalars(select(Submission))}
-    assert set(stored) == accepted_ids
-    assert all(received_at < end for received_at in stored.values())
+        received_times = {str(item.id): item.received_at for item in session.scalars(select(Submission))}
+    assert set(received_times) == accepted_ids
+    assert all(received_at < end for received_at in received_times.values())
     for identifier in accepted_ids:
         score_submission(identifier)
-    stopped.set()
-    ticker.join()
+    stop_event.set()
+    clock_thread.join()
     run_clock()
     assert {str(target.submission_id) for target in list_targets()} == accepted_ids
     assert list_audit_actions().count("finals.freeze") == 1
 
 
 @pytest.mark.full
-def test_the_clock_waits_for_an_upload_that_holds_the_lock(contest: Contest, settings: Settings) -> None:
-    """The upload enters before the end and commits after it; the freeze waits until it is scored."""
-    principal, upload = read_upload(contest.arena, "red", settings)
+def test_freeze_waits_for_an_upload_that_holds_the_lock(contest: Contest, settings: Settings) -> None:
+    """The upload starts before the deadline and commits after it. The freeze waits until it is scored."""
+    principal, upload = receive_upload(contest.arena, "red", settings)
     contest.move_phases(anonymization=(-3, 0), reidentification=(1, 2))
-    turn_thread = threading.Thread(target=run_clock)
+    clock_thread = threading.Thread(target=run_clock)
     with transaction() as session:
         acceptance = submissions.accept(session, principal, upload, sealing_key=settings.sealing_key_file)
         identifier = str(acceptance.submission.id)
-        turn_thread.start()
+        clock_thread.start()
         assert poll_until(is_lock_awaited)
-        assert turn_thread.is_alive()
-    turn_thread.join(TIMEOUT_S)
+        assert clock_thread.is_alive()
+    clock_thread.join(TIMEOUT_S)
     assert load_competition().frozen_at is None
     score_submission(identifier)
     run_clock()
@@ -137,20 +137,20 @@ def test_the_clock_waits_for_an_upload_that_holds_the_lock(contest: Contest, set
 
 
 @pytest.mark.full
-def test_an_upload_that_waits_for_the_clocks_lock_is_refused(contest: Contest, settings: Settings) -> None:
+def test_upload_that_waits_during_the_freeze_is_refused(contest: Contest, settings: Settings) -> None:
     contest.arena.get_team_token("red")
     contest.move_phases(anonymization=(-3, 0), reidentification=(1, 2))
     refusal_codes: list[str] = []
 
-    def enter_late() -> None:
+    def submit_late() -> None:
         try:
-            read_upload(contest.arena, "red", settings)
+            receive_upload(contest.arena, "red", settings)
         except Conflict as conflict:
             refusal_codes.append(conflict.code)
 
     with transaction() as session:
         assert contest_lifecycle.freeze(session, load_competition_id())
-        thread = threading.Thread(target=enter_late)
+        thread = threading.Thread(target=submit_late)
         thread.start()
         assert poll_until(is_lock_awaited)
         assert thread.is_alive()
@@ -159,8 +159,8 @@ def test_an_upload_that_waits_for_the_clocks_lock_is_refused(contest: Contest, s
     assert list_targets() == []
 
 
-def finish_contest(contest: Contest) -> list[str]:
-    """Send four scored finals and let the deadline pass; the transition is still due."""
+def submit_finals(contest: Contest) -> list[str]:
+    """Submit four scored finals and move the deadline into the past; the clock has not run yet."""
     submission_ids = [contest.submit(team) for team in ("red", "blue", "red", "blue")]
     contest.move_phases(anonymization=(-3, -2), reidentification=(-1, 1))
     return submission_ids
@@ -168,7 +168,7 @@ def finish_contest(contest: Contest) -> list[str]:
 
 @pytest.mark.full
 def test_concurrent_clocks_make_each_transition_once(contest: Contest) -> None:
-    submission_ids = finish_contest(contest)
+    submission_ids = submit_finals(contest)
     for hours in ((-1, 1), (-1, -0.5)):
         contest.move_phases(reidentification=hours)
         with ThreadPoolExecutor(6) as pool:
@@ -181,12 +181,10 @@ def test_concurrent_clocks_make_each_transition_once(contest: Contest) -> None:
 
 
 @pytest.mark.full
-def test_a_contest_whose_transition_fails_does_not_delay_the_next(
-    client: TestClient, settings: Settings
-) -> None:
+def test_failed_transition_does_not_delay_other_contests(client: TestClient, settings: Settings) -> None:
     stuck_contest, free_contest = Contest.create(client, slug="stuck"), Contest.create(client, slug="free")
     for contest in (stuck_contest, free_contest):
-        contest.seeds = len(contest.arena.slug)  # two different releases
+        contest.last_seed = len(contest.arena.slug)  # two different releases
         submit_with_verdict(contest, "red")
         contest.move_phases(anonymization=(-3, -2), reidentification=(-1, 1))
     with transaction() as session:
@@ -202,10 +200,10 @@ def test_a_contest_whose_transition_fails_does_not_delay_the_next(
     assert stuck_contest.get_state() == "reidentification"
 
 
-def test_without_the_key_nothing_is_revealed_and_with_it_everything(
+def test_secrets_are_revealed_once_the_key_is_available(
     contest: Contest, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    red = submit_with_verdict(contest, "red")
+    red_submission = submit_with_verdict(contest, "red")
     contest.move_phases(anonymization=(-3, -2), reidentification=(-1, -0.5))
     keyless = settings.model_copy(update={"opening_keys_dir": None})
     monkeypatch.setattr("workers.lifecycle.get_settings", lambda: keyless)
@@ -214,13 +212,13 @@ def test_without_the_key_nothing_is_revealed_and_with_it_everything(
     monkeypatch.undo()
     run_clock()
     (target,) = list_targets()
-    assert str(target.submission_id) == red
+    assert str(target.submission_id) == red_submission
     assert list_openings() == [target.id]
     assert load_competition().revealed_at is not None
 
 
 @pytest.mark.full
-def test_a_sealed_secret_that_does_not_match_its_commitment_is_never_revealed(contest: Contest) -> None:
+def test_secret_that_differs_from_its_commitment_is_not_revealed(contest: Contest) -> None:
     submit_with_verdict(contest, "red")
     contest.move_phases(anonymization=(-3, -2), reidentification=(-1, -0.5))
     with transaction() as session:
@@ -231,7 +229,7 @@ def test_a_sealed_secret_that_does_not_match_its_commitment_is_never_revealed(co
 
 
 @pytest.mark.full
-def test_a_transition_raises_unavailable_without_the_database(
+def test_transition_raises_unavailable_without_the_database(
     monkeypatch: pytest.MonkeyPatch, settings: Settings
 ) -> None:
     from sqlalchemy import create_engine
@@ -246,8 +244,8 @@ def test_a_transition_raises_unavailable_without_the_database(
 
 
 @pytest.mark.full
-def test_a_deadline_moved_while_the_contest_settles_opens_it_again(contest: Contest) -> None:
-    red = contest.submit("red", score=False)
+def test_extending_a_settling_phase_reopens_it(contest: Contest) -> None:
+    first_submission = contest.submit("red", score=False)
     contest.move_phases(anonymization=(-3, -1), reidentification=(1, 2))
     run_clock()
     assert contest.get_state() == "settling"
@@ -256,22 +254,22 @@ def test_a_deadline_moved_while_the_contest_settles_opens_it_again(contest: Cont
     assert response.status_code == 200
     assert contest.get_state() == "anonymization"
     run_clock()  # the clock records the new end
-    second = contest.submit("red")
+    second_submission = contest.submit("red")
     run_clock()
     assert list_targets() == []
     contest.open_attacks()
-    assert {str(target.submission_id) for target in list_targets()} == {red, second}
+    assert {str(target.submission_id) for target in list_targets()} == {first_submission, second_submission}
 
 
-@pytest.mark.parametrize("deleting", [False, True])
-def test_a_shuffled_release_is_the_very_table_that_is_scored_attacked_and_revealed(
-    client: TestClient, settings: Settings, deleting: bool
+@pytest.mark.parametrize("deletes_rows", [False, True])
+def test_shuffled_release_is_scored_attacked_and_revealed_consistently(
+    client: TestClient, settings: Settings, deletes_rows: bool
 ) -> None:
     contest = Contest.create(client, extra_toml="[publication]\nshuffle_targets = true")
-    source = np.arange(ROWS)[: ROWS - 5 if deleting else ROWS]
+    source = np.arange(ROWS)[: ROWS - 5 if deletes_rows else ROWS]
     table = contest.arena.table.iloc[source].assign(rent=lambda frame: frame["rent"] + 0.25)
     sent_file = write_csv(table)
-    response = contest.arena.submit("red", anonymized=sent_file, secret=secret_csv(source))
+    response = contest.arena.submit("red", anonymized=sent_file, secret=write_secret(source))
     receipt = response.json()
     assert receipt["sha256"] == {"anonymized.csv": hashlib.sha256(sent_file).hexdigest()}
     assert receipt["warnings"] == []
@@ -279,34 +277,36 @@ def test_a_shuffled_release_is_the_very_table_that_is_scored_attacked_and_reveal
     contest.arena.get_team_token("blue")
     contest.open_attacks()
     target = contest.find_target(receipt["id"])
-    published = contest.arena.get(f"/targets/{target['id']}/data/anonymized.csv").content
-    own = contest.arena.get(f"/submissions/{receipt['id']}/data/anonymized.csv").content
-    assert own == published
-    assert published != sent_file
-    assert sorted(published.splitlines()) == sorted(sent_file.splitlines())
+    published_file = contest.arena.get(f"/targets/{target['id']}/data/anonymized.csv").content
+    own_file = contest.arena.get(f"/submissions/{receipt['id']}/data/anonymized.csv").content
+    assert own_file == published_file
+    assert published_file != sent_file
+    assert sorted(published_file.splitlines()) == sorted(sent_file.splitlines())
     with transaction() as session:
         (box,) = session.scalars(select(Secret)).all()
     opened_box = sealing.open_with_salt(
-        settings.opening_keys_dir, key_id=box.key_id, box=box.sealed, submission_id=box.submission_id
+        settings.opening_keys_dir, key_id=box.key_id, box=box.sealed, bound_to=box.submission_id
     )
-    truth = parse_secret(opened_box.secret, originals=ROWS, anonymized=len(source))
+    truth = parse_secret(opened_box.secret, original_count=ROWS, anonymized_count=len(source))
     assert not np.array_equal(truth, source)
-    lines, sent_lines = published.decode().splitlines()[1:], sent_file.decode().splitlines()[1:]
+    lines, sent_lines = published_file.decode().splitlines()[1:], sent_file.decode().splitlines()[1:]
     assert lines == [sent_lines[row] for row in truth]
     for guess, expected in ((truth, len(source)), (source, int((truth == source).sum()))):
-        assert contest.submit_guess("blue", target["id"], guess_csv(guess)).status_code == 202
+        assert contest.submit_guess("blue", target["id"], write_guess(guess)).status_code == 202
         judge_everything()
         with transaction() as session:
             newest = select(Guess).order_by(Guess.received_at.desc()).limit(1)
             assert session.scalars(newest).one().correct == expected
     contest.close_attacks()
-    (revealed,) = client.get(f"/api/v1{contest.path}/reveal").json()
+    (revealed_target,) = client.get(f"/api/v1{contest.path}/reveal").json()
     secret = client.get(f"/api/v1/targets/{target['id']}/secret").content
     assert secret == opened_box.secret
-    assert hashlib.sha256(bytes.fromhex(revealed["salt"]) + secret).hexdigest() == receipt["commitment"]
+    assert (
+        hashlib.sha256(bytes.fromhex(revealed_target["salt"]) + secret).hexdigest() == receipt["commitment"]
+    )
 
 
-def test_a_contest_without_anything_valid_goes_through_all_its_states(contest: Contest) -> None:
+def test_contest_without_valid_submissions_reaches_its_end(contest: Contest) -> None:
     contest.open_attacks()
     assert contest.list_targets("blue") == []
     contest.close_attacks()
@@ -315,26 +315,35 @@ def test_a_contest_without_anything_valid_goes_through_all_its_states(contest: C
 
 
 @pytest.mark.full
-def test_a_failed_submission_scored_again_while_it_settles_is_a_final(contest: Contest) -> None:
+def test_failed_submission_re_evaluated_while_settling_is_a_final(contest: Contest) -> None:
     """A submission scored only after the freeze would be no final."""
-    waiting, failed = contest.submit("red", score=False), contest.submit("red", score=False)
+    waiting_submission, failed_submission = (
+        contest.submit("red", score=False),
+        contest.submit("red", score=False),
+    )
     with transaction() as session:
         session.execute(
-            update(Evaluation).where(Evaluation.submission_id == UUID(failed)).values(state="ERROR")
+            update(Evaluation)
+            .where(Evaluation.submission_id == UUID(failed_submission))
+            .values(state="ERROR")
         )
     contest.move_phases(anonymization=(-3, -2), reidentification=(-1, 1))
-    assert contest.post_as_organizer(f"/submissions/{failed}/rescore").status_code == 202
+    assert contest.post_as_organizer(f"/submissions/{failed_submission}/rescore").status_code == 202
     with transaction() as session:
-        newest = select(Evaluation.id).where(Evaluation.submission_id == UUID(failed), Evaluation.current)
+        newest = select(Evaluation.id).where(
+            Evaluation.submission_id == UUID(failed_submission), Evaluation.current
+        )
         new_evaluation_id = session.scalars(newest).one()
-    score_submission(waiting)
+    score_submission(waiting_submission)
     run_clock()
     assert list_targets() == []
     scoring.score(str(new_evaluation_id))
     run_clock()
-    assert {str(target.submission_id) for target in list_targets()} == {waiting, failed}
+    assert {str(target.submission_id) for target in list_targets()} == {waiting_submission, failed_submission}
     with transaction() as session:
         old_count = session.scalar(
-            select(func.count()).where(Evaluation.submission_id == UUID(failed), ~Evaluation.current)
+            select(func.count()).where(
+                Evaluation.submission_id == UUID(failed_submission), ~Evaluation.current
+            )
         )
     assert old_count == 1

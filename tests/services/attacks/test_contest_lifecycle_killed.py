@@ -19,7 +19,7 @@ from tests.support.phase_changes import (
 pytestmark = pytest.mark.full
 
 
-KILLS = [
+KILL_POINTS = [
     (module, name, is_before, call_number)
     for module, name, call_numbers in (
         (contest_lifecycle, "freeze", (1,)),
@@ -37,23 +37,23 @@ KILLS = [
 
 
 @pytest.mark.parametrize(
-    "kill",
+    "kill_point",
     [
-        # The state before a step is mostly the state after the previous one.
+        # A kill before a step mostly equals one after the previous step, so only the full run tests it.
         pytest.param(
             kill,
             id=f"{'before' if kill[2] else 'after'} {kill[1]} {kill[3]}",
             marks=pytest.mark.full if kill[2] else (),
         )
-        for kill in KILLS
+        for kill in KILL_POINTS
     ],
 )
-def test_a_clock_killed_anywhere_is_finished_by_the_next(
-    client: TestClient, monkeypatch: pytest.MonkeyPatch, kill: tuple[Any, str, bool, int]
+def test_transitions_complete_once_after_the_clock_is_killed(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch, kill_point: tuple[Any, str, bool, int]
 ) -> None:
-    """All transitions are due in one round, which is killed in one of its steps. The functions of
-    ``contest_lifecycle`` run inside a transaction, so a kill after them still precedes the COMMIT."""
-    module, name, is_before, call_number = kill
+    """All transitions are due in one round, which is killed at one of its steps. The functions of
+    ``contest_lifecycle`` run inside a transaction, so a kill after them still precedes the commit."""
+    module, name, is_before, call_number = kill_point
     contest = Contest.create(client)
     submission_ids = [submit_with_verdict(contest, team) for team in ("red", "blue", "red", "blue")]
     contest.move_phases(anonymization=(-3, -2), reidentification=(-1, -0.5))
@@ -69,5 +69,5 @@ def test_a_clock_killed_anywhere_is_finished_by_the_next(
     assert sorted(str(target.submission_id) for target in list_targets()) == sorted(submission_ids)
     for action in ("finals.freeze", "targets.publish", "competition.close", "secrets.reveal"):
         assert list_audit_actions().count(action) == 1
-    (revealed, *_) = client.get(f"/api/v1{contest.path}/reveal").json()
-    assert len(revealed["salt"]) == 64
+    (revealed_target, *_) = client.get(f"/api/v1{contest.path}/reveal").json()
+    assert len(revealed_target["salt"]) == 64

@@ -24,20 +24,20 @@ from tests.support.queue import clear_retry_delays, empty_queue
 from tests.support.stored_files import build_blob_path
 from workers import clock, judge, readiness
 
-RIGHT = 7
+CORRECT_ROWS = 7
 
 
 @dataclass
 class PendingGuess:
-    """A guess that is right on ``RIGHT`` rows and waits to be judged."""
+    """A guess that waits to be judged and is correct on ``CORRECT_ROWS`` rows."""
 
     contest: Contest
-    guess: UUID
+    guess_id: UUID
 
     @property
     def row(self) -> Guess:
         with transaction() as session:
-            return session.get_one(Guess, self.guess)
+            return session.get_one(Guess, self.guess_id)
 
 
 @pytest.fixture
@@ -47,15 +47,15 @@ def pending_guess(client: TestClient) -> PendingGuess:
     contest.arena.get_team_token("blue")
     contest.open_attacks()
     target = contest.find_target(red)["id"]
-    response = contest.submit_guess("blue", target, contest.build_guess(red, RIGHT))
+    response = contest.submit_guess("blue", target, contest.build_guess(red, CORRECT_ROWS))
     return PendingGuess(contest, UUID(response.json()["id"]))
 
 
 def claim_guess(pending_guess: PendingGuess, *, lease: timedelta = timedelta(0)) -> GuessClaim:
     with transaction() as session:
-        claimed = claim_next(session, lease=lease, attempts=3)
-    assert claimed is not None
-    return claimed
+        claim = claim_next(session, lease=lease, max_attempts=3)
+    assert claim is not None
+    return claim
 
 
 def backdate_guesses(pending_guess: PendingGuess) -> None:
@@ -63,36 +63,36 @@ def backdate_guesses(pending_guess: PendingGuess) -> None:
         session.execute(text("UPDATE guesses SET created_at = created_at - interval '1 minute'"))
 
 
-def test_a_guess_is_judged_once_however_often_it_is_delivered(pending_guess: PendingGuess) -> None:
+def test_guess_delivered_repeatedly_is_judged_once(pending_guess: PendingGuess) -> None:
     with ThreadPoolExecutor(6) as pool:
-        for future in [pool.submit(judge.judge, str(pending_guess.guess)) for _ in range(12)]:
+        for future in [pool.submit(judge.judge, str(pending_guess.guess_id)) for _ in range(12)]:
             future.result()
     row = pending_guess.row
-    assert (row.state, row.correct, row.attempt) == (State.SCORED, RIGHT, 1)
+    assert (row.state, row.correct, row.attempt) == (State.SCORED, CORRECT_ROWS, 1)
 
 
 @pytest.mark.full
-def test_a_worker_that_comes_too_late_records_nothing(pending_guess: PendingGuess) -> None:
-    slow, quick = claim_guess(pending_guess), claim_guess(pending_guess)
+def test_worker_with_an_expired_claim_records_nothing(pending_guess: PendingGuess) -> None:
+    expired_claim, current_claim = claim_guess(pending_guess), claim_guess(pending_guess)
     with transaction() as session:
-        assert record(session, quick, outcome=build_outcome(RIGHT))
+        assert record(session, current_claim, outcome=build_outcome(CORRECT_ROWS))
     with transaction() as session:
-        assert not record(session, slow, outcome=build_outcome(0))
-    assert (pending_guess.row.correct, pending_guess.row.attempt) == (RIGHT, 2)
+        assert not record(session, expired_claim, outcome=build_outcome(0))
+    assert (pending_guess.row.correct, pending_guess.row.attempt) == (CORRECT_ROWS, 2)
 
 
 @pytest.mark.full
-def test_a_guess_whose_worker_was_killed_is_requeued(pending_guess: PendingGuess) -> None:
+def test_guess_whose_worker_was_killed_is_requeued(pending_guess: PendingGuess) -> None:
     claim_guess(pending_guess)
     empty_queue()
     clock.sweep()
     assert queue.count_messages() == 1
-    judge.judge(str(pending_guess.guess))
+    judge.judge(str(pending_guess.guess_id))
     assert (pending_guess.row.state, pending_guess.row.attempt) == (State.SCORED, 2)
 
 
 @pytest.mark.full
-def test_a_guess_whose_message_is_lost_is_requeued(pending_guess: PendingGuess) -> None:
+def test_guess_whose_message_is_lost_is_requeued(pending_guess: PendingGuess) -> None:
     backdate_guesses(pending_guess)
     empty_queue()
     clock.sweep()
@@ -100,12 +100,12 @@ def test_a_guess_whose_message_is_lost_is_requeued(pending_guess: PendingGuess) 
 
 
 @pytest.mark.full
-def test_a_guess_that_kills_its_workers_ends_in_error_and_the_contest_goes_on(
+def test_guess_that_kills_its_workers_fails_and_the_contest_closes(
     pending_guess: PendingGuess,
 ) -> None:
     for _ in range(3):
         claim_guess(pending_guess)
-    judge.judge(str(pending_guess.guess))
+    judge.judge(str(pending_guess.guess_id))
     assert (pending_guess.row.state, pending_guess.row.correct) == (State.ERROR, None)
     assert pending_guess.row.failure
     assert (pending_guess.row.failure.code, pending_guess.row.failure.message.values["times"]) == (
@@ -117,7 +117,7 @@ def test_a_guess_that_kills_its_workers_ends_in_error_and_the_contest_goes_on(
     assert pending_guess.contest.get_state() == "closed"
 
 
-def test_the_contest_closes_only_when_the_last_guess_is_judged(pending_guess: PendingGuess) -> None:
+def test_contest_closes_only_when_the_last_guess_is_judged(pending_guess: PendingGuess) -> None:
     pending_guess.contest.move_phases(reidentification=(-1, -0.1))
     run_clock()
     assert pending_guess.contest.get_state() == "settling"
@@ -126,71 +126,69 @@ def test_the_contest_closes_only_when_the_last_guess_is_judged(pending_guess: Pe
     assert pending_guess.contest.get_state() == "settling"
     with transaction() as session:
         session.execute(text("UPDATE guesses SET leased_until = now() - interval '1 second'"))
-    judge.judge(str(pending_guess.guess))
+    judge.judge(str(pending_guess.guess_id))
     run_clock()
     assert pending_guess.contest.get_state() == "closed"
 
 
 @pytest.mark.full
-def test_a_guess_that_cannot_be_read_for_a_while_is_tried_again(
-    pending_guess: PendingGuess, settings: Settings
-) -> None:
+def test_guess_is_retried_once_its_file_can_be_read(pending_guess: PendingGuess, settings: Settings) -> None:
     blob = build_blob_path(settings.data, pending_guess.row.file)
     content = blob.read_bytes()
     blob.unlink()
-    judge.judge(str(pending_guess.guess))
+    judge.judge(str(pending_guess.guess_id))
     assert (pending_guess.row.state, pending_guess.row.failure and pending_guess.row.failure.code) == (
         State.QUEUED,
         "file_lost",
     )
     blob.write_bytes(content)
     clear_retry_delays()
-    judge.judge(str(pending_guess.guess))
+    judge.judge(str(pending_guess.guess_id))
     assert (pending_guess.row.state, pending_guess.row.correct, pending_guess.row.failure) == (
         State.SCORED,
-        RIGHT,
+        CORRECT_ROWS,
         None,
     )
 
 
 @pytest.mark.full
-def test_a_missing_key_delays_a_guess_and_loses_nothing(
+def test_guess_is_judged_once_the_key_is_available(
     pending_guess: PendingGuess, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     keyless = settings.model_copy(update={"opening_keys_dir": None})
     monkeypatch.setattr(judge, "get_settings", lambda: keyless)
-    judge.judge(str(pending_guess.guess))
+    judge.judge(str(pending_guess.guess_id))
     assert pending_guess.row.state == State.QUEUED
     assert pending_guess.row.failure
     assert pending_guess.row.failure.code == "opening_key_missing"
     monkeypatch.undo()
     clear_retry_delays()
-    judge.judge(str(pending_guess.guess))
-    assert pending_guess.row.correct == RIGHT
+    judge.judge(str(pending_guess.guess_id))
+    assert pending_guess.row.correct == CORRECT_ROWS
 
 
 @pytest.mark.full
-def test_a_guess_is_left_to_the_sweep_while_the_database_is_unreachable(
+def test_sweep_requeues_a_guess_after_a_database_outage(
     pending_guess: PendingGuess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     unreachable = create_engine("postgresql+psycopg://nobody@/none?host=/nonexistent")
     with monkeypatch.context() as patch:
         patch.setattr(engine, "get_session_factory", lambda: sessionmaker(unreachable))
         patch.setattr(readiness, "READY_TIMEOUT_S", 0.0)
-        with suppress(Ignore):  # the worker may have been ready a moment before
-            judge.judge(str(pending_guess.guess))
+        with suppress(Ignore):  # raised unless the worker was found ready a moment ago
+            judge.judge(str(pending_guess.guess_id))
         with pytest.raises(Unavailable):
             clock.sweep()
     clear_retry_delays()
     backdate_guesses(pending_guess)
     empty_queue()
     clock.sweep()
-    judge.judge(str(pending_guess.guess))
-    assert pending_guess.row.correct == RIGHT
+    judge.judge(str(pending_guess.guess_id))
+    assert pending_guess.row.correct == CORRECT_ROWS
 
 
 @pytest.mark.full
-def test_an_unreachable_queue_delays_the_judging_and_never_the_guess(
+def test_guess_is_accepted_while_the_queue_is_unreachable(
     pending_guess: PendingGuess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse_connection(*_: object, **__: object) -> None:
@@ -208,20 +206,20 @@ def test_an_unreachable_queue_delays_the_judging_and_never_the_guess(
         clock.sweep()
     judge_everything()
     with transaction() as session:
-        assert sorted(guess.correct or 0 for guess in session.scalars(select(Guess))) == [3, RIGHT]
+        assert sorted(guess.correct or 0 for guess in session.scalars(select(Guess))) == [3, CORRECT_ROWS]
 
 
 @pytest.mark.full
-def test_a_guess_of_a_disqualified_team_is_judged_and_counts_only_after_reinstatement(
+def test_disqualified_teams_guess_counts_after_reinstatement(
     pending_guess: PendingGuess,
 ) -> None:
     contest = pending_guess.contest
     with transaction() as session:
-        team = session.get_one(Guess, pending_guess.guess).team_id
+        team = session.get_one(Guess, pending_guess.guess_id).team_id
     assert contest.post_as_organizer(f"{contest.path}/teams/{team}/disqualify").status_code == 200
-    judge.judge(str(pending_guess.guess))
-    assert pending_guess.row.correct == RIGHT
+    judge.judge(str(pending_guess.guess_id))
+    assert pending_guess.row.correct == CORRECT_ROWS
     assert [row["team"] for row in contest.get_board("reidentification", organizer=True)["rows"]] == ["red"]
     assert contest.post_as_organizer(f"{contest.path}/teams/{team}/reinstate").status_code == 200
     rows = contest.get_board("reidentification", organizer=True)["rows"]
-    assert rows[0]["identified"] == RIGHT
+    assert rows[0]["identified"] == CORRECT_ROWS

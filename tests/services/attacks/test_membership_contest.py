@@ -12,12 +12,18 @@ from fastapi.testclient import TestClient
 from anoncup.evaluation.evaluate import evaluate
 from anoncup.plugins import TRACKS
 from anoncup.tracks.membership.allocation import allocate_teams
-from anoncup.tracks.membership.tables import build_frame, parse_rows, scores_csv
+from anoncup.tracks.membership.tables import build_frame, parse_rows, write_scores
 from tests.support import membership_reference as plain
 from tests.support.arena import API
 from tests.support.contest import judge_everything
 from tests.support.membership_cases import list_rows
-from tests.support.membership_contest import HIDDEN_COLUMN, PATH, ROWS, MembershipContest, create_contest
+from tests.support.membership_contest import (
+    COMPETITION_PATH,
+    HIDDEN_COLUMN,
+    ROWS,
+    MembershipContest,
+    create_contest,
+)
 
 pytestmark = pytest.mark.full
 
@@ -29,7 +35,7 @@ def membership_contest(client: TestClient) -> MembershipContest:
     return create_contest(client)
 
 
-def test_members_are_the_teams_own_half_of_the_candidates(membership_contest: MembershipContest) -> None:
+def test_each_team_is_allocated_its_own_half_of_the_candidates(membership_contest: MembershipContest) -> None:
     halves = {team: membership_contest.get_members(team).is_member for team in ("red", "blue")}
     assert all(half.sum() == ROWS // 2 for half in halves.values())
     assert not np.array_equal(halves["red"], halves["blue"])
@@ -46,7 +52,7 @@ def test_members_are_the_teams_own_half_of_the_candidates(membership_contest: Me
         )
 
 
-def test_a_score_is_that_of_the_local_command_and_of_plain_loops(
+def test_scores_equal_the_local_evaluation_and_plain_loops(
     membership_contest: MembershipContest,
 ) -> None:
     for team, content in membership_contest.releases.items():
@@ -61,49 +67,49 @@ def test_a_score_is_that_of_the_local_command_and_of_plain_loops(
         ).to_json()
         result = submission["result"]
         assert {name: result[name] for name in expected} == json.loads(json.dumps(expected))
-        own, rows = list_rows(members.table), list_rows(release)
+        member_rows, released_rows = list_rows(members.table), list_rows(release)
         for name in TRACK.measures:
             assert result["measures"][name]["value"] == pytest.approx(
-                getattr(plain, name)(own, rows), abs=1e-6
+                getattr(plain, name)(member_rows, released_rows), abs=1e-6
             )
-        candidates = list_rows(membership_contest.public_original.candidates)
-        public = list_rows(
+        candidate_rows = list_rows(membership_contest.public_original.candidates)
+        public_rows = list_rows(
             release.select_columns(*membership_contest.public_original.candidates.schema.names)
         )
         for name in TRACK.attackers:
-            scores = list(map(float, getattr(plain, name)(candidates, public)))
+            scores = list(map(float, getattr(plain, name)(candidate_rows, public_rows)))
             rate = plain.tpr(scores, members.is_member.tolist())
             assert result["attackers"][name]["rate"] == pytest.approx(float(rate))
 
 
-def test_wrong_files_are_refused_and_a_secret_is_not_taken(membership_contest: MembershipContest) -> None:
-    extra = membership_contest.submit_release(
+def test_invalid_files_and_an_unrequested_secret_are_refused(membership_contest: MembershipContest) -> None:
+    secret_response = membership_contest.submit_release(
         "red", membership_contest.releases["red"], secret=b"original_row\n1\n"
     )
-    assert extra.status_code == 422
-    assert extra.json()["errors"][0]["file"] == "secret"
-    short = membership_contest.submit_release(
+    assert secret_response.status_code == 422
+    assert secret_response.json()["errors"][0]["file"] == "secret"
+    short_response = membership_contest.submit_release(
         "red", b"\n".join(membership_contest.releases["red"].split(b"\n")[:3]) + b"\n"
     )
-    assert (short.status_code, short.json()["errors"][0]["code"]) == (422, "too_few_rows")
-    wrong = membership_contest.submit_release(
+    assert (short_response.status_code, short_response.json()["errors"][0]["code"]) == (422, "too_few_rows")
+    invalid_response = membership_contest.submit_release(
         "red", membership_contest.releases["red"].replace(b",none", b",plague", 1)
     )
-    assert [(error["file"], error["column"], error["code"]) for error in wrong.json()["errors"]] == [
-        ("released", HIDDEN_COLUMN, "unknown_value")
-    ]
+    assert [
+        (error["file"], error["column"], error["code"]) for error in invalid_response.json()["errors"]
+    ] == [("released", HIDDEN_COLUMN, "unknown_value")]
 
 
 def judge_and_read_guess(membership_contest: MembershipContest, response: Any, team: str) -> dict[str, Any]:
     assert response.status_code == 202, response.text
     judge_everything()
     guesses = membership_contest.arena.get(
-        f"{PATH}/guesses", token=membership_contest.arena.get_team_token(team)
+        f"{COMPETITION_PATH}/guesses", token=membership_contest.arena.get_team_token(team)
     ).json()
     return next(guess for guess in guesses if guess["id"] == response.json()["id"])
 
 
-def test_both_questions_are_asked_judged_and_revealed(membership_contest: MembershipContest) -> None:
+def test_both_questions_are_judged_and_revealed(membership_contest: MembershipContest) -> None:
     contest = membership_contest.contest
     contest.open_attacks()
     for content, question, code in (
@@ -121,8 +127,8 @@ def test_both_questions_are_asked_judged_and_revealed(membership_contest: Member
         f"/targets/{target['id']}/data/released.csv", token=membership_contest.arena.get_team_token("blue")
     )
     schema = membership_contest.rules.settings.schema
-    released, _ = parse_rows(target_file.content, schema, file="released")
-    assert sorted(map(repr, list_rows(released))) == sorted(
+    released_table, _ = parse_rows(target_file.content, schema, file="released")
+    assert sorted(map(repr, list_rows(released_table))) == sorted(
         map(repr, list_rows(membership_contest.get_members("red").table))
     )
 
@@ -131,8 +137,8 @@ def test_both_questions_are_asked_judged_and_revealed(membership_contest: Member
     hidden_by_row = {
         repr(row): cells
         for row, cells in zip(
-            list_rows(released.select_columns(*names)),
-            list_rows(released.select_columns(HIDDEN_COLUMN)),
+            list_rows(released_table.select_columns(*names)),
+            list_rows(released_table.select_columns(HIDDEN_COLUMN)),
             strict=True,
         )
     }
@@ -147,7 +153,7 @@ def test_both_questions_are_asked_judged_and_revealed(membership_contest: Member
     ]
     membership_guess = judge_and_read_guess(
         membership_contest,
-        membership_contest.submit_guess("blue", "red", "membership", scores_csv(scores)),
+        membership_contest.submit_guess("blue", "red", "membership", write_scores(scores)),
         "blue",
     )
     guess_file = "".join(f"{entry}\n" for entry in (HIDDEN_COLUMN, *hidden_guess)).encode()
@@ -170,7 +176,7 @@ def test_both_questions_are_asked_judged_and_revealed(membership_contest: Member
         entry["id"]: entry
         for team in ("red", "blue")
         for entry in membership_contest.arena.get(
-            f"{PATH}/guesses", token=membership_contest.arena.get_team_token(team)
+            f"{COMPETITION_PATH}/guesses", token=membership_contest.arena.get_team_token(team)
         ).json()
     }
     truth = [
@@ -201,17 +207,17 @@ def compute_expected_value(
     background = membership_contest.full_original.background
     names = membership_contest.public_original.candidates.schema.names
     member_guess, member_truth = (
-        [cell for cell, inside in zip(column, is_member, strict=True) if inside]
+        [cell for cell, is_included in zip(column, is_member, strict=True) if is_included]
         for column in (hidden_guess, hidden_truth)
     )
     assert background is not None
     background_hidden = [row[0] for row in list_rows(background.select_columns(HIDDEN_COLUMN))]
     member_rows = [
         row
-        for row, inside in zip(
+        for row, is_included in zip(
             list_rows(membership_contest.public_original.candidates), is_member, strict=True
         )
-        if inside
+        if is_included
     ]
     categories = membership_contest.rules.settings.schema.select(HIDDEN_COLUMN).categorical[0].values
     reference = plain.impute(
@@ -222,17 +228,18 @@ def compute_expected_value(
 
 def check_reveal(membership_contest: MembershipContest) -> None:
     """Reproduce the members from the published seed and compare their files with the commitments."""
-    published = membership_contest.arena.client.get(f"{API}{PATH}/draws").json()
-    seed = bytes.fromhex(published["seed"])
-    assert hashlib.sha256(seed).hexdigest() == published["commitment"]
-    teams = [row["team"] for row in published["draws"]]
+    allocations = membership_contest.arena.client.get(f"{API}{COMPETITION_PATH}/draws").json()
+    seed = bytes.fromhex(allocations["seed"])
+    assert hashlib.sha256(seed).hexdigest() == allocations["commitment"]
+    teams = [row["team"] for row in allocations["draws"]]
     halves = allocate_teams(seed, teams, ROWS)
-    revealed = {
-        row["submission_id"]: row for row in membership_contest.arena.client.get(f"{API}{PATH}/reveal").json()
+    revealed_secrets = {
+        row["submission_id"]: row
+        for row in membership_contest.arena.client.get(f"{API}{COMPETITION_PATH}/reveal").json()
     }
     for team, submission_id in membership_contest.submissions.items():
         assert np.array_equal(halves[team], membership_contest.get_members(team).is_member)
         assert (
-            revealed[submission_id]["secret_sha256"]
+            revealed_secrets[submission_id]["secret_sha256"]
             == hashlib.sha256(membership_contest.get_team_file(team)).hexdigest()
         )

@@ -35,7 +35,7 @@ def reveal() -> None:
         session.execute(update(Competition).values(closed_at=now, revealed_at=now))
 
 
-def find_state(steps: list[dict[str, Any]], moment: datetime) -> dict[str, Any] | None:
+def find_step(steps: list[dict[str, Any]], moment: datetime) -> dict[str, Any] | None:
     """Return the last step up to the moment, or None."""
     past_steps = [step for step in steps if datetime.fromisoformat(step["at"]) <= moment]
     return past_steps[-1] if past_steps else None
@@ -49,7 +49,7 @@ def index_cells(timeline: dict[str, Any]) -> dict[tuple[str, str], list[dict[str
     }
 
 
-def test_at_each_moment_a_cell_is_the_best_of_what_was_received(judged_contest: JudgedContest) -> None:
+def test_each_cell_shows_the_best_guesses_received_so_far(judged_contest: JudgedContest) -> None:
     reveal()
     guesses, names = judged_contest.list_visible_guesses(organizer=True), judged_contest.map_target_names()
     timeline = read_timeline(judged_contest.contest)
@@ -60,67 +60,72 @@ def test_at_each_moment_a_cell_is_the_best_of_what_was_received(judged_contest: 
             risks = find_best_risks(
                 [entry for entry in guesses if entry.received_at <= moment], team, names[target]
             )
-            state = find_state(steps, moment)
-            assert (state["by_question"] if state else {}) == risks
-            assert state is None or state["rate"] == pytest.approx(float(combine_risks([risks])), abs=1e-12)
+            step = find_step(steps, moment)
+            assert (step["by_question"] if step else {}) == risks
+            assert step is None or step["rate"] == pytest.approx(float(combine_risks([risks])), abs=1e-12)
         assert all(entry["correct"] is None for entry in steps)
         states = [{}, *(entry["by_question"] for entry in steps)]
         assert all(earlier != later for earlier, later in pairwise(states))
 
 
-def test_the_last_steps_are_the_matrix(judged_contest: JudgedContest) -> None:
+def test_timeline_ends_with_the_matrix(judged_contest: JudgedContest) -> None:
     reveal()
     matrix = judged_contest.contest.get_board("matrix")
     steps = index_cells(read_timeline(judged_contest.contest))
     for row in matrix["rows"]:
         for target, cell in zip(matrix["targets"], row["cells"], strict=True):
             if not row["built_in"]:
-                last = steps[row["attacker"], target["target"]][-1:]
-                assert [step["rate"] for step in last] == ([cell["rate"]] if cell else [])
+                last_steps = steps[row["attacker"], target["target"]][-1:]
+                assert [step["rate"] for step in last_steps] == ([cell["rate"]] if cell else [])
 
 
-def test_the_timeline_is_hidden_before_the_reveal_and_omits_the_disqualified(client: TestClient) -> None:
+def test_timeline_is_hidden_until_the_reveal_and_omits_disqualified_teams(client: TestClient) -> None:
     contest = Contest.create(client, extra_toml='[publication]\nfeedback = "immediate"')
-    red, blue, green = (contest.submit(team) for team in ("red", "blue", "green"))
+    red_submission, blue_submission, green_submission = (
+        contest.submit(team) for team in ("red", "blue", "green")
+    )
     contest.open_attacks()
     for team, submission, right_rows in (
-        ("red", blue, 3),
-        ("red", green, 9),
-        ("blue", red, 4),
-        ("red", blue, 8),
+        ("red", blue_submission, 3),
+        ("red", green_submission, 9),
+        ("blue", red_submission, 4),
+        ("red", blue_submission, 8),
     ):
         contest.submit_correct_guess(team, submission, right_rows)
     path, arena = f"{contest.path}/boards/attacks", contest.arena
-    for token in (arena.organizer, arena.get_team_token("red")):
+    for token in (arena.organizer_token, arena.get_team_token("red")):
         response = arena.get(path, token=token)
         assert (response.status_code, response.json()["code"]) == (404, "not_revealed_yet")
     reveal()
-    names = {entry: contest.find_target(entry)["name"] for entry in (red, blue, green)}
+    names = {
+        entry: contest.find_target(entry)["name"]
+        for entry in (red_submission, blue_submission, green_submission)
+    }
     timeline = read_timeline(contest, team="red")
-    steps = index_cells(timeline)["red", names[blue]]
+    steps = index_cells(timeline)["red", names[blue_submission]]
     assert [(entry["correct"], entry["rate"]) for entry in steps] == [(3, 3 / ROWS), (8, 8 / ROWS)]
     assert [row["own"] for row in timeline["rows"]] == [False, True]
     with transaction() as session:
-        received = session.scalars(
+        received_times = session.scalars(
             select(Guess.received_at)
             .join(Target, Target.id == Guess.target_id)
             .join(Team, Team.id == Guess.team_id)
-            .where(Target.name == names[blue], Team.name == "red")
+            .where(Target.name == names[blue_submission], Team.name == "red")
             .order_by(Guess.received_at)
         ).all()
-    assert [datetime.fromisoformat(entry["at"]) for entry in steps] == list(received)
-    assert contest.post_as_organizer(f"/submissions/{green}/disqualify").status_code == 200
+    assert [datetime.fromisoformat(entry["at"]) for entry in steps] == list(received_times)
+    assert contest.post_as_organizer(f"/submissions/{green_submission}/disqualify").status_code == 200
     with transaction() as session:
         team_id = session.scalars(select(Team.id).where(Team.name == "blue")).one()
     assert contest.post_as_organizer(f"{contest.path}/teams/{team_id}/disqualify").status_code == 200
     for viewer in ({}, {"team": "blue"}, {"organizer": True}):
         timeline = read_timeline(contest, **viewer)
         assert [row["attacker"] for row in timeline["rows"]] == []
-        assert [entry["target"] for entry in timeline["targets"]] == [names[red]]
+        assert [entry["target"] for entry in timeline["targets"]] == [names[red_submission]]
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 10)), max_size=8))
-def test_a_cell_counts_the_most_individuals_that_one_guess_has_found(pairs: list[tuple[int, int]]) -> None:
+def test_cell_shows_the_largest_count_of_one_guess(pairs: list[tuple[int, int]]) -> None:
     guesses = sorted(
         (
             EffectiveGuess(START + timedelta(hours=hour), "link", correct / 10, correct)

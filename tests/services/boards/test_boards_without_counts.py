@@ -14,7 +14,7 @@ from anoncup.competition.parser import parse_competition
 from anoncup.evaluation.evaluate import evaluate
 from anoncup.schemas import Cell
 from anoncup.tracks.outcomes import Outcome
-from app.services.boards.best_guesses import TeamAttacks
+from app.services.boards.best_guesses import AttackTotals
 from app.services.boards.matrix import build_built_in_cell
 from app.services.boards.reidentification import build_rows
 from app.services.boards.verdicts import extract_numbers
@@ -35,11 +35,11 @@ __all__ = ["judged_contest"]
 pytestmark = pytest.mark.full
 
 
-def test_the_boards_are_what_plain_loops_over_the_guesses_compute(judged_contest: JudgedContest) -> None:
+def test_boards_equal_plain_loops_over_the_guesses(judged_contest: JudgedContest) -> None:
     for organizer in (True, False):
         check_ranks(judged_contest, organizer=organizer)
         check_cells(judged_contest, organizer=organizer)
-    check_rivals(judged_contest)
+    check_rival_risks(judged_contest)
 
 
 def check_ranks(judged_contest: JudgedContest, *, organizer: bool) -> None:
@@ -93,25 +93,25 @@ def check_cells(judged_contest: JudgedContest, *, organizer: bool) -> None:
             assert cell["trials"] == sum((entry.team, entry.victim) == (team, victim) for entry in guesses)
 
 
-def check_rivals(judged_contest: JudgedContest) -> None:
+def check_rival_risks(judged_contest: JudgedContest) -> None:
     guesses = judged_contest.list_visible_guesses(organizer=True)
     rows = {row["team"]: row for row in judged_contest.contest.get_board(organizer=True)["rows"]}
     for victim, owner in judged_contest.team_by_submission.items():
         risks = [find_best_risks(guesses, team, victim) for team in TEAMS if team != owner]
-        built_in = judged_contest.contest.arena.get_submission(victim, owner)["result"]["security"]
+        built_in_risk = judged_contest.contest.arena.get_submission(victim, owner)["result"]["security"]
         expected = float(combine_risks(risks))
         assert rows[owner]["rivals"] == pytest.approx(expected, abs=1e-12)
-        assert rows[owner]["security"] == max(built_in, rows[owner]["rivals"])
+        assert rows[owner]["security"] == max(built_in_risk, rows[owner]["rivals"])
     assert max(row["rivals"] for row in rows.values() if row["rank"]) > 0
 
 
 @given(st.integers(1, 10_000).flatmap(lambda rows: st.tuples(st.integers(0, rows), st.just(rows))))
-def test_the_risk_of_a_count_is_its_share_to_the_last_bit(case: tuple[int, int]) -> None:
+def test_risk_of_a_count_is_exactly_its_share(case: tuple[int, int]) -> None:
     correct, rows = case
     assert Outcome(correct / rows, correct=correct, trials=rows).risk == correct / rows
 
 
-def test_a_built_in_attackers_cell_is_what_it_finds_beyond_chance(
+def test_built_in_attackers_cell_shows_its_gain_over_chance(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Of four candidates, 10, 20 and 30 are members; the release contains 10 only."""
@@ -131,16 +131,20 @@ def test_a_built_in_attackers_cell_is_what_it_finds_beyond_chance(
         "everybody": (None, 0.5, {"member": 0.5}),
         "foremost": (None, 1.0, {"first": 1.0}),
     }
-    (only,) = (build_built_in_cell(SMALL_TRACK.attackers["everybody"], stored_numbers, ("member",)),)
-    assert only == Cell(correct=None, rate=0.5, trials=1)
+    (single_question_cell,) = (
+        build_built_in_cell(SMALL_TRACK.attackers["everybody"], stored_numbers, ("member",)),
+    )
+    assert single_question_cell == Cell(correct=None, rate=0.5, trials=1)
     assert build_built_in_cell(SMALL_TRACK.attackers["foremost"], stored_numbers, ("member",)) is None
 
 
-def test_scores_that_differ_by_rounding_share_a_rank_and_the_earlier_team_is_first() -> None:
-    late, early = (MIDNIGHT + timedelta(hours=hours) for hours in (2, 1))
+def test_scores_equal_up_to_rounding_share_a_rank() -> None:
+    late_time, early_time = (MIDNIGHT + timedelta(hours=hours) for hours in (2, 1))
     attacks = {
-        UUID(int=index): TeamAttacks(score / 2, 2, first_guess_at, score=score, by_question={})
-        for index, (score, first_guess_at) in enumerate(((0.3, late), (0.1 + 0.2, early), (0.3 + 1e-6, late)))
+        UUID(int=index): AttackTotals(score / 2, 2, first_guess_at, score=score, by_question={})
+        for index, (score, first_guess_at) in enumerate(
+            ((0.3, late_time), (0.1 + 0.2, early_time), (0.3 + 1e-6, late_time))
+        )
     }
     rows = build_rows([(team, str(team.int)) for team in attacks], attacks, None)
     assert [(row.team, row.rank, row.score) for row in rows] == [

@@ -20,7 +20,7 @@ def matrices(draw: st.DrawFn) -> Matrix:
     """Draw a matrix whose rates are tenths, so that equal sums differ by floating-point rounding."""
     targets, rows = draw(st.integers(0, 5)), draw(st.integers(0, 5))
 
-    def draw_cell() -> Cell | None:
+    def build_cell() -> Cell | None:
         if draw(st.booleans()):
             return None
         by_question = draw(st.none() | st.dictionaries(st.sampled_from(["link", "value"]), RATES))
@@ -36,7 +36,7 @@ def matrices(draw: st.DrawFn) -> Matrix:
                 attacker=f"a{n}",
                 built_in=n == 2,
                 own=n == 0,
-                cells=tuple(draw_cell() for _ in range(targets)),
+                cells=tuple(build_cell() for _ in range(targets)),
             )
             for n in range(rows)
         ),
@@ -49,26 +49,24 @@ def exact_rate(cell: Cell | None, question: str | None) -> Fraction:
 
 
 @given(matrices(), st.sampled_from([None, "link", "value"]))
-def test_rows_and_targets_are_ordered_by_strength_and_ties_by_name(
-    matrix: Matrix, question: str | None
-) -> None:
-    ordered = sort_by_strength(matrix, question)
+def test_rows_and_targets_are_sorted_by_strength_then_name(matrix: Matrix, question: str | None) -> None:
+    sorted_matrix = sort_by_strength(matrix, question)
     row_sums = {row.attacker: sum(exact_rate(cell, question) for cell in row.cells) for row in matrix.rows}
     column_sums = {
         target.target: sum(exact_rate(row.cells[column], question) for row in matrix.rows)
         for column, target in enumerate(matrix.targets)
     }
     for sums, names in (
-        (row_sums, [row.attacker for row in ordered.rows]),
-        (column_sums, [target.target for target in ordered.targets]),
+        (row_sums, [row.attacker for row in sorted_matrix.rows]),
+        (column_sums, [target.target for target in sorted_matrix.targets]),
     ):
         assert sorted(names) == sorted(sums)
-        for first, second in combinations(names, 2):
-            assert (-sums[first], first) < (-sums[second], second)
+        for earlier_name, later_name in combinations(names, 2):
+            assert (-sums[earlier_name], earlier_name) < (-sums[later_name], later_name)
 
 
 @given(matrices())
-def test_every_cell_stays_with_its_attacker_and_its_target(matrix: Matrix) -> None:
+def test_sorting_keeps_each_cell_with_its_attacker_and_target(matrix: Matrix) -> None:
     def index_cells(board: Matrix) -> dict[tuple[str, str], Cell | None]:
         return {
             (row.attacker, target.target): cell
@@ -76,8 +74,8 @@ def test_every_cell_stays_with_its_attacker_and_its_target(matrix: Matrix) -> No
             for target, cell in zip(board.targets, row.cells, strict=True)
         }
 
-    ordered = sort_by_strength(matrix)
-    assert index_cells(ordered) == index_cells(matrix)
-    assert {row.attacker: row.built_in for row in ordered.rows} == {
+    sorted_matrix = sort_by_strength(matrix)
+    assert index_cells(sorted_matrix) == index_cells(matrix)
+    assert {row.attacker: row.built_in for row in sorted_matrix.rows} == {
         row.attacker: row.built_in for row in matrix.rows
     }

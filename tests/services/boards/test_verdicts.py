@@ -33,9 +33,9 @@ from tests.support.uploads import score_everything
 
 pytestmark = pytest.mark.full
 
-SMALL = ContestSize(teams=6, submissions_per_team=3, targets=8, attackers=4, guesses_per_target=2)
-LARGE = ContestSize(teams=24, submissions_per_team=6, targets=30, attackers=12, guesses_per_target=3)
-IMMEDIATE = '[publication]\nfeedback = "immediate"'
+SMALL_SIZE = ContestSize(teams=6, submissions_per_team=3, targets=8, attackers=4, guesses_per_target=2)
+LARGE_SIZE = ContestSize(teams=24, submissions_per_team=6, targets=30, attackers=12, guesses_per_target=3)
+IMMEDIATE_FEEDBACK = '[publication]\nfeedback = "immediate"'
 BOARDS = {
     "anonymization": anonymization.build_board,
     "reidentification": reidentification.build_board,
@@ -46,38 +46,46 @@ BOARDS = {
 def record_queries(contest: Contest, board_name: str) -> QueryLog:
     """Record the database queries of the organizer's view of a board."""
     with transaction() as session:
-        organizer = accounts.authenticate(session, contest.arena.organizer)
+        organizer = accounts.authenticate(session, contest.arena.organizer_token)
         with log_queries() as queries:
             BOARDS[board_name](session, visibility.authorize_boards(session, organizer, contest.arena.slug))
     return queries
 
 
 def open_filled_contest(client: TestClient, size: ContestSize, slug: str) -> Contest:
-    contest = Contest.create(client, slug=slug, extra_toml=IMMEDIATE)
+    contest = Contest.create(client, slug=slug, extra_toml=IMMEDIATE_FEEDBACK)
     large_contest.fill(contest, size)
     return contest
 
 
 @pytest.mark.parametrize("board_name", BOARDS)
-def test_a_board_needs_few_and_short_queries_however_many_submissions_there_are(
+def test_board_queries_do_not_grow_with_the_number_of_submissions(
     client: TestClient, board_name: str
 ) -> None:
-    small, large = open_filled_contest(client, SMALL, "small"), open_filled_contest(client, LARGE, "large")
+    small_contest, large_contest = (
+        open_filled_contest(client, SMALL_SIZE, "small"),
+        open_filled_contest(client, LARGE_SIZE, "large"),
+    )
     verdicts.numbers_cache.clear()
-    first_read = record_queries(large, board_name)
-    for contest in (small, large):
+    uncached_queries = record_queries(large_contest, board_name)
+    for contest in (small_contest, large_contest):
         record_queries(contest, board_name)
-    small_queries, large_queries = record_queries(small, board_name), record_queries(large, board_name)
+    small_queries, large_queries = (
+        record_queries(small_contest, board_name),
+        record_queries(large_contest, board_name),
+    )
     assert len(small_queries.statements) == len(large_queries.statements) <= 10
-    assert len(first_read.statements) <= len(large_queries.statements) + 1
+    assert len(uncached_queries.statements) <= len(large_queries.statements) + 1
     assert not large_queries.reads_verdicts
-    row_count = LARGE.teams * LARGE.submissions_per_team + LARGE.targets * (1 + LARGE.attackers)
+    row_count = LARGE_SIZE.teams * LARGE_SIZE.submissions_per_team + LARGE_SIZE.targets * (
+        1 + LARGE_SIZE.attackers
+    )
     assert large_queries.bytes_read < 16_000 + 200 * row_count
-    assert first_read.reads_verdicts == (board_name != "reidentification")
+    assert uncached_queries.reads_verdicts == (board_name != "reidentification")
 
 
-def test_a_board_reads_only_verdicts_that_are_not_cached(client: TestClient) -> None:
-    contest = open_filled_contest(client, replace(SMALL, targets=0), "small")
+def test_board_reads_only_uncached_verdicts(client: TestClient) -> None:
+    contest = open_filled_contest(client, replace(SMALL_SIZE, targets=0), "small")
     record_queries(contest, "anonymization")
     cached_queries = record_queries(contest, "anonymization")
     with transaction() as session:
@@ -88,10 +96,10 @@ def test_a_board_reads_only_verdicts_that_are_not_cached(client: TestClient) -> 
     assert new_queries.bytes_read - cached_queries.bytes_read < 2 * len(repr(verdict)) + 500
 
 
-def test_a_cached_board_shows_changes_of_submissions_at_once(
+def test_cached_board_shows_changes_at_once(
     client: TestClient,
 ) -> None:
-    contest = Contest.create(client, extra_toml=IMMEDIATE)
+    contest = Contest.create(client, extra_toml=IMMEDIATE_FEEDBACK)
     submission_ids = {team: contest.submit(team) for team in ("red", "blue", "green")}
     contest.submit("red")
     changes: tuple[Callable[[], object], ...] = (
@@ -110,14 +118,14 @@ def test_a_cached_board_shows_changes_of_submissions_at_once(
         lambda: contest.post_as_organizer(f"{contest.path}/teams/{load_team_id('red')}/reinstate"),
         contest.close_attacks,
     )
-    previous = contest.get_boards()
+    previous_boards = contest.get_boards()
     for number, change in enumerate(changes):
         change()
-        current = contest.get_boards()
-        assert current != previous, number
+        current_boards = contest.get_boards()
+        assert current_boards != previous_boards, number
         verdicts.numbers_cache.clear()
-        assert contest.get_boards() == current, number
-        previous = current
+        assert contest.get_boards() == current_boards, number
+        previous_boards = current_boards
 
 
 def rename_team(name: str, new_name: str) -> None:
@@ -127,8 +135,8 @@ def rename_team(name: str, new_name: str) -> None:
         )
 
 
-def test_a_reinstated_board_has_the_same_bytes_as_before(client: TestClient) -> None:
-    contest = open_filled_contest(client, SMALL, "small")
+def test_reinstating_a_team_restores_identical_boards(client: TestClient) -> None:
+    contest = open_filled_contest(client, SMALL_SIZE, "small")
     original_boards = contest.get_boards()
     with transaction() as session:
         team = session.scalars(select(Team.id).order_by(Team.id).limit(1)).one()
@@ -147,8 +155,8 @@ def test_verdicts_of_a_failed_transaction_are_not_cached(client: TestClient) -> 
         queued_id = session.scalars(select(Evaluation.id).where(Evaluation.state == State.QUEUED)).one()
     assert verdict is not None
     with transaction() as session:
-        claimed = claim_evaluation(session, queued_id)
-        evaluations.record(session, claimed, verdict=verdict | {"utility": 0.25}, scorer="failing")
+        claim = claim_evaluation(session, queued_id)
+        evaluations.record(session, claim, verdict=verdict | {"utility": 0.25}, scorer="failing")
         session.flush()
         assert 0.25 in {
             row.utility
@@ -163,29 +171,29 @@ def test_verdicts_of_a_failed_transaction_are_not_cached(client: TestClient) -> 
     assert rows["red"] != 0.25
 
 
-def make_numbers() -> VerdictNumbers:
+def make_verdict_numbers() -> VerdictNumbers:
     return VerdictNumbers(0.5, 0.5, 0.0, (), {}, {}, {}, {}, {}, {})
 
 
-def make_endings(count: int) -> list[EvaluationKey]:
+def make_evaluation_keys(count: int) -> list[EvaluationKey]:
     return [(uuid4(), datetime.now(UTC)) for _ in range(count)]
 
 
-def test_the_cache_keeps_the_most_recently_used_verdicts() -> None:
-    cache, keys = NumbersCache(3), make_endings(5)
-    cache.store({key: make_numbers() for key in keys[:3]})
+def test_cache_keeps_the_most_recently_used_verdicts() -> None:
+    cache, keys = NumbersCache(3), make_evaluation_keys(5)
+    cache.store({key: make_verdict_numbers() for key in keys[:3]})
     cache.get(keys[:1])
-    cache.store({key: make_numbers() for key in keys[3:]})
+    cache.store({key: make_verdict_numbers() for key in keys[3:]})
     assert set(cache.get(keys)) == {keys[0], keys[3], keys[4]}
 
 
-def test_the_cache_may_be_used_by_many_threads() -> None:
-    cache, keys = NumbersCache(50), make_endings(200)
+def test_cache_is_thread_safe() -> None:
+    cache, keys = NumbersCache(50), make_evaluation_keys(200)
 
     def use_cache(start: int) -> int:
         for step in range(300):
             own_keys = keys[(start * 37 + step) % 150 :][:50]
-            cache.store({key: make_numbers() for key in own_keys})
+            cache.store({key: make_verdict_numbers() for key in own_keys})
             assert set(cache.get(own_keys)) <= set(own_keys)
         return len(cache.entries)
 
@@ -194,12 +202,12 @@ def test_the_cache_may_be_used_by_many_threads() -> None:
     assert len(cache.get(keys)) == 50
 
 
-def test_cached_numbers_cannot_be_changed_through_a_board(client: TestClient) -> None:
+def test_changing_a_board_does_not_change_the_cache(client: TestClient) -> None:
     contest = Contest.create(client)
     contest.submit("red")
     original_board = contest.get_board(organizer=True)
     with transaction() as session:
-        organizer = accounts.authenticate(session, contest.arena.organizer)
+        organizer = accounts.authenticate(session, contest.arena.organizer_token)
         (row,) = anonymization.build_board(
             session, visibility.authorize_boards(session, organizer, "small")
         ).rows

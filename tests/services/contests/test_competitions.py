@@ -1,4 +1,4 @@
-"""Lists of competitions need as few queries for hundreds of competitions as for one."""
+"""Lists of competitions need no more queries for many competitions than for one."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -17,14 +17,14 @@ from tests.support.query_counter import log_queries
 
 pytestmark = pytest.mark.full
 
-MANY = 30
+COMPETITION_COUNT = 30
 
 
-def add_competitions(count: int, *, first: int = 0) -> None:
-    """Insert ``count`` competitions in various states, with their files only."""
+def add_competitions(count: int, *, first_index: int = 0) -> None:
+    """Insert ``count`` competitions in various states. They have files but no data."""
     now, day = datetime.now(UTC), timedelta(days=1)
     rows = []
-    for index in range(first, first + count):
+    for index in range(first_index, first_index + count):
         opens = float(index % 5 - 3)
         file = build_competition_toml(f"cup-{index}", opens=opens, closes=opens + 2.5)
         row = {"slug": f"cup-{index}", "file": file, "scales": {}, "original": {}}
@@ -35,34 +35,34 @@ def add_competitions(count: int, *, first: int = 0) -> None:
         session.execute(insert(Competition), rows)
 
 
-QUERIES: dict[str, Callable[[TestClient], object]] = {
+COMPETITION_QUERIES: dict[str, Callable[[TestClient], object]] = {
     "the list of the API": lambda client: client.get(f"{API}/competitions").text,
-    "the clock's question": lambda _: find_due(),
+    "the clock's question": lambda _: find_due_work(),
 }
 
 
-def find_due() -> object:
+def find_due_work() -> object:
     with transaction() as session:
         return contest_lifecycle.find_due_work(session)
 
 
-@pytest.mark.parametrize("run_query", QUERIES.values(), ids=QUERIES.keys())
-def test_many_competitions_take_as_many_statements_as_one(
+@pytest.mark.parametrize("run_query", COMPETITION_QUERIES.values(), ids=COMPETITION_QUERIES.keys())
+def test_number_of_queries_does_not_grow_with_the_competitions(
     client: TestClient, run_query: Callable[[TestClient], object]
 ) -> None:
     add_competitions(1)
     run_query(client)  # a new connection sends queries of its own
     with log_queries() as single_queries:
         first_answer = run_query(client)
-    add_competitions(MANY, first=1)
+    add_competitions(COMPETITION_COUNT, first_index=1)
     with log_queries() as many_queries:
         second_answer = run_query(client)
     assert len(many_queries.statements) == len(single_queries.statements) <= 4
     assert second_answer != first_answer
 
 
-def test_all_standings_are_those_of_each_competition_by_itself(client: TestClient) -> None:
-    add_competitions(MANY)
+def test_list_shows_the_state_of_each_competition(client: TestClient) -> None:
+    add_competitions(COMPETITION_COUNT)
     with transaction() as session:
         rows = competitions.list_competitions(session)
         expected = [
@@ -70,25 +70,25 @@ def test_all_standings_are_those_of_each_competition_by_itself(client: TestClien
             for row in rows
             for entry in [phases.get_status(session, row)]
         ]
-    listed = client.get(f"{API}/competitions").json()
-    assert [(entry["slug"], entry["state"], entry["paused"]) for entry in listed] == expected
-    assert {entry["state"] for entry in listed} == {"draft", "anonymization", "settling"}
+    entries = client.get(f"{API}/competitions").json()
+    assert [(entry["slug"], entry["state"], entry["paused"]) for entry in entries] == expected
+    assert {entry["state"] for entry in entries} == {"draft", "anonymization", "settling"}
 
 
-def test_due_are_exactly_those_whose_deadline_has_passed_by_their_own_clock(client: TestClient) -> None:
-    add_competitions(MANY)
+def test_due_work_lists_the_competitions_past_their_deadline(client: TestClient) -> None:
+    add_competitions(COMPETITION_COUNT)
     with transaction() as session:
         rows = session.scalars(select(Competition)).all()
         for row in rows:
             upload_terms.record_terms(session, row.id)
-        ended = {row.id for row in rows if phases.has_phase_ended(session, row, phases.ANONYMIZATION)}
-        due_ids = contest_lifecycle.find_due_work(session).due
-    assert set(due_ids) == ended
-    assert 0 < len(due_ids) < MANY
-    assert due_ids == [row.id for row in sorted(rows, key=lambda row: row.created_at) if row.id in ended]
+        ended_ids = {row.id for row in rows if phases.has_phase_ended(session, row, phases.ANONYMIZATION)}
+        due_ids = contest_lifecycle.find_due_work(session).due_ids
+    assert set(due_ids) == ended_ids
+    assert 0 < len(due_ids) < COMPETITION_COUNT
+    assert due_ids == [row.id for row in sorted(rows, key=lambda row: row.created_at) if row.id in ended_ids]
 
 
-def test_the_files_of_hundreds_of_competitions_stay_read(client: TestClient) -> None:
+def test_parsed_files_of_many_competitions_stay_cached(client: TestClient) -> None:
     add_competitions(200)
     client.get("/")
     misses = parse_rules.cache_info().misses

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from anoncup.competition.scoring_versions import is_counted_attacker
+from anoncup.competition.scoring_versions import counts_towards_security
 from anoncup.errors import CompetitionUnavailable
 from anoncup.plugins import TRACKS
 from app.db.models import Competition
@@ -18,15 +18,15 @@ def make_contest(file: str = MINIMAL, **columns: object) -> Contest:
     return Contest(Competition(slug="demo", file=file, **{"scales": {}, "scored_by": {}, **columns}))
 
 
-def test_the_rules_in_force_have_what_is_kept_beside_the_file() -> None:
+def test_rules_include_scales_and_versions_stored_in_the_row() -> None:
     demo = make_contest(scales={"mean_mae": 2.0}, scored_by={"attackers.euc1": "1"})
     assert demo.rules.scales == {"mean_mae": 2.0}
-    assert is_counted_attacker(demo.rules, "euc1")
-    assert not is_counted_attacker(demo.rules, "euc2")
+    assert counts_towards_security(demo.rules, "euc1")
+    assert not counts_towards_security(demo.rules, "euc2")
     assert demo.track is TRACKS["microdata"]
 
 
-def test_one_that_cannot_be_read_still_has_a_row() -> None:
+def test_contest_with_an_unreadable_file_keeps_its_row() -> None:
     demo = make_contest("format = 0")
     assert demo.slug == "demo"
     with pytest.raises(CompetitionUnavailable):
@@ -35,12 +35,12 @@ def test_one_that_cannot_be_read_still_has_a_row() -> None:
         demo.track  # noqa: B018
 
 
-def test_one_without_a_second_phase_is_over_when_it_is_published() -> None:
+def test_contest_without_second_phase_is_over_once_published() -> None:
     assert not make_contest().is_over
     assert make_contest(published_at=NOW).is_over
 
 
-def test_one_with_a_second_phase_is_over_when_it_is_closed() -> None:
+def test_contest_with_second_phase_is_over_once_closed() -> None:
     start, middle, end = (f"2027-01-0{day}T00:00:00Z" for day in (1, 2, 3))
     two_phases = add_phases(("anonymization", start, middle), ("reidentification", middle, end))
     assert not make_contest(two_phases, published_at=NOW).is_over

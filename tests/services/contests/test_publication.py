@@ -24,7 +24,7 @@ from tests.support.uploads import score_everything
 
 pytestmark = pytest.mark.full
 
-COARSE: dict[str, Any] = {"rivals": None, "rank_sum": None, "measures": {}, "attackers": {}}
+HIDDEN_DETAILS: dict[str, Any] = {"rivals": None, "rank_sum": None, "measures": {}, "attackers": {}}
 LONG_DECIMAL = re.compile(r"-?\d+\.\d{5,}(?:[eE][-+]?\d+)?")
 EXCLUDED_PARTS = ("original", "openapi", "reference")
 """Path parts of outputs without scores: public data, and API documents generated from the code."""
@@ -32,11 +32,11 @@ BOARDS = ("anonymization", "reidentification", "matrix")
 VIEWERS: tuple[dict[str, Any], ...] = ({}, {"team": "green"})
 
 
-MORE = '[publication]\nfeedback = "immediate"\ndigits = {}\n[ranking]\nrule = "rank_sum"'
+RANK_SUM_TOML = '[publication]\nfeedback = "immediate"\ndigits = {}\n[ranking]\nrule = "rank_sum"'
 
 
-def open_contest(client: TestClient, *, digits: int = 2) -> Contest:
-    contest = Contest.create(client, extra_toml=MORE.format(digits))
+def open_scored_contest(client: TestClient, *, digits: int = 2) -> Contest:
+    contest = Contest.create(client, extra_toml=RANK_SUM_TOML.format(digits))
     for team in ("red", "blue", "green"):
         contest.submit(team, score=False)
     score_everything()
@@ -45,7 +45,7 @@ def open_contest(client: TestClient, *, digits: int = 2) -> Contest:
 
 @pytest.fixture
 def contest(client: TestClient) -> Contest:
-    return open_contest(client)
+    return open_scored_contest(client)
 
 
 def find_row(board: dict[str, Any], team: str) -> dict[str, Any]:
@@ -55,28 +55,28 @@ def find_row(board: dict[str, Any], team: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("viewer", VIEWERS)
 @pytest.mark.parametrize("digits", [0, 2, 4])
-def test_a_board_shows_other_teams_with_rank_and_coarse_scores(
+def test_board_shows_other_teams_with_rounded_scores(
     client: TestClient, viewer: dict[str, Any], digits: int
 ) -> None:
-    contest = open_contest(client, digits=digits)
-    exact, board = contest.get_board(organizer=True), contest.get_board(**viewer)
-    assert (board["digits"], exact["digits"]) == (digits, None)
+    contest = open_scored_contest(client, digits=digits)
+    exact_board, board = contest.get_board(organizer=True), contest.get_board(**viewer)
+    assert (board["digits"], exact_board["digits"]) == (digits, None)
     for row in board["rows"]:
-        exact_row = find_row(exact, row["team"])
+        exact_row = find_row(exact_board, row["team"])
         if row["team"] == viewer.get("team"):
             assert row == exact_row | {"own": True, "on_front": row["on_front"]}
             continue
-        rounded = {
+        rounded_scores = {
             "overall": round(exact_row["overall"], 4),
             "utility": round(exact_row["utility"], digits),
             "security": round(exact_row["security"], digits),
         }
-        assert row == exact_row | rounded | COARSE | {"on_front": row["on_front"]}
+        assert row == exact_row | rounded_scores | HIDDEN_DETAILS | {"on_front": row["on_front"]}
         assert all(exact_row[name] for name in ("measures", "attackers", "rank_sum"))
 
 
-def test_the_front_is_that_of_the_shown_scores(client: TestClient) -> None:
-    rows = open_contest(client, digits=0).get_board()["rows"]
+def test_pareto_front_is_computed_from_the_shown_scores(client: TestClient) -> None:
+    rows = open_scored_contest(client, digits=0).get_board()["rows"]
     for row in rows:
         is_dominated = any(
             rival["utility"] <= row["utility"]
@@ -87,48 +87,52 @@ def test_the_front_is_that_of_the_shown_scores(client: TestClient) -> None:
         assert row["on_front"] is not is_dominated
 
 
-def test_after_the_reveal_everything_is_shown_in_full(contest: Contest) -> None:
+def test_exact_scores_are_shown_after_the_reveal(contest: Contest) -> None:
     contest.open_attacks()
     contest.close_attacks()
     run_clock()
     assert load_competition().revealed_at is not None
-    visitor, organizer = contest.get_board(), contest.get_board(organizer=True)
-    assert (visitor, visitor["digits"]) == (organizer, None)
+    visitor_board, organizer_board = contest.get_board(), contest.get_board(organizer=True)
+    assert (visitor_board, visitor_board["digits"]) == (organizer_board, None)
 
 
 def list_number_texts(value: Any) -> set[str]:
     """Return the possible spellings of every number that is long enough to be unique."""
     return {
-        text for number in iterate_numbers(value) for text in (repr(number), f"{number:.6g}", f"{number:.5g}")
+        text
+        for number in iterate_long_numbers(value)
+        for text in (repr(number), f"{number:.6g}", f"{number:.5g}")
     }
 
 
-def iterate_numbers(value: Any) -> Iterator[float]:
+def iterate_long_numbers(value: Any) -> Iterator[float]:
     """Yield the numbers with at least five decimals."""
     if isinstance(value, float) and LONG_DECIMAL.fullmatch(repr(value)):
         yield value
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, list):
-        for item in value:
-            yield from iterate_numbers(item)
+        for element in value:
+            yield from iterate_long_numbers(element)
 
 
 def read_exact_results(contest: Contest) -> Any:
-    """Return the results of submissions, guesses and boards as organizers see them."""
-    submissions = [contest.arena.get(f"/submissions/{item}").json()["result"] for item in contest.secrets]
+    """Return the results of submissions, guesses and boards in full precision, as organizers see them."""
+    submissions = [
+        contest.arena.get(f"/submissions/{submission}").json()["result"] for submission in contest.secrets
+    ]
     with transaction() as session:
-        guesses = [item.outcome for item in session.scalars(select(Guess))]
+        guesses = [submission.outcome for submission in session.scalars(select(Guess))]
     boards = [contest.get_board(board_name, organizer=True)["rows"] for board_name in BOARDS]
     return [submissions, guesses, boards]
 
 
-SECONDS = re.compile(r"\d\d:\d\d:\d\d\.\d+")
+FRACTIONAL_SECONDS = re.compile(r"\d\d:\d\d:\d\d\.\d+")
 """Fractions of seconds are removed because their digits may coincide with a score's."""
 
 
-def read_everything(contest: Contest, viewer: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield the answer of every GET route to a visitor or a team, with any identifier in the path."""
+def read_all_outputs(contest: Contest, viewer: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield path and response text of every GET route for a visitor or a team, with all identifiers."""
     app = contest.arena.client.app
     assert isinstance(app, FastAPI)
     token = contest.arena.get_team_token(viewer["team"]) if viewer else None
@@ -140,7 +144,10 @@ def read_everything(contest: Contest, viewer: dict[str, Any]) -> Iterator[tuple[
             continue
         for path in expand_paths(route, contest):
             response = contest.arena.client.get(path, headers=headers)
-            yield path, SECONDS.sub("", "\n".join([str(response.headers), *iterate_texts(response)]))
+            yield (
+                path,
+                FRACTIONAL_SECONDS.sub("", "\n".join([str(response.headers), *iterate_texts(response)])),
+            )
 
 
 def expand_paths(route: str, contest: Contest) -> Iterator[str]:
@@ -169,106 +176,111 @@ def iterate_texts(response: Any) -> Iterator[str]:
 
 
 @pytest.mark.full
-def test_no_exact_number_of_a_team_stands_in_any_output_before_the_reveal(client: TestClient) -> None:
-    """The contest shows the teams on their targets."""
+def test_no_output_shows_exact_scores_before_the_reveal(client: TestClient) -> None:
+    """Targets of this contest name their teams."""
     contest = Contest.create(client, extra_toml='[ranking]\nrule = "rank_sum"')
-    red, blue, green = (contest.submit(team) for team in ("red", "blue", "green"))
-    search_outputs(contest, own_submission=green)
+    red_submission, blue_submission, green_submission = (
+        contest.submit(team) for team in ("red", "blue", "green")
+    )
+    require_no_exact_scores(contest, own_submission=green_submission)
     contest.open_attacks()
     for team, submission, rows in (
-        ("red", blue, 7),
-        ("blue", red, 11),
-        ("green", red, 13),
-        ("red", green, 17),
+        ("red", blue_submission, 7),
+        ("blue", red_submission, 11),
+        ("green", red_submission, 13),
+        ("red", green_submission, 17),
     ):
         contest.submit_correct_guess(team, submission, rows)
     assert {target["team"] for target in contest.list_targets("green")} == {"red", "blue", "green"}
-    paths = search_outputs(contest, own_submission=green)
+    paths = require_no_exact_scores(contest, own_submission=green_submission)
     assert {f"/targets/{target['id']}" for target in contest.list_targets("green")} <= paths
     contest.close_attacks()
     run_clock()
     assert load_competition().revealed_at is not None
-    public_text = "".join(text for _, text in read_everything(contest, {}))
+    public_text = "".join(text for _, text in read_all_outputs(contest, {}))
     assert (
         len([number for number in list_number_texts(read_exact_results(contest)) if number in public_text])
         > 20
     )
 
 
-def search_outputs(contest: Contest, *, own_submission: str) -> set[str]:
-    """Search all outputs for a visitor and for the team of ``own_submission``; return the paths read."""
+def require_no_exact_scores(contest: Contest, *, own_submission: str) -> set[str]:
+    """Assert that no output for a visitor or the team of ``own_submission`` has foreign exact scores.
+
+    Return the paths that were read.
+    """
     secret_numbers = list_number_texts(read_exact_results(contest))
     assert len(secret_numbers) > 50
     paths: set[str] = set()
     for viewer in VIEWERS:
         own_result = contest.arena.get(f"/submissions/{own_submission}").json()["result"] if viewer else None
         hidden_numbers = secret_numbers - list_number_texts(own_result)
-        for path, text in read_everything(contest, viewer):
+        for path, text in read_all_outputs(contest, viewer):
             leaks = {number for number in hidden_numbers if number in text}
             assert not leaks, f"{path} shows {sorted(leaks)[:3]}"
             paths.add(path)
     return paths
 
 
-def read_owners(contest: Contest) -> dict[str, set[str | None]]:
-    """Return the teams that each output shows on targets, to team green and to a visitor."""
+def read_target_owners(contest: Contest) -> dict[str, set[str | None]]:
+    """Return the teams named on targets, by output. Green requests some outputs, a visitor the others."""
     token = contest.arena.get_team_token("green")
     archive = contest.arena.get(f"{contest.path}/targets.zip", token=token).content
     with zipfile.ZipFile(io.BytesIO(archive)) as zip_file:
-        packed_teams = {
+        archive_teams = {
             line["team"] for line in csv.DictReader(zip_file.read("commitments.csv").decode().splitlines())
         }
-    head = contest.arena.client.get(f"/api/v1{contest.path}/boards/matrix.csv").text.splitlines()[0]
+    header = contest.arena.client.get(f"/api/v1{contest.path}/boards/matrix.csv").text.splitlines()[0]
     pages = [
         get_page(contest.arena, f"/targets/{item['id']}", team="green").text
         for item in contest.list_targets("green")
     ]
     return {
         "list": {target["team"] for target in contest.list_targets("green")},
-        "archive": packed_teams,
+        "archive": archive_teams,
         "manifest": {
             target["team"]
             for target in contest.arena.client.get(f"/api/v1{contest.path}/manifest").json()["targets"]
         },
         "matrix": {target["team"] for target in contest.get_board("matrix")["targets"]},
-        "csv": {team for team in ("red", "blue") if f" ({team})" in head},
+        "csv": {team for team in ("red", "blue") if f" ({team})" in header},
         "pages": {team for team in ("red", "blue") if any(f"<dd>{team}</dd>" in item for item in pages)},
     }
 
 
 @pytest.mark.parametrize("owners", ["hidden", "shown"])
-def test_targets_show_their_teams_unless_these_are_hidden_until_the_reveal(
-    client: TestClient, owners: str
-) -> None:
-    more = "" if owners == "shown" else '[publication]\nowners = "hidden"'
-    contest = Contest.create(client, extra_toml=more)
+def test_targets_name_their_teams_unless_owners_are_hidden(client: TestClient, owners: str) -> None:
+    extra_toml = "" if owners == "shown" else '[publication]\nowners = "hidden"'
+    contest = Contest.create(client, extra_toml=extra_toml)
     contest.submit("red")
     contest.submit("blue")
     contest.open_attacks()
     teams: set[str | None] = {"red", "blue"}
-    named = dict.fromkeys(("list", "archive", "manifest", "matrix", "csv", "pages"), teams)
-    blank: set[str | None] = {None}
-    unnamed = dict.fromkeys(named, blank) | {"archive": {""}, "csv": set(), "pages": set()}
-    assert read_owners(contest) == (named if owners == "shown" else unnamed)
+    named_owners = dict.fromkeys(("list", "archive", "manifest", "matrix", "csv", "pages"), teams)
+    no_owner: set[str | None] = {None}
+    hidden_owners = dict.fromkeys(named_owners, no_owner) | {"archive": {""}, "csv": set(), "pages": set()}
+    assert read_target_owners(contest) == (named_owners if owners == "shown" else hidden_owners)
     assert not any(row["built_in"] for row in contest.get_board("matrix")["rows"])
     contest.close_attacks()
     run_clock()
-    assert read_owners(contest) == named
+    assert read_target_owners(contest) == named_owners
 
 
-def test_visitors_who_may_not_see_the_boards_see_no_team_in_the_manifest(client: TestClient) -> None:
+def test_manifest_names_teams_only_to_viewers_of_the_boards(client: TestClient) -> None:
     contest = Contest.create(client, extra_toml='[publication]\nboard = "teams"')
     contest.submit("red")
     contest.open_attacks()
-    manifest = f"{contest.path}/manifest"
-    assert contest.arena.client.get(f"/api/v1{manifest}").json()["targets"][0]["team"] is None
+    manifest_path = f"{contest.path}/manifest"
+    assert contest.arena.client.get(f"/api/v1{manifest_path}").json()["targets"][0]["team"] is None
     assert (
-        contest.arena.get(manifest, token=contest.arena.get_team_token("blue")).json()["targets"][0]["team"]
+        contest.arena.get(manifest_path, token=contest.arena.get_team_token("blue")).json()["targets"][0][
+            "team"
+        ]
         == "red"
     )
 
 
-def test_a_file_of_format_1_with_the_removed_key_is_read(client: TestClient) -> None:
+def test_file_with_the_removed_key_owners_at_least_is_read(client: TestClient) -> None:
     contest = Contest.create(client, extra_toml='[publication]\nowners = "hidden"\nowners_at_least = 3')
     contest.submit("red")
     contest.open_attacks()

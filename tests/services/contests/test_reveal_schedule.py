@@ -20,7 +20,7 @@ def build_observation(
     return DeadlineObservation(moment_at(end), timedelta(hours=notice), moment_at(observed_hour), free)
 
 
-def could_be_expected(moment: datetime, history: list[DeadlineObservation]) -> bool:
+def is_foreseeable(moment: datetime, history: list[DeadlineObservation]) -> bool:
     """Return whether readers of all observed deadlines had to expect a reveal at ``moment``.
 
     They had to if some deadline was announced early enough and neither it nor any deadline observed since
@@ -33,22 +33,24 @@ def could_be_expected(moment: datetime, history: list[DeadlineObservation]) -> b
         known_since = (
             observation.observed_at if observation.before_submissions else observation.observed_at + notice
         )
-        if known_since <= moment and all(later.end <= moment for later in history[position:]):
+        if known_since <= moment and all(
+            later_observation.end <= moment for later_observation in history[position:]
+        ):
             return True
     return False
 
 
-def find_first_moment(end: datetime, history: list[DeadlineObservation]) -> datetime:
+def find_first_foreseeable_moment(end: datetime, history: list[DeadlineObservation]) -> datetime:
     """Return the first possible moment by trying every whole hour, since all moments here are whole hours."""
     return next(
         moment_at(hour)
         for hour in range(400)
-        if moment_at(hour) >= end and could_be_expected(moment_at(hour), history)
+        if moment_at(hour) >= end and is_foreseeable(moment_at(hour), history)
     )
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_the_rule_reveals_at_the_first_moment_that_could_be_expected(seed: int) -> None:
+def test_secrets_are_revealed_at_the_first_foreseeable_moment(seed: int) -> None:
     rng = Random(seed)
     for _ in range(50):
         hours = sorted(rng.sample(range(100), rng.randint(1, 7)))
@@ -60,14 +62,14 @@ def test_the_rule_reveals_at_the_first_moment_that_could_be_expected(seed: int) 
             for position, hour in enumerate(hours)
         ]
         end = moment_at(rng.randint(0, 150)) if rng.random() < 0.5 else history[-1].end
-        shuffled = rng.sample(history, len(history))
+        shuffled_history = rng.sample(history, len(history))
         # The reader has seen the whole history, so a moment before its last entry means "at once".
-        asked_at, revealed_at = history[-1].observed_at, compute_reveal_time(end, shuffled)
+        asked_at, revealed_at = history[-1].observed_at, compute_reveal_time(end, shuffled_history)
         assert revealed_at is not None
-        assert max(asked_at, revealed_at) == max(asked_at, find_first_moment(end, history))
+        assert max(asked_at, revealed_at) == max(asked_at, find_first_foreseeable_moment(end, history))
 
 
-def test_without_an_observation_there_is_no_reveal() -> None:
+def test_nothing_is_revealed_without_an_observed_deadline() -> None:
     assert compute_reveal_time(moment_at(0), []) is None
 
 
@@ -127,13 +129,13 @@ def test_without_an_observation_there_is_no_reveal() -> None:
         ),
     ],
 )
-def test_worked_examples_of_the_reveal_time(
+def test_reveal_times_of_worked_examples(
     history: list[DeadlineObservation], end: float, reveal: float
 ) -> None:
     assert compute_reveal_time(moment_at(end), history) == moment_at(reveal)
 
 
-def test_many_changes_take_linear_time() -> None:
+def test_reveal_time_is_computed_in_linear_time() -> None:
     """Linear time: an organizer who moves the deadline every second does not slow the clock down."""
     history = [build_observation(number / 3600, 1000 + number % 2) for number in range(20_000)]
     assert compute_reveal_time(moment_at(1000), history) == moment_at(1001)

@@ -1,4 +1,4 @@
-"""Fair claiming: competitions and teams take turns, and the queue position shown is the actual order."""
+"""Fair claiming: competitions and teams take turns, and the shown queue position is the actual one."""
 
 import random
 from collections import Counter
@@ -29,133 +29,147 @@ LEASE = timedelta(minutes=5)
 
 
 def claim_in_session(session: Session) -> UUID | None:
-    row = leases.claim_next(session, Evaluation, lease=LEASE, attempts=3)
+    row = leases.claim_next(session, Evaluation, lease=LEASE, max_attempts=3)
     return None if row is None else row.id
 
 
-def claim_one() -> UUID | None:
+def claim_evaluation() -> UUID | None:
     with transaction() as session:
         return claim_in_session(session)
 
 
-def claim_all() -> list[UUID]:
+def claim_all_evaluations() -> list[UUID]:
     identifiers = []
-    while (identifier := claim_one()) is not None:
+    while (identifier := claim_evaluation()) is not None:
         identifiers.append(identifier)
     return identifiers
 
 
-def list_parties(identifiers: Sequence[UUID]) -> list[UUID]:
+def list_party_ids(identifiers: Sequence[UUID]) -> list[UUID]:
     with transaction() as session:
         rows = session.scalars(select(Evaluation).where(Evaluation.id.in_(identifiers)))
         party = {row.id: row.party_id for row in rows}
     return [party[identifier] for identifier in identifiers]
 
 
-def test_one_teams_many_uploads_delay_another_by_one_piece(settings: Settings) -> None:
-    (contest,) = create_contests(1, teams=3)
-    greedy, second, third = contest.teams
-    pieces = [QueuedEvaluation(contest, greedy, queued_at) for queued_at in range(10)]
+def test_busy_team_delays_another_by_one_evaluation(settings: Settings) -> None:
+    (contest,) = create_contests(1, team_count=3)
+    busy_team, second_team, third_team = contest.team_ids
+    busy_team_evaluations = [QueuedEvaluation(contest, busy_team, queued_at) for queued_at in range(10)]
     queued_work.insert_evaluations(
         [
-            *pieces,
-            QueuedEvaluation(contest, second, 20),
-            QueuedEvaluation(contest, third, 30),
-            QueuedEvaluation(contest, second, 40),
+            *busy_team_evaluations,
+            QueuedEvaluation(contest, second_team, 20),
+            QueuedEvaluation(contest, third_team, 30),
+            QueuedEvaluation(contest, second_team, 40),
         ]
     )
-    order = list_parties(claim_all())
-    assert order[:5] == [greedy, second, third, greedy, second]
-    assert order[5:] == [greedy] * 8
+    order = list_party_ids(claim_all_evaluations())
+    assert order[:5] == [busy_team, second_team, third_team, busy_team, second_team]
+    assert order[5:] == [busy_team] * 8
 
 
-def test_one_competitions_many_teams_delay_another_by_one_piece(settings: Settings) -> None:
-    large, small = create_contests(2, teams=5)
+def test_large_competition_delays_another_by_one_evaluation(settings: Settings) -> None:
+    large_contest, small_contest = create_contests(2, team_count=5)
     queued_work.insert_evaluations(
-        [QueuedEvaluation(large, team, queued_at) for queued_at, team in enumerate(large.teams)]
+        [
+            QueuedEvaluation(large_contest, team, queued_at)
+            for queued_at, team in enumerate(large_contest.team_ids)
+        ]
     )
     queued_work.insert_evaluations(
-        [QueuedEvaluation(small, small.teams[0], queued_at) for queued_at in (50, 60)]
+        [QueuedEvaluation(small_contest, small_contest.team_ids[0], queued_at) for queued_at in (50, 60)]
     )
-    order = list_parties(claim_all())
-    assert order[1] == order[3] == small.teams[0]
+    order = list_party_ids(claim_all_evaluations())
+    assert order[1] == order[3] == small_contest.team_ids[0]
 
 
-def test_the_team_served_last_comes_last_even_if_its_work_is_older(settings: Settings) -> None:
-    (contest,) = create_contests(1, teams=2)
-    served, waiting = contest.teams
-    queued_work.insert_evaluations([QueuedEvaluation(contest, served, 0, started_s=90, state=State.SCORED)])
-    queued_work.insert_evaluations([QueuedEvaluation(contest, waiting, 0, started_s=80, state=State.SCORED)])
+def test_most_recently_served_team_comes_last(settings: Settings) -> None:
+    (contest,) = create_contests(1, team_count=2)
+    served_team, waiting_team = contest.team_ids
     queued_work.insert_evaluations(
-        [QueuedEvaluation(contest, served, 1), QueuedEvaluation(contest, waiting, 99)]
+        [QueuedEvaluation(contest, served_team, 0, started_s=90, state=State.SCORED)]
     )
-    assert list_parties(claim_all()) == [waiting, served]
+    queued_work.insert_evaluations(
+        [QueuedEvaluation(contest, waiting_team, 0, started_s=80, state=State.SCORED)]
+    )
+    queued_work.insert_evaluations(
+        [QueuedEvaluation(contest, served_team, 1), QueuedEvaluation(contest, waiting_team, 99)]
+    )
+    assert list_party_ids(claim_all_evaluations()) == [waiting_team, served_team]
 
 
-def test_a_rejudging_is_one_party_beside_the_teams(settings: Settings) -> None:
-    (contest,) = create_contests(1, teams=2)
+def test_rejudging_takes_turns_like_a_team(settings: Settings) -> None:
+    (contest,) = create_contests(1, team_count=2)
     rejudging = UUID(int=7)
     queued_work.insert_evaluations(
-        [QueuedEvaluation(contest, contest.teams[0], queued_at, party=rejudging) for queued_at in range(6)]
+        [
+            QueuedEvaluation(contest, contest.team_ids[0], queued_at, party_id=rejudging)
+            for queued_at in range(6)
+        ]
     )
-    queued_work.insert_evaluations([QueuedEvaluation(contest, team, 10) for team in contest.teams])
-    order = list_parties(claim_all())
-    assert set(order[:3]) == {rejudging, *contest.teams}
+    queued_work.insert_evaluations([QueuedEvaluation(contest, team, 10) for team in contest.team_ids])
+    order = list_party_ids(claim_all_evaluations())
+    assert set(order[:3]) == {rejudging, *contest.team_ids}
     assert order[3:] == [rejudging] * 5
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_places_are_the_order_in_which_work_is_claimed(settings: Settings, seed: int) -> None:
-    """The order holds for any work served before, as long as no work is added."""
+def test_queue_positions_equal_the_order_of_claims(settings: Settings, seed: int) -> None:
+    """The order holds whatever was served before, as long as no evaluation is added."""
     rng = random.Random(seed)
-    all_contests = create_contests(3, teams=4)
+    all_contests = create_contests(3, team_count=4)
 
-    def make_pieces(state: State, number: int) -> list[QueuedEvaluation]:
-        pieces = []
-        for _ in range(number):
+    def build_evaluations(state: State, count: int) -> list[QueuedEvaluation]:
+        evaluations = []
+        for _ in range(count):
             contest = rng.choice(all_contests)
-            begun_at = None if state == State.QUEUED else rng.uniform(0, 50)
-            pieces.append(
-                QueuedEvaluation(contest, rng.choice(contest.teams), rng.choice(range(40)), begun_at, state)
+            started_at = None if state == State.QUEUED else rng.uniform(0, 50)
+            evaluations.append(
+                QueuedEvaluation(
+                    contest, rng.choice(contest.team_ids), rng.choice(range(40)), started_at, state
+                )
             )
-        return pieces
+        return evaluations
 
-    queued_work.insert_evaluations([*make_pieces(State.SCORED, 15), *make_pieces(State.QUEUED, 30)])
+    queued_work.insert_evaluations(
+        [*build_evaluations(State.SCORED, 15), *build_evaluations(State.QUEUED, 30)]
+    )
     with transaction() as session:
         order = fairness.build_claim_order(Evaluation)
         positions = {row.id: row.place for row in session.execute(select(order))}
     assert sorted(positions.values()) == list(range(30))
-    assert claim_all() == sorted(positions, key=lambda identifier: positions[identifier])
+    assert claim_all_evaluations() == sorted(positions, key=lambda identifier: positions[identifier])
 
 
-def test_the_place_that_is_shown_falls_by_one_with_each_piece_begun_before_it(settings: Settings) -> None:
-    (contest,) = create_contests(1, teams=2)
-    first, second = contest.teams
-    pieces = [
-        QueuedEvaluation(contest, first, 0),
-        QueuedEvaluation(contest, first, 1),
-        QueuedEvaluation(contest, second, 2),
-        QueuedEvaluation(contest, first, 3),
+def test_queue_position_falls_by_one_with_each_claim(settings: Settings) -> None:
+    (contest,) = create_contests(1, team_count=2)
+    first_team, second_team = contest.team_ids
+    evaluations = [
+        QueuedEvaluation(contest, first_team, 0),
+        QueuedEvaluation(contest, first_team, 1),
+        QueuedEvaluation(contest, second_team, 2),
+        QueuedEvaluation(contest, first_team, 3),
     ]
-    last = queued_work.insert_evaluations(pieces)[-1]
+    last_id = queued_work.insert_evaluations(evaluations)[-1]
 
     def read_position() -> int | None:
         with transaction() as session:
-            return submissions.get_queue_position(session, session.get_one(Evaluation, last))
+            return submissions.get_queue_position(session, session.get_one(Evaluation, last_id))
 
     positions = [read_position()]
-    while claim_one() is not None:
+    while claim_evaluation() is not None:
         positions.append(read_position())
     assert positions == [3, 2, 1, 0, None]
 
 
-def test_work_that_lost_its_worker_keeps_its_position(settings: Settings) -> None:
-    (contest,) = create_contests(1, teams=2)
-    first, second = contest.teams
+def test_evaluation_that_lost_its_worker_keeps_its_place_in_line(settings: Settings) -> None:
+    (contest,) = create_contests(1, team_count=2)
+    first_team, second_team = contest.team_ids
     lost_id, waiting_id = queued_work.insert_evaluations(
-        [QueuedEvaluation(contest, first, 0), QueuedEvaluation(contest, second, 1)]
+        [QueuedEvaluation(contest, first_team, 0), QueuedEvaluation(contest, second_team, 1)]
     )
-    assert claim_one() == lost_id
+    assert claim_evaluation() == lost_id
     with transaction() as session:
         session.execute(
             update(Evaluation).where(Evaluation.id == lost_id).values(leased_until=queued_work.NOON)
@@ -163,47 +177,49 @@ def test_work_that_lost_its_worker_keeps_its_position(settings: Settings) -> Non
         session.execute(
             update(Evaluation).where(Evaluation.id == lost_id).values(started_at=queued_work.NOON)
         )
-    assert claim_all() == [waiting_id, lost_id]
+    assert claim_all_evaluations() == [waiting_id, lost_id]
 
 
-def test_work_without_attempts_left_ends_and_the_next_is_claimed(settings: Settings) -> None:
-    (contest,) = create_contests(1, teams=2)
+def test_evaluation_without_attempts_left_fails_and_the_next_is_claimed(settings: Settings) -> None:
+    (contest,) = create_contests(1, team_count=2)
     exhausted_id, next_id = queued_work.insert_evaluations(
-        [QueuedEvaluation(contest, team, queued_at) for queued_at, team in enumerate(contest.teams)]
+        [QueuedEvaluation(contest, team, queued_at) for queued_at, team in enumerate(contest.team_ids)]
     )
     with transaction() as session:
         session.execute(update(Evaluation).where(Evaluation.id == exhausted_id).values(attempt=3))
-    assert claim_one() == next_id
+    assert claim_evaluation() == next_id
     with transaction() as session:
         assert session.get_one(Evaluation, exhausted_id).state == State.ERROR
 
 
-def test_workers_that_claim_at_once_never_get_the_same(settings: Settings) -> None:
-    all_contests = create_contests(3, teams=3)
+def test_concurrent_workers_never_claim_the_same_evaluation(settings: Settings) -> None:
+    all_contests = create_contests(3, team_count=3)
     evaluation_ids = queued_work.insert_evaluations(
         [
             QueuedEvaluation(contest, team, queued_at)
             for queued_at in range(10)
             for contest in all_contests
-            for team in contest.teams
+            for team in contest.team_ids
         ]
     )
     with ThreadPoolExecutor(8) as pool:
         claimed_ids = [
-            identifier for batch in pool.map(lambda _: claim_all(), range(8)) for identifier in batch
+            identifier
+            for batch in pool.map(lambda _: claim_all_evaluations(), range(8))
+            for identifier in batch
         ]
     assert Counter(claimed_ids) == Counter(evaluation_ids)
 
 
-def test_workers_that_claim_at_once_serve_different_competitions(settings: Settings) -> None:
+def test_concurrent_workers_serve_different_competitions(settings: Settings) -> None:
     """The second worker sees the first one's lock and takes the next piece of work."""
-    all_contests = create_contests(2, teams=2)
+    all_contests = create_contests(2, team_count=2)
     queued_work.insert_evaluations(
         [
             QueuedEvaluation(contest, team, queued_at)
             for queued_at in range(3)
             for contest in all_contests
-            for team in contest.teams
+            for team in contest.team_ids
         ]
     )
     with transaction() as first_session, transaction() as second_session:
@@ -216,25 +232,25 @@ def test_workers_that_claim_at_once_serve_different_competitions(settings: Setti
             first_session.get_one(Evaluation, claimed_ids[0]),
             second_session.get_one(Evaluation, claimed_ids[1]),
         ]
-        assert {row.competition_id for row in rows} == {contest.competition for contest in all_contests}
+        assert {row.competition_id for row in rows} == {contest.competition_id for contest in all_contests}
 
 
-def test_a_claim_among_thousands_reads_no_table_from_end_to_end(settings: Settings) -> None:
+def test_claim_scans_no_whole_table(settings: Settings) -> None:
     """With 10,000 finished and 1,000 waiting evaluations, only the waiting ones are read."""
-    all_contests = create_contests(5, teams=20)
-    finished = [
+    all_contests = create_contests(5, team_count=20)
+    finished_evaluations = [
         QueuedEvaluation(contest, team, number, started_s=number, state=State.SCORED)
         for number in range(100)
         for contest in all_contests
-        for team in contest.teams
+        for team in contest.team_ids
     ]
-    queued_work.insert_evaluations(finished)
+    queued_work.insert_evaluations(finished_evaluations)
     queued_work.insert_evaluations(
         [
             QueuedEvaluation(contest, team, queued_at)
             for queued_at in range(10)
             for contest in all_contests
-            for team in contest.teams
+            for team in contest.team_ids
         ]
     )
     order = fairness.build_claim_order(Evaluation)
@@ -261,7 +277,7 @@ def count_rows_read(node: dict[str, object]) -> float:
 
 def claim_report() -> UUID | None:
     with transaction() as session:
-        row = leases.claim_next(session, ThresholdReport, lease=LEASE, attempts=3)
+        row = leases.claim_next(session, ThresholdReport, lease=LEASE, max_attempts=3)
         return None if row is None else row.id
 
 
@@ -270,20 +286,20 @@ def finish_report(identifier: UUID) -> None:
         leases.finish(session, session.get_one(ThresholdReport, identifier), State.SCORED)
 
 
-def test_one_report_of_a_competition_is_made_at_a_time(settings: Settings) -> None:
-    first_contest, second_contest = create_contests(2, teams=0)
-    first, second, third, other_report = queued_work.insert_reports(
+def test_competition_gets_one_report_at_a_time(settings: Settings) -> None:
+    first_contest, second_contest = create_contests(2, team_count=0)
+    first_report, second_report, third_report, other_report = queued_work.insert_reports(
         [(first_contest, 0), (first_contest, 1), (first_contest, 2), (second_contest, 3)]
     )
-    assert (claim_report(), claim_report(), claim_report()) == (first, other_report, None)
-    finish_report(first)
-    assert (claim_report(), claim_report()) == (second, None)
-    finish_report(second)
-    assert claim_report() == third
+    assert (claim_report(), claim_report(), claim_report()) == (first_report, other_report, None)
+    finish_report(first_report)
+    assert (claim_report(), claim_report()) == (second_report, None)
+    finish_report(second_report)
+    assert claim_report() == third_report
 
 
-def test_workers_that_claim_reports_at_once_begin_one_of_a_competition(settings: Settings) -> None:
-    all_contests = create_contests(3, teams=0)
+def test_concurrent_workers_claim_one_report_per_competition(settings: Settings) -> None:
+    all_contests = create_contests(3, team_count=0)
     queued_work.insert_reports([(contest, queued_at) for queued_at in range(6) for contest in all_contests])
     barrier = Barrier(8)
 
@@ -300,24 +316,24 @@ def test_workers_that_claim_reports_at_once_begin_one_of_a_competition(settings:
     with transaction() as session:
         running = select(ThresholdReport).where(ThresholdReport.state == State.SCORING)
         assert Counter(row.competition_id for row in session.scalars(running)) == {
-            contest.competition: 1 for contest in all_contests
+            contest.competition_id: 1 for contest in all_contests
         }
     assert len(report_ids) == 3
 
 
-def queue_without_messages(contest: QueueContest, count: int) -> None:
+def insert_evaluations_without_messages(contest: QueueContest, count: int) -> None:
     """Create evaluations that were queued an hour ago and have no message in the queue."""
     queued_work.insert_evaluations(
-        [QueuedEvaluation(contest, contest.teams[0], queued_at) for queued_at in range(-100, count - 100)]
+        [QueuedEvaluation(contest, contest.team_ids[0], queued_at) for queued_at in range(-100, count - 100)]
     )
     with transaction() as session:
         session.execute(update(Evaluation).values(created_at=text("now() - interval '1 hour'")))
     empty_queue()
 
 
-def test_the_sweep_sends_one_message_for_each_evaluation_without_one(settings: Settings) -> None:
-    (contest,) = create_contests(1, teams=1)
-    queue_without_messages(contest, 12)
+def test_sweep_sends_missing_messages_once(settings: Settings) -> None:
+    (contest,) = create_contests(1, team_count=1)
+    insert_evaluations_without_messages(contest, 12)
     queue.publish([queue.SCORE] * 5 + [queue.JUDGE] * 20)
     clock.sweep()
     assert queue.count_messages_by_task() == {queue.SCORE: 12, queue.JUDGE: 20, queue.ADVISE: 0}
@@ -325,17 +341,17 @@ def test_the_sweep_sends_one_message_for_each_evaluation_without_one(settings: S
     assert queue.count_messages_by_task() == {queue.SCORE: 12, queue.JUDGE: 20, queue.ADVISE: 0}
 
 
-def test_the_sweep_sends_a_limited_number_of_messages(settings: Settings) -> None:
-    (contest,) = create_contests(1, teams=1)
-    queue_without_messages(contest, requeue.MAX_MESSAGES + 30)
+def test_sweep_sends_a_limited_number_of_messages(settings: Settings) -> None:
+    (contest,) = create_contests(1, team_count=1)
+    insert_evaluations_without_messages(contest, requeue.MAX_MESSAGES + 30)
     clock.sweep()
     assert queue.count_messages() == requeue.MAX_MESSAGES
     clock.sweep()
     assert queue.count_messages() == requeue.MAX_MESSAGES + 30
 
 
-def test_the_sweep_does_not_requeue_reports_that_must_wait(settings: Settings) -> None:
-    (contest,) = create_contests(1, teams=0)
+def test_sweep_does_not_requeue_reports_that_must_wait(settings: Settings) -> None:
+    (contest,) = create_contests(1, team_count=0)
     queued_work.insert_reports([(contest, queued_at) for queued_at in range(5)])
     with transaction() as session:
         session.execute(update(ThresholdReport).values(created_at=text("now() - interval '1 hour'")))

@@ -1,4 +1,4 @@
-"""Rehearsals that the service's own workers and clock play to the reveal."""
+"""Rehearsals, which the service's workers and clock run until the reveal."""
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
@@ -40,7 +40,7 @@ FINISHED_STATES = {State.SCORED, State.CANCELLED}
 
 @pytest.fixture(autouse=True)
 def few_guesses(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two guesses per team; twenty in all test as much as a hundred."""
+    """Limit rehearsals to two guesses per team, which test as much as ten."""
     monkeypatch.setattr(rehearsals, "GUESSES_PER_TEAM", 2)
 
 
@@ -57,7 +57,7 @@ def list_rows(model: Any, slug: str) -> list[Any]:
 
 
 @pytest.mark.parametrize("year", [2016, pytest.param(2015, marks=pytest.mark.full)])
-def test_sample_teams_play_a_cup_to_its_reveal(client: TestClient, year: int) -> None:
+def test_rehearsal_runs_until_the_reveal(client: TestClient, year: int) -> None:
     rehearsal = RehearsedContest.create_for_year(client, year)
     assert {item[3] for item in rehearsal.list_moves()} == {0}
     rehearsal.run_first_phase()
@@ -72,7 +72,9 @@ def test_sample_teams_play_a_cup_to_its_reveal(client: TestClient, year: int) ->
     submissions, guesses, targets = (
         list_rows(model, rehearsal.slug) for model in (Submission, Guess, Target)
     )
-    accepted = [item for item in list_rows(Evaluation, rehearsal.slug) if item.state == State.SCORED]
+    scored_evaluations = [
+        item for item in list_rows(Evaluation, rehearsal.slug) if item.state == State.SCORED
+    ]
     assert {step["step"]: (step["done"], step["of"]) for step in progress["steps"]} == {
         "releases": (len(submissions), 20),
         "scores": (20, 20),
@@ -82,7 +84,7 @@ def test_sample_teams_play_a_cup_to_its_reveal(client: TestClient, year: int) ->
         "judged": (len(guesses), len(guesses)),
         "reveal": (len(targets), len(targets)),
     }
-    assert 10 <= len(targets) <= len(accepted)
+    assert 10 <= len(targets) <= len(scored_evaluations)
     assert len(guesses) >= 15  # an attacker's answer may be no valid guess
     assert {item.state for item in guesses} == {State.SCORED}
     assert rehearsal.load_competition().revealed_at is not None
@@ -91,7 +93,7 @@ def test_sample_teams_play_a_cup_to_its_reveal(client: TestClient, year: int) ->
     assert len({item.team_id for item in submissions if item.received_at in first_times}) == 10
 
 
-def test_no_team_guesses_on_its_own_targets_and_all_targets_are_guessed_on(
+def test_each_team_guesses_on_other_teams_targets_once(
     rehearsal: RehearsedContest,
 ) -> None:
     rehearsal.run_first_phase()
@@ -104,10 +106,10 @@ def test_no_team_guesses_on_its_own_targets_and_all_targets_are_guessed_on(
     assert all(team_of_submission[submission_of_target[target]] != team for team, target in pairs)
 
 
-def test_moves_are_due_one_after_the_other_and_not_before_their_phase(rehearsal: RehearsedContest) -> None:
+def test_moves_are_spread_over_their_phase(rehearsal: RehearsedContest) -> None:
     rehearsal.play_moves()
     assert rehearsal.count_states("anonymization") == {State.SCORED: 1, State.QUEUED: 19}
-    rehearsal.advance(rehearsals.PHASE_LENGTH.total_seconds() / 60 * 0.31)
+    rehearsal.advance_time(rehearsals.PHASE_LENGTH.total_seconds() / 60 * 0.31)
     rehearsal.play_moves()
     assert rehearsal.count_states("anonymization") == {State.SCORED: 11, State.QUEUED: 9}
     assert rehearsal.count_states("reidentification") == {State.QUEUED: 20}
@@ -118,7 +120,7 @@ def extend_phase(rehearsal: RehearsedContest, phase: str, end: datetime) -> None
     response = rehearsal.arena.client.post(
         f"/api/v1{path}",
         headers={
-            "Authorization": f"Bearer {rehearsal.arena.organizer}",
+            "Authorization": f"Bearer {rehearsal.arena.organizer_token}",
             "X-Confirm-Password": "correct%20horse",
         },
         json={"end": end.isoformat(), "move_following": True},
@@ -126,7 +128,7 @@ def extend_phase(rehearsal: RehearsedContest, phase: str, end: datetime) -> None
     assert response.status_code == 200, response.text
 
 
-def test_moves_come_earlier_when_their_phase_is_shortened(rehearsal: RehearsedContest) -> None:
+def test_shortening_a_phase_brings_moves_forward(rehearsal: RehearsedContest) -> None:
     old_times = list_due_times(rehearsal)
     extend_phase(rehearsal, "anonymization", datetime.now(UTC) + timedelta(minutes=5))
     assert all(
@@ -139,7 +141,7 @@ def list_due_times(rehearsal: RehearsedContest) -> list[datetime]:
     return [move.not_before for move in sorted(moves, key=lambda move: (move.phase, move.share))]
 
 
-def test_in_a_pause_no_move_is_made_and_none_is_lost(rehearsal: RehearsedContest) -> None:
+def test_pause_postpones_moves(rehearsal: RehearsedContest) -> None:
     path = f"/competitions/{rehearsal.slug}/phases/anonymization"
     assert rehearsal.arena.post(f"{path}/pause").status_code == 200
     rehearsal.play_moves()
@@ -149,18 +151,18 @@ def test_in_a_pause_no_move_is_made_and_none_is_lost(rehearsal: RehearsedContest
     assert rehearsal.count_states("anonymization") == {State.SCORED: 1, State.QUEUED: 19}
 
 
-def test_a_rehearsal_without_workers_is_reported_as_stalled(rehearsal: RehearsedContest) -> None:
+def test_rehearsal_without_workers_is_reported_as_stalled(rehearsal: RehearsedContest) -> None:
     assert not rehearsal.get_progress()["stalled"]
-    rehearsal.advance(1)
+    rehearsal.advance_time(1)
     assert not rehearsal.get_progress()["stalled"]
-    rehearsal.advance(2)
+    rehearsal.advance_time(2)
     assert rehearsal.get_progress()["stalled"]
     advise.advise()
     assert not rehearsal.get_progress()["stalled"]
 
 
-def test_moves_whose_phase_is_over_are_dropped(rehearsal: RehearsedContest) -> None:
-    rehearsal.advance(26)
+def test_moves_are_cancelled_after_their_phase(rehearsal: RehearsedContest) -> None:
+    rehearsal.advance_time(26)
     rehearsal.play_moves()
     assert rehearsal.count_states("anonymization") == {State.CANCELLED: 20}
     assert rehearsal.get_progress()["late"] == 20
@@ -175,22 +177,22 @@ def expire_leases() -> None:
 
 
 @pytest.mark.parametrize("function_name", ["submit_release", "finish"])
-def test_a_move_whose_worker_is_killed_before_the_commit_is_made_once_by_another(
+def test_move_is_made_once_if_its_worker_is_killed(
     rehearsal: RehearsedContest, monkeypatch: pytest.MonkeyPatch, function_name: str
 ) -> None:
     class KilledBeforeCommit(BaseException):
         pass
 
-    def raise_killed(*_: Any, **__: Any) -> None:
+    def kill(*_: Any, **__: Any) -> None:
         raise KilledBeforeCommit
 
     with monkeypatch.context() as patch:
-        patch.setattr(rehearsal_moves, function_name, raise_killed)
+        patch.setattr(rehearsal_moves, function_name, kill)
         with pytest.raises(KilledBeforeCommit):
             advise.advise()
     assert rehearsal.count_states("anonymization")[State.SCORING] == 1
     assert list_rows(Submission, rehearsal.slug) == []
-    advise.advise()  # the lease is still valid, so nobody else makes a move
+    advise.advise()  # the lease is still valid, so no other worker makes the move
     assert list_rows(Submission, rehearsal.slug) == []
     expire_leases()
     advise.advise()
@@ -198,28 +200,28 @@ def test_a_move_whose_worker_is_killed_before_the_commit_is_made_once_by_another
     assert rehearsal.count_states("anonymization") == {State.SCORED: 1, State.QUEUED: 19}
 
 
-def test_a_late_worker_does_not_repeat_a_move(
+def test_worker_with_an_expired_lease_does_not_repeat_a_move(
     rehearsal: RehearsedContest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    late_actions: list[Any] = []
+    postponed_actions: list[Any] = []
     with monkeypatch.context() as patch:
-        patch.setattr(work, "submit", lambda _, do: late_actions.append(do))
+        patch.setattr(work, "submit", lambda _, do: postponed_actions.append(do))
         advise.advise()
     expire_leases()
     advise.advise()
     with transaction() as session:
-        assert late_actions[0](session) is False
+        assert postponed_actions[0](session) is False
     assert len(list_rows(Submission, rehearsal.slug)) == 1
 
 
-def test_a_move_waits_while_the_store_is_unreachable(
+def test_moves_wait_while_the_file_store_is_unreachable(
     rehearsal: RehearsedContest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(*_: Any) -> bytes:
+    def raise_unavailable(*_: Any) -> bytes:
         raise Unavailable("the file store could not be reached", code="storage_unavailable")
 
     with monkeypatch.context() as patch:
-        patch.setattr(type(get_store()), "save", refuse)
+        patch.setattr(type(get_store()), "save", raise_unavailable)
         advise.advise()
     assert rehearsal.count_states("anonymization") == {State.QUEUED: 20}
     with transaction() as session:
@@ -229,7 +231,7 @@ def test_a_move_waits_while_the_store_is_unreachable(
     assert len(list_rows(Submission, rehearsal.slug)) == 1
 
 
-def test_a_refused_move_is_reported_with_its_reason(rehearsal: RehearsedContest) -> None:
+def test_refused_move_is_reported_with_its_reason(rehearsal: RehearsedContest) -> None:
     with transaction() as session:
         session.execute(
             update(Team)
@@ -242,26 +244,26 @@ def test_a_refused_move_is_reported_with_its_reason(rehearsal: RehearsedContest)
     assert "disqualified" in failure["failure"]
 
 
-def test_one_of_several_concurrent_starts_succeeds(arena: Arena) -> None:
-    def begin(_: int) -> int:
+def test_only_one_of_several_concurrent_rehearsals_begins(arena: Arena) -> None:
+    def begin_rehearsal(_: int) -> int:
         return int(arena.post(f"/competitions/{arena.slug}/rehearsal").status_code)
 
     with ThreadPoolExecutor(4) as pool:
-        assert sorted(pool.map(begin, range(4))) == [201, 409, 409, 409]
+        assert sorted(pool.map(begin_rehearsal, range(4))) == [201, 409, 409, 409]
     with transaction() as session:
         assert session.scalars(select(func.count()).where(Competition.rehearses.is_not(None))).one() == 1
 
 
 def end_rehearsal(rehearsal: RehearsedContest) -> int:
     headers = {
-        "Authorization": f"Bearer {rehearsal.arena.organizer}",
+        "Authorization": f"Bearer {rehearsal.arena.organizer_token}",
         "X-Confirm-Password": "correct%20horse",
     }
     path = f"/api/v1/competitions/{rehearsal.arena.slug}/rehearsal"
     return int(rehearsal.arena.client.delete(path, headers=headers).status_code)
 
 
-def test_an_ended_rehearsal_stops_and_another_may_begin(rehearsal: RehearsedContest) -> None:
+def test_rehearsal_can_be_ended_and_begun_again(rehearsal: RehearsedContest) -> None:
     rehearsal.play_moves()
     assert end_rehearsal(rehearsal) == 204
     assert rehearsal.count_states("anonymization") == {State.SCORED: 1, State.CANCELLED: 19}
@@ -270,7 +272,7 @@ def test_an_ended_rehearsal_stops_and_another_may_begin(rehearsal: RehearsedCont
         session.execute(update(RehearsalMove).values(not_before=None))
     score_everything()
     rehearsal.play_moves()
-    rehearsal.advance(26)
+    rehearsal.advance_time(26)
     run_clock()
     assert rehearsal.load_competition().frozen_at is None
     assert len(list_rows(Submission, rehearsal.slug)) == 1
@@ -289,7 +291,7 @@ def test_an_ended_rehearsal_stops_and_another_may_begin(rehearsal: RehearsedCont
         ]
 
 
-def test_nobody_joins_a_rehearsal_and_neither_a_rehearsal_nor_a_report_is_made_of_it(
+def test_rehearsal_refuses_members_reports_and_rehearsals(
     rehearsal: RehearsedContest,
 ) -> None:
     path = f"/competitions/{rehearsal.slug}"
@@ -303,34 +305,34 @@ def test_nobody_joins_a_rehearsal_and_neither_a_rehearsal_nor_a_report_is_made_o
         assert (response.status_code, response.json()["code"]) == (409, "is_rehearsal"), action
 
 
-def test_a_competition_without_its_data_is_not_rehearsed(arena: Arena) -> None:
+def test_competition_without_original_cannot_be_rehearsed(arena: Arena) -> None:
     arena.post("/competitions", content=build_competition_toml("bare"))
     response = arena.post("/competitions/bare/rehearsal")
     assert (response.status_code, response.json()["code"]) == (409, "no_original")
 
 
-def test_a_rehearsal_copies_rules_and_data_except_what_lasts_over_an_hour(
+def test_rehearsal_copies_rules_and_data_except_long_periods(
     client: TestClient,
 ) -> None:
-    more = "[publication]\ndigits = 3\nfrozen_from = 2020-01-01T00:00:00Z\n"
-    rehearsal = RehearsedContest.begin(Contest.create(client, extra_toml=more, notice_hours=48).arena)
+    extra_toml = "[publication]\ndigits = 3\nfrozen_from = 2020-01-01T00:00:00Z\n"
+    rehearsal = RehearsedContest.begin(Contest.create(client, extra_toml=extra_toml, notice_hours=48).arena)
     with transaction() as session:
         original = session.scalars(select(Competition).where(Competition.slug == "small")).one()
         row = session.scalars(select(Competition).where(Competition.slug == rehearsal.slug)).one()
-        rules, copied = parse_competition(original.file), parse_competition(row.file)
+        rules, rehearsal_rules = parse_competition(original.file), parse_competition(row.file)
         assert row.original == original.original
         assert row.original_rows == original.original_rows
-    assert copied.title == {"en": "Rehearsal: Small cup", "ja": "リハーサル：小さな杯"}
-    publication = copied.publication
+    assert rehearsal_rules.title == {"en": "Rehearsal: Small cup", "ja": "リハーサル：小さな杯"}
+    publication = rehearsal_rules.publication
     assert (publication.frozen_from, publication.reveal_notice_hours) == (None, 0)
     assert publication.digits == rules.publication.digits == 3
-    assert (copied.measures, copied.excessive, copied.limits) == (
+    assert (rehearsal_rules.measures, rehearsal_rules.excessive, rehearsal_rules.limits) == (
         rules.measures,
         rules.excessive,
         rules.limits,
     )
-    first, second = copied.phases
-    assert second.end - first.start < timedelta(hours=1)
+    first_phase, second_phase = rehearsal_rules.phases
+    assert second_phase.end - first_phase.start < timedelta(hours=1)
 
 
 HYPHENATED_SLUG = "cup-2015" + 40 * "-" + "x"
@@ -345,30 +347,30 @@ LONG_SLUGS = (
 )
 
 
-def test_no_two_competitions_share_the_names_of_their_rehearsals() -> None:
+def test_rehearsal_slugs_of_different_competitions_differ() -> None:
     slugs = {*LONG_SLUGS, "cup-2015", "a" * 48, "a" * 32, "a"}
-    names = {rehearsals.build_slug_prefix(slug) for slug in slugs}
-    assert len(names) == len(slugs)
+    prefixes = {rehearsals.build_slug_prefix(slug) for slug in slugs}
+    assert len(prefixes) == len(slugs)
     # No such name is a prefix of the rehearsal names of a longer slug.
-    derived = {rehearsals.build_slug_prefix(name) for name in names}
-    assert derived & names == {name for name in names if name in slugs}
-    for name in names:
+    nested_prefixes = {rehearsals.build_slug_prefix(name) for name in prefixes}
+    assert nested_prefixes & prefixes == {name for name in prefixes if name in slugs}
+    for name in prefixes:
         assert SLUG.fullmatch(f"{name}-rehearsal-999")
 
 
-def test_a_similar_slug_reveals_nothing_of_another_rehearsal(client: TestClient) -> None:
-    first, second = (
+def test_slug_of_a_rehearsal_does_not_depend_on_similar_ones(client: TestClient) -> None:
+    first_slug, second_slug = (
         RehearsedContest.begin(Arena.create(client, slug=slug)).slug for slug in ("cup-2015", HYPHENATED_SLUG)
     )
-    assert first == "cup-2015-rehearsal"
-    assert second.startswith("cup-2015---")
-    assert second.endswith("-rehearsal")
+    assert first_slug == "cup-2015-rehearsal"
+    assert second_slug.startswith("cup-2015---")
+    assert second_slug.endswith("-rehearsal")
 
 
-def test_the_queue_position_reveals_nothing_of_a_rehearsal(client: TestClient) -> None:
+def test_rehearsals_do_not_affect_the_shown_queue_position(client: TestClient) -> None:
     contest = Contest.create(client)
     rehearsal = RehearsedContest.begin(Contest.create(client, slug="other").arena)
-    rehearsal.advance(16)
+    rehearsal.advance_time(16)
     rehearsal.play_moves()
     first_id = contest.submit("red", score=False)
     second_id = contest.submit("red", score=False)
@@ -376,7 +378,7 @@ def test_the_queue_position_reveals_nothing_of_a_rehearsal(client: TestClient) -
         full_order: dict[Any, Any] = dict(
             iter(session.execute(select(*fairness.build_claim_order(Evaluation).c)))
         )
-        shown_order: dict[Any, Any] = dict(
+        public_order: dict[Any, Any] = dict(
             iter(session.execute(select(*fairness.build_public_order(Evaluation).c)))
         )
         evaluation_ids = {
@@ -385,8 +387,8 @@ def test_the_queue_position_reveals_nothing_of_a_rehearsal(client: TestClient) -
                 select(Evaluation).where(Evaluation.competition_id != rehearsal.load_competition().id)
             )
         }
-    assert len(full_order) == len(shown_order) == 22
-    assert [shown_order[evaluation_ids[item]] for item in (first_id, second_id)] == [0, 1]
+    assert len(full_order) == len(public_order) == 22
+    assert [public_order[evaluation_ids[item]] for item in (first_id, second_id)] == [0, 1]
     assert full_order[evaluation_ids[second_id]] > 1
     submission = contest.arena.get(
         f"/submissions/{second_id}", token=contest.arena.get_team_token("red")

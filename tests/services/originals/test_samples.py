@@ -1,4 +1,4 @@
-"""The first rows of an original file, read from a head that may end anywhere."""
+"""The first rows of an original file, read from its first bytes, which may end anywhere."""
 
 import pytest
 
@@ -17,21 +17,19 @@ def read_sample(content: bytes) -> samples.FileSample:
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp932"])
-def test_header_and_first_rows_are_read_in_the_encodings_of_uploads(
-    settings: Settings, encoding: str
-) -> None:
+def test_samples_are_read_in_every_accepted_encoding(settings: Settings, encoding: str) -> None:
     assert read_sample("名前,x\n東京,1\n大阪,2\n京都,3\n神戸,4\n".encode(encoding)) == EXPECTED
 
 
 @pytest.mark.parametrize("shift", range(3))
-def test_a_head_that_ends_within_a_character_is_read_up_to_it(settings: Settings, shift: int) -> None:
+def test_character_cut_at_the_end_of_the_sample_is_dropped(settings: Settings, shift: int) -> None:
     content = ("a" * shift + "名前,x\n" + LINE * samples.HEAD_BYTES).encode()
     result = read_sample(content)
     assert result.header == ("a" * shift + "名前", "x")
     assert result.rows == (("東京", "1"),) * samples.SAMPLE_ROWS
 
 
-def test_a_cut_line_is_not_taken_for_a_row(settings: Settings) -> None:
+def test_line_cut_at_the_end_of_the_sample_is_dropped(settings: Settings) -> None:
     long_cell = "y" * samples.HEAD_BYTES
     assert read_sample(f"a,b\n1,2\n3,{long_cell}\n5,6\n".encode()) == samples.FileSample(
         ("a", "b"), (("1", "2"),)

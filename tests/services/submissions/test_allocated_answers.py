@@ -20,12 +20,12 @@ from tests.support.phase_changes import get_principal
 
 pytestmark = pytest.mark.full
 
-UNSHUFFLED = "[publication]\nshuffle_targets = false\n"
+UNSHUFFLED_TARGETS = "[publication]\nshuffle_targets = false\n"
 
 
 @pytest.fixture
 def arena(client: TestClient) -> Arena:
-    return Arena.create(client, file=build_competition_toml(extra_toml=UNSHUFFLED))
+    return Arena.create(client, file=build_competition_toml(extra_toml=UNSHUFFLED_TARGETS))
 
 
 def allocate_answers(patch: pytest.MonkeyPatch) -> None:
@@ -33,47 +33,49 @@ def allocate_answers(patch: pytest.MonkeyPatch) -> None:
     patch.setitem(TRACKS, "microdata", replace(BUILT_IN["microdata"], allocation=allocation))
 
 
-def test_an_allocated_answer_takes_the_place_of_a_secret(
-    arena: Arena, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    person = get_principal(arena, "red")
+def test_allocated_answer_replaces_an_uploaded_secret(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+    principal = get_principal(arena, "red")
     with transaction() as session:
-        entrance = uploads.enter(session, person, arena.slug, key=None)
+        entrance = uploads.begin_upload(session, principal, arena.slug, key=None)
     table, secret = build_noisy_release(1, arena.table)
-    sent_upload = uploads.read_upload(entrance, files={"anonymized": table}, secret=secret, comment="")
-    assert entrance.names == ("anonymized", "secret")
+    upload_with_secret = uploads.store_release(
+        entrance, files={"anonymized": table}, secret=secret, comment=""
+    )
+    assert entrance.file_names == ("anonymized", "secret")
     allocate_answers(monkeypatch)
     own_entrance = replace(entrance, own_files={"secret": get_store().save(secret)})
-    assert own_entrance.names == ("anonymized",)
-    allocated_upload = uploads.read_upload(own_entrance, files={"anonymized": table}, secret=None, comment="")
+    assert own_entrance.file_names == ("anonymized",)
+    allocated_upload = uploads.store_release(
+        own_entrance, files={"anonymized": table}, secret=None, comment=""
+    )
     assert (allocated_upload.secret, allocated_upload.files, allocated_upload.sizes) == (
-        sent_upload.secret,
-        sent_upload.files,
-        sent_upload.sizes,
+        upload_with_secret.secret,
+        upload_with_secret.files,
+        upload_with_secret.sizes,
     )
     assert (
         allocated_upload.fingerprint
         == uploads.compute_fingerprint({"anonymized": table})
-        != sent_upload.fingerprint
+        != upload_with_secret.fingerprint
     )
 
 
 @pytest.mark.parametrize("texts", [{}, {"secret": "original_row"}])
-def test_a_secret_that_nobody_asked_for_is_refused(
+def test_unrequested_secret_is_refused(
     arena: Arena, monkeypatch: pytest.MonkeyPatch, texts: dict[str, str]
 ) -> None:
-    person = get_principal(arena, "red")
+    principal = get_principal(arena, "red")
     with transaction() as session:
-        entrance = uploads.enter(session, person, arena.slug, key=None)
+        entrance = uploads.begin_upload(session, principal, arena.slug, key=None)
     allocate_answers(monkeypatch)
     files = {} if texts else {"secret": None}
     with pytest.raises(InvalidUpload) as excinfo:
-        accept_submission(person, entrance, MultipartForm(files, texts))  # type: ignore[arg-type]  # its content is not looked at
+        accept_submission(principal, entrance, MultipartForm(files, texts))  # type: ignore[arg-type]  # the content is not read
     (problem,) = excinfo.value.problems
     assert (problem.file, problem.code, problem.value) == ("secret", "answer_is_drawn", None)
 
 
-def test_the_form_asks_for_no_secret(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_upload_form_does_not_ask_for_a_secret(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
     path = f"/competitions/{arena.slug}/submissions"
     assert 'id="secret"' in get_page(arena, path, team="red").text
     allocate_answers(monkeypatch)

@@ -1,4 +1,4 @@
-"""The life cycle of an evaluation on a real database: claims, leases, attempts and the sweep."""
+"""The life cycle of an evaluation in the database: claims, leases, attempts and the sweep."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -26,15 +26,15 @@ from workers.child_manager import ProgressStep
 VERDICT: dict[str, Any] = {"verdict": "accepted", "overall": 0.5}
 
 
-def take_claim(identifier: UUID, *, lease: timedelta = LEASE) -> EvaluationClaim:
-    claimed = claim_evaluation(identifier, lease=lease)
-    assert claimed is not None
-    return claimed
+def require_claim(identifier: UUID, *, lease: timedelta = LEASE) -> EvaluationClaim:
+    claim = claim_evaluation(identifier, lease=lease)
+    assert claim is not None
+    return claim
 
 
-def record_verdict(claimed: EvaluationClaim, verdict: dict[str, Any] = VERDICT) -> bool:
+def record_verdict(claim: EvaluationClaim, verdict: dict[str, Any] = VERDICT) -> bool:
     with transaction() as session:
-        return evaluations.record(session, claimed, verdict=verdict, scorer="test")
+        return evaluations.record(session, claim, verdict=verdict, scorer="test")
 
 
 def read_failure(identifier: UUID) -> tuple[str, dict[str, Any]]:
@@ -57,70 +57,70 @@ def backdate(identifier: UUID) -> None:
         )
 
 
-def test_only_one_of_two_workers_gets_an_evaluation(arena: Arena) -> None:
+def test_two_workers_cannot_claim_the_same_evaluation(arena: Arena) -> None:
     identifier = submit_evaluation(arena)
     assert claim_evaluation(identifier) is not None
     assert claim_evaluation(identifier) is None
 
 
-def test_a_claim_that_has_run_out_passes_to_the_next_and_only_that_one_records(arena: Arena) -> None:
+def test_expired_claim_passes_on_and_cannot_record(arena: Arena) -> None:
     identifier = submit_evaluation(arena)
-    slow = take_claim(identifier, lease=timedelta(0))
-    quick = take_claim(identifier)
-    assert (slow.attempt, quick.attempt) == (1, 2)
-    assert record_verdict(quick)
-    assert not record_verdict(slow, {"verdict": "rejected"})
+    expired_claim = require_claim(identifier, lease=timedelta(0))
+    current_claim = require_claim(identifier)
+    assert (expired_claim.attempt, current_claim.attempt) == (1, 2)
+    assert record_verdict(current_claim)
+    assert not record_verdict(expired_claim, {"verdict": "rejected"})
     assert load_evaluation(identifier).state == State.SCORED
 
 
-def renew_lease(claimed: EvaluationClaim, *, step: int, name: str, lease: timedelta = LEASE) -> bool:
-    lease_key = (Evaluation, claimed.evaluation_id, claimed.attempt)
+def renew_lease(claim: EvaluationClaim, *, step: int, name: str, lease: timedelta = LEASE) -> bool:
+    lease_key = (Evaluation, claim.evaluation_id, claim.attempt)
     with transaction() as session:
         return leases.renew(session, *lease_key, lease=lease, step=step, steps=9, step_name=name)
 
 
 @pytest.mark.full
-def test_a_lease_can_be_renewed_until_it_is_lost(arena: Arena) -> None:
+def test_lease_can_be_renewed_until_another_worker_claims(arena: Arena) -> None:
     identifier = submit_evaluation(arena)
-    claimed = take_claim(identifier, lease=timedelta(0))
-    assert renew_lease(claimed, step=3, name="euc1")
+    claim = require_claim(identifier, lease=timedelta(0))
+    assert renew_lease(claim, step=3, name="euc1")
     assert claim_evaluation(identifier) is None
     assert (
         load_evaluation(identifier).step,
         load_evaluation(identifier).steps,
         load_evaluation(identifier).step_name,
     ) == (3, 9, "euc1")
-    assert renew_lease(claimed, step=3, name="euc1", lease=timedelta(0))
-    take_claim(identifier)
-    assert not renew_lease(claimed, step=4, name="euc2")
+    assert renew_lease(claim, step=3, name="euc1", lease=timedelta(0))
+    require_claim(identifier)
+    assert not renew_lease(claim, step=4, name="euc2")
 
 
 @pytest.mark.full
-def test_changing_step_totals_do_not_bypass_the_progress_interval(
+def test_progress_is_rate_limited_even_if_step_totals_change(
     arena: Arena, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lease_runner, "RENEW_INTERVAL_S", TIMEOUT_S)
-    claimed = take_claim(submit_evaluation(arena))
+    claim = require_claim(submit_evaluation(arena))
     renew = lease_runner.make_renewal(
-        Evaluation, claimed.evaluation_id, claimed.attempt, score.build_progress_columns
+        Evaluation, claim.evaluation_id, claim.attempt, score.build_progress_columns
     )
     recorded_progress = []
     for number, total in ((0, 0), (1, 5), (2, 6), (3, 5)):
         renew(ProgressStep(number, total, "euc1"))
         recorded_progress.append(
-            (load_evaluation(claimed.evaluation_id).step, load_evaluation(claimed.evaluation_id).steps)
+            (load_evaluation(claim.evaluation_id).step, load_evaluation(claim.evaluation_id).steps)
         )
     assert recorded_progress == [(0, 0), (1, 5), (1, 5), (1, 5)]
 
 
 @pytest.mark.full
-def test_a_finished_evaluation_is_never_claimed_again(arena: Arena) -> None:
+def test_finished_evaluation_is_never_claimed_again(arena: Arena) -> None:
     identifier = submit_evaluation(arena)
-    assert record_verdict(take_claim(identifier))
+    assert record_verdict(require_claim(identifier))
     assert claim_evaluation(identifier) is None
 
 
-def test_delivering_the_same_message_again_scores_once(arena: Arena) -> None:
+def test_message_delivered_repeatedly_scores_once(arena: Arena) -> None:
     identifier = submit_evaluation(arena)
     for _ in range(3):
         score.score(str(identifier))
@@ -128,16 +128,16 @@ def test_delivering_the_same_message_again_scores_once(arena: Arena) -> None:
 
 
 @pytest.mark.full
-def test_an_evaluation_that_was_tried_too_often_ends_in_error(arena: Arena) -> None:
+def test_evaluation_fails_after_too_many_attempts(arena: Arena) -> None:
     identifier = submit_evaluation(arena)
     for _ in range(3):
-        take_claim(identifier, lease=timedelta(0))
+        require_claim(identifier, lease=timedelta(0))
     assert claim_evaluation(identifier) is None
     assert load_evaluation(identifier).state == State.ERROR
     assert read_failure(identifier) == ("attempts_used_up", {"times": 3, "last": "its worker was lost"})
 
 
-def test_the_sweep_requeues_work_when_the_queue_was_emptied(arena: Arena) -> None:
+def test_sweep_requeues_evaluations_after_the_queue_was_emptied(arena: Arena) -> None:
     identifier = submit_evaluation(arena)
     backdate(identifier)
     empty_queue()
@@ -146,7 +146,7 @@ def test_the_sweep_requeues_work_when_the_queue_was_emptied(arena: Arena) -> Non
 
 
 @pytest.mark.full
-def test_the_sweep_does_not_requeue_while_messages_wait(arena: Arena) -> None:
+def test_sweep_adds_no_second_message(arena: Arena) -> None:
     identifier = submit_evaluation(arena)
     backdate(identifier)
     assert count_waiting_messages() == 1
@@ -155,41 +155,41 @@ def test_the_sweep_does_not_requeue_while_messages_wait(arena: Arena) -> None:
 
 
 @pytest.mark.full
-def test_the_sweep_requeues_work_whose_lease_has_expired(arena: Arena) -> None:
+def test_sweep_requeues_evaluations_with_expired_leases(arena: Arena) -> None:
     identifier = submit_evaluation(arena)
-    take_claim(identifier, lease=timedelta(0))
+    require_claim(identifier, lease=timedelta(0))
     empty_queue()
     clock.sweep()
     assert count_waiting_messages() == 1
 
 
 @pytest.mark.full
-def test_the_sweep_leaves_running_and_finished_work_alone(arena: Arena) -> None:
-    running, finished = submit_evaluation(arena), submit_evaluation(arena, seed=2)
-    take_claim(running)
-    record_verdict(take_claim(finished))
-    for identifier in (running, finished):
+def test_sweep_ignores_running_and_finished_evaluations(arena: Arena) -> None:
+    running_id, finished_id = submit_evaluation(arena), submit_evaluation(arena, seed=2)
+    require_claim(running_id)
+    record_verdict(require_claim(finished_id))
+    for identifier in (running_id, finished_id):
         backdate(identifier)
     empty_queue()
     clock.sweep()
     assert count_waiting_messages() == 0
 
 
-def test_nothing_is_published_when_the_transaction_fails(arena: Arena) -> None:
+def test_failed_transaction_sends_no_message(arena: Arena) -> None:
     submit_evaluation(arena)
     empty_queue()
 
-    def publish_and_fail() -> None:
+    def enqueue_and_fail() -> None:
         with transaction() as session:
             queue.enqueue_after_commit(session, queue.SCORE)
             raise KeyError
 
     with pytest.raises(KeyError):
-        publish_and_fail()
+        enqueue_and_fail()
     assert count_waiting_messages() == 0
 
 
-def test_an_evaluation_whose_child_is_killed_is_scored_by_the_next_attempt(
+def test_evaluation_is_retried_after_its_child_is_killed(
     arena: Arena, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     identifier = submit_evaluation(arena)
@@ -212,7 +212,7 @@ def test_an_evaluation_whose_child_is_killed_is_scored_by_the_next_attempt(
 
 
 @pytest.mark.full
-def test_an_idle_child_is_ended_and_another_scores_the_next_evaluation(
+def test_idle_child_is_stopped_and_replaced(
     arena: Arena, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     set_limits(settings, monkeypatch, scoring_idle_s=0)
@@ -224,7 +224,7 @@ def test_an_idle_child_is_ended_and_another_scores_the_next_evaluation(
 
 
 @pytest.mark.full
-def test_a_child_is_replaced_after_its_maximum_of_evaluations(
+def test_child_is_replaced_after_a_number_of_evaluations(
     arena: Arena, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     set_limits(settings, monkeypatch, scoring_recycle_after=2)
@@ -244,7 +244,7 @@ def set_limits(settings: Settings, monkeypatch: pytest.MonkeyPatch, **limits: in
 
 
 @pytest.mark.full
-def test_scoring_beyond_the_time_limit_ends_in_error_with_the_reason(
+def test_scoring_beyond_the_time_limit_fails_with_the_limit(
     arena: Arena, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     identifier = submit_evaluation(arena)
@@ -255,7 +255,7 @@ def test_scoring_beyond_the_time_limit_ends_in_error_with_the_reason(
 
 
 @pytest.mark.full
-def test_scoring_that_never_fits_into_memory_ends_in_error(
+def test_scoring_beyond_the_memory_limit_fails(
     arena: Arena, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     identifier = submit_evaluation(arena)
@@ -270,9 +270,7 @@ def test_scoring_that_never_fits_into_memory_ends_in_error(
 
 
 @pytest.mark.full
-def test_an_unreachable_database_raises_unavailable(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unreachable_database_raises_unavailable(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     from sqlalchemy import create_engine
     from sqlalchemy.orm import sessionmaker
 
@@ -285,16 +283,16 @@ def test_an_unreachable_database_raises_unavailable(
 
 
 @pytest.mark.full
-def test_a_worker_that_lost_its_claim_neither_ends_nor_returns_the_evaluation(arena: Arena) -> None:
+def test_worker_without_a_valid_claim_changes_nothing(arena: Arena) -> None:
     identifier = submit_evaluation(arena)
-    lost_claim, current_claim = take_claim(identifier, lease=timedelta(0)), take_claim(identifier)
-    fault = CodedMessage("scoring_failed", Message("a fault of ours"))
+    lost_claim, current_claim = require_claim(identifier, lease=timedelta(0)), require_claim(identifier)
+    failure = CodedMessage("scoring_failed", Message("a fault of ours"))
     with transaction() as session:
-        assert not leases.fail(session, Evaluation, identifier, lost_claim.attempt, fault)
-        leases.release(session, Evaluation, identifier, lost_claim.attempt, fault)
-        leases.release_uncounted(session, Evaluation, identifier, lost_claim.attempt, fault)
+        assert not leases.fail(session, Evaluation, identifier, lost_claim.attempt, failure)
+        leases.release(session, Evaluation, identifier, lost_claim.attempt, failure)
+        leases.release_uncounted(session, Evaluation, identifier, lost_claim.attempt, failure)
         leases.release_for_missing_file(
-            session, Evaluation, identifier, lost_claim.attempt, fault, max_wait=timedelta(0)
+            session, Evaluation, identifier, lost_claim.attempt, failure, max_wait=timedelta(0)
         )
     evaluation = load_evaluation(identifier)
     assert (evaluation.state, evaluation.attempt, evaluation.failure) == (

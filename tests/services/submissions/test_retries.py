@@ -21,9 +21,9 @@ from tests.support.arena import build_noisy_release
 from tests.support.contest import Contest, judge_everything, load_competition, run_clock
 from tests.support.phase_changes import get_principal, score_submission
 from tests.support.uploads_in_flight import (
-    end_the_first_phase,
+    end_first_phase,
     list_open_attempts,
-    list_received,
+    list_received_submissions,
     open_upload,
     start_upload,
 )
@@ -31,7 +31,7 @@ from tests.support.wait import poll_until
 
 pytestmark = pytest.mark.full
 
-KEY = "first-try"
+IDEMPOTENCY_KEY = "first-try"
 
 
 @pytest.fixture
@@ -39,11 +39,11 @@ def contest(client: TestClient) -> Contest:
     return Contest.create(client)
 
 
-def enter_and_die(contest: Contest, key: str = KEY) -> Attempt:
+def record_interrupted_attempt(contest: Contest, key: str = IDEMPOTENCY_KEY) -> Attempt:
     """Record the attempt of an upload whose web process dies right afterwards."""
-    person = get_principal(contest.arena, "red")
+    principal = get_principal(contest.arena, "red")
     with transaction() as session:
-        attempt = uploads.enter(session, person, contest.arena.slug, key=key).attempt
+        attempt = uploads.begin_upload(session, principal, contest.arena.slug, key=key).attempt
     assert attempt is not None
     return attempt
 
@@ -55,7 +55,7 @@ def submit(contest: Contest, *, seed: int = 1, secret: bytes | None = None) -> R
 
 
 def post(contest: Contest, path: str, token: str, files: dict[str, bytes]) -> Response:
-    headers = {"Authorization": f"Bearer {token}", "Idempotency-Key": KEY}
+    headers = {"Authorization": f"Bearer {token}", "Idempotency-Key": IDEMPOTENCY_KEY}
     response: Response = contest.arena.client.post(f"/api/v1{path}", headers=headers, files=files)
     return response
 
@@ -70,17 +70,17 @@ def backdate_attempts(age: timedelta) -> None:
         session.execute(update(Attempt).values(at=Attempt.at - age))
 
 
-def test_a_retry_goes_on_with_the_attempt_of_a_process_that_was_killed(contest: Contest) -> None:
-    first = enter_and_die(contest)
+def test_retry_continues_the_attempt_of_a_killed_process(contest: Contest) -> None:
+    first_attempt = record_interrupted_attempt(contest)
     receipt = submit(contest).json()
-    assert [(attempt.id, attempt.senders) for attempt in list_attempts()] == [(first.id, 2)]
-    assert list_received() == [(first.at, receipt["id"])]
+    assert [(attempt.id, attempt.senders) for attempt in list_attempts()] == [(first_attempt.id, 2)]
+    assert list_received_submissions() == [(first_attempt.at, receipt["id"])]
     assert list_open_attempts() == []
 
 
-def test_a_retry_after_the_deadline_is_in_time_if_the_first_try_was(contest: Contest) -> None:
-    enter_and_die(contest)
-    end_the_first_phase(contest)
+def test_retry_after_the_deadline_is_accepted_if_the_first_try_was_in_time(contest: Contest) -> None:
+    record_interrupted_attempt(contest)
+    end_first_phase(contest)
     run_clock()
     assert load_competition().frozen_at is None
     response = submit(contest)
@@ -90,79 +90,79 @@ def test_a_retry_after_the_deadline_is_in_time_if_the_first_try_was(contest: Con
     assert load_competition().frozen_at is not None
 
 
-def test_a_retry_beyond_the_grace_enters_anew_and_counts_once(contest: Contest) -> None:
-    enter_and_die(contest)
-    backdate_attempts(attempts.grace_period() + timedelta(seconds=1))
-    old = list_attempts()[0].at
+def test_retry_after_the_grace_period_starts_anew_and_counts_once(contest: Contest) -> None:
+    record_interrupted_attempt(contest)
+    backdate_attempts(attempts.get_grace_period() + timedelta(seconds=1))
+    first_started_at = list_attempts()[0].at
     assert submit(contest).status_code == 202
     (attempt,) = list_attempts()
-    assert attempt.at > old
+    assert attempt.at > first_started_at
 
 
-def test_a_retry_beyond_the_grace_and_the_deadline_is_too_late(contest: Contest) -> None:
-    enter_and_die(contest)
-    backdate_attempts(attempts.grace_period() + timedelta(seconds=1))
-    end_the_first_phase(contest)
+def test_retry_after_grace_period_and_deadline_is_refused(contest: Contest) -> None:
+    record_interrupted_attempt(contest)
+    backdate_attempts(attempts.get_grace_period() + timedelta(seconds=1))
+    end_first_phase(contest)
     assert (submit(contest).status_code, len(list_attempts())) == (409, 1)
 
 
 @pytest.mark.parametrize("age", [timedelta(0), timedelta(hours=1)])
-def test_the_last_attempt_of_a_cap_may_be_retried(client: TestClient, age: timedelta) -> None:
+def test_last_allowed_attempt_may_be_retried(client: TestClient, age: timedelta) -> None:
     contest = Contest.create(client, extra_toml="[limits]\nattempts_total = 1")
-    enter_and_die(contest)
+    record_interrupted_attempt(contest)
     backdate_attempts(age)
     assert submit(contest).status_code == 202
     assert contest.arena.submit("red").status_code == 429
 
 
-def test_another_key_is_another_upload(contest: Contest) -> None:
-    enter_and_die(contest, "another")
+def test_another_key_counts_as_another_upload(contest: Contest) -> None:
+    record_interrupted_attempt(contest, "another")
     assert submit(contest).status_code == 202
     assert len(list_attempts()) == 2
 
 
-def test_a_refused_upload_has_ended_and_the_next_one_under_its_key_counts(contest: Contest) -> None:
-    enter_and_die(contest)
+def test_upload_after_a_refused_one_with_the_same_key_counts_again(contest: Contest) -> None:
+    record_interrupted_attempt(contest)
     assert submit(contest, secret=b"original_row\n").status_code == 422
     assert submit(contest).status_code == 202
     assert [attempt.senders for attempt in list_attempts()] == [2, 1]
 
 
-def test_another_upload_under_a_key_in_use_is_refused_and_counts_once(contest: Contest) -> None:
+def test_different_upload_with_a_key_in_use_is_refused(contest: Contest) -> None:
     with (
-        start_upload(contest, "red", key=KEY) as first,
-        open_upload(contest, "red", seed=2, key=KEY) as second,
+        start_upload(contest, "red", key=IDEMPOTENCY_KEY) as first_upload,
+        open_upload(contest, "red", seed=2, key=IDEMPOTENCY_KEY) as second_upload,
     ):
         assert poll_until(lambda: [row.senders for row in list_attempts()] == [2])
-        assert first.finish().status == 202
-        assert second.finish().status_and_code == (422, "idempotency_key_reused")
+        assert first_upload.finish().status == 202
+        assert second_upload.finish().status_and_code == (422, "idempotency_key_reused")
     (attempt,) = list_attempts()
     assert attempt.ended_at is not None
 
 
-def test_an_interrupted_upload_may_be_retried_and_counts_once(contest: Contest) -> None:
-    entered = []
+def test_retries_of_an_interrupted_upload_count_once(contest: Contest) -> None:
+    start_times = []
     for _ in range(3):
-        with start_upload(contest, "red", key=KEY) as slow:
-            entered += [attempt.at for attempt in list_attempts()]
-            slow.disconnect()
-    assert len(set(entered)) == 1
-    end_the_first_phase(contest)
+        with start_upload(contest, "red", key=IDEMPOTENCY_KEY) as interrupted_upload:
+            start_times += [attempt.at for attempt in list_attempts()]
+            interrupted_upload.disconnect()
+    assert len(set(start_times)) == 1
+    end_first_phase(contest)
     run_clock()
     assert load_competition().frozen_at is None
     receipt = submit(contest).json()
-    assert list_received() == [(entered[0], receipt["id"])]
+    assert list_received_submissions() == [(start_times[0], receipt["id"])]
     assert len(list_attempts()) == 1
 
 
-def test_an_upload_refused_as_busy_before_the_deadline_is_in_time_after_it(
+def test_upload_refused_as_busy_may_be_retried_after_the_deadline(
     contest: Contest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(get_admission(contest), "patience_s", 0)
+        patch.setattr(get_admission(contest), "max_wait_s", 0)
         with start_upload(contest, "red"):
             assert (submit(contest).status_code, count_spent_attempts(contest)) == (503, 1)
-            end_the_first_phase(contest)
+            end_first_phase(contest)
             run_clock()
             assert load_competition().frozen_at is None
     assert submit(contest).status_code == 202
@@ -182,83 +182,83 @@ def count_spent_attempts(contest: Contest) -> int:
     return int(next(cap["used"] for cap in caps if cap["name"] == "attempts_total"))
 
 
-def test_an_upload_refused_as_busy_counts_while_another_try_is_under_way(
+def test_busy_refusal_does_not_cancel_a_running_attempt(
     contest: Contest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with start_upload(contest, "red", key=KEY) as slow:
-        monkeypatch.setattr(get_admission(contest), "patience_s", 0)
+    with start_upload(contest, "red", key=IDEMPOTENCY_KEY) as slow_upload:
+        monkeypatch.setattr(get_admission(contest), "max_wait_s", 0)
         assert (submit(contest).status_code, count_spent_attempts(contest)) == (503, 1)
-        assert slow.finish().status == 202
+        assert slow_upload.finish().status == 202
     assert [(attempt.senders, attempt.counts) for attempt in list_attempts()] == [(1, True)]
 
 
-def test_an_upload_refused_as_busy_takes_no_place_under_a_cap(
+def test_busy_refusal_does_not_count_as_an_attempt(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     contest = Contest.create(client, extra_toml="[limits]\nattempts_total = 1")
     with monkeypatch.context() as patch:
         patch.setattr(redis_lock, "acquire", lambda *_: False)
-        patch.setattr(get_admission(contest), "patience_s", 0)
+        patch.setattr(get_admission(contest), "max_wait_s", 0)
         assert (submit(contest).status_code, count_spent_attempts(contest)) == (503, 0)
     assert contest.arena.submit("red").status_code == 202
     assert (submit(contest).status_code, count_spent_attempts(contest)) == (429, 1)
 
 
-def test_concurrent_uploads_under_one_key_each_count_if_read(contest: Contest) -> None:
-    """Once the key has an answer, the next upload that is read under it is an attempt of its own."""
+def test_concurrent_uploads_with_one_key_count_if_read(contest: Contest) -> None:
+    """After the first response to a key, each further upload read under it counts as a new attempt."""
     with ExitStack() as stack:
-        requests = [stack.enter_context(open_upload(contest, "red", key=KEY)) for _ in range(4)]
+        uploads = [stack.enter_context(open_upload(contest, "red", key=IDEMPOTENCY_KEY)) for _ in range(4)]
         assert poll_until(lambda: [item.senders for item in list_attempts()] == [4])
-        for item in requests[:3]:
+        for item in uploads[:3]:
             item.body = item.body.replace(b"original_row", b"original_cow")
-        for item in requests:
+        for item in uploads:
             item.send_rest()
-        assert sorted(item.wait_for_response().status for item in requests) == [202, 422, 422, 422]
-    repeated = sum(item.status_and_code[1] == "idempotency_key_reused" for item in requests)
-    assert count_spent_attempts(contest) == 4 - repeated
+        assert sorted(item.wait_for_response().status for item in uploads) == [202, 422, 422, 422]
+    reused_key_count = sum(item.status_and_code[1] == "idempotency_key_reused" for item in uploads)
+    assert count_spent_attempts(contest) == 4 - reused_key_count
     assert list_open_attempts() == []
 
 
-def test_concurrent_guesses_beyond_a_cap_are_all_refused_alike(client: TestClient) -> None:
+def test_concurrent_guesses_beyond_the_limit_are_all_refused(client: TestClient) -> None:
     contest = Contest.create(client, extra_toml="[limits]\nguesses_per_target = 1")
-    red = contest.submit("red")
+    red_submission = contest.submit("red")
     contest.open_attacks()
-    token, target = contest.arena.get_team_token("blue"), contest.find_target(red)["id"]
-    assert contest.submit_guess("blue", target, contest.build_guess(red, 1)).status_code == 202
-    guess = {"guess": contest.build_guess(red, 2)}
+    token, target = contest.arena.get_team_token("blue"), contest.find_target(red_submission)["id"]
+    assert contest.submit_guess("blue", target, contest.build_guess(red_submission, 1)).status_code == 202
+    guess = {"guess": contest.build_guess(red_submission, 2)}
     with ThreadPoolExecutor(6) as pool:
         responses = pool.map(lambda _: post(contest, f"/targets/{target}/guesses", token, guess), range(12))
         assert {response.status_code for response in responses} == {429}
     assert list_open_attempts() == []
-    assert not any(attempt.counts for attempt in list_attempts() if attempt.key == KEY)
+    assert not any(attempt.counts for attempt in list_attempts() if attempt.key == IDEMPOTENCY_KEY)
 
 
-def test_a_slow_upload_and_its_retry_beyond_the_grace_count_once(
-    contest: Contest, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with start_upload(contest, "red", key=KEY) as slow:
-        backdate_attempts(attempts.grace_period() + timedelta(seconds=1))
-        with open_upload(contest, "red", key=KEY) as retry:
+def test_slow_upload_and_its_late_retry_count_once(contest: Contest, monkeypatch: pytest.MonkeyPatch) -> None:
+    with start_upload(contest, "red", key=IDEMPOTENCY_KEY) as slow_upload:
+        backdate_attempts(attempts.get_grace_period() + timedelta(seconds=1))
+        with open_upload(contest, "red", key=IDEMPOTENCY_KEY) as retry:
             assert poll_until(lambda: [attempt.senders for attempt in list_attempts()] == [2])
-            assert slow.finish().status == 202
-            assert retry.finish().json()["id"] == slow.json()["id"]
+            assert slow_upload.finish().status == 202
+            assert retry.finish().json()["id"] == slow_upload.json()["id"]
     assert count_spent_attempts(contest) == 1
 
 
-def test_guesses_are_retried_like_uploads(contest: Contest) -> None:
-    red = contest.submit("red")
+def test_guesses_can_be_retried_like_uploads(contest: Contest) -> None:
+    red_submission = contest.submit("red")
     token = contest.arena.get_team_token("blue")
     contest.open_attacks()
-    target = contest.find_target(red)["id"]
+    target = contest.find_target(red_submission)["id"]
     with transaction() as session:
-        person = get_principal(contest.arena, "blue")
-        first = guesses.enter(session, person, UUID(target), key=KEY).attempt
+        principal = get_principal(contest.arena, "blue")
+        first_attempt = guesses.begin_guess(session, principal, UUID(target), key=IDEMPOTENCY_KEY).attempt
     contest.move_phases(reidentification=(-1, 0))
     run_clock()
-    response = post(contest, f"/targets/{target}/guesses", token, {"guess": contest.build_guess(red, 3)})
-    assert (response.status_code, first is None) == (202, False)
+    response = post(
+        contest, f"/targets/{target}/guesses", token, {"guess": contest.build_guess(red_submission, 3)}
+    )
+    assert (response.status_code, first_attempt is None) == (202, False)
     assert [attempt.id for attempt in list_attempts() if attempt.phase == "reidentification"] == [
-        first and first.id
+        first_attempt and first_attempt.id
     ]
     judge_everything()
     run_clock()

@@ -24,7 +24,7 @@ PLACEHOLDER_COLUMNS = Columns(("x",), ("y",))
 
 def accept_suggestions(content: bytes) -> dict[str, str]:
     """Return the roles that result if every suggestion is accepted."""
-    left_out = [suggestion.name for suggestion in find_identifiers(content, "t") if suggestion.leave_out]
+    left_out = [suggestion.name for suggestion in find_identifiers(content, "t") if suggestion.should_drop]
     remaining = drop_columns(content, left_out, "t")
     columns = suggest_roles(
         fill_zeros(remaining, [suggestion.name for suggestion in find_missing_amounts(remaining, "t")], "t"),
@@ -37,21 +37,21 @@ def accept_suggestions(content: bytes) -> dict[str, str]:
 @pytest.mark.parametrize("table", PUBLIC_TABLES, ids=lambda table: table.name)
 def test_suggested_roles_agree_with_a_persons_choice(table: TableShape) -> None:
     roles = accept_suggestions(generate_csv(table))
-    wrong = {
+    wrong_roles = {
         name: (roles[name], role) for name, role in table.roles.items() if roles[name] not in role.split("/")
     }
-    assert wrong == {}
+    assert wrong_roles == {}
 
 
-def test_missing_incomes_are_found_in_the_spellings_of_r_and_pandas() -> None:
-    for missing in ("", "NA", "NaN", "."):
-        content = generate_csv(replace(EU_SILC, missing=missing))
-        gaps = {gap.name: gap.cells for gap in find_missing_amounts(content, "t")}
-        assert set(gaps) == {name for name in EU_SILC.roles if name.startswith("py")}
-        assert all(0.1 * EU_SILC.rows < cells < 0.3 * EU_SILC.rows for cells in gaps.values())
+def test_missing_values_of_r_and_pandas_are_recognized() -> None:
+    for missing_text in ("", "NA", "NaN", "."):
+        content = generate_csv(replace(EU_SILC, missing=missing_text))
+        missing_counts = {gap.name: gap.cells for gap in find_missing_amounts(content, "t")}
+        assert set(missing_counts) == {name for name in EU_SILC.roles if name.startswith("py")}
+        assert all(0.1 * EU_SILC.rows < cells < 0.3 * EU_SILC.rows for cells in missing_counts.values())
 
 
-def test_identifiers_have_a_reason() -> None:
+def test_suggested_identifiers_have_reasons() -> None:
     reasons = {
         suggestion.name: suggestion.reason
         for table in PUBLIC_TABLES
@@ -63,7 +63,7 @@ def test_identifiers_have_a_reason() -> None:
 
 
 @pytest.mark.parametrize("name", ["haushalt", "x"])
-def test_group_and_row_numbers_are_recognized_by_their_values(name: str) -> None:
+def test_group_and_row_numbers_are_recognized(name: str) -> None:
     def find_reasons(*columns: ColumnShape) -> dict[str, str]:
         suggestions = find_identifiers(generate_csv(TableShape("t", 900, columns)), "t")
         return {suggestion.name: suggestion.reason for suggestion in suggestions}
@@ -78,7 +78,7 @@ def test_group_and_row_numbers_are_recognized_by_their_values(name: str) -> None
 
 
 @pytest.mark.parametrize("name", ["paid", "uric acid", "COVID", "number of rooms", "Grid"])
-def test_names_that_only_end_like_an_identifier_are_not_identifiers(name: str) -> None:
+def test_words_that_end_with_id_are_no_identifiers(name: str) -> None:
     table = TableShape(
         "t", 300, (ColumnShape(name, lambda _, random: str(random.randrange(90)), "sensitive"),) * 1
     )

@@ -26,11 +26,11 @@ def format_american(number: float) -> str:
     ("separator", "format_number"),
     [(";", format_german), (";", format_french), ("\t", format_german), (",", format_american)],
 )
-def test_numbers_in_foreign_formats_keep_their_values(separator: str, format_number: object) -> None:
+def test_numbers_in_foreign_formats_are_converted(separator: str, format_number: object) -> None:
     rng = random.Random(5)
     numbers = [1_234_567.5, -1000.0, *(round(rng.uniform(-9e6, 9e6), 2) for _ in range(200))]
     texts = [rng.choice(["", "a;b", 'a "word"', "x, y", "12.05.2023"]) for _ in numbers]
-    exported = io.StringIO()
+    csv_buffer = io.StringIO()
     rows = [
         ["text", "amount"],
         *(
@@ -38,11 +38,14 @@ def test_numbers_in_foreign_formats_keep_their_values(separator: str, format_num
             for text, number in zip(texts, numbers, strict=True)
         ),
     ]
-    csv.writer(exported, delimiter=separator, lineterminator="\r\n").writerows(rows)
-    content, foreign = convert_locale_format(exported.getvalue().encode("utf-8-sig"), "original")
+    csv.writer(csv_buffer, delimiter=separator, lineterminator="\r\n").writerows(rows)
+    content, locale_format = convert_locale_format(csv_buffer.getvalue().encode("utf-8-sig"), "original")
     parsed_rows = list(csv.reader(io.StringIO(content.decode())))
-    assert foreign is not None
-    assert (foreign.separator, [column.name for column in foreign.numbers]) == (separator, ["amount"])
+    assert locale_format is not None
+    assert (locale_format.separator, [column.name for column in locale_format.numbers]) == (
+        separator,
+        ["amount"],
+    )
     assert [row[0] for row in parsed_rows[1:]] == texts
     assert [float(row[1]) for row in parsed_rows[1:]] == numbers
 
@@ -58,11 +61,11 @@ def test_numbers_in_foreign_formats_keep_their_values(separator: str, format_num
         b"",
     ],
 )
-def test_plain_and_doubtful_files_stay_unchanged(content: bytes) -> None:
+def test_plain_and_ambiguous_files_stay_unchanged(content: bytes) -> None:
     assert convert_locale_format(content, "original") == (content, None)
 
 
-def test_a_point_before_three_digits_is_read_as_in_the_other_columns() -> None:
+def test_ambiguous_points_are_read_as_in_other_columns() -> None:
     assert convert_locale_format(b"a;b\n1;1.234\n2;12.500\n", "o") == (
         b"a,b\n1,1.234\n2,12.500\n",
         LocaleFormat(";", ()),
@@ -73,17 +76,17 @@ def test_a_point_before_three_digits_is_read_as_in_the_other_columns() -> None:
     )
 
 
-def test_the_separator_line_of_a_spreadsheet_is_removed() -> None:
+def test_separator_line_of_a_spreadsheet_is_removed() -> None:
     assert convert_locale_format(b"sep=;\r\na;b\r\n1;x,y\r\n", "o") == (
         b'a,b\n1,"x,y"\n',
         LocaleFormat(";", ()),
     )
 
 
-def test_a_ragged_row_stays_ragged() -> None:
+def test_ragged_rows_are_kept() -> None:
     assert convert_locale_format(b"a;b\n1;2;3\n4\n\n", "o")[0] == b"a,b\n1,2,3\n4\n\n"
 
 
-def test_a_file_too_large_to_convert_stays_unchanged() -> None:
+def test_too_large_files_stay_unchanged() -> None:
     content = b"a;b\n" + b"1;2\n" * (MAX_BYTES // 4)
     assert convert_locale_format(content, "o") == (content, None)

@@ -39,7 +39,7 @@ pytestmark = pytest.mark.full
 WORDS = ["", " ", "f", "F", "ｆ", "日本", "1", "1.0", "01", "nan", "None", "é", "é"]
 
 
-def random_table(seed: int, rows: int) -> pd.DataFrame:
+def generate_table(seed: int, rows: int) -> pd.DataFrame:
     rng = Generator(PCG64(seed))
     columns = {f"c{index}": rng.choice(WORDS[: 2 + 3 * index], rows) for index in range(4)}
     columns["unique"] = np.array([f"p{index}" for index in range(rows)], dtype=object)
@@ -48,8 +48,8 @@ def random_table(seed: int, rows: int) -> pd.DataFrame:
 
 @pytest.mark.parametrize("rows", [1, 2, 7, 60, 300])
 @pytest.mark.parametrize("fewest", [1, 2, 5])
-def test_counts_equal_those_of_plain_python(rows: int, fewest: int) -> None:
-    table = random_table(rows, rows)
+def test_counts_equal_plain_python(rows: int, fewest: int) -> None:
+    table = generate_table(rows, rows)
     for name in table.columns:
         counts = Counter(table[name].tolist())
         small_counts = [count for count in counts.values() if count < fewest]
@@ -79,7 +79,7 @@ def test_counts_equal_those_of_plain_python(rows: int, fewest: int) -> None:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_identifying_columns_are_dropped_until_few_rows_are_unique(seed: int) -> None:
-    table = random_table(seed, 40 + 30 * seed)
+    table = generate_table(seed, 40 + 30 * seed)
 
     def count_unique(columns: list[str]) -> int:
         return sum(count == 1 for count in Counter(map(tuple, table[columns].to_numpy().tolist())).values())
@@ -94,23 +94,23 @@ def test_identifying_columns_are_dropped_until_few_rows_are_unique(seed: int) ->
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_columns_are_dropped_until_a_tenth_of_the_cells_is_filled(seed: int) -> None:
-    table = random_table(seed, 30 + 20 * seed)
+def test_sparse_columns_are_dropped_until_a_tenth_is_filled(seed: int) -> None:
+    table = generate_table(seed, 30 + 20 * seed)
 
-    def filled_share(columns: list[str]) -> Fraction:
+    def compute_filled_share(columns: list[str]) -> Fraction:
         cells = prod(table[name].nunique() for name in columns)
         return Fraction(len(set(map(tuple, table[columns].to_numpy().tolist()))), cells)
 
     remaining = columns = ["c3", "unique", "c0", "c2", "c1"]
-    while len(remaining) > 2 and filled_share(remaining) <= Fraction(1, 10):
+    while len(remaining) > 2 and compute_filled_share(remaining) <= Fraction(1, 10):
         largest = max(table[name].nunique() for name in remaining)
-        last = [name for name in remaining if table[name].nunique() == largest][-1]
-        remaining = [name for name in remaining if name != last]
+        dropped_name = [name for name in remaining if table[name].nunique() == largest][-1]
+        remaining = [name for name in remaining if name != dropped_name]
     assert drop_sparse_columns(table, columns) == tuple(remaining)
     assert "unique" not in remaining
 
 
-def test_a_cross_table_may_have_more_cells_than_int64_holds() -> None:
+def test_cross_tables_may_exceed_int64() -> None:
     table = pd.DataFrame({f"c{index}": [f"{row}" for row in range(100)] for index in range(12)}, dtype="str")
     (cross_table,) = count_cross_tables(table, {"one": list(table.columns), "two": list(table.columns)})
     assert cross_table == CrossTable(("one", "two"), tuple(table.columns), 100**12, 100)
@@ -134,16 +134,16 @@ def test_a_cross_table_may_have_more_cells_than_int64_holds() -> None:
         ("x,y\n1\n2,3,4\n", False),  # ragged rows are reported by the parser
     ],
 )
-def test_a_first_line_of_numbers_above_numbers_is_data(content: str, is_data: bool) -> None:
-    first, *rows = list(csv.reader(io.StringIO(content)))
-    assert looks_like_data(first, rows) is is_data
+def test_first_line_like_the_others_is_data(content: str, is_data: bool) -> None:
+    first_row, *rows = list(csv.reader(io.StringIO(content)))
+    assert looks_like_data(first_row, rows) is is_data
     assert guess_header(content.encode(), "t", None).is_data is is_data
 
 
 @pytest.mark.parametrize(
     "header", ["Sex,AGE", " sex ,age ", "ｓｅｘ,ａｇｅ", "s e x,a-g_e", "\u200bsex,age", "age,SEX"]
 )
-def test_a_respelled_header_is_recognized_and_corrected(header: str) -> None:
+def test_respelled_headers_are_corrected(header: str) -> None:
     content = f"{header}\n30,f\n40,m\n".encode("utf-8-sig")
     guess = guess_header(content, "t", ("sex", "age"))
     order = ("age", "sex") if header == "age,SEX" else ("sex", "age")
@@ -172,12 +172,16 @@ def test_proposed_names_are_complete_and_unique(
     assert len(set(names)) == len(names) == len(header)
 
 
-def test_renaming_columns_replaces_only_the_header_line() -> None:
+def test_renaming_columns_changes_only_the_header() -> None:
     body = '"a ""b""\nc",1\r\n日本,2\n'
-    bare = replace_header(body.encode(), ['na"me', "z,w"], "t", first_is_data=True)
-    assert bare == b'"na""me","z,w"\n' + body.encode()
-    japanese = f"x,y\n{'東京都,大阪府' * 20},2\n".encode("cp932")
-    assert replace_header(japanese, ["p", "q"], "t", first_is_data=False).decode().startswith("p,q\n東京都")
+    renamed_file = replace_header(body.encode(), ['na"me', "z,w"], "t", first_is_data=True)
+    assert renamed_file == b'"na""me","z,w"\n' + body.encode()
+    shift_jis_file = f"x,y\n{'東京都,大阪府' * 20},2\n".encode("cp932")
+    assert (
+        replace_header(shift_jis_file, ["p", "q"], "t", first_is_data=False)
+        .decode()
+        .startswith("p,q\n東京都")
+    )
     assert replace_header(b"a,b", ["c", "d"], "t", first_is_data=False) == b"c,d\n"
 
 
@@ -187,14 +191,14 @@ def test_invalid_column_names_are_refused(names: list[str]) -> None:
         replace_header(b"1,2\n3,4\n", names, "t", first_is_data=True)
 
 
-def test_omitting_columns_keeps_all_other_cells() -> None:
+def test_dropping_columns_keeps_all_other_cells() -> None:
     content = b'id,a,b\np1,"x,y",01\np2,,1e3\n'
     assert pd.read_csv(
         io.BytesIO(drop_columns(content, ["id"], "t")), dtype=str, keep_default_na=False
     ).equals(pd.DataFrame({"a": ["x,y", ""], "b": ["01", "1e3"]}, dtype="str"))
 
 
-def test_a_missing_header_is_one_problem_unless_a_name_is_known() -> None:
+def test_missing_header_is_reported_unless_a_name_is_known() -> None:
     with pytest.raises(InvalidUpload) as excinfo:
         check_first_line(b"12346,f\n12347,f\n", "customers", ("customer_id", "sex"))
     (problem,) = excinfo.value.problems
@@ -202,7 +206,7 @@ def test_a_missing_header_is_one_problem_unless_a_name_is_known() -> None:
     check_first_line(b"2015,2016\n1,2\n", "original", ("2015", "2016"))
 
 
-def test_names_and_row_numbers_are_identifiers_but_amounts_are_not() -> None:
+def test_names_and_row_numbers_are_identifiers() -> None:
     rows = "".join(f"P{n},{n + 7},{n * 3},{n % 4},x{n % 9}\n" for n in range(60))
     identifiers = find_identifiers(f"id,row,income,size,city\n{rows}".encode(), "t")
     assert [(column.name, column.distinct, column.rows) for column in identifiers] == [
@@ -212,7 +216,7 @@ def test_names_and_row_numbers_are_identifiers_but_amounts_are_not() -> None:
     assert find_identifiers(b'a,b\n"1,2\n', "t") == ()
 
 
-def test_among_amounts_the_column_with_the_fewest_values_is_suggested() -> None:
+def test_column_with_fewest_values_becomes_a_quasi_identifier() -> None:
     rows = "".join(f"{n},{n % 30},{n * 2}\n" for n in range(90))
     roles = suggest_roles(f"weight,age,income\n{rows}".encode(), Columns(("x",), ("y",)))
     assert roles == Columns(("age",), ("weight", "income"))

@@ -9,15 +9,15 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from anoncup.errors import MAX_LISTED_PROBLEMS, InvalidUpload
-from anoncup.tracks.files import SECRET
+from anoncup.tracks.files import SECRET_FILE
 from anoncup.tracks.linkage.permutation import (
     IntArray,
-    keeps_original_order,
+    is_in_original_order,
+    parse_digits,
     parse_guess,
-    parse_plain,
     parse_secret,
     parse_text,
-    secret_csv,
+    write_secret,
 )
 from tests.support.hypothesis_profiles import limit_examples
 
@@ -35,13 +35,13 @@ def source_cases(draw: st.DrawFn) -> tuple[list[int], int]:
 
 def parse_lines(lines: list[int], header: str, *, originals: int, anonymized: int) -> list[int]:
     content = "\n".join([header, *map(str, lines)]).encode()
-    rows: list[int] = parse_secret(content, originals=originals, anonymized=anonymized).tolist()
+    rows: list[int] = parse_secret(content, original_count=originals, anonymized_count=anonymized).tolist()
     return rows
 
 
 def expect_refusal(content: bytes, *, originals: int = 4, anonymized: int = 3) -> InvalidUpload:
     with pytest.raises(InvalidUpload) as excinfo:
-        parse_secret(content, originals=originals, anonymized=anonymized)
+        parse_secret(content, original_count=originals, anonymized_count=anonymized)
     return excinfo.value
 
 
@@ -50,23 +50,25 @@ def expect_refusal(content: bytes, *, originals: int = 4, anonymized: int = 3) -
 
 @hostile_examples
 @given(case=source_cases())
-def test_a_written_secret_reads_back(case: tuple[list[int], int]) -> None:
+def test_secrets_round_trip(case: tuple[list[int], int]) -> None:
     source, originals = case
-    parsed = parse_secret(secret_csv(np.array(source)), originals=originals, anonymized=len(source))
+    parsed = parse_secret(
+        write_secret(np.array(source)), original_count=originals, anonymized_count=len(source)
+    )
     assert parsed.dtype == np.int64
     assert parsed.tolist() == source
 
 
 @hostile_examples
 @given(case=source_cases())
-def test_an_anonymized_row_secret_is_the_inverse(case: tuple[list[int], int]) -> None:
+def test_anonymized_row_format_is_the_inverse(case: tuple[list[int], int]) -> None:
     source, originals = case
     permutation = [next((j + 1 for j, s in enumerate(source) if s == i), 0) for i in range(originals)]
     parsed = parse_lines(permutation, "anonymized_row", originals=originals, anonymized=len(source))
     assert parsed == source
 
 
-def test_exactly_the_valid_permutations_of_small_tables_are_accepted() -> None:
+def test_exactly_the_valid_anonymized_row_secrets_are_accepted() -> None:
     for originals, anonymized in itertools.product(range(1, 5), range(1, 4)):
         for lines in itertools.product(range(anonymized + 2), repeat=originals):
             is_valid = sorted(filter(None, lines)) == list(range(1, anonymized + 1))
@@ -81,7 +83,7 @@ def test_exactly_the_valid_permutations_of_small_tables_are_accepted() -> None:
                 assert all(lines[i] == j + 1 for j, i in enumerate(source))
 
 
-def test_exactly_the_valid_sources_of_small_tables_are_accepted() -> None:
+def test_exactly_the_valid_original_row_secrets_are_accepted() -> None:
     for originals, anonymized in itertools.product(range(1, 5), range(1, 4)):
         for lines in itertools.product(range(originals + 2), repeat=anonymized):
             is_valid = len(set(lines)) == anonymized and 0 not in lines and max(lines) <= originals
@@ -94,7 +96,7 @@ def test_exactly_the_valid_sources_of_small_tables_are_accepted() -> None:
                 assert source == [line - 1 for line in lines]
 
 
-def test_the_specification_s_example_reads_the_same_in_both_directions() -> None:
+def test_documented_example_reads_the_same_in_both_formats() -> None:
     assert parse_lines([3, 1, 2], "original_row", originals=4, anonymized=3) == [2, 0, 1]
     assert parse_lines([2, 3, 1, 0], "anonymized_row", originals=4, anonymized=3) == [2, 0, 1]
 
@@ -117,8 +119,8 @@ def test_the_specification_s_example_reads_the_same_in_both_directions() -> None
         b"original_row\n3\n1\n2\n\n\r\n",
     ],
 )
-def test_equivalent_spellings_of_a_secret_read_the_same(content: bytes) -> None:
-    assert parse_secret(content, originals=4, anonymized=3).tolist() == [2, 0, 1]
+def test_equivalent_spellings_of_a_secret_are_accepted(content: bytes) -> None:
+    assert parse_secret(content, original_count=4, anonymized_count=3).tolist() == [2, 0, 1]
 
 
 @hostile_examples
@@ -126,10 +128,10 @@ def test_equivalent_spellings_of_a_secret_read_the_same(content: bytes) -> None:
 @example(body="1\n\n2")
 @example(body="1\r\r\n2")
 @example(body="1234567890")
-def test_a_plain_secret_reads_like_its_lines(body: str) -> None:
+def test_fast_parser_agrees_with_the_line_parser(body: str) -> None:
     content = f"original_row\n{body}".encode()
-    parsed = parse_plain(content)
-    _, lines = parse_text(content, SECRET)
+    parsed = parse_digits(content)
+    _, lines = parse_text(content, SECRET_FILE)
     if parsed is not None:
         assert parsed[0] == "original_row"
         assert parsed[1].tolist() == [int(line) for line in lines]
@@ -185,7 +187,7 @@ def test_a_plain_secret_reads_like_its_lines(body: str) -> None:
         (b"anonymized_row\n0\n0\n0\n0\n", "missing_row", [None]),
     ],
 )
-def test_a_bad_secret_is_refused_with_code_and_rows(
+def test_invalid_secret_is_refused_with_code_and_rows(
     content: bytes, code: str, rows: list[int | None]
 ) -> None:
     error = expect_refusal(content)
@@ -195,26 +197,26 @@ def test_a_bad_secret_is_refused_with_code_and_rows(
     assert error.total == len(rows)
 
 
-def test_a_secret_counted_from_zero_is_refused_with_the_line_of_the_zero() -> None:
+def test_secret_counted_from_zero_is_refused_with_its_line() -> None:
     (problem,) = expect_refusal(b"original_row\n2\n0\n1\n").problems
     assert (problem.code, problem.line) == ("out_of_range", 3)
     assert str(problem.message) == "row 2 of the secret is 0, but rows are counted from 1"
 
 
 @pytest.mark.parametrize("header", ["original_row", "anonymized_row"])
-def test_problems_of_rows_name_the_column_of_the_secret(header: str) -> None:
+def test_problems_name_the_column_of_the_secret(header: str) -> None:
     error = expect_refusal(f"{header}\nx\nx\nx\n".encode(), originals=3)
     assert {problem.column for problem in error.problems} == {header}
 
 
-def test_a_list_without_a_header_is_refused_with_both_headers() -> None:
+def test_missing_header_is_refused_and_both_headers_are_named() -> None:
     message = str(expect_refusal(b"3\n1\n2\n").problems[0].message)
     assert "original_row" in message
     assert "anonymized_row" in message
     assert "ambiguous" in message
 
 
-def test_a_secret_of_the_wrong_length_is_refused_with_both_lengths() -> None:
+def test_wrong_length_is_refused_and_both_lengths_are_named() -> None:
     assert str(expect_refusal(b"original_row\n1\n2\n")) == "2 lines after original_row, but the release has 3"
     assert str(expect_refusal(b"anonymized_row\n1\n2\n")) == "2 lines after anonymized_row; 4 are needed"
     assert str(expect_refusal(b"anonymized_row\n2\n3\n1\n4\n")) == "4 rows are kept, but the release has 3"
@@ -233,27 +235,25 @@ def test_all_problems_of_a_secret_are_reported() -> None:
         (b"anonymized_row\n2\n1\n", ["wrong_length"]),
     ],
 )
-def test_without_its_release_a_secret_is_checked_for_general_problems(
-    content: bytes, codes: list[str]
-) -> None:
+def test_secret_without_release_is_checked_for_general_problems(content: bytes, codes: list[str]) -> None:
     with pytest.raises(InvalidUpload) as excinfo:
-        parse_secret(content, originals=4, anonymized=None)
+        parse_secret(content, original_count=4, anonymized_count=None)
     assert [problem.code for problem in excinfo.value.problems] == codes
 
 
 @pytest.mark.parametrize("content", [b"original_row\n3\n1\n", b"anonymized_row\n2\n0\n1\n4\n"])
-def test_without_its_release_a_secret_may_have_any_number_of_rows(content: bytes) -> None:
-    parse_secret(content, originals=4, anonymized=None)
+def test_secret_without_release_may_have_any_number_of_rows(content: bytes) -> None:
+    parse_secret(content, original_count=4, anonymized_count=None)
 
 
 @pytest.mark.parametrize("content", ["\ufeff\ufefforiginal_row\n3\n1\n2\n", "original\u202e_row\n3\n1\n2\n"])
-def test_an_invisible_character_in_the_first_line_is_named(content: str) -> None:
+def test_invisible_character_in_the_first_line_is_named(content: str) -> None:
     message = str(expect_refusal(content.encode()).problems[0].message)
     code = "U+202E" if "\u202e" in content else "U+FEFF"
     assert message == f"the first line has invisible characters: {code}"
 
 
-def test_at_most_twenty_rows_are_listed_and_all_are_counted() -> None:
+def test_twenty_problems_are_listed_and_all_are_counted() -> None:
     for line in ("x", "999", "7"):
         error = expect_refusal(
             f"original_row\n{line}\n".encode() + f"{line}\n".encode() * 50, originals=60, anonymized=51
@@ -286,7 +286,7 @@ def test_at_most_twenty_rows_are_listed_and_all_are_counted() -> None:
         [f"{CANARY}\udcff", "1", "2"],
     ],
 )  # fmt: skip
-def test_no_message_repeats_a_value_of_the_secret(header: str, lines: list[str]) -> None:
+def test_messages_do_not_repeat_values_of_the_secret(header: str, lines: list[str]) -> None:
     content = "\n".join([header, *lines]).encode(errors="surrogateescape")
     error = expect_refusal(content, originals=3)
     assert CANARY not in repr(error.problems)
@@ -295,7 +295,7 @@ def test_no_message_repeats_a_value_of_the_secret(header: str, lines: list[str])
     assert error.__suppress_context__ or error.__context__ is None
 
 
-def test_no_message_repeats_a_duplicate_row() -> None:
+def test_messages_do_not_repeat_duplicate_rows() -> None:
     originals = int(CANARY)
     error = expect_refusal(f"original_row\n{CANARY}\n1\n{CANARY}\n".encode(), originals=originals)
     assert [(problem.row, problem.code) for problem in error.problems] == [(3, "duplicate_row")]
@@ -315,7 +315,7 @@ def test_no_message_repeats_a_duplicate_row() -> None:
 def test_random_bytes_are_read_or_refused(content: bytes, prefix: bytes, shape: tuple[int, int]) -> None:
     originals, anonymized = shape
     try:
-        source = parse_secret(prefix + content, originals=originals, anonymized=anonymized)
+        source = parse_secret(prefix + content, original_count=originals, anonymized_count=anonymized)
     except InvalidUpload:
         return
     assert len(set(source.tolist())) == anonymized == len(source)
@@ -325,7 +325,7 @@ def test_random_bytes_are_read_or_refused(content: bytes, prefix: bytes, shape: 
 @pytest.mark.parametrize(
     "body", [b"\n" * 60_000_000, b"\r\n" * 30_000_000, b"1" * 60_000_000], ids=["lf", "crlf", "1"]
 )
-def test_a_huge_secret_is_refused(body: bytes) -> None:
+def test_huge_secret_is_refused(body: bytes) -> None:
     assert expect_refusal(b"original_row\n1\n" + body).problems[0].code == "wrong_length"
 
 
@@ -352,21 +352,21 @@ def test_a_huge_secret_is_refused(body: bytes) -> None:
         ([5, 1, 2, 3, 4, 0], True),
     ],
 )
-def test_a_release_that_mostly_keeps_its_order_is_detected(source: list[int], expected: bool) -> None:
-    assert keeps_original_order(np.array(source, dtype=np.int64)) is expected
+def test_release_in_almost_original_order_is_detected(source: list[int], expected: bool) -> None:
+    assert is_in_original_order(np.array(source, dtype=np.int64)) is expected
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_a_shuffled_release_does_not_keep_its_order_and_one_with_deletions_does(seed: int) -> None:
+def test_deletions_keep_the_original_order_and_shuffling_does_not(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    shuffled: IntArray = rng.permutation(500)
-    assert not keeps_original_order(shuffled)
-    assert keeps_original_order(np.flatnonzero(rng.random(500) > 0.2))
+    shuffled_source: IntArray = rng.permutation(500)
+    assert not is_in_original_order(shuffled_source)
+    assert is_in_original_order(np.flatnonzero(rng.random(500) > 0.2))
 
 
 def test_all_problems_of_a_guess_are_reported() -> None:
     with pytest.raises(InvalidUpload) as excinfo:
-        parse_guess(b"guess\n7\nx\n1\n0\n", originals=4, anonymized=3)
+        parse_guess(b"guess\n7\nx\n1\n0\n", original_count=4, anonymized_count=3)
     problems = [
         (problem.code, problem.row, problem.line, problem.value) for problem in excinfo.value.problems
     ]
@@ -377,27 +377,29 @@ def test_all_problems_of_a_guess_are_reported() -> None:
         ("not_a_row_number", 2, 3, "x"),
     ]
     with pytest.raises(InvalidUpload) as excinfo:
-        parse_guess(b"original_row\n" + b"x\n9\n" * 30, originals=4, anonymized=60)
+        parse_guess(b"original_row\n" + b"x\n9\n" * 30, original_count=4, anonymized_count=60)
     assert (len(excinfo.value.problems), excinfo.value.total) == (MAX_LISTED_PROBLEMS, 60)
     assert [problem.row for problem in excinfo.value.problems] == list(range(1, MAX_LISTED_PROBLEMS + 1))
 
 
-def test_an_invisible_character_in_a_guess_is_named() -> None:
+def test_invisible_character_in_a_guess_is_named() -> None:
     with pytest.raises(InvalidUpload) as excinfo:
-        parse_guess("original_row\n1\n\ufeff2\n\u202e3\u2066\n".encode(), originals=4, anonymized=3)
+        parse_guess(
+            "original_row\n1\n\ufeff2\n\u202e3\u2066\n".encode(), original_count=4, anonymized_count=3
+        )
     assert [(problem.row, problem.code, str(problem.message)) for problem in excinfo.value.problems] == [
         (2, "invisible_character", "row 2 of the guess has invisible characters: U+FEFF"),
         (3, "invisible_character", "row 3 of the guess has invisible characters: U+202E, U+2066"),
     ]
 
 
-def test_a_number_instead_of_the_header_is_the_only_problem_reported() -> None:
+def test_missing_guess_header_is_the_only_problem_reported() -> None:
     with pytest.raises(InvalidUpload) as excinfo:
-        parse_guess(b"3\nx\n1\n", originals=4, anonymized=3)
+        parse_guess(b"3\nx\n1\n", original_count=4, anonymized_count=3)
     assert [problem.code for problem in excinfo.value.problems] == ["guess_header"]
 
 
-def test_different_problems_of_rows_are_reported_together() -> None:
+def test_different_row_problems_are_reported_together() -> None:
     error = expect_refusal(b"original_row\nx\n9\n1\n")
     assert [(problem.code, problem.row, problem.value) for problem in error.problems] == [
         ("not_a_row_number", 1, None),

@@ -20,7 +20,7 @@ LINK_QUESTIONS = [track.questions["link"] for track in LINKAGE_TRACKS.values()]
 
 
 @pytest.mark.parametrize("track", LINKAGE_TRACKS.values(), ids=LINKAGE_TRACKS)
-def test_an_answer_is_read_back_from_its_file(track: Track) -> None:
+def test_answers_round_trip_through_files(track: Track) -> None:
     answers = track.answer_spec
     assert answers.read(answers.write(SOURCE), CONTEXT).tolist() == SOURCE.tolist()
     answers.check(SOURCE, SIZES)
@@ -35,7 +35,9 @@ def test_an_answer_is_read_back_from_its_file(track: Track) -> None:
 @pytest.mark.parametrize(
     ("guess", "correct"), [([4, 0, 2], 3), ([4, 4, 4], 1), ([-1, -1, -1], 0), ([0, 2, 4], 0)]
 )
-def test_a_guess_is_judged_like_plain_counting(question: Question, guess: list[int], correct: int) -> None:
+def test_guesses_are_judged_by_counting_correct_rows(
+    question: Question, guess: list[int], correct: int
+) -> None:
     parsed = question.read(question.write(np.array(guess)), CONTEXT)
     assert parsed.tolist() == guess
     assert question.count_answered(parsed) == sum(row >= 0 for row in guess)
@@ -48,5 +50,5 @@ def test_a_guess_is_judged_like_plain_counting(question: Question, guess: list[i
     ("value", "baseline", "risk"),
     [(1.0, 0.5, 1.0), (0.5, 0.5, 0.0), (0.25, 0.5, 0.0), (0.75, 0.5, 0.5), (0.3, 0.0, 0.3), (1.0, 1.0, 0.0)],
 )
-def test_the_risk_is_what_exceeds_the_baseline(value: float, baseline: float, risk: float) -> None:
+def test_risk_is_the_gain_over_the_baseline(value: float, baseline: float, risk: float) -> None:
     assert Outcome(value, baseline).risk == risk

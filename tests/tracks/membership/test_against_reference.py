@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from anoncup.tracks.membership import attackers, measures
 from anoncup.tracks.membership.attackers import MembershipAttackInput
-from anoncup.tracks.membership.propensity import design_matrix, fit_logistic_regression, propensity
+from anoncup.tracks.membership.propensity import build_design_matrix, fit_logistic_regression, propensity
 from anoncup.tracks.membership.schema import CategoricalColumn, TableSchema
 from anoncup.tracks.membership.tables import TypedTable
 from tests.support import membership_reference as plain
@@ -37,28 +37,28 @@ ATTACKERS: dict[str, tuple[Attacker, float]] = {
     "density": (attackers.density, 1e-9),
     "exact_copy": (attackers.exact_copy, 0.0),
 }
-every_measure = pytest.mark.parametrize("name", MEASURES)
-every_attacker = pytest.mark.parametrize("name", ATTACKERS)
+each_measure = pytest.mark.parametrize("name", MEASURES)
+each_attacker = pytest.mark.parametrize("name", ATTACKERS)
 
 
-def test_a_target_has_no_field_for_the_members() -> None:
+def test_target_has_no_field_for_the_members() -> None:
     assert set(MembershipAttackInput.__dataclass_fields__) == {"candidates", "release_table", "background"}
 
 
 @pytest.mark.parametrize("name", ["marginals", "pairs"])
-def test_memory_grows_only_with_categories_that_occur(name: str) -> None:
+def test_memory_depends_only_on_occurring_categories(name: str) -> None:
     schema = TableSchema(tuple(CategoricalColumn(column, tuple(map(str, range(100_000)))) for column in "ab"))
-    first, second = (
+    member_table, release_table = (
         TypedTable(schema, np.empty((2, 0)), np.array([[0, code], [99_999, code]])) for code in (0, 99_999)
     )
-    assert MEASURES[name][0](first, second) == {"marginals": 0.5, "pairs": 1.0}[name]
+    assert MEASURES[name][0](member_table, release_table) == {"marginals": 0.5, "pairs": 1.0}[name]
 
 
 def build_number_table(*values: float) -> TypedTable:
     return build_table([[value] for value in values], build_schema(1, 0))
 
 
-def test_a_value_equal_to_a_quantile_is_in_the_bin_above() -> None:
+def test_value_equal_to_a_quantile_belongs_to_the_upper_bin() -> None:
     members = [7.0 * number + 3 for number in range(101)]
     assert np.quantile(members, 11 / 20) > 388 == members[55]
     smaller, equal, larger = (build_number_table(value) for value in (387.0, 388.0, 389.0))
@@ -70,7 +70,7 @@ def test_a_value_equal_to_a_quantile_is_in_the_bin_above() -> None:
     assert [int(table[0]) for table in bins] == [10, 11, 11]
 
 
-def test_quantiles_are_computed_from_the_written_decimals() -> None:
+def test_quantiles_are_computed_from_written_decimals() -> None:
     # The median of 0.1 and 0.5 is 0.3, but the median of their float64 values is above the float64 of 0.3.
     assert sum(map(Fraction, (0.1, 0.5))) / 2 > Fraction(0.3)
     ((_, bin_numbers),) = measures.bin_columns(build_number_table(0.1, 0.5), build_number_table(0.3), 2)
@@ -101,7 +101,7 @@ def build_target(case: MembershipCase) -> MembershipAttackInput:
     return MembershipAttackInput(case.candidates, case.release)
 
 
-@every_measure
+@each_measure
 @given(case=cases())
 @limit_examples(100)
 def test_measures_equal_plain_loops(name: str, case: MembershipCase) -> None:
@@ -113,7 +113,7 @@ def test_measures_equal_plain_loops(name: str, case: MembershipCase) -> None:
     assert value == pytest.approx(expected, abs=tolerance, rel=0)
 
 
-@every_attacker
+@each_attacker
 @given(case=cases())
 @limit_examples(100)
 def test_attackers_equal_plain_loops(name: str, case: MembershipCase) -> None:
@@ -125,10 +125,10 @@ def test_attackers_equal_plain_loops(name: str, case: MembershipCase) -> None:
     assert np.abs(scores - expected).max() <= tolerance
 
 
-@every_measure
+@each_measure
 @given(case=cases(), seed=st.integers(0, 99))
 @limit_examples(40)
-def test_the_order_of_rows_changes_no_measure(name: str, case: MembershipCase, seed: int) -> None:
+def test_measures_ignore_the_order_of_rows(name: str, case: MembershipCase, seed: int) -> None:
     rng = np.random.default_rng(seed)
     member_table, release = (
         table.select_rows(rng.permutation(table.rows)) for table in (case.member_table, case.release)
@@ -136,10 +136,10 @@ def test_the_order_of_rows_changes_no_measure(name: str, case: MembershipCase, s
     assert MEASURES[name][0](member_table, release) == MEASURES[name][0](case.member_table, case.release)
 
 
-@every_attacker
+@each_attacker
 @given(case=cases(), seed=st.integers(0, 99))
 @limit_examples(40)
-def test_the_order_of_rows_changes_no_score(name: str, case: MembershipCase, seed: int) -> None:
+def test_attackers_ignore_the_order_of_rows(name: str, case: MembershipCase, seed: int) -> None:
     rng = np.random.default_rng(seed)
     order = rng.permutation(case.candidates.rows)
     reordered = MembershipAttackInput(
@@ -149,10 +149,10 @@ def test_the_order_of_rows_changes_no_score(name: str, case: MembershipCase, see
     assert np.abs(scores - reordered_scores).max() <= (1e-12 if name == "density" else 0)
 
 
-@every_measure
+@each_measure
 @given(case=cases())
 @limit_examples(40)
-def test_releasing_the_members_has_no_loss(name: str, case: MembershipCase) -> None:
+def test_releasing_all_members_loses_nothing(name: str, case: MembershipCase) -> None:
     loss = MEASURES[name][0](case.member_table, case.member_table)
     if name == "copies":
         assert loss == 1.0
@@ -178,8 +178,8 @@ def test_inputs_stay_unchanged(case: MembershipCase) -> None:
 
 @given(case=cases())
 @limit_examples(60)
-def test_the_fitted_regression_has_a_zero_gradient(case: MembershipCase) -> None:
-    x = design_matrix(case.member_table, case.release)
+def test_fitted_regression_has_a_zero_gradient(case: MembershipCase) -> None:
+    x = build_design_matrix(case.member_table, case.release)
     labels = np.repeat([0.0, 1.0], [case.member_table.rows, case.release.rows])
     weights = fit_logistic_regression(x, labels)
     gradient = x.T @ (1 / (1 + np.exp(-(x @ weights))) - labels)
@@ -188,25 +188,29 @@ def test_the_fitted_regression_has_a_zero_gradient(case: MembershipCase) -> None
 
 
 def test_equal_distances_stay_equal_despite_rounding() -> None:
-    tenths: Rows = [[number / 10, (7 * number % 11) / 10, (3 * number % 7) / 10] for number in range(40)]
-    shifted: Rows = [
+    candidate_rows: Rows = [
+        [number / 10, (7 * number % 11) / 10, (3 * number % 7) / 10] for number in range(40)
+    ]
+    released_rows: Rows = [
         [index / 10 + 0.3, (7 * index % 11) / 10, (3 * index % 7) / 10 + 0.1] for index in range(0, 40, 3)
     ]
-    candidates, released = (build_table(rows, build_schema(3, 0)) for rows in (tenths, shifted))
-    scores = attackers.closest(MembershipAttackInput(candidates, released))
-    exact = plain.closest(tenths, list_rows(released))
+    candidates, release_table = (
+        build_table(rows, build_schema(3, 0)) for rows in (candidate_rows, released_rows)
+    )
+    scores = attackers.closest(MembershipAttackInput(candidates, release_table))
+    exact = plain.closest(candidate_rows, list_rows(release_table))
     assert [list(scores).count(score) for score in scores] == [exact.count(score) for score in exact]
 
 
-def test_the_block_size_changes_no_score(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_scores_do_not_depend_on_the_block_size(monkeypatch: pytest.MonkeyPatch) -> None:
     from anoncup.tracks.membership import rows
-    from anoncup.tracks.membership.example import survey_table
+    from anoncup.tracks.membership.example import generate_survey
 
-    table = survey_table(60)
+    table = generate_survey(60)
     target = MembershipAttackInput(table, table.select_rows(np.arange(20)))
-    expected = [attacker(target) for attacker, _ in ATTACKERS.values()]
+    expected_scores = [attacker(target) for attacker, _ in ATTACKERS.values()]
     monkeypatch.setattr(rows, "MAX_DISTANCES_PER_BLOCK", 7 * 20)
     assert all(
         (attacker(target) == scores).all()
-        for scores, (attacker, _) in zip(expected, ATTACKERS.values(), strict=True)
+        for scores, (attacker, _) in zip(expected_scores, ATTACKERS.values(), strict=True)
     )

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from anoncup.geometry.stable_sums import correlations
+from anoncup.geometry.stable_sums import compute_correlations
 from anoncup.tracks.membership import attackers, measures, methods
 from anoncup.tracks.membership.allocation import allocate_members
 from anoncup.tracks.membership.attackers import MembershipAttackInput
-from anoncup.tracks.membership.example import RARE_SHARE, SCHEMA, survey_table
+from anoncup.tracks.membership.example import RARE_DISEASE_SHARE, SCHEMA, generate_survey
 from anoncup.tracks.membership.propensity import propensity
-from anoncup.tracks.membership.questions import membership_outcome
+from anoncup.tracks.membership.questions import compute_membership_outcome
 from anoncup.tracks.membership.schema import NumericColumn, TableSchema
 from anoncup.tracks.membership.tables import TypedTable, parse_rows, write_table
 from tests.support.hypothesis_profiles import limit_examples
@@ -26,62 +26,62 @@ METHODS = {
     "noise": methods.noise,
     "copula": methods.copula,
 }
-every_method = pytest.mark.parametrize("name", METHODS)
-CANDIDATES = survey_table(800)
-MEMBERS = allocate_members(b"seed", "team", 800)
+each_method = pytest.mark.parametrize("name", METHODS)
+CANDIDATES = generate_survey(800)
+IS_MEMBER = allocate_members(b"seed", "team", 800)
 
 
 def make_release(name: str) -> TypedTable:
-    return METHODS[name](CANDIDATES.select_rows(MEMBERS), rng=np.random.default_rng(1))
+    return METHODS[name](CANDIDATES.select_rows(IS_MEMBER), rng=np.random.default_rng(1))
 
 
 @pytest.mark.parametrize("attacker", [attackers.closest, attackers.closest_ratio, attackers.exact_copy])
-def test_a_copy_loses_all_privacy(attacker: object) -> None:
+def test_copies_lose_all_privacy(attacker: object) -> None:
     scores = attacker(MembershipAttackInput(CANDIDATES, make_release("copy")))  # type: ignore[operator]
     assert (
-        membership_outcome(scores, MEMBERS).value
-        == membership_outcome(scores, MEMBERS, value="advantage").value
+        compute_membership_outcome(scores, IS_MEMBER).value
+        == compute_membership_outcome(scores, IS_MEMBER, value="advantage").value
         == 1.0
     )
 
 
-def test_density_finds_more_than_chance_in_a_copy() -> None:
+def test_density_beats_chance_on_a_copy() -> None:
     scores = attackers.density(MembershipAttackInput(CANDIDATES, make_release("copy")))
-    assert membership_outcome(scores, MEMBERS).value > 0.5
+    assert compute_membership_outcome(scores, IS_MEMBER).value > 0.5
 
 
 @pytest.mark.parametrize("attacker", [attackers.closest, attackers.closest_ratio, attackers.exact_copy])
 def test_independent_columns_keep_most_privacy(attacker: object) -> None:
     scores = attacker(MembershipAttackInput(CANDIDATES, make_release("independent")))  # type: ignore[operator]
-    assert membership_outcome(scores, MEMBERS, value="advantage").value < 0.2
+    assert compute_membership_outcome(scores, IS_MEMBER, value="advantage").value < 0.2
 
 
 def test_independent_columns_lose_the_most_utility() -> None:
-    member_table = CANDIDATES.select_rows(MEMBERS)
+    member_table = CANDIDATES.select_rows(IS_MEMBER)
     for measure in (measures.pairs, measures.correlations):
         losses = {name: measure(member_table, make_release(name)) for name in METHODS}
         assert losses["copy"] == pytest.approx(0, abs=1e-12)
         assert max(losses, key=losses.__getitem__) == "independent"
     assert measures.marginals(member_table, make_release("independent")) == 0.0
-    true_correlations = correlations(list(member_table.numbers.T))
+    true_correlations = compute_correlations(list(member_table.numbers.T))
     assert (
         measures.correlations(member_table, make_release("independent"))
         > 0.8 * np.abs(true_correlations).mean() / 2
     )
 
 
-def test_a_copy_has_the_best_value_of_every_measure_except_copies() -> None:
-    member_table = CANDIDATES.select_rows(MEMBERS)
+def test_copy_is_best_by_every_measure_except_copies() -> None:
+    member_table = CANDIDATES.select_rows(IS_MEMBER)
     for measure in (measures.marginals, measures.pairs, measures.correlations, propensity):
         assert measure(member_table, make_release("copy")) == pytest.approx(0, abs=1e-12)
     assert measures.copies(member_table, make_release("copy")) == 1.0
     assert measures.tails(member_table, make_release("copy")) < 0.02
 
 
-@every_method
+@each_method
 @given(case=cases())
 @limit_examples(40)
-def test_a_release_fits_the_schema_and_leaves_its_input_unchanged(name: str, case: MembershipCase) -> None:
+def test_methods_fit_the_schema_and_leave_their_input_unchanged(name: str, case: MembershipCase) -> None:
     copies = case.member_table.numbers.copy(), case.member_table.codes.copy()
     member_table = case.member_table
     release = METHODS[name](member_table, rng=np.random.default_rng(0))
@@ -94,35 +94,37 @@ def test_a_release_fits_the_schema_and_leaves_its_input_unchanged(name: str, cas
     assert np.array_equal(member_table.codes, copies[1])
 
 
-@every_method
-def test_the_same_generator_gives_the_same_release(name: str) -> None:
+@each_method
+def test_methods_are_reproducible(name: str) -> None:
     assert list_rows(make_release(name)) == list_rows(make_release(name))
 
 
 @pytest.mark.parametrize("name", ["independent", "copula"])
 @given(case=cases())
 @limit_examples(40)
-def test_every_released_value_occurs_among_the_members(name: str, case: MembershipCase) -> None:
+def test_released_values_occur_among_the_members(name: str, case: MembershipCase) -> None:
     release = METHODS[name](case.member_table, rng=np.random.default_rng(0))
     for kind in ("numbers", "codes"):
-        for new, old in zip(getattr(release, kind).T, getattr(case.member_table, kind).T, strict=True):
-            assert set(new.tolist()) <= set(old.tolist())
+        for released_column, member_column in zip(
+            getattr(release, kind).T, getattr(case.member_table, kind).T, strict=True
+        ):
+            assert set(released_column.tolist()) <= set(member_column.tolist())
 
 
-def test_a_copula_preserves_correlations_better_than_noise_of_one_standard_deviation() -> None:
-    member_table = CANDIDATES.select_rows(MEMBERS)
-    noisy = methods.noise(member_table, strength=1.0, rng=np.random.default_rng(1))
+def test_copula_preserves_correlations_better_than_strong_noise() -> None:
+    member_table = CANDIDATES.select_rows(IS_MEMBER)
+    noisy_table = methods.noise(member_table, strength=1.0, rng=np.random.default_rng(1))
     assert measures.correlations(member_table, make_release("copula")) < measures.correlations(
-        member_table, noisy
+        member_table, noisy_table
     )
 
 
-def test_noise_stays_in_the_range_of_its_column() -> None:
+def test_noise_stays_within_the_columns_range() -> None:
     schema = TableSchema((NumericColumn("x", 0, 1),))
-    ends = TypedTable(schema, np.array([[0.0], [1.0]] * 50), np.empty((100, 0), dtype=np.int64))
-    noisy = methods.noise(ends, strength=1.0, rng=np.random.default_rng(1)).numbers
-    assert (noisy.min(), noisy.max()) == (0.0, 1.0)
-    assert len(np.unique(noisy)) > 20
+    limit_table = TypedTable(schema, np.array([[0.0], [1.0]] * 50), np.empty((100, 0), dtype=np.int64))
+    noisy_values = methods.noise(limit_table, strength=1.0, rng=np.random.default_rng(1)).numbers
+    assert (noisy_values.min(), noisy_values.max()) == (0.0, 1.0)
+    assert len(np.unique(noisy_values)) > 20
 
 
 def test_normal_scores_are_quantiles_of_mid_ranks() -> None:
@@ -131,24 +133,26 @@ def test_normal_scores_are_quantiles_of_mid_ranks() -> None:
 
 
 def test_noise_of_strength_zero_changes_nothing() -> None:
-    member_table = CANDIDATES.select_rows(MEMBERS)
+    member_table = CANDIDATES.select_rows(IS_MEMBER)
     assert list_rows(methods.noise(member_table, strength=0.0, rng=np.random.default_rng(1))) == list_rows(
         member_table
     )
 
 
-def test_the_survey_is_reproducible_and_fits_its_schema() -> None:
-    table = survey_table(300, seed=7)
-    assert list_rows(table) == list_rows(survey_table(300, seed=7)) != list_rows(survey_table(300, seed=8))
+def test_survey_is_reproducible_and_fits_its_schema() -> None:
+    table = generate_survey(300, seed=7)
+    assert (
+        list_rows(table) == list_rows(generate_survey(300, seed=7)) != list_rows(generate_survey(300, seed=8))
+    )
     parsed, remarks = parse_rows(write_table(table), SCHEMA, file="candidates")
     assert (list_rows(parsed), remarks) == (list_rows(table), [])
 
 
-def test_the_survey_spans_ten_years_with_few_rare_cases() -> None:
-    table = survey_table(20_000)
+def test_survey_has_ten_years_and_rare_diseases() -> None:
+    table = generate_survey(20_000)
     assert len(np.unique(table.numbers[:, 0])) == 10
     shares = np.bincount(table.codes[:, 3], minlength=5) / table.rows
-    assert (shares[3:] > RARE_SHARE / 2).all()
-    assert (shares[3:] < 2 * RARE_SHARE).all()
+    assert (shares[3:] > RARE_DISEASE_SHARE / 2).all()
+    assert (shares[3:] < 2 * RARE_DISEASE_SHARE).all()
     assert shares[1:3].min() > 0.05
     assert len(set(map(repr, list_rows(table)))) == table.rows

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from anoncup.geometry.arrays import BoolArray, FloatArray
 from anoncup.tracks.membership.answer import Members
 from anoncup.tracks.membership.questions import (
-    attribute_outcome,
+    compute_attribute_outcome,
+    compute_difference_interval,
+    compute_membership_outcome,
     find_right_cells,
-    guess_commonest,
-    membership_outcome,
-    paired_difference_interval,
-    reference_guess,
+    guess_most_common,
+    make_reference_guess,
 )
 from anoncup.tracks.membership.reference_predictor import predict
 from anoncup.tracks.membership.roc import accuracy, auc, compute_operating_points, tpr
@@ -61,24 +61,24 @@ def test_roc_values_equal_plain_loops(case: tuple[list[float], list[bool]]) -> N
 
 @given(guesses())
 @limit_examples(40)
-def test_the_order_of_candidates_changes_no_outcome(case: tuple[list[float], list[bool]]) -> None:
+def test_outcomes_ignore_the_order_of_candidates(case: tuple[list[float], list[bool]]) -> None:
     scores, members = np.array(case[0]), np.array(case[1])
     order = np.random.default_rng(len(scores)).permutation(len(scores))
     for value in ("tpr", "advantage"):
-        outcome = membership_outcome(scores, members, value=value)
-        reordered_outcome = membership_outcome(scores[order], members[order], value=value)
+        outcome = compute_membership_outcome(scores, members, value=value)
+        reordered_outcome = compute_membership_outcome(scores[order], members[order], value=value)
         assert outcome == reordered_outcome
 
 
-def random_half(rows: int, seed: int = 0) -> BoolArray:
+def choose_random_half(rows: int, seed: int = 0) -> BoolArray:
     return np.random.default_rng(seed).permutation(rows) < rows // 2
 
 
 @pytest.mark.parametrize("rows", [2, 20, 400])
-def test_a_perfect_guess_has_value_one(rows: int) -> None:
-    members = random_half(rows)
+def test_perfect_guess_has_value_one(rows: int) -> None:
+    members = choose_random_half(rows)
     for value in ("tpr", "advantage"):
-        outcome = membership_outcome(members.astype(float), members, value=value)
+        outcome = compute_membership_outcome(members.astype(float), members, value=value)
         assert (outcome.value, outcome.risk) == (1.0, 1.0)
         assert outcome.details["auc"] == outcome.details["accuracy"] == 1.0
 
@@ -86,7 +86,7 @@ def test_a_perfect_guess_has_value_one(rows: int) -> None:
 @pytest.mark.parametrize("rows", [2, 20, 400])
 def test_equal_scores_get_the_baseline(rows: int) -> None:
     outcomes = [
-        membership_outcome(np.full(rows, 0.7), random_half(rows), value=value)
+        compute_membership_outcome(np.full(rows, 0.7), choose_random_half(rows), value=value)
         for value in ("tpr", "advantage")
     ]
     assert [(outcome.value, outcome.baseline, outcome.risk) for outcome in outcomes] == [
@@ -97,21 +97,21 @@ def test_equal_scores_get_the_baseline(rows: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_random_scores_have_the_baseline_in_their_interval(seed: int) -> None:
+def test_intervals_of_random_scores_contain_the_baseline(seed: int) -> None:
     scores: FloatArray = np.random.default_rng(seed).random(4000)
     for value in ("tpr", "advantage"):
-        outcome = membership_outcome(scores, random_half(4000, seed), value=value)
+        outcome = compute_membership_outcome(scores, choose_random_half(4000, seed), value=value)
         assert outcome.interval is not None
         assert outcome.interval[0] <= outcome.baseline <= outcome.interval[1]
 
 
-def test_a_guess_below_chance_has_value_zero() -> None:
-    members = random_half(40)
-    outcome = membership_outcome((~members).astype(float), members, value="advantage")
+def test_guess_below_chance_has_value_zero() -> None:
+    members = choose_random_half(40)
+    outcome = compute_membership_outcome((~members).astype(float), members, value="advantage")
     assert (outcome.value, outcome.details["advantage"], outcome.details["tpr"]) == (0.0, -1.0, 0.0)
 
 
-def test_the_rate_is_interpolated_between_operating_points() -> None:
+def test_tpr_is_interpolated_between_operating_points() -> None:
     # 4 members and 50 others: the first point has one other (2 %) and two members; 1 % is half-way to it.
     members = np.arange(54) < 4
     scores = np.where(np.arange(54) < 2, 0.9, 0.1)
@@ -121,7 +121,7 @@ def test_the_rate_is_interpolated_between_operating_points() -> None:
 
 @given(cases(), st.sampled_from([0.0, 0.1, 1.0, 1e300]), st.data())
 @limit_examples(60)
-def test_attribute_guesses_are_judged_like_plain_loops(
+def test_attribute_outcomes_equal_plain_loops(
     case: MembershipCase, tolerance: float, data: st.DataObject
 ) -> None:
     names = case.candidates.schema.names
@@ -144,7 +144,7 @@ def test_attribute_guesses_are_judged_like_plain_loops(
         assert reference_cells == plain.impute(
             list_rows(known_columns.select_rows(non_members)), train_cells, query_rows
         )
-    outcome = attribute_outcome(guess, truth, case.members, reference, tolerance=tolerance)
+    outcome = compute_attribute_outcome(guess, truth, case.members, reference, tolerance=tolerance)
     assert outcome.value == float(plain.attribute_gain(guessed_cells, true_cells, reference_cells, tolerance))
     assert outcome.interval is not None
     assert outcome.interval[0] <= outcome.value <= outcome.interval[1]
@@ -166,10 +166,12 @@ def judge_attribute(
         build_table([[value] for value in values], schema)
         for values in ([*member_answers, *other_answers], truth, reference or [-1.0] * len(member_answers))
     )
-    return attribute_outcome(guess, true_cells, np.arange(len(truth)) < len(member_answers), reference_cells)
+    return compute_attribute_outcome(
+        guess, true_cells, np.arange(len(truth)) < len(member_answers), reference_cells
+    )
 
 
-def test_only_hits_beyond_the_commonest_value_and_the_reference_count() -> None:
+def test_only_gains_over_commonest_value_and_reference_count() -> None:
     truth = [1.0, 2, 3, 3, 1, 2, 3, 3]
     assert judge_attribute([1, 2, 3, 3], [0, 0, 0, 0], truth).value == 1.0
     assert judge_attribute([1, 0, 3, 3], [0, 0, 0, 0], truth).value == 0.5  # (3/4 - 1/2) / (1 - 1/2)
@@ -179,24 +181,32 @@ def test_only_hits_beyond_the_commonest_value_and_the_reference_count() -> None:
     assert judge_attribute([7, 7], [0, 7], [7, 7, 7, 7]).value == 0.0
 
 
-def test_wrong_answers_about_other_candidates_gain_nothing() -> None:
+def test_wrong_answers_about_non_members_gain_nothing() -> None:
     truth = [1.0, 2, 3, 3, 1, 2, 3, 3]
-    honest, misleading = judge_attribute([3] * 4, [3] * 4, truth), judge_attribute([3] * 4, [9] * 4, truth)
-    assert (honest.value, misleading.value) == (0.0, 0.0)
-    assert (honest.details["others"], misleading.details["others"]) == (0.5, 0.0)
+    honest_outcome, misleading_outcome = (
+        judge_attribute([3] * 4, [3] * 4, truth),
+        judge_attribute([3] * 4, [9] * 4, truth),
+    )
+    assert (honest_outcome.value, misleading_outcome.value) == (0.0, 0.0)
+    assert (honest_outcome.details["others"], misleading_outcome.details["others"]) == (0.5, 0.0)
 
 
-def test_the_commonest_value_has_the_most_hits_within_the_tolerance() -> None:
+def test_commonest_value_is_chosen_within_the_tolerance() -> None:
     column = build_table([[value] for value in (1.0, 1.0, 4.0, 5.0, 6.0, 9.0)], build_schema(1, 0))
-    assert guess_commonest(column, 0.0).numbers[:, 0].tolist() == [1.0] * 6
-    assert guess_commonest(column, 1.0).numbers[:, 0].tolist() == [5.0] * 6
+    assert guess_most_common(column, 0.0).numbers[:, 0].tolist() == [1.0] * 6
+    assert guess_most_common(column, 1.0).numbers[:, 0].tolist() == [5.0] * 6
 
 
-def test_the_interval_is_computed_from_paired_differences() -> None:
-    hit, control = np.array([True] * 12 + [False] * 8), np.array([False] * 5 + [True] * 9 + [False] * 6)
-    low, high = paired_difference_interval(hit, control)  # of 20 pairs, 5 favour the guess and 2 the control
-    half = 1.959963984540054 * np.sqrt((5.5 + 2.5) - 3 * 3 / 22) / 22
-    assert (float(low), float(high)) == pytest.approx((3 / 22 - half, 3 / 22 + half))
+def test_intervals_use_paired_differences() -> None:
+    guess_is_right, control_is_right = (
+        np.array([True] * 12 + [False] * 8),
+        np.array([False] * 5 + [True] * 9 + [False] * 6),
+    )
+    low, high = compute_difference_interval(
+        guess_is_right, control_is_right
+    )  # of 20 pairs, 5 favour the guess and 2 the control
+    half_width = 1.959963984540054 * np.sqrt((5.5 + 2.5) - 3 * 3 / 22) / 22
+    assert (float(low), float(high)) == pytest.approx((3 / 22 - half_width, 3 / 22 + half_width))
 
 
 def split_survey(hidden_column: str) -> tuple[TypedTable, TypedTable, TypedTable, TypedTable]:
@@ -204,7 +214,7 @@ def split_survey(hidden_column: str) -> tuple[TypedTable, TypedTable, TypedTable
     names = [name for name in table.schema.names if name != hidden_column]
     known_columns = table.select_columns(*names)
     cells = table.select_columns(hidden_column)
-    members = random_half(table.rows)
+    members = choose_random_half(table.rows)
     return (
         known_columns.select_rows(~members),
         cells.select_rows(~members),
@@ -214,24 +224,24 @@ def split_survey(hidden_column: str) -> tuple[TypedTable, TypedTable, TypedTable
 
 
 @pytest.mark.parametrize("hidden_column", ["disease", "sex"])
-def test_the_reference_predicts_better_than_the_commonest_category(hidden_column: str) -> None:
+def test_reference_beats_the_commonest_category(hidden_column: str) -> None:
     train_rows, train_cells, query_rows, truth = split_survey(hidden_column)
-    predicted, commonest_cells = predict(train_rows, train_cells, query_rows), guess_commonest(truth, 0.0)
-    shares = [find_right_cells(guess, truth, 0.0).mean() for guess in (predicted, commonest_cells)]
+    predictions, commonest_cells = predict(train_rows, train_cells, query_rows), guess_most_common(truth, 0.0)
+    shares = [find_right_cells(guess, truth, 0.0).mean() for guess in (predictions, commonest_cells)]
     assert shares[0] > shares[1]
 
 
-def test_the_reference_predicts_numbers_better_than_the_commonest_value() -> None:
+def test_reference_beats_the_commonest_number() -> None:
     train_rows, train_cells, query_rows, truth = split_survey("weight")
-    predicted = predict(train_rows, train_cells, query_rows)
-    assert set(predicted.numbers[:, 0]) <= set(train_cells.numbers[:, 0])
+    predictions = predict(train_rows, train_cells, query_rows)
+    assert set(predictions.numbers[:, 0]) <= set(train_cells.numbers[:, 0])
     hit_shares = [
-        (find_right_cells(guess, truth, 5.0)).mean() for guess in (predicted, guess_commonest(truth, 5.0))
+        (find_right_cells(guess, truth, 5.0)).mean() for guess in (predictions, guess_most_common(truth, 5.0))
     ]
     assert hit_shares[0] > hit_shares[1]
 
 
-def test_the_reference_breaks_ties_by_the_first_value_despite_rounding() -> None:
+def test_reference_ties_go_to_the_first_value_despite_rounding() -> None:
     rows: Rows = [[value, text] for value in (0.1, 0.7, 1e6) for text in ("a", "never")]
     table = build_table(rows, build_schema(1, 1))
     known_cells = table.select_columns("n0")
@@ -239,7 +249,7 @@ def test_the_reference_breaks_ties_by_the_first_value_despite_rounding() -> None
     numbers = build_table([[0.0], [1.0]] * 3, build_schema(1, 0))
     for order in (np.arange(6), np.arange(6)[::-1]):
         assert set(
-            predict(known_cells.select_rows(order), texts.select_rows(order), known_cells).column_texts(0)
+            predict(known_cells.select_rows(order), texts.select_rows(order), known_cells).decode_column(0)
         ) == {"a"}
         assert set(
             predict(known_cells.select_rows(order), numbers.select_rows(order), known_cells).numbers[:, 0]
@@ -247,24 +257,24 @@ def test_the_reference_breaks_ties_by_the_first_value_despite_rounding() -> None
 
 
 @pytest.mark.parametrize("hidden_column", ["disease", "weight"])
-def test_the_reference_is_trained_on_background_rows_if_there_are_any(hidden_column: str) -> None:
+def test_reference_prefers_background_rows_for_training(hidden_column: str) -> None:
     original = build_survey(200)
     names = [name for name in original.candidates.schema.names if name != hidden_column]
     known_columns = original.candidates.select_columns(*names)
     truth = original.candidates.select_columns(hidden_column)
-    is_member = random_half(200)
+    is_member = choose_random_half(200)
     members = Members(np.flatnonzero(is_member), original.candidates.select_rows(is_member), truth)
     assert original.background is not None
     with_background, without_background = (
-        reference_guess(replace(members, original=MembershipOriginal(known_columns, background)))
+        make_reference_guess(replace(members, original=MembershipOriginal(known_columns, background)))
         for background in (original.background, None)
     )
     background_columns = original.background.select_columns(*names)
     background_cells = original.background.select_columns(hidden_column)
-    assert are_equal(
+    assert have_equal_cells(
         with_background, predict(background_columns, background_cells, known_columns.select_rows(is_member))
     )
-    assert are_equal(
+    assert have_equal_cells(
         without_background,
         predict(
             known_columns.select_rows(~is_member),
@@ -272,8 +282,8 @@ def test_the_reference_is_trained_on_background_rows_if_there_are_any(hidden_col
             known_columns.select_rows(is_member),
         ),
     )
-    assert not are_equal(with_background, without_background)
+    assert not have_equal_cells(with_background, without_background)
 
 
-def are_equal(first: TypedTable, second: TypedTable) -> bool:
+def have_equal_cells(first: TypedTable, second: TypedTable) -> bool:
     return np.array_equal(first.numbers, second.numbers) and np.array_equal(first.codes, second.codes)

@@ -25,7 +25,7 @@ SCHEMA = TableSchema(
         CategoricalColumn("ill", ("no", "yes")),
     )
 )
-GOOD = b"sex,age,ill\nf,30,no\n,0,yes\nm,120,no\n,1e1,no\n"
+VALID_TABLE = b"sex,age,ill\nf,30,no\n,0,yes\nm,120,no\n,1e1,no\n"
 
 
 def expect_problems(content: bytes, **limits: int) -> list[tuple[int | None, str | None, str]]:
@@ -35,8 +35,8 @@ def expect_problems(content: bytes, **limits: int) -> list[tuple[int | None, str
     return [(problem.row, problem.column, problem.code) for problem in excinfo.value.problems]
 
 
-def test_the_competition_sets_the_column_types() -> None:
-    table, remarks = parse_candidates(GOOD, SCHEMA)
+def test_columns_have_the_types_of_the_schema() -> None:
+    table, remarks = parse_candidates(VALID_TABLE, SCHEMA)
     assert (table.numbers.tolist(), table.codes.tolist()) == (
         [[30.0], [0.0], [120.0], [10.0]], [[0, 0], [2, 1], [1, 0], [2, 0]]
     )  # fmt: skip
@@ -62,18 +62,18 @@ def test_problems_are_reported_with_row_and_column(content: bytes, expected: obj
     assert expect_problems(content) == expected
 
 
-def test_the_number_of_rows_is_limited() -> None:
-    assert expect_problems(GOOD, max_rows=3) == [(None, None, "too_many_rows")]
-    assert expect_problems(GOOD, min_rows=5) == [(None, None, "too_few_rows")]
-    assert parse_rows(GOOD, SCHEMA, file="released", min_rows=4, max_rows=4)[0].rows == 4
+def test_number_of_rows_is_checked() -> None:
+    assert expect_problems(VALID_TABLE, max_rows=3) == [(None, None, "too_many_rows")]
+    assert expect_problems(VALID_TABLE, min_rows=5) == [(None, None, "too_few_rows")]
+    assert parse_rows(VALID_TABLE, SCHEMA, file="released", min_rows=4, max_rows=4)[0].rows == 4
 
 
-def test_the_number_of_candidates_must_be_even() -> None:
+def test_number_of_candidates_must_be_even() -> None:
     with pytest.raises(InvalidUpload, match="the table has 3 rows"):
         parse_candidates(b"sex,age,ill\n" + b"f,3,no\n" * 3, SCHEMA)
 
 
-def test_there_must_be_one_score_between_0_and_1_for_each_candidate() -> None:
+def test_each_candidate_needs_a_score_between_0_and_1() -> None:
     assert parse_scores(b"score\n0\n1\n.5\n", 3)[0].tolist() == [0, 1, 0.5]
     for content, code in ((b"score\n1.1\n0\n0\n", "out_of_range"), (b"score\n0\n", "too_few_rows")):
         with pytest.raises(InvalidUpload) as excinfo:
@@ -83,18 +83,18 @@ def test_there_must_be_one_score_between_0_and_1_for_each_candidate() -> None:
 
 @given(cases())
 @limit_examples(60)
-def test_a_table_round_trips(case: MembershipCase) -> None:
+def test_tables_round_trip(case: MembershipCase) -> None:
     table, _ = parse_rows(write_table(case.release), case.release.schema, file="released")
     assert list_rows(table) == list_rows(case.release)
 
 
-def test_the_schema_is_read_from_the_competition_file() -> None:
-    raw = {
+def test_schema_is_read_from_the_competition_file() -> None:
+    column_tables = {
         "sex": {"kind": "categorical", "values": ["f", "m", ""]},
         "age": {"kind": "numeric", "least": 0, "most": 120},
         "ill": {"kind": "categorical", "values": ["no", "yes"]},
     }
-    assert parse_schema(TomlTable(raw, "columns")) == SCHEMA
+    assert parse_schema(TomlTable(column_tables, "columns")) == SCHEMA
 
 
 @pytest.mark.parametrize(
@@ -110,18 +110,18 @@ def test_the_schema_is_read_from_the_competition_file() -> None:
         ({"kind": "categorical", "values": ["a"], "least": 1}, "columns.x.least is not a key"),
     ],
 )
-def test_an_invalid_column_definition_is_refused_with_its_key(column: object, message: str) -> None:
+def test_invalid_column_definition_is_refused_with_its_key(column: object, message: str) -> None:
     with pytest.raises(InvalidCompetition) as excinfo:
         parse_schema(TomlTable({"x": column}, "columns"))
     assert str(excinfo.value).startswith(message)
 
 
-def test_a_schema_without_columns_is_refused() -> None:
+def test_schema_without_columns_is_refused() -> None:
     with pytest.raises(InvalidCompetition, match="at least one column"):
         parse_schema(TomlTable({}, "columns"))
 
 
-def test_a_half_can_be_recomputed_from_the_documented_algorithm() -> None:
+def test_allocation_follows_the_documented_algorithm() -> None:
     seed = bytes(range(32))
     key = hmac.new(seed, b"members\x000\x00Team \xe6\x97\xa5", hashlib.sha256).digest()
     numbers = PCG64(int.from_bytes(key, "big")).random_raw(50).tolist()
@@ -130,21 +130,23 @@ def test_a_half_can_be_recomputed_from_the_documented_algorithm() -> None:
     assert commit_to_seed(seed) == hashlib.sha256(seed).hexdigest()
 
 
-def test_teams_get_different_halves_unless_sharing_is_allowed() -> None:
+def test_halves_differ_unless_sharing_is_allowed() -> None:
     teams = [f"team {number}" for number in range(6)]
-    distinct = allocate_teams(b"seed", teams, 4)
-    assert len({members.tobytes() for members in distinct.values()}) == 6
-    assert all(members.sum() == 2 for members in distinct.values())
-    shared = allocate_teams(b"seed", teams, 4, shared=True)
-    assert all((shared[team] == allocate_members(b"seed", team, 4)).all() for team in teams)
-    assert len({members.tobytes() for members in shared.values()}) < 6
+    distinct_halves = allocate_teams(b"seed", teams, 4)
+    assert len({members.tobytes() for members in distinct_halves.values()}) == 6
+    assert all(members.sum() == 2 for members in distinct_halves.values())
+    shared_halves = allocate_teams(b"seed", teams, 4, allow_shared=True)
+    assert all((shared_halves[team] == allocate_members(b"seed", team, 4)).all() for team in teams)
+    assert len({members.tobytes() for members in shared_halves.values()}) < 6
     with pytest.raises(InvalidInput, match="all 6 halves"):
         allocate_teams(b"seed", [*teams, "one more"], 4)
 
 
-def test_a_later_team_changes_no_earlier_half() -> None:
-    earlier, later = (allocate_teams(b"seed", [str(n) for n in range(size)], 6) for size in (5, 9))
-    assert all((later[team] == earlier[team]).all() for team in earlier)
+def test_later_teams_do_not_change_earlier_halves() -> None:
+    earlier_halves, later_halves = (
+        allocate_teams(b"seed", [str(n) for n in range(size)], 6) for size in (5, 9)
+    )
+    assert all((later_halves[team] == earlier_halves[team]).all() for team in earlier_halves)
 
 
 def test_all_candidates_are_equally_likely_members() -> None:

@@ -17,7 +17,7 @@ from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.testing.parts import TrackCase, check_attacker, check_measure, iter_method_cases
 from anoncup.testing.tracks import check_track
-from anoncup.tracks.generators import generator_for
+from anoncup.tracks.generators import derive_generator
 from anoncup.tracks.membership.adapter import files_of
 from anoncup.tracks.membership.allocation import allocate_teams
 from anoncup.tracks.membership.answer import Members
@@ -32,7 +32,7 @@ pytestmark = pytest.mark.full
 
 TRACK = TRACKS["membership"]
 SEED = bytes(range(32))
-ATTRIBUTE = '\n[questions.attribute]\nhidden = "disease"\n'
+ATTRIBUTE_TOML = '\n[questions.attribute]\nhidden = "disease"\n'
 
 
 def parse_rules(addition: str = "") -> Rules:
@@ -53,7 +53,7 @@ def allocate_members(
 ) -> bytes:
     assert TRACK.allocation is not None
     contents = TRACK.allocation.make_files(
-        original, truth, rules, lambda purpose: generator_for(SEED, purpose, team)
+        original, truth, rules, lambda purpose: derive_generator(SEED, purpose, team)
     )
     assert list(contents) == ["members"]
     return contents["members"]
@@ -66,10 +66,10 @@ def build_context(
     return ReleaseContext(rules, sizes, lambda: original, organizer_files=truth or {})
 
 
-def test_the_track_keeps_all_track_laws() -> None:
+def test_track_keeps_all_track_laws() -> None:
     cases = list(iter_method_cases(TRACK, parse_rules(), build_survey()))
     original, truth = hide_column(build_survey(), "disease")
-    rules = parse_rules(ATTRIBUTE)
+    rules = parse_rules(ATTRIBUTE_TOML)
     members = TRACK.answer_spec.read(
         allocate_members(original, rules, truth), build_context(original, rules, truth)
     )
@@ -77,21 +77,23 @@ def test_the_track_keeps_all_track_laws() -> None:
     check_track(TRACK, cases)
 
 
-def test_a_copy_loses_all_privacy_and_independent_columns_most_utility() -> None:
+def test_methods_trade_privacy_for_utility() -> None:
     original, rules = build_survey(1000), parse_rules()
     cases = iter_method_cases(TRACK, rules, original)
-    copy, independent, noise, copula = (
+    copy_verdict, independent_verdict, noise_verdict, copula_verdict = (
         evaluate(rules, original, case.release, case.answer) for case in cases
     )
-    assert copy.security == 1.0
-    assert copy.measures["copies"].value == 1.0
-    assert copy.measures["marginals"].value == copy.measures["pairs"].value == 0.0
-    assert max(independent.security, copula.security) < 0.2
-    assert independent.utility > max(noise.utility, copula.utility, 10 * copy.utility)
-    assert copy.excessive is None
+    assert copy_verdict.security == 1.0
+    assert copy_verdict.measures["copies"].value == 1.0
+    assert copy_verdict.measures["marginals"].value == copy_verdict.measures["pairs"].value == 0.0
+    assert max(independent_verdict.security, copula_verdict.security) < 0.2
+    assert independent_verdict.utility > max(
+        noise_verdict.utility, copula_verdict.utility, 10 * copy_verdict.utility
+    )
+    assert copy_verdict.excessive is None
 
 
-def test_a_verdict_equals_plain_loops() -> None:
+def test_verdict_equals_plain_loops() -> None:
     original, rules = build_survey(30), parse_rules()
     members = TRACK.answer_spec.read(allocate_members(original, rules, {}), build_context(original, rules))
     release = TRACK.anonymize(TRACK.methods["noise"], original, rules, np.random.default_rng(3), {})[0]
@@ -120,7 +122,7 @@ def test_a_verdict_equals_plain_loops() -> None:
     assert np.mean(list(details.values())) == pytest.approx(expected_measures["marginals"])
 
 
-def test_an_allocated_half_can_be_recomputed() -> None:
+def test_allocated_halves_can_be_recomputed() -> None:
     original, rules = build_survey(), parse_rules()
     halves = allocate_teams(SEED, ["a", "b"], original.rows)
     for team, half in halves.items():
@@ -156,7 +158,7 @@ def competitions_and_cases(draw: st.DrawFn) -> tuple[membership_cases.Membership
 
 @given(competitions_and_cases())
 @limit_examples(60)
-def test_hostile_candidates_round_trip_through_their_files(
+def test_hostile_candidates_round_trip_through_files(
     example: tuple[membership_cases.MembershipCase, Rules, str | None],
 ) -> None:
     case, rules, hidden_column = example
@@ -171,7 +173,7 @@ def test_hostile_candidates_round_trip_through_their_files(
     assert members.is_member.sum() == len(members.rows) == case.candidates.rows // 2
     for question in TRACK.select_questions(rules).values():
         guess = question.read(
-            question.write(question.perfect_guess(members)), build_context(parsed, rules, truth)
+            question.write(question.make_perfect_guess(members)), build_context(parsed, rules, truth)
         )
         outcome = question.judge(guess, members, {}, **rules.questions.get(question.name, {}))
         assert outcome.value == (0.0 if outcome.details.get("without_release") == 1 else 1.0)
@@ -192,36 +194,36 @@ def allocate_case(example: tuple[membership_cases.MembershipCase, Rules, str | N
 def test_measures_keep_their_laws_on_hostile_releases(name: str) -> None:
     @limit_examples(25)
     @given(competitions_and_cases())
-    def law(example: tuple[membership_cases.MembershipCase, Rules, str | None]) -> None:
+    def check_laws(example: tuple[membership_cases.MembershipCase, Rules, str | None]) -> None:
         case = allocate_case(example)
         check_measure(TRACK.measures[name], TRACK, [case])
         release = TRACK.measure_view(case.original, case.release, case.answer)
         value = TRACK.measures[name].compute(release)
         assert 0.0 <= value <= 1.0
-        reordered = case.release.select_rows(np.random.default_rng(0).permutation(case.release.rows))
+        reordered_release = case.release.select_rows(np.random.default_rng(0).permutation(case.release.rows))
         reordered_value = TRACK.measures[name].compute(
-            TRACK.measure_view(case.original, reordered, case.answer)
+            TRACK.measure_view(case.original, reordered_release, case.answer)
         )
         assert reordered_value == pytest.approx(value, rel=1e-9, abs=1e-9)
 
-    law()
+    check_laws()
 
 
 @pytest.mark.parametrize("name", TRACK.attackers)
 def test_attackers_keep_their_laws_on_hostile_releases(name: str) -> None:
     @limit_examples(25)
     @given(competitions_and_cases())
-    def law(example: tuple[membership_cases.MembershipCase, Rules, str | None]) -> None:
+    def check_laws(example: tuple[membership_cases.MembershipCase, Rules, str | None]) -> None:
         case = allocate_case(example)
         check_attacker(TRACK.attackers[name], TRACK, [case])
-        reordered = case.release.select_rows(np.random.default_rng(0).permutation(case.release.rows))
+        reordered_release = case.release.select_rows(np.random.default_rng(0).permutation(case.release.rows))
         scores, reordered_scores = (
             TRACK.attackers[name].attack(TRACK.attack_view(case.original, release))
-            for release in (case.release, reordered)
+            for release in (case.release, reordered_release)
         )
         assert reordered_scores == pytest.approx(scores, rel=1e-9, abs=1e-9)
 
-    law()
+    check_laws()
 
 
 @pytest.mark.parametrize("name", [*TRACK.measures, *TRACK.attackers])
@@ -243,7 +245,7 @@ def test_every_measure_and_attack_rate_depends_on_the_members(name: str) -> None
 
 
 VALID_ANSWER = "candidate,age,ill\n1,30,no\n3,50,yes\n"
-SMALL = template("membership").partition("[membership.columns")[0] + (
+SMALL_TOML = template("membership").partition("[membership.columns")[0] + (
     '[membership.columns.age]\nkind = "numeric"\nleast = 0\nmost = 99\n'
     '[membership.columns.ill]\nkind = "categorical"\nvalues = ["no", "yes", ""]\n'
 )
@@ -251,14 +253,14 @@ CANDIDATES = b"age,ill\n30,no\n30,no\n50,yes\n70,\n"
 
 
 def build_small_contest(addition: str = "") -> tuple[Rules, MembershipOriginal]:
-    rules = parse_competition(SMALL + addition)
+    rules = parse_competition(SMALL_TOML + addition)
     names = ("age",) if addition else ("age", "ill")
     lines = [line.split(b",")[: len(names)] for line in CANDIDATES.splitlines()]
     candidates = b"".join(b",".join(line) + b"\n" for line in lines)
     return rules, TRACK.parse_original({"candidates": candidates}, rules)[0]
 
 
-def test_the_members_file_is_read() -> None:
+def test_members_file_is_read() -> None:
     rules, original = build_small_contest()
     members = TRACK.answer_spec.read(VALID_ANSWER.encode(), build_context(original, rules))
     assert isinstance(members, Members)
@@ -286,7 +288,7 @@ def test_the_members_file_is_read() -> None:
         ("candidate,age,ill\n1,30,no\n3,50\n", {(2, None, "ragged_row")}),
     ],
 )
-def test_problems_of_a_members_file_have_a_place_but_no_value(content: str, expected: object) -> None:
+def test_problems_of_a_members_file_name_no_values(content: str, expected: object) -> None:
     rules, original = build_small_contest()
     with pytest.raises(InvalidUpload) as excinfo:
         TRACK.answer_spec.read(content.encode(), build_context(original, rules))
@@ -297,14 +299,14 @@ def test_problems_of_a_members_file_have_a_place_but_no_value(content: str, expe
     assert not any("secret" in problem or "31" in problem or "3.5" in problem for problem in messages)
 
 
-HIDDEN_ILL = '[questions.attribute]\nhidden = "ill"\n'
+HIDDEN_ILL_TOML = '[questions.attribute]\nhidden = "ill"\n'
 HIDDEN_CELLS = b"ill\nno\nyes\nyes\n\n"
 
 
-def test_the_hidden_column_comes_from_the_organizers() -> None:
-    rules, original = build_small_contest(HIDDEN_ILL)
+def test_hidden_column_comes_from_the_organizers() -> None:
+    rules, original = build_small_contest(HIDDEN_ILL_TOML)
     assert TRACK.allocation is not None
-    assert [file.name for file in TRACK.allocation.requested_organizer_files(rules)] == ["hidden"]
+    assert [file.name for file in TRACK.allocation.select_organizer_files(rules)] == ["hidden"]
     TRACK.allocation.check_organizer_file("hidden", HIDDEN_CELLS, original, rules)  # type: ignore[misc]
     members = TRACK.answer_spec.read(
         VALID_ANSWER.encode(), build_context(original, rules, {"hidden": HIDDEN_CELLS})
@@ -324,8 +326,8 @@ def test_the_hidden_column_comes_from_the_organizers() -> None:
 
 
 @pytest.mark.parametrize("content", [b"ill\nno\n", b"age\n1\n2\n3\n4\n", b"ill\nno\nsecret\nno\nno\n", b""])
-def test_invalid_organizer_data_is_refused_without_repeating_it(content: bytes) -> None:
-    rules, original = build_small_contest(HIDDEN_ILL)
+def test_invalid_organizer_data_is_refused_without_quoting_it(content: bytes) -> None:
+    rules, original = build_small_contest(HIDDEN_ILL_TOML)
     assert TRACK.allocation is not None
     with pytest.raises(InvalidUpload) as excinfo:
         TRACK.allocation.check_organizer_file("hidden", content, original, rules)  # type: ignore[misc]
@@ -347,18 +349,18 @@ def test_invalid_organizer_data_is_refused_without_repeating_it(content: bytes) 
 )  # fmt: skip
 def test_invalid_settings_are_refused(text: str, message: str) -> None:
     with pytest.raises(InvalidCompetition, match=message):
-        parse_competition(SMALL.replace('[questions.membership]\nvalue = "tpr"\n', "") + text)
+        parse_competition(SMALL_TOML.replace('[questions.membership]\nvalue = "tpr"\n', "") + text)
 
 
 def parse_settings(new_settings: str) -> Rules:
     old_settings = "shared = false\nfewest_rows = 0.5\nmost_rows = 2.0\n"
-    assert old_settings in SMALL
-    return parse_competition(SMALL.replace(old_settings, new_settings))
+    assert old_settings in SMALL_TOML
+    return parse_competition(SMALL_TOML.replace(old_settings, new_settings))
 
 
-def test_a_column_may_be_called_score() -> None:
+def test_column_may_be_called_score() -> None:
     column = '[membership.columns.score]\nkind = "numeric"\nleast = 0\nmost = 9\n'
-    rules = parse_competition(SMALL + column + '[questions.attribute]\nhidden = "score"\n')
+    rules = parse_competition(SMALL_TOML + column + '[questions.attribute]\nhidden = "score"\n')
     guess = TRACK.questions["attribute"].read(
         b"score\n9\n", ReleaseContext(rules, {"originals": 1}, lambda: pytest.fail("the schema says enough"))
     )
@@ -366,7 +368,7 @@ def test_a_column_may_be_called_score() -> None:
 
 
 def test_candidates_need_a_column_besides_the_hidden_one() -> None:
-    without_ill = SMALL.partition("[membership.columns.ill]")[0]
+    without_ill = SMALL_TOML.partition("[membership.columns.ill]")[0]
     parse_competition(without_ill)
     with pytest.raises(InvalidCompetition, match="candidates need a column beside age"):
         parse_competition(without_ill + "[questions.attribute]\n")
@@ -382,27 +384,27 @@ def test_candidates_need_a_column_besides_the_hidden_one() -> None:
         ("fewest_rows = 0.1\nmost_rows = 0.3", 2, (1, 1)),
     ],
 )
-def test_the_competition_limits_the_rows_of_a_release(
+def test_competition_limits_the_rows_of_a_release(
     settings: str, candidates: int, limits: tuple[int, int]
 ) -> None:
     parsed_settings: Any = parse_settings(settings).settings
-    assert parsed_settings.rows(candidates) == limits
+    assert parsed_settings.compute_row_limits(candidates) == limits
 
 
-def test_the_maximum_of_rows_must_not_be_below_the_minimum() -> None:
+def test_row_maximum_must_not_be_below_the_minimum() -> None:
     with pytest.raises(InvalidCompetition, match=r"membership\.most_rows must be no less than 0\.5"):
         parse_settings("most_rows = 0.4")
 
 
-def test_the_row_order_of_a_release_is_not_published() -> None:
+def test_row_order_of_a_release_is_not_published() -> None:
     table: TypedTable = build_survey().candidates
     reordered = table.select_rows(np.random.default_rng(0).permutation(table.rows))
-    assert TRACK.write_canonical(table) == TRACK.write_canonical(reordered)
+    assert TRACK.write_release_canonically(table) == TRACK.write_release_canonically(reordered)
     assert TRACK.files_of(table) != TRACK.files_of(reordered)
 
 
-def test_a_method_uses_allocated_members_or_those_of_the_team() -> None:
-    rules, original = build_small_contest(HIDDEN_ILL)
+def test_methods_use_the_given_members_or_draw_some() -> None:
+    rules, original = build_small_contest(HIDDEN_ILL_TOML)
     copy, rng = TRACK.methods["copy"], np.random.default_rng(0)
     trial_release, members_drawn = TRACK.anonymize(copy, original, rules, rng, {})
     assert sorted(list_rows(trial_release)) == sorted(list_rows(members_drawn.table))
@@ -413,6 +415,6 @@ def test_a_method_uses_allocated_members_or_those_of_the_team() -> None:
     ]
     assert [row[1] for row in list_rows(members_drawn.table)] == hidden_cells
     members = TRACK.answer_spec.read(VALID_ANSWER.encode(), build_context(original, rules))
-    released, answer = TRACK.anonymize(copy, original, rules, rng, {}, answer=members)
+    release, answer = TRACK.anonymize(copy, original, rules, rng, {}, answer=members)
     assert answer is members
-    assert sorted(list_rows(released)) == list_rows(members.table)
+    assert sorted(list_rows(release)) == list_rows(members.table)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from anoncup.excessive.individual_distances import DistanceHistogram, individual_distances
+from anoncup.excessive.individual_distances import DistanceHistogram, compute_individual_distances
 from anoncup.tracks.linkage import attack_rates
 from anoncup.tracks.microdata import MICRODATA, anonymity, distances, utility
 from anoncup.tracks.microdata.attackers import quasi_identifiers
@@ -16,68 +16,68 @@ from tests.support.attacker_guesses import guess_rows
 from tests.support.hypothesis_profiles import limit_examples
 from tests.support.microdata_cases import MicrodataCase, cases
 
-hostile = limit_examples(150)
+hostile_examples = limit_examples(150)
 
 
-def largest_cell(case: MicrodataCase) -> float:
+def find_largest_cell(case: MicrodataCase) -> float:
     return max(abs(x) for row in case.xs + case.ys for x in row)
 
 
-def assert_close(value: float, expected: float, *, unit: float = 1.0) -> None:
+def check_close(value: float, expected: float, *, unit: float = 1.0) -> None:
     assert type(value) is float
     assert math.isfinite(value)
     assert value == pytest.approx(expected, rel=1e-9, abs=1e-12 * unit)
 
 
-@hostile
+@hostile_examples
 @given(cases())
-def test_mean_mae(case: MicrodataCase) -> None:
-    assert_close(
+def test_mean_mae_equals_the_reference(case: MicrodataCase) -> None:
+    check_close(
         utility.mean_mae(case.release),
         microdata_reference.mean_mae(case.xs, case.ys),
-        unit=largest_cell(case),
+        unit=find_largest_cell(case),
     )
 
 
-@hostile
+@hostile_examples
 @given(cases())
-def test_cross_tables(case: MicrodataCase) -> None:
+def test_cross_table_measures_equal_the_reference(case: MicrodataCase) -> None:
     roles, quasi = case.release.original.columns, range(len(case.xq[0]))
     tables = case.xq, case.xs, case.yq, case.ys
-    unit = largest_cell(case)
-    assert_close(
+    unit = find_largest_cell(case)
+    check_close(
         utility.cross_mean(case.release), microdata_reference.cross_mean(tables, quasi, [0]), unit=unit
     )
     all_targets = utility.cross_mean(
         case.release, columns=roles.quasi_identifiers[1:], target=roles.sensitive
     )
-    assert_close(
+    check_close(
         all_targets, microdata_reference.cross_mean(tables, quasi[1:], range(len(case.xs[0]))), unit=unit
     )
-    assert_close(utility.cross_count(case.release), microdata_reference.cross_count(case.xq, case.yq, quasi))
+    check_close(utility.cross_count(case.release), microdata_reference.cross_count(case.xq, case.yq, quasi))
     one_column = utility.cross_count(case.release, columns=roles.quasi_identifiers[:1])
-    assert_close(one_column, microdata_reference.cross_count(case.xq, case.yq, quasi[:1]))
+    check_close(one_column, microdata_reference.cross_count(case.xq, case.yq, quasi[:1]))
 
 
-@hostile
+@hostile_examples
 @given(cases())
-def test_correlations_losses_and_rows(case: MicrodataCase) -> None:
-    assert_close(utility.cor_mae(case.release), microdata_reference.cor_mae(case.xs, case.ys))
-    assert_close(
+def test_other_utility_measures_equal_the_reference(case: MicrodataCase) -> None:
+    check_close(utility.cor_mae(case.release), microdata_reference.cor_mae(case.xs, case.ys))
+    check_close(
         utility.information_loss(case.release),
         microdata_reference.information_loss(case.xs, case.ys, case.source),
     )
-    assert_close(utility.row_difference(case.release), float(len(case.xs) - len(case.ys)))
+    check_close(utility.row_difference(case.release), float(len(case.xs) - len(case.ys)))
 
 
-@hostile
+@hostile_examples
 @given(cases())
-def test_anonymity(case: MicrodataCase) -> None:
+def test_anonymity_measures_equal_the_reference(case: MicrodataCase) -> None:
     sizes = microdata_reference.class_sizes(case.yq)
-    assert_close(anonymity.k_min(case.release), float(min(sizes)))
-    assert_close(anonymity.k_mean(case.release), len(case.yq) / len(sizes))
-    assert_close(anonymity.classes(case.release), float(len(sizes)))
-    assert_close(anonymity.unique_share(case.release), sizes.count(1) / len(case.yq))
+    check_close(anonymity.k_min(case.release), float(min(sizes)))
+    check_close(anonymity.k_mean(case.release), len(case.yq) / len(sizes))
+    check_close(anonymity.classes(case.release), float(len(sizes)))
+    check_close(anonymity.unique_share(case.release), sizes.count(1) / len(case.yq))
     names = case.release.original.columns.sensitive
     by_l = {
         name: microdata_reference.column_l_diversity(case.yq, case.ys, index)
@@ -87,32 +87,32 @@ def test_anonymity(case: MicrodataCase) -> None:
         name: microdata_reference.column_t_closeness(case.yq, case.ys, index)
         for index, name in enumerate(names)
     }
-    assert anonymity.l_diversity_by_column(case.release) == by_l
-    assert anonymity.t_closeness_by_column(case.release) == pytest.approx(by_t, rel=1e-12)
-    assert_close(anonymity.l_diversity(case.release), min(by_l.values()))
-    assert_close(anonymity.t_closeness(case.release), max(by_t.values()))
+    assert anonymity.compute_l_diversity_by_column(case.release) == by_l
+    assert anonymity.compute_t_closeness_by_column(case.release) == pytest.approx(by_t, rel=1e-12)
+    check_close(anonymity.l_diversity(case.release), min(by_l.values()))
+    check_close(anonymity.t_closeness(case.release), max(by_t.values()))
 
 
-@hostile
+@hostile_examples
 @given(cases())
-def test_gower_and_the_distances_of_individuals(case: MicrodataCase) -> None:
+def test_gower_distances_equal_the_reference(case: MicrodataCase) -> None:
     def distance(i: int, j: int) -> float:
         return microdata_reference.gower(case.xq, case.xs, i, case.yq[j], case.ys[j])
 
     own_distances = [distance(i, j) for j, i in enumerate(case.source)]
-    assert distances.gower_rows(case.release) == pytest.approx(own_distances, rel=1e-9, abs=1e-12)
+    assert distances.gower_to_source(case.release) == pytest.approx(own_distances, rel=1e-9, abs=1e-12)
     all_distances = [[distance(i, j) for i in range(len(case.xs))] for j in range(len(case.ys))]
-    block = distances.gower_block(case.release.target, 0, len(case.ys))
+    block = distances.compute_gower_block(case.release.target, 0, len(case.ys))
     assert block == pytest.approx(np.array(all_distances), rel=1e-9, abs=1e-12)
-    result = individual_distances(case.release, MICRODATA.distances["gower"])
+    result = compute_individual_distances(case.release, MICRODATA.distances["gower"])
     expected = own_distances + [1.0] * (len(case.xs) - len(case.ys))
-    assert_close(result.mean, sum(expected) / len(expected))
-    assert_close(result.largest, max(expected))
+    check_close(result.mean, sum(expected) / len(expected))
+    check_close(result.largest, max(expected))
     for threshold in (None, 0.0, 0.04, 3.0):
-        assert_histogram_matches(result.histogram(threshold), expected, threshold or 0.0)
+        check_histogram(result.histogram(threshold), expected, threshold or 0.0)
 
 
-def assert_histogram_matches(histogram: DistanceHistogram, distances: list[float], threshold: float) -> None:
+def check_histogram(histogram: DistanceHistogram, distances: list[float], threshold: float) -> None:
     """Assert the cumulative counts; a distance on an edge may count on either side."""
     farthest = max(threshold, *distances)
     assert histogram.end == pytest.approx(farthest if farthest > 1e-6 else 1.0, rel=1e-12)
@@ -123,9 +123,9 @@ def assert_histogram_matches(histogram: DistanceHistogram, distances: list[float
         assert below <= sum(d <= edge + 1e-9 for d in distances)
 
 
-@hostile
+@hostile_examples
 @given(cases())
-def test_the_nearest_other_row_by_gower(case: MicrodataCase) -> None:
+def test_nearest_gower_distances_equal_the_reference(case: MicrodataCase) -> None:
     rows = len(case.xs)
     expected = [
         min(
@@ -143,36 +143,40 @@ def test_the_nearest_other_row_by_gower(case: MicrodataCase) -> None:
     )
 
 
-@hostile
+@hostile_examples
 @given(cases())
-def test_id_rand(case: MicrodataCase) -> None:
+def test_id_rand_equals_the_reference(case: MicrodataCase) -> None:
     answer = quasi_identifiers.id_rand(case.release.target)
-    rate = attack_rates.rate_of(answer, case.release.source, rows=len(case.xs))
-    assert_close(
+    rate = attack_rates.rate_prediction(answer, case.release.source, rows=len(case.xs))
+    check_close(
         rate.rate, microdata_reference.id_rand_rate(case.xq, case.yq, case.source, range(len(case.xq[0])))
     )
-    guess = attack_rates.sampled_guess(answer, np.random.default_rng(0))
+    guess = attack_rates.sample_guess(answer, np.random.default_rng(0))
     sets = microdata_reference.candidates(case.xq, case.yq, range(len(case.xq[0])))
     assert all(g in c if c else g == -1 for g, c in zip(guess.tolist(), sets, strict=True))
 
 
-@hostile
+@hostile_examples
 @given(cases())
-def test_attackers_by_value_and_rank(case: MicrodataCase) -> None:
-    target, last = case.release.target, len(case.xs[0]) - 1
-    quasi, sensitive = range(len(case.xq[0])), range(last + 1)
-    tables, name = (case.xq, case.xs, case.yq, case.ys), f"s{last}"
-    assert guess_rows("id_sa", target, column=name) == microdata_reference.id_sa(tables, quasi, last)
+def test_value_and_rank_attackers_equal_the_reference(case: MicrodataCase) -> None:
+    target, last_column = case.release.target, len(case.xs[0]) - 1
+    quasi, sensitive = range(len(case.xq[0])), range(last_column + 1)
+    tables, name = (case.xq, case.xs, case.yq, case.ys), f"s{last_column}"
+    assert guess_rows("id_sa", target, column=name) == microdata_reference.id_sa(tables, quasi, last_column)
     assert guess_rows("id_sa", target, quasi_identifiers=()) == microdata_reference.id_sa(tables, [], 0)
-    assert guess_rows("sa_nearest", target, column=name) == microdata_reference.id_sa(tables, [], last)
-    assert guess_rows("sa_rank", target, column=name) == microdata_reference.sa_rank(case.xs, case.ys, last)
+    assert guess_rows("sa_nearest", target, column=name) == microdata_reference.id_sa(tables, [], last_column)
+    assert guess_rows("sa_rank", target, column=name) == microdata_reference.sa_rank(
+        case.xs, case.ys, last_column
+    )
     assert guess_rows("sort", target) == microdata_reference.sort(case.xs, case.ys, sensitive)
-    assert guess_rows("sort", target, sensitive=(name,)) == microdata_reference.sort(case.xs, case.ys, [last])
+    assert guess_rows("sort", target, sensitive=(name,)) == microdata_reference.sort(
+        case.xs, case.ys, [last_column]
+    )
 
 
-@hostile
+@hostile_examples
 @given(cases())
-def test_euclidean_attackers(case: MicrodataCase) -> None:
+def test_euclidean_attackers_equal_the_reference(case: MicrodataCase) -> None:
     target = case.release.target
     quasi, sensitive = range(len(case.xq[0])), range(len(case.xs[0]))
     tables = case.xq, case.xs, case.yq, case.ys

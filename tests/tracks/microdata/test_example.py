@@ -5,10 +5,10 @@ import hashlib
 import pandas as pd
 import pytest
 
-from anoncup.tracks.microdata.example import household_columns, household_table
+from anoncup.tracks.microdata.example import generate_households, get_household_columns
 from anoncup.tracks.microdata.release import prepare
 
-TABLE = household_table()
+TABLE = generate_households()
 MEANS = {
     "Weight": 15.7,
     "Youto037": 324525,
@@ -26,53 +26,53 @@ MEANS = {
 CATEGORY_COUNTS = [1, 8, 5, 5, 7, 8, 2, 11, 3, 3, 7, 15, 6]
 
 
-def test_the_table_has_8333_rows_and_25_columns_in_order() -> None:
-    columns = household_columns()
+def test_table_has_the_shape_of_the_contest_data() -> None:
+    columns = get_household_columns()
     assert TABLE.shape == (8333, 25)
     assert tuple(TABLE.columns) == columns.quasi_identifiers + columns.sensitive
     assert columns.sensitive == tuple(MEANS)
 
 
-def test_every_quasi_identifier_has_its_number_of_categories() -> None:
-    cells = TABLE[list(household_columns().quasi_identifiers)]
+def test_quasi_identifiers_have_the_expected_category_counts() -> None:
+    cells = TABLE[list(get_household_columns().quasi_identifiers)]
     assert cells.nunique().tolist() == CATEGORY_COUNTS
     assert all(type(cell) is str for cell in cells.to_numpy().ravel())
 
 
-def test_the_means_are_the_published_ones() -> None:
+def test_means_equal_the_published_ones() -> None:
     assert TABLE[list(MEANS)].mean().to_dict() == pytest.approx(MEANS, rel=0.02)
     assert TABLE["SetaiJinin"].astype(int).mean() == pytest.approx(3, abs=0.2)
     assert TABLE["ShuugyouJinin"].astype(int).mean() == pytest.approx(1.5, abs=0.1)
 
 
-def test_the_total_is_exact_and_amounts_are_whole() -> None:
-    amounts = TABLE[list(household_columns().sensitive[1:])]
+def test_amounts_are_whole_numbers_with_an_exact_total() -> None:
+    amounts = TABLE[list(get_household_columns().sensitive[1:])]
     assert (amounts["Youto037"] == amounts.drop(columns="Youto037").sum(axis=1)).all()
     assert (amounts == amounts.round()).all(axis=None)
     assert (amounts >= 0).all(axis=None)
 
 
-def test_column_21_is_mostly_zero_and_expenditures_go_together() -> None:
+def test_column_21_is_mostly_zero_and_expenditures_correlate() -> None:
     assert (TABLE["Youto117"] == 0).mean() == pytest.approx(0.76, abs=0.02)
-    correlations = TABLE[list(household_columns().sensitive[2:])].corr()
+    correlations = TABLE[list(get_household_columns().sensitive[2:])].corr()
     assert 0.05 < float(correlations.to_numpy().mean()) < 0.6
 
 
 @pytest.mark.parametrize("seed", [2015, 1, 2])
-def test_the_mean_class_size_is_that_of_the_contests_data(seed: int) -> None:
-    columns = household_columns()
-    original = prepare(household_table(seed=seed), columns)
+def test_mean_class_size_is_close_to_the_contests(seed: int) -> None:
+    columns = get_household_columns()
+    original = prepare(generate_households(seed=seed), columns)
     assert 1.6 <= 8333 / original.group_by(columns.quasi_identifiers).count <= 2.2
 
 
 @pytest.mark.parametrize("rows", [1, 2, 50])
-def test_other_sizes_work(rows: int) -> None:
-    assert household_table(rows).shape == (rows, 25)
+def test_tables_of_other_sizes_can_be_generated(rows: int) -> None:
+    assert generate_households(rows).shape == (rows, 25)
 
 
-def test_a_seed_always_gives_the_same_table() -> None:
-    regenerated = household_table()
+def test_tables_are_reproducible() -> None:
+    regenerated = generate_households()
     pd.testing.assert_frame_equal(regenerated, TABLE)
     digest = hashlib.sha256(TABLE.to_csv(index=False).encode()).hexdigest()[:16]
     assert digest == "1af42c09a43a8dc4"
-    assert not household_table(seed=1).equals(TABLE)
+    assert not generate_households(seed=1).equals(TABLE)

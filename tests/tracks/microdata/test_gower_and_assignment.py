@@ -13,25 +13,31 @@ from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.geometry.assignment import candidates_from_blocks, match_dense, match_sparse
 from anoncup.geometry.kernels import knn_gower, octree_bvh
 from anoncup.geometry.kernels.assignment import place_rows
-from anoncup.tracks.linkage.attack_rates import AnnotatedGuess, rate_of
+from anoncup.tracks.linkage.attack_rates import AnnotatedGuess, rate_prediction
 from anoncup.tracks.linkage.attackers import own_row
 from anoncup.tracks.microdata.attackers.assignment import euc2_assignment, gower_assignment
 from anoncup.tracks.microdata.attackers.euclidean import aya, euc2
 from anoncup.tracks.microdata.attackers.gower import gower
 from anoncup.tracks.microdata.distances import (
     build_whole_gower_index,
+    compute_gower_sums,
     compute_ranges,
-    find_gower_nearest,
-    gower_sums,
-    scaled_differences,
+    scale_differences,
+    search_gower_index,
 )
-from anoncup.tracks.microdata.example import household_columns, household_table
+from anoncup.tracks.microdata.example import generate_households, get_household_columns
 from anoncup.tracks.microdata.registry import METHODS
-from anoncup.tracks.microdata.release import MicrodataRelease, MicrodataTarget, prepare, release_of, target_of
+from anoncup.tracks.microdata.release import (
+    MicrodataRelease,
+    MicrodataTarget,
+    build_release,
+    build_target,
+    prepare,
+)
 from anoncup.tracks.outcomes import Rate
 from tests.support import microdata_reference_attackers as reference
 from tests.support.hypothesis_profiles import limit_examples
-from tests.support.microdata_cases import HOSTILE, TAME, MicrodataCase, build_case, cases
+from tests.support.microdata_cases import HOSTILE_NUMBERS, SIMPLE_NUMBERS, MicrodataCase, build_case, cases
 
 pytestmark = pytest.mark.full
 
@@ -55,7 +61,7 @@ def get_tables(
 
 @hostile_examples
 @given(cases())
-def test_aya_takes_no_identical_row_while_the_class_has_others(case: MicrodataCase) -> None:
+def test_aya_equals_the_reference(case: MicrodataCase) -> None:
     tables, target = get_tables(case), case.release.target
     quasi_columns, sensitive_columns = range(len(case.xq[0])), range(len(case.xs[0]))
     assert aya(target).tolist() == reference.aya(tables, quasi_columns, sensitive_columns)
@@ -65,37 +71,37 @@ def test_aya_takes_no_identical_row_while_the_class_has_others(case: MicrodataCa
 
 
 def test_aya_finds_partners_under_the_cheating_permutation() -> None:
-    table, roles = household_table(400), household_columns()
+    table, roles = generate_households(400), get_household_columns()
     rng = np.random.default_rng(3)
     anonymized, source = METHODS["cheating_permutation"].apply(table, roles, rng=rng)
-    target = release_of(prepare(table, roles), anonymized, source).target
+    target = build_release(prepare(table, roles), anonymized, source).target
     assert (aya(target) != euc2(target))[target.original.group_by(roles.quasi_identifiers).sizes[
-        target.matching_classes(roles.quasi_identifiers)] > 1].all()  # fmt: skip
+        target.match_classes(roles.quasi_identifiers)] > 1].all()  # fmt: skip
 
 
 @hostile_examples
 @given(cases())
-def test_own_row_answers_each_row_with_its_number(case: MicrodataCase) -> None:
+def test_own_row_guesses_each_rows_position(case: MicrodataCase) -> None:
     assert own_row(case.release.target).tolist() == list(range(len(case.ys)))
 
 
 @hostile_examples
 @given(cases())
-def test_gower_finds_the_nearest_and_of_equally_near_rows_the_lowest(case: MicrodataCase) -> None:
+def test_gower_equals_the_reference(case: MicrodataCase) -> None:
     assert gower(case.release.target).tolist() == reference.gower(get_tables(case))
 
 
 @hostile_examples
 @given(cases())
-def test_gower_sums_equal_those_of_plain_loops(case: MicrodataCase) -> None:
+def test_gower_sums_equal_plain_loops(case: MicrodataCase) -> None:
     costs = [[float(cost) for _, cost in row] for row in reference.gower_costs(get_tables(case))]
-    sums = gower_sums(case.release.target, np.arange(len(case.ys)))
+    sums = compute_gower_sums(case.release.target, np.arange(len(case.ys)))
     assert sums == pytest.approx(np.array(costs), rel=1e-14, abs=1e-300)
 
 
 @hostile_examples
 @given(cases())
-def test_gower_sums_are_bitwise_those_added_column_by_column(case: MicrodataCase) -> None:
+def test_gower_sums_are_bitwise_sums_column_by_column(case: MicrodataCase) -> None:
     target, all_rows = case.release.target, np.arange(len(case.ys))
     original, (exponents, widths) = target.original, compute_ranges(target.original)
     sums = np.zeros((target.rows, original.rows))
@@ -103,8 +109,8 @@ def test_gower_sums_are_bitwise_those_added_column_by_column(case: MicrodataCase
         sums += codes[:, None] != original_codes
     for column, (cells, original_cells) in enumerate(zip(target.values.T, original.values.T, strict=True)):
         column_range = exponents[column], widths[column]
-        sums += np.minimum(scaled_differences(original_cells, cells[:, None], column_range), 1.0)
-    assert (gower_sums(target, all_rows) == sums).all()
+        sums += np.minimum(scale_differences(original_cells, cells[:, None], column_range), 1.0)
+    assert (compute_gower_sums(target, all_rows) == sums).all()
 
 
 @pytest.mark.parametrize("method", ["add_noise", "k_anonymize", "swap_within_classes", "microaggregate"])
@@ -115,7 +121,7 @@ def test_gower_equals_an_exhaustive_search(method: str, columns: int) -> None:
 
 @pytest.mark.parametrize("kind", ["unknown", "mixed"])
 @pytest.mark.parametrize("values", ["noisy", "far", "huge"])
-def test_gower_equals_an_exhaustive_search_where_no_class_matches(kind: str, values: str) -> None:
+def test_gower_equals_an_exhaustive_search_without_matching_classes(kind: str, values: str) -> None:
     release, rng = build_household_release("add_noise", 600), np.random.default_rng(2)
     anonymized, columns = release.target.anonymized.copy(), release.original.columns
     for name in columns.quasi_identifiers:
@@ -127,16 +133,14 @@ def test_gower_equals_an_exhaustive_search_where_no_class_matches(kind: str, val
         "huge": np.full(x.shape, 1e308),
     }
     anonymized[list(columns.sensitive)] = replacements[values]
-    check_nearest_rows(target_of(release.original, anonymized))
+    check_nearest_rows(build_target(release.original, anonymized))
 
 
-@pytest.mark.parametrize(("texts", "columns"), [(700, 1), (600, 3), (3, 260), (600, 260), (1, 300)])
-def test_gower_equals_an_exhaustive_search_where_counts_need_more_than_a_byte(
-    texts: int, columns: int
-) -> None:
+@pytest.mark.parametrize(("category_count", "columns"), [(700, 1), (600, 3), (3, 260), (600, 260), (1, 300)])
+def test_gower_equals_an_exhaustive_search_for_large_counts(category_count: int, columns: int) -> None:
     rng, rows = np.random.default_rng(4), 600
-    xq = rng.integers(0, texts, (rows, columns)).astype(str)
-    yq = np.where(rng.random(xq.shape) < 0.5, xq, rng.integers(0, texts + 1, xq.shape).astype(str))
+    xq = rng.integers(0, category_count, (rows, columns)).astype(str)
+    yq = np.where(rng.random(xq.shape) < 0.5, xq, rng.integers(0, category_count + 1, xq.shape).astype(str))
     xs = rng.integers(0, 9, (rows, 2)).astype(float)
     ys = xs + rng.random((rows, 2))
     tables = [tuple(map(tuple, table.tolist())) for table in (xq, xs, yq, ys)]
@@ -146,44 +150,44 @@ def test_gower_equals_an_exhaustive_search_where_counts_need_more_than_a_byte(
 def check_nearest_rows(target: MicrodataTarget) -> None:
     """Check that the nearest row and the nearest seven rows are those of a search through all sums."""
     all_rows = np.arange(target.rows)
-    sums = gower_sums(target, all_rows)
+    sums = compute_gower_sums(target, all_rows)
     is_near = sums <= sums.min(axis=1, keepdims=True) * (1 + 1e-12)
     assert gower(target).tolist() == is_near.argmax(axis=1).tolist()
     index = build_whole_gower_index(target.original)
-    rows, distances = find_gower_nearest(target, index, all_rows, 7)
+    rows, distances = search_gower_index(target, index, all_rows, 7)
     assert (rows == np.argsort(sums, axis=1, kind="stable")[:, :7]).all()
     assert (distances == np.sort(sums, axis=1)[:, :7]).all()
 
 
 def build_household_release(method: str, rows: int, columns: int = 13) -> MicrodataRelease:
-    roles = household_columns()
-    table, quasi_identifiers = household_table(rows), roles.quasi_identifiers[1 : columns + 1]
+    roles = get_household_columns()
+    table, quasi_identifiers = generate_households(rows), roles.quasi_identifiers[1 : columns + 1]
     anonymized, source = METHODS[method].apply(table, roles, rng=np.random.default_rng(1))
     used_roles = type(roles)(quasi_identifiers, roles.sensitive)
-    return release_of(prepare(table, used_roles), anonymized, source)
+    return build_release(prepare(table, used_roles), anonymized, source)
 
 
 @hostile_examples
 @given(small_cases, dense_limits)
-def test_an_assignment_by_gower_is_optimal(case: MicrodataCase, limit: int) -> None:
+def test_gower_assignment_is_optimal(case: MicrodataCase, limit: int) -> None:
     answer = gower_assignment(case.release.target, dense_limit=limit)
     check_optimal(extract_guess(answer), reference.gower_costs(get_tables(case)), Decimal("1e-12"))
 
 
 @hostile_examples
 @given(small_cases, dense_limits)
-def test_an_assignment_by_euclidean_distance_is_optimal(case: MicrodataCase, limit: int) -> None:
+def test_euclidean_assignment_is_optimal(case: MicrodataCase, limit: int) -> None:
     all_columns = range(len(case.xq[0])), range(len(case.xs[0]))
     costs = reference.euclidean_costs(get_tables(case), *all_columns)
     answer = euc2_assignment(case.release.target, dense_limit=limit)
-    check_optimal(extract_guess(answer), costs, rounding_margin(costs, case))
+    check_optimal(extract_guess(answer), costs, compute_rounding_margin(costs, case))
     costs = reference.euclidean_costs(get_tables(case), [0], [0])
     chosen_columns = {"quasi_identifiers": ("q0",), "sensitive": ("s0",)}
     subset = euc2_assignment(case.release.target, **chosen_columns, dense_limit=limit)
-    check_optimal(extract_guess(subset), costs, rounding_margin(costs, case))
+    check_optimal(extract_guess(subset), costs, compute_rounding_margin(costs, case))
 
 
-def rounding_margin(costs: reference.Costs, case: MicrodataCase) -> Decimal:
+def compute_rounding_margin(costs: reference.Costs, case: MicrodataCase) -> Decimal:
     """Return the difference of total costs up to which two assignments count as equally cheap.
 
     It is 1e-9 of the largest cell of X plus the rounding of float64 in the largest sum of these distances.
@@ -202,46 +206,47 @@ def check_optimal(guess: list[int], costs: reference.Costs, margin: Decimal) -> 
 
 @hostile_examples
 @given(cases(), st.integers(0, 99), dense_limits)
-def test_the_order_of_rows_matters_only_between_equal_rows(
-    case: MicrodataCase, seed: int, limit: int
-) -> None:
+def test_assignments_ignore_the_order_of_rows(case: MicrodataCase, seed: int, limit: int) -> None:
     target = case.release.target
     order = np.random.default_rng(seed).permutation(target.rows)
-    moved = target_of(target.original, target.anonymized.iloc[order].reset_index(drop=True))
+    reordered_target = build_target(target.original, target.anonymized.iloc[order].reset_index(drop=True))
     for attack in (gower_assignment, euc2_assignment):
-        guess, moved_guess = (
-            extract_guess(attack(attack_target, dense_limit=limit)) for attack_target in (target, moved)
+        guess, reordered_guess = (
+            extract_guess(attack(attack_target, dense_limit=limit))
+            for attack_target in (target, reordered_target)
         )
         rows = [(texts, tuple(cells)) for texts, cells in zip(case.yq, case.ys, strict=True)]
         assert sorted(zip(rows, guess, strict=True)) == sorted(
-            zip([rows[j] for j in order], moved_guess, strict=True)
+            zip([rows[j] for j in order], reordered_guess, strict=True)
         )
 
 
 @pytest.mark.parametrize("attack", [gower_assignment, euc2_assignment])
 @pytest.mark.parametrize("method", ["add_noise", "k_anonymize", "swap_within_classes", "microaggregate"])
-def test_sparse_lists_find_what_the_full_matrix_finds(attack: Attack, method: str) -> None:
+def test_sparse_assignment_costs_about_as_little_as_dense(attack: Attack, method: str) -> None:
     target = build_household_release(method, 500).target
-    dense, sparse = attack(target), attack(target, **SPARSE_OPTIONS)
-    assert isinstance(dense, np.ndarray)
-    assert isinstance(sparse, AnnotatedGuess)
-    assigned = sparse.guess[sparse.guess >= 0]
-    assert len(np.unique(assigned)) == len(assigned)
-    assert len(assigned) == target.rows
-    dense_cost, sparse_cost = (total_cost(attack, target, guess) for guess in (dense, sparse.guess))
-    if "the least possible" in str(sparse.note):
+    dense_guess, sparse_answer = attack(target), attack(target, **SPARSE_OPTIONS)
+    assert isinstance(dense_guess, np.ndarray)
+    assert isinstance(sparse_answer, AnnotatedGuess)
+    assigned_rows = sparse_answer.guess[sparse_answer.guess >= 0]
+    assert len(np.unique(assigned_rows)) == len(assigned_rows)
+    assert len(assigned_rows) == target.rows
+    dense_cost, sparse_cost = (
+        compute_total_cost(attack, target, guess) for guess in (dense_guess, sparse_answer.guess)
+    )
+    if "the least possible" in str(sparse_answer.note):
         assert sparse_cost == pytest.approx(dense_cost, rel=1e-9)
     assert dense_cost <= sparse_cost * (1 + 1e-9)
     assert sparse_cost <= dense_cost * 1.1
 
 
-def total_cost(attack: Attack, target: MicrodataTarget, guess: IntArray) -> float:
+def compute_total_cost(attack: Attack, target: MicrodataTarget, guess: IntArray) -> float:
     """Return the total cost of a full guess; each row outside of its class costs 1e9."""
     all_rows = np.arange(target.rows)
     if attack is gower_assignment:
-        return float(gower_sums(target, all_rows)[all_rows, guess].sum())
+        return float(compute_gower_sums(target, all_rows)[all_rows, guess].sum())
     names = target.original.columns.quasi_identifiers
-    classes = target.matching_classes(names)
+    classes = target.match_classes(names)
     is_outside_class = (classes >= 0) & (target.original.group_by(names).group_ids[guess] != classes)
     return float(
         np.linalg.norm(target.original.values[guess] - target.values, axis=1).sum()
@@ -249,11 +254,11 @@ def total_cost(attack: Attack, target: MicrodataTarget, guess: IntArray) -> floa
     )
 
 
-def test_an_extreme_cell_does_not_change_the_guesses_for_other_rows() -> None:
+def test_outlier_does_not_change_guesses_for_other_rows() -> None:
     release = build_household_release("add_noise", 300)
     anonymized = release.target.anonymized.copy()
     anonymized.loc[7, list(release.original.columns.sensitive)] = 1.7e308
-    outlier_target = target_of(release.original, anonymized)
+    outlier_target = build_target(release.original, anonymized)
     for attack in (gower_assignment, euc2_assignment):
         for options in ({}, SPARSE_OPTIONS):
             guess, outlier_guess = (
@@ -263,34 +268,35 @@ def test_an_extreme_cell_does_not_change_the_guesses_for_other_rows() -> None:
             assert (guess == outlier_guess).mean() > 0.98
 
 
-def test_a_sparse_answer_has_a_note() -> None:
+def test_sparse_assignments_have_a_note() -> None:
     release = build_household_release("add_noise", 60)
     answer = gower_assignment(release.target, dense_limit=59)
     assert isinstance(answer, AnnotatedGuess)
     assert str(answer.note) == (
         "sparse assignment: 60 rows are more than dense_limit = 59; the total cost is the least possible"
     )
-    rate = rate_of(answer, release.source, rows=60)
+    rate = rate_prediction(answer, release.source, rows=60)
     assert rate.note == answer.note
     assert rate.interval is not None
     assert isinstance(gower_assignment(release.target, dense_limit=60), np.ndarray)
 
 
-def test_a_row_whose_listed_rows_are_all_assigned_gets_another_or_abstains() -> None:
+def test_rows_without_a_free_neighbour_abstain() -> None:
     release = build_household_release("add_noise", 400)
     identical_rows = release.target.anonymized.iloc[[0] * 400].reset_index(drop=True)
-    answer = gower_assignment(target_of(release.original, identical_rows), **SPARSE_OPTIONS)
+    answer = gower_assignment(build_target(release.original, identical_rows), **SPARSE_OPTIONS)
     assert isinstance(answer, AnnotatedGuess)
-    longest = assignment.LIST_LENGTHS[-1]
-    assert (answer.guess >= 0).sum() == longest
+    list_length = assignment.LIST_LENGTHS[-1]
+    assert (answer.guess >= 0).sum() == list_length
     assert str(answer.note).endswith(
-        f"; {400 - longest} rows whose nearest {longest} went to others were matched with what was left, "
-        f"{400 - longest} of them abstain"
+        f"; {400 - list_length} rows whose nearest {list_length} went to others were matched "
+        "with what was left, "
+        f"{400 - list_length} of them abstain"
     )
 
 
-def test_a_rate_without_a_note_has_none() -> None:
-    assert rate_of(np.array([0]), np.array([0]), rows=1).note is None
+def test_rates_have_no_note_by_default() -> None:
+    assert rate_prediction(np.array([0]), np.array([0]), rows=1).note is None
     assert Rate(1.0, 1, 1, 1.0).note is None
 
 
@@ -309,22 +315,22 @@ def generate_costs(kind: str, rng: np.random.Generator, rows: int, columns: int)
 
 @pytest.mark.parametrize("kind", ["random", "ties", "equal", "places", "negative", "crowd"])
 @pytest.mark.parametrize("shape", [(1, 1), (1, 9), (30, 30), (40, 200), (200, 201)])
-def test_matching_by_lists_costs_as_little_as_by_the_full_matrix(kind: str, shape: tuple[int, int]) -> None:
+def test_sparse_matching_costs_as_little_as_dense_matching(kind: str, shape: tuple[int, int]) -> None:
     costs = generate_costs(kind, np.random.default_rng(5), *shape)
-    dense = match_dense(costs)
-    listed = match_sparse(
+    dense_columns = match_dense(costs)
+    sparse_match = match_sparse(
         candidates_from_blocks(lambda rows, columns: [costs[np.ix_(rows, columns)]]), *shape
     )
-    dense_cost, column_of = costs[np.arange(shape[0]), dense].sum(), listed.columns
-    assigned = column_of[column_of >= 0]
-    assert len(np.unique(assigned)) == len(assigned)
-    if not listed.displaced_count:
+    dense_cost, column_of = costs[np.arange(shape[0]), dense_columns].sum(), sparse_match.columns
+    assigned_columns = column_of[column_of >= 0]
+    assert len(np.unique(assigned_columns)) == len(assigned_columns)
+    if not sparse_match.displaced_count:
         assert costs[np.arange(shape[0]), column_of].sum() == pytest.approx(dense_cost, rel=1e-12)
 
 
-@given(st.integers(1, 5), st.integers(0, 3), st.sampled_from([TAME, HOSTILE]), st.data())
+@given(st.integers(1, 5), st.integers(0, 3), st.sampled_from([SIMPLE_NUMBERS, HOSTILE_NUMBERS]), st.data())
 @limit_examples(200)
-def test_a_full_matrix_is_matched_at_the_least_cost(
+def test_dense_matching_is_optimal(
     rows: int, extra_columns: int, cells: list[float], data: st.DataObject
 ) -> None:
     row_costs = st.lists(st.sampled_from(cells), min_size=rows + extra_columns, max_size=rows + extra_columns)
@@ -333,7 +339,7 @@ def test_a_full_matrix_is_matched_at_the_least_cost(
     check_optimal(match_dense(costs).tolist(), decimal_costs, Decimal(np.abs(costs).max()) / 10**12)
 
 
-def test_kernels_of_lists_are_compiled_for_one_set_of_types_only() -> None:
+def test_list_kernels_are_compiled_once() -> None:
     kernels.warm_scoring()
     release = build_household_release("add_noise", 50)
     for attack in (gower, gower_assignment, euc2_assignment):

@@ -9,18 +9,18 @@ import pytest
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
 from anoncup.excessive.advisor import advise
-from anoncup.excessive.individual_distances import individual_distances
+from anoncup.excessive.individual_distances import compute_individual_distances
 from anoncup.rules.settings import Columns
-from anoncup.tracks.linkage.attack_rates import rate_of
-from anoncup.tracks.linkage.shuffling import derangement
+from anoncup.tracks.linkage.attack_rates import rate_prediction
+from anoncup.tracks.linkage.shuffling import sample_derangement
 from anoncup.tracks.microdata import MICRODATA
-from anoncup.tracks.microdata.example import household_columns, household_table
+from anoncup.tracks.microdata.example import generate_households, get_household_columns
 from anoncup.tracks.microdata.permutations import shuffle_rows
 from anoncup.tracks.microdata.registry import ANONYMITY, ATTACKERS, METHODS, UTILITIES
-from anoncup.tracks.microdata.release import MicrodataRelease, PreparedMicrodata, prepare, release_of
+from anoncup.tracks.microdata.release import MicrodataRelease, PreparedMicrodata, build_release, prepare
 
 GOWER = MICRODATA.distances["gower"]
-CROSS_COLUMNS = household_columns().quasi_identifiers[:6]
+CROSS_COLUMNS = get_household_columns().quasi_identifiers[:6]
 MEASURE_PARAMETERS: dict[str, dict[str, object]] = {
     "cross_mean": {"columns": CROSS_COLUMNS, "target": ("Youto038",)},
     "cross_count": {"columns": CROSS_COLUMNS},
@@ -42,21 +42,21 @@ HONEST_METHODS = (
 
 @cache
 def prepare_original(rows: int = 8333) -> PreparedMicrodata:
-    return prepare(household_table(rows), household_columns())
+    return prepare(generate_households(rows), get_household_columns())
 
 
 @cache
-def build_release(name: str) -> MicrodataRelease:
+def run_method(name: str) -> MicrodataRelease:
     """Return the release of a method.
 
     ``cross`` unifies a column of the cross-tables, ``other`` a column outside of them.
     """
     if name == "identity":
-        return release_of(prepare_original(), prepare_original().table, np.arange(prepare_original().rows))
+        return build_release(prepare_original(), prepare_original().table, np.arange(prepare_original().rows))
     method = METHODS["unify_columns" if name in UNIFIED_COLUMNS else name]
     parameters = {"columns": UNIFIED_COLUMNS[name]} if name in UNIFIED_COLUMNS else {}
     rng = np.random.default_rng(1)
-    return release_of(
+    return build_release(
         prepare_original(),
         *method.apply(prepare_original().table, prepare_original().columns, rng=rng, **parameters),
     )
@@ -65,14 +65,14 @@ def build_release(name: str) -> MicrodataRelease:
 def compute_measure(measure: str, name: str) -> float:
     """Return a measure's value; below 1e-9 of the largest cell it is 0, as in the zero rule."""
     entry = (UTILITIES | ANONYMITY)[measure]
-    value = entry.compute(build_release(name), **MEASURE_PARAMETERS.get(measure, {}))
+    value = entry.compute(run_method(name), **MEASURE_PARAMETERS.get(measure, {}))
     tolerance = 1e-9 * (float(prepare_original().values.max()) if entry.in_data_units else 1.0)
     return 0.0 if value < tolerance else value
 
 
 def compute_rate(attacker: str, name: str) -> float:
-    answer = ATTACKERS[attacker].attack(build_release(name).target, **MEASURE_PARAMETERS.get(attacker, {}))
-    return rate_of(answer, build_release(name).source, rows=prepare_original().rows).rate
+    answer = ATTACKERS[attacker].attack(run_method(name).target, **MEASURE_PARAMETERS.get(attacker, {}))
+    return rate_prediction(answer, run_method(name).source, rows=prepare_original().rows).rate
 
 
 PAPER_UTILITIES = set(parse_competition(template(2015)).weights)
@@ -90,7 +90,7 @@ ZERO_UTILITIES = {
 
 
 @pytest.mark.parametrize("name", ZERO_UTILITIES)
-def test_each_method_leaves_the_utilities_that_it_leaves_in_the_paper(name: str) -> None:
+def test_methods_keep_the_same_utilities_at_zero_as_in_the_paper(name: str) -> None:
     assert {
         measure for measure in PAPER_UTILITIES if compute_measure(measure, name) == 0.0
     } == ZERO_UTILITIES[name]
@@ -99,43 +99,43 @@ def test_each_method_leaves_the_utilities_that_it_leaves_in_the_paper(name: str)
 @pytest.mark.parametrize(
     "name", ["add_noise", "cheating_permutation", "microaggregate", "swap_within_classes"]
 )
-def test_methods_that_leave_the_quasi_identifiers_leave_the_classes(name: str) -> None:
+def test_methods_that_keep_quasi_identifiers_keep_the_classes(name: str) -> None:
     for measure in ("k_min", "k_mean", "classes"):
         assert compute_measure(measure, name) == compute_measure(measure, "identity")
 
 
 @pytest.mark.parametrize("name", ["k_anonymize", "cross", "other"])
-def test_methods_on_quasi_identifiers_make_larger_classes_and_leave_the_sorted_order(name: str) -> None:
+def test_generalization_enlarges_classes_but_does_not_stop_sort(name: str) -> None:
     assert compute_measure("k_mean", name) > compute_measure("k_mean", "identity")
     assert compute_rate("id_rand", name) < compute_rate("id_rand", "identity")
     assert compute_rate("sort", name) == compute_rate("sort", "identity") == 1.0
 
 
 @pytest.mark.parametrize("attacker", ["id_sa", "sort", "sa_rank", "euc1", "euc2"])
-def test_the_cheating_permutation_deceives_every_attacker(attacker: str) -> None:
+def test_cheating_permutation_defeats_every_attacker(attacker: str) -> None:
     assert compute_rate(attacker, "cheating_permutation") < 0.01
 
 
-def test_id_rand_is_unchanged_if_the_quasi_identifiers_are() -> None:
+def test_id_rand_depends_only_on_quasi_identifiers() -> None:
     expected = compute_measure("classes", "identity") / prepare_original().rows
     for name in ("identity", "add_noise", "microaggregate", "swap_within_classes"):
         assert compute_rate("id_rand", name) == pytest.approx(expected)
 
 
-def test_noise_averages_and_swaps_hinder_the_attackers_by_value() -> None:
+def test_noise_averaging_and_swapping_hinder_value_attackers() -> None:
     for name in ("add_noise", "microaggregate", "swap_within_classes"):
         assert compute_rate("sort", name) < compute_rate("sort", "identity")
         assert compute_rate("euc1", name) <= compute_rate("euc1", "identity")
         assert compute_rate("id_sa", name) < compute_rate("id_sa", "identity")
 
 
-def test_deleting_rows_breaks_the_ranks_but_not_the_links() -> None:
+def test_deleting_rows_defeats_rank_attackers_but_not_linkage() -> None:
     assert compute_rate("sort", "delete_rows") < 0.2
     assert compute_rate("id_sa", "delete_rows") == compute_rate("id_sa", "identity")
     assert compute_rate("euc1", "delete_rows") == compute_rate("euc1", "identity") == 1.0
 
 
-def test_after_unification_euc2_finds_more_rows_than_euc1() -> None:
+def test_euc2_beats_euc1_after_unification() -> None:
     assert compute_rate("euc1", "cross") < compute_rate("euc2", "cross") > 0.9
 
 
@@ -143,42 +143,42 @@ def test_after_unification_euc2_finds_more_rows_than_euc1() -> None:
 def test_k_anonymize_leaves_no_smaller_class(k: int) -> None:
     table, columns = prepare_original(600).table, prepare_original(600).columns
     anonymized, source = METHODS["k_anonymize"].apply(table, columns, rng=np.random.default_rng(0), k=k)
-    release = release_of(prepare_original(600), anonymized, source)
+    release = build_release(prepare_original(600), anonymized, source)
     assert ANONYMITY["k_min"].compute(release) >= min(k, 600)
 
 
-def test_a_unified_column_has_its_commonest_text() -> None:
-    column = build_release("cross").target.anonymized["Tatekata"]
+def test_unified_columns_get_their_commonest_value() -> None:
+    column = run_method("cross").target.anonymized["Tatekata"]
     assert set(column) == {prepare_original().table["Tatekata"].mode()[0]}
 
 
-def test_a_derangement_moves_everybody() -> None:
+def test_derangements_have_no_fixed_points() -> None:
     rng = np.random.default_rng(2)
-    assert all((derangement(rows, rng) != np.arange(rows)).all() for rows in range(2, 40))
-    derangements = {tuple(derangement(4, rng).tolist()) for _ in range(500)}
+    assert all((sample_derangement(rows, rng) != np.arange(rows)).all() for rows in range(2, 40))
+    derangements = {tuple(sample_derangement(4, rng).tolist()) for _ in range(500)}
     assert len(derangements) == 9
 
 
-def test_shuffling_rows_keeps_the_release() -> None:
-    release = build_release("delete_rows")
+def test_shuffling_rows_changes_only_their_order() -> None:
+    release = run_method("delete_rows")
     table, source = shuffle_rows(release.target.anonymized, release.source, rng=np.random.default_rng(3))
     assert (table["Youto037"].to_numpy() == prepare_original().values[source, 1]).all()
     assert (np.diff(source) < 0).any()
 
 
 @pytest.mark.full
-def test_the_suggested_threshold_lets_honest_methods_pass_and_no_cheating() -> None:
+def test_suggested_threshold_separates_honest_from_cheating() -> None:
     groups = MICRODATA.group_individuals(prepare_original(), ("S1_Sex", "S1_Age"))
     threshold = advise(prepare_original(), GOWER, groups, draws=0).threshold
     assert threshold is not None
-    means = {name: individual_distances(build_release(name), GOWER).mean for name in HONEST_METHODS}
+    means = {name: compute_individual_distances(run_method(name), GOWER).mean for name in HONEST_METHODS}
     assert sum(mean <= threshold for mean in means.values()) >= 6
     for name in ("cheating_permutation", "shift", "random_permutation"):
-        assert individual_distances(build_release(name), GOWER).mean > 2 * threshold
+        assert compute_individual_distances(run_method(name), GOWER).mean > 2 * threshold
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_integer_columns_and_another_index_do_not_change_a_release(name: str) -> None:
+def test_releases_do_not_depend_on_dtype_or_index(name: str) -> None:
     roles = Columns(("sex", "town"), ("pay", "rent"))
     rng = np.random.default_rng(5)
     table = pd.DataFrame({"sex": rng.choice(["f", "m"], 30), "town": rng.choice(["a", "b", "c"], 30)})

@@ -9,26 +9,26 @@ from hypothesis import strategies as st
 from anoncup.plugins import TRACKS
 from anoncup.tracks import memo
 from anoncup.tracks.linkage import attackers as linkage_attackers
-from anoncup.tracks.linkage.attack_rates import Candidates, Prediction
+from anoncup.tracks.linkage.attack_rates import GroupPrediction, Prediction
 from anoncup.tracks.microdata import distances
 from anoncup.tracks.microdata import methods as microdata_methods
 from anoncup.tracks.microdata import permutations as permutation_methods
 from anoncup.tracks.microdata import utility as microdata_utilities
 from anoncup.tracks.microdata.attackers import assignment, euclidean, gower, quasi_identifiers, ranks
 from anoncup.tracks.microdata.registry import ANONYMITY, ATTACKERS, METHODS, UTILITIES
-from anoncup.tracks.microdata.release import MicrodataTarget, prepare, release_of, target_of
+from anoncup.tracks.microdata.release import MicrodataTarget, build_release, build_target, prepare
 from anoncup.tracks.parts import Attacker, Measure, Method
 from tests.support.hypothesis_profiles import limit_examples
 from tests.support.microdata_cases import MicrodataCase, cases
 from tests.support.public_functions import list_public_functions
 
 MEASURES = UTILITIES | ANONYMITY
-NOT_ROW_BY_ROW = {"sort", "sa_rank", "own_row", "euc2_assignment", "gower_assignment"}
+ORDER_DEPENDENT_ATTACKERS = {"sort", "sa_rank", "own_row", "euc2_assignment", "gower_assignment"}
 """Attackers whose guess for a row depends on the other rows of Y or on its position."""
-hostile = limit_examples(40)
-every_measure = pytest.mark.parametrize("measure", MEASURES.values(), ids=MEASURES)
-every_attacker = pytest.mark.parametrize("attacker", ATTACKERS.values(), ids=ATTACKERS)
-every_method = pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
+hostile_examples = limit_examples(40)
+each_measure = pytest.mark.parametrize("measure", MEASURES.values(), ids=MEASURES)
+each_attacker = pytest.mark.parametrize("attacker", ATTACKERS.values(), ids=ATTACKERS)
+each_method = pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
 
 
 def reorder_rows(table: pd.DataFrame, order: np.ndarray) -> pd.DataFrame:
@@ -40,8 +40,8 @@ def apply_method(method: Method, case: MicrodataCase, seed: int = 0) -> tuple[pd
     return method.apply(original.table, original.columns, rng=np.random.default_rng(seed))
 
 
-def chosen_rows(answer: Prediction) -> np.ndarray:
-    if isinstance(answer, Candidates):
+def list_chosen_rows(answer: Prediction) -> np.ndarray:
+    if isinstance(answer, GroupPrediction):
         return answer.guessed_group
     assert isinstance(answer, np.ndarray)
     return answer
@@ -56,21 +56,21 @@ def test_every_public_function_is_registered() -> None:
         "find_nearest_matching",
         "find_nearest_in_class",
         "find_nearest_of_all",
-        "row_sums",
+        "sum_rows",
         "HasRows",
     }
     methods = list_public_functions(microdata_methods) | list_public_functions(permutation_methods)
     assert set(METHODS) == methods - {"shuffle_rows"}
 
 
-def test_the_track_has_all_registered_parts() -> None:
+def test_track_has_all_registered_parts() -> None:
     track = TRACKS["microdata"]
     assert (set(track.measures), set(track.attackers), set(track.methods)) == (
         set(MEASURES), set(ATTACKERS), set(METHODS)
     )  # fmt: skip
 
 
-def test_a_target_has_no_field_for_the_answer() -> None:
+def test_target_has_no_field_for_the_answer() -> None:
     assert set(MicrodataTarget.__dataclass_fields__) == {
         "original",
         "anonymized",
@@ -81,41 +81,43 @@ def test_a_target_has_no_field_for_the_answer() -> None:
     }
 
 
-@hostile
+@hostile_examples
 @given(case=cases())
-def test_measuring_caches_nothing_about_the_answer_in_the_target(case: MicrodataCase) -> None:
+def test_measuring_caches_no_answer_in_the_target(case: MicrodataCase) -> None:
     for measure in MEASURES.values():
         measure.compute(case.release)
-    cached = [key[0] for key in case.release.target.memo]
-    assert set(cached) <= {"canonical", "ordered", "matches"}
+    cached_names = [key[0] for key in case.release.target.memo]
+    assert set(cached_names) <= {"canonical", "ordered", "matches"}
 
 
-@every_measure
-@hostile
+@each_measure
+@hostile_examples
 @given(case=cases())
-def test_large_tables_get_the_same_values_with_a_smaller_cache(measure: Measure, case: MicrodataCase) -> None:
+def test_large_tables_get_the_same_values_with_a_small_cache(measure: Measure, case: MicrodataCase) -> None:
     original, expected = case.release.original, measure.compute(case.release)
-    prepared = prepare(original.table, original.columns)
-    recomputed = release_of(prepared, case.release.target.anonymized, case.release.source)
+    prepared_original = prepare(original.table, original.columns)
+    fresh_release = build_release(prepared_original, case.release.target.anonymized, case.release.source)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(memo, "CACHED_ROWS", 0)
-        patch.setattr(distances, "ROWS_PER_PART", 2)
-        assert measure.compute(recomputed) == expected
-    cached = {
-        key[0] for holder in (recomputed, recomputed.target, recomputed.original) for key in holder.memo
+        patch.setattr(distances, "ROWS_PER_BLOCK", 2)
+        assert measure.compute(fresh_release) == expected
+    cached_names = {
+        key[0]
+        for holder in (fresh_release, fresh_release.target, fresh_release.original)
+        for key in holder.memo
     }
-    assert not cached & {"ordered", "differences", "ranks", "steps"}
+    assert not cached_names & {"ordered", "differences", "ranks", "steps"}
 
 
-@every_measure
-@hostile
+@each_measure
+@hostile_examples
 @given(case=cases(), seed=st.integers(0, 99))
-def test_the_order_of_rows_does_not_matter(measure: Measure, case: MicrodataCase, seed: int) -> None:
+def test_measures_ignore_the_order_of_rows(measure: Measure, case: MicrodataCase, seed: int) -> None:
     rng = np.random.default_rng(seed)
     original, release = case.release.original, case.release
     x_order, y_order = rng.permutation(original.rows), rng.permutation(release.target.rows)
     x_rank = np.argsort(x_order)
-    reordered = release_of(
+    reordered = build_release(
         prepare(reorder_rows(original.table, x_order), original.columns),
         reorder_rows(release.target.anonymized, y_order),
         x_rank[release.source[y_order]],
@@ -123,25 +125,25 @@ def test_the_order_of_rows_does_not_matter(measure: Measure, case: MicrodataCase
     assert measure.compute(reordered) == pytest.approx(measure.compute(release), rel=1e-12)
 
 
-@every_attacker
-@hostile
+@each_attacker
+@hostile_examples
 @given(case=cases(), seed=st.integers(0, 99))
-def test_row_by_row_attackers_ignore_the_order_of_the_anonymized_rows(
+def test_row_by_row_attackers_ignore_the_order_of_rows(
     attacker: Attacker, case: MicrodataCase, seed: int
 ) -> None:
     target = case.release.target
     order = np.random.default_rng(seed).permutation(target.rows)
-    reordered = target_of(target.original, reorder_rows(target.anonymized, order))
+    reordered = build_target(target.original, reorder_rows(target.anonymized, order))
     answers = [attacker.attack(variant) for variant in (target, reordered)]
-    if attacker.name not in NOT_ROW_BY_ROW:
-        guess, reordered_guess = map(chosen_rows, answers)
+    if attacker.name not in ORDER_DEPENDENT_ATTACKERS:
+        guess, reordered_guess = map(list_chosen_rows, answers)
         assert reordered_guess.tolist() == guess[order].tolist()
 
 
-@every_method
-@hostile
+@each_method
+@hostile_examples
 @given(case=cases(), seed=st.integers(0, 9))
-def test_methods_return_a_valid_release_and_leave_their_input_unchanged(
+def test_methods_return_valid_releases_and_keep_their_input(
     method: Method, case: MicrodataCase, seed: int
 ) -> None:
     table = case.release.original.table
@@ -156,13 +158,13 @@ def test_methods_return_a_valid_release_and_leave_their_input_unchanged(
     assert set(source.tolist()) <= set(range(len(table)))
 
 
-@every_method
-@hostile
+@each_method
+@hostile_examples
 @given(case=cases())
-def test_methods_are_reproducible_for_a_seed(method: Method, case: MicrodataCase) -> None:
-    (first, first_source), (second, second_source) = (
+def test_methods_are_reproducible(method: Method, case: MicrodataCase) -> None:
+    (first_release, first_source), (second_release, second_source) = (
         apply_method(method, case, 3),
         apply_method(method, case, 3),
     )
-    pd.testing.assert_frame_equal(first, second)
+    pd.testing.assert_frame_equal(first_release, second_release)
     assert (first_source == second_source).all()

@@ -8,7 +8,7 @@ from anoncup.tracks.microdata.release import prepare
 from anoncup.tracks.microdata.tables import parse_original
 
 
-def test_the_numbers_of_a_parsed_table_are_in_memory_once() -> None:
+def test_parsed_numbers_are_not_copied() -> None:
     columns = Columns(("q", "r"), ("s", "t"))
     table, _ = parse_original(b"s,q,t,r\n1,a,2,b\n3,c,4,d\n", columns)
     values = prepare(table, columns).values

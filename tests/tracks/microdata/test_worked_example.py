@@ -36,7 +36,7 @@ GUESSES = {
     "F": ("1133", "1324", "1133"),
     "G": ("2134", "1342", "1243"),
 }
-every_release = pytest.mark.parametrize("name", RELEASES)
+each_release = pytest.mark.parametrize("name", RELEASES)
 
 
 def build_paper_case(name: str) -> MicrodataCase:
@@ -47,30 +47,30 @@ def format_guess(attacker: str, target: MicrodataTarget, **parameters: object) -
     return "".join(str(i + 1) for i in guess_rows(attacker, target, **parameters))
 
 
-@every_release
-def test_the_utility_equals_that_of_the_paper(name: str) -> None:
+@each_release
+def test_utilities_equal_the_papers(name: str) -> None:
     values = [UTILITIES[measure].compute(build_paper_case(name).release) for measure in MEASURES]
     assert values == pytest.approx(MEASURE_VALUES[name], abs=1e-9)
 
 
-@every_release
+@each_release
 def test_all_classes_have_two_rows(name: str) -> None:
     release = build_paper_case(name).release
     assert (anonymity.k_min(release), anonymity.k_mean(release)) == (2.0, 2.0)
 
 
-@every_release
-def test_the_attackers_guess_as_in_the_paper(name: str) -> None:
+@each_release
+def test_attackers_guess_as_in_the_paper(name: str) -> None:
     target = build_paper_case(name).release.target
     guesses = tuple(format_guess(attacker, target) for attacker in ("id_sa", "sort", "euc2"))
     assert guesses == GUESSES[name]
     assert format_guess("euc1", target, give_up="own_row") == GUESSES[name][2]
 
 
-@every_release
+@each_release
 def test_id_rand_is_an_exact_expectation(name: str) -> None:
     release = build_paper_case(name).release
-    rate = attack_rates.rate_of(ATTACKERS["id_rand"].attack(release.target), release.source, rows=4)
+    rate = attack_rates.rate_prediction(ATTACKERS["id_rand"].attack(release.target), release.source, rows=4)
     assert (rate.rate, rate.correct, rate.trials) == (ID_RAND_RATES[name], 4 * ID_RAND_RATES[name], 4)
 
 
@@ -78,5 +78,5 @@ def test_euc1_abstains_where_no_class_matches() -> None:
     assert guess_rows("euc1", build_paper_case("D").release.target) == [0, 1, -1, -1]
 
 
-def test_sa_rank_guesses_as_in_the_paper_on_the_swapped_table() -> None:
+def test_sa_rank_guesses_as_in_the_paper() -> None:
     assert format_guess("sa_rank", build_paper_case("G").release.target) == "2134"

@@ -15,7 +15,7 @@ from anoncup.evaluation.attacks import rate_attack
 from anoncup.evaluation.evaluate import evaluate
 from anoncup.geometry.arrays import BoolArray
 from anoncup.tracks.monthly import MONTHLY
-from anoncup.tracks.monthly.answer import NameArray, build_pseudonym_table, extract_answer
+from anoncup.tracks.monthly.answer import PseudonymArray, build_pseudonym_table, extract_answer
 from anoncup.tracks.monthly.files import QUESTIONS
 from anoncup.tracks.monthly.goods_similarity import cosine_distance
 from anoncup.tracks.monthly.original import MonthlyOriginal
@@ -30,7 +30,7 @@ from tests.support.monthly_cases import (
     cases,
     collect_guesses,
     compute_measures,
-    random_row,
+    generate_row,
 )
 from tests.support.monthly_reference import Row
 
@@ -45,7 +45,7 @@ def mask_rows(rows: list[Row], is_kept: BoolArray) -> list[Row]:
     ]
 
 
-def convert_to_dict(names: NameArray, original: MonthlyOriginal) -> reference.Pseudonyms:
+def convert_to_dict(names: PseudonymArray, original: MonthlyOriginal) -> reference.Pseudonyms:
     """Return the pseudonym of each customer and month, without ``DEL``."""
     customers = original.customers["customer"].tolist()
     return {
@@ -58,7 +58,7 @@ def convert_to_dict(names: NameArray, original: MonthlyOriginal) -> reference.Ps
 
 @hostile_examples
 @given(case=cases())
-def test_the_answer_equals_that_of_the_reference(case: MonthlyCase) -> None:
+def test_answers_equal_the_reference(case: MonthlyCase) -> None:
     original = case.release.original
     assert list(original.months) == reference.list_months(case.original_rows)
     assert convert_to_dict(extract_answer(case.release), original) == reference.build_answer(
@@ -68,7 +68,7 @@ def test_the_answer_equals_that_of_the_reference(case: MonthlyCase) -> None:
 
 @hostile_examples
 @given(case=cases())
-def test_every_measure_equals_its_formula(case: MonthlyCase) -> None:
+def test_measures_equal_the_reference(case: MonthlyCase) -> None:
     values = compute_measures(case.release)
     assert list(values) == list(reference.MEASURES)
     for name, compute in reference.MEASURES.items():
@@ -81,14 +81,14 @@ def test_every_measure_equals_its_formula(case: MonthlyCase) -> None:
 
 @hostile_examples
 @given(case=cases(), seed=st.binary(max_size=3))
-def test_every_attacker_guesses_like_the_reference(case: MonthlyCase, seed: bytes) -> None:
+def test_attackers_guess_like_the_reference(case: MonthlyCase, seed: bytes) -> None:
     release = attach_knowledge(case.release, seed)
     guesses, tables = collect_guesses(release), release.original.knowledge
     assert list(guesses) == list(reference.KEYS)
     for question, table in QUESTIONS.items():
         for name, key in reference.KEYS.items():
             expected = reference.attack(case.released_rows, mask_rows(case.original_rows, tables[table]), key)
-            assert convert_to_dict(guesses[name][question].names, release.original) == expected, (
+            assert convert_to_dict(guesses[name][question].pseudonyms, release.original) == expected, (
                 name,
                 question,
             )
@@ -100,7 +100,7 @@ def test_outcomes_and_risks_equal_the_reference(case: MonthlyCase, seed: bytes, 
     release = attach_knowledge(case.release, seed)
     truth = reference.build_answer(case.original_rows, case.released_rows)
     original, answer = release.original, build_pseudonym_table(release.original, extract_answer(release))
-    months, sizes = reference.list_months(case.original_rows), MONTHLY.sizes(original, release)
+    months, sizes = reference.list_months(case.original_rows), MONTHLY.count_sizes(original, release)
     outcomes: dict[str, dict[str, Fraction]] = {}
     for name, by_question in collect_guesses(release).items():
         outcomes[name] = {}
@@ -132,9 +132,7 @@ def test_outcomes_and_risks_equal_the_reference(case: MonthlyCase, seed: bytes, 
 
 @limit_examples(60)
 @given(case=cases(), seed=st.binary(max_size=3))
-def test_a_verdict_is_the_mean_of_the_worst_loss_and_the_strongest_attackers_mean(
-    case: MonthlyCase, seed: bytes
-) -> None:
+def test_verdicts_equal_the_reference(case: MonthlyCase, seed: bytes) -> None:
     release = attach_knowledge(case.release, seed)
     truth = reference.build_answer(case.original_rows, case.released_rows)
     original, months = release.original, reference.list_months(case.original_rows)
@@ -160,26 +158,26 @@ def test_a_verdict_is_the_mean_of_the_worst_loss_and_the_strongest_attackers_mea
 
 @hostile_examples
 @given(case=cases())
-def test_no_measure_depends_on_the_order_of_rows_or_on_pseudonyms(case: MonthlyCase) -> None:
-    reordered = build_case(case.customers[::-1], case.original_rows[::-1], case.released_rows[::-1])
+def test_measures_ignore_row_order_and_pseudonyms(case: MonthlyCase) -> None:
+    reordered_case = build_case(case.customers[::-1], case.original_rows[::-1], case.released_rows[::-1])
     names = {row[0]: f"other{position}" for position, row in enumerate(case.released_rows)} | {"DEL": "DEL"}
-    renamed = build_case(
+    renamed_case = build_case(
         case.customers, case.original_rows, [(names[row[0]], *row[1:]) for row in case.released_rows]
     )
     assert (
-        compute_measures(reordered.release)
+        compute_measures(reordered_case.release)
         == compute_measures(case.release)
-        == compute_measures(renamed.release)
+        == compute_measures(renamed_case.release)
     )
 
 
 @pytest.mark.parametrize("goods", [99, 100, 101, 230])
-def test_the_top_goods_are_at_most_a_hundred(goods: int) -> None:
+def test_at_most_a_hundred_goods_are_top_goods(goods: int) -> None:
     random = Random(goods)
     cell_values = (["2011-01-05", "2011-02-01"], ["1"], ["1", "6", "12", "30"])
     names = [str(number) for number in range(goods)]
     row_goods = [*names, *(random.choice(names) for _ in range(400))]
-    original_rows = [random_row(random, random.choice("PQRSTU"), good, cell_values) for good in row_goods]
+    original_rows = [generate_row(random, random.choice("PQRSTU"), good, cell_values) for good in row_goods]
     case = build_case(
         list("PQRSTU"), original_rows, alter_rows(random, original_rows, (cell_values[0], ["1"], ["1", "12"]))
     )
@@ -191,10 +189,10 @@ def test_the_top_goods_are_at_most_a_hundred(goods: int) -> None:
     assert (values["top_goods"] > 0) == (goods > 100)
 
 
-@pytest.mark.parametrize("at_once", [1, 2, 7, 40])
-def test_cosines_in_blocks_equal_those_of_the_whole_matrix(at_once: int) -> None:
+@pytest.mark.parametrize("block_size", [1, 2, 7, 40])
+def test_cosines_do_not_depend_on_the_block_size(block_size: int) -> None:
     random = np.random.Generator(np.random.PCG64(1))
     original, released = (csr_array(random.poisson(0.3, (40, 15))) for _ in range(2))
-    assert cosine_distance(original, released, goods_per_block=at_once) == pytest.approx(
+    assert cosine_distance(original, released, goods_per_block=block_size) == pytest.approx(
         cosine_distance(original, released), rel=1e-14
     )

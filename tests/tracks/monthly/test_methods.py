@@ -39,13 +39,13 @@ def anonymize_and_parse(
 @each_method
 @limit_examples(60)
 @given(case=cases(), seed=st.integers(0, 9))
-def test_a_sample_release_can_be_submitted_with_its_answer(name: str, case: MonthlyCase, seed: int) -> None:
+def test_sample_releases_can_be_submitted(name: str, case: MonthlyCase, seed: int) -> None:
     release, answer = anonymize_and_parse(name, case, seed)
     context = ReleaseContext(
-        RULES, MONTHLY.sizes(release.original, release), lambda: release.original, release
+        RULES, MONTHLY.count_sizes(release.original, release), lambda: release.original, release
     )
-    parsed = read_answer(MONTHLY.answer_spec.write(answer), context)
-    assert (parsed.names == extract_answer(release)).all()
+    parsed_answer = read_answer(MONTHLY.answer_spec.write(answer), context)
+    assert (parsed_answer.pseudonyms == extract_answer(release)).all()
     assert MONTHLY.answer_spec.write(anonymize_and_parse(name, case, seed)[1]) == MONTHLY.answer_spec.write(
         answer
     )
@@ -56,7 +56,7 @@ def test_a_sample_release_can_be_submitted_with_its_answer(name: str, case: Mont
 
 @limit_examples(60)
 @given(case=cases(), seed=st.integers(0, 9))
-def test_pseudonyms_change_no_other_cell_and_last_for_a_month(case: MonthlyCase, seed: int) -> None:
+def test_pseudonyms_change_monthly_and_change_nothing_else(case: MonthlyCase, seed: int) -> None:
     release, _ = anonymize_and_parse("pseudonyms", case, seed)
     rows = [tuple(row) for row in release.kept_rows.to_numpy()]
     assert [row[1:] for row in rows] == [row[1:] for row in case.original_rows]
@@ -70,24 +70,24 @@ def test_pseudonyms_change_no_other_cell_and_last_for_a_month(case: MonthlyCase,
     assert (losses["date_shift"], losses["price_ratio"], losses["top_goods"]) == (0, 0, 0)
 
 
-def test_pseudonyms_differ_from_the_ids_of_all_customers() -> None:
+def test_pseudonyms_differ_from_all_customer_ids() -> None:
     original = build_original(["p000000", "pp1", "p"], [("pp1", "", "2011-01-05", "", "A", "1", "1")])
     release, _ = MONTHLY.methods["pseudonyms"].apply(original, rng=Generator(PCG64(1)))
     assert release.kept_rows["customer"].tolist() == ["ppp000000"]
 
 
-@pytest.mark.parametrize(("share", "deleted"), [(0.0, 0), (0.25, 1), (0.5, 2), (0.9, 2)])
-def test_the_share_of_purchases_is_deleted_but_never_more_than_half(share: float, deleted: int) -> None:
+@pytest.mark.parametrize(("share", "deleted_count"), [(0.0, 0), (0.25, 1), (0.5, 2), (0.9, 2)])
+def test_at_most_half_of_the_purchases_are_deleted(share: float, deleted_count: int) -> None:
     rows = [("c", "", "2011-01-05", "", f"A{number}", "1", "1") for number in range(4)]
     original = build_original(["c"], rows)
-    deleted_rows = Counter[int]()
+    deletions_by_row = Counter[int]()
     for seed in range(40):
         release, _ = MONTHLY.methods["delete_purchases"].apply(
             original, rng=Generator(PCG64(seed)), share=share
         )
-        assert int((~release.records.is_kept).sum()) == deleted
-        deleted_rows.update(np.flatnonzero(~release.records.is_kept).tolist())
-    assert len(deleted_rows) == (4 if deleted else 0)
+        assert int((~release.records.is_kept).sum()) == deleted_count
+        deletions_by_row.update(np.flatnonzero(~release.records.is_kept).tolist())
+    assert len(deletions_by_row) == (4 if deleted_count else 0)
 
 
 @limit_examples(60)
@@ -103,7 +103,7 @@ def test_noise_stays_within_its_limits(case: MonthlyCase, seed: int) -> None:
     assert (released.cells["date"][is_same_day] == original.cells["date"][is_same_day]).all()
 
 
-def test_noise_moves_dates_prices_and_quantities_of_most_rows() -> None:
+def test_noise_changes_dates_prices_and_quantities() -> None:
     rows = [("c", "", "2011-01-15", "", "A", "100", "50") for _ in range(60)]
     release, _ = MONTHLY.methods["noisy_purchases"].apply(
         build_original(["c"], rows), rng=Generator(PCG64(3))

@@ -15,16 +15,16 @@ from anoncup.tables.files import Remark
 from anoncup.tracks.monthly.adapter import parse_original
 from anoncup.tracks.monthly.answer import (
     build_pseudonym_table,
-    empty_guess,
     extract_answer,
-    judge_names,
+    judge_pseudonyms,
+    make_empty_guess,
     parse_answer,
     parse_guess,
     write_pseudonyms,
 )
 from anoncup.tracks.monthly.example import load_year_of_tc400, make_example_data
 from anoncup.tracks.monthly.files import CUSTOMER_COLUMNS, KNOWLEDGE_PERCENTAGES, TRANSACTION_COLUMNS
-from anoncup.tracks.monthly.knowledge import knowledge_csv, parse_knowledge, sample_known_rows
+from anoncup.tracks.monthly.knowledge import parse_knowledge, sample_known_rows, write_knowledge
 from anoncup.tracks.monthly.original import MonthlyOriginal
 from anoncup.tracks.monthly.release import MonthlyRelease, parse_release, shuffle_kept_rows
 from tests.support.hypothesis_profiles import limit_examples
@@ -35,7 +35,7 @@ from tests.support.monthly_cases import (
     build_csv,
     build_original,
     cases,
-    knowledge_generator,
+    make_knowledge_generator,
 )
 from tests.support.monthly_reference import Row
 
@@ -85,7 +85,7 @@ def list_locations(error: InvalidUpload) -> list[Location]:
     return [(problem.row, problem.column, problem.code) for problem in error.problems]
 
 
-def test_an_original_has_its_cells_as_text_and_as_numbers() -> None:
+def test_original_keeps_its_cells_as_text_and_numbers() -> None:
     parsed = build_example_original()
     assert parsed.months == ("2011-01", "2011-02")
     assert [tuple(row) for row in parsed.records.cells.to_numpy()] == TRANSACTIONS
@@ -111,14 +111,14 @@ def test_an_original_has_its_cells_as_text_and_as_numbers() -> None:
         (["c1", "c2"], replace_cells(TRANSACTIONS, 2, quantity="1.5"), [(2, "quantity", "not_a_quantity")]),
     ],
 )
-def test_an_original_that_breaks_a_rule_is_refused(
+def test_original_that_breaks_a_rule_is_refused(
     customers: list[str], rows: list[Row], expected: list[Location]
 ) -> None:
     assert list_locations(expect_refusal(lambda: build_original(customers, rows))) == expected
 
 
 @pytest.mark.parametrize("count", [12, 13])
-def test_an_original_has_at_most_twelve_calendar_months(count: int) -> None:
+def test_original_has_at_most_twelve_calendar_months(count: int) -> None:
     rows = [
         ("c1", "", f"20{10 + month // 12}-{month % 12 + 1}-05", "", "A", "1", "1") for month in range(count)
     ]
@@ -132,14 +132,14 @@ def test_an_original_has_at_most_twelve_calendar_months(count: int) -> None:
 
 @hostile_examples
 @given(case=cases())
-def test_a_release_is_read_as_it_was_written(case: MonthlyCase) -> None:
+def test_releases_round_trip(case: MonthlyCase) -> None:
     kept_rows = [row for row in case.released_rows if row[0] != "DEL"]
     assert [tuple(row) for row in case.release.kept_rows.to_numpy()] == kept_rows
     target = shuffle_kept_rows(case.release, np.random.Generator(np.random.PCG64(0)))
     assert sorted(tuple(row) for row in target.to_numpy()) == sorted(kept_rows)
 
 
-def test_a_target_is_in_random_order() -> None:
+def test_targets_are_in_random_order() -> None:
     orders = {
         tuple(
             shuffle_kept_rows(parse_example_release(), np.random.Generator(np.random.PCG64(seed)))["customer"]
@@ -149,7 +149,7 @@ def test_a_target_is_in_random_order() -> None:
     assert len(orders) == 6
 
 
-def test_a_released_row_may_change_everything_except_its_month() -> None:
+def test_released_row_may_change_everything_except_its_month() -> None:
     release = parse_example_release()
     assert release.records.is_kept.tolist() == [True, False, True, True]
     assert release.kept_rows["price"].tolist() == ["2.50", "0", "0"]
@@ -189,7 +189,7 @@ def test_a_released_row_may_change_everything_except_its_month() -> None:
         (1, {"quantity": "-1"}, [(1, "quantity", "not_a_quantity")]),
     ],
 )
-def test_a_release_that_breaks_a_rule_is_refused(
+def test_release_that_breaks_a_rule_is_refused(
     row: int, cells: dict[str, str], expected: list[Location]
 ) -> None:
     content = encode_rows(replace_cells(RELEASED_ROWS, row, **cells))
@@ -203,7 +203,7 @@ def test_a_release_that_breaks_a_rule_is_refused(
     assert all(problem.value is not None for problem in error.problems if problem.column != "customer")
 
 
-def test_a_customer_has_one_pseudonym_in_a_month() -> None:
+def test_customer_has_one_pseudonym_in_a_month() -> None:
     rows = replace_cells(
         RELEASED_ROWS, 2, **dict(zip(TRANSACTION_COLUMNS, TRANSACTIONS[1], strict=True)) | {"customer": "p9"}
     )
@@ -216,13 +216,13 @@ def test_a_customer_has_one_pseudonym_in_a_month() -> None:
     ("rows", "code"),
     [(RELEASED_ROWS[:3], "too_few_rows"), ([*RELEASED_ROWS, RELEASED_ROWS[0]], "too_many_rows")],
 )
-def test_a_release_has_as_many_rows_as_the_original(rows: list[Row], code: str) -> None:
+def test_release_must_have_as_many_rows_as_the_original(rows: list[Row], code: str) -> None:
     assert list_locations(
         expect_refusal(lambda: parse_release(encode_rows(rows), build_example_original()))
     ) == [(None, None, code)]
 
 
-def test_at_least_half_of_the_rows_rounded_down_are_kept() -> None:
+def test_at_least_half_of_the_rows_must_be_kept() -> None:
     assert (
         parse_release(encode_rows([DELETED_ROW, DELETED_ROW, *RELEASED_ROWS[2:]]), build_example_original())[
             0
@@ -246,7 +246,7 @@ def test_at_least_half_of_the_rows_rounded_down_are_kept() -> None:
     assert str(error.problems[0].message) == "3 of 3 rows are deleted; at most 2 may be"
 
 
-def test_as_many_rows_may_be_deleted_as_in_the_official_example_of_2017() -> None:
+def test_deletions_of_the_official_2017_example_are_allowed() -> None:
     rows = 44_917
     large_original = build_original(["c1"], [("c1", "i1", "2011-01-05", "8:45", "A", "1", "1")] * rows)
     kept_row = ("p1", "i1", "2011-01-05", "8:45", "A", "1", "1")
@@ -264,7 +264,7 @@ def test_as_many_rows_may_be_deleted_as_in_the_official_example_of_2017() -> Non
 
 @hostile_examples
 @given(case=cases(), random=st.randoms(use_true_random=False))
-def test_an_answer_is_read_back_in_any_order_of_its_customers(case: MonthlyCase, random: Random) -> None:
+def test_answers_may_list_customers_in_any_order(case: MonthlyCase, random: Random) -> None:
     original = case.release.original
     names = extract_answer(case.release)
     lines = [
@@ -313,7 +313,7 @@ def test_an_answer_is_read_back_in_any_order_of_its_customers(case: MonthlyCase,
         ([*ANSWER_ROWS, ANSWER_ROWS[0]], [(None, None, "too_many_rows")], [(None, None, "too_many_rows")]),
     ],
 )
-def test_an_answer_must_agree_with_its_release_but_a_guess_need_not(
+def test_answers_must_match_the_release_but_guesses_need_not(
     lines: list[Row], answer_problems: list[Location], guess_problems: list[Location]
 ) -> None:
     content = build_csv(ANSWER_COLUMNS, lines)
@@ -339,35 +339,36 @@ def test_months_must_be_in_order() -> None:
     } == {"header"}
 
 
-def test_a_customer_counts_only_if_all_months_are_right() -> None:
+def test_customer_counts_only_if_all_months_are_correct() -> None:
     answer = extract_answer(parse_example_release())
-    half = answer.copy()
-    half[0, 1] = "DEL"
-    assert judge_names(answer, answer).value == 1
-    assert (judge_names(half, answer).correct, judge_names(half, answer).trials) == (1, 2)
-    assert judge_names(empty_guess(build_example_original()), answer).value == 0
+    partial_guess = answer.copy()
+    partial_guess[0, 1] = "DEL"
+    assert judge_pseudonyms(answer, answer).value == 1
+    assert (
+        judge_pseudonyms(partial_guess, answer).correct,
+        judge_pseudonyms(partial_guess, answer).trials,
+    ) == (1, 2)
+    assert judge_pseudonyms(make_empty_guess(build_example_original()), answer).value == 0
 
 
 @hostile_examples
 @given(case=cases(), seed=st.binary(max_size=3))
-def test_knowledge_tables_have_their_shares_and_include_the_smaller_tables(
-    case: MonthlyCase, seed: bytes
-) -> None:
-    original, smaller = case.release.original, np.zeros(len(case.original_rows), dtype=bool)
-    for name, is_kept in sample_known_rows(original, knowledge_generator(seed)).items():
+def test_each_knowledge_table_includes_the_smaller_ones(case: MonthlyCase, seed: bytes) -> None:
+    original, previous_rows = case.release.original, np.zeros(len(case.original_rows), dtype=bool)
+    for name, is_kept in sample_known_rows(original, make_knowledge_generator(seed)).items():
         assert abs(100 * is_kept.sum() - KNOWLEDGE_PERCENTAGES[name] * len(is_kept)) <= 50
-        assert is_kept[smaller].all()
-        assert (parse_knowledge(knowledge_csv(original, is_kept), original, name)[0] == is_kept).all()
-        smaller = is_kept
+        assert is_kept[previous_rows].all()
+        assert (parse_knowledge(write_knowledge(original, is_kept), original, name)[0] == is_kept).all()
+        previous_rows = is_kept
 
 
 @pytest.mark.parametrize("seed", [b"", b"seed", bytes(32)])
-def test_the_seed_determines_the_rows_of_the_knowledge_tables(seed: bytes) -> None:
+def test_seed_determines_the_knowledge_tables(seed: bytes) -> None:
     key = int.from_bytes(hmac.digest(seed, b"knowledge\x000\x00", "sha256"), "big")
     numbers = np.random.PCG64(key).random_raw(4).tolist()
     order = sorted(range(4), key=lambda row: (numbers[row], row))
     for count, is_kept in enumerate(
-        sample_known_rows(build_example_original(), knowledge_generator(seed)).values(), 1
+        sample_known_rows(build_example_original(), make_knowledge_generator(seed)).values(), 1
     ):
         assert np.flatnonzero(is_kept).tolist() == sorted(order[:count])
 
@@ -391,7 +392,9 @@ def test_the_seed_determines_the_rows_of_the_knowledge_tables(seed: bytes) -> No
         ),
     ],
 )
-def test_a_knowledge_table_has_its_share_of_unchanged_rows(rows: list[Row], expected: list[Location]) -> None:
+def test_knowledge_tables_must_have_their_share_of_unchanged_rows(
+    rows: list[Row], expected: list[Location]
+) -> None:
     if not expected:
         assert parse_knowledge(encode_rows(rows), build_example_original(), "knowledge_25")[0].tolist() == [
             True,
@@ -408,7 +411,7 @@ def test_a_knowledge_table_has_its_share_of_unchanged_rows(rows: list[Row], expe
 
 
 @pytest.mark.full
-def test_the_example_is_a_year_of_tc400_and_always_the_same() -> None:
+def test_example_is_a_reproducible_year_of_tc400() -> None:
     files = make_example_data()
     original, remarks = read_original(files)
     assert (remarks, len(original.months), original.records.rows) == ([], 12, 36594)
@@ -420,7 +423,7 @@ def test_the_example_is_a_year_of_tc400_and_always_the_same() -> None:
     }
 
 
-def test_the_example_of_some_customers_has_all_their_purchases() -> None:
+def test_smaller_example_keeps_all_purchases_of_its_customers() -> None:
     subset, _ = read_original(make_example_data(7))
     transaction_lines = load_year_of_tc400()["transactions"].splitlines()
     ids = subset.customers["customer"].tolist()

@@ -11,7 +11,7 @@ from anoncup.errors import InvalidInput
 from anoncup.geometry.arrays import BoolArray
 from anoncup.tracks.monthly import MONTHLY
 from anoncup.tracks.monthly.adapter import ScoredMonthlyRelease
-from anoncup.tracks.monthly.answer import extract_answer, judge_names
+from anoncup.tracks.monthly.answer import extract_answer, judge_pseudonyms
 from anoncup.tracks.monthly.files import KNOWLEDGE_PERCENTAGES
 from anoncup.tracks.monthly.goods_similarity import cosine_distance
 from anoncup.tracks.monthly.release import MonthlyRelease
@@ -31,7 +31,7 @@ def release() -> MonthlyRelease:
     return build_case(["c1", "c2"], TRANSACTIONS, RELEASED_ROWS).release
 
 
-def test_every_measure_by_hand(release: MonthlyRelease) -> None:
+def test_measures_equal_hand_computed_values(release: MonthlyRelease) -> None:
     losses = compute_measures(release)
     assert losses == {
         "itemcf_levels": 0.0,  # only A13 reaches 12, so no pair of goods has a cosine
@@ -44,7 +44,7 @@ def test_every_measure_by_hand(release: MonthlyRelease) -> None:
     }
 
 
-def test_a_cosine_that_rises_counts_as_one_that_falls() -> None:
+def test_rising_and_falling_cosines_count_alike() -> None:
     original = csr_array(np.array([[1, 1], [1, 0]]))  # cosine 1/√2
     bought_together, bought_apart = csr_array(np.array([[1], [1]])), csr_array(np.array([[1, 0], [0, 1]]))
     assert cosine_distance(original, bought_together) == pytest.approx(2**0.5 - 1, rel=1e-14)
@@ -64,16 +64,16 @@ def test_a_cosine_that_rises_counts_as_one_that_falls() -> None:
         ("good_date_quantity", [["DEL", "DEL"], ["p3", "DEL"]], 1),
     ],
 )
-def test_every_attacker_by_hand(
+def test_attackers_guess_as_computed_by_hand(
     release: MonthlyRelease, name: str, guess: list[list[str]], correct: int
 ) -> None:
     answer = extract_answer(release)
     assert answer.tolist() == [["p1", "p2"], ["p3", "DEL"]]
     guesses: Any = MONTHLY.attackers[name].attack(limit_knowledge(release, np.ones(4, dtype=bool)).target)
     assert {
-        question: question_guess.names.tolist() for question, question_guess in guesses.items()
+        question: question_guess.pseudonyms.tolist() for question, question_guess in guesses.items()
     } == dict.fromkeys(MONTHLY.questions, guess)
-    outcome = judge_names(guesses["link_100"].names, answer)
+    outcome = judge_pseudonyms(guesses["link_100"].pseudonyms, answer)
     assert (outcome.value, outcome.correct, outcome.trials, outcome.risk) == (0.5, correct, 2, 0.5)
 
 
@@ -84,15 +84,15 @@ def limit_knowledge(release: MonthlyRelease, rows: BoolArray) -> ScoredMonthlyRe
     )
 
 
-def test_an_attacker_without_knowledge_names_nobody(release: MonthlyRelease) -> None:
+def test_attackers_without_knowledge_name_nobody(release: MonthlyRelease) -> None:
     target = limit_knowledge(release, np.zeros(4, dtype=bool)).target
     for attacker in MONTHLY.attackers.values():
         guesses: Any = attacker.attack(target)
         for question_guess in guesses.values():
-            assert question_guess.names.tolist() == [["DEL"] * 2] * 2
+            assert question_guess.pseudonyms.tolist() == [["DEL"] * 2] * 2
 
 
-def test_no_attacker_runs_while_a_knowledge_table_is_missing(release: MonthlyRelease) -> None:
+def test_attackers_need_all_knowledge_tables(release: MonthlyRelease) -> None:
     with pytest.raises(
         InvalidInput, match=r"knowledge_25\.csv, knowledge_50\.csv, .*knowledge_100\.csv"
     ) as excinfo:
@@ -100,7 +100,7 @@ def test_no_attacker_runs_while_a_knowledge_table_is_missing(release: MonthlyRel
     assert excinfo.value.code == "knowledge_missing"
 
 
-def test_the_risk_from_teams_is_the_mean_over_questions_of_the_largest_guess() -> None:
+def test_rival_risk_is_the_mean_of_the_best_guesses() -> None:
     no_guesses: dict[str, list[float]] = {question: [] for question in MONTHLY.questions}
     assert MONTHLY.rival_risk(no_guesses) == 0
     assert MONTHLY.rival_risk(no_guesses | {"link_25": [1.0, 0.2], "link_50": [0.5]}) == 0.375

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anoncup.tracks.linkage import attackers
-from anoncup.tracks.linkage.attack_rates import AnnotatedGuess, rate_of
+from anoncup.tracks.linkage.attack_rates import AnnotatedGuess, rate_prediction
 from anoncup.tracks.transactions import anonymity as customer_anonymity
 from anoncup.tracks.transactions import baskets, utility
 from anoncup.tracks.transactions.attackers import baskets as by_goods
@@ -44,19 +44,19 @@ ONE_TO_ONE_ATTACKERS = [
 MEASURES = ["cmae_price", "cmae_spend", "rfm", "row_difference", "goods_cosine", "top_goods"]
 
 
-def largest_price(case: TransactionCase) -> float:
+def find_largest_price(case: TransactionCase) -> float:
     return max(record.price for record in case.original.records + case.released.records)
 
 
-def largest_spend(case: TransactionCase) -> float:
+def find_largest_spend(case: TransactionCase) -> float:
     """Return the largest spend of a customer, cut at the largest float."""
     rows = reference.records_by_customer(case.original) + reference.records_by_customer(case.released)
     return clamp_to_float(max(reference.spend(records) for records in rows))
 
 
-def tolerance_unit(name: str, case: TransactionCase) -> float:
+def get_tolerance_unit(name: str, case: TransactionCase) -> float:
     """Return the unit of a measure's tolerance: its largest amount, at least the smallest normal float64."""
-    amounts = {"cmae_price": largest_price, "cmae_spend": largest_spend}
+    amounts = {"cmae_price": find_largest_price, "cmae_spend": find_largest_spend}
     return max(amounts[name](case), sys.float_info.min) if name in amounts else 1.0
 
 
@@ -73,7 +73,7 @@ def compute_measure(name: str, case: TransactionCase) -> float:
 
 def check_measure(name: str, case: TransactionCase) -> None:
     expected = getattr(reference, name)(case.original, case.released)
-    check_close(compute_measure(name, case), expected, unit=tolerance_unit(name, case))
+    check_close(compute_measure(name, case), expected, unit=get_tolerance_unit(name, case))
 
 
 def convert_guess(answer: object) -> Guess:
@@ -89,8 +89,8 @@ def test_measures_equal_the_reference(case: TransactionCase) -> None:
     for name in MEASURES:
         if name != "rfm":
             check_measure(name, case)
-    (signed,) = utility.signed_row_difference(case.release).values()
-    check_close(signed, reference.signed_row_difference(case.original, case.released))
+    (signed_difference,) = utility.signed_row_difference(case.release).values()
+    check_close(signed_difference, reference.signed_row_difference(case.original, case.released))
 
 
 @thorough_examples
@@ -101,7 +101,7 @@ def test_rfm_equals_the_reference(case: TransactionCase) -> None:
 
 @hostile_examples
 @given(case=cases())
-def test_the_smallest_amounts_cause_no_failure(case: TransactionCase) -> None:
+def test_tiny_amounts_cause_no_failure(case: TransactionCase) -> None:
     value = compute_measure("rfm", case)
     assert type(value) is float
     assert 0 <= value <= (len(case.original.customers) + len(case.released.customers)) / 1000
@@ -176,7 +176,7 @@ def test_anonymity_measures_equal_the_reference(case: TransactionCase) -> None:
     check_close(customer_anonymity.basket_k_min(case.release), reference.k_min(goods))
     check_close(customer_anonymity.basket_k_mean(case.release), reference.k_mean(goods))
     answer, n = by_goods.random_in_cluster(case.release.target), len(case.original.customers)
-    rate = rate_of(answer, case.release.source, rows=n).rate
+    rate = rate_prediction(answer, case.release.source, rows=n).rate
     check_close(rate, reference.random_in_cluster_rate(case.released))
 
 
@@ -200,7 +200,7 @@ def build_small_case(original: PlainTables, *records: str) -> TransactionCase:
     return build_case(original, build_plain_tables(*records), [0])
 
 
-def test_a_spend_at_a_decile_up_to_rounding_is_not_above_it() -> None:
+def test_spend_within_rounding_of_a_decile_is_not_above_it() -> None:
     case = build_small_case(build_plain_tables("c0 r 01-05 A 0.3 1"), "p0 r 01-05 A 0.1 3")
     assert Fraction(0.1) * 3 > Fraction(0.3)
     assert utility.rfm(case.release) == reference.rfm(case.original, case.released) == 0.0
@@ -241,7 +241,7 @@ def test_a_spend_at_a_decile_up_to_rounding_is_not_above_it() -> None:
         ("sort_spend", ["c0 r 01-05 A 0.3 1", "c1 r 01-05 A 0.2 1"], ["p0 r 01-05 A 9 1"]),
     ],
 )
-def test_the_second_customer_is_guessed(
+def test_matching_rules_prefer_the_second_customer(
     name: str, original_records: list[str], released_records: list[str]
 ) -> None:
     case = build_small_case(build_plain_tables(*original_records), *released_records)
@@ -264,7 +264,7 @@ def test_the_second_customer_is_guessed(
         ),
     ],
 )
-def test_the_lower_row_is_guessed_if_scores_differ_only_by_rounding(
+def test_ties_up_to_rounding_go_to_the_lower_row(
     name: str, original_records: list[str], released_records: list[str]
 ) -> None:
     case = build_small_case(build_plain_tables(*original_records), *released_records)
@@ -301,24 +301,22 @@ def reorder_customers(data: st.DataObject, case: TransactionCase) -> Transaction
 
 @hostile_examples
 @given(case=cases(), data=st.data())
-def test_measures_do_not_depend_on_the_order_of_rows_or_customers(
-    case: TransactionCase, data: st.DataObject
-) -> None:
+def test_measures_ignore_the_order_of_rows_and_customers(case: TransactionCase, data: st.DataObject) -> None:
     reordered = reorder_customers(data, reorder_records(data, case))
     for name in MEASURES:
         check_close(
-            compute_measure(name, reordered), compute_measure(name, case), unit=tolerance_unit(name, case)
+            compute_measure(name, reordered), compute_measure(name, case), unit=get_tolerance_unit(name, case)
         )
     for kind in get_args(baskets.JaccardKind):
         reordered_distances, distances = (
-            baskets.distances_to_source(compared.release, kind) for compared in (reordered, case)
+            baskets.distances_to_source(compared_case.release, kind) for compared_case in (reordered, case)
         )
         assert sorted(reordered_distances) == sorted(distances)
 
 
 @hostile_examples
 @given(case=cases(), data=st.data())
-def test_guesses_do_not_depend_on_the_order_of_rows(case: TransactionCase, data: st.DataObject) -> None:
+def test_guesses_ignore_the_order_of_rows(case: TransactionCase, data: st.DataObject) -> None:
     reordered = reorder_records(data, case)
     for attack in [*ATTACKS.values(), by_spend.sort_spend]:
         assert convert_guess(attack(reordered.release.target)) == convert_guess(attack(case.release.target))

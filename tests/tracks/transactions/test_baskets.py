@@ -10,12 +10,12 @@ from scipy.sparse import csr_array
 from anoncup.geometry import kernels
 from anoncup.geometry.arrays import IntArray, SparseCounts
 from anoncup.geometry.kernels import baskets as basket_kernels
-from anoncup.geometry.kernels.assignment import k_smallest
+from anoncup.geometry.kernels.assignment import find_k_smallest
 from anoncup.tracks.linkage.attack_rates import ABSTAIN
 from anoncup.tracks.transactions.baskets import (
     JaccardKind,
-    find_best,
-    find_best_products,
+    find_best_columns,
+    find_best_product_columns,
     find_most_similar,
     iter_similarities,
 )
@@ -26,7 +26,7 @@ from benchmarks.peers.inputs import make_hostile_customers
 AMOUNTS = [[1], [1, 2, 3], [1, 10**4], [10**12, 10**12 - 10**6, 10**6, 1], [10**9, 1]]
 
 
-def random_purchases(
+def generate_purchases(
     rng: np.random.Generator, customers: int, goods: int, share: float, amounts: list[int]
 ) -> IntArray:
     """Return quantities by customer and good; some goods are bought by everyone, some by hardly anyone."""
@@ -36,15 +36,15 @@ def random_purchases(
 
 def build_releases(rng: np.random.Generator, original: IntArray, amounts: list[int]) -> dict[str, IntArray]:
     """Return releases by name: unchanged, with deletions, unions, foreign goods, equal or empty baskets."""
-    thinned = np.where(rng.random(original.shape) < 0.7, original, 0)
-    foreign_goods = random_purchases(rng, len(original), 20, 0.5, amounts)
+    thinned_counts = np.where(rng.random(original.shape) < 0.7, original, 0)
+    foreign_goods = generate_purchases(rng, len(original), 20, 0.5, amounts)
     return {
         "same": original,
-        "deleted": thinned,
+        "deleted": thinned_counts,
         "united": np.maximum(original, np.roll(original, 1, axis=0)),
-        "doubled": np.maximum(original, thinned * 2),
-        "strange goods": np.concatenate((thinned, foreign_goods), axis=1),
-        "another": random_purchases(rng, len(original) // 2 + 1, original.shape[1], 0.2, amounts),
+        "doubled": np.maximum(original, thinned_counts * 2),
+        "strange goods": np.concatenate((thinned_counts, foreign_goods), axis=1),
+        "another": generate_purchases(rng, len(original) // 2 + 1, original.shape[1], 0.2, amounts),
         "equal": np.tile(original[:1], (3, 1)),
         "empty": np.zeros((2, original.shape[1]), dtype=np.int64),
     }
@@ -63,20 +63,22 @@ def build_sparse(table: IntArray) -> SparseCounts:
 
 def guess_from_matrix(target: TransactionTarget, kind: JaccardKind) -> list[int]:
     all_rows = np.arange(target.baskets.shape[0])
-    guess = np.concatenate([find_best(scores) for _, scores in iter_similarities(target, kind, all_rows)])
-    filled = np.diff(target.baskets.indptr) > 0
-    return [int(row) if is_filled else ABSTAIN for row, is_filled in zip(guess, filled, strict=True)]
+    guess = np.concatenate(
+        [find_best_columns(scores) for _, scores in iter_similarities(target, kind, all_rows)]
+    )
+    has_goods = np.diff(target.baskets.indptr) > 0
+    return [int(row) if is_filled else ABSTAIN for row, is_filled in zip(guess, has_goods, strict=True)]
 
 
 @pytest.mark.parametrize("amounts", AMOUNTS, ids=str)
 @pytest.mark.parametrize(
     ("customers", "goods", "share"), [(300, 60, 0.3), (150, 300, 0.1), (90, 6, 0.4), (1, 9, 0.5)]
 )
-def test_the_most_similar_customer_has_the_highest_score_of_the_matrix(
+def test_pruned_search_finds_the_best_score_of_the_matrix(
     customers: int, goods: int, share: float, amounts: list[int]
 ) -> None:
     rng = np.random.default_rng(customers)
-    original_counts = random_purchases(rng, customers, goods, share, amounts)
+    original_counts = generate_purchases(rng, customers, goods, share, amounts)
     original_counts[customers // 2 :: 7] = original_counts[::7][: len(original_counts[customers // 2 :: 7])]
     for name, released_counts in build_releases(rng, original_counts, amounts).items():
         target = build_target(original_counts, released_counts)
@@ -84,40 +86,43 @@ def test_the_most_similar_customer_has_the_highest_score_of_the_matrix(
             assert find_most_similar(target, kind).tolist() == guess_from_matrix(target, kind), name
 
 
-def test_kernels_of_baskets_are_compiled_for_one_set_of_types_only() -> None:
+def test_basket_kernels_are_compiled_once() -> None:
     kernels.warm_baskets()
-    target = build_target(*[random_purchases(np.random.default_rng(0), 40, 9, 0.5, [1])] * 2)
+    target = build_target(*[generate_purchases(np.random.default_rng(0), 40, 9, 0.5, [1])] * 2)
     for kind in get_args(JaccardKind):
         find_most_similar(target, kind)
         guess_from_matrix(target, kind)
         TRANSACTION_ATTACKERS[f"{kind}_assignment"].attack(target, dense_limit=1)
     TRANSACTION_ATTACKERS["tfidf"].attack(next(make_hostile_customers()))
-    compiled: list[Any] = [basket_kernels.find_most_similar_customers, basket_kernels.jaccard_matrix]
-    compiled += [basket_kernels.find_largest_products, k_smallest]
-    assert [len(kernel.loop.signatures) for kernel in compiled] == [1] * len(compiled)
+    compiled_kernels: list[Any] = [basket_kernels.find_most_similar_customers, basket_kernels.jaccard_matrix]
+    compiled_kernels += [basket_kernels.find_largest_products, find_k_smallest]
+    assert [len(kernel.loop.signatures) for kernel in compiled_kernels] == [1] * len(compiled_kernels)
 
 
-def test_the_largest_products_equal_sums_in_row_order() -> None:
+def test_best_products_equal_sums_in_row_order() -> None:
     rng = np.random.default_rng(3)
     for cells in ([1e16, 1.0, 0.1, -1e16], [1.0], [1.0, 1.0 + 1e-13], [-1.0]):
-        first, second = (
+        left_matrix, right_matrix = (
             csr_array(np.where(rng.random(shape) < 0.2, rng.choice(cells, shape), 0.0))
             for shape in ((30, 40), (40, 20))
         )
         lengths, sums = rng.choice([1.0, 2.0], 20), np.zeros((30, 20))
-        for row, column in zip(*first.nonzero(), strict=True):
-            sums[row] += first[row, column] * second[[column]].toarray()[0]
-        expected = np.where((sums > 0).any(axis=1), find_best(sums / lengths), ABSTAIN)
-        assert find_best_products(first, second, lengths).tolist() == expected.tolist()
-        assert find_best_products(first[:, :0], second[:0], lengths).tolist() == [ABSTAIN] * 30
-        assert find_best_products(first[:0], second, lengths).tolist() == []
+        for row, column in zip(*left_matrix.nonzero(), strict=True):
+            sums[row] += left_matrix[row, column] * right_matrix[[column]].toarray()[0]
+        expected = np.where((sums > 0).any(axis=1), find_best_columns(sums / lengths), ABSTAIN)
+        assert find_best_product_columns(left_matrix, right_matrix, lengths).tolist() == expected.tolist()
+        assert (
+            find_best_product_columns(left_matrix[:, :0], right_matrix[:0], lengths).tolist()
+            == [ABSTAIN] * 30
+        )
+        assert find_best_product_columns(left_matrix[:0], right_matrix, lengths).tolist() == []
 
 
 @pytest.mark.parametrize("shape", [(20, 50), (3, 1), (2, 0), (0, 4), (5, 7)])
-def test_short_lists_equal_the_head_of_a_stable_argsort(shape: tuple[int, int]) -> None:
+def test_k_smallest_equals_a_stable_argsort(shape: tuple[int, int]) -> None:
     rng = np.random.default_rng(4)
     for costs in (rng.random(shape), rng.integers(0, 3, shape) / 2, np.zeros(shape), -rng.random(shape)):
         for length in (1, 3, 7, 60):
-            columns, costs_found = k_smallest(costs, length)
+            columns, smallest_costs = find_k_smallest(costs, length)
             assert columns.tolist() == np.argsort(costs, axis=1, kind="stable")[:, :length].tolist()
-            assert costs_found.tolist() == np.take_along_axis(costs, columns, axis=1).tolist()
+            assert smallest_costs.tolist() == np.take_along_axis(costs, columns, axis=1).tolist()

@@ -14,7 +14,7 @@ from anoncup.tracks.transactions.cluster_planning import (
 PAPER_COMPETITION = {"customers": 400, "records": 38_000, "goods": 2_700}
 
 
-def exact_dummies(clusters: int, customers: int, records: int, goods: int) -> Fraction:
+def compute_exact_dummies(clusters: int, customers: int, records: int, goods: int) -> Fraction:
     """Return E(Δm) as a fraction, for m/n and m/c that are whole numbers."""
     miss_probability = Fraction(goods - 1, goods)
     return (
@@ -24,11 +24,11 @@ def exact_dummies(clusters: int, customers: int, records: int, goods: int) -> Fr
     )
 
 
-def test_one_cluster_needs_as_many_dummies_as_the_papers_normalizer() -> None:
+def test_dummies_of_one_cluster_equal_the_papers_normalizer() -> None:
     assert round(expected_dummies(1, **PAPER_COMPETITION)) == 1_042_653
 
 
-def test_the_papers_competition_is_best_with_69_clusters() -> None:
+def test_papers_competition_is_best_with_69_clusters() -> None:
     assert (
         best_clusters(**PAPER_COMPETITION, weight=1 / 1_042_653) == best_clusters(**PAPER_COMPETITION) == 69
     )
@@ -37,20 +37,20 @@ def test_the_papers_competition_is_best_with_69_clusters() -> None:
 @pytest.mark.parametrize("clusters", [1, 2, 50, 100, 200, 400])
 def test_expected_dummies_equal_exact_arithmetic(clusters: int) -> None:
     assert expected_dummies(clusters, **PAPER_COMPETITION) == pytest.approx(
-        float(exact_dummies(clusters, **PAPER_COMPETITION)), rel=1e-12
+        float(compute_exact_dummies(clusters, **PAPER_COMPETITION)), rel=1e-12
     )
 
 
-def test_dummies_are_exact_where_the_two_powers_are_nearly_equal() -> None:
+def test_expected_dummies_do_not_suffer_from_cancellation() -> None:
     competition = {"customers": 1001, "records": 1001 * 1000, "goods": 10**15}
     assert expected_dummies(1000, **competition) == pytest.approx(
-        float(exact_dummies(1000, **competition)), rel=1e-12
+        float(compute_exact_dummies(1000, **competition)), rel=1e-12
     )
 
 
-def test_dummies_become_fewer_with_more_clusters_and_none_with_one_for_each_customer() -> None:
+def test_more_clusters_need_fewer_dummies() -> None:
     dummies = [expected_dummies(clusters, **PAPER_COMPETITION) for clusters in range(1, 401)]
-    assert all(more > fewer for more, fewer in pairwise(dummies))
+    assert all(larger > smaller for larger, smaller in pairwise(dummies))
     assert dummies[-1] == 0.0
 
 
@@ -59,12 +59,12 @@ def test_customers_without_missing_goods_get_no_dummies() -> None:
     assert expected_dummies(2, customers=5, records=0, goods=7) == 0.0
 
 
-def test_the_best_number_of_clusters_is_the_lowest_of_the_smallest_sums() -> None:
+def test_best_number_of_clusters_minimizes_the_weighted_sum() -> None:
     sums = [expected_dummies(c, **PAPER_COMPETITION) / 500_000 + c / 400 for c in range(1, 401)]
     assert best_clusters(**PAPER_COMPETITION, weight=1 / 500_000) == sums.index(min(sums)) + 1
 
 
-def test_free_dummies_give_one_cluster_and_costly_ones_a_cluster_for_each_customer() -> None:
+def test_cost_of_dummies_determines_the_number_of_clusters() -> None:
     assert best_clusters(**PAPER_COMPETITION, weight=0.0) == 1
     assert best_clusters(**PAPER_COMPETITION, weight=1.0) == 400
     assert (
@@ -78,6 +78,8 @@ def test_large_competitions_are_planned_without_overflow() -> None:
 
 
 @pytest.mark.parametrize(("mean_goods", "mean_jaccard"), [(65.725, 0.0300133), (10.0, 1.0), (3.0, 0.0)])
-def test_shared_goods_yield_the_mean_jaccard_similarity(mean_goods: float, mean_jaccard: float) -> None:
-    shared = expected_shared_goods(mean_goods, mean_jaccard)
-    assert shared / (2 * mean_goods - shared) == pytest.approx(mean_jaccard)
+def test_expected_shared_goods_match_the_mean_jaccard_similarity(
+    mean_goods: float, mean_jaccard: float
+) -> None:
+    shared_goods = expected_shared_goods(mean_goods, mean_jaccard)
+    assert shared_goods / (2 * mean_goods - shared_goods) == pytest.approx(mean_jaccard)

@@ -7,22 +7,22 @@ import pandas as pd
 import pytest
 
 from anoncup.tracks.transactions.baskets import distance_matrix
-from anoncup.tracks.transactions.example import derive_tc400, tc400
+from anoncup.tracks.transactions.example import derive_tc400, load_tc400
 from anoncup.tracks.transactions.release import prepare
 from anoncup.tracks.transactions.tables import files_of, normalize_date, normalize_time, parse_original
 from tests.support.reference_data import get_reference_folder, needs_reference_data
 
 
-def test_the_data_have_the_sizes_given_in_the_papers() -> None:
-    tables = tc400()
+def test_tc400_has_the_sizes_given_in_the_papers() -> None:
+    tables = load_tc400()
     assert (len(tables.customers), len(tables.transactions)) == (400, 38_087)
     records = tables.transactions
     assert (records["goods"].nunique(), records["receipt_id"].nunique()) == (2_781, 1_763)
     assert tables.customers["country"].nunique() == 30
 
 
-def test_the_customers_are_as_similar_as_in_the_papers() -> None:
-    original = prepare(tc400())
+def test_tc400_has_the_similarities_given_in_the_papers() -> None:
+    original = prepare(load_tc400())
     similarities = 1.0 - distance_matrix(original, "jaccard")
     pair_similarities = similarities[~np.eye(400, dtype=bool)]
     assert pair_similarities.mean() == pytest.approx(0.0300133, abs=5e-8)
@@ -30,41 +30,44 @@ def test_the_customers_are_as_similar_as_in_the_papers() -> None:
     assert original.baskets.nnz / 400 == 65.725
     quantities = distance_matrix(original, "jaccard_quantity")
     assert 1.0 - quantities[~np.eye(400, dtype=bool)].min() == pytest.approx(0.287, abs=5e-4)
-    shifted = quantities[np.arange(400), np.roll(np.arange(400), -1)]
-    assert shifted.mean() == pytest.approx(0.97973, abs=5e-6)
+    shifted_distances = quantities[np.arange(400), np.roll(np.arange(400), -1)]
+    assert shifted_distances.mean() == pytest.approx(0.97973, abs=5e-6)
 
 
-def test_the_data_are_read_back_from_their_files() -> None:
-    tables = tc400()
+def test_tc400_round_trips_through_files() -> None:
+    tables = load_tc400()
     parsed, remarks = parse_original(files_of(tables))
     pd.testing.assert_frame_equal(parsed.customers, tables.customers)
     pd.testing.assert_frame_equal(parsed.transactions, tables.transactions)
     assert not remarks
 
 
-def test_the_generated_customers_are_always_the_same() -> None:
-    pd.testing.assert_frame_equal(tc400().customers, tc400().customers)
-    assert tc400().customers.iloc[0].tolist() == ["12346", "m", "1979-10-07", "United Kingdom"]
+def test_generated_customers_are_reproducible() -> None:
+    pd.testing.assert_frame_equal(load_tc400().customers, load_tc400().customers)
+    assert load_tc400().customers.iloc[0].tolist() == ["12346", "m", "1979-10-07", "United Kingdom"]
 
 
 @needs_reference_data
-def test_the_transactions_equal_those_of_the_contest() -> None:
+def test_transactions_equal_those_of_the_contest() -> None:
     with (get_reference_folder() / "Trans400.csv").open(newline="") as file:
         expected = [
             (customer, receipt, normalize_date(day), normalize_time(time), goods, float(price), int(quantity))
             for customer, receipt, day, time, goods, price, quantity in csv.reader(file)
         ]
-    assert list(tc400().transactions.itertuples(index=False, name=None)) == expected
+    assert list(load_tc400().transactions.itertuples(index=False, name=None)) == expected
 
 
 @needs_reference_data
-def test_the_transactions_equal_those_derived_from_online_retail() -> None:
-    derived = derive_tc400(pd.read_parquet(get_reference_folder() / "online_retail.parquet"))
-    assert derived.drop(columns="country").values.tolist() == tc400().transactions.values.tolist()
+def test_transactions_can_be_derived_from_online_retail() -> None:
+    derived_transactions = derive_tc400(pd.read_parquet(get_reference_folder() / "online_retail.parquet"))
+    assert (
+        derived_transactions.drop(columns="country").values.tolist()
+        == load_tc400().transactions.values.tolist()
+    )
 
 
 @needs_reference_data
-def test_the_customers_are_those_of_the_contest_in_the_same_order() -> None:
+def test_customers_equal_those_of_the_contest() -> None:
     with (get_reference_folder() / "Master-Customer400.csv").open(newline="") as file:
         expected = [row[0] for row in csv.reader(file)]
-    assert tc400().customers["customer_id"].tolist() == expected
+    assert load_tc400().customers["customer_id"].tolist() == expected

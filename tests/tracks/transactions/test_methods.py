@@ -15,16 +15,16 @@ from anoncup.tracks.transactions.attackers.baskets import jaccard
 from anoncup.tracks.transactions.clustering import (
     NO_CLUSTER,
     balance_cluster_sizes,
-    build_goods_sets,
+    build_purchase_matrix,
     cluster_by_jaccard,
     cluster_by_representatives,
     cluster_by_tfidf,
 )
-from anoncup.tracks.transactions.example import tc400
+from anoncup.tracks.transactions.example import load_tc400
 from anoncup.tracks.transactions.files import CUSTOMER_COLUMNS, TRANSACTION_COLUMNS
 from anoncup.tracks.transactions.methods import AnonymizedTransactions, add_dummy_records, shuffle_customers
 from anoncup.tracks.transactions.registry import TRANSACTION_METHODS
-from anoncup.tracks.transactions.release import prepare, target_of
+from anoncup.tracks.transactions.release import build_target, prepare
 from anoncup.tracks.transactions.tables import TransactionTables, files_of, parse_release
 from tests.support.hypothesis_profiles import limit_examples
 
@@ -38,8 +38,8 @@ CLUSTER_METHOD_CASES = [
 ]
 PERMUTATION_METHODS = ["shift", "random_permutation", "group_permutation", "cheating_permutation"]
 hostile_examples = limit_examples(30)
-any_method = st.sampled_from(sorted(TRANSACTION_METHODS))
-any_clustering = st.sampled_from(CLUSTERINGS)
+method_names = st.sampled_from(sorted(TRANSACTION_METHODS))
+clusterings = st.sampled_from(CLUSTERINGS)
 DATES = ["2011-01-05", "2011-06-30", "0001-01-01", "9999-12-31"]
 PRICES = [0.0, 0.1, 0.2, 0.3, 0.1 + 0.2, 1e308]
 Row = tuple[object, ...]
@@ -104,21 +104,21 @@ def list_baskets(tables: TransactionTables) -> list[set[object]]:
 
 
 @hostile_examples
-@given(name=any_method, tables=hostile_tables(), seed=st.integers(0, 9))
-def test_a_method_is_repeatable_and_leaves_its_input_alone(
+@given(name=method_names, tables=hostile_tables(), seed=st.integers(0, 9))
+def test_methods_are_reproducible_and_leave_their_input_unchanged(
     name: str, tables: TransactionTables, seed: int
 ) -> None:
-    unchanged = copy_tables(tables)
-    first, source = apply_method(name, tables, seed)
-    assert_tables_equal(tables, unchanged)
-    second, second_source = apply_method(name, tables, seed)
-    assert_tables_equal(first, second)
+    original_tables = copy_tables(tables)
+    first_tables, source = apply_method(name, tables, seed)
+    assert_tables_equal(tables, original_tables)
+    second_tables, second_source = apply_method(name, tables, seed)
+    assert_tables_equal(first_tables, second_tables)
     assert source.tolist() == second_source.tolist()
 
 
 @hostile_examples
-@given(name=any_method, tables=hostile_tables())
-def test_a_released_file_is_read_as_it_was_written(name: str, tables: TransactionTables) -> None:
+@given(name=method_names, tables=hostile_tables())
+def test_releases_round_trip_through_files(name: str, tables: TransactionTables) -> None:
     released, source = apply_method(name, tables)
     parsed, remarks = parse_release(files_of(released), tables)
     assert_tables_equal(parsed, released)
@@ -130,73 +130,76 @@ def test_a_released_file_is_read_as_it_was_written(name: str, tables: Transactio
 
 @hostile_examples
 @given(name=st.sampled_from(CLUSTER_METHODS), tables=hostile_tables(), clusters=st.integers(1, 10))
-def test_a_cluster_method_leaves_at_most_one_basket_and_one_hit_per_cluster(
+def test_cluster_methods_leave_one_basket_and_one_hit_per_cluster(
     name: str, tables: TransactionTables, clusters: int
 ) -> None:
     released, source = apply_method(name, tables, clusters=clusters)
     baskets = {frozenset(basket) for basket in list_baskets(released) if basket}
     assert len(baskets) <= clusters
-    target = target_of(prepare(tables), released)
+    target = build_target(prepare(tables), released)
     assert (jaccard(target) == source).sum() <= clusters
 
 
 @hostile_examples
 @given(tables=hostile_tables(), data=st.data())
-def test_dummies_make_baskets_the_union_of_the_cluster_and_add_no_more(
+def test_dummies_extend_baskets_to_the_union_of_their_cluster(
     tables: TransactionTables, data: st.DataObject
 ) -> None:
     baskets = list_baskets(tables)
     cluster_of = [data.draw(st.integers(NO_CLUSTER, 3)) for _ in baskets]
-    unified = add_dummy_records(tables, np.array(cluster_of))
-    members = [
-        {j for j, other_cluster in enumerate(cluster_of) if other_cluster == own >= 0 and baskets[j]} or {i}
-        for i, own in enumerate(cluster_of)
+    release = add_dummy_records(tables, np.array(cluster_of))
+    cluster_members = [
+        {j for j, other_cluster in enumerate(cluster_of) if other_cluster == basket >= 0 and baskets[j]}
+        or {i}
+        for i, basket in enumerate(cluster_of)
     ]
     expected = [
-        set().union(*(baskets[j] for j in neighbours)) if own and cluster >= 0 else own
-        for neighbours, own, cluster in zip(members, baskets, cluster_of, strict=True)
+        set().union(*(baskets[j] for j in neighbours)) if basket and cluster >= 0 else basket
+        for neighbours, basket, cluster in zip(cluster_members, baskets, cluster_of, strict=True)
     ]
-    assert list_baskets(unified) == expected
-    pd.testing.assert_frame_equal(unified.customers, tables.customers)
-    pd.testing.assert_frame_equal(unified.transactions[: len(tables.transactions)], tables.transactions)
-    added = sum(len(unified_basket) - len(own) for unified_basket, own in zip(expected, baskets, strict=True))
-    assert len(unified.transactions) == len(tables.transactions) + added
+    assert list_baskets(release) == expected
+    pd.testing.assert_frame_equal(release.customers, tables.customers)
+    pd.testing.assert_frame_equal(release.transactions[: len(tables.transactions)], tables.transactions)
+    added_count = sum(
+        len(unified_basket) - len(basket) for unified_basket, basket in zip(expected, baskets, strict=True)
+    )
+    assert len(release.transactions) == len(tables.transactions) + added_count
 
 
 @hostile_examples
 @given(tables=hostile_tables())
-def test_a_dummy_copies_the_latest_record_with_the_commonest_price(tables: TransactionTables) -> None:
-    unified = add_dummy_records(tables, np.zeros(len(tables.customers), dtype=np.int64))
+def test_dummies_copy_the_latest_record_with_the_commonest_price(tables: TransactionTables) -> None:
+    release = add_dummy_records(tables, np.zeros(len(tables.customers), dtype=np.int64))
     rows, records = list_rows(tables.transactions), group_records(tables)
-    for customer, receipt, day, time, goods, price, quantity in list_rows(unified.transactions)[len(rows) :]:
-        latest = max(enumerate(records[str(customer)]), key=lambda entry: (*entry[1][1:3], entry[0]))[1]
+    for customer, receipt, day, time, goods, price, quantity in list_rows(release.transactions)[len(rows) :]:
+        latest_record = max(enumerate(records[str(customer)]), key=lambda entry: (*entry[1][1:3], entry[0]))[
+            1
+        ]
         prices = Counter(row[5] for row in rows if row[4] == goods)
-        commonest = min(prices, key=lambda candidate: (-prices[candidate], candidate))
-        assert (receipt, day, time, price, quantity) == (*latest[:3], commonest, 1)
+        commonest_price = min(prices, key=lambda candidate: (-prices[candidate], candidate))
+        assert (receipt, day, time, price, quantity) == (*latest_record[:3], commonest_price, 1)
 
 
 @hostile_examples
-@given(
-    clustering=any_clustering, tables=hostile_tables(), clusters=st.integers(1, 10), seed=st.integers(0, 9)
-)
-def test_a_clustering_uses_every_number_for_customers_with_goods(
+@given(clustering=clusterings, tables=hostile_tables(), clusters=st.integers(1, 10), seed=st.integers(0, 9))
+def test_clusterings_use_every_cluster_number(
     clustering: Clustering, tables: TransactionTables, clusters: int, seed: int
 ) -> None:
-    cluster_of = clustering(build_goods_sets(tables), clusters, rng=np.random.default_rng(seed))
+    cluster_of = clustering(build_purchase_matrix(tables), clusters, rng=np.random.default_rng(seed))
     has_goods = np.array([bool(basket) for basket in list_baskets(tables)])
     assert set(cluster_of[has_goods].tolist()) == set(range(min(clusters, int(has_goods.sum()))))
     assert (cluster_of[~has_goods] == NO_CLUSTER).all()
 
 
 @hostile_examples
-@given(clustering=any_clustering, tables=hostile_tables(), clusters=st.integers(1, 4))
-def test_a_clustering_does_not_depend_on_the_order_of_the_records(
+@given(clustering=clusterings, tables=hostile_tables(), clusters=st.integers(1, 4))
+def test_clusterings_ignore_the_order_of_records(
     clustering: Clustering, tables: TransactionTables, clusters: int
 ) -> None:
     reversed_rows = tables.transactions.iloc[::-1].reset_index(drop=True)
     orders = (tables, TransactionTables(tables.customers, reversed_rows))
     clusterings = [
-        clustering(build_goods_sets(ordered_tables), clusters, rng=np.random.default_rng(1)).tolist()
+        clustering(build_purchase_matrix(ordered_tables), clusters, rng=np.random.default_rng(1)).tolist()
         for ordered_tables in orders
     ]
     assert clusterings[0] == clusterings[1]
@@ -206,7 +209,7 @@ def test_a_clustering_does_not_depend_on_the_order_of_the_records(
 def test_customers_who_share_goods_are_clustered_together(clustering: Clustering) -> None:
     tables = build_small_tables(["ab", "xy", "abc", "xyz", "bc", "yz", ""])
     clusterings = {
-        tuple(clustering(build_goods_sets(tables), 2, rng=np.random.default_rng(seed)).tolist())
+        tuple(clustering(build_purchase_matrix(tables), 2, rng=np.random.default_rng(seed)).tolist())
         for seed in range(20)
     }
     assert clusterings & {(0, 1, 0, 1, 0, 1, NO_CLUSTER), (1, 0, 1, 0, 1, 0, NO_CLUSTER)}
@@ -226,19 +229,19 @@ def build_small_tables(baskets: list[str]) -> TransactionTables:
 def balance_by_definition(baskets: list[set[object]], cluster_of: list[int], smallest: int) -> list[int]:
     """Return the balanced clusters by a literal version of P3's Algorithm 4."""
 
-    def compute_similarity(first: int, second: int) -> float:
-        return len(baskets[first] & baskets[second]) / len(baskets[first] | baskets[second])
+    def compute_similarity(first_row: int, second_row: int) -> float:
+        return len(baskets[first_row] & baskets[second_row]) / len(baskets[first_row] | baskets[second_row])
 
-    balanced, clusters = list(cluster_of), range(max(cluster_of) + 1)
+    balanced_clusters, clusters = list(cluster_of), range(max(cluster_of) + 1)
     for small_cluster in clusters:
-        while balanced.count(small_cluster) < smallest:
-            largest = max(clusters, key=lambda cluster: (balanced.count(cluster), -cluster))
-            members = [i for i, cluster in enumerate(balanced) if cluster == small_cluster]
-            candidates = [i for i, cluster in enumerate(balanced) if cluster == largest]
-            balanced[max(candidates, key=lambda j: (max(compute_similarity(i, j) for i in members), -j))] = (
-                small_cluster
-            )
-    return balanced
+        while balanced_clusters.count(small_cluster) < smallest:
+            largest = max(clusters, key=lambda cluster: (balanced_clusters.count(cluster), -cluster))
+            members = [i for i, cluster in enumerate(balanced_clusters) if cluster == small_cluster]
+            candidates = [i for i, cluster in enumerate(balanced_clusters) if cluster == largest]
+            balanced_clusters[
+                max(candidates, key=lambda j: (max(compute_similarity(i, j) for i in members), -j))
+            ] = small_cluster
+    return balanced_clusters
 
 
 @hostile_examples
@@ -247,27 +250,25 @@ def balance_by_definition(baskets: list[set[object]], cluster_of: list[int], sma
     clusters=st.integers(1, 5),
     smallest=st.integers(1, 9),
 )
-def test_balancing_moves_the_same_customers_as_the_papers_algorithm(
-    baskets: list[str], clusters: int, smallest: int
-) -> None:
-    sets = build_goods_sets(build_small_tables(baskets))
+def test_balancing_equals_the_papers_algorithm(baskets: list[str], clusters: int, smallest: int) -> None:
+    sets = build_purchase_matrix(build_small_tables(baskets))
     cluster_of = cluster_by_tfidf(sets, clusters, rng=np.random.default_rng(0))
-    balanced = balance_cluster_sizes(sets, cluster_of, smallest)
+    balanced_clusters = balance_cluster_sizes(sets, cluster_of, smallest)
     minimum = min(smallest, len(baskets) // (int(cluster_of.max()) + 1))
     expected = balance_by_definition([set(basket) for basket in baskets], cluster_of.tolist(), minimum)
-    assert balanced.tolist() == expected
-    assert np.bincount(balanced).min() >= minimum
+    assert balanced_clusters.tolist() == expected
+    assert np.bincount(balanced_clusters).min() >= minimum
 
 
-def test_balancing_leaves_customers_without_goods_outside() -> None:
-    sets = build_goods_sets(build_small_tables(["a", "", "ab", "b", "ac"]))
-    balanced = balance_cluster_sizes(sets, np.array([0, NO_CLUSTER, 0, 1, 0]), 2)
-    assert balanced.tolist() == [0, NO_CLUSTER, 1, 1, 0]
+def test_balancing_ignores_customers_without_goods() -> None:
+    sets = build_purchase_matrix(build_small_tables(["a", "", "ab", "b", "ac"]))
+    balanced_clusters = balance_cluster_sizes(sets, np.array([0, NO_CLUSTER, 0, 1, 0]), 2)
+    assert balanced_clusters.tolist() == [0, NO_CLUSTER, 1, 1, 0]
 
 
 @hostile_examples
 @given(name=st.sampled_from(PERMUTATION_METHODS), tables=hostile_tables(), seed=st.integers(0, 9))
-def test_a_permutation_moves_customers_with_all_their_records(
+def test_permutations_move_customers_with_all_records(
     name: str, tables: TransactionTables, seed: int
 ) -> None:
     released, source = apply_method(name, tables, seed)
@@ -282,7 +283,7 @@ def test_a_permutation_moves_customers_with_all_their_records(
         ]
 
 
-def test_groups_may_be_formed_by_other_columns() -> None:
+def test_group_columns_can_be_chosen() -> None:
     tables = build_tables([(f"c{i}", "fm"[i % 2], f"19{i:02}-01-01", "") for i in range(20)], [])
     released, _ = apply_method("group_permutation", tables, columns=["birthday"])
     assert released.customers["birthday"].tolist() == tables.customers["birthday"].tolist()
@@ -290,7 +291,7 @@ def test_groups_may_be_formed_by_other_columns() -> None:
     assert released.customers["birthday"].tolist() != tables.customers["birthday"].tolist()
 
 
-def test_the_cheating_permutation_moves_all_records() -> None:
+def test_cheating_permutation_moves_all_records() -> None:
     tables = build_small_tables(list("abcdefghij"))
     for seed in range(20):
         released, _ = apply_method("cheating_permutation", tables, seed)
@@ -304,44 +305,46 @@ def test_the_cheating_permutation_moves_all_records() -> None:
 
 @hostile_examples
 @given(tables=hostile_tables(), share=st.floats(0, 1), seed=st.integers(0, 9))
-def test_deletions_remove_their_share_and_nothing_else(
-    tables: TransactionTables, share: float, seed: int
-) -> None:
-    fewer, source = apply_method("delete_customers", tables, seed, share=share)
+def test_deletions_remove_exactly_their_share(tables: TransactionTables, share: float, seed: int) -> None:
+    release_with_fewer_customers, source = apply_method("delete_customers", tables, seed, share=share)
     customers = list_customers(tables)
-    assert list_customers(fewer) == [customers[i] for i in source]
+    assert list_customers(release_with_fewer_customers) == [customers[i] for i in source]
     assert len(customers) - len(source) == min(round(share * len(customers)), len(customers) - 1)
-    thinner, source = apply_method("delete_records", tables, seed, share=share)
+    release_with_fewer_records, source = apply_method("delete_records", tables, seed, share=share)
     records = len(tables.transactions)
-    assert len(thinner.transactions) == records - round(share * records)
-    for original, remaining in zip(list_customers(tables), list_customers(thinner), strict=True):
+    assert len(release_with_fewer_records.transactions) == records - round(share * records)
+    for original, remaining in zip(
+        list_customers(tables), list_customers(release_with_fewer_records), strict=True
+    ):
         assert original[0] == remaining[0]
         assert remaining[1] <= original[1]
 
 
 @pytest.mark.parametrize("name", TRANSACTION_METHODS)
-def test_a_release_without_any_record_can_be_anonymized_again(name: str) -> None:
-    empty, _ = apply_method("delete_records", build_small_tables(["ab", "c"]), share=1.0)
-    released, _ = apply_method(name, empty)
+def test_methods_accept_a_release_without_records(name: str) -> None:
+    empty_release, _ = apply_method("delete_records", build_small_tables(["ab", "c"]), share=1.0)
+    released, _ = apply_method(name, empty_release)
     assert len(released.transactions) == 0
 
 
 @hostile_examples
-@given(name=any_method, tables=hostile_tables(), seed=st.integers(0, 9))
-def test_shuffling_keeps_the_release(name: str, tables: TransactionTables, seed: int) -> None:
+@given(name=method_names, tables=hostile_tables(), seed=st.integers(0, 9))
+def test_shuffling_changes_only_order_and_pseudonyms(name: str, tables: TransactionTables, seed: int) -> None:
     released, source = apply_method(name, tables)
-    unchanged = copy_tables(released)
-    shuffled, shuffled_source = shuffle_customers(released, source, rng=np.random.default_rng(seed))
-    assert_tables_equal(released, unchanged)
+    original_release = copy_tables(released)
+    shuffled_release, shuffled_source = shuffle_customers(released, source, rng=np.random.default_rng(seed))
+    assert_tables_equal(released, original_release)
     positions = {customer: position for position, customer in enumerate(source.tolist())}
     order = [positions[customer] for customer in shuffled_source.tolist()]
     assert sorted(order) == list(range(len(source)))
     customers = list_customers(released)
-    assert list_customers(shuffled) == [customers[position] for position in order]
-    assert shuffled.customers["customer_id"].tolist() == [f"p{j + 1}" for j in range(len(shuffled_source))]
+    assert list_customers(shuffled_release) == [customers[position] for position in order]
+    assert shuffled_release.customers["customer_id"].tolist() == [
+        f"p{j + 1}" for j in range(len(shuffled_source))
+    ]
 
 
-def test_shuffling_leaves_no_trace_of_the_order() -> None:
+def test_all_orders_are_equally_likely_after_shuffling() -> None:
     """Each order of two customers and of their three records occurs equally often."""
     tables, rows = build_small_tables(["a", "bc"]), np.arange(2)
     shuffles = [shuffle_customers(tables, rows, rng=np.random.default_rng(seed)) for seed in range(600)]
@@ -352,16 +355,16 @@ def test_shuffling_leaves_no_trace_of_the_order() -> None:
     assert max(orders.values()) < 85
 
 
-load_tc400 = cache(tc400)
+load_cached_tc400 = cache(load_tc400)
 
 
 @cache
 def measure_method(name: str, clusters: int, smallest: int | None, seed: int) -> tuple[int, float]:
     """Return the number of added records (Δm) and the re-identification rate of ``jaccard``."""
     sizes = {} if smallest is None else {"smallest": smallest}
-    tables, source = apply_method(name, load_tc400(), seed, clusters=clusters, **sizes)
-    guess = jaccard(target_of(prepare(load_tc400()), tables))
-    return len(tables.transactions) - len(load_tc400().transactions), float((guess == source).mean())
+    tables, source = apply_method(name, load_cached_tc400(), seed, clusters=clusters, **sizes)
+    guess = jaccard(build_target(prepare(load_cached_tc400()), tables))
+    return len(tables.transactions) - len(load_cached_tc400().transactions), float((guess == source).mean())
 
 
 def count_dummies(name: str, clusters: int, smallest: int | None = None) -> float:
@@ -369,16 +372,16 @@ def count_dummies(name: str, clusters: int, smallest: int | None = None) -> floa
     return sum(measure_method(name, clusters, smallest, seed)[0] for seed in range(2)) / 2
 
 
-def reidentification_rate(name: str, clusters: int) -> float:
+def compute_reidentification_rate(name: str, clusters: int) -> float:
     return measure_method(name, clusters, None, 0)[1]
 
 
 @pytest.mark.parametrize("name", CLUSTER_METHOD_CASES)
-def test_more_clusters_need_fewer_dummies_and_reidentify_more_customers(name: str) -> None:
+def test_more_clusters_need_fewer_dummies_but_reveal_more(name: str) -> None:
     cluster_counts = (25, 50, 100)
-    added = [count_dummies(name, clusters) for clusters in cluster_counts]
-    rates = [reidentification_rate(name, clusters) for clusters in cluster_counts]
-    assert sorted(added, reverse=True) == added
+    dummy_counts = [count_dummies(name, clusters) for clusters in cluster_counts]
+    rates = [compute_reidentification_rate(name, clusters) for clusters in cluster_counts]
+    assert sorted(dummy_counts, reverse=True) == dummy_counts
     assert sorted(rates) == rates
     assert all(value <= clusters / 400 for value, clusters in zip(rates, cluster_counts, strict=True))
     assert rates[-2] >= 0.85 * 50 / 400
@@ -386,17 +389,17 @@ def test_more_clusters_need_fewer_dummies_and_reidentify_more_customers(name: st
 
 
 @pytest.mark.parametrize("clusters", [25, 50, 100])
-def test_balanced_clusters_need_clearly_fewer_dummies(clusters: int) -> None:
-    unbalanced = count_dummies("cluster_tfidf", clusters)
-    balanced = count_dummies("balance_clusters", clusters, 400 // clusters)
-    assert balanced < 0.85 * unbalanced
+def test_balanced_clusters_need_fewer_dummies(clusters: int) -> None:
+    unbalanced_count = count_dummies("cluster_tfidf", clusters)
+    balanced_count = count_dummies("balance_clusters", clusters, 400 // clusters)
+    assert balanced_count < 0.85 * unbalanced_count
 
 
 @pytest.mark.parametrize(
-    ("clusters", "smallest", "published"),
+    ("clusters", "smallest", "published_count"),
     [(50, 1, 182_897), (50, 2, 183_902), (50, 4, 162_474), (50, 8, 125_798), (100, 4, 59_374)],
 )
-def test_dummies_are_about_as_many_as_in_the_paper(clusters: int, smallest: int, published: int) -> None:
+def test_dummy_counts_are_close_to_the_papers(clusters: int, smallest: int, published_count: int) -> None:
     """P3 Table 8. At c = 100 the paper's Method 1 and its s_min = 2 need a fifth more dummies than ours."""
-    added = count_dummies("balance_clusters", clusters, smallest)
-    assert added == pytest.approx(published, rel=0.1)
+    dummy_count = count_dummies("balance_clusters", clusters, smallest)
+    assert dummy_count == pytest.approx(published_count, rel=0.1)

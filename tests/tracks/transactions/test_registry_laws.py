@@ -32,14 +32,14 @@ def test_every_public_function_is_registered() -> None:
     assert set(TRANSACTION_ATTACKERS) == (functions | {"own_row"}) - {"KeyHolders"}
 
 
-def test_a_target_has_no_field_for_the_answer() -> None:
+def test_target_has_no_field_for_the_answer() -> None:
     fields = set(TransactionTarget.__dataclass_fields__)
     assert fields == {"original", "tables", "vocabularies", "master", "history", "baskets", "memo"}
 
 
 @hostile_examples
 @given(case=cases())
-def test_the_verdict_is_finite_json_for_hostile_tables(case: TransactionCase) -> None:
+def test_verdicts_of_hostile_tables_are_finite_json(case: TransactionCase) -> None:
     rules, original = parse_competition(template(2016)), case.release.original
     for distance in TRANSACTIONS.distances:
         distance_rules = replace(rules, excessive=replace(rules.required_excessive, distance=distance))
@@ -61,7 +61,7 @@ def test_scales_are_means_over_five_null_releases(case: TransactionCase) -> None
 
 @hostile_examples
 @given(case=cases())
-def test_a_null_release_permutes_every_column_except_the_customers(case: TransactionCase) -> None:
+def test_null_releases_permute_all_columns_but_customers(case: TransactionCase) -> None:
     transactions = case.release.original.tables.transactions
     released = null_release(case.release.original, 3).target.tables
     rng = np.random.Generator(np.random.PCG64(3))

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from anoncup.errors import MAX_LISTED_PROBLEMS, InvalidUpload
-from anoncup.tables.files import MAX_CELL, Remark
+from anoncup.tables.files import MAX_CELL_LENGTH, Remark
 from anoncup.tracks.transactions.files import CUSTOMER_COLUMNS, TRANSACTION_COLUMNS
 from anoncup.tracks.transactions.tables import (
     MAX_QUANTITY,
@@ -78,7 +78,7 @@ def list_rows(table: pd.DataFrame) -> list[list[object]]:
 # Round trips.
 
 
-def assert_same_tables(parsed: TransactionTables, expected: TransactionTables) -> None:
+def check_same_tables(parsed: TransactionTables, expected: TransactionTables) -> None:
     pairs = [(parsed.customers, expected.customers), (parsed.transactions, expected.transactions)]
     for table, expected_table in pairs:
         assert list(table.columns) == list(expected_table.columns)
@@ -87,21 +87,19 @@ def assert_same_tables(parsed: TransactionTables, expected: TransactionTables) -
 
 @hostile_examples
 @given(case=cases())
-def test_written_tables_read_back_to_the_same_cells(case: TransactionCase) -> None:
+def test_tables_round_trip(case: TransactionCase) -> None:
     original, release = build_tables(case.original), build_tables(case.released)
     parsed, remarks = parse_original(files_of(original))
     assert remarks == []
-    assert_same_tables(parsed, original)
-    assert_same_tables(parse_release(files_of(release), parsed)[0], release)
+    check_same_tables(parsed, original)
+    check_same_tables(parse_release(files_of(release), parsed)[0], release)
 
 
 @hostile_examples
 @given(texts=st.lists(cell_texts.filter(bool), min_size=3, max_size=3), master=st.tuples(*[cell_texts] * 2))
 @example(texts=["NA", "null", "nan"], master=("", "NaN"))
 @example(texts=["007", "1.0", " x "], master=('"', ","))
-def test_ids_goods_sex_and_country_are_text_exactly_as_written(
-    texts: list[str], master: tuple[str, str]
-) -> None:
+def test_text_columns_are_read_exactly_as_written(texts: list[str], master: tuple[str, str]) -> None:
     line = ",".join(quote(cell, always=True) for cell in (texts[0], master[0], "", master[1]))
     parsed, remarks = parse_files(
         CUSTOMER_HEADER + line.encode(),
@@ -113,7 +111,7 @@ def test_ids_goods_sex_and_country_are_text_exactly_as_written(
     assert parsed.transactions["goods"].tolist() == texts[2:]
 
 
-def test_columns_and_their_types() -> None:
+def test_columns_have_their_types() -> None:
     parsed, remarks = parse_files()
     assert remarks == []
     assert tuple(parsed.customers.columns) == CUSTOMER_COLUMNS
@@ -145,13 +143,13 @@ def test_columns_and_their_types() -> None:
         ("quantity", str(MAX_QUANTITY), 10**12),
     ],
 )
-def test_a_cell_is_normalized(column: str, cell: str, expected: object) -> None:
+def test_cell_is_normalized(column: str, cell: str, expected: object) -> None:
     body = TRANSACTION_HEADER + build_record(**{column: cell})
     assert parse_files(transactions=body)[0].transactions[column].tolist() == [expected]
     assert parse_as_release(transactions=body)[0].transactions[column].tolist() == [expected]
 
 
-def test_a_price_of_minus_zero_is_zero() -> None:
+def test_price_of_minus_zero_is_zero() -> None:
     (price,) = parse_files(transactions=TRANSACTION_HEADER + build_record(unit_price="-0.0"))[0].transactions[
         "unit_price"
     ]
@@ -159,23 +157,24 @@ def test_a_price_of_minus_zero_is_zero() -> None:
 
 
 @pytest.mark.parametrize(("cell", "expected"), [("", ""), ("1980/2/9", "1980-02-09")])
-def test_a_birthday_is_a_date_or_empty(cell: str, expected: str) -> None:
+def test_birthday_is_a_date_or_empty(cell: str, expected: str) -> None:
     assert parse_files(CUSTOMER_HEADER + f"c1,f,{cell},\n".encode())[0].customers["birthday"].tolist() == [
         expected
     ]
 
 
-@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
-@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
-def test_byte_order_marks_and_line_ends_are_no_part_of_the_cells(mark: bytes, end: bytes) -> None:
+@pytest.mark.parametrize("byte_order_mark", [b"", b"\xef\xbb\xbf"])
+@pytest.mark.parametrize("line_end", [b"\n", b"\r\n", b"\r"])
+def test_byte_order_marks_and_line_ends_are_stripped(byte_order_mark: bytes, line_end: bytes) -> None:
     parsed, remarks = parse_files(
-        mark + TWO_CUSTOMERS.replace(b"\n", end), mark + ONE_RECORD.replace(b"\n", end)
+        byte_order_mark + TWO_CUSTOMERS.replace(b"\n", line_end),
+        byte_order_mark + ONE_RECORD.replace(b"\n", line_end),
     )
     assert remarks == []
-    assert_same_tables(parsed, parse_files()[0])
+    check_same_tables(parsed, parse_files()[0])
 
 
-def test_shift_jis_is_read_with_a_remark_for_each_file() -> None:
+def test_shift_jis_files_are_read_with_a_remark() -> None:
     customers = CUSTOMER_HEADER + "c1,女,,日本\n".encode("cp932")
     transactions = TRANSACTION_HEADER + "c1,r1,2011/1/5,8:45,紅茶,2.5,3\n".encode("cp932")
     parsed, remarks = parse_files(customers, transactions)
@@ -191,7 +190,7 @@ def test_shift_jis_is_read_with_a_remark_for_each_file() -> None:
 @pytest.mark.parametrize(
     "body", [TRANSACTION_HEADER, TRANSACTION_HEADER.rstrip(b"\n"), TRANSACTION_HEADER + b"\n\n"]
 )
-def test_a_release_may_have_no_transactions_but_an_original_must_have_some(body: bytes) -> None:
+def test_only_releases_may_have_no_transactions(body: bytes) -> None:
     parsed, remarks = parse_as_release(transactions=body)
     assert remarks == []
     assert len(parsed.transactions) == 0
@@ -202,14 +201,14 @@ def test_a_release_may_have_no_transactions_but_an_original_must_have_some(body:
     assert list_locations(excinfo.value) == [("transactions", None, None, "no_rows")]
 
 
-def test_a_release_may_have_fewer_customers_but_not_more() -> None:
+def test_release_may_not_have_more_customers() -> None:
     assert len(parse_as_release(CUSTOMER_HEADER + b"c1,f,,\n")[0].customers) == 1
     with pytest.raises(InvalidUpload) as excinfo:
         parse_as_release(TWO_CUSTOMERS + b"c3,f,,\n")
     assert list_locations(excinfo.value) == [("customers", None, None, "too_many_rows")]
 
 
-def test_a_release_may_have_more_transactions_and_other_ids() -> None:
+def test_release_may_have_more_transactions_and_new_ids() -> None:
     body = TRANSACTION_HEADER + build_record(customer_id="p1", receipt_id="new", goods="unheard of") * 5
     assert len(parse_as_release(CUSTOMER_HEADER + b"p1,f,,\n", body)[0].transactions) == 5
 
@@ -223,7 +222,7 @@ def test_a_release_may_have_more_transactions_and_other_ids() -> None:
         (b"c1,3,,\n", "4", []),
     ],
 )
-def test_a_respelled_number_is_accepted_with_a_remark(
+def test_respelled_number_is_accepted_with_a_remark(
     customers: bytes, goods: str, expected: list[str]
 ) -> None:
     original, _ = parse_files(CUSTOMER_HEADER + b"c1,1,,2\n", TRANSACTION_HEADER + build_record(goods="1"))
@@ -253,7 +252,7 @@ def list_header_locations(file: str, *columns: str | None) -> list[Location]:
         (b"Customer_id,sex,birthday,country\n", list_header_locations("customers", "customer_id")),
     ],
 )
-def test_customers_need_their_header(header: bytes, expected: list[Location]) -> None:
+def test_customers_header_is_required(header: bytes, expected: list[Location]) -> None:
     assert list_locations(expect_refusal(header)) == expected
 
 
@@ -273,7 +272,7 @@ def test_customers_need_their_header(header: bytes, expected: list[Location]) ->
         (CUSTOMER_HEADER, list_header_locations("transactions", None, *TRANSACTION_COLUMNS[1:4])),
     ],
 )
-def test_transactions_need_their_header(header: bytes, expected: list[Location]) -> None:
+def test_transactions_header_is_required(header: bytes, expected: list[Location]) -> None:
     assert list_locations(expect_refusal(transactions=header)) == expected
 
 
@@ -293,13 +292,13 @@ def test_transactions_need_their_header(header: bytes, expected: list[Location])
         (b"c1,f,,\nc2,f,unknown,\n", [(2, "birthday", "not_a_date")]),
         (b"c1,f\x00,,\n", [(1, "sex", "control_character")]),
         (b'c1,f,,"a\nb"\n', [(1, "country", "control_character")]),
-        (b"c1,f,," + b"x" * (MAX_CELL + 1) + b"\n", [(1, "country", "cell_too_long")]),
+        (b"c1,f,," + b"x" * (MAX_CELL_LENGTH + 1) + b"\n", [(1, "country", "cell_too_long")]),
         (b'c1,f,,"x\n', [(1, None, "unclosed_quote")]),
         (b"c1,f,,\xff\n", [(1, None, "encoding")]),
     ],
     ids=lambda value: repr(value)[:40],
 )
-def test_bad_customers_are_refused_with_row_column_and_code(
+def test_invalid_customers_are_refused_with_row_column_and_code(
     body: bytes, expected: list[tuple[int | None, str | None, str]]
 ) -> None:
     error = expect_refusal(CUSTOMER_HEADER + body)
@@ -321,7 +320,7 @@ def test_problems_of_both_tables_are_reported_together() -> None:
     ]
 
 
-def test_problems_of_texts_and_of_numbers_are_reported_together() -> None:
+def test_text_and_number_problems_are_reported_together() -> None:
     error = expect_refusal(
         transactions=TRANSACTION_HEADER
         + build_record(goods="\u200bA", unit_price="plenty", quantity="1" * 5000)
@@ -333,21 +332,21 @@ def test_problems_of_texts_and_of_numbers_are_reported_together() -> None:
     ]
 
 
-BAD_DATES = [
+INVALID_DATES = [
     "", "2011-02-30", "2011-02-29", "2011/1-5", "2011-1/5", "2011-13-01", "2011-00-10", "2011-01-00",
     "11-01-05", "0000-01-01", "20110105", "5/1/2011", "2011-01-05 ", "2011-01-05T00:00", "2011.1.5",
     "２０１１-01-05", "NaT",
 ]  # fmt: skip
-BAD_TIMES = ["", "24:00", "8:5", "08:60", "8", "08:45:00", "8:45 ", "-1:00", "0845", "008:45", "８:45"]
-BAD_QUANTITIES = ["", "0", "00", "-1", "+1", "1.5", "1.0", "1e3", " 1", "1_000", "１", "٣", "NaN", "0x1"]
+INVALID_TIMES = ["", "24:00", "8:5", "08:60", "8", "08:45:00", "8:45 ", "-1:00", "0845", "008:45", "８:45"]
+INVALID_QUANTITIES = ["", "0", "00", "-1", "+1", "1.5", "1.0", "1e3", " 1", "1_000", "１", "٣", "NaN", "0x1"]
 
 
 @pytest.mark.parametrize(
     ("column", "cell", "code"),
     [
-        *[("date", cell, "not_a_date") for cell in BAD_DATES],
-        *[("time", cell, "not_a_time") for cell in BAD_TIMES],
-        *[("quantity", cell, "not_a_quantity") for cell in BAD_QUANTITIES],
+        *[("date", cell, "not_a_date") for cell in INVALID_DATES],
+        *[("time", cell, "not_a_time") for cell in INVALID_TIMES],
+        *[("quantity", cell, "not_a_quantity") for cell in INVALID_QUANTITIES],
         *[("quantity", str(cell), "too_large") for cell in (10**12 + 1, 10**13, 2**64 + 1, 10**500)],
         *[("unit_price", cell, "not_a_number") for cell in NOT_NUMBERS],
         ("unit_price", "", "missing_value"),
@@ -362,12 +361,12 @@ BAD_QUANTITIES = ["", "0", "00", "-1", "+1", "1.5", "1.0", "1e3", " 1", "1_000",
         ("goods", "", "missing_value"),
         ("goods", "A\x00", "control_character"),
         ("receipt_id", "a\nb", "control_character"),
-        ("goods", "x" * (MAX_CELL + 1), "cell_too_long"),
-        ("quantity", "1" * (MAX_CELL + 1), "cell_too_long"),
+        ("goods", "x" * (MAX_CELL_LENGTH + 1), "cell_too_long"),
+        ("quantity", "1" * (MAX_CELL_LENGTH + 1), "cell_too_long"),
     ],
     ids=lambda value: repr(value)[:40],
 )
-def test_a_bad_cell_is_refused_with_row_column_and_code(column: str, cell: str, code: str) -> None:
+def test_invalid_cell_is_refused_with_row_column_and_code(column: str, cell: str, code: str) -> None:
     error = expect_refusal(
         transactions=TRANSACTION_HEADER + build_record() + build_record(**{column: cell}) + build_record()
     )
@@ -386,13 +385,13 @@ def test_a_bad_cell_is_refused_with_row_column_and_code(column: str, cell: str, 
         (build_record() + b"c1,r1,2011-01-05,08:45,\xff,2.5,3\n", (2, None, "encoding")),
     ],
 )
-def test_a_bad_line_is_refused_with_its_row(body: bytes, expected: tuple[int, None, str]) -> None:
+def test_invalid_line_is_refused_with_its_row(body: bytes, expected: tuple[int, None, str]) -> None:
     assert list_locations(expect_refusal(transactions=TRANSACTION_HEADER + body)) == [
         ("transactions", *expected)
     ]
 
 
-def test_all_problems_are_listed_in_the_order_of_the_rows() -> None:
+def test_problems_are_listed_in_row_order() -> None:
     bad_record = build_record(customer_id="c9", date="x", time="x", unit_price="-1", quantity="0")
     error = expect_refusal(
         transactions=TRANSACTION_HEADER
@@ -408,7 +407,7 @@ def test_all_problems_are_listed_in_the_order_of_the_rows() -> None:
     ]
 
 
-def test_at_most_twenty_problems_are_listed_and_all_are_counted() -> None:
+def test_twenty_problems_are_listed_and_all_are_counted() -> None:
     error = expect_refusal(
         transactions=TRANSACTION_HEADER + build_record(quantity="0") * 30 + build_record(date="never") * 7
     )
@@ -418,7 +417,9 @@ def test_at_most_twenty_problems_are_listed_and_all_are_counted() -> None:
 
 # Any input is either read or refused.
 
-pieces = st.sampled_from([b'"', b",", b"\n", b"\r", b"\x00", b"\xff", b"\x81", b"-", b"0", b"c1", b"/", b""])
+byte_pieces = st.sampled_from(
+    [b'"', b",", b"\n", b"\r", b"\x00", b"\xff", b"\x81", b"-", b"0", b"c1", b"/", b""]
+)
 
 
 @st.composite
@@ -426,7 +427,7 @@ def damaged_transactions(draw: st.DrawFn) -> bytes:
     content = ONE_RECORD + build_record(customer_id="c2", goods="a, b")
     for _ in range(draw(st.integers(1, 4))):
         start = draw(st.integers(0, len(content)))
-        content = content[:start] + draw(pieces) + content[start + draw(st.integers(0, 2)) :]
+        content = content[:start] + draw(byte_pieces) + content[start + draw(st.integers(0, 2)) :]
     return content
 
 
@@ -440,7 +441,7 @@ def parse_or_none(content: bytes) -> pd.DataFrame | None:
 
 @limit_examples(200)
 @given(content=damaged_transactions() | st.binary(max_size=80).map(lambda tail: TRANSACTION_HEADER + tail))
-def test_a_damaged_file_is_refused_or_reads_as_the_standard_library_reads_it(content: bytes) -> None:
+def test_damaged_files_are_refused_or_read_like_the_csv_module(content: bytes) -> None:
     parsed = parse_or_none(content)
     try:
         text = content.decode("utf-8-sig").rstrip("\r\n")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from anoncup.tracks.linkage.attack_rates import rate_of
+from anoncup.tracks.linkage.attack_rates import rate_prediction
 from anoncup.tracks.transactions import anonymity as customer_anonymity
 from anoncup.tracks.transactions import baskets, utility
 from anoncup.tracks.transactions.attackers import baskets as by_goods
@@ -34,24 +34,24 @@ MEAN_DISTANCES: dict[baskets.JaccardKind, float] = {"jaccard": 0.3333333333, "ja
 SIMILARITIES = {"jaccard": reference.set_similarity, "jaccard_quantity": reference.quantity_similarity}
 BEST_TOTALS = {"jaccard": 1 + 1 + 2 / 3, "jaccard_quantity": 1 + 1 + 5 / 6}
 """Largest total similarities of one-to-one guesses; the correct guess p1 = c3, p2 = c1, p3 = c2 has them."""
-ANONYMITY = {"k_min": 1.0, "k_mean": 1.0, "basket_k_min": 1.0, "basket_k_mean": 1.5}
+ANONYMITY_VALUES = {"k_min": 1.0, "k_mean": 1.0, "basket_k_min": 1.0, "basket_k_mean": 1.5}
 
 
 @pytest.mark.parametrize("name", MEASURE_VALUES)
-def test_measures_have_the_worked_values(name: str) -> None:
+def test_measures_have_the_expected_values(name: str) -> None:
     assert getattr(utility, name)(CASE.release) == pytest.approx(MEASURE_VALUES[name], abs=1e-10)
     assert getattr(reference, name)(ORIGINAL_SIDE, RELEASE_SIDE) == pytest.approx(
         MEASURE_VALUES[name], abs=1e-10
     )
 
 
-def test_the_release_has_one_record_less() -> None:
+def test_release_has_one_record_fewer() -> None:
     assert list(utility.signed_row_difference(CASE.release).values()) == [-1.0]
     assert reference.signed_row_difference(ORIGINAL_SIDE, RELEASE_SIDE) == -1.0
 
 
 @pytest.mark.parametrize("name", GUESSES)
-def test_attackers_guess_the_worked_rows(name: str) -> None:
+def test_attackers_guess_the_expected_rows(name: str) -> None:
     guess = TRANSACTION_ATTACKERS[name].attack(CASE.release.target)
     assert isinstance(guess, np.ndarray)
     assert "".join(str(row + 1) for row in guess) == GUESSES[name]
@@ -62,13 +62,13 @@ def test_attackers_guess_the_worked_rows(name: str) -> None:
 
 
 def test_random_in_cluster_is_an_exact_expectation() -> None:
-    rate = rate_of(by_goods.random_in_cluster(CASE.release.target), CASE.release.source, rows=4)
+    rate = rate_prediction(by_goods.random_in_cluster(CASE.release.target), CASE.release.source, rows=4)
     assert rate.rate == pytest.approx(2 / 3)
     assert reference.random_in_cluster_rate(RELEASE_SIDE) == pytest.approx(2 / 3)
 
 
 @pytest.mark.parametrize("name", MEAN_DISTANCES)
-def test_the_mean_distance_counts_a_deleted_customer_as_one(name: baskets.JaccardKind) -> None:
+def test_deleted_customers_have_distance_one(name: baskets.JaccardKind) -> None:
     mean = (baskets.distances_to_source(CASE.release, name).sum() + 1) / 4
     assert mean == pytest.approx(MEAN_DISTANCES[name], abs=1e-10)
     distances = reference.distances(ORIGINAL_SIDE, RELEASE_SIDE, CASE.source, SIMILARITIES[name])
@@ -77,7 +77,7 @@ def test_the_mean_distance_counts_a_deleted_customer_as_one(name: baskets.Jaccar
 
 
 @pytest.mark.parametrize("name", BEST_TOTALS)
-def test_the_best_one_to_one_guess_is_the_right_one(name: str) -> None:
+def test_best_one_to_one_guess_is_correct(name: str) -> None:
     similarity = SIMILARITIES[name]
     assert float(reference.best_total(ORIGINAL_SIDE, RELEASE_SIDE, similarity)) == pytest.approx(
         BEST_TOTALS[name]
@@ -86,13 +86,13 @@ def test_the_best_one_to_one_guess_is_the_right_one(name: str) -> None:
     assert float(total) == pytest.approx(BEST_TOTALS[name])
 
 
-@pytest.mark.parametrize("name", ANONYMITY)
-def test_anonymity_measures_have_the_worked_values(name: str) -> None:
-    assert getattr(customer_anonymity, name)(CASE.release) == ANONYMITY[name]
+@pytest.mark.parametrize("name", ANONYMITY_VALUES)
+def test_anonymity_measures_have_the_expected_values(name: str) -> None:
+    assert getattr(customer_anonymity, name)(CASE.release) == ANONYMITY_VALUES[name]
     keys = (
         reference.goods_sets(RELEASE_SIDE)
         if name.startswith("basket")
         else reference.master_keys(RELEASE_SIDE)
     )
     functions = {"k_min": reference.k_min, "k_mean": reference.k_mean}
-    assert functions[name.removeprefix("basket_")](keys) == ANONYMITY[name]
+    assert functions[name.removeprefix("basket_")](keys) == ANONYMITY_VALUES[name]

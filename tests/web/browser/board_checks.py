@@ -15,7 +15,7 @@ from tests.web.browser.organizer_steps import open_competition
 
 @dataclass(frozen=True, slots=True)
 class TeamResult:
-    """A team's final, the number of its rows that the rival found, and of the rival's rows that it found."""
+    """A team's final, how many of its rows the rival found, and how many of the rival's rows it found."""
 
     final_release: PreparedRelease
     rows_lost: int
@@ -125,12 +125,12 @@ def check_reidentification_board(visitor: BrowserUser, slug: str, results: Mappi
 
 
 def format_reidentification_row(row: dict[str, Any]) -> list[str]:
-    identified, tried = format_number(row["identified"]), format_number(row["tried"])
+    identified, guessed = format_number(row["identified"]), format_number(row["tried"])
     return [
         str(row["rank"]),
         row["team"],
         identified,
-        tried,
+        guessed,
         format_score(row["rate"]),
         format_number(row["targets"]),
     ]

@@ -17,15 +17,15 @@ Control = Literal["button", "link", "radio", "checkbox", "combobox"]
 
 @dataclass(frozen=True, slots=True)
 class BrowserProfile:
-    """Language and screen of a user; ``touch`` means that the device is a phone."""
+    """Language and screen of a user; ``has_touch`` means that the device is a phone."""
 
     language: str
     size: dict[str, int]
-    touch: bool
+    has_touch: bool
 
 
-ENGLISH_DESKTOP = BrowserProfile("en", DESKTOP, touch=False)
-JAPANESE_PHONE = BrowserProfile("ja", PHONE, touch=True)
+ENGLISH_DESKTOP = BrowserProfile("en", DESKTOP, has_touch=False)
+JAPANESE_PHONE = BrowserProfile("ja", PHONE, has_touch=True)
 
 
 @dataclass
@@ -65,7 +65,7 @@ class BrowserUser:
         self.press("link", name.capitalize(), within=tabs)
 
     def activate(self, control: Locator) -> None:
-        control.tap() if self.profile.touch else control.click()
+        control.tap() if self.profile.has_touch else control.click()
 
     def find_field(self, key: str, *, within: Locator | None = None) -> Locator:
         """Find an input by its label, which may say in brackets that the input is optional."""
@@ -123,7 +123,9 @@ class BrowserUser:
 @contextmanager
 def open_browser_user(browser: Browser, url: str, profile: BrowserProfile) -> Iterator[BrowserUser]:
     """Open a separate browser profile that is not signed in."""
-    pages = inspect_pages(browser, url, language=profile.language, size=profile.size, touch=profile.touch)
+    pages = inspect_pages(
+        browser, url, language=profile.language, size=profile.size, has_touch=profile.has_touch
+    )
     with pages as inspector:
         user = BrowserUser(inspector, profile)
         user.page.on("response", lambda response: record_error_status(user, response))
@@ -135,10 +137,10 @@ def open_browser_user(browser: Browser, url: str, profile: BrowserProfile) -> It
 
 def record_error_status(user: BrowserUser, response: Response) -> None:
     if response.status >= 400:
-        user.inspector.complaints.append(f"status {response.status}: {response.url}")
+        user.inspector.reported_faults.append(f"status {response.status}: {response.url}")
 
 
 def record_failed_request(user: BrowserUser, url: str, failure: str | None) -> None:
     """Record a failed request, unless the page aborted it because of navigation or a download."""
     if failure != "net::ERR_ABORTED":
-        user.inspector.complaints.append(f"{failure}: {url}")
+        user.inspector.reported_faults.append(f"{failure}: {url}")

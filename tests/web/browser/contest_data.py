@@ -8,7 +8,7 @@ import pandas as pd
 from anoncup import TRACKS, Verdict, evaluate, parse_competition, shuffle_rows
 from anoncup.geometry.arrays import IntArray
 from anoncup.tables.csv_text import write_csv
-from anoncup.tracks.linkage.permutation import guess_csv, secret_csv
+from anoncup.tracks.linkage.permutation import write_guess, write_secret
 from tests.support.arena import build_original_table
 
 ROWS = 60
@@ -33,14 +33,14 @@ class PreparedRelease:
 
     @property
     def secret_file(self) -> bytes:
-        return secret_csv(self.source)
+        return write_secret(self.source)
 
     def make_guess(self, right: int, wrong: int = 0) -> bytes:
         """Build a guess with ``right`` correct rows, ``wrong`` incorrect ones and no answer for the rest."""
         guess = np.full(ROWS, -1)
         guess[:right] = self.source[:right]
         guess[right : right + wrong] = (self.source[right : right + wrong] + 1) % ROWS
-        return guess_csv(guess)
+        return write_guess(guess)
 
     def compute_verdict(self, file: str) -> Verdict:
         """Evaluate the release locally by the rules of the competition's file."""

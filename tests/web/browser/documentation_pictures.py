@@ -16,7 +16,7 @@ from PIL import Image
 from playwright.sync_api import Browser, sync_playwright
 
 from app.http.authentication import COOKIE
-from app.main import served_app
+from app.main import create_served_app
 from benchmarks.pages import run_application
 from tests.support.browser import CHROMIUM, CHROMIUM_OPTIONS
 from tests.support.cup_2015 import OUR_TEAM, SLUG, PlayedCup
@@ -42,7 +42,7 @@ class DocumentationPicture:
     viewer: str = ""
     language: str = "en"
     width: int = 1280
-    dark: bool = False
+    is_dark: bool = False
     link: str = ""
     wait_s: float = 1.0
 
@@ -50,7 +50,7 @@ class DocumentationPicture:
 BOARD, ROW = f"{COMPETITION_PATH}/boards/anonymization", "#standings tbody tr:nth-child({})"
 FIRST_PHASE_PICTURES = (
     DocumentationPicture("overview", COMPETITION_PATH, ".words"),
-    DocumentationPicture("board-ja-dark", BOARD, ROW.format(12), "team", "ja", dark=True),
+    DocumentationPicture("board-ja-dark", BOARD, ROW.format(12), "team", "ja", is_dark=True),
     DocumentationPicture(
         "submission",
         f"{COMPETITION_PATH}/submissions",
@@ -64,12 +64,12 @@ FIRST_PHASE_PICTURES = (
 )
 SECOND_PHASE_PICTURES = (
     DocumentationPicture("overview-ja-phone", COMPETITION_PATH, ".leads", "team", "ja", PHONE_WIDTH),
-    DocumentationPicture("board-ja-phone", BOARD, ROW.format(9), "team", "ja", PHONE_WIDTH, dark=True),
+    DocumentationPicture("board-ja-phone", BOARD, ROW.format(9), "team", "ja", PHONE_WIDTH, is_dark=True),
 )
 FINAL_PICTURES = (
     DocumentationPicture("board", BOARD, ROW.format(12), "team"),
     DocumentationPicture(
-        "replay", f"{COMPETITION_PATH}/boards/replay", ".scrub", "team", dark=True, wait_s=13.0
+        "replay", f"{COMPETITION_PATH}/boards/replay", ".scrub", "team", is_dark=True, wait_s=13.0
     ),
     DocumentationPicture("matrix-ja", f"{COMPETITION_PATH}/boards/matrix", ".matrix_view", "team", "ja"),
     DocumentationPicture("team-ja", BOARD, ".course_steps", "team", "ja", link="tr.own a.called"),
@@ -79,7 +79,7 @@ FINAL_PICTURES = (
 @contextmanager
 def serve_application() -> Iterator[str]:
     """Serve the application and yield its address."""
-    server = uvicorn.Server(uvicorn.Config(served_app(), port=0, log_level="warning"))
+    server = uvicorn.Server(uvicorn.Config(create_served_app(), port=0, log_level="warning"))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     assert poll_until(lambda: server.started)
@@ -98,7 +98,7 @@ def main(folder: str) -> None:
         arena = cup.contest.arena
         sessions = {
             "team": arena.get_session(arena.get_team_token(OUR_TEAM)),
-            "organizer": arena.get_session(arena.organizer),
+            "organizer": arena.get_session(arena.organizer_token),
         }
         for pictures, move_on in (
             (FIRST_PHASE_PICTURES, cup.play_attacks),
@@ -117,7 +117,7 @@ def take_picture(
         viewport={"width": picture.width, "height": 900},
         device_scale_factor=2,
         locale=picture.language,
-        color_scheme="dark" if picture.dark else "light",
+        color_scheme="dark" if picture.is_dark else "light",
         timezone_id="Asia/Tokyo",
     )
     if session:

@@ -16,7 +16,7 @@ def sign_in(organizer: BrowserUser, name: str) -> None:
 
 
 def create_competition(organizer: BrowserUser, slug: str) -> None:
-    """Create a competition with an own table and the proposed dates."""
+    """Create a competition with the organizer's own table and the proposed dates."""
     organizer.press("link", "Create a competition")
     organizer.activate(organizer.find_control("radio", "choose_start_microdata"))
     organizer.fill_in({"Address": slug, "Title in English": "Clicked cup", "Title in Japanese": "クリック杯"})
@@ -68,8 +68,8 @@ def use_recommended_threshold(organizer: BrowserUser, *columns: str, bits: int) 
     open_step(organizer, "threshold")
     unfold_details(organizer)
     kept_columns = organizer.page.get_by_role("group", name=organizer.translate("What a cheat may keep"))
-    for box in kept_columns.get_by_role("checkbox").all():
-        box.set_checked(box.get_attribute("value") in columns)
+    for checkbox in kept_columns.get_by_role("checkbox").all():
+        checkbox.set_checked(checkbox.get_attribute("value") in columns)
     organizer.fill_in({"Certainty (bits)": str(bits), "Permutations to simulate": "200"})
     organizer.navigate_by(organizer.find_control("button", "Ask for a report"))
     organizer.expect_text("Recommended threshold")

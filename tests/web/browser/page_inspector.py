@@ -32,11 +32,11 @@ addEventListener("securitypolicyviolation",
 
 @dataclass
 class PageInspector:
-    """A browser page with the ``complaints`` that the browser has reported."""
+    """A browser page and the faults that the browser has reported."""
 
     page: Page
     url: str
-    complaints: list[str] = field(default_factory=list)
+    reported_faults: list[str] = field(default_factory=list)
 
     def go(self, path: str) -> int:
         response = self.page.goto(self.url + path)
@@ -49,14 +49,14 @@ class PageInspector:
         overflow = self.page.evaluate(OVERFLOW_SCRIPT)
         overflow_faults = [f"sticks out by {overflow}px"] if overflow > 0 else []
         faults = [
-            *self.complaints,
+            *self.reported_faults,
             *violations,
             *overflow_faults,
             *self.check_header_position(),
             *self.check_hero_width(),
             *find_accessibility_faults(self.page),
         ]
-        self.complaints.clear()
+        self.reported_faults.clear()
         return faults
 
     def check_header_position(self) -> list[str]:
@@ -95,18 +95,18 @@ def inspect_pages(
     session: str | None = None,
     language: str = "en",
     size: dict[str, int] = DESKTOP,
-    dark: bool = False,
-    touch: bool = False,
+    is_dark: bool = False,
+    has_touch: bool = False,
 ) -> Iterator[PageInspector]:
-    """Open a page in a fresh browser profile, signed in with ``session``; ``touch`` emulates a phone."""
-    scheme: Literal["dark", "light"] = "dark" if dark else "light"
+    """Open a page in a fresh browser profile, signed in with ``session``; ``has_touch`` emulates a phone."""
+    scheme: Literal["dark", "light"] = "dark" if is_dark else "light"
     context = browser.new_context(
         viewport={"width": size["width"], "height": size["height"]},
         locale=language,
         color_scheme=scheme,
         timezone_id="Europe/Berlin",
-        has_touch=touch,
-        is_mobile=touch,
+        has_touch=has_touch,
+        is_mobile=has_touch,
     )
     try:
         if session:
@@ -116,7 +116,7 @@ def inspect_pages(
         page = context.new_page()
         page.set_default_timeout(TIMEOUT_MS)
         inspector = PageInspector(page, url)
-        page.on("pageerror", lambda error: inspector.complaints.append(f"script: {error}"))
+        page.on("pageerror", lambda error: inspector.reported_faults.append(f"script: {error}"))
         page.on("console", lambda message: record_console_message(inspector, message.type, message.text))
         page.on("request", lambda request: record_foreign_request(inspector, request.url))
         yield inspector
@@ -126,10 +126,10 @@ def inspect_pages(
 
 def record_console_message(inspector: PageInspector, kind: str, text: str) -> None:
     if kind in {"error", "warning"} and "status of 4" not in text:
-        inspector.complaints.append(f"{kind}: {text}")
+        inspector.reported_faults.append(f"{kind}: {text}")
 
 
 def record_foreign_request(inspector: PageInspector, url: str) -> None:
-    """Record a complaint if something is loaded from another site."""
+    """Record a fault if something is loaded from another site."""
     if urlsplit(url).scheme in {"http", "https"} and not url.startswith(inspector.url):
-        inspector.complaints.append(f"asks {url}")
+        inspector.reported_faults.append(f"asks {url}")

@@ -7,7 +7,7 @@ import pandas as pd
 from playwright.sync_api import Locator, expect
 
 from anoncup.messages import Message
-from app.web.site.language import words_in
+from app.web.site.language import load_translator
 from app.web.site.notation import format_number, format_score
 from app.web.site.sentences import translate_sentence
 from tests.support.arena import PASSWORD
@@ -34,7 +34,7 @@ def check_refusal_of_text_for_a_number(member: BrowserUser, release: PreparedRel
     """Check that the fault is shown with row and column before sending, and that no attempt is used."""
     send_release(member, replace_cell(release.anonymized_file, row=7, column=2), release.secret_file)
     problem = member.page.locator("#anonymized-problems")
-    words = words_in(member.profile.language)
+    words = load_translator(member.profile.language)
     message = Message(
         "{column}, row {row}: {what}", column="income", row=7, what=Message("not a decimal number")
     )
@@ -98,7 +98,7 @@ def check_rejection_as_excessive(
     line = find_entry(member, comment)
     member.activate(line.get_by_text(member.translate("Why"), exact=True))
     (violation,) = release.compute_verdict(file).violations
-    words = words_in(member.profile.language)
+    words = load_translator(member.profile.language)
     expect(line.get_by_text(translate_sentence(violation.message, words))).to_be_visible()
     member.check_page()
     expect(member.find_control("button", "Choose as final", within=line)).to_have_count(0)

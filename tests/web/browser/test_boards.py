@@ -24,7 +24,7 @@ EQUIVALENT_NAMES = {
 
 
 def find_covered_teams(page: Page) -> list[str]:
-    """Return the teams whose rows the user's sticky row covers on a screen that ends just above it."""
+    """Return the teams whose rows are hidden behind the user's own row, which sticks to the screen's end."""
     positions_script = "cells => cells.map((one) => [one.textContent, one.getBoundingClientRect().top])"
     own_row, other_rows = (page.locator(f"table.ranks tbody tr{kind} th") for kind in (".own", ":not(.own)"))
     page.set_viewport_size({"width": 1280, "height": 3000})
@@ -39,7 +39,7 @@ def find_covered_teams(page: Page) -> list[str]:
     ]
 
 
-def count_most_ticks(page: Page) -> int:
+def count_max_ticks(page: Page) -> int:
     """Return the maximum number of ticks on an axis that requests four, for spans from minutes to years."""
     count = """async () => {
         const { ticks } = await import('/static/moments.js');
@@ -49,7 +49,7 @@ def count_most_ticks(page: Page) -> int:
     return int(page.evaluate(count))
 
 
-def test_the_board_search_and_the_replay_work(client: TestClient, browser: Browser, site: str) -> None:
+def test_board_search_and_replay_work(client: TestClient, browser: Browser, site: str) -> None:
     contest = Contest.create(client)
     large_contest.fill(contest, ContestSize(teams=12, submissions_per_team=3, targets=0))
     session = contest.arena.get_session(contest.arena.get_team_token("the first"))
@@ -92,11 +92,11 @@ def test_the_board_search_and_the_replay_work(client: TestClient, browser: Brows
         page.locator(".play").click()
         expect(page.locator(".play")).to_have_text("Pause")
         page.locator(".play").click()
-        assert count_most_ticks(page) == 4
+        assert count_max_ticks(page) == 4
         assert inspector.collect_faults() == []
 
 
-def test_local_times_are_formatted_like_all_others(client: TestClient, browser: Browser, site: str) -> None:
+def test_browser_formats_local_times_like_the_server(client: TestClient, browser: Browser, site: str) -> None:
     contest = Contest.create(client)
     session = contest.arena.get_session(contest.arena.get_team_token("the first"))
     with inspect_pages(browser, site, session=session) as inspector:

@@ -10,7 +10,7 @@ from app.http.middleware import SECURITY_HEADERS
 from app.locale.language import Translator
 from app.web.site.pages import static_files
 from tests.support.browser import CONTENT_TYPES, SITE, STYLESHEET_LINKS
-from tests.support.chart_samples import CHARTS, DATA, EN, JA, render_figure
+from tests.support.chart_samples import CHARTS, EN, JA, SAMPLE_VALUES, render_figure
 from tests.web.browser.page_inspector import DESKTOP, PHONE, PageInspector, inspect_pages
 
 pytestmark = pytest.mark.full
@@ -57,7 +57,7 @@ def show_charts(
     data: list[float],
     *,
     size: dict[str, int] = DESKTOP,
-    dark: bool = False,
+    is_dark: bool = False,
     language: str = "en",
 ) -> Iterator[PageInspector]:
     """Show all charts of the data on one page with the site's own headers and style sheets."""
@@ -72,33 +72,33 @@ def show_charts(
             static_path, _ = static_files.lookup_path(path.removeprefix("/static/"))
             route.fulfill(path=static_path, content_type=content_type)
 
-    with inspect_pages(browser, SITE, size=size, dark=dark, language=language) as inspector:
+    with inspect_pages(browser, SITE, size=size, is_dark=is_dark, language=language) as inspector:
         inspector.page.route("**/*", fulfill)
         inspector.go("/")
         yield inspector
 
 
 @pytest.mark.parametrize(
-    ("data", "size", "dark", "language"),
+    ("data", "size", "is_dark", "language"),
     [
         pytest.param(data, *display, marks=() if display in selected else pytest.mark.full)
         for data, selected in DISPLAYS_OF_DATA.items()
         for display in DISPLAYS
     ],
 )
-def test_charts_are_accessible_legible_and_keep_their_words_apart(
-    browser: Browser, data: str, size: dict[str, int], dark: bool, language: str
+def test_charts_are_accessible_legible_and_labels_do_not_overlap(
+    browser: Browser, data: str, size: dict[str, int], is_dark: bool, language: str
 ) -> None:
-    shown_data = DATA[data][:60]
-    with show_charts(browser, shown_data, size=size, dark=dark, language=language) as inspector:
+    shown_data = SAMPLE_VALUES[data][:60]
+    with show_charts(browser, shown_data, size=size, is_dark=is_dark, language=language) as inspector:
         assert inspector.collect_faults() == []
         assert min(inspector.page.evaluate(FONT_SIZES_SCRIPT)) >= 10
         assert inspector.page.evaluate(OUTSIDE_TEXTS_SCRIPT) == []
         assert inspector.page.evaluate(OVERLAPPING_TEXTS_SCRIPT) == []
 
 
-def test_arrow_keys_go_from_point_to_point_and_show_their_labels(browser: Browser) -> None:
-    with show_charts(browser, DATA["a few"]) as inspector:
+def test_arrow_keys_move_between_points_and_show_labels(browser: Browser) -> None:
+    with show_charts(browser, SAMPLE_VALUES["a few"]) as inspector:
         page = inspector.page
         tip, focused = page.locator(".tip"), "document.activeElement.getAttribute('aria-label')"
         page.locator("#scatter .true [tabindex]").focus()
@@ -109,7 +109,7 @@ def test_arrow_keys_go_from_point_to_point_and_show_their_labels(browser: Browse
             labels.append(page.evaluate(focused))
             assert tip.inner_text().split() == labels[-1].split()
         losses = [float(label.split("utility loss ")[1].split(",")[0]) for label in labels[1:]]
-        assert losses == sorted(DATA["a few"])
+        assert losses == sorted(SAMPLE_VALUES["a few"])
         assert page.locator("#scatter .picture [tabindex]").count() == 1
         page.keyboard.press("Escape")
         assert tip.is_hidden()
@@ -121,8 +121,8 @@ DISTANCE_SCRIPT = """(([one, other]) => other.getCTM().e - one.getCTM().e)(
   [...document.querySelectorAll('#scatter .true .others [role=img]')])"""
 
 
-def test_the_scatter_is_zoomed_by_keys_and_buttons_but_not_by_the_page_wheel(browser: Browser) -> None:
-    with show_charts(browser, DATA["five hundred"]) as inspector:
+def test_scatter_zooms_by_keys_and_buttons_but_not_by_the_wheel(browser: Browser) -> None:
+    with show_charts(browser, SAMPLE_VALUES["five hundred"]) as inspector:
         page = inspector.page
         page.emulate_media(reduced_motion="reduce")
         picture = page.locator("#scatter .true")
@@ -149,7 +149,7 @@ def test_the_scatter_is_zoomed_by_keys_and_buttons_but_not_by_the_page_wheel(bro
 
 def test_search_results_are_named_and_highlighted(browser: Browser) -> None:
     find_script = "text => document.dispatchEvent(new CustomEvent('anoncup:find', {detail: {text}}))"
-    with show_charts(browser, DATA["five hundred"]) as inspector:
+    with show_charts(browser, SAMPLE_VALUES["five hundred"]) as inspector:
         page = inspector.page
         page.locator("#scatter .true").wait_for()
         page.evaluate(find_script, "ＴＥＡＭ 123")
@@ -159,8 +159,8 @@ def test_search_results_are_named_and_highlighted(browser: Browser) -> None:
         assert page.locator("#scatter .true :is(.found, .faint)").count() == 0
 
 
-def test_the_pointer_finds_the_nearest_point(browser: Browser) -> None:
-    with show_charts(browser, DATA["a few"]) as inspector:
+def test_pointer_selects_the_nearest_point(browser: Browser) -> None:
+    with show_charts(browser, SAMPLE_VALUES["a few"]) as inspector:
         mark = inspector.page.locator("#course [role=img]").first
         mark.scroll_into_view_if_needed()
         box = mark.bounding_box()
@@ -171,11 +171,11 @@ def test_the_pointer_finds_the_nearest_point(browser: Browser) -> None:
         assert inspector.page.locator(".tip").is_hidden()
 
 
-def test_a_legend_entry_highlights_its_series_and_can_be_pressed(browser: Browser) -> None:
+def test_legend_entry_highlights_its_series_and_can_be_pressed(browser: Browser) -> None:
     own_series_is_bright_script = (
         "[...document.querySelectorAll('#scatter .dim')].every(each => !each.classList.contains('own'))"
     )
-    with show_charts(browser, DATA["a few"]) as inspector:
+    with show_charts(browser, SAMPLE_VALUES["a few"]) as inspector:
         page = inspector.page
         expect(
             page.locator("#scatter .picture.true")
@@ -199,8 +199,8 @@ def test_a_legend_entry_highlights_its_series_and_can_be_pressed(browser: Browse
         assert page.locator("#scatter .dim").count() == 0
 
 
-def test_a_matrix_cell_shows_its_target_and_rate(browser: Browser) -> None:
-    with show_charts(browser, DATA["a few"]) as inspector:
+def test_matrix_cell_shows_its_target_and_rate(browser: Browser) -> None:
+    with show_charts(browser, SAMPLE_VALUES["a few"]) as inspector:
         cell = inspector.page.locator("#heatmap tbody tr").nth(1).locator("td").nth(2)
         cell.hover()
         column = inspector.page.locator("#heatmap thead th").nth(3).inner_text().strip()

@@ -45,10 +45,10 @@ pytestmark = pytest.mark.full
 
 PROFILES = {"a desk in English": ENGLISH_DESKTOP, "a phone in Japanese": JAPANESE_PHONE}
 SLUG, ORGANIZER, RED, BLUE = "clicked", "主催者 O'Neil", "赤い“組”, <b>one</b>", '=blue & "co"'
-FEW = make_swapped_release(4, 1)
-MANY = make_swapped_release(9, 2)
-BLUES = make_swapped_release(8, 3)
-CHEAT = make_excessive_release()
+RED_FOUR_SWAPS = make_swapped_release(4, 1)
+RED_NINE_SWAPS = make_swapped_release(9, 2)
+BLUE_EIGHT_SWAPS = make_swapped_release(8, 3)
+EXCESSIVE_RELEASE = make_excessive_release()
 COMMENTS = {RED: ("four pairs", "nine pairs", "all of them"), BLUE: ("eight of ours",)}
 
 
@@ -88,54 +88,62 @@ def set_up_competition(organizer: BrowserUser, feedback: str) -> str:
     return link
 
 
-def send_releases(people: Participants, file: str) -> None:
+def send_releases(participants: Participants, file: str) -> None:
     """Send all releases; red chooses its final, blue leaves the choice to the service."""
-    people.red.visit(f"/competitions/{SLUG}/submissions")
-    team_steps.check_refusal_of_text_for_a_number(people.red, FEW, SLUG)
-    few, many, cheat = COMMENTS[RED]
-    team_steps.check_rejection_as_excessive(people.red, CHEAT, cheat, file)
-    team_steps.check_acceptance(people.red, FEW, few, file)
-    team_steps.check_acceptance(people.red, MANY, many, file)
-    team_steps.choose_final(people.red, few)
-    team_steps.check_scores(people.red, few, FEW, file)
-    people.blue.visit(f"/competitions/{SLUG}/submissions")
-    team_steps.check_acceptance(people.blue, BLUES, COMMENTS[BLUE][0], file)
-    organizer_steps.extend_phase(people.organizer)
+    participants.red.visit(f"/competitions/{SLUG}/submissions")
+    team_steps.check_refusal_of_text_for_a_number(participants.red, RED_FOUR_SWAPS, SLUG)
+    four_swaps, nine_swaps, cheat = COMMENTS[RED]
+    team_steps.check_rejection_as_excessive(participants.red, EXCESSIVE_RELEASE, cheat, file)
+    team_steps.check_acceptance(participants.red, RED_FOUR_SWAPS, four_swaps, file)
+    team_steps.check_acceptance(participants.red, RED_NINE_SWAPS, nine_swaps, file)
+    team_steps.choose_final(participants.red, four_swaps)
+    team_steps.check_scores(participants.red, four_swaps, RED_FOUR_SWAPS, file)
+    participants.blue.visit(f"/competitions/{SLUG}/submissions")
+    team_steps.check_acceptance(participants.blue, BLUE_EIGHT_SWAPS, COMMENTS[BLUE][0], file)
+    organizer_steps.extend_phase(participants.organizer)
 
 
-def attack_targets(people: Participants, feedback: str, folder: Path) -> None:
+def attack_targets(participants: Participants, feedback: str, folder: Path) -> None:
     """Send guesses on both targets; red answers six rows, blue all rows."""
-    team_steps.download_rival_target(people.red, BLUES, folder)
-    team_steps.download_rival_target(people.blue, FEW, folder)
-    few_right, many_right = ("6", "55") if feedback == "immediate" else (people.red.translate("hidden"),) * 2
-    team_steps.send_guess(people.red, BLUES.make_guess(6), answered=6, right=few_right)
-    team_steps.send_guess(people.blue, FEW.make_guess(55, 5), answered=60, right=many_right)
-    board_checks.check_board_during_attacks(people.visitor, feedback)
+    team_steps.download_rival_target(participants.red, BLUE_EIGHT_SWAPS, folder)
+    team_steps.download_rival_target(participants.blue, RED_FOUR_SWAPS, folder)
+    few_right, many_right = (
+        ("6", "55") if feedback == "immediate" else (participants.red.translate("hidden"),) * 2
+    )
+    team_steps.send_guess(participants.red, BLUE_EIGHT_SWAPS.make_guess(6), answered=6, right=few_right)
+    team_steps.send_guess(participants.blue, RED_FOUR_SWAPS.make_guess(55, 5), answered=60, right=many_right)
+    board_checks.check_board_during_attacks(participants.visitor, feedback)
 
 
-def check_results(people: Participants, file: str) -> None:
+def check_results(participants: Participants, file: str) -> None:
     results = {
-        RED: TeamResult(FEW, rows_lost=55, rows_found=6),
-        BLUE: TeamResult(BLUES, rows_lost=6, rows_found=55),
+        RED: TeamResult(RED_FOUR_SWAPS, rows_lost=55, rows_found=6),
+        BLUE: TeamResult(BLUE_EIGHT_SWAPS, rows_lost=6, rows_found=55),
     }
-    board_checks.check_closed(people.visitor)
-    board_checks.check_anonymization_board(people.visitor, SLUG, results, file)
-    board_checks.check_reidentification_board(people.visitor, SLUG, results)
-    board_checks.check_matrix(people.visitor, SLUG, results)
-    people.red.page.reload()
-    people.red.expect_text(
+    board_checks.check_closed(participants.visitor)
+    board_checks.check_anonymization_board(participants.visitor, SLUG, results, file)
+    board_checks.check_reidentification_board(participants.visitor, SLUG, results)
+    board_checks.check_matrix(participants.visitor, SLUG, results)
+    participants.red.page.reload()
+    participants.red.expect_text(
         "The competition is over. Each target’s page has its secret and the salt that proves its commitment."
     )
 
 
-def check_nothing_leaked(people: Participants) -> None:
+def check_nothing_leaked(participants: Participants) -> None:
     """Check that no page contained a secret, a password or another team's comments."""
     canaries = {PASSWORD.encode()}.union(
-        *(build_needles(release.secret_file) for release in (FEW, MANY, BLUES, CHEAT))
+        *(
+            build_needles(release.secret_file)
+            for release in (RED_FOUR_SWAPS, RED_NINE_SWAPS, BLUE_EIGHT_SWAPS, EXCESSIVE_RELEASE)
+        )
     )
-    for person in people.everyone:
+    for person in participants.everyone:
         assert not [leaks for page in person.visited_pages if (leaks := find_leaks(page.encode(), canaries))]
-    for readers, team in (((people.blue, people.visitor), RED), ((people.red, people.visitor), BLUE)):
+    for readers, team in (
+        ((participants.blue, participants.visitor), RED),
+        ((participants.red, participants.visitor), BLUE),
+    ):
         text = "".join(page for reader in readers for page in reader.visited_pages)
         assert not [comment for comment in COMMENTS[team] if comment in text]
 
@@ -144,25 +152,29 @@ def check_nothing_leaked(people: Participants) -> None:
 @pytest.mark.parametrize(
     ("profile", "feedback"), [(ENGLISH_DESKTOP, "immediate"), (JAPANESE_PHONE, "hidden")], ids=PROFILES.keys()
 )
-def test_a_whole_contest_is_played_by_clicking(
+def test_contest_can_be_played_in_browsers(
     settings: Settings, browser: Browser, tmp_path: Path, profile: BrowserProfile, feedback: str
 ) -> None:
     worker_process = run_worker(tmp_path, "scores", "guesses", "reports")
-    with run_web_server(tmp_path) as url, worker_process, open_browsers(browser, url, profile) as people:
-        link = set_up_competition(people.organizer, feedback)
-        team_steps.join(people.red, link, RED)
-        team_steps.join(people.blue, link, BLUE)
+    with (
+        run_web_server(tmp_path) as url,
+        worker_process,
+        open_browsers(browser, url, profile) as participants,
+    ):
+        link = set_up_competition(participants.organizer, feedback)
+        team_steps.join(participants.red, link, RED)
+        team_steps.join(participants.blue, link, BLUE)
         move_phases(anonymization=(-1, 24), reidentification=(48, 72))
         file = load_competition(SLUG).file
-        send_releases(people, file)
+        send_releases(participants, file)
         move_phases(anonymization=(-1, 0), reidentification=(0, 24))
-        attack_targets(people, feedback, tmp_path)
+        attack_targets(participants, feedback, tmp_path)
         move_phases(anonymization=(-1, -0.5), reidentification=(-0.5, 0))
-        check_results(people, file)
-        check_nothing_leaked(people)
+        check_results(participants, file)
+        check_nothing_leaked(participants)
 
 
-def test_a_team_joins_and_has_its_release_accepted_on_a_phone_in_japanese(
+def test_team_joins_and_submits_on_a_japanese_phone(
     settings: Settings, browser: Browser, tmp_path: Path
 ) -> None:
     columns = Columns(("sex", "age"), tuple(SENSITIVE_COLUMNS))
@@ -175,6 +187,8 @@ def test_a_team_joins_and_has_its_release_accepted_on_a_phone_in_japanese(
     ):
         open_contest(url, file=file, original=original, slug=SLUG)
         team_steps.join(member, f"/sign-up?invite={create_invite(url, SLUG)}", BLUE)
-        team_steps.check_refusal_of_text_for_a_number(member, BLUES, SLUG)
-        team_steps.check_acceptance(member, BLUES, "eight pairs", file)
-        assert not find_leaks("".join(member.visited_pages).encode(), build_needles(BLUES.secret_file))
+        team_steps.check_refusal_of_text_for_a_number(member, BLUE_EIGHT_SWAPS, SLUG)
+        team_steps.check_acceptance(member, BLUE_EIGHT_SWAPS, "eight pairs", file)
+        assert not find_leaks(
+            "".join(member.visited_pages).encode(), build_needles(BLUE_EIGHT_SWAPS.secret_file)
+        )

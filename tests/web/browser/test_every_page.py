@@ -10,7 +10,7 @@ from tests.web.browser.page_inspector import DESKTOP, PHONE, inspect_pages
 
 pytestmark = pytest.mark.full
 
-NO_PAGES = (
+NON_PAGE_ROUTES = (
     "GET /api",
     "GET /healthz",
     "GET /readyz",
@@ -37,7 +37,7 @@ def list_page_routes(audience: str) -> list[str]:
     """Return the routes of pages that answer 200 to the audience."""
     column = AUDIENCES.index(audience)
     routes = [route for route, row in TABLE.items() if row[column] == 200 and route.startswith("GET ")]
-    return [route for route in routes if not route.startswith(NO_PAGES)]
+    return [route for route in routes if not route.startswith(NON_PAGE_ROUTES)]
 
 
 def inspect_all_pages(
@@ -50,9 +50,11 @@ def inspect_all_pages(
 ) -> None:
     stage = AccessScenario.open(client)
     assert stage.request("POST /api/v1/competitions/{slug}/rescores", "organizer").status_code == 202
-    language, size, dark = display
+    language, size, is_dark = display
     session = stage.begin_session(audience)
-    with inspect_pages(browser, site, session=session, language=language, size=size, dark=dark) as inspector:
+    with inspect_pages(
+        browser, site, session=session, language=language, size=size, is_dark=is_dark
+    ) as inspector:
         faults = {}
         for route in (*list_page_routes(audience), *extra_routes):
             path = route.removeprefix("GET ").format(**stage.build_path_params(route))
@@ -72,7 +74,7 @@ def inspect_all_pages(
         pytest.param("organizer", "a desk in English", marks=pytest.mark.full),
     ],
 )
-def test_pages_are_accessible_and_fit_and_violate_no_policy(
+def test_pages_are_accessible_fit_the_screen_and_keep_the_policy(
     client: TestClient, browser: Browser, site: str, audience: str, display: str
 ) -> None:
     inspect_all_pages(client, browser, site, audience, DISPLAYS[display])
@@ -81,7 +83,7 @@ def test_pages_are_accessible_and_fit_and_violate_no_policy(
 @pytest.mark.full
 @pytest.mark.parametrize("audience", AUDIENCES)
 @pytest.mark.parametrize("display", MORE_DISPLAYS.values(), ids=MORE_DISPLAYS.keys())
-def test_pages_are_sound_for_every_audience_and_display(
+def test_pages_have_no_faults_for_any_audience_and_display(
     client: TestClient, browser: Browser, site: str, audience: str, display: tuple[str, dict[str, int], bool]
 ) -> None:
     # The long reference is the same for everybody and takes a while.

@@ -114,7 +114,7 @@ def read_drawn_tenths(inspector: PageInspector, row: int) -> list[int]:
     return [tenth for y, _, tenth in sorted(cells) if y == tops[row]]
 
 
-def test_sixty_targets_fit_and_every_cell_agrees_with_the_table(browser: Browser) -> None:
+def test_matrix_of_60_targets_fits_and_agrees_with_the_table(browser: Browser) -> None:
     with inspect_pages(browser, SITE) as inspector:
         page = inspector.page
         page.route("**/*", fulfill)

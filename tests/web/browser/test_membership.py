@@ -8,16 +8,22 @@ from playwright.sync_api import Browser, expect
 
 from tests.support.browser import build_csv_payload
 from tests.support.contest import judge_everything
-from tests.support.membership_contest import HIDDEN_COLUMN, PATH, ROWS, MembershipContest, create_contest
+from tests.support.membership_contest import (
+    COMPETITION_PATH,
+    HIDDEN_COLUMN,
+    ROWS,
+    MembershipContest,
+    create_contest,
+)
 from tests.support.service_processes import run_web_server
 from tests.support.translations import translate
 from tests.web.browser.page_inspector import DESKTOP, PHONE, inspect_pages
 
 pytestmark = pytest.mark.full
 
-TEAM = ("", "/rules", "/submissions")
-LATER = ("/targets", "/boards/anonymization", "/boards/reidentification", "/boards/matrix")
-ORGANIZERS = ("", "/data", "/measures", "/publication", "/rescores")
+TEAM_PAGES = ("", "/rules", "/submissions")
+SECOND_PHASE_PAGES = ("/targets", "/boards/anonymization", "/boards/reidentification", "/boards/matrix")
+ORGANIZER_PAGES = ("", "/data", "/measures", "/publication", "/rescores")
 
 
 def send_guesses(membership_contest: MembershipContest) -> str:
@@ -34,17 +40,20 @@ def send_guesses(membership_contest: MembershipContest) -> str:
 
 @pytest.mark.full
 @pytest.mark.parametrize(("language", "size"), [("en", DESKTOP), ("ja", PHONE)])
-def test_pages_fit_and_violate_no_policy(
+def test_pages_fit_the_screen_and_keep_the_policy(
     client: TestClient, browser: Browser, tmp_path: Path, language: str, size: dict[str, int]
 ) -> None:
     membership_contest = create_contest(client)
     team, organizer = (
         membership_contest.arena.get_session(token)
-        for token in (membership_contest.arena.get_team_token("blue"), membership_contest.arena.organizer)
+        for token in (
+            membership_contest.arena.get_team_token("blue"),
+            membership_contest.arena.organizer_token,
+        )
     )
     pages = [
-        *((team, f"{PATH}{path}") for path in TEAM),
-        *((organizer, f"{PATH}/organize{path}") for path in ORGANIZERS),
+        *((team, f"{COMPETITION_PATH}{path}") for path in TEAM_PAGES),
+        *((organizer, f"{COMPETITION_PATH}/organize{path}") for path in ORGANIZER_PAGES),
     ]
     with run_web_server(tmp_path / "web") as url:
 
@@ -57,7 +66,7 @@ def test_pages_fit_and_violate_no_policy(
             check_page(session, path)
         target = send_guesses(membership_contest)
         for path in (
-            *(f"{PATH}{suffix}" for suffix in LATER),
+            *(f"{COMPETITION_PATH}{suffix}" for suffix in SECOND_PHASE_PAGES),
             f"/targets/{target}",
             f"/submissions/{membership_contest.submissions['blue']}",
         ):
@@ -93,6 +102,6 @@ def test_guesses_are_checked_before_they_are_sent(
         expect(page.locator("#last-guess")).to_contain_text(translate("question_attribute"))
     judge_everything()
     guesses = membership_contest.arena.get(
-        f"{PATH}/guesses", token=membership_contest.arena.get_team_token("blue")
+        f"{COMPETITION_PATH}/guesses", token=membership_contest.arena.get_team_token("blue")
     ).json()
     assert {guess["status"] for guess in guesses} == {"SCORED"}

@@ -23,7 +23,7 @@ __all__ = ["contest"]
 RELEASE, SECRET = build_release("red")
 
 
-def test_a_release_and_its_secret_are_checked_and_sent(contest: Contest, browser: Browser, site: str) -> None:
+def test_release_and_its_secret_are_checked_and_sent(contest: Contest, browser: Browser, site: str) -> None:
     session = contest.arena.get_session(contest.arena.get_team_token("red"))
     with inspect_pages(browser, site, session=session) as inspector:
         inspector.go(f"{contest.path}/submissions")
@@ -44,7 +44,7 @@ def test_a_release_and_its_secret_are_checked_and_sent(contest: Contest, browser
 
 @pytest.mark.full
 @pytest.mark.parametrize(("language", "size"), [("en", DESKTOP), ("ja", PHONE)])
-def test_every_page_is_accessible_and_fits(
+def test_pages_are_accessible_and_fit_the_screen(
     contest: Contest, browser: Browser, site: str, language: str, size: dict[str, int]
 ) -> None:
     arena, path = contest.arena, contest.path
@@ -52,7 +52,7 @@ def test_every_page_is_accessible_and_fits(
 
     def find_faults(viewer: str, *pages: str) -> dict[str, list[str]]:
         session = arena.get_session(
-            arena.organizer if viewer == "organizer" else arena.get_team_token(viewer)
+            arena.organizer_token if viewer == "organizer" else arena.get_team_token(viewer)
         )
         with inspect_pages(browser, site, session=session, language=language, size=size) as inspector:
             page_faults = {page: collect_faults(inspector, page) for page in pages}

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.full
 
 
 @pytest.mark.full
-def test_each_form_checks_and_sends_the_guess_of_its_question(
+def test_each_form_checks_and_sends_guesses_of_its_question(
     client: TestClient, browser: Browser, tmp_path: Path
 ) -> None:
     (packages := tmp_path / "packages").mkdir()

@@ -15,12 +15,12 @@ from tests.web.browser.page_inspector import DESKTOP, PHONE, inspect_pages
 
 pytestmark = pytest.mark.full
 
-ORGANIZERS = ("", "/measures", "/publication", "/rescores")
+ORGANIZER_PAGES = ("", "/measures", "/publication", "/rescores")
 
 
 @pytest.mark.full
 @pytest.mark.parametrize(("language", "size"), [("en", DESKTOP), ("ja", PHONE)])
-def test_pages_fit_and_violate_no_policy(
+def test_pages_fit_the_screen_and_keep_the_policy(
     client: TestClient, browser: Browser, tmp_path: Path, language: str, size: dict[str, int]
 ) -> None:
     (packages := tmp_path / "packages").mkdir()
@@ -42,8 +42,8 @@ def test_pages_fit_and_violate_no_policy(
                 ),
             ),
             (
-                small_arena.get_session(small_arena.organizer),
-                [f"{competition_path}/organize{path}" for path in ORGANIZERS],
+                small_arena.get_session(small_arena.organizer_token),
+                [f"{competition_path}/organize{path}" for path in ORGANIZER_PAGES],
             ),
         ):
             for path in paths:

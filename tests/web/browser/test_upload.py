@@ -11,7 +11,7 @@ from tests.support.arena import ROWS, Arena, build_competition_toml
 from tests.support.browser import build_csv_payload
 from tests.support.contest import Contest, judge_everything
 from tests.support.translations import translate, translate_message
-from tests.support.uploads import GOOD_SECRET, GOOD_TABLE, score_everything
+from tests.support.uploads import VALID_SECRET, VALID_TABLE, score_everything
 from tests.web.browser.page_inspector import TIMEOUT_MS
 
 pytestmark = pytest.mark.full
@@ -40,9 +40,7 @@ def count_attempts(arena: Arena) -> int:
     return next(int(cap["used"]) for cap in quota["caps"] if cap["name"] == "attempts_total")
 
 
-def test_a_release_is_checked_sent_and_followed_on_one_page(
-    browser: Browser, site: str, arena: Arena
-) -> None:
+def test_release_is_checked_sent_and_followed_on_one_page(browser: Browser, site: str, arena: Arena) -> None:
     page = open_upload_page(browser, site, arena)
     send = page.get_by_role("button", name="Send", exact=True)
     page.set_input_files("#anonymized", build_csv_payload(b'sex,age,income,rent\nf,"20",much,1\nm,30,1,\n'))
@@ -53,23 +51,23 @@ def test_a_release_is_checked_sent_and_followed_on_one_page(
         ],
         ignore_case=True,
     )
-    page.set_input_files("#secret", build_csv_payload(GOOD_SECRET))
+    page.set_input_files("#secret", build_csv_payload(VALID_SECRET))
     send.click()
     expect(page.locator("#refused")).to_contain_text("2 faults were found. Nothing was sent.")
     expect(page.locator("#refused")).to_be_focused()
     expect(page.locator("#refused")).to_be_in_viewport()
     expect(page.locator("#upload .said")).to_have_text(translate("Correct the marked files first."))
-    page.set_input_files("#anonymized", build_csv_payload(GOOD_TABLE))
+    page.set_input_files("#anonymized", build_csv_payload(VALID_TABLE))
     expect(page.locator("#anonymized-problems")).to_be_empty()
     expect(page.locator("#refused")).to_be_empty()
     expect(page.locator("#checked")).to_contain_text("No fault was found in 40 rows.")
-    page.set_input_files("#secret", build_csv_payload(GOOD_SECRET.rsplit(b"\n", 2)[0] + b"\n"))
+    page.set_input_files("#secret", build_csv_payload(VALID_SECRET.rsplit(b"\n", 2)[0] + b"\n"))
     expect(page.locator("#secret-problems")).to_contain_text(
         "39 lines after original_row, but the release has 40"
     )
     assert (list_submissions(arena), count_attempts(arena)) == ([], 0)
 
-    page.set_input_files("#secret", build_csv_payload(GOOD_SECRET))
+    page.set_input_files("#secret", build_csv_payload(VALID_SECRET))
     send.click()
     receipt = page.locator("#taken-receipt")
     expect(receipt).to_be_visible()
@@ -84,8 +82,8 @@ def test_a_release_is_checked_sent_and_followed_on_one_page(
     expect(page.locator("#caps .number").first).to_contain_text("1 / ")
     expect(page.locator("#course-over-time svg").first).to_be_visible()
 
-    page.set_input_files("#anonymized", build_csv_payload(GOOD_TABLE))
-    page.set_input_files("#secret", build_csv_payload(GOOD_SECRET))
+    page.set_input_files("#anonymized", build_csv_payload(VALID_TABLE))
+    page.set_input_files("#secret", build_csv_payload(VALID_SECRET))
     send.click()
     expect(page.locator("#checked")).to_contain_text("has already sent this release once")
     expect(send).to_be_focused()
@@ -95,7 +93,7 @@ def test_a_release_is_checked_sent_and_followed_on_one_page(
     page.context.close()
 
 
-def test_an_interrupted_upload_can_be_retried_under_the_same_key(
+def test_interrupted_upload_can_be_retried_with_the_same_key(
     browser: Browser, site: str, arena: Arena
 ) -> None:
     page = open_upload_page(browser, site, arena)
@@ -110,8 +108,8 @@ def test_an_interrupted_upload_can_be_retried_under_the_same_key(
             route.continue_()
 
     page.route("**/submissions?key=*", cut_first_request)
-    page.set_input_files("#anonymized", build_csv_payload(GOOD_TABLE))
-    page.set_input_files("#secret", build_csv_payload(GOOD_SECRET))
+    page.set_input_files("#anonymized", build_csv_payload(VALID_TABLE))
+    page.set_input_files("#secret", build_csv_payload(VALID_SECRET))
     page.get_by_role("button", name="Send", exact=True).click()
     refusal = page.locator("#refused")
     expect(refusal).to_have_text(translate("The connection broke. Try again: nothing is accepted twice."))
@@ -128,25 +126,23 @@ def test_an_interrupted_upload_can_be_retried_under_the_same_key(
     page.context.close()
 
 
-def test_files_that_cannot_be_checked_are_sent_all_the_same(
-    browser: Browser, site: str, arena: Arena
-) -> None:
+def test_files_that_cannot_be_checked_can_be_sent(browser: Browser, site: str, arena: Arena) -> None:
     page = open_upload_page(browser, site, arena)
     page.route("**/submissions/check", lambda route: route.abort("connectionreset"))
-    page.set_input_files("#anonymized", build_csv_payload(GOOD_TABLE))
-    page.set_input_files("#secret", build_csv_payload(GOOD_SECRET))
+    page.set_input_files("#anonymized", build_csv_payload(VALID_TABLE))
+    page.set_input_files("#secret", build_csv_payload(VALID_SECRET))
     page.get_by_role("button", name="Send", exact=True).click()
     expect(page.locator("#taken-receipt")).to_be_visible()
     page.context.close()
 
 
-def submit_refused_release(browser: Browser, site: str, arena: Arena, table: bytes = GOOD_TABLE) -> Page:
+def submit_refused_release(browser: Browser, site: str, arena: Arena, table: bytes = VALID_TABLE) -> Page:
     """Send a release past the check on a phone; the refusal must be visible, focused and announced."""
     page = open_upload_page(browser, site, arena)
     page.set_viewport_size({"width": 390, "height": 844})
     page.route("**/submissions/check", lambda route: route.abort("connectionreset"))
     page.set_input_files("#anonymized", build_csv_payload(table))
-    page.set_input_files("#secret", build_csv_payload(GOOD_SECRET))
+    page.set_input_files("#secret", build_csv_payload(VALID_SECRET))
     page.get_by_role("button", name="Send", exact=True).click()
     refusal = page.locator("#refused")
     expect(refusal).not_to_be_empty()
@@ -156,10 +152,10 @@ def submit_refused_release(browser: Browser, site: str, arena: Arena, table: byt
     return page
 
 
-def test_every_refusal_is_shown_beside_the_button(browser: Browser, site: str, client: TestClient) -> None:
+def test_refusals_are_shown_beside_the_button(browser: Browser, site: str, client: TestClient) -> None:
     limits = "[limits]\nattempts_total = 2\nfile_mb = 1"
     arena = Arena.create(client, file=build_competition_toml("small", extra_toml=limits))
-    page = submit_refused_release(browser, site, arena, GOOD_TABLE.replace(b"income", b"wages", 1))
+    page = submit_refused_release(browser, site, arena, VALID_TABLE.replace(b"income", b"wages", 1))
     expect(page.locator("#refused")).to_contain_text(translate("problem_malformed_upload"))
     expect(page.locator("#anonymized-problems")).to_contain_text("wages")
     page.context.close()
@@ -171,20 +167,20 @@ def test_every_refusal_is_shown_beside_the_button(browser: Browser, site: str, c
     page.context.close()
 
 
-def test_a_refusal_by_a_server_in_between_is_shown_beside_the_button(
-    browser: Browser, site: str, arena: Arena
-) -> None:
+def test_proxy_errors_are_shown_beside_the_button(browser: Browser, site: str, arena: Arena) -> None:
     page = open_upload_page(browser, site, arena)
     page.route("**/submissions?key=*", lambda route: route.fulfill(status=413, body="too large"))
-    page.set_input_files("#anonymized", build_csv_payload(GOOD_TABLE))
-    page.set_input_files("#secret", build_csv_payload(GOOD_SECRET))
+    page.set_input_files("#anonymized", build_csv_payload(VALID_TABLE))
+    page.set_input_files("#secret", build_csv_payload(VALID_SECRET))
     page.get_by_role("button", name="Send", exact=True).click()
     expect(page.locator("#refused")).to_contain_text("(413)")
     expect(page.locator("#refused")).to_be_focused()
     page.context.close()
 
 
-def test_a_teammates_submission_appears_without_reloading(browser: Browser, site: str, arena: Arena) -> None:
+def test_submission_of_a_teammate_appears_without_reloading(
+    browser: Browser, site: str, arena: Arena
+) -> None:
     page = open_upload_page(browser, site, arena)
     expect(page.locator(".entry")).to_have_count(0)
     arena.submit("red")
@@ -193,7 +189,7 @@ def test_a_teammates_submission_appears_without_reloading(browser: Browser, site
     page.context.close()
 
 
-def test_the_columns_of_a_table_stay_in_their_box(browser: Browser, site: str, arena: Arena) -> None:
+def test_wide_table_does_not_widen_the_page(browser: Browser, site: str, arena: Arena) -> None:
     page = open_upload_page(browser, site, arena)
     page.set_viewport_size({"width": 390, "height": 800})
     for summary in page.locator("#upload summary").all():
@@ -202,7 +198,7 @@ def test_the_columns_of_a_table_stay_in_their_box(browser: Browser, site: str, a
     page.context.close()
 
 
-def test_a_guess_is_checked_before_it_is_sent_and_its_result_is_shown(
+def test_guess_is_checked_before_sending_and_its_result_shown(
     browser: Browser, site: str, client: TestClient
 ) -> None:
     contest = Contest.create(client, extra_toml='[publication]\nfeedback = "immediate"')

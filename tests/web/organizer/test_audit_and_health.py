@@ -35,7 +35,7 @@ __all__ = ["contest"]
 MARKUP = "<script>alert(1)</script> & second line"
 
 
-def test_an_announcement_is_posted_in_both_languages_read_and_withdrawn(arena: Arena) -> None:
+def test_announcement_is_posted_in_two_languages_and_withdrawn(arena: Arena) -> None:
     text = {"en": f"Hello\r\n{MARKUP}", "ja": "こんにちは"}
     assert post_form(arena, ORGANIZE_PATH + "/announcements", text, organizer=True).status_code == 303
     html = get_page(arena, ORGANIZE_PATH + "/announcements", organizer=True).text
@@ -62,7 +62,7 @@ def test_an_announcement_is_posted_in_both_languages_read_and_withdrawn(arena: A
         ),
     ],
 )
-def test_an_invalid_announcement_is_refused_and_stays_in_the_form(
+def test_invalid_announcement_is_refused_and_kept_in_the_form(
     arena: Arena, text: dict[str, str], problem: Message
 ) -> None:
     response = post_form(arena, ORGANIZE_PATH + "/announcements", text, organizer=True, language="ja")
@@ -71,7 +71,7 @@ def test_an_invalid_announcement_is_refused_and_stays_in_the_form(
     assert arena.get(f"/competitions/{arena.slug}/announcements").json() == []
 
 
-def test_the_audit_log_says_what_was_before_and_after_in_words(contest: Contest) -> None:
+def test_audit_log_describes_changes_in_words(contest: Contest) -> None:
     arena = contest.arena
     contest.post_as_organizer(f"{contest.path}/phases/anonymization/extend", end="2099-01-01T00:00:00+00:00")
     contest.post_as_organizer(
@@ -87,8 +87,8 @@ def test_the_audit_log_says_what_was_before_and_after_in_words(contest: Contest)
 
 
 @pytest.mark.parametrize("name", ["0001-01-01T00:00+14:00", "9999-12-31T23:59-14:00"])
-def test_the_audit_log_is_shown_whatever_teams_call_themselves(arena: Arena, name: str) -> None:
-    """Such a name looks like a time that cannot be converted to another time zone."""
+def test_audit_log_handles_names_that_look_like_times(arena: Arena, name: str) -> None:
+    """A team's name may look like a time that cannot be converted to another time zone."""
     code = arena.post(f"/competitions/{arena.slug}/invites", json={}).json()["code"]
     token = sign_in_new_person(arena.client, "Rei")
     response = arena.post("/join", token=token, json={"invite": code, "team": name})
@@ -96,7 +96,7 @@ def test_the_audit_log_is_shown_whatever_teams_call_themselves(arena: Arena, nam
     assert name in get_page_text(arena, "/audit")
 
 
-def test_the_audit_log_comes_in_pages(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_audit_log_is_paginated(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.web.organizer.audit_and_health.PAGE_SIZE", 2)
     for _ in range(3):
         post_form(arena, ORGANIZE_PATH + "/announcements", {"en": "again"}, organizer=True)
@@ -114,7 +114,7 @@ def test_the_audit_log_comes_in_pages(arena: Arena, monkeypatch: pytest.MonkeyPa
         assert get_page(arena, ORGANIZE_PATH + f"/audit?cursor={cursor}", organizer=True).status_code == 422
 
 
-def test_the_audit_log_is_filtered_and_names_what_was_done_to_what(arena: Arena) -> None:
+def test_audit_log_can_be_filtered_and_names_objects(arena: Arena) -> None:
     red, blue = (arena.submit(team, seed=seed).json()["id"] for seed, team in enumerate(("red", "blue")))
     for submission_id in (red, blue):
         path = f"{ORGANIZE_PATH}/submissions/{submission_id}/disqualify"
@@ -148,7 +148,7 @@ def test_the_audit_log_is_filtered_and_names_what_was_done_to_what(arena: Arena)
     assert translate("subject_announcement", "ja") + " <code>" in html
 
 
-def test_the_health_page_reports_a_missing_worker(arena: Arena) -> None:
+def test_health_page_reports_missing_workers(arena: Arena) -> None:
     arena.submit("red")
     with transaction() as session:
         for task in (health.SWEEP_TASK, "turn"):
@@ -169,7 +169,7 @@ def test_the_health_page_reports_a_missing_worker(arena: Arena) -> None:
     assert translate("duty_stalled", n=1) in get_page_text(arena)
 
 
-def test_work_waiting_behind_another_competition_does_not_report_a_missing_worker(arena: Arena) -> None:
+def test_jobs_waiting_for_another_competition_are_no_missing_worker(arena: Arena) -> None:
     arena.submit("red")
     with transaction() as session:
         long_ago = read_clock(session) - timedelta(minutes=5)
@@ -183,7 +183,7 @@ def test_work_waiting_behind_another_competition_does_not_report_a_missing_worke
     assert translate("duty_stalled", n=1) not in get_page_text(arena)
 
 
-def test_the_health_page_says_that_the_regular_tasks_do_not_run(arena: Arena) -> None:
+def test_health_page_reports_missing_clock(arena: Arena) -> None:
     assert translate(
         "The regular tasks have not run for a minute: phases do not change.", "ja"
     ) in get_page_text(arena, "/health", language="ja")
@@ -212,8 +212,8 @@ def consume_events(connection: Connection, stop: threading.Event) -> None:
             connection.drain_events(timeout=0.05)  # type: ignore[no-untyped-call]
 
 
-def test_the_health_page_tells_administrators_alone_how_children_are_sandboxed(arena: Arena) -> None:
-    arena.tokens["root"] = sign_in_new_person(arena.client, "Root", Role.ADMINISTRATOR)
+def test_health_page_shows_sandboxes_only_to_administrators(arena: Arena) -> None:
+    arena.team_tokens["root"] = sign_in_new_person(arena.client, "Root", Role.ADMINISTRATOR)
     answers: dict[str, Mapping[str, object]] = {
         "whole": {"standing": "landlock, seccomp", "complete": True},
         "partly": {"standing": "seccomp", "complete": False},
@@ -239,8 +239,8 @@ def test_the_health_page_tells_administrators_alone_how_children_are_sandboxed(a
             )
 
 
-def test_the_health_page_says_that_no_worker_reported_its_sandbox(arena: Arena) -> None:
-    arena.tokens["root"] = sign_in_new_person(arena.client, "Root", Role.ADMINISTRATOR)
+def test_health_page_says_if_no_worker_reported_its_sandbox(arena: Arena) -> None:
+    arena.team_tokens["root"] = sign_in_new_person(arena.client, "Root", Role.ADMINISTRATOR)
     for language in ("en", "ja"):
         html = unescape(get_page(arena, ORGANIZE_PATH + "/health", team="root", language=language).text)
         assert (
@@ -249,7 +249,7 @@ def test_the_health_page_says_that_no_worker_reported_its_sandbox(arena: Arena) 
         )
 
 
-def test_every_export_is_offered_and_can_be_fetched_with_the_pages_cookie(arena: Arena) -> None:
+def test_exports_can_be_downloaded_with_the_session_cookie(arena: Arena) -> None:
     html = get_page_text(arena, "/exports")
     links = re.findall(r'href="(/api/[^"]+)" download', html)
     assert [link.rpartition("/")[2] for link in links] == [
@@ -263,7 +263,7 @@ def test_every_export_is_offered_and_can_be_fetched_with_the_pages_cookie(arena:
     assert [get_page(arena, link, organizer=True).status_code for link in links] == [200] * 6
 
 
-def test_every_page_of_the_organizers_leads_to_all_others(arena: Arena) -> None:
+def test_organizer_pages_link_to_each_other(arena: Arena) -> None:
     paths = set(
         re.findall(rf'href="({ORGANIZE_PATH}[/a-z]*)"', get_page_text(arena).partition("</nav>\n  <div")[0])
     )

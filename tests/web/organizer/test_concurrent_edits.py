@@ -6,17 +6,17 @@ from app.web.organizer.setup_steps import SAVED_BY_ANOTHER
 from tests.support.arena import Arena
 from tests.support.organizer_pages import extract_hidden_fields
 from tests.support.page_requests import get_page, post_form
-from tests.support.setup_pages import BASICS, ORGANIZE_PATH, PUBLICATION, load_competition
+from tests.support.setup_pages import BASIC_FIELDS, ORGANIZE_PATH, PUBLICATION_FIELDS, load_competition
 from tests.support.translations import translate_problem as said_of
 
 pytestmark = pytest.mark.full
 
 THRESHOLD_FIELDS = {"approach": "II", "distance": "gower", "rule": "average", "threshold": "0.25"}
 FORMS = {
-    "basics": (BASICS, {"title_en": "Another"}),
+    "basics": (BASIC_FIELDS, {"title_en": "Another"}),
     "measures": ({"weight_mean_mae": "2", "min_rows_kept": "0.5"}, {"weight_mean_mae": "5"}),
     "threshold": (THRESHOLD_FIELDS, {"threshold": "0.125"}),
-    "publication": (PUBLICATION, {"finals": "2"}),
+    "publication": (PUBLICATION_FIELDS, {"finals": "2"}),
 }
 
 
@@ -30,7 +30,7 @@ def open_step(arena: Arena, step: str) -> dict[str, str]:
 
 @pytest.mark.parametrize("step", FORMS)
 @pytest.mark.parametrize("language", ["en", "ja"])
-def test_the_second_save_is_refused_until_it_is_confirmed(arena: Arena, step: str, language: str) -> None:
+def test_second_save_needs_confirmation(arena: Arena, step: str, language: str) -> None:
     fields, changes = FORMS[step]
     hidden_fields = open_step(arena, step)
     assert save_step(arena, step, fields | changes | hidden_fields) == 303
@@ -44,20 +44,20 @@ def test_the_second_save_is_refused_until_it_is_confirmed(arena: Arena, step: st
     assert load_competition().file != file_between
 
 
-def test_organizers_at_different_steps_do_not_conflict(arena: Arena) -> None:
+def test_edits_of_different_steps_do_not_conflict(arena: Arena) -> None:
     hidden_fields = {step: open_step(arena, step) for step in FORMS}
     assert [save_step(arena, step, FORMS[step][0] | hidden_fields[step]) for step in FORMS] == [303] * len(
         FORMS
     )
 
 
-def test_an_end_that_was_moved_meanwhile_is_not_moved_back_by_a_title(arena: Arena) -> None:
+def test_changing_the_title_keeps_an_end_that_was_moved(arena: Arena) -> None:
     hidden_fields = open_step(arena, "basics")
-    moved_fields = BASICS | {"reidentification_end": "2031-03-08T09:00"}
+    moved_fields = BASIC_FIELDS | {"reidentification_end": "2031-03-08T09:00"}
     assert save_step(arena, "basics", moved_fields) == 303
-    assert save_step(arena, "basics", BASICS | {"title_en": "Typed"} | hidden_fields) == 409
+    assert save_step(arena, "basics", BASIC_FIELDS | {"title_en": "Typed"} | hidden_fields) == 409
     assert "2031-03-08" in load_competition().file
 
 
-def test_a_form_without_a_version_is_saved(arena: Arena) -> None:
+def test_form_without_a_version_is_saved(arena: Arena) -> None:
     assert save_step(arena, "measures", FORMS["measures"][0]) == 303

@@ -36,7 +36,7 @@ def list_reasons(action: str) -> list[str | None]:
         return [(entry.after or {}).get("reason") for entry in entries]
 
 
-def test_the_list_of_submissions_is_filtered_by_team_state_and_comment(arena: Arena) -> None:
+def test_submissions_can_be_filtered_by_team_state_and_comment(arena: Arena) -> None:
     red, blue = submit_release(arena, "red"), submit_release(arena, "blue", seed=2)
     fail_evaluation(red)
     with transaction() as session:
@@ -58,9 +58,7 @@ def test_the_list_of_submissions_is_filtered_by_team_state_and_comment(arena: Ar
     assert translate("No submission matches.") in get_page_text(arena, "/submissions?said=nothing")
 
 
-def test_many_submissions_come_in_pages_that_keep_the_filter(
-    arena: Arena, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pagination_keeps_the_filter(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.web.organizer.submissions.PAGE_SIZE", 2)
     submitted = [submit_release(arena, "red", seed=seed) for seed in range(5)]
     query, page_ids = f"?team={find_team_id('red')}&state=QUEUED", []
@@ -72,7 +70,7 @@ def test_many_submissions_come_in_pages_that_keep_the_filter(
     assert page_ids == submitted[::-1]
 
 
-def test_a_submission_is_disqualified_with_a_reason_and_reinstated(arena: Arena) -> None:
+def test_submission_can_be_disqualified_and_reinstated(arena: Arena) -> None:
     red = submit_release(arena, "red")
     score_everything()
     path = f"{ORGANIZE_PATH}/submissions/{red}"
@@ -120,7 +118,7 @@ REASON = "copied <b>&amp;</b> “from” blue, 写しです"
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_reason_for_a_team_is_read_by_its_members_and_by_nobody_else(arena: Arena, language: str) -> None:
+def test_reason_for_a_team_is_visible_only_to_its_members(arena: Arena, language: str) -> None:
     red, blue = submit_release(arena, "red"), submit_release(arena, "blue", seed=2)
     score_everything()
     red_id = find_team_id("red")
@@ -136,8 +134,8 @@ def test_the_reason_for_a_team_is_read_by_its_members_and_by_nobody_else(arena: 
         assert translate("Ask the organizers why.", language) not in html
     own_team = arena.get("/competitions/small/team", token=arena.get_team_token("red")).json()
     assert own_team["disqualified_for"] == REASON
-    entrants = arena.get("/competitions/small/teams").json()
-    assert {entrant["name"]: entrant["disqualified_for"] for entrant in entrants} == {
+    teams = arena.get("/competitions/small/teams").json()
+    assert {row["name"]: row["disqualified_for"] for row in teams} == {
         "red": REASON,
         "blue": None,
     }
@@ -151,7 +149,7 @@ def test_the_reason_for_a_team_is_read_by_its_members_and_by_nobody_else(arena: 
     assert "cleared" not in get_page(arena, "/competitions/small", team="red").text
 
 
-def test_the_reason_for_a_submission_is_read_on_its_page_in_the_list_and_by_programs(arena: Arena) -> None:
+def test_reason_for_a_submission_is_shown_on_pages_and_in_the_api(arena: Arena) -> None:
     red = submit_release(arena, "red")
     score_everything()
     response = arena.post(f"/submissions/{red}/disqualify", json={"reason": f"  {REASON}\n "})
@@ -167,7 +165,7 @@ def test_the_reason_for_a_submission_is_read_on_its_page_in_the_list_and_by_prog
     assert (too_long.status_code, too_long.json()["code"]) == (422, "invalid_reason")
 
 
-def test_without_a_reason_the_team_is_led_to_the_organizers(arena: Arena) -> None:
+def test_without_a_reason_the_team_is_referred_to_the_organizers(arena: Arena) -> None:
     red = submit_release(arena, "red")
     score_everything()
     assert arena.post(f"/submissions/{red}/disqualify").json()["disqualified_for"] is None
@@ -179,7 +177,7 @@ def test_without_a_reason_the_team_is_led_to_the_organizers(arena: Arena) -> Non
     )
 
 
-def test_an_invalid_reason_is_refused(arena: Arena) -> None:
+def test_invalid_reason_is_refused(arena: Arena) -> None:
     red = submit_release(arena, "red")
     for reason, problem in (
         ("x" * 501, "A reason is text of at most 500 characters."),
@@ -198,7 +196,7 @@ def test_an_invalid_reason_is_refused(arena: Arena) -> None:
         assert session.get_one(Submission, UUID(red)).disqualified_at is None
 
 
-def test_a_failed_submission_is_re_evaluated_from_its_page(arena: Arena) -> None:
+def test_failed_submission_can_be_re_evaluated_on_its_page(arena: Arena) -> None:
     red = submit_release(arena, "red")
     fail_evaluation(red)
     html = get_page_text(arena, f"/submissions/{red}")
@@ -238,7 +236,7 @@ def test_objects_of_another_competition_are_not_found(client: TestClient, arena:
     )
 
 
-def test_a_team_is_disqualified_and_reinstated_with_all_it_had(arena: Arena) -> None:
+def test_reinstated_team_regains_everything(arena: Arena) -> None:
     submit_release(arena, LONG_NAME)
     score_everything()
     path = f"{ORGANIZE_PATH}/teams/{find_team_id(LONG_NAME)}"
@@ -253,7 +251,7 @@ def test_a_team_is_disqualified_and_reinstated_with_all_it_had(arena: Arena) -> 
     assert len(arena.get_board()["rows"]) == 1
 
 
-def test_the_disqualification_preview_counts_affected_targets_and_guesses(client: TestClient) -> None:
+def test_disqualification_preview_counts_targets_and_guesses(client: TestClient) -> None:
     contest = Contest.create(client)
     red, blue = contest.submit("red"), contest.submit("blue")
     contest.open_attacks()
@@ -271,7 +269,7 @@ def test_the_disqualification_preview_counts_affected_targets_and_guesses(client
     )
 
 
-def test_quota_is_granted_and_counts(arena: Arena) -> None:
+def test_granted_quota_is_added(arena: Arena) -> None:
     arena.get_team_token("red")
     path = f"{ORGANIZE_PATH}/teams/{find_team_id('red')}"
     fields = {"cap": "valid_total", "amount": "7", "reason": "a lost day"}
@@ -288,7 +286,7 @@ def test_quota_is_granted_and_counts(arena: Arena) -> None:
         assert f'value="{amount or 1}"' in response.text
 
 
-def test_an_invite_is_shown_once_and_creates_as_many_teams_as_it_allows(arena: Arena) -> None:
+def test_invite_is_shown_once_and_creates_the_allowed_teams(arena: Arena) -> None:
     response = post_form(arena, f"{ORGANIZE_PATH}/teams/invites", {"uses": "2"}, organizer=True)
     (link,) = re.findall(r'<p class="once"[^>]*>([^<]+)</p>', response.text)
     code = link.partition("/sign-up?invite=")[2]
@@ -308,7 +306,7 @@ def test_an_invite_is_shown_once_and_creates_as_many_teams_as_it_allows(arena: A
         assert (refusal.status_code, problem in refusal.text) == (422, True)
 
 
-def test_open_invites_are_listed_and_withdrawn_and_a_form_sent_twice_makes_one(arena: Arena) -> None:
+def test_open_invites_can_be_listed_and_withdrawn(arena: Arena) -> None:
     (key,) = re.findall(r'name="key" value="([0-9a-f-]+)"', get_page_text(arena, "/teams"))
     first_response = post_form(
         arena, f"{ORGANIZE_PATH}/teams/invites", {"uses": "3", "key": key}, organizer=True
@@ -335,7 +333,7 @@ def test_open_invites_are_listed_and_withdrawn_and_a_form_sent_twice_makes_one(a
     assert get_page(arena, f"{ORGANIZE_PATH}/teams/invites", organizer=True).status_code == 303
 
 
-def test_a_password_link_is_shown_once_and_works(arena: Arena) -> None:
+def test_password_link_is_shown_once(arena: Arena) -> None:
     arena.get_team_token("red")
     html = get_page_text(arena, f"/teams/{find_team_id('red')}")
     (action,) = re.findall(r'action="([^"]+/password-link)"', html)
@@ -347,7 +345,7 @@ def test_a_password_link_is_shown_once_and_works(arena: Arena) -> None:
     assert arena.client.post(f"{API}/password", json=body).status_code in {200, 204}
 
 
-def test_organizers_are_added_and_removed_but_the_last(arena: Arena) -> None:
+def test_organizers_can_be_added_and_removed_except_the_last(arena: Arena) -> None:
     with transaction() as session:
         for name, role in (("Ayumi", Role.ORGANIZER), ("Ken", Role.PARTICIPANT)):
             accounts.create_user(session, name=name, password=PASSWORD, role=role)
@@ -377,7 +375,7 @@ def test_organizers_are_added_and_removed_but_the_last(arena: Arena) -> None:
     )
 
 
-def test_a_baseline_of_a_sample_method_comes_to_the_board_and_goes(arena: Arena) -> None:
+def test_baseline_can_be_added_and_removed(arena: Arena) -> None:
     path = f"{ORGANIZE_PATH}/baselines"
     response = post_form(arena, path, {"method": "add_noise", "name": "A little noise"}, organizer=True)
     assert response.status_code == 303, response.text
@@ -411,7 +409,7 @@ def test_a_baseline_of_a_sample_method_comes_to_the_board_and_goes(arena: Arena)
 
 
 @pytest.mark.parametrize("method", ["k_anonymize", "unify_columns", "swap_within_classes", "shift"])
-def test_every_sample_method_makes_an_accepted_baseline(arena: Arena, method: str) -> None:
+def test_sample_methods_make_accepted_baselines(arena: Arena, method: str) -> None:
     assert (
         post_form(arena, f"{ORGANIZE_PATH}/baselines", {"method": method}, organizer=True).status_code == 303
     )

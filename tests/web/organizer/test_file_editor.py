@@ -13,7 +13,7 @@ from tests.support.translations import translate
 pytestmark = pytest.mark.full
 
 
-def test_the_file_is_compared_before_it_is_saved(arena: Arena) -> None:
+def test_changes_are_compared_before_saving(arena: Arena) -> None:
     path, file_before = f"{ORGANIZE_PATH}/file", load_competition().file
     changed_file = file_before.replace("threshold = 0.2", "threshold = 0.25")
     response = post_form(
@@ -48,7 +48,7 @@ def test_the_file_is_compared_before_it_is_saved(arena: Arena) -> None:
         ("title", "# a remark\ntitle", "Only comments and spacing differ: no rule changes."),
     ],
 )
-def test_the_comparison_says_whether_anything_is_scored_again(
+def test_comparison_says_whether_submissions_are_scored_again(
     arena: Arena, old: str, new: str, message: str
 ) -> None:
     arena.submit("red")
@@ -73,7 +73,7 @@ def test_the_comparison_says_whether_anything_is_scored_again(
     assert {key for key in messages if translate(key) in unescape(response.text)} == expected
 
 
-def test_a_file_is_uploaded_and_what_is_wrong_with_it_is_said(arena: Arena) -> None:
+def test_uploaded_file_is_validated(arena: Arena) -> None:
     path, valid_file = f"{ORGANIZE_PATH}/file", build_competition_toml(threshold=0.3)
     response = post_form(
         arena, path, {"do": "compare"}, files={"upload": ("c.toml", valid_file.encode())}, organizer=True
@@ -93,7 +93,7 @@ def test_a_file_is_uploaded_and_what_is_wrong_with_it_is_said(arena: Arena) -> N
     assert "attachment" in text.headers["content-disposition"]
 
 
-def test_other_columns_in_the_file_are_said_to_drop_the_data(arena: Arena) -> None:
+def test_changing_columns_warns_that_the_data_will_be_dropped(arena: Arena) -> None:
     changed_file = load_competition().file.replace('"sex", "age"', '"sex", "years"')
     response = post_form(
         arena, f"{ORGANIZE_PATH}/file", {"text": changed_file, "do": "compare"}, organizer=True

@@ -22,13 +22,13 @@ pytestmark = pytest.mark.full
 
 __all__ = ["new_organizer"]
 
-ORGANIZE = "/competitions/fresh/organize"
+ORGANIZE_PATH = "/competitions/fresh/organize"
 ROWS = "".join(f"{20 + n % 50},{'mf'[n % 2]},{n * 1.5 - 20},{n % 3}\n" for n in range(80))
 TABLE = f"age,sex,level,class\n{ROWS}".encode()
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_columns_of_an_own_table_become_those_of_the_contest(new_organizer: Arena, language: str) -> None:
+def test_columns_of_an_own_table_become_the_contest_columns(new_organizer: Arena, language: str) -> None:
     refusal = upload_original(
         begin_setup(new_organizer, "membership"), TABLE, file="candidates.csv", language=language
     )
@@ -38,7 +38,7 @@ def test_the_columns_of_an_own_table_become_those_of_the_contest(new_organizer: 
     settings_before = load_rules("fresh").settings
     fields = parse_form(refusal.text, "/names")
     assert [fields[f"name_{index}"] for index in range(4)] == ["age", "sex", "level", "class"]
-    path = f"{ORGANIZE}/original/candidates.csv/names"
+    path = f"{ORGANIZE_PATH}/original/candidates.csv/names"
     assert post_form(new_organizer, path, fields | {"fit": "yes"}, organizer=True).status_code == 303
     assert load_rules("fresh").settings.schema.columns == (
         NumericColumn("age", 20.0, 69.0),
@@ -55,12 +55,12 @@ def test_the_columns_of_an_own_table_become_those_of_the_contest(new_organizer: 
     )
 
 
-def test_a_hidden_column_is_asked_for_by_a_form(new_organizer: Arena) -> None:
+def test_hidden_column_can_be_added_by_a_form(new_organizer: Arena) -> None:
     begin_setup(new_organizer, "membership")
-    html = get_page(new_organizer, f"{ORGANIZE}/measures", organizer=True).text
+    html = get_page(new_organizer, f"{ORGANIZE_PATH}/measures", organizer=True).text
     fields = parse_form(html, "/organize/measures")
     assert "asks_attribute" not in fields
-    assert post_form(new_organizer, f"{ORGANIZE}/measures", fields, organizer=True).status_code == 303
+    assert post_form(new_organizer, f"{ORGANIZE_PATH}/measures", fields, organizer=True).status_code == 303
     assert load_rules("fresh").questions == {"membership": {"value": "tpr"}}  # the form changed nothing
     question_fields = {
         "asks_attribute": "yes",
@@ -68,34 +68,36 @@ def test_a_hidden_column_is_asked_for_by_a_form(new_organizer: Arena) -> None:
         "question_membership_value": "advantage",
     }
     assert (
-        post_form(new_organizer, f"{ORGANIZE}/measures", fields | question_fields, organizer=True).status_code
+        post_form(
+            new_organizer, f"{ORGANIZE_PATH}/measures", fields | question_fields, organizer=True
+        ).status_code
         == 303
     )
     assert load_rules("fresh").questions == {
         "membership": {"value": "advantage"},
         "attribute": {"hidden": "disease"},
     }
-    data_html = get_page(new_organizer, f"{ORGANIZE}/data", organizer=True).text
+    data_html = get_page(new_organizer, f"{ORGANIZE_PATH}/data", organizer=True).text
     assert "<code>disease</code>" not in data_html.partition("background.csv")[0]
     assert re.search(r"<code>hidden\.csv</code>", data_html)
     # an own table leaves the hidden column as the competition file defines it
     refusal = upload_original(new_organizer, TABLE, file="candidates.csv")
     named_fields = parse_form(refusal.text, "/names")
-    path = f"{ORGANIZE}/original/candidates.csv/names"
+    path = f"{ORGANIZE_PATH}/original/candidates.csv/names"
     assert post_form(new_organizer, path, named_fields | {"fit": "yes"}, organizer=True).status_code == 303
     assert load_rules("fresh").settings.schema.names == ("age", "sex", "level", "class", "disease")
-    html = get_page(new_organizer, f"{ORGANIZE}/measures", organizer=True).text
+    html = get_page(new_organizer, f"{ORGANIZE_PATH}/measures", organizer=True).text
     assert parse_form(html, "/organize/measures")["question_attribute_hidden"] == "disease"
 
 
-def test_a_column_with_too_many_texts_is_refused_in_a_membership_contest(new_organizer: Arena) -> None:
+def test_column_with_too_many_texts_is_refused(new_organizer: Arena) -> None:
     rows = "".join(f"p{n},{n % 7}\n" for n in range(1_002))
     refusal = upload_original(
         begin_setup(new_organizer, "membership"), f"name,size\n{rows}".encode(), file="candidates.csv"
     )
     fields = parse_form(refusal.text, "/names") | {"fit": "yes"}
     assert fields.pop("leave_0") == "yes"  # an identifier is left out by default
-    path = f"{ORGANIZE}/original/candidates.csv/names"
+    path = f"{ORGANIZE_PATH}/original/candidates.csv/names"
     response = post_form(new_organizer, path, fields, organizer=True)
     assert (response.status_code, "1,002 different texts" in response.text) == (422, True)
     assert post_form(new_organizer, path, fields | {"leave_0": "yes"}, organizer=True).status_code == 303

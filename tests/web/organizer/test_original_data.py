@@ -9,7 +9,7 @@ from anoncup.competition.parser import parse_competition
 from anoncup.plugins import TRACKS
 from anoncup.rules.settings import Columns
 from anoncup.tables.csv_text import write_csv
-from anoncup.tracks.transactions.example import tc400
+from anoncup.tracks.transactions.example import load_tc400
 from app.db.transaction import transaction
 from app.locale.language import LANGUAGES
 from app.services.contests import competitions
@@ -42,7 +42,7 @@ def read_stored_file(slug: str = "fresh", name: str = "original") -> bytes:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_file_without_a_header_is_reported_once_and_gets_names(new_organizer: Arena, language: str) -> None:
+def test_file_without_a_header_is_reported_and_gets_names(new_organizer: Arena, language: str) -> None:
     refusal = upload_original(begin_setup(new_organizer), PEOPLE_ROWS.encode(), language=language)
     assert refusal.status_code == 422
     assert translate("The first line looks like data, not like names of columns.", language) in refusal.text
@@ -72,7 +72,7 @@ def test_a_file_without_a_header_is_reported_once_and_gets_names(new_organizer: 
     assert lines[1:] == [line.partition(",")[2] for line in PEOPLE_ROWS.splitlines()]
 
 
-def test_an_identifier_that_is_kept_is_warned_about_with_counts(new_organizer: Arena) -> None:
+def test_kept_identifier_is_warned_about_with_counts(new_organizer: Arena) -> None:
     refusal = upload_original(begin_setup(new_organizer), (HEADER + PEOPLE_ROWS).encode())
     assert "“id” has 80 different values in 80 rows: it identifies everybody." in refusal.text
     fields = parse_form(refusal.text, "/names")
@@ -128,16 +128,14 @@ def test_roles_can_be_checked_before_they_are_saved(arena: Arena, language: str)
         in text_column_response.text
     )
     all_sensitive = {name: "sensitive" for name in roles if name.startswith("role_")}
-    lacking_response = post_form(
-        arena, f"{path}/check", roles | all_sensitive, organizer=True, language=language
-    )
+    refusal = post_form(arena, f"{path}/check", roles | all_sensitive, organizer=True, language=language)
     assert (
         translate("Every column needs a role, and each role needs at least one column.", language)
-        in lacking_response.text.partition('id="look"')[2]
+        in refusal.text.partition('id="look"')[2]
     )
 
 
-def test_a_cross_table_that_would_be_nearly_empty_takes_fewer_columns(new_organizer: Arena) -> None:
+def test_sparse_cross_table_uses_fewer_columns(new_organizer: Arena) -> None:
     rows = "".join(f"{n % 9},{n % 11},{n % 13},{n % 2},{n * 7 % 101}\n" for n in range(120))
     assert upload_original(begin_setup(new_organizer), f"a,b,c,d,amount\n{rows}".encode()).status_code == 303
     assert load_rules("fresh").measure_settings("cross_count").parameters == {"columns": ("a", "b", "d")}
@@ -155,9 +153,7 @@ def test_a_cross_table_that_would_be_nearly_empty_takes_fewer_columns(new_organi
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_expected_header_of_each_file_is_shown_before_the_upload(
-    new_organizer: Arena, language: str
-) -> None:
+def test_expected_headers_are_shown_before_the_upload(new_organizer: Arena, language: str) -> None:
     html = get_page(begin_setup(new_organizer, "2016"), DATA_PAGE, organizer=True, language=language).text
     for file in TRACKS["transactions"].original_files:
         header = file.header(load_rules("fresh"))
@@ -178,9 +174,9 @@ def test_example_rows_match_the_header_of_their_file(start: str) -> None:
             assert {len(line) for line in example} == {len(example[0])}
 
 
-def test_purchase_files_without_headers_get_the_required_ones(new_organizer: Arena) -> None:
+def test_purchase_files_without_headers_get_the_required_names(new_organizer: Arena) -> None:
     begin_setup(new_organizer, "2016")
-    files = TRACKS["transactions"].files_of(tc400())
+    files = TRACKS["transactions"].files_of(load_tc400())
     for name, table in files.items():
         headless = table.partition(b"\n")[2]
         refusal = upload_original(new_organizer, headless, file=f"{name}.csv")
@@ -199,9 +195,9 @@ def test_purchase_files_without_headers_get_the_required_ones(new_organizer: Are
     )
 
 
-def test_a_misspelled_header_can_be_corrected(new_organizer: Arena) -> None:
+def test_misspelled_header_can_be_corrected(new_organizer: Arena) -> None:
     begin_setup(new_organizer, "2016")
-    customers = TRACKS["transactions"].files_of(tc400())["customers"]
+    customers = TRACKS["transactions"].files_of(load_tc400())["customers"]
     rows = customers.partition(b"\n")[2]
     misspelled = "Customer ID, ＳＥＸ,Birthday,country\u200b\n".encode("utf-8-sig") + rows
     refusal = upload_original(new_organizer, misspelled, file="customers.csv")
@@ -213,7 +209,7 @@ def test_a_misspelled_header_can_be_corrected(new_organizer: Arena) -> None:
     assert read_stored_file(name="customers") == customers
 
 
-def test_only_files_staged_for_this_competition_and_name_are_accepted(
+def test_only_files_staged_for_the_same_competition_and_name_are_used(
     new_organizer: Arena, arena: Arena
 ) -> None:
     begin_setup(new_organizer)
@@ -222,15 +218,22 @@ def test_only_files_staged_for_this_competition_and_name_are_accepted(
         session.expunge_all()
     staged_digest = original_import.stage(small, "original", b"1,2\n3,4\n")
     assert original_import.load_staged(small, "original", staged_digest) == b"1,2\n3,4\n"
-    digests = [staged_digest, small.row.original["original"], "0" * 64, "", "../" * 20, staged_digest.upper()]
+    digests = [
+        staged_digest,
+        small.competition.original["original"],
+        "0" * 64,
+        "",
+        "../" * 20,
+        staged_digest.upper(),
+    ]
     path = "/competitions/fresh/organize/original/original.csv/names"
     for digest in digests:
         fields = {"held": digest, "first": "data", "name_0": "a", "name_1": "b"}
         assert post_form(new_organizer, path, fields, organizer=True).status_code == 409
-    assert fresh.row.original == load_competition("fresh").original == {}
+    assert fresh.competition.original == load_competition("fresh").original == {}
 
 
-def test_a_table_of_amounts_alone_has_no_unique_quasi_identifier(new_organizer: Arena) -> None:
+def test_table_of_amounts_has_no_unique_quasi_identifier(new_organizer: Arena) -> None:
     table = begin_setup(new_organizer).table[["income", "rent"]].copy()
     table.insert(0, "weight", [1000.5 + 3 * index for index in range(len(table))])
     table["rooms"] = [index % 25 for index in range(len(table))]
@@ -246,7 +249,7 @@ EXPECTED_PURCHASES = (
 )
 
 
-def test_reordered_and_missing_columns_are_mapped_to_the_required_ones(new_organizer: Arena) -> None:
+def test_reordered_and_missing_columns_are_mapped(new_organizer: Arena) -> None:
     begin_setup(new_organizer, "2016")
     customers = "country,no,gender\nFR,M1,f\nDE,M2,m\n"
     path = "/competitions/fresh/organize/original"
@@ -272,9 +275,7 @@ def test_reordered_and_missing_columns_are_mapped_to_the_required_ones(new_organ
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_table_with_semicolons_and_decimal_commas_is_converted_after_confirmation(
-    new_organizer: Arena, language: str
-) -> None:
+def test_table_with_semicolons_and_decimal_commas_is_converted(new_organizer: Arena, language: str) -> None:
     rows = "".join(f"{'wm'[n % 2]};{20 + n % 9};{n}.{n:03},5\r\n" for n in range(10, 60))
     table = ("\ufeffsex;age;Umsatz (€)\r\n" + rows).encode()
     refusal = upload_original(begin_setup(new_organizer), table, language=language)
@@ -296,7 +297,7 @@ def test_a_table_with_semicolons_and_decimal_commas_is_converted_after_confirmat
     assert "Umsatz (€)" in columns.sensitive
 
 
-def test_free_text_with_line_breaks_is_summarized_and_can_be_left_out(new_organizer: Arena) -> None:
+def test_free_text_with_line_breaks_can_be_left_out(new_organizer: Arena) -> None:
     rows = "".join(f'{"fm"[n % 2]},{n % 7},{n}.5,"one\ntwo"\n' for n in range(40))
     refusal = upload_original(begin_setup(new_organizer), f"sex,size,rent,comment\n{rows}".encode())
     assert refusal.text.count("a line break or control character") == 3
@@ -308,19 +309,19 @@ def test_free_text_with_line_breaks_is_summarized_and_can_be_left_out(new_organi
     assert read_stored_file().decode().splitlines()[0] == "sex,size,rent"
 
 
-def test_a_nearly_unique_date_of_birth_is_warned_about_and_kept(new_organizer: Arena) -> None:
+def test_nearly_unique_birth_date_is_warned_about(new_organizer: Arena) -> None:
     rows = "".join(f"{1930 + n // 2}-01-{10 + n % 60},{'fm'[n % 2]},{n}\n" for n in [*range(58), 1, 1])
     refusal = upload_original(begin_setup(new_organizer), f"born,sex,rent\n{rows}".encode())
     assert "“born” has 58 different values in 60 rows: it identifies nearly everybody." in refusal.text
     assert "leave_0" not in parse_form(refusal.text, "/names")
 
 
-def test_a_header_alone_is_a_table_without_rows(new_organizer: Arena) -> None:
+def test_table_with_only_a_header_has_no_rows(new_organizer: Arena) -> None:
     refusal = upload_original(begin_setup(new_organizer), b"sex,size,rent\n")
     assert (refusal.status_code, "The table has no rows" in refusal.text) == (422, True)
 
 
-def test_numeric_columns_with_words_for_missing_values_are_reported(new_organizer: Arena) -> None:
+def test_numeric_columns_with_words_are_reported(new_organizer: Arena) -> None:
     missing = ["NA", "N/A", "", "."]
     cells = [missing[n // 10 % 4] if n % 10 == 0 else str(1000 + n) for n in range(100)]
     table = "".join(f"{'fm'[n % 2]},{cell},{n}.5,{n % 3 or 'NA'}\n" for n, cell in enumerate(cells))
@@ -340,9 +341,7 @@ def test_numeric_columns_with_words_for_missing_values_are_reported(new_organize
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_an_income_with_empty_cells_becomes_sensitive_with_zeros_in_them(
-    new_organizer: Arena, language: str
-) -> None:
+def test_income_with_empty_cells_becomes_sensitive_with_zeros(new_organizer: Arena, language: str) -> None:
     rows = "".join(f"{'fm'[n % 2]},{n % 9},{'' if n % 4 else 1000 + 7 * n},{n % 5}\n" for n in range(200))
     response = upload_original(
         begin_setup(new_organizer), f"sex,size,py010n,kids\n{rows}".encode(), language=language
@@ -359,7 +358,7 @@ def test_an_income_with_empty_cells_becomes_sensitive_with_zeros_in_them(
     assert load_rules("fresh").columns == Columns(("sex", "size", "kids"), ("py010n",))
 
 
-def test_a_household_number_can_be_left_out_and_is_warned_about_if_kept(new_organizer: Arena) -> None:
+def test_household_number_can_be_left_out_or_kept_with_a_warning(new_organizer: Arena) -> None:
     rows = "".join(f"{n // 3 + 7},{n % 9},{n * 7919 % 1009}.5\n" for n in range(600))
     html = upload_original(begin_setup(new_organizer), f"db,size,wages\n{rows}".encode()).text
     warning = "“db” numbers small groups such as households: 200 different values in 600 rows."

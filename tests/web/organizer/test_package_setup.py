@@ -20,7 +20,7 @@ pytestmark = pytest.mark.full
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_start_of_a_package_is_labelled_by_its_catalogue_its_track_or_its_name(
+def test_package_start_is_labelled_by_catalogue_track_or_name(
     arena: Arena, monkeypatch: pytest.MonkeyPatch, language: str
 ) -> None:
     monkeypatch.setattr(setup, "DRAFT_SOURCES", (*DRAFT_SOURCES, "bets", "riddles", "riddles_2"))
@@ -38,13 +38,13 @@ def test_a_start_of_a_package_is_labelled_by_its_catalogue_its_track_or_its_name
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_parameter_of_a_package_is_labelled_by_its_catalogue(
+def test_package_parameter_is_labelled_by_its_catalogue(
     arena: Arena, monkeypatch: pytest.MonkeyPatch, language: str
 ) -> None:
     parameters = Parameter("coin", "amount", default=1.0), Parameter("of", "choice", ("gold", "tin"))
-    thief = Attacker("thief", 1, lambda target, **_: target, parameters)
+    attacker = Attacker("thief", 1, lambda target, **_: target, parameters)
     monkeypatch.setitem(
-        TRACKS, "microdata", replace(MICRODATA, attackers={**MICRODATA.attackers, "thief": thief})
+        TRACKS, "microdata", replace(MICRODATA, attackers={**MICRODATA.attackers, "thief": attacker})
     )
     for name, text in (("parameter_coin", "Its coin"), ("value_gold", "Of gold")):
         monkeypatch.setitem(LABELS, name, text)

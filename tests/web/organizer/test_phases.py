@@ -33,14 +33,14 @@ pytestmark = pytest.mark.full
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_dashboard_of_a_quiet_contest_says_so(arena: Arena, language: str) -> None:
+def test_dashboard_says_if_nobody_takes_part_yet(arena: Arena, language: str) -> None:
     html = get_page_text(arena, language=language)
     assert translate("duty_no_teams", language) in html
     assert translate("duty_unswept", language) in html
     assert translate("duty_errors", language, n=1) not in html
 
 
-def test_the_dashboard_names_what_failed_and_where_to_mend_it(arena: Arena) -> None:
+def test_dashboard_links_to_failed_submissions(arena: Arena) -> None:
     fail_evaluation(arena.submit("red").json()["id"])
     html = get_page_text(arena)
     assert translate("duty_errors", n=1) in html
@@ -48,7 +48,7 @@ def test_the_dashboard_names_what_failed_and_where_to_mend_it(arena: Arena) -> N
     assert translate("duty_no_teams") not in html
 
 
-def test_a_contest_that_settles_says_what_it_waits_for(contest: Contest) -> None:
+def test_settling_contest_shows_what_it_waits_for(contest: Contest) -> None:
     contest.submit("red", score=False)
     contest.move_phases(anonymization=(-3, -2))
     run_clock()
@@ -57,11 +57,11 @@ def test_a_contest_that_settles_says_what_it_waits_for(contest: Contest) -> None
 
 
 def read_end(path: str) -> str:
-    """Return the end in the address of a preview; computed a minute later it would differ."""
+    """Return the end from a preview's address. Computed again a minute later, it would differ."""
     return parse_qs(urlsplit(path).query)["end"][0]
 
 
-def test_a_preview_shows_every_window_and_changes_nothing(contest: Contest) -> None:
+def test_preview_shows_all_windows_and_changes_nothing(contest: Contest) -> None:
     file_before, preview_path = load_competition().file, build_extension_path(4)
     html = get_page_text(contest.arena, preview_path)
     assert html.count("<time ") >= 8  # two phases, start and end, before and after
@@ -72,7 +72,7 @@ def test_a_preview_shows_every_window_and_changes_nothing(contest: Contest) -> N
         assert session.query(AuditEntry).filter_by(action="phase.extend").count() == 0
 
 
-def test_what_is_confirmed_is_what_was_previewed(contest: Contest) -> None:
+def test_confirmed_change_equals_its_preview(contest: Contest) -> None:
     pause = compute_pause(load_competition().file)
     fields = extract_hidden_fields(get_page_text(contest.arena, build_extension_path(4)))
     response = post_form(
@@ -92,7 +92,7 @@ def compute_pause(file: str) -> timedelta:
     return second.start - first.end
 
 
-def test_an_earlier_end_warns_the_organizers(contest: Contest) -> None:
+def test_preview_of_an_earlier_end_warns(contest: Contest) -> None:
     contest.arena.get_team_token("red")
     assert translate(
         "Teams ({n}) have less time than they were told. Teams that planned for the old end will miss it.",
@@ -100,7 +100,7 @@ def test_an_earlier_end_warns_the_organizers(contest: Contest) -> None:
     ) in get_page_text(contest.arena, build_extension_path(0.5))
 
 
-def test_an_invalid_phase_change_is_refused_with_a_message(contest: Contest) -> None:
+def test_invalid_phase_change_is_refused_with_a_message(contest: Contest) -> None:
     for path, problem, status in (
         (build_extension_path(-1), Message("the new end must lie ahead, after the phase's start"), 422),
         (
@@ -124,7 +124,7 @@ def test_an_invalid_phase_change_is_refused_with_a_message(contest: Contest) -> 
     assert f'value="{read_end(past_path)}"' in get_page_text(contest.arena, past_path, status=422)
 
 
-def test_a_confirmation_of_windows_that_have_moved_since_is_refused(contest: Contest) -> None:
+def test_outdated_confirmation_is_refused(contest: Contest) -> None:
     fields = extract_hidden_fields(get_page_text(contest.arena, build_extension_path(4)))
     contest.move_phases(reidentification=(200, 300))
     file_before = load_competition().file
@@ -137,7 +137,7 @@ def test_a_confirmation_of_windows_that_have_moved_since_is_refused(contest: Con
     assert f'step="1" required value="{local_end:%Y-%m-%dT%H:%M:%S}"' in response.text
 
 
-def test_the_form_of_an_end_holds_its_seconds_and_leads_to_the_starts(contest: Contest) -> None:
+def test_end_form_keeps_seconds_and_links_to_the_starts(contest: Contest) -> None:
     first = parse_competition(load_competition().file).phases[0]
     local = first.end.astimezone(ZoneInfo("Asia/Tokyo"))
     html = get_page_text(contest.arena, "/phases")
@@ -147,7 +147,7 @@ def test_the_form_of_an_end_holds_its_seconds_and_leads_to_the_starts(contest: C
     )
 
 
-def test_a_phase_is_paused_and_resumed_by_clicking(contest: Contest) -> None:
+def test_phase_is_paused_and_resumed_on_the_page(contest: Contest) -> None:
     html = get_page_text(contest.arena, "/phases/anonymization/pause")
     assert (
         translate(
@@ -172,7 +172,7 @@ def test_a_phase_is_paused_and_resumed_by_clicking(contest: Contest) -> None:
     assert load_competition().paused_at is None
 
 
-def test_extending_a_phase_mentions_that_the_freeze_does_not_move(client: TestClient) -> None:
+def test_extension_mentions_that_the_freeze_does_not_move(client: TestClient) -> None:
     frozen_from = (datetime.now(UTC) + timedelta(hours=3)).isoformat()
     more = f"[publication]\nfrozen_from = {frozen_from}"
     arena = Arena.create(client, file=build_competition_toml(extra_toml=more))
@@ -181,7 +181,7 @@ def test_extending_a_phase_mentions_that_the_freeze_does_not_move(client: TestCl
     )
 
 
-def test_a_completed_phase_offers_no_changes(contest: Contest) -> None:
+def test_completed_phase_offers_no_changes(contest: Contest) -> None:
     contest.submit("red")
     contest.open_attacks()
     html = get_page_text(contest.arena, "/phases")

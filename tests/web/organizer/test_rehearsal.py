@@ -10,12 +10,12 @@ from tests.support.arena import PASSWORD, build_competition_toml
 from tests.support.contest import Contest
 from tests.support.page_requests import get_page, post_form
 from tests.support.rehearsal import RehearsedContest
-from tests.support.setup_pages import BASICS
+from tests.support.setup_pages import BASIC_FIELDS
 from tests.support.translations import translate
 
 pytestmark = pytest.mark.full
 
-DESK = "/competitions/small/organize"
+ORGANIZE_PATH = "/competitions/small/organize"
 REHEARSAL_PAGES = (
     "",
     "/rules",
@@ -41,43 +41,45 @@ def read_page(contest: Contest, path: str, language: str = "en") -> str:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_an_organizer_begins_a_rehearsal_looks_at_it_and_ends_it(contest: Contest, language: str) -> None:
+def test_organizer_starts_views_and_ends_a_rehearsal(contest: Contest, language: str) -> None:
     arena = contest.arena
-    assert f'href="{DESK}/rehearsal"' in read_page(contest, DESK)
-    assert translate("Begin the rehearsal", language) in read_page(contest, f"{DESK}/rehearsal", language)
-    start_response = post_form(arena, f"{DESK}/rehearsal", organizer=True)
+    assert f'href="{ORGANIZE_PATH}/rehearsal"' in read_page(contest, ORGANIZE_PATH)
+    assert translate("Begin the rehearsal", language) in read_page(
+        contest, f"{ORGANIZE_PATH}/rehearsal", language
+    )
+    start_response = post_form(arena, f"{ORGANIZE_PATH}/rehearsal", organizer=True)
     assert start_response.status_code == 303
     assert start_response.headers["location"].startswith("/competitions/small-rehearsal/organize/rehearsal")
-    repeated_response = post_form(arena, f"{DESK}/rehearsal", organizer=True)
+    repeated_response = post_form(arena, f"{ORGANIZE_PATH}/rehearsal", organizer=True)
     assert repeated_response.status_code == 409
-    html = read_page(contest, f"{DESK}/rehearsal", language)
+    html = read_page(contest, f"{ORGANIZE_PATH}/rehearsal", language)
     assert translate("rehearsed_scores", language) in html
     assert 'href="/competitions/small-rehearsal"' in html
-    assert post_form(arena, f"{DESK}/rehearsal/end", organizer=True).status_code == 403
-    end_response = post_form(arena, f"{DESK}/rehearsal/end", {"password": PASSWORD}, organizer=True)
+    assert post_form(arena, f"{ORGANIZE_PATH}/rehearsal/end", organizer=True).status_code == 403
+    end_response = post_form(arena, f"{ORGANIZE_PATH}/rehearsal/end", {"password": PASSWORD}, organizer=True)
     assert end_response.status_code == 303
-    assert translate("Begin the rehearsal", language) in read_page(contest, f"{DESK}/rehearsal", language)
+    assert translate("Begin the rehearsal", language) in read_page(
+        contest, f"{ORGANIZE_PATH}/rehearsal", language
+    )
     assert get_page(arena, "/competitions/small-rehearsal", organizer=True).status_code == 404
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_every_page_of_a_rehearsal_says_whose_it_is_and_what_comes_next(
-    contest: Contest, language: str
-) -> None:
+def test_rehearsal_pages_name_the_competition_and_the_next_step(contest: Contest, language: str) -> None:
     RehearsedContest.begin(contest.arena)
     title = {"en": "Small cup", "ja": "小さな杯"}[language]
     for path in REHEARSAL_PAGES:
         html = read_page(contest, f"/competitions/small-rehearsal{path}", language)
         assert translate("This is a rehearsal of {title}.", language, title=title) in html, path
         assert translate("rehearsal_anonymization", language) in html, path
-        assert f'href="{DESK}"' in html
+        assert f'href="{ORGANIZE_PATH}"' in html
         assert not any(name in html for name in PUBLIC_LINKS), path
         assert translate("This is a rehearsal of {title}.", language, title=title) not in read_page(
             contest, f"/competitions/small{path}", language
         )
 
 
-def test_a_failed_rehearsal_step_is_shown_with_its_reason(contest: Contest) -> None:
+def test_failed_rehearsal_step_shows_its_reason(contest: Contest) -> None:
     rehearsal = RehearsedContest.begin(contest.arena)
     (team, *_) = contest.arena.get(f"/competitions/{rehearsal.slug}/teams").json()
     path = f"/competitions/{rehearsal.slug}/teams/{team['id']}/disqualify"
@@ -88,7 +90,7 @@ def test_a_failed_rehearsal_step_is_shown_with_its_reason(contest: Contest) -> N
     assert team["name"] in html
 
 
-def test_the_page_explains_why_no_rehearsal_is_possible(contest: Contest) -> None:
+def test_page_explains_why_no_rehearsal_is_possible(contest: Contest) -> None:
     contest.arena.post("/competitions", content=build_competition_toml("bare"))
     html = read_page(contest, "/competitions/bare/organize/rehearsal")
     assert "competition has no original data yet" in html
@@ -96,10 +98,8 @@ def test_the_page_explains_why_no_rehearsal_is_possible(contest: Contest) -> Non
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_an_address_reserved_for_rehearsals_is_refused_with_an_explanation(
-    contest: Contest, language: str
-) -> None:
-    fields = BASICS | {"slug": "my-rehearsal"}
+def test_address_reserved_for_rehearsals_is_refused(contest: Contest, language: str) -> None:
+    fields = BASIC_FIELDS | {"slug": "my-rehearsal"}
     response = post_form(contest.arena, "/organize/new", fields, organizer=True, language=language)
     assert response.status_code == 422
     assert translate("wrong_slug_reserved", language) in unescape(response.text)

@@ -26,7 +26,7 @@ def start_rejudging(arena: Arena, fields: dict[str, str]) -> str:
     return response.headers["location"].partition("?")[0].removeprefix(ORGANIZE_PATH)
 
 
-def test_other_rules_are_tried_compared_and_put_in_force(arena: Arena) -> None:
+def test_new_rules_are_tried_compared_and_applied(arena: Arena) -> None:
     red, _ = submit_release(arena, "red"), submit_release(arena, "blue", seed=2)
     score_everything()
     rejudging_path = start_rejudging(
@@ -61,7 +61,7 @@ def test_other_rules_are_tried_compared_and_put_in_force(arena: Arena) -> None:
     )
 
 
-def test_an_applied_rejudging_offers_an_announcement_of_the_changes(arena: Arena) -> None:
+def test_applied_rejudging_suggests_an_announcement(arena: Arena) -> None:
     submit_release(arena, "red")
     score_everything()
     fields = {"by": "rules", "threshold": "0.31", "weight_mean_mae": "3"}
@@ -99,7 +99,7 @@ def test_an_applied_rejudging_offers_an_announcement_of_the_changes(arena: Arena
     ) not in get_page_text(arena, "/announcements?rescore=nonsense")
 
 
-def test_a_rejudging_is_started_from_the_whole_file_and_cancelled(arena: Arena) -> None:
+def test_rejudging_can_be_started_from_a_file_and_cancelled(arena: Arena) -> None:
     submit_release(arena, "red")
     score_everything()
     (file,) = re.findall(r"<textarea[^>]*>\n(.*?)</textarea>", get_page_text(arena, "/rescores"), re.DOTALL)
@@ -122,7 +122,7 @@ def test_a_rejudging_is_started_from_the_whole_file_and_cancelled(arena: Arena) 
     assert translate("The set was cancelled; nothing changed.") in get_page_text(arena, rejudging_path)
 
 
-def test_invalid_rules_are_refused_and_stay_in_the_form(arena: Arena) -> None:
+def test_invalid_rules_are_refused_and_kept_in_the_form(arena: Arena) -> None:
     for fields in (
         build_fields("much"),
         build_fields("-1"),
@@ -146,7 +146,7 @@ def test_invalid_rules_are_refused_and_stay_in_the_form(arena: Arena) -> None:
     assert columns_response.status_code in {409, 422}
 
 
-def test_a_rejudging_of_another_competition_is_not_found(client: TestClient, arena: Arena) -> None:
+def test_rejudging_of_another_competition_is_not_found(client: TestClient, arena: Arena) -> None:
     other_arena = Arena.create(client, slug="elsewhere")
     response = other_arena.post(
         "/competitions/elsewhere/rescores", content=build_competition_toml("elsewhere")

@@ -6,22 +6,22 @@ import pytest
 
 from anoncup.competition.drafts import DRAFT_SOURCES, change_columns, create_draft
 from anoncup.competition.parser import parse_competition
-from anoncup.competition.writer import replace_attackers, replace_measures, replace_publication
+from anoncup.competition.writer import replace_attackers, replace_measures, replace_publication_rules
 from anoncup.plugins import TRACKS
 from anoncup.rules.settings import Columns
 from anoncup.rules.toml_text import format_value
 from anoncup.tables.csv_text import write_csv
 from anoncup.tracks.microdata.column_roles import suggest_roles
-from anoncup.tracks.transactions.example import tc400
+from anoncup.tracks.transactions.example import load_tc400
 from app.db.transaction import transaction
 from app.http.middleware import UPLOAD_PATH_PATTERN
 from app.services.contests import competitions
 from tests.support.arena import Arena
 from tests.support.page_requests import extract_words, get_page, post_form
 from tests.support.setup_pages import (
-    BASICS,
+    BASIC_FIELDS,
     ORGANIZE_PATH,
-    PUBLICATION,
+    PUBLICATION_FIELDS,
     load_competition,
     load_rules,
     new_organizer,
@@ -34,8 +34,8 @@ __all__ = ["new_organizer"]
 pytestmark = pytest.mark.full
 
 
-def test_an_organizer_comes_from_nothing_to_a_competition_that_is_set_up(new_organizer: Arena) -> None:
-    response = post_form(new_organizer, "/organize/new", BASICS, organizer=True)
+def test_organizer_sets_up_a_competition_from_scratch(new_organizer: Arena) -> None:
+    response = post_form(new_organizer, "/organize/new", BASIC_FIELDS, organizer=True)
     assert (response.status_code, response.headers["location"]) == (
         303,
         "/competitions/fresh/organize/data?done=created",
@@ -60,7 +60,7 @@ def test_an_organizer_comes_from_nothing_to_a_competition_that_is_set_up(new_org
     assert load_competition("fresh").original_rows == len(new_organizer.table)
 
 
-def test_starting_from_an_own_table_is_offered_first(new_organizer: Arena) -> None:
+def test_own_table_is_the_first_choice(new_organizer: Arena) -> None:
     visible_html = get_page(new_organizer, "/organize/new", organizer=True).text.partition("<details")[0]
     assert translate("choose_start_microdata") in visible_html
     assert 'value="microdata"' in visible_html
@@ -80,10 +80,10 @@ def test_starting_from_an_own_table_is_offered_first(new_organizer: Arena) -> No
         ("reidentification_end", "soon", "Enter a date and a time"),
     ],
 )
-def test_an_error_is_shown_beside_its_field_and_the_rest_is_kept(
+def test_error_is_shown_at_its_field_and_input_is_kept(
     new_organizer: Arena, field: str, typed: str, message: str
 ) -> None:
-    response = post_form(new_organizer, "/organize/new", BASICS | {field: typed}, organizer=True)
+    response = post_form(new_organizer, "/organize/new", BASIC_FIELDS | {field: typed}, organizer=True)
     assert response.status_code == 422
     assert re.search(rf'id="{field}-error">[^<]*{message}', response.text)
     assert "Fresh cup" in response.text or field == "title_en"
@@ -91,15 +91,15 @@ def test_an_error_is_shown_beside_its_field_and_the_rest_is_kept(
     assert new_organizer.client.get("/api/v1/competitions").json() == []
 
 
-def test_an_address_that_is_taken_is_said_beside_it_in_the_readers_language(new_organizer: Arena) -> None:
-    post_form(new_organizer, "/organize/new", BASICS, organizer=True)
-    response = post_form(new_organizer, "/organize/new", BASICS, organizer=True, language="ja")
+def test_taken_address_is_reported_in_the_readers_language(new_organizer: Arena) -> None:
+    post_form(new_organizer, "/organize/new", BASIC_FIELDS, organizer=True)
+    response = post_form(new_organizer, "/organize/new", BASIC_FIELDS, organizer=True, language="ja")
     assert response.status_code == 422
     assert "このアドレスのコンテストはすでにあります" in response.text
 
 
-def test_what_is_wrong_is_summed_up_at_the_top_with_the_way_to_each_field(new_organizer: Arena) -> None:
-    fields = BASICS | {"title_en": "", "title_ja": "", "anonymization_end": ""}
+def test_errors_are_summarized_with_links_to_their_fields(new_organizer: Arena) -> None:
+    fields = BASIC_FIELDS | {"title_en": "", "title_ja": "", "anonymization_end": ""}
     html = post_form(new_organizer, "/organize/new", fields, organizer=True).text
     alert = html.partition('role="alert"')[2].partition("</div>")[0]
     assert re.findall(r'<a href="#(\w+)">', alert) == ["title_en", "anonymization_end"]
@@ -108,27 +108,30 @@ def test_what_is_wrong_is_summed_up_at_the_top_with_the_way_to_each_field(new_or
     assert html.count(f"({translate('one of the two')})") == 2
 
 
-def test_an_untouched_step_is_marked_as_default(arena: Arena) -> None:
+def test_untouched_step_is_marked_as_default(arena: Arena) -> None:
     def read_state(step: str) -> str:
         html = get_page(arena, f"{ORGANIZE_PATH}/publication", organizer=True).text
         return str(re.findall(rf'<li class="(\w+)"><a href="{ORGANIZE_PATH}/{step}"', html)[0])
 
     assert read_state("publication") == "default"
-    assert post_form(arena, f"{ORGANIZE_PATH}/publication", PUBLICATION, organizer=True).status_code == 303
+    assert (
+        post_form(arena, f"{ORGANIZE_PATH}/publication", PUBLICATION_FIELDS, organizer=True).status_code
+        == 303
+    )
     assert read_state("publication") == "done"
     with transaction() as session:
-        row = competitions.find(session, None, "small").row
+        row = competitions.find(session, None, "small").competition
         row.file = replace_measures(row.file, parse_competition(create_draft("microdata")).measures)
     assert read_state("measures") == "default"
 
 
-def test_a_competition_may_have_one_phase_and_a_title_in_one_language(new_organizer: Arena) -> None:
-    fields = BASICS | {"title_en": "", "reidentification_start": "", "reidentification_end": ""}
+def test_competition_may_have_one_phase_and_one_title(new_organizer: Arena) -> None:
+    fields = BASIC_FIELDS | {"title_en": "", "reidentification_start": "", "reidentification_end": ""}
     assert post_form(new_organizer, "/organize/new", fields, organizer=True).status_code == 303
     assert [phase.name for phase in load_rules("fresh").phases] == ["anonymization"]
 
 
-def test_titles_clock_and_phases_may_change_and_times_that_were_not_touched_stay(arena: Arena) -> None:
+def test_phases_keep_their_times_when_title_or_zone_change(arena: Arena) -> None:
     rules_before = load_rules()
     html = get_page(arena, f"{ORGANIZE_PATH}/basics", organizer=True).text
     fields = dict(re.findall(r'name="(\w+)" type="[\w-]+" value="([^"]*)"', html))
@@ -140,8 +143,8 @@ def test_titles_clock_and_phases_may_change_and_times_that_were_not_touched_stay
     assert load_rules().title["en"] == "Other"
 
 
-def test_columns_of_an_unknown_table_get_suggested_roles_that_can_be_changed(new_organizer: Arena) -> None:
-    post_form(new_organizer, "/organize/new", BASICS | {"start": "2015"}, organizer=True)
+def test_unknown_columns_get_suggested_roles(new_organizer: Arena) -> None:
+    post_form(new_organizer, "/organize/new", BASIC_FIELDS | {"start": "2015"}, organizer=True)
     assert upload_original(new_organizer, write_csv(new_organizer.table)).status_code == 303
     html = get_page(new_organizer, "/competitions/fresh/organize/data", organizer=True).text
     assert "40" in extract_words(html)
@@ -185,9 +188,7 @@ def test_columns_of_an_unknown_table_get_suggested_roles_that_can_be_changed(new
         (b"a,b\n1\n", "1 行目の列数は 1 です"),
     ],
 )
-def test_a_table_that_cannot_be_an_original_is_refused_with_a_message(
-    arena: Arena, content: bytes, message: str
-) -> None:
+def test_unusable_table_is_refused_with_a_message(arena: Arena, content: bytes, message: str) -> None:
     row_before = load_competition()
     response = upload_original(arena, content, language="ja")
     assert response.status_code == 422
@@ -196,7 +197,7 @@ def test_a_table_that_cannot_be_an_original_is_refused_with_a_message(
     assert (load_competition().file, load_competition().original) == (row_before.file, row_before.original)
 
 
-def test_roles_are_suggested_from_the_values_and_known_ones_are_kept() -> None:
+def test_roles_are_suggested_and_known_ones_kept() -> None:
     rows = "".join(f"p{index % 3},{index % 7},{index},{index * 2}\n" for index in range(60))
     content = ("city,size,rent,income\n" + rows).encode()
     no_columns = Columns(("x",), ("y",))
@@ -207,7 +208,7 @@ def test_roles_are_suggested_from_the_values_and_known_ones_are_kept() -> None:
 
 
 @pytest.mark.parametrize("name", ["age", "Alter (Jahre)", "birth_year", "ZIP code", "年齢（歳）", "plain"])
-def test_numeric_ages_years_and_codes_are_suggested_as_quasi_identifiers(name: str) -> None:
+def test_numeric_codes_are_suggested_as_quasi_identifiers(name: str) -> None:
     cell = "{:04}" if name == "plain" else "{}"  # leading zeros mark a code whatever its name
     rows = "".join(f"{cell.format(n)},{n * 2}\n" for n in range(60))
     columns = suggest_roles(f"{name},income\n{rows}".encode(), Columns(("x",), ("y",)))
@@ -217,14 +218,14 @@ def test_numeric_ages_years_and_codes_are_suggested_as_quasi_identifiers(name: s
 
 
 @pytest.mark.parametrize("name", ["wage", "average rent", "package", "codeine", "解雇年"])
-def test_amounts_with_similar_names_are_suggested_as_sensitive(name: str) -> None:
+def test_similarly_named_amounts_are_suggested_as_sensitive(name: str) -> None:
     rows = "".join(f"{'fm'[n % 2]},{n * 2}\n" for n in range(60))
     assert suggest_roles(f"sex,{name}\n{rows}".encode(), Columns(("x",), ("y",))).sensitive == (name,)
 
 
-def test_both_files_of_the_transactions_track_go_up_one_after_the_other(new_organizer: Arena) -> None:
-    post_form(new_organizer, "/organize/new", BASICS | {"start": "2016"}, organizer=True)
-    files = TRACKS["transactions"].files_of(tc400())
+def test_transactions_files_are_uploaded_one_after_the_other(new_organizer: Arena) -> None:
+    post_form(new_organizer, "/organize/new", BASIC_FIELDS | {"start": "2016"}, organizer=True)
+    files = TRACKS["transactions"].files_of(load_tc400())
     early_response = upload_original(new_organizer, files["transactions"], file="transactions.csv")
     assert early_response.status_code == 409
     for name, content in files.items():
@@ -235,13 +236,13 @@ def test_both_files_of_the_transactions_track_go_up_one_after_the_other(new_orga
     assert upload_original(new_organizer, b"x", file="secret.csv").status_code == 404
 
 
-def test_large_files_may_be_sent_to_the_page_of_the_data() -> None:
+def test_data_page_accepts_large_files() -> None:
     assert UPLOAD_PATH_PATTERN.search("/competitions/x/organize/original/original.csv")
     assert UPLOAD_PATH_PATTERN.search("/competitions/x/organize/truth/hidden.csv")
     assert not UPLOAD_PATH_PATTERN.search("/competitions/x/organize/measures")
 
 
-def test_weights_parameters_and_attackers_are_written_into_the_file(arena: Arena) -> None:
+def test_weights_parameters_and_attackers_are_saved_in_the_file(arena: Arena) -> None:
     fields = {
         "weight_mean_mae": "2",
         "weight_cross_count": "",
@@ -278,7 +279,7 @@ def test_weights_parameters_and_attackers_are_written_into_the_file(arena: Arena
         ("min_rows_kept", "2"),
     ],
 )
-def test_an_invalid_weight_is_refused_and_stays_in_the_form(arena: Arena, field: str, typed: str) -> None:
+def test_invalid_weight_is_refused_and_kept_in_the_form(arena: Arena, field: str, typed: str) -> None:
     file_before = load_competition().file
     fields = {
         "weight_rfm": "1",
@@ -292,14 +293,17 @@ def test_an_invalid_weight_is_refused_and_stays_in_the_form(arena: Arena, field:
     assert load_competition().file == file_before
 
 
-def test_a_competition_without_weights_is_refused(arena: Arena) -> None:
+def test_competition_without_weights_is_refused(arena: Arena) -> None:
     response = post_form(arena, f"{ORGANIZE_PATH}/measures", {"min_rows_kept": "0.5"}, organizer=True)
     assert response.status_code == 422
     assert "nothing could be ranked" in response.text
 
 
-def test_publication_is_saved_and_shown_as_it_was_chosen(arena: Arena) -> None:
-    assert post_form(arena, f"{ORGANIZE_PATH}/publication", PUBLICATION, organizer=True).status_code == 303
+def test_publication_settings_are_saved_and_shown(arena: Arena) -> None:
+    assert (
+        post_form(arena, f"{ORGANIZE_PATH}/publication", PUBLICATION_FIELDS, organizer=True).status_code
+        == 303
+    )
     competition = load_rules()
     assert (competition.publication.board, competition.publication.feedback) == ("teams", "daily")
     assert competition.publication.shuffle_targets is True
@@ -318,16 +322,16 @@ def test_publication_is_saved_and_shown_as_it_was_chosen(arena: Arena) -> None:
 
 
 @pytest.mark.parametrize("typed", ["0", "-1", "1.5", "١٢", "9" * 30, ""])
-def test_an_invalid_quota_is_refused_with_the_rest_kept(arena: Arena, typed: str) -> None:
+def test_invalid_quota_is_refused_and_other_input_kept(arena: Arena, typed: str) -> None:
     response = post_form(
-        arena, f"{ORGANIZE_PATH}/publication", PUBLICATION | {"valid_total": typed}, organizer=True
+        arena, f"{ORGANIZE_PATH}/publication", PUBLICATION_FIELDS | {"valid_total": typed}, organizer=True
     )
     assert response.status_code == 422
     assert 'id="valid_total-error"' in response.text
     assert re.search(r'value="daily" checked', response.text)
 
 
-def test_after_the_first_submission_data_are_fixed_and_new_rules_start_a_rejudging(arena: Arena) -> None:
+def test_submissions_fix_the_data_and_new_rules_start_a_rejudging(arena: Arena) -> None:
     arena.submit("red")
     html = get_page(arena, f"{ORGANIZE_PATH}/data", organizer=True).text
     assert 'type="file"' not in html
@@ -346,9 +350,15 @@ def test_after_the_first_submission_data_are_fixed_and_new_rules_start_a_rejudgi
     repeated_response = post_form(arena, f"{ORGANIZE_PATH}/measures", fields, organizer=True, language="ja")
     assert repeated_response.status_code == 409
     assert "進行中の再採点があります" in repeated_response.text
-    assert post_form(arena, f"{ORGANIZE_PATH}/publication", PUBLICATION, organizer=True).status_code == 409
+    assert (
+        post_form(arena, f"{ORGANIZE_PATH}/publication", PUBLICATION_FIELDS, organizer=True).status_code
+        == 409
+    )
     arena.post(f"/rescores/{rejudging['id']}/cancel")
-    assert post_form(arena, f"{ORGANIZE_PATH}/publication", PUBLICATION, organizer=True).status_code == 303
+    assert (
+        post_form(arena, f"{ORGANIZE_PATH}/publication", PUBLICATION_FIELDS, organizer=True).status_code
+        == 303
+    )
     assert load_rules().publication.board == "teams"
 
 
@@ -356,12 +366,12 @@ def test_settings_round_trip_through_the_file() -> None:
     for start in DRAFT_SOURCES:
         text = create_draft(start)
         competition = parse_competition(text)
-        text_again = replace_measures(text, competition.measures)
-        text_again = replace_attackers(text_again, TRACKS[competition.track], competition.attackers)
-        text_again = replace_publication(
-            text_again, competition.publication, competition.ranking, competition.limits
+        rewritten_text = replace_measures(text, competition.measures)
+        rewritten_text = replace_attackers(rewritten_text, TRACKS[competition.track], competition.attackers)
+        rewritten_text = replace_publication_rules(
+            rewritten_text, competition.publication, competition.ranking, competition.limits
         )
-        reparsed = parse_competition(text_again)
+        reparsed = parse_competition(rewritten_text)
         expected_measures = {
             name: settings
             for name, settings in competition.measures.items()

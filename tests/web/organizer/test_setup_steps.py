@@ -12,18 +12,18 @@ from app.locale.language import LANGUAGES
 from app.services.contests import competitions
 from tests.support.arena import Arena
 from tests.support.page_requests import get_page, post_form
-from tests.support.setup_pages import BASICS, new_organizer
+from tests.support.setup_pages import BASIC_FIELDS, new_organizer
 from tests.support.translations import translate
 
 __all__ = ["new_organizer"]
 
-ORGANIZE = "/competitions/small/organize"
+ORGANIZE_PATH = "/competitions/small/organize"
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_next_leads_through_every_step_of_the_list_whatever_its_state(arena: Arena, language: str) -> None:
-    html = get_page(arena, f"{ORGANIZE}/basics", organizer=True, language=language).text
-    listed = re.findall(rf'<li class="\w+"><a href="({ORGANIZE}/\w+)"', html)
+def test_next_links_lead_through_all_steps(arena: Arena, language: str) -> None:
+    html = get_page(arena, f"{ORGANIZE_PATH}/basics", organizer=True, language=language).text
+    listed = re.findall(rf'<li class="\w+"><a href="({ORGANIZE_PATH}/\w+)"', html)
     assert [path.rsplit("/", 1)[1] for path in listed] == [
         "basics",
         "data",
@@ -69,8 +69,8 @@ def read_fields(form: str) -> dict[str, list[str]]:
     return values
 
 
-def test_what_is_missing_elsewhere_is_named_beside_the_next_step(new_organizer: Arena) -> None:
-    post_form(new_organizer, "/organize/new", BASICS, organizer=True)
+def test_missing_settings_are_listed_beside_the_next_step(new_organizer: Arena) -> None:
+    post_form(new_organizer, "/organize/new", BASIC_FIELDS, organizer=True)
     path = "/competitions/fresh/organize"
     html = get_page(new_organizer, f"{path}/publication", organizer=True).text
     next_html = html.partition('class="onward"')[2].partition("</div>")[0]
@@ -79,35 +79,41 @@ def test_what_is_missing_elsewhere_is_named_beside_the_next_step(new_organizer: 
     assert missing == ["data", "measures", "threshold"]
 
 
-def test_an_address_is_made_of_the_title_where_none_is_typed(new_organizer: Arena) -> None:
+def test_empty_address_is_derived_from_the_title(new_organizer: Arena) -> None:
     response = post_form(
-        new_organizer, "/organize/new", BASICS | {"slug": "", "title_en": "Café cup, 2031!"}, organizer=True
+        new_organizer,
+        "/organize/new",
+        BASIC_FIELDS | {"slug": "", "title_en": "Café cup, 2031!"},
+        organizer=True,
     )
     assert response.headers["location"].startswith("/competitions/cafe-cup-2031/")
-    only_japanese = BASICS | {"slug": "", "title_en": ""}
+    only_japanese = BASIC_FIELDS | {"slug": "", "title_en": ""}
     response = post_form(new_organizer, "/organize/new", only_japanese, organizer=True)
     assert response.headers["location"].startswith("/competitions/cup-20310110/")
     repeated_response = post_form(new_organizer, "/organize/new", only_japanese, organizer=True)
     assert (repeated_response.status_code, 'id="slug-error"' in repeated_response.text) == (422, True)
 
 
-def test_a_missing_title_is_reported_once(new_organizer: Arena) -> None:
+def test_missing_title_is_reported_once(new_organizer: Arena) -> None:
     refusal = post_form(
-        new_organizer, "/organize/new", BASICS | {"slug": "", "title_en": "", "title_ja": ""}, organizer=True
+        new_organizer,
+        "/organize/new",
+        BASIC_FIELDS | {"slug": "", "title_en": "", "title_ja": ""},
+        organizer=True,
     )
     alert = refusal.text.partition('role="alert"')[2].partition("</div>")[0]
     assert re.findall(r'<a href="#(\w+)">', alert) == ["title_en"]
 
 
-PAST = "2026-01-10T09:00"
+PAST_TIME = "2026-01-10T09:00"
 
 
-def test_a_contest_that_would_be_over_before_it_begins_is_not_made(new_organizer: Arena) -> None:
-    past_fields = BASICS | {"anonymization_start": "2026-01-09T09:00", "anonymization_end": PAST}
+def test_contest_that_ended_in_the_past_is_refused(new_organizer: Arena) -> None:
+    past_fields = BASIC_FIELDS | {"anonymization_start": "2026-01-09T09:00", "anonymization_end": PAST_TIME}
     refusal = post_form(new_organizer, "/organize/new", past_fields, organizer=True)
     assert refusal.status_code == 422
     assert re.search(r'id="anonymization_end-error">[^<]*This time is in the past', refusal.text)
-    started_fields = BASICS | {"anonymization_start": PAST}
+    started_fields = BASIC_FIELDS | {"anonymization_start": PAST_TIME}
     assert post_form(new_organizer, "/organize/new", started_fields, organizer=True).status_code == 303
     edit_response = post_form(
         new_organizer, "/competitions/fresh/organize/basics", past_fields, organizer=True
@@ -115,17 +121,17 @@ def test_a_contest_that_would_be_over_before_it_begins_is_not_made(new_organizer
     assert (edit_response.status_code, "This time is in the past" in edit_response.text) == (422, True)
 
 
-def test_the_last_step_shows_the_others_until_somebody_has_submitted(arena: Arena) -> None:
+def test_last_step_lists_the_steps_until_the_first_submission(arena: Arena) -> None:
     def read_html() -> str:
-        return get_page(arena, f"{ORGANIZE}/teams", organizer=True).text
+        return get_page(arena, f"{ORGANIZE_PATH}/teams", organizer=True).text
 
     assert re.findall(r'<li class="\w+"><a href="[^"]*/(\w+)" aria-current="step"', read_html()) == ["teams"]
     arena.submit("red")
     assert 'class="stepper"' not in read_html()
 
 
-def test_the_last_step_lists_what_is_missing_in_the_others(new_organizer: Arena) -> None:
-    post_form(new_organizer, "/organize/new", BASICS, organizer=True)
+def test_last_step_lists_what_other_steps_lack(new_organizer: Arena) -> None:
+    post_form(new_organizer, "/organize/new", BASIC_FIELDS, organizer=True)
     path = "/competitions/fresh/organize"
     next_html = get_page(new_organizer, f"{path}/teams", organizer=True).text.partition('class="onward"')[2]
     missing = re.findall(rf'<a href="{path}/(\w+)">', next_html.partition("</div>")[0])
@@ -141,15 +147,13 @@ def test_the_last_step_lists_what_is_missing_in_the_others(new_organizer: Arena)
         ("2031-03-30T03:00", True),
     ],
 )
-def test_a_time_that_the_clocks_of_the_zone_never_show_is_refused(
-    new_organizer: Arena, typed: str, exists: bool
-) -> None:
+def test_time_skipped_by_the_time_zone_is_refused(new_organizer: Arena, typed: str, exists: bool) -> None:
     boundaries = {"anonymization_end": typed, "reidentification_start": "2031-04-02T09:00"}
     reidentification = {"reidentification_end": "2031-04-30T09:00"}
     response = post_form(
         new_organizer,
         "/organize/new",
-        BASICS | {"zone": "Europe/Berlin"} | boundaries | reidentification,
+        BASIC_FIELDS | {"zone": "Europe/Berlin"} | boundaries | reidentification,
         organizer=True,
     )
     assert response.status_code == (303 if exists else 422)
@@ -157,7 +161,7 @@ def test_a_time_that_the_clocks_of_the_zone_never_show_is_refused(
 
 
 @pytest.mark.parametrize("start", DRAFT_SOURCES)
-def test_every_draft_is_a_competition_without_a_threshold(start: str) -> None:
+def test_drafts_are_competitions_without_a_threshold(start: str) -> None:
     text = create_draft(start)
     competitions.parse_hostable_rules(text)
     assert parse_competition(text).threshold is None

@@ -46,7 +46,7 @@ def create_report(arena: Arena, **fields: str) -> str:
 
 def load_rule() -> Any:
     with transaction() as session:
-        return parse_competition(competitions.find(session, None, "small").row.file).excessive
+        return parse_competition(competitions.find(session, None, "small").competition.file).excessive
 
 
 def load_report(path: str) -> Any:
@@ -54,7 +54,7 @@ def load_report(path: str) -> Any:
         return session.get_one(ThresholdReport, UUID(path.rsplit("/", 1)[1])).report
 
 
-def test_a_distance_of_a_package_without_a_label_is_shown_by_its_name(
+def test_unlabelled_package_distance_is_shown_by_its_name(
     arena: Arena, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     extended_track = replace(
@@ -65,7 +65,7 @@ def test_a_distance_of_a_package_without_a_label_is_shown_by_its_name(
     assert response.text.count('<option value="by_foot">by_foot</option>') == 2
 
 
-def test_a_report_is_waited_for_then_shown_in_words_and_pictures(arena: Arena) -> None:
+def test_finished_report_is_shown_in_words_and_pictures(arena: Arena) -> None:
     path = request_report(arena)
     waiting_html = get_page(arena, path, organizer=True).text
     assert '<meta http-equiv="refresh"' in waiting_html
@@ -83,7 +83,7 @@ def test_a_report_is_waited_for_then_shown_in_words_and_pictures(arena: Arena) -
     assert "hx-trigger" not in get_page(arena, PATH, organizer=True).text
 
 
-def test_a_report_says_it_is_running_only_while_it_is(arena: Arena) -> None:
+def test_report_is_shown_as_running_only_while_it_runs(arena: Arena) -> None:
     path = request_report(arena)
     notice, noted_address = translate("done_report_asked"), f"{path}?done=report_asked"
     assert notice in get_page(arena, noted_address, organizer=True).text
@@ -92,14 +92,14 @@ def test_a_report_says_it_is_running_only_while_it_is(arena: Arena) -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_report_names_its_cheats_in_the_readers_language(arena: Arena, language: str) -> None:
+def test_report_names_cheats_in_the_readers_language(arena: Arena, language: str) -> None:
     html = get_page(arena, create_report(arena), organizer=True, language=language).text
     for name in ("shift", "random", "group"):
         assert translate(f"adv_cheat_{name}", language) in html.replace("&#39;", "'")
     assert translate("Recommended threshold", language) in html
 
 
-def test_the_recommended_threshold_is_used_by_a_button(arena: Arena) -> None:
+def test_button_applies_the_recommended_threshold(arena: Arena) -> None:
     path = create_report(arena)
     assert post_form(arena, f"{path}/use", organizer=True).status_code == 303
     current_rule = load_rule()
@@ -118,7 +118,7 @@ def test_the_recommended_threshold_is_used_by_a_button(arena: Arena) -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_report_shows_both_errors_and_says_why_it_recommends(arena: Arena, language: str) -> None:
+def test_report_explains_its_recommendation_by_both_errors(arena: Arena, language: str) -> None:
     path = create_report(arena)
     evidence = load_report(path)["evidence"]
     html = get_page(arena, path, organizer=True, language=language).text
@@ -133,16 +133,14 @@ def test_a_report_shows_both_errors_and_says_why_it_recommends(arena: Arena, lan
         assert f'<th scope="row" class="number">{format_number(error["threshold"])}</th>' in html
 
 
-def test_a_report_without_simulation_leaves_the_picture_out(arena: Arena) -> None:
+def test_report_without_simulation_has_no_picture(arena: Arena) -> None:
     html = get_page(arena, create_report(arena, draws="0"), organizer=True).text
     assert 'id="simulated"' not in html
     assert 'id="bounds"' in html
 
 
 @pytest.mark.parametrize(("groups", "bits"), [("age", "500"), ("sex", "900")])
-def test_where_no_threshold_separates_the_page_says_what_to_change(
-    arena: Arena, groups: str, bits: str
-) -> None:
+def test_page_advises_if_no_threshold_separates(arena: Arena, groups: str, bits: str) -> None:
     path = create_report(arena, groups=groups, bits=bits, draws="0")
     html = get_page(arena, path, organizer=True, language="ja").text
     assert load_report(path)["threshold"] is None
@@ -158,7 +156,7 @@ def test_where_no_threshold_separates_the_page_says_what_to_change(
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize(("draws", "remedy"), [("0", "not_simulated"), ("20", "inseparable")])
-def test_where_no_threshold_is_recommended_the_page_says_so_and_what_to_do(
+def test_page_advises_if_no_threshold_is_recommended(
     arena: Arena, draws: str, remedy: str, language: str
 ) -> None:
     path = create_report(arena, groups="age", bits="900", draws=draws)
@@ -203,7 +201,7 @@ def store_overlap(path: str) -> None:
         row.report = load_report(path) | {"evidence": load_report(path)["evidence"] | evidence}
 
 
-def test_a_report_shows_its_verdict_and_one_picture_and_folds_the_rest(arena: Arena) -> None:
+def test_report_shows_one_picture_and_folds_details(arena: Arena) -> None:
     html = get_page(arena, create_report(arena), organizer=True).text
     first, *folds = re.sub(r"<figure.*?</figure>", "<figure>", html, flags=re.DOTALL).split("<details>")
     assert (first.count("<figure>"), len(folds)) == (1, 3)
@@ -211,7 +209,7 @@ def test_a_report_shows_its_verdict_and_one_picture_and_folds_the_rest(arena: Ar
     assert "Recommended threshold" in first
 
 
-def test_the_list_of_reports_has_what_each_recommends_not_what_it_guarantees(arena: Arena) -> None:
+def test_report_list_shows_recommendations(arena: Arena) -> None:
     path = create_report(arena)
     content = load_report(path)
     assert content["threshold"] != content["evidence"]["threshold"]
@@ -219,7 +217,7 @@ def test_the_list_of_reports_has_what_each_recommends_not_what_it_guarantees(are
     assert f'<td class="number">{format_number(content["evidence"]["threshold"])}</td>' in list_html
 
 
-def test_a_report_about_other_data_is_not_used(arena: Arena) -> None:
+def test_report_about_other_data_is_not_used(arena: Arena) -> None:
     path, rule_before = create_report(arena), load_rule()
     arena.put("/competitions/small/original/original.csv", content=write_csv(arena.table.iloc[:30]))
     assert "The data have changed" in get_page(arena, path, organizer=True).text
@@ -227,7 +225,7 @@ def test_a_report_about_other_data_is_not_used(arena: Arena) -> None:
     assert load_rule() == rule_before
 
 
-def test_a_failed_report_says_so(arena: Arena) -> None:
+def test_failed_report_is_shown_as_failed(arena: Arena) -> None:
     path = request_report(arena)
     with transaction() as session:
         row = session.scalars(select(ThresholdReport)).one()
@@ -247,7 +245,7 @@ def test_a_failed_report_says_so(arena: Arena) -> None:
         ("groups", "income", 422),
     ],
 )
-def test_a_question_the_advisor_cannot_answer_comes_back_as_it_was_typed(
+def test_invalid_report_request_is_kept_in_the_form(
     arena: Arena, field: str, typed: str, status: int
 ) -> None:
     fields = REPORT_FIELDS | {"draws": "123", field: typed}
@@ -257,7 +255,7 @@ def test_a_question_the_advisor_cannot_answer_comes_back_as_it_was_typed(
     assert (f'value="{typed}"' if field == "draws" else 'value="123"') in response.text
 
 
-def test_a_rule_is_also_set_by_hand_and_taken_away(arena: Arena) -> None:
+def test_rule_can_be_set_and_removed_by_hand(arena: Arena) -> None:
     by_hand = {"approach": "I", "rule": "strict", "distance": "euclidean", "threshold": "0.125"}
     assert post_form(arena, PATH, by_hand, organizer=True).status_code == 303
     current_rule = load_rule()
@@ -274,15 +272,15 @@ def test_a_rule_is_also_set_by_hand_and_taken_away(arena: Arena) -> None:
     assert "nothing is rejected" in get_page(arena, PATH, organizer=True).text
 
 
-def test_a_report_of_another_competition_is_not_found_under_this_one(arena: Arena) -> None:
+def test_report_is_found_only_under_its_competition(arena: Arena) -> None:
     path = request_report(arena)
-    elsewhere = Arena.create(arena.client, slug="elsewhere")
-    for asker, slug in ((arena, "elsewhere"), (elsewhere, "elsewhere")):
-        response = get_page(asker, path.replace("small", slug), organizer=True)
+    other_arena = Arena.create(arena.client, slug="elsewhere")
+    for reader_arena, slug in ((arena, "elsewhere"), (other_arena, "elsewhere")):
+        response = get_page(reader_arena, path.replace("small", slug), organizer=True)
         assert response.status_code in {403, 404}
 
 
-def test_with_submissions_a_new_threshold_starts_a_rejudging(arena: Arena) -> None:
+def test_new_threshold_after_submissions_starts_a_rejudging(arena: Arena) -> None:
     path, rule_before = create_report(arena), load_rule()
     arena.submit("red")
     response = post_form(arena, f"{path}/use", organizer=True)
@@ -291,22 +289,22 @@ def test_with_submissions_a_new_threshold_starts_a_rejudging(arena: Arena) -> No
     assert len(arena.get("/competitions/small/rescores").json()) == 1
 
 
-def test_a_threshold_outside_of_what_the_latest_report_allows_is_warned_about(arena: Arena) -> None:
+def test_threshold_outside_the_advised_range_is_warned_about(arena: Arena) -> None:
     path = create_report(arena)
     content = load_report(path)
-    outside = translate(
+    outside_warning = translate(
         "The latest report recommends {recommended} with both errors in sight; {threshold} is in use."
     ).split("{")[0]
     recommended, upper_limit = (content["evidence"][name] for name in ("threshold", "cheats_from"))
-    for threshold, warned in ((content["threshold"], False), (recommended, False), (upper_limit, True)):
+    for threshold, is_warned in ((content["threshold"], False), (recommended, False), (upper_limit, True)):
         fields = {"approach": "II", "rule": "average", "distance": "gower", "threshold": repr(threshold)}
         assert post_form(arena, PATH, fields, organizer=True).status_code == 303
         html = get_page(arena, PATH, organizer=True).text
-        assert (outside in html) is warned
-        assert (f'<a href="{path}">{translate("Threshold report")}</a></p>' in html) is warned
+        assert (outside_warning in html) is is_warned
+        assert (f'<a href="{path}">{translate("Threshold report")}</a></p>' in html) is is_warned
 
 
-def test_the_note_of_a_requested_report_disappears_when_it_is_finished(arena: Arena) -> None:
+def test_note_about_a_requested_report_disappears_when_finished(arena: Arena) -> None:
     path = request_report(arena)
     notice = translate("done_report_asked")
     assert notice in get_page(arena, f"{path}?done=report_asked", organizer=True).text
@@ -317,19 +315,19 @@ def test_the_note_of_a_requested_report_disappears_when_it_is_finished(arena: Ar
     assert "2^" not in html
 
 
-def test_the_columns_of_the_cross_tables_that_weigh_are_ticked(arena: Arena) -> None:
+def test_columns_of_weighted_cross_tables_are_preselected(arena: Arena) -> None:
     def list_ticked() -> list[str]:
         return re.findall(r'name="groups" value="(\w+)" checked', get_page(arena, PATH, organizer=True).text)
 
     assert list_ticked() == ["sex", "age"]
     with transaction() as session:
-        row = competitions.find(session, None, "small").row
+        row = competitions.find(session, None, "small").competition
         row.file = row.file.replace("[measures.cross_count]", '[measures.cross_count]\ncolumns = ["age"]')
     assert list_ticked() == ["age"]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_too_many_unfinished_reports_are_refused_in_the_readers_language(arena: Arena, language: str) -> None:
+def test_too_many_unfinished_reports_are_refused(arena: Arena, language: str) -> None:
     request_report(arena)
     add_waiting_reports(MAX_UNFINISHED)
     refusal = post_form(arena, f"{PATH}/reports", REPORT_FIELDS, organizer=True, language=language)

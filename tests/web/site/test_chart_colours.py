@@ -10,7 +10,7 @@ import pytest
 from app.web.site.pages import WEB_ROOT
 
 Colour = tuple[float, float, float]
-COLOUR_VISION: dict[str, tuple[Colour, Colour, Colour]] = {  # Machado, Oliveira, Fernandes 2009, complete
+COLOUR_VISION: dict[str, tuple[Colour, Colour, Colour]] = {  # full deficiency: Machado et al. 2009
     "everybody": ((1, 0, 0), (0, 1, 0), (0, 0, 1)),
     "protanopia": (
         (0.152286, 1.052583, -0.204868),
@@ -26,11 +26,11 @@ COLOUR_VISION: dict[str, tuple[Colour, Colour, Colour]] = {  # Machado, Oliveira
 
 
 @cache
-def load_palette(dark: bool) -> dict[str, Colour]:
+def load_palette(is_dark: bool) -> dict[str, Colour]:
     """Return the site's colours in linear RGB."""
     sheet = (WEB_ROOT / "site" / "static" / "tokens.css").read_text()
     declarations = re.findall(r"--([\w-]+): light-dark\((#\w{6}), (#\w{6})\);", sheet)
-    return {name: linearize(colours[dark]) for name, *colours in declarations}
+    return {name: linearize(colours[is_dark]) for name, *colours in declarations}
 
 
 def linearize(code: str) -> Colour:
@@ -73,20 +73,20 @@ def convert_from_oklab(lab: Colour) -> Colour:
     )
 
 
-@pytest.mark.parametrize("dark", [False, True])
-def test_the_number_in_a_cell_is_legible_on_every_colour_of_the_scale(dark: bool) -> None:
-    colours = load_palette(dark)
+@pytest.mark.parametrize("is_dark", [False, True])
+def test_cell_numbers_are_legible_on_every_colour(is_dark: bool) -> None:
+    colours = load_palette(is_dark)
     low, high = convert_to_oklab(colours["heat-low"]), convert_to_oklab(colours["heat-high"])
     for step in range(11):
-        mixed = tuple(a + (b - a) * step / 10 for a, b in zip(low, high, strict=True))
-        assert contrast(convert_from_oklab(mixed), colours["ink"]) >= 4.5  # type: ignore[arg-type]
+        blended = tuple(a + (b - a) * step / 10 for a, b in zip(low, high, strict=True))
+        assert contrast(convert_from_oklab(blended), colours["ink"]) >= 4.5  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("is_dark", [False, True])
 @pytest.mark.parametrize("vision", COLOUR_VISION)
-def test_series_are_apart_for_those_who_see_fewer_colours(dark: bool, vision: str) -> None:
+def test_series_colours_differ_for_colour_blind_readers(is_dark: bool, vision: str) -> None:
     """A distance of 0.1 in OKLab is several times the just noticeable difference."""
-    colours = [load_palette(dark)[f"data-{number}"] for number in (1, 2, 3, 4)]
+    colours = [load_palette(is_dark)[f"data-{number}"] for number in (1, 2, 3, 4)]
     perceived = [
         convert_to_oklab(
             tuple(  # type: ignore[arg-type]
@@ -96,7 +96,7 @@ def test_series_are_apart_for_those_who_see_fewer_colours(dark: bool, vision: st
         for colour in colours
     ]
     assert min(math.dist(first, second) for first, second in combinations(perceived, 2)) > 0.1
-    assert all(contrast(colour, load_palette(dark)["paper"]) >= 3 for colour in colours)
-    assert contrast(load_palette(dark)["data-2"], load_palette(dark)["paper"]) >= 4.5, (
+    assert all(contrast(colour, load_palette(is_dark)["paper"]) >= 3 for colour in colours)
+    assert contrast(load_palette(is_dark)["data-2"], load_palette(is_dark)["paper"]) >= 4.5, (
         "names are written in it"
     )

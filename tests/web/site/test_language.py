@@ -90,7 +90,7 @@ def install_catalogue(folder: Path, package: str, language: str, catalogue: str)
 def clear_catalogue_caches() -> None:
     """Clear the cached catalogues."""
     language.load_catalogue.cache_clear()
-    languages.words_in.cache_clear()
+    languages.load_translator.cache_clear()
 
 
 @pytest.fixture
@@ -103,7 +103,7 @@ def packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     clear_catalogue_caches()
 
 
-def test_a_package_catalogue_adds_messages_and_overrides_none(packages: Path) -> None:
+def test_package_catalogue_adds_but_does_not_override_messages(packages: Path) -> None:
     install_catalogue(packages, "coins", "ja", JAPANESE_COINS)
     ja, en = load_translator("ja"), load_translator("en")
     assert (ja("A coin is tossed."), en("A coin is tossed.")) == ("コインを投げます。", "A coin is tossed.")
@@ -122,7 +122,7 @@ def test_a_package_catalogue_adds_messages_and_overrides_none(packages: Path) ->
         (["", "*", "fr"], "en"),
     ],
 )
-def test_the_closest_variant_of_the_browser_language_is_chosen(
+def test_closest_variant_of_the_browser_language_is_chosen(
     monkeypatch: pytest.MonkeyPatch, accepted: list[str], expected: str
 ) -> None:
     monkeypatch.setattr(languages, "LANGUAGES", ("en", "de", "ja", "pt_BR", "zh_Hant"))
@@ -152,14 +152,12 @@ def test_integers_are_formatted_by_language() -> None:
         ("de", "1" + ",000" * 40 + ".0", "1" + ".000" * 40 + ",0"),
     ],
 )
-def test_a_number_gets_the_signs_of_its_language_and_keeps_its_digits(
-    code: str, text: str, expected: str
-) -> None:
+def test_number_uses_separators_of_its_language_and_keeps_digits(code: str, text: str, expected: str) -> None:
     assert Translator(code, NullTranslations()).localize_numbers(text) == expected
 
 
 @pytest.mark.full
-def test_every_locale_formats_numbers_and_english_and_japanese_agree() -> None:
+def test_every_locale_formats_numbers_consistently() -> None:
     text = "-1,234,567.85 and 12.3%"
     for code in locale_identifiers():
         formatted = Translator(code, NullTranslations()).localize_numbers(text)
@@ -182,9 +180,7 @@ def read_visible_text(arena: Arena, path: str, language: str) -> str:
 
 
 @pytest.mark.full
-def test_pages_and_pictures_have_the_signs_of_the_readers_language_in_every_number(
-    arena: Arena, packages: Path
-) -> None:
+def test_pages_format_every_number_in_the_readers_language(arena: Arena, packages: Path) -> None:
     submission_id = submit_and_score(arena)
     for path in PAGES:
         address = path.format(one=submission_id, slug=arena.slug)
@@ -232,9 +228,7 @@ ROWS_LEFT = (
         (1022, "Zostały 1\xa0022 wiersze z 1,5."),
     ],
 )
-def test_a_counting_message_uses_the_plural_form_of_its_number(
-    packages: Path, count: int, expected: str
-) -> None:
+def test_counted_message_uses_the_right_plural(packages: Path, count: int, expected: str) -> None:
     install_catalogue(packages, "polski", "pl", POLISH)
     message = PluralMessage(*ROWS_LEFT, "found", found=count, needed=1.5)
     assert load_translator("pl").translate_message(message) == expected
@@ -242,9 +236,7 @@ def test_a_counting_message_uses_the_plural_form_of_its_number(
     assert not load_translator("de").is_translated(message)
 
 
-def test_a_page_uses_the_plural_form_of_the_reader_even_for_messages_stored_before(
-    arena: Arena, packages: Path
-) -> None:
+def test_page_uses_the_readers_plural_for_stored_messages(arena: Arena, packages: Path) -> None:
     install_catalogue(packages, "polski", "pl", POLISH)
     submission_id = submit_and_score(arena)
     forms = [PluralMessage(*ROWS_LEFT, "found", found=3, needed=4), Message(ROWS_LEFT[1], found=5, needed=6)]
@@ -268,7 +260,7 @@ def test_a_page_uses_the_plural_form_of_the_reader_even_for_messages_stored_befo
 PAGES_WITH_PARTS = ("rules", "organize/measures", "organize/rescores")
 
 
-def test_parts_of_a_package_are_labelled_by_its_catalogue_then_english_then_their_name(
+def test_package_parts_are_labelled_by_catalogue_english_or_name(
     arena: Arena, packages: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     install_catalogue(packages, "coins", "ja", JAPANESE_COINS)
@@ -288,14 +280,14 @@ def test_parts_of_a_package_are_labelled_by_its_catalogue_then_english_then_thei
             assert ("How often heads came up." in text) == (path != "organize/rescores")
 
 
-def test_a_missing_label_falls_back_to_the_default(packages: Path) -> None:
-    t = languages.words_in("de")
+def test_missing_label_falls_back_to_the_default(packages: Path) -> None:
+    t = languages.load_translator("de")
     assert (t.label("measure_bare", "bare"), t.label("measure_bare", "")) == ("bare", "")
     with pytest.raises(KeyError):
         t.label("measure_bare")
 
 
-def test_the_audit_log_formats_decimals_by_language() -> None:
+def test_audit_log_formats_decimals_by_language() -> None:
     details = {"threshold": 0.25, "shares": [0.5, 1], "weights": {"mean_mae": 1.5}, "name": "v1.5"}
     german, english = (
         dict(flatten(details, Translator(code, NullTranslations()), "UTC")) for code in ("de", "en")

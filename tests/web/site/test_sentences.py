@@ -8,7 +8,7 @@ import pytest
 
 from anoncup.competition.parser import parse_competition
 from anoncup.errors import DomainError, InvalidUpload
-from anoncup.excessive.individual_distances import IndividualDistances, find_excess
+from anoncup.excessive.individual_distances import IndividualDistances, explain_excess
 from anoncup.geometry.assignment import Assignment, describe_assignment
 from anoncup.messages import Message
 from anoncup.plugins import TRACKS
@@ -20,19 +20,19 @@ from anoncup.tracks.microdata.column_roles import suggest_roles
 from anoncup.tracks.transactions import tables as transaction_tables
 from app.locale.language import LANGUAGES
 from app.services.contests.revisions import build_missing_file_remark
-from app.web.site.language import words_in
+from app.web.site.language import load_translator
 from app.web.site.sentences import translate_sentence
 from tests.support.arena import build_original_table
 from tests.support.catalogues import extract_template
 from tests.support.competition_texts import MINIMAL
 
-EN, JA = (words_in(language) for language in LANGUAGES)
+EN, JA = (load_translator(language) for language in LANGUAGES)
 ENGLISH_PHRASE = re.compile(r"[A-Za-z]+ [a-z]+ [a-z]+")
-"""Three English words in a row; no name or code contains that."""
+"""Three English words in a row, which no name or code contains."""
 COLUMNS = Columns(("sex", "age"), ("income", "rent"))
 ORIGINAL = build_original_table()
-HEAD = b"sex,age,income,rent\n"
-SHOP = {
+HEADER = b"sex,age,income,rent\n"
+SHOP_FILES = {
     "customers": b"customer_id,sex,birthday,country\n1,f,1980-01-01,France\n",
     "transactions": b"customer_id,receipt_id,date,time,goods,unit_price,quantity\n"
     b"1,r,2011-01-05,08:45,a,1,1\n",
@@ -44,37 +44,41 @@ def parse_release(content: bytes) -> object:
 
 
 def parse_customers(line: str) -> object:
-    return transaction_tables.parse_original(SHOP | {"customers": SHOP["customers"] + line.encode()})
+    return transaction_tables.parse_original(
+        SHOP_FILES | {"customers": SHOP_FILES["customers"] + line.encode()}
+    )
 
 
 def parse_purchase(line: str) -> object:
-    return transaction_tables.parse_original(SHOP | {"transactions": SHOP["transactions"] + line.encode()})
+    return transaction_tables.parse_original(
+        SHOP_FILES | {"transactions": SHOP_FILES["transactions"] + line.encode()}
+    )
 
 
 def parse_small_secret(content: bytes) -> object:
-    return parse_secret(content, originals=3, anonymized=2)
+    return parse_secret(content, original_count=3, anonymized_count=2)
 
 
 def parse_small_guess(content: bytes) -> object:
-    return parse_guess(content, originals=3, anonymized=2)
+    return parse_guess(content, original_count=3, anonymized_count=2)
 
 
 UPLOAD_ERRORS: dict[str, Callable[[], object]] = {
-    "ragged": lambda: parse_release(HEAD + b"f,20,1\n"),
-    "not a number": lambda: parse_release(HEAD + b"f,20,1,1\nf,20,x,1\nf,20,,1\nf,20,1e999,1\n"),
-    "control": lambda: parse_release(HEAD + b"f\0,20,1,1\n"),
-    "long": lambda: parse_release(HEAD + b"f" * 1001 + b",20,1,1\n"),
+    "ragged": lambda: parse_release(HEADER + b"f,20,1\n"),
+    "not a number": lambda: parse_release(HEADER + b"f,20,1,1\nf,20,x,1\nf,20,,1\nf,20,1e999,1\n"),
+    "control": lambda: parse_release(HEADER + b"f\0,20,1,1\n"),
+    "long": lambda: parse_release(HEADER + b"f" * 1001 + b",20,1,1\n"),
     "wrong name": lambda: parse_release(b"sex,Alter,income,rent\nf,20,1,1\n"),
     "too few columns": lambda: parse_release(b"sex,age,income\nf,20,1\n"),
     "unreadable header": lambda: parse_release(b'"sex"x,age,income,rent\nf,20,1,1\n'),
     "no header": lambda: parse_release(b""),
-    "no rows": lambda: parse_release(HEAD),
-    "too many rows": lambda: parse_release(HEAD + b"f,20,1,1\n" * 41),
+    "no rows": lambda: parse_release(HEADER),
+    "too many rows": lambda: parse_release(HEADER + b"f,20,1,1\n" * 41),
     "a million rows": lambda: csv_text.read_cells(b"a,b\n" * 1_000_003, ["a", "b"], "anonymized"),
     "no text": lambda: parse_release(b"\xff\xfe\x00\x01"),
-    "blank line": lambda: parse_release(HEAD + b"f,20,1,1\n\nf,20,1,1\n"),
-    "open quote": lambda: parse_release(HEAD + b'"f,20,1,1\n'),
-    "text after a quote": lambda: parse_release(HEAD + b'"f"x,20,1,1\n'),
+    "blank line": lambda: parse_release(HEADER + b"f,20,1,1\n\nf,20,1,1\n"),
+    "open quote": lambda: parse_release(HEADER + b'"f,20,1,1\n'),
+    "text after a quote": lambda: parse_release(HEADER + b'"f"x,20,1,1\n'),
     "a column twice": lambda: tables.parse_original(b"sex,sex,age,income,rent\n", COLUMNS),
     "a column less": lambda: tables.parse_original(b"sex,age,income\n", COLUMNS),
     "a column more": lambda: tables.parse_original(b"sex,age,income,rent,more\n", COLUMNS),
@@ -155,7 +159,7 @@ def collect_problems() -> list[tuple[DomainError, str]]:
 
 
 @pytest.mark.parametrize("case", UPLOAD_ERRORS)
-def test_a_file_error_is_translated_and_names_its_row(case: str) -> None:
+def test_file_errors_are_translated_and_name_the_row(case: str) -> None:
     with pytest.raises(InvalidUpload) as excinfo:
         UPLOAD_ERRORS[case]()
     for problem in excinfo.value.problems:
@@ -169,7 +173,7 @@ def test_a_file_error_is_translated_and_names_its_row(case: str) -> None:
             assert f"{problem.row}" in english
 
 
-def test_a_file_error_keeps_its_values() -> None:
+def test_file_errors_keep_their_values() -> None:
     with pytest.raises(InvalidUpload) as excinfo:
         UPLOAD_ERRORS["not a number"]()
     first = excinfo.value.problems[0].message
@@ -181,28 +185,28 @@ def test_a_file_error_keeps_its_values() -> None:
 
 
 @pytest.mark.parametrize(("problem", "value"), collect_problems())
-def test_an_error_of_the_competition_file_names_its_key(problem: DomainError, value: str) -> None:
+def test_competition_file_errors_name_the_key(problem: DomainError, value: str) -> None:
     japanese = translate_sentence(problem.message, JA)
     assert value in japanese
     assert not ENGLISH_PHRASE.search(japanese), japanese
     assert value.split(maxsplit=1)[0] in translate_sentence(problem.message, EN)
 
 
-def test_an_attackers_note_is_said_in_numbers() -> None:
+def test_attacker_notes_are_translated_with_numbers() -> None:
     no_match = np.full(3, -1)
-    for late in (0, 17):
+    for rows in (0, 17):
         japanese = translate_sentence(
-            describe_assignment(Assignment(no_match, late), rows=8333, dense_limit=1000), JA
+            describe_assignment(Assignment(no_match, rows), rows=8333, dense_limit=1000), JA
         )
         assert "8,333 行（1,000 行超）" in japanese
         assert not ENGLISH_PHRASE.search(japanese)
-        assert ("17 行" in japanese) == bool(late)
+        assert ("17 行" in japanese) == bool(rows)
 
 
-def test_a_rejection_states_the_distance_and_the_threshold() -> None:
+def test_rejection_states_the_distance_and_the_threshold() -> None:
     distances = IndividualDistances("gower", np.array([0.1, 0.0595123456]))
     gower = TRACKS["microdata"].distances["gower"]
-    rejected = find_excess(None, gower, distances, Excessive(threshold=0.07))
+    rejected = explain_excess(None, gower, distances, Excessive(threshold=0.07))
     assert rejected is not None
     assert all(
         part in translate_sentence(rejected, JA) for part in ("Gower 距離", "平均", "0.0797562", "0.07")
@@ -215,9 +219,9 @@ def test_a_rejection_states_the_distance_and_the_threshold() -> None:
 @pytest.mark.parametrize(
     ("distance", "expected"), [(1234567.8, "1.23457e+06"), (2.0, "2"), (0.1 + 0.2, "0.3"), (1e300, "1e+300")]
 )
-def test_a_rejection_says_six_digits_of_a_distance(distance: float, expected: str) -> None:
+def test_rejection_shows_six_digits_of_a_distance(distance: float, expected: str) -> None:
     distances = IndividualDistances("euclidean", np.array([distance]))
-    rejected = find_excess(
+    rejected = explain_excess(
         None, TRACKS["microdata"].distances["euclidean"], distances, Excessive(threshold=0.07)
     )
     assert (
@@ -227,7 +231,7 @@ def test_a_rejection_says_six_digits_of_a_distance(distance: float, expected: st
     assert f"{expected} で" in translate_sentence(rejected, JA)
 
 
-def test_a_page_calls_a_distance_by_its_name_in_every_language() -> None:
+def test_distances_are_named_in_every_language() -> None:
     for track in TRACKS.values():
         for distance in track.distances.values():
             message = build_deletion_message(distance.name)
@@ -245,17 +249,17 @@ def build_deletion_message(name: str) -> Message:
     )
 
 
-def test_an_untranslated_message_is_replaced_by_the_fallback() -> None:
+def test_message_without_translation_is_replaced_by_the_fallback() -> None:
     unknown = Message("something went wrong")
-    wrapped = Message("the competition's file cannot be read: {reason}", reason=unknown)
-    for message in (unknown, wrapped):
+    outer = Message("the competition's file cannot be read: {reason}", reason=unknown)
+    for message in (unknown, outer):
         assert translate_sentence(message, JA, "代わり") == "代わり"
         assert translate_sentence(message, EN, "instead").endswith("omething went wrong.")
     name = Message("the {phase} phase is not open", phase=Message("some_phase"))
     assert "some_phase" in translate_sentence(name, JA, "代わり")
 
 
-def test_english_library_messages_are_left_out_in_other_languages() -> None:
+def test_library_messages_are_omitted_in_other_languages() -> None:
     for source in ("header line", "request"):
         message = Message(f"the {source} cannot be read: {{reason}}", reason="unexpected end of data")
         assert "unexpected" in translate_sentence(message, EN)
@@ -273,7 +277,7 @@ def test_warnings_are_fully_translated() -> None:
     remarks = [
         ORIGINAL_ORDER_REMARK,
         build_missing_file_remark("transactions"),
-        checks.respelled_remark("age"),
+        checks.build_respelled_remark("age"),
         *csv_text.decode_upload(b"\x93\xfa", "a")[1],
     ]
     for remark in remarks:
@@ -282,14 +286,14 @@ def test_warnings_are_fully_translated() -> None:
     assert "age" in translate_sentence(remarks[2].message, JA)
 
 
-def test_a_message_of_a_plugin_is_shown_untranslated() -> None:
+def test_plugin_message_is_shown_untranslated() -> None:
     assert translate_sentence(Message("something new"), EN) == "Something new."
     assert translate_sentence(Message("something new"), JA) == "something new"
     assert translate_sentence(Message("{name}: new", name="x"), EN) == "x: new."
 
 
 @pytest.mark.full
-def test_messages_of_commands_are_not_in_the_catalogues() -> None:
+def test_catalogues_contain_no_command_messages() -> None:
     source_paths = {path for message in extract_template() for path, _ in message.locations}
     assert source_paths
     assert {path.split("/")[1] for path in source_paths} & {"cli", "client", "backup"} == set()

@@ -1,4 +1,4 @@
-"""Attacks of other teams on a submission's page: the numbers of the matrix, and shown no earlier."""
+"""Attacks by other teams on a submission's page: they equal the matrix and appear no earlier."""
 
 import re
 
@@ -14,7 +14,7 @@ from tests.support.translations import translate
 pytestmark = pytest.mark.full
 
 
-def start_duel(client: TestClient, feedback: str) -> tuple[Contest, str, str]:
+def start_attacks(client: TestClient, feedback: str) -> tuple[Contest, str, str]:
     """Open a contest with two targets of red, where blue and green have attacked the first."""
     contest = Contest.create(client, extra_toml=f'[publication]\nfeedback = "{feedback}"')
     first, second = contest.submit("red"), contest.submit("red")
@@ -27,9 +27,9 @@ def start_duel(client: TestClient, feedback: str) -> tuple[Contest, str, str]:
     return contest, first, second
 
 
-def read_attack_rows(contest: Contest, submission: str, **reader: object) -> list[tuple[str, str, str]]:
+def read_attack_rows(contest: Contest, submission: str, **viewer: object) -> list[tuple[str, str, str]]:
     """Return team, identified individuals and number of guesses from the table of a submission's page."""
-    html = get_page(contest.arena, f"/submissions/{submission}", **reader).text  # type: ignore[arg-type]
+    html = get_page(contest.arena, f"/submissions/{submission}", **viewer).text  # type: ignore[arg-type]
     if '<div class="wide rivals"' not in html:
         return []
     table = html.split('<div class="wide rivals"')[1].split("</table>")[0]
@@ -37,27 +37,27 @@ def read_attack_rows(contest: Contest, submission: str, **reader: object) -> lis
     return [(team, identified, trials) for team, identified, _, trials in cells]
 
 
-EXPECTED = [("green", f"9 / {ROWS}", "1"), ("blue", f"3 / {ROWS}", "2")]
+EXPECTED_ROWS = [("green", f"9 / {ROWS}", "1"), ("blue", f"3 / {ROWS}", "2")]
 
 
-def test_a_team_does_not_see_attacks_on_its_targets_while_guesses_are_hidden(client: TestClient) -> None:
-    contest, first, second = start_duel(client, "hidden")
+def test_hidden_attacks_are_shown_to_the_team_after_the_close(client: TestClient) -> None:
+    contest, first, second = start_attacks(client, "hidden")
     assert read_attack_rows(contest, first, team="red") == []
-    assert read_attack_rows(contest, first, organizer=True) == EXPECTED
+    assert read_attack_rows(contest, first, organizer=True) == EXPECTED_ROWS
     contest.close_attacks()
-    assert read_attack_rows(contest, first, team="red") == EXPECTED
+    assert read_attack_rows(contest, first, team="red") == EXPECTED_ROWS
     assert read_attack_rows(contest, second, team="red") == []
     assert get_page(contest.arena, f"/submissions/{first}", team="blue").status_code == 404
 
 
-def test_with_immediate_feedback_the_best_guess_of_each_team_is_listed_highest_first(
+def test_attacks_are_listed_by_the_best_guess_of_each_team(
     client: TestClient,
 ) -> None:
-    contest, first, second = start_duel(client, "immediate")
-    assert read_attack_rows(contest, first, team="red") == EXPECTED
+    contest, first, second = start_attacks(client, "immediate")
+    assert read_attack_rows(contest, first, team="red") == EXPECTED_ROWS
     assert read_attack_rows(contest, second, team="red") == []
     matrix = contest.get_board("matrix", organizer=True)
-    assert sum(any(row["cells"]) for row in matrix["rows"] if not row["built_in"]) == len(EXPECTED)
+    assert sum(any(row["cells"]) for row in matrix["rows"] if not row["built_in"]) == len(EXPECTED_ROWS)
     for language in LANGUAGES:
         html = get_page(contest.arena, f"/submissions/{first}", team="red", language=language).text
         assert translate("Found by other teams", language) in html

@@ -4,7 +4,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from anoncup.rules.toml_text import replace_tables
-from tests.support.board_facts import create_contest, freeze
+from tests.support.board_facts import create_contest, freeze_boards
 from tests.support.contest import Contest
 from tests.support.page_requests import get_page
 from tests.support.rejudgings import apply_rejudging, get_competition_file
@@ -17,11 +17,11 @@ def read_submission_page(contest: Contest, submission: str, *, team: str = "red"
     return get_page(contest.arena, f"/submissions/{submission}", team=team).text
 
 
-def test_on_a_frozen_board_a_later_submission_is_ranked_among_the_frozen_rows(client: TestClient) -> None:
+def test_later_submission_is_ranked_on_the_frozen_board(client: TestClient) -> None:
     contest = create_contest(client)
     frozen_id = contest.submit("red")
     contest.submit("blue")
-    freeze(contest)
+    freeze_boards(contest)
     later_id = contest.submit("red")
     contest.submit("green")  # not on the frozen board
     for submission in (frozen_id, later_id):
@@ -45,7 +45,7 @@ def test_on_a_frozen_board_a_later_submission_is_ranked_among_the_frozen_rows(cl
 
 
 @pytest.mark.parametrize("rule", ["score", "rank_sum"])
-def test_with_rank_sums_no_distance_to_the_next_rank_is_shown(client: TestClient, rule: str) -> None:
+def test_no_distance_to_the_next_rank_is_shown_with_rank_sums(client: TestClient, rule: str) -> None:
     contest = create_contest(client, rule=rule)
     submissions = {team: contest.submit(team) for team in ("red", "blue", "green")}
     rank_sum_note = translate(

@@ -16,14 +16,14 @@ DESCRIPTION = "1. Noise\r\n2. <b>swaps</b>"
 DESCRIPTION_HTML = "1. Noise\n2. &lt;b&gt;swaps&lt;/b&gt;"
 
 
-def read_team_page(arena: Arena, **reader: Any) -> str:
+def read_team_page(arena: Arena, **viewer: Any) -> str:
     row = arena.get_board()["rows"][0]
-    response = get_page(arena, f"/competitions/{arena.slug}/teams/{row['team_id']}", **reader)
+    response = get_page(arena, f"/competitions/{arena.slug}/teams/{row['team_id']}", **viewer)
     assert response.status_code == 200
     return response.text
 
 
-def test_a_method_description_is_public_from_the_close_until_organizers_remove_it(client: TestClient) -> None:
+def test_method_description_is_public_from_the_close_until_removal(client: TestClient) -> None:
     contest = Contest.create(client)
     arena, slug = contest.arena, contest.arena.slug
     contest.submit("red")
@@ -47,7 +47,7 @@ def test_a_method_description_is_public_from_the_close_until_organizers_remove_i
 
 
 @pytest.mark.parametrize("text", ["x" * (members.MAX_METHOD_DESCRIPTION_LENGTH + 1), "a\x00b"])
-def test_a_description_that_cannot_be_shown_is_refused_and_stays_in_the_form(arena: Arena, text: str) -> None:
+def test_invalid_description_is_refused_and_kept_in_the_form(arena: Arena, text: str) -> None:
     path = f"/competitions/{arena.slug}/team/approach"
     refusal = post_form(arena, path, {"approach": text}, team="red")
     assert refusal.status_code == 422
@@ -58,7 +58,7 @@ def test_a_description_that_cannot_be_shown_is_refused_and_stays_in_the_form(are
     )
 
 
-def test_an_empty_text_removes_the_description(arena: Arena) -> None:
+def test_empty_text_removes_the_description(arena: Arena) -> None:
     path = f"/competitions/{arena.slug}/team/approach"
     for text, stored in (("Noise.", "Noise."), (" \n ", None)):
         response = arena.put(path, token=arena.get_team_token("red"), json={"approach": text})

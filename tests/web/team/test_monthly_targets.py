@@ -15,7 +15,7 @@ pytestmark = pytest.mark.full
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_each_question_has_a_form_and_all_are_explained_once_with_commands_that_name_files(
+def test_similar_questions_are_explained_once_with_commands(
     client: TestClient, arena: Arena, language: str
 ) -> None:
     contest = create_contest(client, arena, *ORIGINAL)

@@ -49,7 +49,7 @@ def split_forms(text: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_each_question_has_its_form_with_its_own_check(client: TestClient, language: str) -> None:
+def test_each_question_has_a_form_and_a_check(client: TestClient, language: str) -> None:
     contest, red = create_contest(client)
     target = str(contest.find_target(red)["id"])
     html = get_page(contest.arena, f"/targets/{target}", team="blue", language=language).text
@@ -63,7 +63,7 @@ def test_each_question_has_its_form_with_its_own_check(client: TestClient, langu
     assert 'id="guessing-link"' in question_forms[link_label]
 
 
-def test_guesses_are_listed_with_their_question_and_the_best_of_each(client: TestClient) -> None:
+def test_guesses_show_their_question_and_the_best_of_each(client: TestClient) -> None:
     contest, red = create_contest(client)
     target = str(contest.find_target(red)["id"])
     for correct in (30, 8):
@@ -91,7 +91,7 @@ def test_guesses_are_listed_with_their_question_and_the_best_of_each(client: Tes
     assert "Origin of the rows 2 value 1 Origin of the rows 0.2500 10 / 40 value 0.7500" in targets_text
 
 
-def test_an_uncounted_guess_is_shown_beside_random_guessing(client: TestClient) -> None:
+def test_uncounted_guess_is_compared_with_random_guessing(client: TestClient) -> None:
     contest, red = create_contest(client)
     target = str(contest.find_target(red)["id"])
     post_guess(contest, target, build_claims(contest, red, 30), "value")
@@ -107,7 +107,7 @@ def test_an_uncounted_guess_is_shown_beside_random_guessing(client: TestClient) 
 @pytest.mark.parametrize(
     ("questions", "word", "absent_word"), [(QUESTIONS_TOML, "Value", "Rate"), ("", "Rate", "Value")]
 )
-def test_the_result_column_is_headed_rate_only_if_all_questions_are_counted(
+def test_result_column_is_a_rate_only_if_all_questions_are_counted(
     client: TestClient, questions: str, word: str, absent_word: str, language: str
 ) -> None:
     contest, red = create_contest(client, questions)
@@ -118,7 +118,7 @@ def test_the_result_column_is_headed_rate_only_if_all_questions_are_counted(
     assert (translate(word, language) in heads, translate(absent_word, language) in heads) == (True, False)
 
 
-def test_additional_counts_are_not_shown_as_the_value(client: TestClient) -> None:
+def test_additional_counts_are_not_the_value(client: TestClient) -> None:
     contest, red = create_contest(client)
     target = str(contest.find_target(red)["id"])
     post_guess(contest, target, build_claims(contest, red, 30), "value")
@@ -141,18 +141,18 @@ def test_additional_counts_are_not_shown_as_the_value(client: TestClient) -> Non
     assert "value 0.7500" in targets_text
 
 
-def test_the_best_guess_is_that_with_the_largest_risk_as_on_boards() -> None:
+def test_best_guess_has_the_largest_risk() -> None:
     verdicts = [
         GuessOutcome(value=value, baseline=baseline, details={})
         for value, baseline in ((0.6, 0.5), (0.5, 0.1), (0.4, 0.1), (0.9, 1.0))
     ]
     stored_guess = Guess(target_id=uuid4(), question="value")
-    results = [OwnGuess(stored_guess, verdict, None, counts_rows=False) for verdict in verdicts]
+    results = [OwnGuess(stored_guess, verdict, None, is_share_of_rows=False) for verdict in verdicts]
     for order in (results, results[::-1]):
         assert find_best_by_target(order) == {stored_guess.target_id: {"value": verdicts[1]}}
 
 
-def test_a_refused_guess_is_explained_by_the_form_of_its_question(client: TestClient) -> None:
+def test_refused_guess_is_explained_in_the_form_of_its_question(client: TestClient) -> None:
     contest, red = create_contest(client)
     target = str(contest.find_target(red)["id"])
     refusal = post_guess(contest, target, b"age\n20\n", "value")
@@ -167,7 +167,7 @@ def test_a_refused_guess_is_explained_by_the_form_of_its_question(client: TestCl
     )
 
 
-def test_a_file_uploaded_twice_is_one_guess_per_question(client: TestClient) -> None:
+def test_repeated_file_is_one_guess_per_question(client: TestClient) -> None:
     contest, red = create_contest(client)
     target = str(contest.find_target(red)["id"])
     content = build_claims(contest, red, 3)
@@ -179,7 +179,7 @@ def test_a_file_uploaded_twice_is_one_guess_per_question(client: TestClient) -> 
     )
 
 
-def test_the_commands_name_the_question_and_the_file_that_attack_has_written_for_it(
+def test_commands_name_the_question_and_its_guess_file(
     client: TestClient,
 ) -> None:
     contest, red = create_contest(client)
@@ -192,7 +192,7 @@ def test_the_commands_name_the_question_and_the_file_that_attack_has_written_for
     assert f"{command} --question value --file value.csv" in text
 
 
-def test_a_question_without_guesses_left_says_so_and_the_other_stays_open(client: TestClient) -> None:
+def test_question_without_guesses_left_is_closed_alone(client: TestClient) -> None:
     contest, red = create_contest(client)
     target = str(contest.find_target(red)["id"])
     for correct in range(3):

@@ -9,7 +9,7 @@ from fastapi.testclient import TestClient
 
 from anoncup import schemas
 from anoncup.competition.parser import parse_competition
-from anoncup.competition.scoring_versions import is_counted_attacker
+from anoncup.competition.scoring_versions import counts_towards_security
 from anoncup.competition.templates import template
 from anoncup.messages import Message, serialize
 from anoncup.plugins import TRACKS
@@ -35,7 +35,7 @@ pytestmark = pytest.mark.full
 VALUES = {"mean_mae": 1.0, "information_loss": 0.5}
 
 
-def test_a_scoring_failure_shows_no_english_in_another_language(arena: Arena) -> None:
+def test_scoring_failure_is_not_shown_in_english_elsewhere(arena: Arena) -> None:
     identifier = arena.submit("red").json()["id"]
     fail_evaluation(identifier)
     english, japanese = (
@@ -47,7 +47,7 @@ def test_a_scoring_failure_shows_no_english_in_another_language(arena: Arena) ->
     assert "システム側の問題です" in japanese
 
 
-def test_an_untranslated_remark_falls_back_to_the_text_of_its_code(arena: Arena) -> None:
+def test_remark_without_translation_shows_the_text_of_its_code(arena: Arena) -> None:
     identifier = arena.submit("red").json()["id"]
     remarks = [
         serialize("too_few_rows", Message("hardly any rows are left")),
@@ -66,7 +66,7 @@ def test_an_untranslated_remark_falls_back_to_the_text_of_its_code(arena: Arena)
     assert "hardly any rows" not in japanese
 
 
-def test_what_the_measures_add_sums_to_the_utility_loss(arena: Arena) -> None:
+def test_measure_contributions_sum_to_the_utility_loss(arena: Arena) -> None:
     result = arena.get_submission(submit_and_score(arena), "red")["result"]
     rules = parse_competition(build_published_file(load_competition()))
     lines = build_measure_lines(rules, TRACKS[rules.track], schemas.parse_verdict(result), None)
@@ -75,7 +75,7 @@ def test_what_the_measures_add_sums_to_the_utility_loss(arena: Arena) -> None:
     assert sum(line.contribution or 0 for line in lines) == pytest.approx(result["utility"], abs=1e-12)
 
 
-def test_the_deciding_attackers_have_the_rate_that_is_the_risk(arena: Arena) -> None:
+def test_deciding_attackers_have_the_rate_of_the_risk(arena: Arena) -> None:
     result = arena.get_submission(submit_and_score(arena), "red")["result"]
     lines = build_attacker_lines(parse_competition(build_competition_toml()), schemas.parse_verdict(result))
     deciding = [line for line in lines if line.is_decisive]
@@ -83,7 +83,7 @@ def test_the_deciding_attackers_have_the_rate_that_is_the_risk(arena: Arena) -> 
     assert all(line.is_counted and line.entry.rate == result["security"] for line in deciding)
 
 
-def test_attackers_that_tie_at_the_largest_rate_are_all_the_risk() -> None:
+def test_tied_attackers_all_decide_the_risk() -> None:
     rules = parse_competition(build_competition_toml())
     lines = build_attacker_lines(
         rules, schemas.parse_verdict(build_verdict(attackers=build_attackers(euc1=0.5, euc2=0.5, id_sa=0.2)))
@@ -91,7 +91,7 @@ def test_attackers_that_tie_at_the_largest_rate_are_all_the_risk() -> None:
     assert {line.name for line in lines if line.is_decisive} == {"euc1", "euc2"}
 
 
-def test_the_largest_cost_is_named_with_all_ties() -> None:
+def test_largest_contributions_are_named_with_ties() -> None:
     rules = parse_competition(build_competition_toml())
     measure_results = {
         name: {"value": value, "version": 1, "rounding": 1e-9} for name, value in VALUES.items()
@@ -115,7 +115,7 @@ def test_the_largest_cost_is_named_with_all_ties() -> None:
     assert (no_costs.dominant, no_costs.attackers, no_costs.measure) == ("nothing", (), None)
 
 
-def test_its_team_and_the_organizers_see_which_methods_it_resembles(arena: Arena) -> None:
+def test_team_and_organizers_see_similar_methods(arena: Arena) -> None:
     identifier = submit_and_score(arena)
     matches = arena.get_submission(identifier, "red")["result"]["resembles"]
     assert matches[0]["evidence"]
@@ -137,7 +137,7 @@ def test_its_team_and_the_organizers_see_which_methods_it_resembles(arena: Arena
     ("more", "statistic", "share"),
     [("", "mean", 50.0), ('rule = "strict"', "largest", 150.0), ('approach = "I"', None, None)],
 )
-def test_the_limit_is_that_of_the_rule(more: str, statistic: str | None, share: float | None) -> None:
+def test_limit_follows_the_rule(more: str, statistic: str | None, share: float | None) -> None:
     rules = parse_competition(
         build_competition_toml(threshold=0.2).replace("[excessive]", f"[excessive]\n{more}")
     )
@@ -148,12 +148,12 @@ def test_the_limit_is_that_of_the_rule(more: str, statistic: str | None, share: 
     )
     assert limit is not None
     assert limit.compared_distance == statistic
-    assert limit.share == (None if share is None else pytest.approx(share))
+    assert limit.percent == (None if share is None else pytest.approx(share))
     assert limit.is_near == (statistic == "largest")
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_page_explains_its_numbers(arena: Arena, language: str) -> None:
+def test_page_explains_its_numbers(arena: Arena, language: str) -> None:
     identifier = submit_and_score(arena)
     html = get_page(arena, f"/submissions/{identifier}", team="red", language=language).text
     for text in (
@@ -174,7 +174,7 @@ def test_the_page_explains_its_numbers(arena: Arena, language: str) -> None:
     assert f'href="/api/v1/submissions/{identifier}/data/anonymized.csv"' in html
 
 
-def test_each_attacker_is_listed_once_counted_and_strongest_first(arena: Arena) -> None:
+def test_attackers_are_listed_counted_and_strongest_first(arena: Arena) -> None:
     identifier = submit_and_score(arena)
     attackers = arena.get_submission(identifier, "red")["result"]["attackers"]
     html = get_page(arena, f"/submissions/{identifier}", team="red").text
@@ -182,13 +182,13 @@ def test_each_attacker_is_listed_once_counted_and_strongest_first(arena: Arena) 
     names = [name for name in measure_names if name in attackers]
     assert sorted(names) == sorted(attackers)
     rules = parse_competition(build_competition_toml())
-    keys = [(not is_counted_attacker(rules, name), -attackers[name]["rate"]) for name in names]
+    keys = [(not counts_towards_security(rules, name), -attackers[name]["rate"]) for name in names]
     assert keys == sorted(keys)
     assert html.count('<svg class="strip rated"') == len(attackers)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_page_shows_the_rank_and_what_it_takes_to_pass_the_next(arena: Arena, language: str) -> None:
+def test_page_shows_the_rank_and_the_gap_to_the_next(arena: Arena, language: str) -> None:
     own_id, rival_id = (
         str(arena.submit(team, seed=seed).json()["id"]) for team, seed in (("red", 1), ("blue", 2))
     )
@@ -197,25 +197,25 @@ def test_the_page_shows_the_rank_and_what_it_takes_to_pass_the_next(arena: Arena
         identifier: arena.get_submission(identifier, team)["result"]
         for identifier, team in ((own_id, "red"), (rival_id, "blue"))
     }
-    ahead, behind = sorted(results, key=lambda identifier: float(results[identifier]["overall"]))
+    better, worse = sorted(results, key=lambda identifier: float(results[identifier]["overall"]))
     names = {own_id: "red", rival_id: "blue"}
-    assert results[ahead]["overall"] < results[behind]["overall"]
-    gap = f"{abs(round(results[ahead]['overall'], 4) - round(results[behind]['overall'], 4)):.4f}"
-    html = get_page(arena, f"/submissions/{behind}", team=names[behind], language=language).text
-    values = {"gap": gap, "team": names[ahead]}
+    assert results[better]["overall"] < results[worse]["overall"]
+    gap = f"{abs(round(results[better]['overall'], 4) - round(results[worse]['overall'], 4)):.4f}"
+    html = get_page(arena, f"/submissions/{worse}", team=names[worse], language=language).text
+    values = {"gap": gap, "team": names[better]}
     assert translate("Rank {rank} of {teams}.", language, rank=2, teams=2) in html
     assert translate("{gap} behind rank {rank} (“{team}”)", language, rank=1, **values) in html
     assert translate("To pass rank {rank}, one of these is enough:", language, rank=1) in html
-    leader_html = get_page(arena, f"/submissions/{ahead}", team=names[ahead], language=language).text
-    values = {"gap": gap, "team": names[behind]}
+    leader_html = get_page(arena, f"/submissions/{better}", team=names[better], language=language).text
+    values = {"gap": gap, "team": names[worse]}
     assert translate("Rank {rank} of {teams}.", language, rank=1, teams=2) in leader_html
     assert translate("{gap} ahead of rank {rank} (“{team}”)", language, rank=2, **values) in leader_html
-    tag = translate("Rank {rank} of {teams}", language, rank=2, teams=2)
-    list_html = get_page(arena, "/competitions/small/submissions", team=names[behind], language=language).text
-    assert f'<span class="tag stands">{tag}</span>' in list_html
+    rank_label = translate("Rank {rank} of {teams}", language, rank=2, teams=2)
+    list_html = get_page(arena, "/competitions/small/submissions", team=names[worse], language=language).text
+    assert f'<span class="tag stands">{rank_label}</span>' in list_html
 
 
-def test_a_submission_that_is_not_the_best_links_to_the_best_and_shows_its_hypothetical_rank(
+def test_lesser_submission_links_to_the_best_and_shows_its_rank(
     arena: Arena,
 ) -> None:
     submissions = [str(arena.submit("red", seed=seed).json()["id"]) for seed in (1, 2)]
@@ -236,7 +236,7 @@ def test_a_submission_that_is_not_the_best_links_to_the_best_and_shows_its_hypot
     assert '<dl class="results">' not in disqualified_html
 
 
-def test_where_the_board_is_closed_to_the_team_nothing_is_said_of_its_rank(client: TestClient) -> None:
+def test_closed_board_hides_the_rank_on_the_page(client: TestClient) -> None:
     arena = Arena.create(
         client, file=build_competition_toml(extra_toml='[publication]\nboard = "organizers"')
     )
@@ -248,20 +248,20 @@ def test_where_the_board_is_closed_to_the_team_nothing_is_said_of_its_rank(clien
 
 
 @pytest.mark.parametrize("board", ["public", "organizers"])
-def test_until_the_reveal_nothing_is_compared_with_others(client: TestClient, board: str) -> None:
+def test_team_sees_no_comparison_with_others_before_the_reveal(client: TestClient, board: str) -> None:
     arena = Arena.create(client, file=build_competition_toml(extra_toml=f'[publication]\nboard = "{board}"'))
     path = f"/submissions/{submit_and_score(arena)}"
     assert translate("Among all teams") not in get_page(arena, path, team="red").text
     assert translate("Among all teams") in get_page(arena, path, organizer=True).text
 
 
-def test_organizers_look_but_choose_no_finals(arena: Arena) -> None:
+def test_organizers_cannot_choose_finals(arena: Arena) -> None:
     path = f"/submissions/{submit_and_score(arena)}"
     assert f'action="{path}/final"' in get_page(arena, path, team="red").text
     assert f'action="{path}/final"' not in get_page(arena, path, organizer=True).text
 
 
-def test_a_rejected_submission_shows_by_how_much(arena: Arena) -> None:
+def test_rejected_submission_shows_the_excess(arena: Arena) -> None:
     reversed_table = arena.table.iloc[::-1].reset_index(drop=True)
     secret = "original_row\n" + "".join(f"{row + 1}\n" for row in range(len(reversed_table)))
     identifier = arena.submit("red", anonymized=write_csv(reversed_table), secret=secret.encode()).json()[
@@ -280,14 +280,14 @@ def test_a_rejected_submission_shows_by_how_much(arena: Arena) -> None:
     assert translate("Rank and distance") not in html
 
 
-def test_a_waiting_page_streams_events_or_reloads_without_scripts(arena: Arena) -> None:
+def test_waiting_page_streams_events_or_reloads(arena: Arena) -> None:
     identifier = arena.submit("red").json()["id"]
     html = get_page(arena, f"/submissions/{identifier}", team="red").text
     assert f'data-events="/api/v1/submissions/{identifier}/events"' in html
     assert re.search(r'<noscript><meta http-equiv="refresh"', html)
 
 
-def test_the_team_gets_the_command_that_lists_reidentified_individuals(arena: Arena) -> None:
+def test_team_sees_the_command_for_reidentified_individuals(arena: Arena) -> None:
     path = f"/submissions/{submit_and_score(arena)}"
     command = (
         "anoncup score --competition competition.toml --original original/original.csv"

@@ -13,8 +13,8 @@ from httpx2 import Response
 
 from anoncup.competition.parser import parse_competition
 from anoncup.plugins import TRACKS
-from anoncup.tracks.files import any_row_count
-from anoncup.tracks.linkage.permutation import secret_csv
+from anoncup.tracks.files import allow_any_row_count
+from anoncup.tracks.linkage.permutation import write_secret
 from app.config import Settings
 from app.db.models import Submission
 from app.locale.language import LANGUAGES
@@ -23,9 +23,9 @@ from tests.support.contest import load_competition
 from tests.support.page_requests import SAME_ORIGIN, extract_words, get_page, post_form
 from tests.support.translations import translate, translate_message
 from tests.support.uploads import (
-    BAD_UPLOADS,
-    GOOD_SECRET,
-    GOOD_TABLE,
+    INVALID_UPLOADS,
+    VALID_SECRET,
+    VALID_TABLE,
     count_rows,
     edit_rows,
     score_everything,
@@ -41,7 +41,7 @@ def find_form_action(html: str) -> str:
     return str(action).replace("&amp;", "&")
 
 
-def build_files(table: bytes = GOOD_TABLE, secret: bytes = GOOD_SECRET) -> dict[str, tuple[str, bytes]]:
+def build_files(table: bytes = VALID_TABLE, secret: bytes = VALID_SECRET) -> dict[str, tuple[str, bytes]]:
     return {"anonymized": ("a.csv", table), "secret": ("s.csv", secret)}
 
 
@@ -49,19 +49,17 @@ def post_upload(arena: Arena, action: str = SUBMISSIONS_PAGE, **more: Any) -> Re
     return post_form(arena, action, {"comment": "first try"}, files=build_files(**more), team="red")
 
 
-def test_the_form_says_the_limits_of_rows_that_are_not_the_contests_own(
-    arena: Arena, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_form_states_row_limits_of_other_tracks(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
     (file,) = TRACKS["microdata"].release_files
-    for rows, expected in ((file.rows, "1 to 40 rows"), (any_row_count, "any number of rows")):
+    for rows, expected in ((file.row_limits, "1 to 40 rows"), (allow_any_row_count, "any number of rows")):
         changed_track = replace(
-            TRACKS["microdata"], release_files=(replace(file, rows=rows, rows_are_individuals=False),)
+            TRACKS["microdata"], release_files=(replace(file, row_limits=rows, rows_are_individuals=False),)
         )
         monkeypatch.setitem(TRACKS, "microdata", changed_track)
         assert expected in get_page(arena, SUBMISSIONS_PAGE, team="red").text
 
 
-def test_the_form_shows_what_is_expected_and_leads_to_the_receipt(arena: Arena) -> None:
+def test_form_shows_the_expected_columns_and_the_receipt(arena: Arena) -> None:
     html = get_page(arena, SUBMISSIONS_PAGE, team="red").text
     for column in arena.table.columns:
         assert f'<th scope="row">{column}</th>' in html
@@ -86,7 +84,7 @@ def test_the_form_shows_what_is_expected_and_leads_to_the_receipt(arena: Arena) 
         assert text in receipt
 
 
-def test_a_form_that_is_sent_twice_gives_one_submission(arena: Arena) -> None:
+def test_form_sent_twice_creates_one_submission(arena: Arena) -> None:
     action = find_form_action(get_page(arena, SUBMISSIONS_PAGE, team="red").text)
     first, second = post_upload(arena, action), post_upload(arena, action)
     assert first.headers["location"] == second.headers["location"]
@@ -101,8 +99,8 @@ def test_a_form_that_is_sent_twice_gives_one_submission(arena: Arena) -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("case", BAD_UPLOADS.values(), ids=BAD_UPLOADS)
-def test_a_malformed_file_comes_back_with_what_is_wrong_beside_it(
+@pytest.mark.parametrize("case", INVALID_UPLOADS.values(), ids=INVALID_UPLOADS)
+def test_malformed_file_is_shown_with_its_errors(
     arena: Arena, case: tuple[str, bytes, str, int | None, bool], language: str
 ) -> None:
     file, content, code, row, _ = case
@@ -111,15 +109,17 @@ def test_a_malformed_file_comes_back_with_what_is_wrong_beside_it(
         arena, SUBMISSIONS_PAGE, {"comment": "kept <b>"}, files=files, team="red", language=language
     )
     assert response.status_code == 422
-    (box,) = re.findall(rf'<div class="problems" id="{file}-problems".*?</div>', response.text, re.DOTALL)
-    assert (code if content else "missing_file") in box
+    (problem_html,) = re.findall(
+        rf'<div class="problems" id="{file}-problems".*?</div>', response.text, re.DOTALL
+    )
+    assert (code if content else "missing_file") in problem_html
     if row is not None and content:
-        assert {"en": f" {row}", "ja": f"{row} 行目"}[language] in box
+        assert {"en": f" {row}", "ja": f"{row} 行目"}[language] in problem_html
     assert 'value="kept &lt;b&gt;"' in response.text
     assert count_rows(Submission) == 0
 
 
-def test_a_control_character_of_a_file_is_made_visible(arena: Arena) -> None:
+def test_control_characters_in_a_file_are_made_visible(arena: Arena) -> None:
     files = build_files() | {"anonymized": ("x.csv", b"sex,age,income,rent\nf,1\x00,1,1\n")}
     response = post_form(arena, SUBMISSIONS_PAGE, files=files, team="red")
     assert response.status_code == 422
@@ -140,12 +140,12 @@ COMMON_MISTAKES = {
     ),
     "exchanged": (
         "anonymized",
-        GOOD_SECRET,
+        VALID_SECRET,
         "this looks like the secret: were the files swapped?",
     ),
     "the other way round": (
         "secret",
-        GOOD_TABLE,
+        VALID_TABLE,
         "this looks like the release: were the files swapped?",
     ),
     "from zero": (
@@ -163,16 +163,18 @@ COMMON_MISTAKES = {
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("case", COMMON_MISTAKES.values(), ids=COMMON_MISTAKES)
-def test_a_common_mistake_is_recognized(arena: Arena, case: tuple[str, bytes, str], language: str) -> None:
+def test_common_mistakes_are_recognized(arena: Arena, case: tuple[str, bytes, str], language: str) -> None:
     file, content, mistake = case
     files = build_files() | {file: ("x.csv", content)}
     response = post_form(arena, SUBMISSIONS_PAGE, files=files, team="red", language=language)
-    (box,) = re.findall(rf'<div class="problems" id="{file}-problems".*?</div>', response.text, re.DOTALL)
-    assert translate_message(mistake, language) in unescape(box)
+    (problem_html,) = re.findall(
+        rf'<div class="problems" id="{file}-problems".*?</div>', response.text, re.DOTALL
+    )
+    assert translate_message(mistake, language) in unescape(problem_html)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_cell_that_is_refused_is_shown_with_its_line(arena: Arena, language: str) -> None:
+def test_refused_cell_is_shown_with_its_line(arena: Arena, language: str) -> None:
     table = b'sex,age,income,rent\n"a\nb",20,<i>,1\n'
     response = post_form(
         arena, SUBMISSIONS_PAGE, files=build_files(table=table), team="red", language=language
@@ -185,14 +187,14 @@ def test_a_cell_that_is_refused_is_shown_with_its_line(arena: Arena, language: s
     assert f'{prefix}<code dir="auto">&lt;i&gt;</code>{translate(", ", language)}' in response.text
 
 
-def test_columns_that_are_missing_or_too_many_are_named(arena: Arena) -> None:
+def test_missing_and_unknown_columns_are_named(arena: Arena) -> None:
     table = b"sex,years,rent,<b>\nf,20,1,x\n"
     html = unescape(post_upload(arena, table=table).text)
     assert translate("Missing columns: {names}.", names="age, income") in html
     assert translate("Not among the columns: {names}.", names="years, <b>") in html
 
 
-def test_a_form_sent_after_the_session_ended_is_reported_as_lost(arena: Arena) -> None:
+def test_form_sent_after_the_session_ended_is_reported_as_lost(arena: Arena) -> None:
     headers = SAME_ORIGIN | {"Referer": f"http://localhost{SUBMISSIONS_PAGE}?cursor=x"}
     response = arena.client.post(
         SUBMISSIONS_PAGE, files=build_files(), headers=headers, follow_redirects=False
@@ -214,7 +216,7 @@ def test_a_form_sent_after_the_session_ended_is_reported_as_lost(arena: Arena) -
     )
 
 
-def test_the_state_changes_with_the_list_the_quota_and_the_phase(arena: Arena) -> None:
+def test_state_tag_changes_with_list_quota_and_phase(arena: Arena) -> None:
     def read_tag() -> str:
         value: str = get_page(arena, SUBMISSIONS_PAGE + "/state", team="red").text
         assert f'data-tag="{value}"' in get_page(arena, SUBMISSIONS_PAGE, team="red").text
@@ -239,7 +241,7 @@ def test_the_state_changes_with_the_list_the_quota_and_the_phase(arena: Arena) -
     assert len(set(tags)) == len(tags)
 
 
-def test_a_form_without_files_names_each_that_is_missing(arena: Arena) -> None:
+def test_form_without_files_lists_the_missing_ones(arena: Arena) -> None:
     response = post_form(
         arena, SUBMISSIONS_PAGE, files={"anonymized": ("", b""), "secret": ("", b"")}, team="red"
     )
@@ -248,14 +250,14 @@ def test_a_form_without_files_names_each_that_is_missing(arena: Arena) -> None:
     assert post_form(arena, SUBMISSIONS_PAGE, {"comment": "no form of ours"}, team="red").status_code == 422
 
 
-def test_a_file_beyond_the_limit_is_refused_with_a_page(client: TestClient) -> None:
+def test_file_above_the_limit_gets_an_error_page(client: TestClient) -> None:
     arena = Arena.create(client, file=build_competition_toml(extra_toml="[limits]\nfile_mb = 1"))
     response = post_upload(arena, table=b"x" * (2**20 + 1))
     assert response.status_code == 413
     assert "anonymized is larger than 1 MB." in response.text
 
 
-def test_a_quota_that_is_used_up_is_said_with_its_reset(client: TestClient) -> None:
+def test_exhausted_quota_shows_its_reset_time(client: TestClient) -> None:
     arena = Arena.create(client, file=build_competition_toml(extra_toml="[limits]\nvalid_per_day = 1"))
     assert post_upload(arena).status_code == 303
     response = post_upload(arena, SUBMISSIONS_PAGE + "?key=another")
@@ -269,7 +271,7 @@ def test_a_quota_that_is_used_up_is_said_with_its_reset(client: TestClient) -> N
 @pytest.mark.parametrize(
     ("opens", "closes", "state"), [(1, 2, "draft"), (-2, -1, "settling")], ids=["before", "after"]
 )
-def test_outside_its_phase_there_is_no_form(
+def test_no_form_is_shown_outside_the_phase(
     client: TestClient, opens: float, closes: float, state: str
 ) -> None:
     arena = Arena.create(client, file=build_competition_toml(opens=opens, closes=closes))
@@ -286,7 +288,7 @@ def test_outside_its_phase_there_is_no_form(
     assert post_upload(arena).status_code == 409
 
 
-def test_before_the_start_the_team_is_told_when_and_led_to_the_rules(client: TestClient) -> None:
+def test_page_before_the_start_shows_the_time_and_links_to_the_rules(client: TestClient) -> None:
     arena = Arena.create(client, file=build_competition_toml(opens=1, closes=2))
     (start,) = (phase.start for phase in parse_competition(load_competition().file).phases)
     for path, label in ((SUBMISSIONS_PAGE, "Start:"), ("/competitions/small", "turn_anonymization_start")):
@@ -296,7 +298,7 @@ def test_before_the_start_the_team_is_told_when_and_led_to_the_rules(client: Tes
         assert 'href="/competitions/small/rules"' in content
 
 
-def test_a_paused_phase_is_not_shown_as_closed(arena: Arena) -> None:
+def test_paused_phase_is_not_shown_as_closed(arena: Arena) -> None:
     arena.submit("red")
     arena.post("/competitions/small/phases/anonymization/pause")
     html = get_page(arena, SUBMISSIONS_PAGE, team="red").text
@@ -306,7 +308,7 @@ def test_a_paused_phase_is_not_shown_as_closed(arena: Arena) -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_disqualified_team_is_told_on_every_page_and_offered_nothing(arena: Arena, language: str) -> None:
+def test_disqualified_team_is_told_on_every_page(arena: Arena, language: str) -> None:
     identifier = arena.submit("red").json()["id"]
     score_everything()
     html_before = get_page(arena, SUBMISSIONS_PAGE, team="red").text
@@ -343,8 +345,8 @@ def test_a_disqualified_team_is_told_on_every_page_and_offered_nothing(arena: Ar
     assert not arena.get_submission(identifier, "red")["final"]
 
 
-def test_a_rejected_submission_has_no_overall_score_in_the_list(arena: Arena) -> None:
-    release = edit_rows(GOOD_TABLE, lambda rows: rows[:11]), secret_csv(np.arange(10)[::-1])
+def test_rejected_submission_has_no_score_in_the_list(arena: Arena) -> None:
+    release = edit_rows(VALID_TABLE, lambda rows: rows[:11]), write_secret(np.arange(10)[::-1])
     identifier = arena.submit("red", anonymized=release[0], secret=release[1]).json()["id"]
     score_everything()
     result = arena.get_submission(identifier, "red")["result"]
@@ -362,7 +364,7 @@ def test_a_rejected_submission_has_no_overall_score_in_the_list(arena: Arena) ->
     assert f"{result['overall']:.4f}" not in picture
 
 
-def test_a_disqualified_submission_shows_only_that_state_and_cannot_be_final(arena: Arena) -> None:
+def test_disqualified_submission_cannot_be_final(arena: Arena) -> None:
     identifier = arena.submit("red").json()["id"]
     score_everything()
     assert 'id="course"' in get_page(arena, SUBMISSIONS_PAGE, team="red").text
@@ -385,7 +387,7 @@ def find_team_id(arena: Arena, name: str) -> str:
     return str(next(team["id"] for team in teams if team["name"] == name))
 
 
-def test_finals_are_marked_and_unmarked_by_forms(client: TestClient) -> None:
+def test_finals_can_be_marked_and_unmarked(client: TestClient) -> None:
     arena = Arena.create(client, file=build_competition_toml(extra_toml="[ranking]\nfinals = 1"))
     first, second = (arena.submit("red", seed=seed).json()["id"] for seed in (1, 2))
     score_everything()
@@ -406,7 +408,7 @@ def test_finals_are_marked_and_unmarked_by_forms(client: TestClient) -> None:
     assert not arena.get_submission(first, "red")["final"]
 
 
-def test_a_submission_that_waits_is_cancelled_by_a_form_once(arena: Arena) -> None:
+def test_waiting_submission_can_be_cancelled_once(arena: Arena) -> None:
     identifier = arena.submit("red").json()["id"]
     path = f"/submissions/{identifier}/cancel"
     assert f'action="{path}"' in get_page(arena, SUBMISSIONS_PAGE, team="red").text
@@ -415,7 +417,7 @@ def test_a_submission_that_waits_is_cancelled_by_a_form_once(arena: Arena) -> No
     assert post_form(arena, path, team="red").status_code == 409
 
 
-def test_a_single_row_equals_that_of_the_list(arena: Arena) -> None:
+def test_single_row_equals_the_row_in_the_list(arena: Arena) -> None:
     identifier = arena.submit("red").json()["id"]
     waiting_html = get_page(arena, f"/submissions/{identifier}/row", team="red").text
     assert f'data-live="/submissions/{identifier}/row"' in waiting_html
@@ -424,9 +426,7 @@ def test_a_single_row_equals_that_of_the_list(arena: Arena) -> None:
     assert "data-live" not in get_page(arena, f"/submissions/{identifier}/row", team="red").text
 
 
-def test_a_long_list_comes_in_pages(
-    arena: Arena, settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_list_is_paginated(arena: Arena, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.web.team.submissions.PAGE_SIZE", 2)
     submission_ids = [arena.submit("red", seed=seed).json()["id"] for seed in range(3)]
     html = get_page(arena, SUBMISSIONS_PAGE, team="red").text
@@ -437,7 +437,7 @@ def test_a_long_list_comes_in_pages(
     assert get_page(arena, SUBMISSIONS_PAGE + "?cursor=nonsense", team="red").status_code == 422
 
 
-def test_another_teams_list_is_not_shown(arena: Arena) -> None:
+def test_list_of_another_team_is_not_shown(arena: Arena) -> None:
     identifier = arena.submit("red").json()["id"]
     html = get_page(arena, SUBMISSIONS_PAGE, team="blue").text
     assert identifier not in html

@@ -42,7 +42,7 @@ def count_rows(kind: type[Guess] | type[Attempt]) -> int:
 
 
 @pytest.mark.full
-def test_before_the_second_phase_the_page_says_when_it_starts(client: TestClient) -> None:
+def test_page_before_the_second_phase_shows_its_start(client: TestClient) -> None:
     contest = Contest.create(client)
     contest.submit("red")
     response = get_page(contest.arena, f"{contest.path}/targets", team="red", language="ja")
@@ -58,7 +58,7 @@ def test_before_the_second_phase_the_page_says_when_it_starts(client: TestClient
     ) in extract_text(get_page(contest.arena, f"{contest.path}/targets", team="red"))
 
 
-def test_a_team_sees_what_is_left_to_attack_and_which_is_its_own(client: TestClient) -> None:
+def test_team_sees_remaining_targets_and_its_own(client: TestClient) -> None:
     contest, _, target = start_attack_phase(client)
     response = get_page(contest.arena, f"{contest.path}/targets", team="blue")
     assert response.text.count('<tr class="own">') == 1
@@ -70,7 +70,7 @@ def test_a_team_sees_what_is_left_to_attack_and_which_is_its_own(client: TestCli
         ).is_success
 
 
-def test_with_immediate_feedback_a_guess_is_judged_and_shown_at_once(client: TestClient) -> None:
+def test_immediate_feedback_shows_the_result_at_once(client: TestClient) -> None:
     contest, submission, target = start_attack_phase(client)
     post_response = post_guess(contest, target, contest.build_guess(submission, 7))
     assert post_response.headers["location"] == f"/targets/{target}?done=guessed"
@@ -92,7 +92,7 @@ def test_with_immediate_feedback_a_guess_is_judged_and_shown_at_once(client: Tes
 
 @pytest.mark.full
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_result_of_the_last_guess_is_shown_on_top(client: TestClient, language: str) -> None:
+def test_result_of_the_last_guess_is_at_the_top(client: TestClient, language: str) -> None:
     contest, submission, target = start_attack_phase(client)
     post_guess(contest, target, contest.build_guess(submission, 7))
 
@@ -111,7 +111,7 @@ def test_the_result_of_the_last_guess_is_shown_on_top(client: TestClient, langua
 
 @pytest.mark.full
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_an_empty_guess_is_warned_about_without_scripts(client: TestClient, language: str) -> None:
+def test_empty_guess_is_warned_about_without_scripts(client: TestClient, language: str) -> None:
     contest, _, target = start_attack_phase(client)
     post_response = post_guess(contest, target, b"original_row\n" + b"0\n" * ROWS)
     response = get_page(contest.arena, post_response.headers["location"], team="blue", language=language)
@@ -122,7 +122,7 @@ def test_an_empty_guess_is_warned_about_without_scripts(client: TestClient, lang
 
 @pytest.mark.full
 @pytest.mark.parametrize("feedback", ["hidden", "daily"])
-def test_a_hidden_score_is_on_no_page_until_it_is_shown(client: TestClient, feedback: str) -> None:
+def test_hidden_score_is_on_no_page_before_its_time(client: TestClient, feedback: str) -> None:
     contest, submission, target = start_attack_phase(client, feedback=feedback)
     post_guess(contest, target, contest.build_guess(submission, 13))
     judge_everything()
@@ -155,7 +155,7 @@ def test_a_hidden_score_is_on_no_page_until_it_is_shown(client: TestClient, feed
         (b"original_row\n\x00\n", "the file contains a NUL byte"),
     ],
 )
-def test_a_malformed_guess_is_explained_and_costs_no_guess(
+def test_malformed_guess_is_explained_and_not_counted(
     client: TestClient, content: bytes, problem: str
 ) -> None:
     contest, _, target = start_attack_phase(client)
@@ -171,7 +171,7 @@ def test_a_malformed_guess_is_explained_and_costs_no_guess(
 
 
 @pytest.mark.full
-def test_the_rows_that_are_wrong_are_named(client: TestClient) -> None:
+def test_wrong_rows_are_named(client: TestClient) -> None:
     contest, _, target = start_attack_phase(client)
     text = extract_text(post_guess(contest, target, b"original_row\n" + b"1\n" * 4 + b"99\n" * (ROWS - 4)))
     assert f"Rows 5–24: is outside 0 to {ROWS}" in text
@@ -180,7 +180,7 @@ def test_the_rows_that_are_wrong_are_named(client: TestClient) -> None:
 
 
 @pytest.mark.full
-def test_a_form_without_its_file_asks_for_one(client: TestClient) -> None:
+def test_form_without_a_file_asks_for_one(client: TestClient) -> None:
     contest, _, target = start_attack_phase(client)
     files = {"other": ("x.csv", b"original_row\n")}
     response = post_form(contest.arena, f"/targets/{target}/guesses", files=files, team="blue")
@@ -193,7 +193,7 @@ def test_a_form_without_its_file_asks_for_one(client: TestClient) -> None:
 
 
 @pytest.mark.full
-def test_the_same_file_sent_twice_is_one_guess_unless_the_service_failed_on_it(client: TestClient) -> None:
+def test_same_file_is_one_guess_unless_the_service_failed(client: TestClient) -> None:
     contest, submission, target = start_attack_phase(client)
     content = contest.build_guess(submission, 3)
     assert [post_guess(contest, target, content).status_code for _ in range(2)] == [303, 303]
@@ -205,7 +205,7 @@ def test_the_same_file_sent_twice_is_one_guess_unless_the_service_failed_on_it(c
 
 
 @pytest.mark.full
-def test_a_refused_guess_says_why(client: TestClient) -> None:
+def test_refused_guess_shows_the_reason(client: TestClient) -> None:
     contest, submission, target = start_attack_phase(client)
     content = contest.build_guess(submission, 1)
     own_response = post_guess(contest, target, content, team="red")
@@ -232,7 +232,7 @@ def test_a_refused_guess_says_why(client: TestClient) -> None:
 
 
 @pytest.mark.full
-def test_after_the_close_the_page_takes_no_guess_and_opens_the_secret(client: TestClient) -> None:
+def test_page_after_the_close_shows_the_secret_and_no_form(client: TestClient) -> None:
     contest, submission, target = start_attack_phase(client)
     response_before = get_page(contest.arena, f"/targets/{target}", team="blue")
     assert f"/api/v1/targets/{target}/secret" not in response_before.text

@@ -14,7 +14,7 @@ from anoncup import schemas
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
 from anoncup.evaluation.evaluate import evaluate
-from anoncup.evaluation.ranking import overall_score
+from anoncup.evaluation.ranking import compute_overall_loss
 from anoncup.evaluation.scales import scales
 from anoncup.plugins import TRACKS
 from anoncup.rules.settings import MeasureSettings
@@ -37,7 +37,7 @@ def build_query(weights: dict[str, str]) -> dict[str, str]:
     return {"what": "if"} | {f"weight.{name}": text for name, text in weights.items()}
 
 
-def test_the_result_is_that_of_scoring_by_a_file_with_these_weights() -> None:
+def test_result_equals_scoring_with_these_weights() -> None:
     table = build_original_table()
     rules = parse_competition(build_competition_toml())
     prepared, source = TRACK.prepare(table, rules), np.arange(len(table))
@@ -61,7 +61,7 @@ def test_the_result_is_that_of_scoring_by_a_file_with_these_weights() -> None:
     assert len(utilities) > 2
 
 
-def test_the_utility_is_the_weighted_mean_or_the_largest_score() -> None:
+def test_utility_is_the_weighted_mean_or_the_maximum() -> None:
     rng = Random(3)
     rules = parse_competition(build_competition_toml())
     for _ in range(200):
@@ -86,7 +86,7 @@ def test_the_utility_is_the_weighted_mean_or_the_largest_score() -> None:
             outcome = compute_what_if(rules, replace(TRACK, utility=utility_rule), result, typed)  # type: ignore[arg-type]
             assert outcome is not None
             assert outcome.utility == pytest.approx(float(expected), abs=1e-12)
-            assert outcome.overall == overall_score(outcome.utility or 0.0, 0.5)
+            assert outcome.overall == compute_overall_loss(outcome.utility or 0.0, 0.5)
 
 
 def compute_example(**typed: str) -> WhatIf:
@@ -106,7 +106,7 @@ def compute_example(**typed: str) -> WhatIf:
     return outcome
 
 
-def test_an_invalid_weight_is_named_and_nothing_is_computed() -> None:
+def test_invalid_weight_is_reported_without_a_result() -> None:
     for text in ("-1", "one", "nan", "inf", "1e999", "1" * 41):
         outcome = compute_example(mean_mae=text, cor_mae="1")
         assert (outcome.invalid_names, outcome.utility) == (("mean_mae",), None)
@@ -115,19 +115,19 @@ def test_an_invalid_weight_is_named_and_nothing_is_computed() -> None:
     assert compute_example(mean_mae="0", cor_mae="0").utility == 0.0
 
 
-def test_the_form_starts_with_the_current_weights() -> None:
+def test_form_starts_with_the_current_weights() -> None:
     outcome = compute_example()
     assert [(measure.name, measure.raw_weight) for measure in outcome.measures] == [
         ("mean_mae", "1"),
         ("cor_mae", "0"),
     ]
-    assert (outcome.is_asked, outcome.utility) == (False, None)
+    assert (outcome.is_requested, outcome.utility) == (False, None)
     rules = replace(parse_competition(build_competition_toml()), scales={})
     assert compute_what_if(rules, TRACK, schemas.parse_verdict(build_verdict(measures={})), {}) is None
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_page_computes_with_what_is_typed_and_says_what_is_wrong(arena: Arena, language: str) -> None:
+def test_page_computes_from_input_and_reports_errors(arena: Arena, language: str) -> None:
     identifier = arena.submit("red").json()["id"]
     score_everything()
     result = arena.get_submission(identifier, "red")["result"]
@@ -163,7 +163,7 @@ def test_the_page_computes_with_what_is_typed_and_says_what_is_wrong(arena: Aren
     )
 
 
-def test_where_the_largest_loss_is_taken_measures_are_switched_on_and_off() -> None:
+def test_measures_can_be_switched_off_with_the_maximum_rule() -> None:
     rules = parse_competition(template("2017"))
     track = TRACKS[rules.track]
     assert track.utility == "largest"
@@ -178,7 +178,7 @@ def test_where_the_largest_loss_is_taken_measures_are_switched_on_and_off() -> N
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_contest_that_takes_the_largest_loss_has_a_checkbox_for_each_measure(
+def test_maximum_rule_has_a_checkbox_for_each_measure(
     client: TestClient, arena: Arena, language: str
 ) -> None:
     contest = create_contest(client, arena, *ORIGINAL)

@@ -19,7 +19,7 @@ from tests.support.visitor_pages import (
 pytestmark = pytest.mark.full
 
 
-def test_the_matrix_holds_the_rates_of_the_interface(client: TestClient) -> None:
+def test_matrix_shows_the_rates_of_the_api(client: TestClient) -> None:
     contest = Contest.create(client, extra_toml=IMMEDIATE_FEEDBACK)
     red, blue = contest.submit("red"), contest.submit("blue")
     contest.open_attacks()
@@ -55,7 +55,7 @@ def read_matrix_headings(html: str) -> tuple[list[str], list[str]]:
     return re.findall(r'<th scope="row"[^>]*><span>([^<]*)', body), [name.strip() for name in targets]
 
 
-def test_the_matrix_is_sorted_by_strength_or_by_name(client: TestClient) -> None:
+def test_matrix_can_be_sorted_by_strength_or_name(client: TestClient) -> None:
     contest = Contest.create(client, extra_toml=IMMEDIATE_FEEDBACK)
     red, blue, green = (contest.submit(team) for team in ("red", "blue", "green"))
     contest.open_attacks()
@@ -106,7 +106,7 @@ def read_matrix_list(html: str) -> list[list[str]]:
     ]
 
 
-def test_the_reidentification_board_marks_shared_ranks_and_can_be_searched(client: TestClient) -> None:
+def test_reidentification_board_marks_ties_and_has_a_search(client: TestClient) -> None:
     contest = Contest.create(client, extra_toml=IMMEDIATE_FEEDBACK)
     submissions = {team: contest.submit(team) for team in ("red", "blue", "ＧＲＥＥＮ", "last")}
     contest.open_attacks()

@@ -28,12 +28,12 @@ from tests.support.visitor_pages import (
 pytestmark = pytest.mark.full
 
 BOARDS = ("anonymization", "reidentification", "matrix")
-GROUPS = ("in_utility", "in_security", "measures_only", "attackers_only")
+COLUMN_GROUPS = ("in_utility", "in_security", "measures_only", "attackers_only")
 TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d[\d:.+]*")
 
 
 def read_columns(html: str) -> list[str]:
-    """Return measures and attackers in the order of the table, by their links to the rules."""
+    """Return the measures and attackers in the order of the table, read from their links to the rules."""
     return re.findall(r'/rules#(\w+)"', html.partition('<table class="ranks')[2].partition("</thead>")[0])
 
 
@@ -41,24 +41,24 @@ def format_row(
     row: dict[str, Any],
     columns: list[str],
     *,
-    rivals: bool = False,
-    sums: bool = False,
+    has_rivals: bool = False,
+    has_rank_sums: bool = False,
     digits: int | None = None,
-    shared: bool = False,
+    is_tied: bool = False,
 ) -> list[str]:
     """Return the cells that the page shows for a row of the API."""
     received_at = row["received_at"] and datetime.fromisoformat(row["received_at"])
     own_suffix = f" {translate('you')}" if row["own"] else ""
     return [
-        str(row["rank"] or "–") + ("=" if shared else ""),
+        str(row["rank"] or "–") + ("=" if is_tied else ""),
         row["team"] + own_suffix,
-        *([notation.format_number(row["rank_sum"])] if sums else []),
+        *([notation.format_number(row["rank_sum"])] if has_rank_sums else []),
         notation.format_score(row["overall"]),
         *(
             notation.format_score(row[name], 4 if row["own"] or digits is None else digits)
             for name in ("utility", "security")
         ),
-        *([notation.format_score(row["rivals"])] if rivals else []),
+        *([notation.format_score(row["rivals"])] if has_rivals else []),
         str(row["entries"]),
         notation.format_clock_minute(received_at, "Asia/Tokyo") if received_at else "–",
         *(format_value(row, name) for name in columns),
@@ -81,17 +81,15 @@ def scored_contest(client: TestClient) -> Contest:
     return contest
 
 
-@pytest.mark.parametrize("reader", VIEWERS)
-def test_every_number_of_the_page_is_that_of_the_interface(
-    scored_contest: Contest, reader: dict[str, Any]
-) -> None:
-    board = scored_contest.get_board(**reader)
-    html = get_board_page(scored_contest.arena, query="?columns=all", **reader)
+@pytest.mark.parametrize("viewer", VIEWERS)
+def test_page_numbers_equal_those_of_the_api(scored_contest: Contest, viewer: dict[str, Any]) -> None:
+    board = scored_contest.get_board(**viewer)
+    html = get_board_page(scored_contest.arena, query="?columns=all", **viewer)
     columns, digits = read_columns(html), board["digits"]
     expected_columns = [*board["measures"], *board["attackers"]] if digits is None else []
     assert sorted(columns) == sorted(expected_columns)
     assert parse_ranking(html) == [format_row(row, columns, digits=digits) for row in board["rows"]]
-    brief_html = get_board_page(scored_contest.arena, **reader)
+    brief_html = get_board_page(scored_contest.arena, **viewer)
     assert parse_ranking(brief_html) == [format_row(row, [], digits=digits) for row in board["rows"]]
     assert (
         translate(
@@ -99,16 +97,16 @@ def test_every_number_of_the_page_is_that_of_the_interface(
             n=2,
         )
         in unescape(html)
-    ) == (not reader.get("organizer"))
+    ) == (not viewer.get("organizer"))
 
 
-def test_weighted_measures_and_counted_attackers_are_grouped_apart_from_the_rest(client: TestClient) -> None:
+def test_weighted_measures_and_counted_attackers_are_grouped(client: TestClient) -> None:
     arena = Arena.create(client, file=build_competition_toml(extra_toml="[attackers.euc1]\ncounts = false"))
     arena.submit("red")
     score_everything()
     html = get_board_page(arena, query="?columns=all", organizer=True)
     head = extract_text(html.partition('<table class="ranks')[2].partition("</thead>")[0])
-    order = [head.index(translate(f"columns_{name}")) for name in GROUPS]
+    order = [head.index(translate(f"columns_{name}")) for name in COLUMN_GROUPS]
     assert order == sorted(order)
     columns = read_columns(html)
     assert columns[:3] == ["mean_mae", "cross_count", "information_loss"]
@@ -119,7 +117,7 @@ def test_weighted_measures_and_counted_attackers_are_grouped_apart_from_the_rest
     assert bold == {notation.format_score(board["rows"][0]["security"])}
 
 
-def test_the_own_row_is_marked_and_summarized_above_the_table(scored_contest: Contest) -> None:
+def test_own_row_is_marked_and_summarized(scored_contest: Contest) -> None:
     own = get_board_page(scored_contest.arena, team="red")
     (row,) = [row for row in scored_contest.get_board(team="red")["rows"] if row["own"]]
     assert own.count('<tr class="own" id="own">') == 1
@@ -134,7 +132,7 @@ def test_the_own_row_is_marked_and_summarized_above_the_table(scored_contest: Co
     assert "自チーム" in get_board_page(scored_contest.arena, team="red", language="ja")
 
 
-def test_the_board_says_who_leads_and_why(scored_contest: Contest) -> None:
+def test_board_describes_the_leader(scored_contest: Contest) -> None:
     first, second = scored_contest.get_board(organizer=True)["rows"][:2]
     (explanation,) = re.findall(
         r'<p class="why">(.*?)</p>', get_board_page(scored_contest.arena, organizer=True), re.DOTALL
@@ -143,14 +141,14 @@ def test_the_board_says_who_leads_and_why(scored_contest: Contest) -> None:
         assert part in extract_text(explanation)
 
 
-def test_a_board_without_entries_says_so(arena: Arena) -> None:
+def test_board_without_entries_says_so(arena: Arena) -> None:
     html = get_board_page(arena)
     assert translate("No submission has been scored yet. The first accepted one leads this board.") in html
     assert "<table" not in html
     assert f'href="/competitions/{arena.slug}/submissions"' in get_board_page(arena, team="red")
 
 
-def test_a_team_without_an_accepted_submission_has_no_rank(scored_contest: Contest) -> None:
+def test_team_without_an_accepted_submission_has_no_rank(scored_contest: Contest) -> None:
     scored_contest.arena.get_team_token("nobody yet")
     assert "nobody yet" not in extract_words(get_board_page(scored_contest.arena))
     identity = b"original_row\n" + b"".join(b"%d\n" % (row + 1) for row in range(40))
@@ -173,9 +171,7 @@ CLOSED_BOARD_NOTES = {
 
 @pytest.mark.parametrize("setting", CLOSED_BOARD_NOTES)
 @pytest.mark.parametrize("board_name", BOARDS)
-def test_a_closed_board_says_who_may_see_it_and_nothing_else(
-    client: TestClient, setting: str, board_name: str
-) -> None:
+def test_closed_board_only_says_who_may_see_it(client: TestClient, setting: str, board_name: str) -> None:
     arena = Arena.create(
         client, file=build_competition_toml(extra_toml=f'[publication]\nboard = "{setting}"')
     )
@@ -196,7 +192,7 @@ def test_a_closed_board_says_who_may_see_it_and_nothing_else(
         assert "blueteam" in get_board_page(arena, board_name, organizer=True)
 
 
-def test_without_a_second_phase_there_are_no_boards_of_attacks(arena: Arena) -> None:
+def test_without_a_second_phase_there_are_no_attack_boards(arena: Arena) -> None:
     assert '/boards/matrix"' not in get_board_page(arena)
     for board_name in ("reidentification", "matrix"):
         assert translate(
@@ -205,7 +201,7 @@ def test_without_a_second_phase_there_are_no_boards_of_attacks(arena: Arena) -> 
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_before_the_attacks_the_boards_say_when_they_begin(scored_contest: Contest, language: str) -> None:
+def test_attack_boards_show_when_the_attacks_begin(scored_contest: Contest, language: str) -> None:
     for board_name in ("reidentification", "matrix"):
         html = get_board_page(scored_contest.arena, board_name, language=language)
         assert (
@@ -219,18 +215,16 @@ def mask_times(html: str) -> str:
     return TIMESTAMP.sub("…", html)
 
 
-@pytest.mark.parametrize("reader", [{}, {"team": "blue"}, {"team": "red"}])
-def test_hidden_scores_change_nothing_on_any_page_until_the_close(
-    client: TestClient, reader: dict[str, Any]
-) -> None:
+@pytest.mark.parametrize("viewer", [{}, {"team": "blue"}, {"team": "red"}])
+def test_hidden_scores_change_no_page_until_the_close(client: TestClient, viewer: dict[str, Any]) -> None:
     contest = Contest.create(client)
     victim = contest.submit("red")
     contest.submit("blue")
     contest.open_attacks()
     paths = [(board_name, query) for board_name in BOARDS for query in ("", "?columns=all")]
-    pages_before = [mask_times(get_board_page(contest.arena, *path, **reader)) for path in paths]
+    pages_before = [mask_times(get_board_page(contest.arena, *path, **viewer)) for path in paths]
     contest.submit_correct_guess("blue", victim, 37)
-    assert [mask_times(get_board_page(contest.arena, *path, **reader)) for path in paths] == pages_before
+    assert [mask_times(get_board_page(contest.arena, *path, **viewer)) for path in paths] == pages_before
     assert all(
         translate(
             "The results of attacks stay hidden until the re-identification phase has closed, so that nobody can use the scores to improve their guesses. It closes"
@@ -241,10 +235,10 @@ def test_hidden_scores_change_nothing_on_any_page_until_the_close(
     organizers = get_board_page(contest.arena, "reidentification", organizer=True)
     assert parse_ranking(organizers)[0] == ["1", "blue", "37", "40", "0.9250", "1"]
     contest.close_attacks()
-    assert "0.9250" in get_board_page(contest.arena, "reidentification", **reader)
+    assert "0.9250" in get_board_page(contest.arena, "reidentification", **viewer)
 
 
-def test_the_attackers_are_ranked_with_the_numbers_of_the_interface(client: TestClient) -> None:
+def test_attackers_are_ranked_with_the_numbers_of_the_api(client: TestClient) -> None:
     contest = Contest.create(client, extra_toml=IMMEDIATE_FEEDBACK)
     red, blue = contest.submit("red"), contest.submit("blue")
     contest.open_attacks()
@@ -270,10 +264,10 @@ def test_the_attackers_are_ranked_with_the_numbers_of_the_interface(client: Test
     html = get_board_page(contest.arena, organizer=True)
     assert translate("The finals of the anonymization phase are compared.") in html
     assert translate("Other teams") in html
-    assert parse_ranking(html) == [format_row(row, [], rivals=True) for row in board["rows"]]
+    assert parse_ranking(html) == [format_row(row, [], has_rivals=True) for row in board["rows"]]
 
 
-def test_where_ranks_are_added_up_their_sum_leads_the_table(client: TestClient) -> None:
+def test_rank_sum_is_the_first_column(client: TestClient) -> None:
     contest = Contest.create(client, extra_toml='[ranking]\nrule = "rank_sum"')
     for team in ("red", "blue"):
         contest.submit(team, score=False)
@@ -282,7 +276,8 @@ def test_where_ranks_are_added_up_their_sum_leads_the_table(client: TestClient) 
     assert translate("Sum of ranks") in html
     assert translate("ranked_by_rank_sum") in unescape(html)
     assert parse_ranking(html) == [
-        format_row(row, [], sums=True, shared=True) for row in contest.get_board(organizer=True)["rows"]
+        format_row(row, [], has_rank_sums=True, is_tied=True)
+        for row in contest.get_board(organizer=True)["rows"]
     ]
     assert translate("Sum of ranks") not in extract_text(
         get_board_page(contest.arena).partition('<table class="ranks')[2]
@@ -293,7 +288,7 @@ def format_freeze(moment: datetime) -> str:
     return f"[publication]\nfrozen_from = {moment.isoformat()}"
 
 
-def test_a_frozen_board_says_so_and_stands_still_for_all_but_the_organizers(client: TestClient) -> None:
+def test_frozen_board_changes_only_for_organizers(client: TestClient) -> None:
     contest = Contest.create(client, extra_toml=format_freeze(datetime.now(UTC) - timedelta(hours=1)))
     html_before = mask_times(get_board_page(contest.arena, team="red"))
     contest.submit("blue")
@@ -305,7 +300,7 @@ def test_a_frozen_board_says_so_and_stands_still_for_all_but_the_organizers(clie
     assert parse_ranking(organizers)[0][1] == "blue"
 
 
-def test_a_board_that_will_be_frozen_says_when(client: TestClient) -> None:
+def test_board_shows_when_it_will_freeze(client: TestClient) -> None:
     moment = datetime.now(UTC) + timedelta(hours=5)
     arena = Arena.create(client, file=build_competition_toml(extra_toml=format_freeze(moment)))
     html = get_board_page(arena)
@@ -313,7 +308,7 @@ def test_a_board_that_will_be_frozen_says_when(client: TestClient) -> None:
     assert notation.format_clock_time(moment, "Asia/Tokyo") in html
 
 
-def test_a_board_polls_for_changes_only_while_there_can_be_some(scored_contest: Contest) -> None:
+def test_board_polls_only_while_it_can_change(scored_contest: Contest) -> None:
     live_attribute = 'data-live="/api/v1/competitions/small/boards/anonymization"'
     assert live_attribute in get_board_page(scored_contest.arena)
     scored_contest.start_pause()
@@ -325,7 +320,7 @@ def test_a_board_polls_for_changes_only_while_there_can_be_some(scored_contest: 
 
 
 @pytest.mark.parametrize("query", ["?columns=nonsense", "?columns=", "?columns=all&columns=result"])
-def test_an_unknown_choice_of_columns_falls_back_to_the_default(scored_contest: Contest, query: str) -> None:
+def test_unknown_choice_of_columns_uses_the_default(scored_contest: Contest, query: str) -> None:
     assert parse_ranking(get_board_page(scored_contest.arena, query=query)) == parse_ranking(
         get_board_page(scored_contest.arena)
     )
@@ -339,7 +334,7 @@ def read_figure_rows(html: str, identifier: str) -> list[list[str]]:
     return [[extract_text(cell) for cell in re.findall(r"<t[dh]\b[^>]*>(.*?)</t[dh]>", row)] for row in rows]
 
 
-def test_the_pictures_hold_the_boards_numbers(scored_contest: Contest) -> None:
+def test_charts_show_the_numbers_of_the_board(scored_contest: Contest) -> None:
     rows = scored_contest.get_board(team="red")["rows"]
     html = get_board_page(scored_contest.arena, team="red")
     assert sorted(read_figure_rows(html, "scatter")) == sorted(
@@ -359,7 +354,7 @@ def test_the_pictures_hold_the_boards_numbers(scored_contest: Contest) -> None:
 
 
 @pytest.mark.parametrize("name", ["utility", "mean_mae", "euc1"])
-def test_the_distribution_shows_the_chosen_measure(scored_contest: Contest, name: str) -> None:
+def test_distribution_shows_the_chosen_measure(scored_contest: Contest, name: str) -> None:
     html = get_board_page(scored_contest.arena, query=f"?measure={name}", language="ja", organizer=True)
     assert f'<option value="{name}" selected>' in html
     assert sorted(read_figure_rows(html, "distribution")) == sorted(

@@ -29,7 +29,7 @@ INDIVIDUALS_PATTERN = re.compile(
     r"share of individuals|identifies|re-identification rate|% of the individuals"
 )
 CORRECT_LINKS, CORRECT_CLAIMS = 10, 35
-VALUE = (CORRECT_CLAIMS / ROWS - 0.5) / 0.5
+EXPECTED_VALUE = (CORRECT_CLAIMS / ROWS - 0.5) / 0.5
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ def installed_track(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest.fixture
 def contest(client: TestClient, installed_track: None) -> Contest:
-    """Return a contest in which blue answered both questions about red's target, the second beyond chance."""
+    """Return a contest where blue answered both questions about red's target, one better than chance."""
     contest, red = create_contest(client)
     target = contest.find_target(red)["id"]
     assert contest.submit_guess("blue", target, contest.build_guess(red, CORRECT_LINKS)).status_code == 202
@@ -64,12 +64,12 @@ def read_csv_board(contest: Contest, board_name: str) -> list[dict[str, str]]:
 def test_teams_are_ranked_by_their_score_beyond_chance(contest: Contest) -> None:
     (blue, red) = contest.get_board("reidentification")["rows"]
     expected: dict[str, Any] = {"rank": 1, "team": "blue", "own": False, "identified": None, "tried": None}
-    expected |= {"score": VALUE, "rate": VALUE, "targets": 1, "team_id": blue["team_id"]}
-    assert blue == expected | {"by_question": {"link": CORRECT_LINKS / ROWS, "value": VALUE}}
+    expected |= {"score": EXPECTED_VALUE, "rate": EXPECTED_VALUE, "targets": 1, "team_id": blue["team_id"]}
+    assert blue == expected | {"by_question": {"link": CORRECT_LINKS / ROWS, "value": EXPECTED_VALUE}}
     assert (red["team"], red["rank"], red["rate"]) == ("red", None, None)
     html = get_board_page(contest.arena, "reidentification")
-    numbers = [notation.format_score(value) for value in (VALUE, VALUE)]
-    question_scores = [notation.format_score(value) for value in (CORRECT_LINKS / ROWS, VALUE)]
+    numbers = [notation.format_score(value) for value in (EXPECTED_VALUE, EXPECTED_VALUE)]
+    question_scores = [notation.format_score(value) for value in (CORRECT_LINKS / ROWS, EXPECTED_VALUE)]
     assert parse_ranking(html) == [
         ["1", "blue", *numbers, "1", *question_scores],
         ["–", "red", "–", "–", "–", "–", "–"],
@@ -78,20 +78,20 @@ def test_teams_are_ranked_by_their_score_beyond_chance(contest: Contest) -> None
     first, last = read_csv_board(contest, "reidentification")
     assert list(first) == ["rank", "team", "score", "rate", "targets", "link", "value"]
     assert [float(first[name]) for name in ("score", "rate", "link", "value")] == [
-        VALUE,
-        VALUE,
+        EXPECTED_VALUE,
+        EXPECTED_VALUE,
         CORRECT_LINKS / ROWS,
-        VALUE,
+        EXPECTED_VALUE,
     ]
     assert last == dict.fromkeys(first, "") | {"team": "red"}
 
 
-def test_the_matrix_can_be_filtered_by_question(contest: Contest) -> None:
+def test_matrix_can_be_filtered_by_question(contest: Contest) -> None:
     expected_rates = {
-        "": VALUE,
+        "": EXPECTED_VALUE,
         "?question=link": CORRECT_LINKS / ROWS,
-        "?question=value": VALUE,
-        "?question=who": VALUE,
+        "?question=value": EXPECTED_VALUE,
+        "?question=who": EXPECTED_VALUE,
     }
     for query, rate in expected_rates.items():
         html = get_board_page(contest.arena, "matrix", query)
@@ -106,16 +106,19 @@ def test_the_matrix_can_be_filtered_by_question(contest: Contest) -> None:
         f"{target['name']} ({target['team']})" for target in contest.list_targets("blue") if not target["own"]
     )
     assert [line[f"{name}{part}"] for part in ("", " link", " value")] == [
-        str(VALUE),
+        str(EXPECTED_VALUE),
         str(CORRECT_LINKS / ROWS),
-        str(VALUE),
+        str(EXPECTED_VALUE),
     ]
 
 
-def test_the_first_page_says_who_leads_and_what_sets_the_risk(contest: Contest) -> None:
+def test_first_page_describes_leader_and_risk(contest: Contest) -> None:
     html = unescape(get_page(contest.arena, contest.path, organizer=True).text)
     leader_template = "{team} leads the re-identification board with {score} of {targets}: the sum of what it found in each target."
-    assert translate(leader_template, team="blue", score=notation.format_score(VALUE), targets=1) in html
+    assert (
+        translate(leader_template, team="blue", score=notation.format_score(EXPECTED_VALUE), targets=1)
+        in html
+    )
     for suffix in ("", "/boards/anonymization", "/boards/matrix", "/boards/reidentification"):
         response = get_page(contest.arena, contest.path + suffix, organizer=True)
         assert response.status_code == 200
@@ -126,11 +129,15 @@ def test_the_first_page_says_who_leads_and_what_sets_the_risk(contest: Contest) 
     )
 
 
-def test_the_export_has_value_baseline_and_risk_of_each_guess(contest: Contest) -> None:
+def test_export_has_value_baseline_and_risk_of_each_guess(contest: Contest) -> None:
     guesses = unpack_export(contest.arena)["guesses.csv"].decode()
     rows = {
         (line["question"], float(line["value"]), float(line["baseline"]), float(line["risk"]))
         for line in csv.DictReader(io.StringIO(guesses))
     }
     link = ("link", CORRECT_LINKS / ROWS, 0.0, CORRECT_LINKS / ROWS)
-    assert rows == {link, ("value", CORRECT_CLAIMS / ROWS, 0.5, VALUE), ("value", 5 / ROWS, 0.5, 0.0)}
+    assert rows == {
+        link,
+        ("value", CORRECT_CLAIMS / ROWS, 0.5, EXPECTED_VALUE),
+        ("value", 5 / ROWS, 0.5, 0.0),
+    }

@@ -36,7 +36,7 @@ def add_competition(
         session.add(Competition(slug=slug, file=file, scales={}, original={}, **published_columns))
 
 
-def test_running_competitions_come_first_then_upcoming_then_past(arena: Arena) -> None:
+def test_running_competitions_precede_upcoming_and_past_ones(arena: Arena) -> None:
     add_competition("later", "Later", opens=3, closes=4)
     add_competition("soon", "Soon", opens=1, closes=4)
     add_competition("ending", "Ending", opens=-3, closes=0.5)
@@ -45,7 +45,7 @@ def test_running_competitions_come_first_then_upcoming_then_past(arena: Arena) -
     assert "Anonymization starts" in html  # the next event of an upcoming competition
 
 
-def test_past_competitions_show_when_they_ended_latest_first(arena: Arena) -> None:
+def test_past_competitions_are_listed_latest_end_first(arena: Arena) -> None:
     add_competition("old", "Old", opens=-9, closes=-8, is_over=True)
     add_competition("recent", "Recent", opens=-9, closes=-2, is_over=True)
     html = get_page(arena, "/").text
@@ -55,7 +55,7 @@ def test_past_competitions_show_when_they_ended_latest_first(arena: Arena) -> No
     assert len(end_times) == 2
 
 
-def test_a_team_meets_its_own_competitions_first(arena: Arena) -> None:
+def test_own_competitions_come_first_for_a_team(arena: Arena) -> None:
     add_competition("ending", "Ending", opens=-3, closes=0.5)
     html = get_page(arena, "/", team="red").text
     assert list_headings(html) == ["Your competitions", "Small cup", "Open now", "Ending"]
@@ -63,7 +63,7 @@ def test_a_team_meets_its_own_competitions_first(arena: Arena) -> None:
     assert translate("You organize it") not in html
 
 
-def test_organizers_are_told_which_are_theirs_and_may_create_another(arena: Arena) -> None:
+def test_organizers_see_their_competitions_and_may_create_one(arena: Arena) -> None:
     html = get_page(arena, "/", organizer=True).text
     assert list_headings(html)[0] == "Your competitions"
     assert translate("You organize it") in html
@@ -72,7 +72,7 @@ def test_organizers_are_told_which_are_theirs_and_may_create_another(arena: Aren
     assert 'href="/organize/new"' not in get_page(arena, "/").text
 
 
-def test_a_long_name_of_a_team_is_text(arena: Arena) -> None:
+def test_long_team_name_is_escaped(arena: Arena) -> None:
     name = '<i>"長い名前"</i>' * 5
     html = get_page(arena, "/", team=name).text
     assert "<i>" not in html
@@ -80,10 +80,10 @@ def test_a_long_name_of_a_team_is_text(arena: Arena) -> None:
 
 
 @pytest.mark.parametrize(
-    ("setting", "seen_by"), [("public", {None, "red"}), ("teams", {"red"}), ("organizers", set())]
+    ("setting", "viewers"), [("public", {None, "red"}), ("teams", {"red"}), ("organizers", set())]
 )
 def test_team_counts_follow_the_visibility_of_boards(
-    client: TestClient, setting: str, seen_by: set[str | None]
+    client: TestClient, setting: str, viewers: set[str | None]
 ) -> None:
     arena = Arena.create(
         client, file=build_competition_toml(extra_toml=f'[publication]\nboard = "{setting}"')
@@ -91,18 +91,18 @@ def test_team_counts_follow_the_visibility_of_boards(
     arena.get_team_token("red")
     arena.get_team_token("blue")
     for team in (None, "red"):
-        assert ("2 teams" in get_page(arena, "/", team=team).text) == (team in seen_by)
+        assert ("2 teams" in get_page(arena, "/", team=team).text) == (team in viewers)
     assert "2 teams" in get_page(arena, "/", organizer=True).text
 
 
-def test_the_podium_of_the_first_running_competition_is_shown_with_links_to_teams(arena: Arena) -> None:
+def test_front_page_shows_the_podium_of_one_competition(arena: Arena) -> None:
     add_competition("soon", "Soon", opens=1, closes=4)
     assert "podium" not in get_page(arena, "/").text
     arena.submit("red")
     score_everything()
     (row,) = arena.get(f"/competitions/{arena.slug}/boards/anonymization").json()["rows"]
-    for reader in ({}, {"team": "blue"}, {"organizer": True}):
-        html = get_page(arena, "/", **reader).text
+    for viewer in ({}, {"team": "blue"}, {"organizer": True}):
+        html = get_page(arena, "/", **viewer).text
         assert f'href="/competitions/{arena.slug}/teams/{row["team_id"]}"' in html
         assert f"Risk E 1 red {row['overall']:.4f}" in " ".join(extract_words(html))
     add_competition("ending", "Ending", opens=-3, closes=0.5)
@@ -110,9 +110,9 @@ def test_the_podium_of_the_first_running_competition_is_shown_with_links_to_team
     assert "podium" in get_page(arena, "/", team="blue").text
 
 
-@pytest.mark.parametrize(("setting", "seen_by"), [("teams", {"red"}), ("organizers", set())])
+@pytest.mark.parametrize(("setting", "viewers"), [("teams", {"red"}), ("organizers", set())])
 def test_leaders_follow_the_visibility_of_boards(
-    client: TestClient, setting: str, seen_by: set[str | None]
+    client: TestClient, setting: str, viewers: set[str | None]
 ) -> None:
     arena = Arena.create(
         client, file=build_competition_toml(extra_toml=f'[publication]\nboard = "{setting}"')
@@ -120,11 +120,11 @@ def test_leaders_follow_the_visibility_of_boards(
     arena.submit("red")
     score_everything()
     for team in (None, "red"):
-        assert ("podium" in get_page(arena, "/", team=team).text) == (team in seen_by)
+        assert ("podium" in get_page(arena, "/", team=team).text) == (team in viewers)
     assert "podium" in get_page(arena, "/", organizer=True).text
 
 
-def test_a_frozen_board_says_so_to_those_for_whom_it_stands_still(client: TestClient) -> None:
+def test_frozen_board_is_marked_except_for_organizers(client: TestClient) -> None:
     frozen_from = (datetime.now(UTC) + timedelta(seconds=-1)).isoformat()
     file = build_competition_toml(opens=-2, extra_toml=f"[publication]\nfrozen_from = {frozen_from}")
     arena = Arena.create(client, file=file)
@@ -136,7 +136,7 @@ def test_a_frozen_board_says_so_to_those_for_whom_it_stands_still(client: TestCl
     assert translate("as it stood on") not in own
 
 
-def test_the_number_of_queries_does_not_depend_on_the_number_of_competitions(arena: Arena) -> None:
+def test_number_of_queries_does_not_depend_on_competitions(arena: Arena) -> None:
     arena.get_team_token("red")
     query_count = count_queries(arena)
     for number in range(20):
@@ -159,7 +159,7 @@ def count_queries(arena: Arena) -> int:
     return len(statements)
 
 
-def test_the_front_page_is_whole_in_japanese(arena: Arena) -> None:
+def test_front_page_is_fully_translated_to_japanese(arena: Arena) -> None:
     words = extract_words(get_page(arena, "/", language="ja").text)
     for text in ("開催中", "小さな杯", "個票データ"):
         assert text in words

@@ -29,9 +29,9 @@ def get_embed(arena: Arena, query: str = "", **headers: str) -> tuple[str, dict[
     return response.text, dict(response.headers)
 
 
-def test_everybody_gets_the_same_bytes_and_no_cookie(scored_arena: Arena) -> None:
+def test_embed_has_the_same_bytes_for_everybody_and_no_cookie(scored_arena: Arena) -> None:
     visitor, headers = get_embed(scored_arena)
-    for token in (scored_arena.get_team_token("red"), scored_arena.organizer):
+    for token in (scored_arena.get_team_token("red"), scored_arena.organizer_token):
         session = {"Cookie": f"{COOKIE}={scored_arena.get_session(token)}"}
         assert get_embed(scored_arena, **session)[0] == visitor
         assert get_embed(scored_arena, Authorization=f"Bearer {token}")[0] == visitor
@@ -41,7 +41,7 @@ def test_everybody_gets_the_same_bytes_and_no_cookie(scored_arena: Arena) -> Non
     assert "Sign out" not in visitor
 
 
-def test_it_shows_what_a_visitor_sees_of_the_first_ten(scored_arena: Arena) -> None:
+def test_embed_shows_the_first_ten_rows_for_visitors(scored_arena: Arena) -> None:
     html, _ = get_embed(scored_arena)
     board = Contest(scored_arena).get_board()
     words = unescape(" ".join(extract_words(html)))
@@ -52,7 +52,7 @@ def test_it_shows_what_a_visitor_sees_of_the_first_ten(scored_arena: Arena) -> N
     assert 'id="scatter"' in html
 
 
-def test_only_this_page_may_be_framed(scored_arena: Arena) -> None:
+def test_only_the_embed_page_may_be_framed(scored_arena: Arena) -> None:
     _, headers = get_embed(scored_arena)
     assert "frame-ancestors *" in headers["content-security-policy"]
     assert "default-src 'none'" in headers["content-security-policy"]
@@ -69,7 +69,7 @@ def test_only_this_page_may_be_framed(scored_arena: Arena) -> None:
     )
 
 
-def test_it_has_no_form_no_script_and_leads_out_of_its_frame(scored_arena: Arena) -> None:
+def test_embed_has_no_forms_or_scripts_and_links_open_outside(scored_arena: Arena) -> None:
     html, _ = get_embed(scored_arena)
     assert "<form" not in html
     assert "<script" not in html
@@ -78,7 +78,7 @@ def test_it_has_no_form_no_script_and_leads_out_of_its_frame(scored_arena: Arena
         assert 'href="http' in link
 
 
-def test_a_closed_board_names_nobody_here_either(client: TestClient) -> None:
+def test_embed_of_a_closed_board_names_no_team(client: TestClient) -> None:
     arena = Arena.create(client, file=build_competition_toml(extra_toml='[publication]\nboard = "teams"'))
     arena.submit("crimson")
     score_everything()
@@ -90,14 +90,14 @@ def test_a_closed_board_names_nobody_here_either(client: TestClient) -> None:
     )
 
 
-def test_its_scheme_and_language_are_asked_for_in_the_address(scored_arena: Arena) -> None:
+def test_embed_theme_and_language_are_set_in_the_address(scored_arena: Arena) -> None:
     assert '<html lang="ja" class="dark">' in get_embed(scored_arena, "?lang=ja&theme=dark")[0]
     assert '<html lang="en">' in get_embed(scored_arena, "?lang=en")[0]
     refusal = scored_arena.client.get(f"/competitions/{scored_arena.slug}/embed?theme=x")
     assert refusal.status_code == 422
 
 
-def test_the_board_has_a_line_to_copy_that_leads_here(scored_arena: Arena) -> None:
+def test_board_offers_the_embed_code(scored_arena: Arena) -> None:
     html = scored_arena.client.get(f"/competitions/{scored_arena.slug}/boards/anonymization?lang=en").text
     (line,) = re.findall(r"<pre>(&lt;iframe .*?)</pre>", html)
     (address,) = re.findall(r'src="([^"]*)"', unescape(line))

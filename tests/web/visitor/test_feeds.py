@@ -90,7 +90,7 @@ def test_calendar_text_round_trips(text: str) -> None:
     )
 
 
-def test_an_event_begins_and_ends_in_universal_time() -> None:
+def test_event_times_are_in_utc() -> None:
     tokyo = datetime.fromisoformat("2026-03-01T09:30:00+09:00")
     _, (entry,) = parse_calendar(render_calendar("c", [build_event(start=tokyo, end=MOMENT)], language="en"))
     assert (entry["DTSTART"], entry["DTEND"]) == ("20260301T003000Z", "20260301T093000Z")
@@ -102,7 +102,7 @@ def get_feed(arena: Arena, name: str, **headers: str) -> Response:
     return response
 
 
-def test_phase_events_keep_their_uid_and_count_their_changes(client: TestClient) -> None:
+def test_phase_events_keep_their_uid_and_increase_sequence(client: TestClient) -> None:
     contest = Contest.create(client)
     arena = contest.arena
     response_before = get_feed(arena, "calendar.ics")
@@ -128,19 +128,19 @@ def test_phase_events_keep_their_uid_and_count_their_changes(client: TestClient)
     )
 
 
-def test_during_a_pause_events_are_tentative(arena: Arena) -> None:
+def test_events_are_tentative_during_a_pause(arena: Arena) -> None:
     arena.post(f"/competitions/{arena.slug}/phases/anonymization/pause")
     _, events = parse_calendar(get_feed(arena, "calendar.ics").text)
     assert {entry["STATUS"] for entry in events} == {"TENTATIVE"}
 
 
-def test_other_actions_of_organizers_do_not_count_as_changes(arena: Arena) -> None:
+def test_other_actions_do_not_increase_the_sequence(arena: Arena) -> None:
     text_before = get_feed(arena, "calendar.ics").text
     arena.post(f"/competitions/{arena.slug}/announcements", json={"text": {"en": "Nothing moves."}})
     assert get_feed(arena, "calendar.ics").text == text_before
 
 
-def test_the_calendar_speaks_the_language_that_is_asked_for(arena: Arena) -> None:
+def test_calendar_uses_the_requested_language(arena: Arena) -> None:
     _, (english, *_) = parse_calendar(
         get_feed(arena, "calendar.ics?lang=en", **{"Accept-Language": "ja"}).text
     )
@@ -168,14 +168,14 @@ def test_announcement_text_round_trips(text: str) -> None:
     assert list_texts(root, "updated") == ["2026-03-01T09:30:00Z"] * 2
 
 
-def test_an_entry_is_named_by_its_first_line() -> None:
+def test_entry_title_is_the_first_line() -> None:
     assert shorten_title("\n Short. \nMore.") == "Short."
     long = shorten_title("word " * 40)
     assert len(long) <= 80
     assert long.endswith("word…")
 
 
-def test_the_feed_has_what_the_page_has_newest_first(arena: Arena) -> None:
+def test_feed_and_page_have_the_same_order(arena: Arena) -> None:
     path = f"/competitions/{arena.slug}/announcements"
     empty = parse_feed(get_feed(arena, "announcements.atom").content)
     assert list_texts(empty, "entry") == []
@@ -195,11 +195,11 @@ def test_the_feed_has_what_the_page_has_newest_first(arena: Arena) -> None:
     assert (
         list_texts(parse_feed(get_feed(arena, "announcements.atom?lang=en").content), "content")[0] == "Both."
     )
-    tag = response.headers["etag"]
-    assert get_feed(arena, "announcements.atom?lang=ja", **{"If-None-Match": tag}).status_code == 304
+    etag = response.headers["etag"]
+    assert get_feed(arena, "announcements.atom?lang=ja", **{"If-None-Match": etag}).status_code == 304
 
 
-def test_an_announcement_that_is_taken_back_is_gone_from_the_feed(arena: Arena) -> None:
+def test_withdrawn_announcement_leaves_the_feed(arena: Arena) -> None:
     path = f"/competitions/{arena.slug}/announcements"
     announcement = arena.post(path, json={"text": {"en": "Wrong."}}).json()
     assert b"Wrong." in get_feed(arena, "announcements.atom").content
@@ -207,7 +207,7 @@ def test_an_announcement_that_is_taken_back_is_gone_from_the_feed(arena: Arena) 
     assert b"Wrong." not in get_feed(arena, "announcements.atom").content
 
 
-def test_a_public_answer_is_in_the_feed_and_on_the_overview_without_its_author(arena: Arena) -> None:
+def test_public_answer_is_in_feed_and_overview_without_author(arena: Arena) -> None:
     path = f"/competitions/{arena.slug}"
     announcement = arena.post(f"{path}/announcements", json={"text": {"en": "Welcome."}}).json()
     question = {"question": "May rows be left out?\nAll of them?"}
@@ -218,16 +218,16 @@ def test_a_public_answer_is_in_the_feed_and_on_the_overview_without_its_author(a
     ids = [response.json()["id"] for response in responses]
     entries = f"{{{NAMESPACE}}}entry"
 
-    def answer_question(identifier: str, text: str, *, public: bool) -> None:
-        body = {"answer": text, "public": public}
+    def answer_question(identifier: str, text: str, *, is_public: bool) -> None:
+        body = {"answer": text, "public": is_public}
         assert arena.put(f"/clarifications/{identifier}/answer", json=body).status_code == 200
 
     def fetch_feed() -> ElementTree.Element:
         return parse_feed(get_feed(arena, "announcements.atom").content)
 
-    answer_question(ids[1], "For one team alone.", public=False)
+    answer_question(ids[1], "For one team alone.", is_public=False)
     assert len(list(fetch_feed().iter(entries))) == 1
-    answer_question(ids[0], "Some & few.", public=True)
+    answer_question(ids[0], "Some & few.", is_public=True)
     assert list_texts(fetch_feed(), "id")[1:] == [UUID(ids[0]).urn, UUID(announcement["id"]).urn]
     assert list_texts(fetch_feed(), "title")[1] == "May rows be left out?"
     assert (list_texts(fetch_feed(), "content")[0] or "").endswith(
@@ -237,14 +237,14 @@ def test_a_public_answer_is_in_the_feed_and_on_the_overview_without_its_author(a
     for text in texts:
         assert "Some &amp; few." in text
         assert not any(word in text for word in ("For one team", "Crimson", "Azure"))
-    answer_question(ids[0], "None.", public=True)
+    answer_question(ids[0], "None.", is_public=True)
     assert (list_texts(fetch_feed(), "content")[0] or "").endswith("\nNone.")
     assert list_texts(fetch_feed(), "id")[1] == UUID(ids[0]).urn
-    answer_question(ids[0], "None.", public=False)
+    answer_question(ids[0], "None.", is_public=False)
     assert len(list(fetch_feed().iter(entries))) == 1
 
 
-def test_the_overview_links_to_both_feeds(arena: Arena) -> None:
+def test_overview_links_to_both_feeds(arena: Arena) -> None:
     html = arena.client.get(f"/competitions/{arena.slug}").text
     for kind, name in (("application/atom+xml", "announcements.atom"), ("text/calendar", "calendar.ics")):
         (address,) = re.findall(rf'<link rel="alternate" type="{re.escape(kind)}" href="([^"]*)"', html)

@@ -7,9 +7,9 @@ from uuid import UUID
 import pytest
 
 from anoncup.competition.parser import parse_competition
-from anoncup.evaluation.ranking import ranks
+from anoncup.evaluation.ranking import compute_ranks
 from anoncup.schemas import AttackersBoard, AttackersRow, Board, BoardRow
-from app.web.site.language import words_in
+from app.web.site.language import load_translator
 from app.web.site.names import join_names
 from app.web.visitor import leader_text
 from app.web.visitor.winners import iter_winners
@@ -18,7 +18,7 @@ from tests.support.visitor_pages import RULES, build_board_from_rows, build_row
 
 pytestmark = pytest.mark.full
 
-EN, JA = words_in("en"), words_in("ja")
+EN, JA = load_translator("en"), load_translator("ja")
 RANK_SUM_RULES = parse_competition(build_competition_toml(extra_toml='[ranking]\nrule = "rank_sum"\n'))
 
 
@@ -26,7 +26,7 @@ def build_board(*scores: float, digits: int | None = 2, own: int | None = None) 
     """Build a board of the teams ``T0``, ``T1``, … with these overall scores, lowest first."""
     rows = [
         build_row(rank, team=f"T{i}", overall=score, utility=score, security=score, own=i == own)
-        for i, (rank, score) in enumerate(zip(ranks(scores), scores, strict=True))
+        for i, (rank, score) in enumerate(zip(compute_ranks(scores), scores, strict=True))
     ]
     return build_board_from_rows(*rows, digits=digits)
 
@@ -35,13 +35,13 @@ def describe_leader(board: Board, t: Any = EN, rules: Any = RULES) -> str:
     return leader_text.describe_leader(board, rules, t)
 
 
-def test_one_leads_and_the_second_is_compared_with_it() -> None:
+def test_single_leader_is_compared_with_the_second() -> None:
     text = describe_leader(build_board(0.1, 0.2))
     assert text.startswith("T0 leads with the lowest overall score, 0.1000")
     assert "T1 in second place" in text
 
 
-def test_two_share_first_place_and_the_next_is_third() -> None:
+def test_two_leaders_are_followed_by_rank_three() -> None:
     text = describe_leader(build_board(0.1, 0.1, 0.3))
     assert "2 teams share first place with the lowest overall score, 0.1000: T0 and T1." in text
     assert "All have a utility loss of about 0.10 and a risk of about 0.10." in text
@@ -49,19 +49,19 @@ def test_two_share_first_place_and_the_next_is_third() -> None:
     assert "second" not in text
 
 
-def test_after_three_on_the_first_rank_the_fourth_follows() -> None:
+def test_three_leaders_are_followed_by_rank_four() -> None:
     text = describe_leader(build_board(0.1, 0.1, 0.1, 0.2))
     assert "3 teams share first place with the lowest overall score, 0.1000: T0, T1 and T2." in text
     assert text.endswith("T3 follows at rank 4.")
 
 
-def test_of_many_leaders_three_are_named_starting_with_the_own_team() -> None:
+def test_many_leaders_are_cut_to_three_with_the_own_team_first() -> None:
     text = describe_leader(build_board(*[0.1] * 12, own=7))
     assert "12 teams share first place with the lowest overall score, 0.1000: T7, T0, T1 and 9 more." in text
     assert "follow" not in text
 
 
-def test_several_that_follow_share_their_rank() -> None:
+def test_tied_followers_are_named_with_their_rank() -> None:
     assert describe_leader(build_board(0.1, 0.2, 0.2)).endswith("T1 and T2 follow, sharing rank 2.")
     assert describe_leader(build_board(0.1, 0.1, 0.2, 0.2)).endswith("T2 and T3 follow, sharing rank 3.")
 
@@ -89,13 +89,13 @@ def test_differing_scores_of_tied_leaders_are_not_mentioned() -> None:
     assert "All have" not in describe_leader(build_board_from_rows(*rows, digits=2))
 
 
-def test_a_tie_in_rank_sums_is_described_without_the_sum() -> None:
+def test_tie_in_rank_sums_is_described_without_the_sum() -> None:
     text = describe_leader(build_board(0.1, 0.1, 0.3), rules=RANK_SUM_RULES)
     assert "2 teams share first place with the lowest sum of ranks: T0 and T1." in text
     assert "T2 follows at rank 3." in text
 
 
-def test_in_japanese_names_stand_in_brackets() -> None:
+def test_names_are_bracketed_in_japanese() -> None:
     text = describe_leader(build_board(*[0.1] * 5, 0.2), JA)
     assert "5 チーム（「T0」「T1」「T2」ほか 2 チーム）が同率首位" in text
     assert "同じです。6 位に「T5」が続きます。" in text
@@ -106,16 +106,16 @@ def test_in_japanese_names_stand_in_brackets() -> None:
     ("names", "text"),
     [("a", "a"), ("ab", "a and b"), ("abc", "a, b and c"), ("abcd", "a, b, c and 1 more")],
 )
-def test_names_are_listed(names: str, text: str) -> None:
+def test_names_are_joined_by_language(names: str, text: str) -> None:
     assert join_names(list(names), EN) == text
 
 
-def test_a_name_with_braces_stays_as_it_is() -> None:
+def test_braces_in_a_name_are_kept() -> None:
     rows: tuple[BoardRow, ...] = (build_row(1, team="{n}"), build_row(1, team="{team} {0}"))
     assert "{n} and {team} {0}" in describe_leader(build_board_from_rows(*rows, digits=2))
 
 
-def test_nothing_is_said_while_nobody_has_a_rank() -> None:
+def test_no_text_without_ranked_teams() -> None:
     assert describe_leader(build_board_from_rows(build_row(None, overall=None))) == ""
 
 
@@ -124,7 +124,7 @@ def build_attacker(team: str, **overrides: Any) -> AttackersRow:
     return AttackersRow(team=team, own=False, **values)
 
 
-def test_the_reidentification_board_has_one_leader_or_several() -> None:
+def test_reidentification_board_names_one_or_several_leaders() -> None:
     text = leader_text.describe_attack_leaders([build_attacker("a")], EN, is_over=False)
     assert "a leads the re-identification board: 31 of 80 individuals identified (targets: 2)." in text
     shared_text = leader_text.describe_attack_leaders(
@@ -138,7 +138,7 @@ def test_the_reidentification_board_has_one_leader_or_several() -> None:
     assert "2 チーム（「a」「b」）が、得点 1.5000 で同率首位です" in uncounted_text
 
 
-def test_the_reidentification_board_of_a_closed_contest_has_a_winner() -> None:
+def test_closed_reidentification_board_names_a_winner() -> None:
     text = leader_text.describe_attack_leaders(
         [build_attacker("{a}", identified=1031, tried=8000)], EN, is_over=True
     )
@@ -167,7 +167,7 @@ def test_the_reidentification_board_of_a_closed_contest_has_a_winner() -> None:
         ),
     ],
 )
-def test_the_second_is_compared_by_utility_and_risk(second: tuple[float, float], text: str) -> None:
+def test_runner_up_is_compared_by_utility_and_risk(second: tuple[float, float], text: str) -> None:
     first = build_row(1, team="T0", utility=0.1, security=0.2)
     runner_up = build_row(2, team="T1", utility=second[0], security=second[1])
     assert describe_leader(build_board_from_rows(first, runner_up, digits=2)).endswith(text)
@@ -182,15 +182,13 @@ def test_the_second_is_compared_by_utility_and_risk(second: tuple[float, float],
         (0.0264, None, "T1 in second place is as useful (utility loss 0.0264)"),
     ],
 )
-def test_two_losses_are_called_equal_only_where_they_are(
-    second_loss: float, digits: int | None, text: str
-) -> None:
+def test_losses_are_called_equal_only_if_they_are(second_loss: float, digits: int | None, text: str) -> None:
     first = build_row(1, team="T0", utility=0.0264, security=0.2)
     second = build_row(2, team="T1", utility=second_loss, security=0.3)
     assert text in describe_leader(build_board_from_rows(first, second, digits=digits))
 
 
-def test_winners_are_named_with_their_result_and_a_sole_winner_is_linked() -> None:
+def test_winners_are_named_and_a_single_one_is_linked() -> None:
     team_id = UUID(int=7)
     rows = (
         build_row(1, team="a", overall=0.25, team_id=team_id),
@@ -211,7 +209,7 @@ def test_winners_are_named_with_their_result_and_a_sole_winner_is_linked() -> No
     ]
 
 
-def test_hidden_and_scoreless_boards_have_no_winner() -> None:
+def test_boards_without_scores_have_no_winner() -> None:
     rows = (build_attacker("a", identified=0),)
     attackers_board = AttackersBoard(
         competition="small", title={}, hidden=False, counted=True, questions=("link",), rows=rows
@@ -222,7 +220,7 @@ def test_hidden_and_scoreless_boards_have_no_winner() -> None:
     assert list(iter_winners(build_board_from_rows(build_row(None, overall=None)), None, EN)) == []
 
 
-def test_the_leaders_of_a_day_ago_are_named_if_they_changed() -> None:
+def test_previous_leaders_are_named_if_they_changed() -> None:
     rows = [
         build_row(1, team="a", rank_before=3),
         build_row(2, team="b", rank_before=1),
@@ -235,7 +233,7 @@ def test_the_leaders_of_a_day_ago_are_named_if_they_changed() -> None:
 
 
 @pytest.mark.parametrize("previous_ranks", [(1, 2), (1, None), (None, None), (2, 3)])
-def test_the_former_leader_is_not_mentioned_if_unchanged_or_unknown(previous_ranks: tuple[Any, Any]) -> None:
+def test_previous_leader_is_omitted_if_unchanged_or_unknown(previous_ranks: tuple[Any, Any]) -> None:
     rows = [
         build_row(rank, team=str(rank), rank_before=previous)
         for rank, previous in zip((1, 2), previous_ranks, strict=True)

@@ -20,42 +20,42 @@ from tests.support.visitor_pages import RULES, build_board_from_rows, build_row
 pytestmark = pytest.mark.full
 
 
-def read_overview(arena: Arena, **reader: Any) -> str:
+def read_overview(arena: Arena, **viewer: Any) -> str:
     """Return the visible text of the overview in one line."""
-    return unescape(" ".join(extract_words(get_page(arena, f"/competitions/{arena.slug}", **reader).text)))
+    return unescape(" ".join(extract_words(get_page(arena, f"/competitions/{arena.slug}", **viewer).text)))
 
 
-def test_the_leader_is_the_first_rank_and_its_attacker_the_best_that_counts() -> None:
+def test_leader_has_rank_one_and_its_best_counted_attacker() -> None:
     leader = find_leader(
         build_board_from_rows(build_row(1), build_row(2, utility=0.3), build_row(None)), RULES
     )
     assert leader is not None
-    assert (leader.row.rank, leader.attacker, leader.found_by_rival) == (1, "euc1", False)
+    assert (leader.row.rank, leader.attacker, leader.is_found_by_rival) == (1, "euc1", False)
     assert [row.rank for row in leader.runners_up] == [2]
 
 
-def test_an_attacker_that_does_not_count_is_not_named() -> None:
+def test_uncounted_attacker_is_not_named() -> None:
     file = build_competition_toml(extra_toml="[attackers.euc1]\ncounts = false\n")
     leader = find_leader(build_board_from_rows(build_row(1)), parse_competition(file))
     assert leader is not None
     assert leader.attacker == "gower"
 
 
-def test_a_rival_who_finds_the_most_is_the_best_attacker() -> None:
+def test_rival_with_the_most_hits_is_the_best_attacker() -> None:
     leader = find_leader(build_board_from_rows(build_row(1, rivals=0.5, security=0.5)), RULES)
     assert leader is not None
-    assert leader.found_by_rival
+    assert leader.is_found_by_rival
     other_leader = find_leader(build_board_from_rows(build_row(1, rivals=0.1)), RULES)
     assert other_leader is not None
-    assert not other_leader.found_by_rival
+    assert not other_leader.is_found_by_rival
 
 
-def test_nobody_leads_before_anybody_has_a_rank() -> None:
+def test_no_leader_without_ranked_teams() -> None:
     assert find_leader(build_board_from_rows(build_row(None, overall=None)), RULES) is None
     assert find_leader(build_board_from_rows(), RULES) is None
 
 
-def test_tied_leaders_are_grouped_starting_with_the_own_team() -> None:
+def test_tied_leaders_are_grouped_with_the_own_team_first() -> None:
     rows = [
         build_row(1, team="a"),
         build_row(1, team="b", own=True),
@@ -66,7 +66,7 @@ def test_tied_leaders_are_grouped_starting_with_the_own_team() -> None:
     assert leader is not None
     assert [row.team for row in leader.rows] == ["b", "a"]
     assert [row.team for row in leader.runners_up] == ["c", "d"]
-    assert leader.same_scores
+    assert leader.has_equal_scores
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_tied_leaders_are_grouped_starting_with_the_own_team() -> None:
         ({"utility": 0.1, "security": 0.2}, "neither"),
     ],
 )
-def test_the_leader_is_compared_with_the_second(second: dict[str, float], better_in: str) -> None:
+def test_leader_is_compared_with_the_second(second: dict[str, float], better_in: str) -> None:
     assert compare_scores(build_row(1), build_row(2, **second), None) == better_in
     rounded = compare_scores(build_row(1), build_row(2, **second), 4)
     assert rounded.removeprefix("about_") == better_in
@@ -94,7 +94,7 @@ def test_differences_hidden_by_rounding_are_not_mentioned() -> None:
     assert (leader.comparison, leader.digits, leader.shows_attackers) == ("neither", 1, False)
 
 
-def test_the_podium_has_three_rows_no_baseline_and_the_readers_own() -> None:
+def test_podium_has_three_rows_and_the_own_without_baselines() -> None:
     rows = [build_row(rank) for rank in range(1, 8)] + [build_row(None, baseline=True)]
     assert [row.rank for row in select_podium(build_board_from_rows(*rows))] == [1, 2, 3]
     rows[5] = build_row(6, own=True)
@@ -119,11 +119,11 @@ def test_the_podium_has_three_rows_no_baseline_and_the_readers_own() -> None:
         (1.0, "100%"),
     ],
 )
-def test_shares_are_never_rounded_to_none_or_all(share: float, text: str) -> None:
+def test_shares_are_never_rounded_to_0_or_100_percent(share: float, text: str) -> None:
     assert format_percent(share) == text
 
 
-def test_the_page_says_what_the_contest_is_and_who_leads_and_why(arena: Arena) -> None:
+def test_page_explains_the_contest_and_its_leader(arena: Arena) -> None:
     arena.submit("red")
     arena.submit("blue", seed=2)
     score_everything()
@@ -144,7 +144,7 @@ def test_the_page_says_what_the_contest_is_and_who_leads_and_why(arena: Arena) -
         assert f"{row['utility']:.4f}" not in visitor_text
 
 
-def test_in_japanese_the_page_is_japanese(arena: Arena) -> None:
+def test_page_is_fully_translated_to_japanese(arena: Arena) -> None:
     arena.submit("red")
     score_everything()
     text = read_overview(arena, language="ja")
@@ -153,13 +153,13 @@ def test_in_japanese_the_page_is_japanese(arena: Arena) -> None:
     assert "leads" not in text
 
 
-def test_before_the_first_release_nobody_leads(arena: Arena) -> None:
+def test_no_leader_before_the_first_release(arena: Arena) -> None:
     assert translate(
         "Nobody has a rank yet. The first accepted submission leads the board."
     ) in read_overview(arena)
 
 
-def test_a_closed_board_names_nobody(client: TestClient) -> None:
+def test_closed_board_names_no_team(client: TestClient) -> None:
     arena = Arena.create(client, file=build_competition_toml(extra_toml='[publication]\nboard = "teams"'))
     arena.submit("crimson")
     score_everything()
@@ -170,7 +170,7 @@ def test_a_closed_board_names_nobody(client: TestClient) -> None:
     assert "crimson leads" in read_overview(arena, team="blue")
 
 
-def test_without_its_data_a_competition_says_so_and_sends_its_organizer_to_the_data(
+def test_page_without_data_sends_the_organizer_to_the_data_step(
     client: TestClient,
 ) -> None:
     arena = Arena.create(client)
@@ -182,23 +182,23 @@ def test_without_its_data_a_competition_says_so_and_sends_its_organizer_to_the_d
     assert 'href="/competitions/bare/organize/data"' in own
 
 
-def find_next_link(arena: Arena, **reader: Any) -> str:
-    html = get_page(arena, f"/competitions/{arena.slug}", **reader).text
+def find_next_link(arena: Arena, **viewer: Any) -> str:
+    html = get_page(arena, f"/competitions/{arena.slug}", **viewer).text
     (link,) = re.findall(r'<a class="button" href="([^"]*)"', html)
     return str(link)
 
 
-def test_everybody_is_shown_their_own_next_step(arena: Arena) -> None:
+def test_each_audience_sees_its_next_step(arena: Arena) -> None:
     path = f"/competitions/{arena.slug}"
     assert find_next_link(arena) == f"/sign-in?to={path}"
     assert find_next_link(arena, organizer=True) == f"{path}/organize"
     assert find_next_link(arena, team="red") == f"{path}/submissions"
     other_arena = Arena.create(arena.client, slug="other")
-    other_arena.tokens["stranger"] = arena.get_team_token("red")
+    other_arena.team_tokens["stranger"] = arena.get_team_token("red")
     assert find_next_link(other_arena, team="stranger") == "/account"
 
 
-def test_the_next_step_follows_the_phases(client: TestClient) -> None:
+def test_next_step_follows_the_phases(client: TestClient) -> None:
     contest = Contest.create(client)
     arena, path = contest.arena, f"/competitions/{contest.arena.slug}"
     contest.submit("red")
@@ -214,7 +214,7 @@ def test_the_next_step_follows_the_phases(client: TestClient) -> None:
     assert find_next_link(arena) == f"{path}/boards/replay"
 
 
-def test_visitors_are_led_to_the_board_when_nothing_can_be_submitted(client: TestClient) -> None:
+def test_visitors_are_sent_to_the_board_outside_the_first_phase(client: TestClient) -> None:
     contest = Contest.create(client)
     arena, board = contest.arena, f"/competitions/{contest.arena.slug}/boards/anonymization"
     contest.submit("red")
@@ -224,7 +224,7 @@ def test_visitors_are_led_to_the_board_when_nothing_can_be_submitted(client: Tes
     assert find_next_link(arena) == board
 
 
-def test_a_member_sees_their_own_rank_and_what_is_left_to_send(arena: Arena) -> None:
+def test_member_sees_own_rank_and_remaining_quota(arena: Arena) -> None:
     for _ in range(2):
         arena.submit("red")
     arena.submit("blue", seed=2)
@@ -239,7 +239,7 @@ def test_a_member_sees_their_own_rank_and_what_is_left_to_send(arena: Arena) -> 
     assert "Left to send today" not in read_overview(arena)
 
 
-def test_an_organizer_sees_what_waits_and_the_way_to_the_desk(arena: Arena) -> None:
+def test_organizer_sees_pending_duties_and_the_dashboard_link(arena: Arena) -> None:
     arena.submit("red")
     text = read_overview(arena, organizer=True)
     assert "Your desk" in text
@@ -249,7 +249,7 @@ def test_an_organizer_sees_what_waits_and_the_way_to_the_desk(arena: Arena) -> N
     assert "Your desk" not in read_overview(arena, team="red")
 
 
-def test_with_results_the_chart_comes_first_and_the_explanation_is_folded_for_members(arena: Arena) -> None:
+def test_chart_precedes_the_folded_explanation_for_members(arena: Arena) -> None:
     path = f"/competitions/{arena.slug}"
     html_before = get_page(arena, path, team="red").text
     assert translate("How it works") in html_before
@@ -265,7 +265,7 @@ def test_with_results_the_chart_comes_first_and_the_explanation_is_folded_for_me
     assert visitor.index('id="scatter"') < visitor.index('id="how"')
 
 
-def test_after_the_close_there_is_a_winner(client: TestClient) -> None:
+def test_winner_is_shown_after_the_close(client: TestClient) -> None:
     contest = Contest.create(client)
     contest.submit("red")
     assert "red wins" not in read_overview(contest.arena)
@@ -278,7 +278,7 @@ def test_after_the_close_there_is_a_winner(client: TestClient) -> None:
     assert 'property="og:description" content="red wins with' in get_page(contest.arena, contest.path).text
 
 
-def test_during_a_pause_there_is_a_note_and_no_countdown(arena: Arena) -> None:
+def test_pause_shows_a_note_without_countdown(arena: Arena) -> None:
     assert "data-until" in get_page(arena, f"/competitions/{arena.slug}").text
     arena.post(f"/competitions/{arena.slug}/phases/anonymization/pause")
     html = get_page(arena, f"/competitions/{arena.slug}", team="red").text
@@ -286,7 +286,7 @@ def test_during_a_pause_there_is_a_note_and_no_countdown(arena: Arena) -> None:
     assert "data-until" not in html
 
 
-def test_after_the_close_the_leading_attacker_is_named_and_before_it_is_not(client: TestClient) -> None:
+def test_leading_attacker_is_named_only_after_the_close(client: TestClient) -> None:
     contest = Contest.create(client)
     target = contest.submit("red")
     contest.submit("blue")
@@ -302,7 +302,7 @@ def test_after_the_close_the_leading_attacker_is_named_and_before_it_is_not(clie
     )
 
 
-def test_announcements_stand_newest_first_in_the_languages_they_have(arena: Arena) -> None:
+def test_announcements_are_listed_newest_first(arena: Arena) -> None:
     path = f"/competitions/{arena.slug}/announcements"
     arena.post(path, json={"text": {"en": "The first."}})
     arena.post(path, json={"text": {"en": "One.\n\nTwo <b>bold</b>.", "ja": "一つ目。\n\n二つ目。"}})
@@ -324,18 +324,18 @@ def test_older_announcements_are_folded(arena: Arena) -> None:
     assert all(f"No. {number}" in folded for number in (0, 1))
 
 
-def test_the_schedule_stands_on_the_competitions_clock(arena: Arena) -> None:
+def test_schedule_uses_the_competition_time_zone(arena: Arena) -> None:
     html = get_page(arena, f"/competitions/{arena.slug}").text
     assert re.search(r"<time [^>]*data-zone=\"Asia/Tokyo\" data-beside>[^<]* JST</time>", html)
     assert html.count("data-beside") == 3  # start and end of the only phase, and the countdown
 
 
-def test_answers_that_the_reader_may_read_are_counted(arena: Arena) -> None:
+def test_readable_answers_are_counted(arena: Arena) -> None:
     path, label = f"/competitions/{arena.slug}/clarifications", translate("Questions to the organizers")
     for team, public in (("red", True), ("red", False), ("blue", False)):
         question = arena.post(path, json={"question": "why?"}, token=arena.get_team_token(team)).json()
         answer = {"answer": "so", "public": public}
-        arena.put(f"/clarifications/{question['id']}/answer", json=answer, token=arena.organizer)
+        arena.put(f"/clarifications/{question['id']}/answer", json=answer, token=arena.organizer_token)
     arena.post(path, json={"question": "how?"}, token=arena.get_team_token("red"))
     assert f"{label} (2 answered)" in read_overview(arena, team="red")
     assert f"{label} (2 answered)" in read_overview(arena, team="blue")

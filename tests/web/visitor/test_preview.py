@@ -11,7 +11,7 @@ import resvg_py
 from fastapi.testclient import TestClient
 
 from app.charts.card import PodiumRow, PreviewCard, draw_card, wrap_text
-from app.charts.svg import text_width
+from app.charts.svg import estimate_text_width
 from app.config import get_settings
 from app.db.transaction import transaction
 from app.web.site import raster
@@ -44,22 +44,22 @@ def get_picture(contest: Contest, **headers: str) -> tuple[int, bytes, str]:
 
 
 @needs_font
-def test_the_picture_is_a_png_of_the_size_that_previews_have(contest: Contest) -> None:
-    status, content, tag = get_picture(contest)
+def test_picture_is_a_png_of_the_standard_size(contest: Contest) -> None:
+    status, content, etag = get_picture(contest)
     assert status == 200
     assert content[:8] == b"\x89PNG\r\n\x1a\n"
     assert struct.unpack(">II", content[16:24]) == (1200, 630)
     assert len(content) < 300_000
-    assert get_picture(contest, **{"If-None-Match": tag})[:2] == (304, b"")
+    assert get_picture(contest, **{"If-None-Match": etag})[:2] == (304, b"")
     contest.submit("green")
-    second_status, second_content, second_tag = get_picture(contest, **{"If-None-Match": tag})
-    assert (second_status, second_tag) != (304, tag)
+    second_status, second_content, second_tag = get_picture(contest, **{"If-None-Match": etag})
+    assert (second_status, second_tag) != (304, etag)
     assert second_content != content
 
 
 @needs_font
 @pytest.mark.full
-def test_it_has_title_phase_and_podium_as_a_visitor_sees_them(contest: Contest) -> None:
+def test_picture_shows_title_phase_and_podium_for_visitors(contest: Contest) -> None:
     words = read_preview_text()
     board = contest.get_board()
     for row in board["rows"]:
@@ -80,7 +80,7 @@ def build_session_header(contest: Contest) -> dict[str, str]:
 @needs_font
 @pytest.mark.full
 @pytest.mark.parametrize("audience", ["teams", "organizers"])
-def test_where_the_board_is_not_public_it_has_no_team(client: TestClient, audience: str) -> None:
+def test_picture_of_a_closed_board_names_no_team(client: TestClient, audience: str) -> None:
     contest = Contest.create(client, extra_toml=f'[publication]\nboard = "{audience}"')
     contest.submit("red")
     words = read_preview_text()
@@ -90,7 +90,7 @@ def test_where_the_board_is_not_public_it_has_no_team(client: TestClient, audien
 
 
 @pytest.mark.full
-def test_before_the_reveal_the_preview_uses_the_rounded_board(contest: Contest) -> None:
+def test_picture_uses_the_rounded_board(contest: Contest) -> None:
     with transaction() as session:
         board = preview.load_public_board(session, "small")
     api_board = contest.get_board()
@@ -101,9 +101,9 @@ def test_before_the_reveal_the_preview_uses_the_rounded_board(contest: Contest) 
     ]
 
 
-def test_names_that_no_font_has_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_names_without_glyphs_are_omitted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(raster, "DRAWABLE_SCRIPTS", {"ASCII": True, "HIRAGANA": False, "CJK": False})
-    assert [raster.legible_or_empty(name) for name in ("Team 1", "いろは", "team 匿", "")] == [
+    assert [raster.blank_if_undrawable(name) for name in ("Team 1", "いろは", "team 匿", "")] == [
         "Team 1",
         "",
         "",
@@ -113,7 +113,7 @@ def test_names_that_no_font_has_are_left_out(monkeypatch: pytest.MonkeyPatch) ->
     assert not raster.can_draw(raster.MISSING_CHARACTER)
 
 
-def test_a_letter_is_found_where_dejavu_is_the_only_font() -> None:
+def test_glyphs_are_found_with_only_dejavu_installed() -> None:
     fonts = sorted(map(str, Path("/usr/share/fonts").rglob("DejaVuSans.ttf")))
     if not fonts:
         pytest.skip("DejaVuSans.ttf is not installed")
@@ -126,9 +126,7 @@ def test_a_letter_is_found_where_dejavu_is_the_only_font() -> None:
     assert images[0] != images[1]
 
 
-def test_without_fonts_there_is_no_picture_and_no_page_names_one(
-    contest: Contest, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_fonts_there_is_no_picture(contest: Contest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(raster, "DRAWABLE_SCRIPTS", {"ASCII": False})
     assert contest.arena.client.get("/competitions/small/picture.png").status_code == 404
     assert "og:image" not in contest.arena.client.get("/competitions/small").text
@@ -145,9 +143,7 @@ def public_url() -> Iterator[None]:
 
 @needs_font
 @pytest.mark.full
-def test_pages_of_a_competition_name_the_picture_by_its_whole_address(
-    contest: Contest, public_url: None
-) -> None:
+def test_pages_link_to_the_picture_by_its_full_url(contest: Contest, public_url: None) -> None:
     html = contest.arena.client.get("/competitions/small/rules?lang=ja").text
     meta_tags = dict(re.findall(r'<meta (?:property|name)="([\w:]+)" content="([^"]*)">', html))
     assert meta_tags["og:image"] == f"{PUBLIC_URL}/competitions/small/picture.png?lang=ja"
@@ -159,7 +155,7 @@ def test_pages_of_a_competition_name_the_picture_by_its_whole_address(
 
 
 @pytest.mark.parametrize("name", HOSTILE_NAMES)
-def test_a_card_accepts_any_name(name: str) -> None:
+def test_card_accepts_any_name(name: str) -> None:
     preview_card = PreviewCard(name or "-", name, [PodiumRow("1", name, "0.1234")])
     ET.fromstring(draw_card(preview_card, preview.load_palette()))
     assert raster.rasterize(draw_card(preview_card, preview.load_palette()))
@@ -168,16 +164,16 @@ def test_a_card_accepts_any_name(name: str) -> None:
 @pytest.mark.parametrize(
     "title", ["A short one", "A title of many words that needs all the lines there are", *HOSTILE_NAMES]
 )
-def test_a_title_is_broken_into_lines_that_fit(title: str) -> None:
+def test_title_is_wrapped_to_fit(title: str) -> None:
     lines = wrap_text(title, 340, 40, max_lines=3)
     assert len(lines) <= 3
-    assert all(text_width(line, 40) <= 340 for line in lines)
+    assert all(estimate_text_width(line, 40) <= 340 for line in lines)
     joined = "".join(lines).replace("…", "").replace(" ", "")
     assert "".join(title.split()).startswith(joined) or "…" in "".join(lines)
 
 
 @pytest.mark.parametrize("has_japanese_font", [True, False])
-def test_the_title_is_in_the_requested_language_if_a_font_has_its_letters(
+def test_title_language_is_requested_if_a_font_supports_it(
     contest: Contest, monkeypatch: pytest.MonkeyPatch, has_japanese_font: bool
 ) -> None:
     scripts = dict.fromkeys(("HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "CJK"), has_japanese_font)
@@ -186,5 +182,5 @@ def test_the_title_is_in_the_requested_language_if_a_font_has_its_letters(
         assert ("小さな杯" in preview.draw_preview(session, "small", JA)) == has_japanese_font
 
 
-def test_a_long_title_costs_little() -> None:
-    assert count_instructions(lambda: raster.legible_or_empty("いろは" * 1000)) < 200_000
+def test_long_title_is_laid_out_quickly() -> None:
+    assert count_instructions(lambda: raster.blank_if_undrawable("いろは" * 1000)) < 200_000

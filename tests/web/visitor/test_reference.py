@@ -25,7 +25,7 @@ def list_anchors(html: str) -> list[str]:
     return re.findall(r'\bid="([^"]+)"', html)
 
 
-def test_every_operation_and_every_code_has_an_anchor_of_its_own(reference_html: str) -> None:
+def test_operations_and_codes_have_unique_anchors(reference_html: str) -> None:
     ids = list_anchors(reference_html)
     assert len(set(ids)) == len(ids)
     names = {
@@ -38,7 +38,7 @@ def test_every_operation_and_every_code_has_an_anchor_of_its_own(reference_html:
     assert {f"file-{code}" for code in codes.FILE_PROBLEM_SENTENCES} <= set(ids)
 
 
-def test_every_link_within_the_page_leads_somewhere(reference_html: str) -> None:
+def test_links_within_the_page_work(reference_html: str) -> None:
     assert set(re.findall(r'href="#([^"]+)"', reference_html)) <= set(list_anchors(reference_html))
 
 
@@ -54,11 +54,11 @@ def test_every_operation_shows_its_path_and_a_command(reference_html: str) -> No
     assert "-F 'name=5-anonymous'" in text
 
 
-def test_every_field_of_a_body_is_on_the_page(reference_html: str) -> None:
+def test_fields_of_request_bodies_are_on_the_page(reference_html: str) -> None:
     for name, model in load_document()["components"]["schemas"].items():
         for field in model.get("properties", {}):
             assert f"<code>{field}</code>" in reference_html, (name, field)
 
 
-def test_the_page_has_no_inline_script_and_nothing_from_elsewhere(reference_html: str) -> None:
+def test_page_has_no_inline_scripts_or_external_resources(reference_html: str) -> None:
     assert not re.search(r"<script>|<style|\bstyle=|\bon\w+=|https?://", reference_html)

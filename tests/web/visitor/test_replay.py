@@ -9,7 +9,7 @@ from fastapi.testclient import TestClient
 from app.web.site import notation
 from tests.support import large_contest
 from tests.support.arena import Arena, build_competition_toml
-from tests.support.board_facts import find_leaders
+from tests.support.board_facts import find_leaders_at
 from tests.support.contest import Contest
 from tests.support.large_contest import ContestSize
 from tests.support.page_requests import get_page
@@ -25,7 +25,7 @@ def read_leaders(html: str) -> list[list[str]]:
     return [[extract_text(cell) for cell in re.findall(r"<t[dh]\b[^>]*>(.*?)</t[dh]>", row)] for row in rows]
 
 
-def test_the_table_says_who_led_and_since_when(client: TestClient) -> None:
+def test_table_lists_leaders_and_times(client: TestClient) -> None:
     contest = Contest.create(client)
     large_contest.fill(contest, ContestSize(teams=12, submissions_per_team=4, targets=0))
     history = contest.arena.get(
@@ -34,7 +34,7 @@ def test_the_table_says_who_led_and_since_when(client: TestClient) -> None:
     expected: list[list[str]] = []
     for lead in history["leaders"]:
         led_at = datetime.fromisoformat(lead["at"])
-        ranks = find_leaders(history, led_at)
+        ranks = find_leaders_at(history, led_at)
         name = ", ".join(team for team, rank in ranks if rank == 1)
         if not expected or expected[-1][1] != " ".join(name.split()):
             expected.append([notation.format_clock_minute(led_at, "Asia/Tokyo"), " ".join(name.split()), ""])
@@ -46,7 +46,7 @@ def test_the_table_says_who_led_and_since_when(client: TestClient) -> None:
     assert history["own_ranks"][-1]["rank"] == next(row["rank"] for row in rows if row["team"] == "the first")
 
 
-def test_without_scripts_there_are_a_note_and_a_picture_of_every_lead(client: TestClient) -> None:
+def test_without_scripts_the_page_has_a_picture_of_each_lead(client: TestClient) -> None:
     contest = Contest.create(client)
     large_contest.fill(contest, ContestSize(teams=12, submissions_per_team=4, targets=0))
     html = get_page(contest.arena, f"{contest.path}/boards/replay", team="the first").text
@@ -58,7 +58,7 @@ def test_without_scripts_there_are_a_note_and_a_picture_of_every_lead(client: Te
     assert noscript_html.count('role="img"') == len(read_leaders(html)) > 1
 
 
-def test_a_replay_that_is_not_open_or_empty_says_so(client: TestClient) -> None:
+def test_closed_or_empty_replay_says_so(client: TestClient) -> None:
     arena = Arena.create(client, file=build_competition_toml(extra_toml='[publication]\nboard = "teams"'))
     closed = get_page(arena, "/competitions/small/boards/replay").text
     assert translate("Only the teams of the competition see this board.") in closed

@@ -13,12 +13,12 @@ from markupsafe import Markup
 
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
-from anoncup.evaluation.ranking import overall_score
+from anoncup.evaluation.ranking import compute_overall_loss
 from anoncup.plugins import TRACKS
 from anoncup.rules.parameters import Parameter
 from anoncup.tracks.model import Track
 from anoncup.tracks.parts import Attacker, Measure
-from anoncup.tracks.transactions.example import tc400
+from anoncup.tracks.transactions.example import load_tc400
 from anoncup.tracks.transactions.tables import files_of
 from app.db.models import Competition
 from app.locale.language import LANGUAGES
@@ -32,34 +32,32 @@ from tests.support.page_requests import extract_words, get_page
 from tests.support.translations import translate
 
 
-def list_names(part: str) -> set[str]:
+def list_names(kind: str) -> set[str]:
     """Return the names of the measures, attackers, distances or methods of all tracks."""
 
     def read_registry(track: Track) -> Mapping[str, Any]:
-        registry: Mapping[str, Any] = getattr(track, part)
+        registry: Mapping[str, Any] = getattr(track, kind)
         return registry
 
     return {name for track in TRACKS.values() for name in read_registry(track)}
 
 
 @pytest.mark.parametrize(
-    ("part", "prefix"), [("measures", "measure_"), ("attackers", "attacker_"), ("distances", "distance_")]
+    ("kind", "prefix"), [("measures", "measure_"), ("attackers", "attacker_"), ("distances", "distance_")]
 )
-def test_every_registered_name_has_a_title_and_a_sentence_and_no_other_name_has(
-    part: str, prefix: str
-) -> None:
-    titles = {prefix + name for name in list_names(part)}
+def test_registered_names_have_a_title_and_a_sentence(kind: str, prefix: str) -> None:
+    titles = {prefix + name for name in list_names(kind)}
     assert {name for name in LABELS if name.startswith(prefix)} - {"measure_direction"} == titles | {
         f"{title}_said" for title in titles
     }
 
 
-def test_every_method_has_a_label_and_no_other_name_has() -> None:
+def test_registered_methods_have_a_label() -> None:
     methods = {f"method_{name}" for name in list_names("methods") | list_names("signatures")}
     assert {name for name in LABELS if name.startswith("method_")} == methods
 
 
-def test_measures_and_attackers_share_no_name() -> None:
+def test_measures_and_attackers_have_distinct_names() -> None:
     assert list_names("measures") & list_names("attackers") == set()
 
 
@@ -68,14 +66,14 @@ def list_formulas() -> list[Markup]:
     return [formula for table in tables for formula in table.values()]
 
 
-def test_every_measure_and_distance_has_a_formula_and_no_other_name_has() -> None:
+def test_measures_and_distances_have_a_formula() -> None:
     assert set(formulas.MEASURES) == set(TRACKS)
     for name, track in TRACKS.items():
         assert set(formulas.MEASURES[name]) == set(track.measures)
     assert set(formulas.DISTANCES) == list_names("distances")
 
 
-def test_every_formula_is_whole_and_its_parts_have_as_many_children_as_they_need() -> None:
+def test_formulas_are_well_formed_mathml() -> None:
     child_counts = {"mfrac": 2, "msub": 2, "msup": 2, "munder": 2, "msubsup": 3}
     for formula in list_formulas():
         root = ElementTree.fromstring(formula)
@@ -85,13 +83,13 @@ def test_every_formula_is_whole_and_its_parts_have_as_many_children_as_they_need
             assert not element.text or not len(element)
 
 
-def test_formula_notes_exist_only_for_registered_measures() -> None:
+def test_formula_notes_belong_to_registered_measures() -> None:
     described = {key.removeprefix("where_") for key in LABELS if key.startswith("where_")}
     assert described <= list_names("measures")
 
 
 @pytest.mark.full
-def test_a_part_without_a_label_is_shown_by_its_name(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_part_without_a_label_is_shown_by_its_name(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
     track = TRACKS["microdata"]
     parameter = Parameter("faces", "choice", ("heads", "tails"))
     measure = Measure("coins", 1, track.measures["mean_mae"].compute, (parameter,), weighs=True)
@@ -103,8 +101,8 @@ def test_a_part_without_a_label_is_shown_by_its_name(arena: Arena, monkeypatch: 
         methods={**track.methods, "toss": replace(track.methods["add_noise"], name="toss")},
     )
     monkeypatch.setitem(TRACKS, "microdata", extended_track)
-    assert formulas.measure_formula("microdata", "coins") is None
-    assert formulas.measure_formula("chess", "coins") is None
+    assert formulas.find_measure_formula("microdata", "coins") is None
+    assert formulas.find_measure_formula("chess", "coins") is None
     for language in LANGUAGES:
         response = get_page(arena, f"/competitions/{arena.slug}/rules", language=language)
         assert response.status_code == 200
@@ -114,9 +112,9 @@ def test_a_part_without_a_label_is_shown_by_its_name(arena: Arena, monkeypatch: 
         assert response.status_code == 200, path
 
 
-def read_rules_text(arena: Arena, **reader: Any) -> str:
+def read_rules_text(arena: Arena, **viewer: Any) -> str:
     return unescape(
-        " ".join(extract_words(get_page(arena, f"/competitions/{arena.slug}/rules", **reader).text))
+        " ".join(extract_words(get_page(arena, f"/competitions/{arena.slug}/rules", **viewer).text))
     )
 
 
@@ -125,9 +123,7 @@ def list_ids(html: str) -> list[str]:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_every_measure_and_attacker_of_the_track_stands_on_the_page_under_its_name(
-    arena: Arena, language: str
-) -> None:
+def test_page_describes_every_measure_and_attacker(arena: Arena, language: str) -> None:
     html = get_page(arena, f"/competitions/{arena.slug}/rules", language=language).text
     track = TRACKS["microdata"]
     assert {*track.measures, *track.attackers, "distance_gower"} <= set(list_ids(html))
@@ -138,7 +134,7 @@ def test_every_measure_and_attacker_of_the_track_stands_on_the_page_under_its_na
     assert html.count("<math") >= len(track.measures) + 5
 
 
-def test_a_measures_weight_scale_and_parameters_are_the_competitions_own(client: TestClient) -> None:
+def test_page_shows_weights_scales_and_parameters(client: TestClient) -> None:
     more = '[measures.cross_mean]\nweight = 4.0\ncolumns = ["age"]\ntarget = ["rent"]\n'
     arena = Arena.create(client, file=build_competition_toml(extra_toml=more))
     html = get_page(arena, f"/competitions/{arena.slug}/rules").text
@@ -156,7 +152,7 @@ def test_a_measures_weight_scale_and_parameters_are_the_competitions_own(client:
     assert "reported only" in html.split('id="cor_mae"')[1].split("</section>")[0]
 
 
-def test_an_attacker_that_does_not_count_is_said_to_be_reported_only(client: TestClient) -> None:
+def test_uncounted_attacker_is_marked_as_reported_only(client: TestClient) -> None:
     arena = Arena.create(client, file=build_competition_toml(extra_toml="[attackers.euc1]\ncounts = false\n"))
     html = get_page(arena, f"/competitions/{arena.slug}/rules").text
     assert "reported only" in html.split('id="euc1"')[1].split("</section>")[0]
@@ -171,7 +167,7 @@ def test_an_attacker_that_does_not_count_is_said_to_be_reported_only(client: Tes
         ("I", "average", "Rejected if the released data of anybody lie within 0.2"),
     ],
 )
-def test_the_excessive_rule_is_said_with_its_threshold(
+def test_excessive_rule_is_shown_with_its_threshold(
     client: TestClient, approach: str, rule: str, expected: str
 ) -> None:
     file = build_competition_toml().replace(
@@ -182,7 +178,7 @@ def test_the_excessive_rule_is_said_with_its_threshold(
 
 @pytest.mark.parametrize("feedback", ["hidden", "immediate", "daily"])
 @pytest.mark.parametrize("board", ["public", "teams"])
-def test_the_rules_state_who_sees_what(client: TestClient, feedback: str, board: str) -> None:
+def test_rules_state_who_sees_what(client: TestClient, feedback: str, board: str) -> None:
     publication = f'[publication]\nfeedback = "{feedback}"\nboard = "{board}"'
     text = read_rules_text(Arena.create(client, file=build_competition_toml(extra_toml=publication)))
     assert translate(f"feedback_{feedback}") in text
@@ -190,15 +186,13 @@ def test_the_rules_state_who_sees_what(client: TestClient, feedback: str, board:
 
 
 @pytest.mark.parametrize(("hours", "text"), [(0, ""), (1, " 1 hour."), (24, " 24 hours.")])
-def test_the_notice_before_a_reveal_is_said_where_there_is_one(
-    client: TestClient, hours: int, text: str
-) -> None:
+def test_reveal_notice_is_shown_if_configured(client: TestClient, hours: int, text: str) -> None:
     rules_text = read_rules_text(Arena.create(client, file=build_competition_toml(notice_hours=hours)))
     assert ("the reveal waits until that has been known for" in rules_text) == bool(text)
     assert text in rules_text
 
 
-def test_limits_are_the_competitions_own(client: TestClient) -> None:
+def test_limits_of_the_competition_are_shown(client: TestClient) -> None:
     arena = Arena.create(
         client,
         file=build_competition_toml(extra_toml="[limits]\nvalid_per_day = 7\nguesses_per_target = 1234"),
@@ -208,7 +202,7 @@ def test_limits_are_the_competitions_own(client: TestClient) -> None:
     assert "Guesses on a target 1,234" in text
 
 
-def test_data_and_kit_can_be_downloaded_as_soon_as_they_are_there(arena: Arena) -> None:
+def test_data_and_kit_can_be_downloaded_once_available(arena: Arena) -> None:
     html = get_page(arena, f"/competitions/{arena.slug}/rules").text
     links = re.findall(r'href="(/api/[^"]+(?:csv|zip|toml))"', html)
     assert [link.rsplit("/", 1)[1] for link in links] == ["kit.zip", "original.csv", "competition.toml"]
@@ -223,7 +217,7 @@ def test_data_and_kit_can_be_downloaded_as_soon_as_they_are_there(arena: Arena) 
 
 
 @pytest.mark.parametrize("year", [2015, 2016])
-def test_the_worked_example_adds_up(year: int) -> None:
+def test_worked_example_adds_up(year: int) -> None:
     """The example uses a quarter of one scale and half of the next, with equal weights."""
     competition = parse_competition(template(year))
     names = [name for name, settings in competition.measures.items() if settings.weight]
@@ -233,12 +227,12 @@ def test_the_worked_example_adds_up(year: int) -> None:
     assert example is not None
     assert list(example.values.values()) == [(2.0, 0.25), (4.0, 0.5)]
     assert example.utility == pytest.approx(0.75 / len(names))
-    assert example.overall == overall_score(example.utility, example.security)
+    assert example.overall == compute_overall_loss(example.utility, example.security)
     assert build_worked_example(competition, TRACKS[competition.track]) is None
 
 
 @pytest.mark.parametrize("year", [2015, 2016])
-def test_weighted_measures_come_first_and_their_shares_sum_to_one(year: int) -> None:
+def test_weighted_measures_come_first_and_shares_sum_to_one(year: int) -> None:
     competition = parse_competition(template(year))
     track = TRACKS[competition.track]
     rules = list(iter_measure_rules(competition, track))
@@ -254,7 +248,7 @@ def test_weighted_measures_come_first_and_their_shares_sum_to_one(year: int) -> 
         assert not attacks["random_in_cluster"].counts
 
 
-def test_a_transactions_page_has_its_own_measures_and_names_the_source_of_its_data(
+def test_transactions_page_shows_its_measures_and_data_source(
     client: TestClient,
 ) -> None:
     arena = Arena.create(client)
@@ -267,15 +261,15 @@ def test_a_transactions_page_has_its_own_measures_and_names_the_source_of_its_da
     assert "CC BY" not in html  # the data have not been uploaded yet
 
 
-def test_only_the_shipped_data_are_said_to_be_online_retail() -> None:
-    shipped = {name: compute_digest(content) for name, content in files_of(tc400()).items()}
+def test_only_shipped_data_is_attributed_to_online_retail() -> None:
+    shipped = {name: compute_digest(content) for name, content in files_of(load_tc400()).items()}
     track = TRACKS["transactions"]
     assert find_source(Competition(scales={}, original=shipped), track) == "tc400"
     assert find_source(Competition(scales={}, original=shipped | {"customers": "0" * 64}), track) is None
     assert find_source(Competition(scales={}, original={}), track) is None
 
 
-def test_symbols_in_sentences_are_set_as_in_the_formulas() -> None:
+def test_symbols_in_sentences_match_the_formulas() -> None:
     assert mark_up_symbols("row s_j of X, a < b, id_rand, S1_Age") == (
         "row <i>s<sub>j</sub></i> of X, a &lt; b, id_rand, S1_Age"
     )

@@ -36,7 +36,7 @@ SEARCHES = {
 }
 
 
-def test_a_team_is_found_however_its_name_is_written(client: TestClient) -> None:
+def test_team_search_ignores_spelling_variants(client: TestClient) -> None:
     contest = Contest.create(client)
     for team in SEARCHES[""]:
         contest.submit(team, score=False)

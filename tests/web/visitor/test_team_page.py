@@ -10,7 +10,7 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import select, update
 
-from app.db.models import Evaluation, Rescore
+from app.db.models import Evaluation, RejudgingSet
 from app.db.transaction import transaction
 from app.services.boards import verdicts
 from app.web.site import notation
@@ -26,8 +26,8 @@ from tests.support.visitor_pages import extract_text, get_board_page
 IMMEDIATE = '[publication]\nfeedback = "immediate"'
 
 
-def read_team_page(contest: Contest, name: str, **reader: Any) -> str:
-    response = get_page(contest.arena, f"{contest.path}/teams/{load_team_id(name)}", **reader)
+def read_team_page(contest: Contest, name: str, **viewer: Any) -> str:
+    response = get_page(contest.arena, f"{contest.path}/teams/{load_team_id(name)}", **viewer)
     assert response.status_code == 200, response.text
     return response.text
 
@@ -39,16 +39,14 @@ def read_numbers(html: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "reader",
+    "viewer",
     [
         {},
         pytest.param({"team": "red"}, marks=pytest.mark.full),
         pytest.param({"organizer": True}, marks=pytest.mark.full),
     ],
 )
-def test_the_page_says_what_the_boards_say_until_and_after_the_reveal(
-    client: TestClient, reader: dict[str, Any]
-) -> None:
+def test_team_page_agrees_with_the_boards(client: TestClient, viewer: dict[str, Any]) -> None:
     contest = Contest.create(client, extra_toml=IMMEDIATE)
     red, _ = contest.submit("red"), contest.submit("blue")
     contest.arena.get_team_token("idle")
@@ -60,10 +58,10 @@ def test_the_page_says_what_the_boards_say_until_and_after_the_reveal(
         contest.close_attacks,
     ):
         step()
-        board = contest.get_board(**reader)
+        board = contest.get_board(**viewer)
         ranked = sum(row["rank"] is not None for row in board["rows"])
         for row in board["rows"]:
-            html = read_team_page(contest, row["team"], **reader)
+            html = read_team_page(contest, row["team"], **viewer)
             digits = 4 if row["own"] or board["digits"] is None else board["digits"]
             expected = [notation.format_score(row["overall"])]
             expected += [notation.format_score(row[name], digits) for name in ("utility", "security")]
@@ -72,19 +70,19 @@ def test_the_page_says_what_the_boards_say_until_and_after_the_reveal(
             assert row["team_id"] == str(load_team_id(row["team"]))
             targets = [
                 entry["target"]
-                for entry in contest.get_board("matrix", **reader)["targets"]
+                for entry in contest.get_board("matrix", **viewer)["targets"]
                 if entry["team"] == row["team"]
             ]
             assert bool(targets) == (translate("What was found in its releases") in html)
             assert all(f'<th scope="row">{target}</th>' in html for target in targets)
-            assert f'href="{contest.path}/teams/{row["team_id"]}"' in get_board_page(contest.arena, **reader)
+            assert f'href="{contest.path}/teams/{row["team_id"]}"' in get_board_page(contest.arena, **viewer)
         ids_by_team = {row["team"]: row["team_id"] for row in board["rows"]}
-        for row in contest.get_board("reidentification", **reader)["rows"]:
+        for row in contest.get_board("reidentification", **viewer)["rows"]:
             assert row["team_id"] == ids_by_team.get(row["team"])
-    attackers = get_page(contest.arena, f"{contest.path}/boards/reidentification", **reader).text
+    attackers = get_page(contest.arena, f"{contest.path}/boards/reidentification", **viewer).text
     assert f'href="{contest.path}/teams/{load_team_id("blue")}" title="blue">blue</a>' in attackers
     assert "/teams/None" not in attackers
-    assert "<b>0.7500</b> blue" in collapse_whitespace(read_team_page(contest, "red", **reader))
+    assert "<b>0.7500</b> blue" in collapse_whitespace(read_team_page(contest, "red", **viewer))
 
 
 def collapse_whitespace(html: str) -> str:
@@ -92,7 +90,7 @@ def collapse_whitespace(html: str) -> str:
 
 
 @pytest.mark.full
-def test_a_team_without_a_board_row_has_no_page(client: TestClient) -> None:
+def test_team_without_a_board_row_has_no_page(client: TestClient) -> None:
     contest = Contest.create(client)
     contest.submit("red")
     idle = contest.arena.get_team_token("idle")
@@ -114,7 +112,7 @@ def read_main_text(html: str) -> str:
     return extract_text(html.partition("<main")[2])
 
 
-def test_a_closed_board_has_no_team_pages(client: TestClient) -> None:
+def test_closed_board_has_no_team_pages(client: TestClient) -> None:
     arena = Arena.create(
         client, file=build_competition_toml(extra_toml='[publication]\nboard = "organizers"')
     )
@@ -125,13 +123,13 @@ def test_a_closed_board_has_no_team_pages(client: TestClient) -> None:
         assert "red" not in read_main_text(response.text)
 
 
-def list_reasons(contest: Contest, **reader: Any) -> list[str | None]:
-    teams = contest.get_board("history", **reader)["teams"]
+def list_reasons(contest: Contest, **viewer: Any) -> list[str | None]:
+    teams = contest.get_board("history", **viewer)["teams"]
     return [step["why"] for team in teams if team["team"] == "red" for step in team["steps"]]
 
 
 @pytest.mark.full
-def test_reasons_of_score_changes_are_shown_to_those_who_may_see_them(client: TestClient) -> None:
+def test_reasons_of_score_changes_follow_visibility(client: TestClient) -> None:
     contest = Contest.create(client, extra_toml=IMMEDIATE)
     red, _ = contest.submit("red"), contest.submit("blue")
     shift_times_back()
@@ -141,18 +139,18 @@ def test_reasons_of_score_changes_are_shown_to_those_who_may_see_them(client: Te
     shift_times_back()
     contest.submit_correct_guess("blue", red, 30)
     expected: list[str | None] = ["release", "scoring", "guesses"]
-    readers: list[dict[str, Any]] = [{"team": "red"}, {"organizer": True}, {}]
-    for reader in readers:
-        visible_reasons = expected if reader else [None] * 3
-        assert list_reasons(contest, **reader) == visible_reasons
-        html = read_team_page(contest, "red", **reader)
+    viewers: list[dict[str, Any]] = [{"team": "red"}, {"organizer": True}, {}]
+    for viewer in viewers:
+        visible_reasons = expected if viewer else [None] * 3
+        assert list_reasons(contest, **viewer) == visible_reasons
+        html = read_team_page(contest, "red", **viewer)
         assert (translate("other teams’ guesses") in html) == (visible_reasons == expected)
     contest.close_attacks()
     assert list_reasons(contest) == expected
 
 
 def store_weak_attacks() -> None:
-    """Let every built-in attacker have identified eight of forty individuals."""
+    """Store results in which every built-in attacker has identified 8 of 40 individuals."""
     with transaction() as session:
         for evaluation in session.scalars(select(Evaluation)):
             verdict = json.loads(json.dumps(evaluation.verdict))
@@ -165,6 +163,6 @@ def store_weak_attacks() -> None:
 def shift_times_back() -> None:
     """Move all events ten seconds back, because events within a second form one step of the history."""
     with transaction() as session:
-        for table, columns in {**TIME_COLUMNS, Rescore: ("applied_at",)}.items():
+        for table, columns in {**TIME_COLUMNS, RejudgingSet: ("applied_at",)}.items():
             past = {name: getattr(table, name) - timedelta(seconds=10) for name in columns}
             session.execute(update(table).values(past))

@@ -1,1 +1,1 @@
-"""Attackers of the microdata track."""
+"""Attackers of the microdata track: they guess the original row of each row of a release."""

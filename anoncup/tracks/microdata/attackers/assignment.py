@@ -1,7 +1,8 @@
-"""Attackers that guess every row of X at most once: the cheapest assignment instead of nearest rows.
+"""Attackers that guess every row of the original X at most once, by the cheapest assignment.
 
-They use that all rows of Y come from different rows of X. One of several equally cheap assignments is
-returned. It depends on the cells; the order of Y only matters between rows that are equal in every column.
+They make use of the fact that all rows of the release Y come from different rows of X. If several assignments
+are equally cheap, one is returned. The result depends only on the cells, except that the order of Y decides
+between rows that are equal in every column.
 """
 
 from collections.abc import Callable, Sequence
@@ -9,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anoncup.geometry.arrays import BoolArray, FloatArray, IntArray, lexical_order
+from anoncup.geometry.arrays import BoolArray, FloatArray, IntArray, sort_lexically
 from anoncup.geometry.assignment import (
     CandidateLists,
     CandidateListSource,
@@ -19,7 +20,7 @@ from anoncup.geometry.assignment import (
     match_sparse,
 )
 from anoncup.geometry.encoding import RowGroups, group_rows
-from anoncup.geometry.nearest_neighbours import NeighbourIndex, build_index, k_nearest_rows
+from anoncup.geometry.nearest_neighbours import NeighbourIndex, build_index, find_k_nearest_rows
 from anoncup.tracks.linkage.attack_rates import AnnotatedGuess
 from anoncup.tracks.linkage.parameters import DENSE_LIMIT
 from anoncup.tracks.memo import memoize, memoize_if_small
@@ -27,16 +28,16 @@ from anoncup.tracks.microdata.distances import (
     NEAREST_COUNT,
     build_gower_index,
     build_whole_gower_index,
-    find_gower_nearest,
-    find_nearest_rows_by_gower,
-    gower_sums,
+    compute_gower_sums,
+    find_nearest_by_gower,
     group_by_known_codes,
     scale_to_unit,
+    search_gower_index,
 )
 from anoncup.tracks.microdata.release import MicrodataTarget
 
 _ROWS_PER_BLOCK = 32
-"""Rows of a full matrix that are computed at a time."""
+"""Number of rows of a full matrix that are computed at a time, so that they fit into a processor's cache."""
 
 
 def gower_assignment(target: MicrodataTarget, *, dense_limit: int = DENSE_LIMIT) -> IntArray | AnnotatedGuess:
@@ -47,9 +48,12 @@ def gower_assignment(target: MicrodataTarget, *, dense_limit: int = DENSE_LIMIT)
     """
     order = _order_by_cells(target)
     if target.original.rows <= dense_limit:
-        return _restore_order(order, match_dense(_gower_costs(target, order)))
+        return _restore_order(order, match_dense(_compute_gower_costs(target, order)))
     return _assign_by_lists(
-        target, order, lambda rows, candidates: _list_by_gower(target, order[rows], candidates), dense_limit
+        target,
+        order,
+        lambda rows, candidates: _make_gower_lister(target, order[rows], candidates),
+        dense_limit,
     )
 
 
@@ -60,58 +64,59 @@ def euc2_assignment(
     sensitive: Sequence[str] | None = None,
     dense_limit: int = DENSE_LIMIT,
 ) -> IntArray | AnnotatedGuess:
-    """EUC2 with distinct rows of X: fewest rows outside their class, then the smallest sum of distances.
+    """Assign rows of Y to distinct rows of X as in EUC2, preferring equal quasi-identifiers.
 
-    A row with a class in X (rows with the same quasi-identifiers) leaves it only if the class is exhausted; a
-    row without one can be assigned to any. Distances are Euclidean, in raw units. ``dense_limit`` as for
+    The class of a row is the set of rows of X with the same quasi-identifiers. The assignment has the fewest
+    rows outside their class, then the smallest sum of distances; rows without a class can be assigned to any
+    row. Distances are Euclidean, in raw units. ``dense_limit`` has the same meaning as for
     :func:`gower_assignment`.
     """
     roles, order = target.original.columns, _order_by_cells(target)
-    cost_model = _build_costs(
+    cost_model = _build_cost_model(
         target,
         tuple(roles.quasi_identifiers if quasi_identifiers is None else quasi_identifiers),
         tuple(roles.sensitive if sensitive is None else sensitive),
     )
     if target.original.rows <= dense_limit:
-        return _restore_order(order, match_dense(cost_model.costs(order)))
+        return _restore_order(order, match_dense(cost_model.compute_costs(order)))
     return _assign_by_lists(
         target,
         order,
-        lambda rows, candidates: _list_by_class(cost_model, order[rows], candidates),
+        lambda rows, candidates: _make_class_lister(cost_model, order[rows], candidates),
         dense_limit,
     )
 
 
 def _order_by_cells(target: MicrodataTarget) -> IntArray:
-    """Sort rows by their known codes, then by their values; in both, the last column comes first."""
+    """Return the rows sorted by their known codes, then by their values; the last column comes first."""
 
     def compute() -> IntArray:
-        return lexical_order(group_by_known_codes(target), *target.values.T[::-1])
+        return sort_lexically(group_by_known_codes(target), *target.values.T[::-1])
 
     return memoize(target.memo, ("order by cells",), compute)
 
 
-def _restore_order(order: IntArray, column_of: IntArray) -> IntArray:
-    guess = np.empty_like(column_of)
-    guess[order] = column_of
+def _restore_order(order: IntArray, assigned_rows: IntArray) -> IntArray:
+    guess = np.empty_like(assigned_rows)
+    guess[order] = assigned_rows
     return guess
 
 
 def _assign_by_lists(
-    target: MicrodataTarget, order: IntArray, lister: CandidateListSource, dense_limit: int
+    target: MicrodataTarget, order: IntArray, candidate_source: CandidateListSource, dense_limit: int
 ) -> AnnotatedGuess:
-    matching = match_sparse(lister, target.rows, target.original.rows)
+    matching = match_sparse(candidate_source, target.rows, target.original.rows)
     note = describe_assignment(matching, rows=target.original.rows, dense_limit=dense_limit)
     return AnnotatedGuess(_restore_order(order, matching.columns), note)
 
 
-def _gower_costs(target: MicrodataTarget, rows: IntArray) -> FloatArray:
-    """Compute a few rows at a time, which fit into a processor's cache."""
-    parts = np.array_split(rows, len(rows) // _ROWS_PER_BLOCK + 1)
-    return np.vstack([gower_sums(target, part) for part in parts])
+def _compute_gower_costs(target: MicrodataTarget, rows: IntArray) -> FloatArray:
+    """Return Gower's sums of the given rows of Y for all rows of X, computed in blocks."""
+    blocks = np.array_split(rows, len(rows) // _ROWS_PER_BLOCK + 1)
+    return np.vstack([compute_gower_sums(target, block_rows) for block_rows in blocks])
 
 
-def _list_by_gower(target: MicrodataTarget, rows: IntArray, candidates: IntArray) -> ListCandidates:
+def _make_gower_lister(target: MicrodataTarget, rows: IntArray, candidates: IntArray) -> ListCandidates:
     includes_all = len(candidates) == target.original.rows
     index = (
         build_whole_gower_index(target.original)
@@ -121,8 +126,8 @@ def _list_by_gower(target: MicrodataTarget, rows: IntArray, candidates: IntArray
 
     def find_nearest(positions: IntArray, length: int) -> tuple[IntArray, FloatArray]:
         if not includes_all or length > NEAREST_COUNT:
-            return find_gower_nearest(target, index, positions, length)
-        neighbours, sums = find_nearest_rows_by_gower(target)
+            return search_gower_index(target, index, positions, length)
+        neighbours, sums = find_nearest_by_gower(target)
         return neighbours[positions, :length], sums[positions, :length]
 
     def list_candidates(positions: IntArray, length: int, previous_length: int) -> CandidateLists:  # noqa: ARG001
@@ -134,12 +139,13 @@ def _list_by_gower(target: MicrodataTarget, rows: IntArray, candidates: IntArray
 
 
 @dataclass(frozen=True, slots=True)
-class _AssignmentCosts:
+class _AssignmentCostModel:
     """Cost model of ``euc2_assignment``: coordinates of X and Y, and classes of equal quasi-identifiers.
 
-    ``class_of`` (n',) numbers C(y), -1 = none. A cost is the distance above the row's minimum relative to X's
-    ``diameter``, so in [-1, 1], plus ``class_penalty`` outside the class, which exceeds all sums of
-    distances. ``build_class_index`` and ``build_whole_index`` return the search trees of all rows of X.
+    ``class_of`` (n',) is each row's class of X, or -1. The cost of a pair is its distance minus the row's
+    smallest one, relative to the ``diameter`` of X, and therefore in [-1, 1]. Outside the class,
+    ``class_penalty`` is added, which exceeds all sums of distances. ``build_class_index`` and
+    ``build_whole_index`` return search trees of all rows of X, by class and as one tree.
     """
 
     x: FloatArray
@@ -151,7 +157,7 @@ class _AssignmentCosts:
     build_class_index: Callable[[], NeighbourIndex]
     build_whole_index: Callable[[], NeighbourIndex]
 
-    def costs(self, rows: IntArray) -> FloatArray:
+    def compute_costs(self, rows: IntArray) -> FloatArray:
         """Return the costs of the given rows of Y for all rows of X, (rows, n)."""
         squares = np.zeros((len(rows), len(self.x)))
         for values, original_column in zip(self.y[rows].T, self.x.T, strict=True):
@@ -167,16 +173,16 @@ class _AssignmentCosts:
     def scale_costs(self, distances: FloatArray, minimum: FloatArray) -> FloatArray:
         """Scale distances to [-1, 1]; infinity stays.
 
-        Values beyond [-1, 1] come from rounding, for rows far away from all of X, and are clipped.
+        Rounding can lead to values outside [-1, 1] for rows far away from all of X; these are clipped.
         """
         finite = np.isfinite(distances)
         shares = (np.where(finite, distances, 0.0) - minimum[:, None]) / self.diameter
         return np.where(finite, np.clip(shares, -1.0, 1.0), np.inf)
 
 
-def _build_costs(
+def _build_cost_model(
     target: MicrodataTarget, quasi_identifiers: tuple[str, ...], sensitive: tuple[str, ...]
-) -> _AssignmentCosts:
+) -> _AssignmentCostModel:
     (x, y), original = scale_to_unit(target, sensitive), target.original
 
     def make_index_builder(names: tuple[str, ...]) -> Callable[[], NeighbourIndex]:
@@ -185,11 +191,11 @@ def _build_costs(
             original.memo, key, original.rows, lambda: build_index(x, original.group_by(names))
         )
 
-    return _AssignmentCosts(
+    return _AssignmentCostModel(
         x=x,
         y=y,
         grouping=original.group_by(quasi_identifiers),
-        class_of=target.matching_classes(quasi_identifiers),
+        class_of=target.match_classes(quasi_identifiers),
         diameter=float(np.linalg.norm(np.ptp(x, axis=0))) or 1.0,
         class_penalty=2.0 * target.rows + 1.0,
         build_class_index=make_index_builder(quasi_identifiers),
@@ -197,33 +203,35 @@ def _build_costs(
     )
 
 
-def _list_by_class(cost_model: _AssignmentCosts, rows: IntArray, candidates: IntArray) -> ListCandidates:
-    """Return candidate lists for some rows of Y over some rows of X: the nearest rows of the row's class.
+def _make_class_lister(
+    cost_model: _AssignmentCostModel, rows: IntArray, candidates: IntArray
+) -> ListCandidates:
+    """Return a function that lists the nearest rows of X in the class of each row of Y.
 
-    A row without a class, or in a class that is too small for its rows of Y, gets the nearest rows of all
-    classes with spare rows of X. The rows of the other classes are all needed there.
+    Rows without a class, or in a class with too few rows of X, get the nearest rows of all classes that have
+    rows to spare. All other classes need their rows themselves.
     """
     group_of, class_of = cost_model.grouping.group_ids[candidates], cost_model.class_of[rows]
-    sizes = np.bincount(group_of, minlength=cost_model.grouping.count)
-    class_of = np.where((class_of >= 0) & (sizes[class_of] > 0), class_of, -1)
-    members = np.bincount(class_of[class_of >= 0], minlength=cost_model.grouping.count)
-    class_sizes = np.where(class_of < 0, 0, sizes[class_of])
-    is_crowded = (class_of >= 0) & (members > sizes)[class_of]
-    is_open = (members < sizes)[group_of]
-    class_index = _class_index(cost_model, candidates)
-    open_index = _open_index(cost_model, candidates[is_open])
+    original_counts = np.bincount(group_of, minlength=cost_model.grouping.count)
+    class_of = np.where((class_of >= 0) & (original_counts[class_of] > 0), class_of, -1)
+    release_counts = np.bincount(class_of[class_of >= 0], minlength=cost_model.grouping.count)
+    listed_counts = np.where(class_of < 0, 0, original_counts[class_of])
+    is_crowded = (class_of >= 0) & (release_counts > original_counts)[class_of]
+    is_spare = (release_counts < original_counts)[group_of]
+    class_index = _build_class_index(cost_model, candidates)
+    spare_index = _build_spare_index(cost_model, candidates[is_spare])
     candidate_positions = np.full(len(cost_model.x) + 1, -1)
     candidate_positions[candidates] = np.arange(len(candidates))
 
     def list_candidates(positions: IntArray, length: int, previous_length: int) -> CandidateLists:
-        has_class, is_exhausted = class_of[positions] >= 0, class_sizes[positions] <= length
+        has_class, is_exhausted = class_of[positions] >= 0, listed_counts[positions] <= length
         may_leave = ~has_class | (is_crowded[positions] & is_exhausted & (previous_length > 0))
         queries = cost_model.y[rows[positions]]
-        own_neighbours, own_distances = _search_wanted(
+        own_neighbours, own_distances = _search_selected(
             class_index, queries, has_class, class_of[positions], length
         )
-        other_neighbours, other_distances = _search_wanted(
-            open_index, queries, may_leave, np.zeros_like(positions), length
+        other_neighbours, other_distances = _search_selected(
+            spare_index, queries, may_leave, np.zeros_like(positions), length
         )
         minimum = np.empty(len(positions))
         minimum[has_class] = own_distances[has_class, :1].ravel()
@@ -236,7 +244,7 @@ def _list_by_class(cost_model: _AssignmentCosts, rows: IntArray, candidates: Int
         unlisted_bounds = np.where(is_crowded[positions], cost_model.class_penalty - 1.0, np.inf)
         unlisted_bounds[~is_exhausted] = inside_costs[~is_exhausted, -1:].ravel()
         unlisted_bounds[may_leave] = (
-            np.inf if length >= is_open.sum() else outside_costs[may_leave, -1:].ravel()
+            np.inf if length >= is_spare.sum() else outside_costs[may_leave, -1:].ravel()
         )
         return CandidateLists(
             candidate_positions[np.hstack((own_neighbours, other_neighbours))],
@@ -247,35 +255,38 @@ def _list_by_class(cost_model: _AssignmentCosts, rows: IntArray, candidates: Int
     return list_candidates
 
 
-def _search_wanted(
-    index: NeighbourIndex, queries: FloatArray, is_wanted: BoolArray, groups: IntArray, count: int
+def _search_selected(
+    index: NeighbourIndex, queries: FloatArray, is_selected: BoolArray, groups: IntArray, count: int
 ) -> tuple[IntArray, FloatArray]:
-    """Search as :func:`k_nearest_rows` for wanted queries, with distances; no columns if none is wanted."""
-    if not is_wanted.any():
+    """Search like :func:`k_nearest_rows` for the selected queries and return rows and distances.
+
+    Both results have no columns if no query is selected.
+    """
+    if not is_selected.any():
         return np.empty((len(queries), 0), dtype=np.int64), np.empty((len(queries), 0))
-    neighbours, squares = k_nearest_rows(index, queries, np.where(is_wanted, groups, -1), count)
+    neighbours, squares = find_k_nearest_rows(index, queries, np.where(is_selected, groups, -1), count)
     return neighbours, np.sqrt(squares)
 
 
-def _class_index(cost_model: _AssignmentCosts, candidates: IntArray) -> NeighbourIndex:
-    """Return the index of the candidates by class."""
+def _build_class_index(cost_model: _AssignmentCostModel, candidates: IntArray) -> NeighbourIndex:
+    """Return the search index of the candidates, with one tree for each class."""
     if len(candidates) == len(cost_model.x):
         return cost_model.build_class_index()
     return build_index(cost_model.x, cost_model.grouping, _mark_rows(cost_model, candidates))
 
 
-def _open_index(cost_model: _AssignmentCosts, open_rows: IntArray) -> NeighbourIndex:
-    """Return the index of ``open_rows`` of X as one tree."""
-    if len(open_rows) == len(cost_model.x):
+def _build_spare_index(cost_model: _AssignmentCostModel, spare_rows: IntArray) -> NeighbourIndex:
+    """Return the search index of ``spare_rows`` of X, with a single tree."""
+    if len(spare_rows) == len(cost_model.x):
         return cost_model.build_whole_index()
     return build_index(
         cost_model.x,
         group_rows(np.zeros((len(cost_model.x), 0), dtype=np.int64)),
-        _mark_rows(cost_model, open_rows),
+        _mark_rows(cost_model, spare_rows),
     )
 
 
-def _mark_rows(cost_model: _AssignmentCosts, rows: IntArray) -> BoolArray:
+def _mark_rows(cost_model: _AssignmentCostModel, rows: IntArray) -> BoolArray:
     mask = np.zeros(len(cost_model.x), dtype=np.bool_)
     mask[rows] = True
     return mask

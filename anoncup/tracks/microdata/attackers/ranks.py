@@ -1,4 +1,7 @@
-"""Attackers that use sensitive values only: ranks, and the nearest value."""
+"""Attackers that use only sensitive values: they compare ranks or look for the nearest value.
+
+X is the original with n rows and Y the release with n' rows. ``anoncup.tracks`` lists the papers P0 and P1.
+"""
 
 from collections.abc import Sequence
 
@@ -10,20 +13,21 @@ from anoncup.tracks.microdata.release import MicrodataTarget, find_column_indice
 
 
 def sort(target: MicrodataTarget, *, sensitive: Sequence[str] | None = None) -> IntArray:
-    """E3: rank both tables by the sum of the sensitive columns and match equal ranks (P0 §2.3).
+    """Rank both tables by the sum of the sensitive columns and match equal ranks (E3 of P0, §2.3).
 
-    Sums in column order; ties rank in row order. With deleted rows, rank r of Y still means rank r of X.
+    Columns are added in their order, and ties are ranked in row order. Rank r of Y is matched with rank r of
+    X even if rows were deleted.
     """
     names = target.original.columns.sensitive if sensitive is None else sensitive
     column_indices, original = find_column_indices(names, target.original.columns.sensitive), target.original
-    order = original.order_by(("sum", *names), lambda: row_sums(original.values[:, column_indices]))
-    return _match_ranks(order, row_sums(target.values[:, column_indices]), np.arange(target.rows))
+    order = original.order_by(("sum", *names), lambda: sum_rows(original.values[:, column_indices]))
+    return _match_ranks(order, sum_rows(target.values[:, column_indices]), np.arange(target.rows))
 
 
 def sa_rank(target: MicrodataTarget, *, column: str | None = None) -> IntArray:
-    """E4: rank both tables by one column; rank r of Y means rank floor((r - 1) n / n') + 1 of X.
+    """Rank both tables by one column and match rank r of Y with rank floor((r - 1) n / n') + 1 of X.
 
-    P1 Algorithm 4, "SA21". Default column: the first sensitive one.
+    This is E4 of P0 and Algorithm 4 ("SA21") of P1. The default column is the first sensitive one.
     """
     original = target.original
     name = original.columns.sensitive[0] if column is None else column
@@ -35,16 +39,16 @@ def sa_rank(target: MicrodataTarget, *, column: str | None = None) -> IntArray:
 
 
 def sa_nearest(target: MicrodataTarget, *, column: str | None = None) -> IntArray:
-    """Guess the nearest value in one column (P0's wording of E4), ties to the lower row.
+    """Guess the row with the nearest value in one column, as P0 describes E4; ties go to the first row.
 
-    Default column: the first sensitive one.
+    The default column is the first sensitive one.
     """
     sensitive = target.original.columns.sensitive[:1] if column is None else (column,)
     return find_nearest_of_all(target, sensitive, np.arange(target.rows), absolute=True)
 
 
-def row_sums(values: FloatArray) -> FloatArray:
-    """Return the sums of the columns, added in their order; infinite beyond float64's range."""
+def sum_rows(values: FloatArray) -> FloatArray:
+    """Return the sum of each row, added in column order; infinite beyond float64's range."""
     total = np.zeros(len(values))
     with np.errstate(over="ignore"):
         for column in values.T:
@@ -53,7 +57,7 @@ def row_sums(values: FloatArray) -> FloatArray:
 
 
 def _match_ranks(order: IntArray, values: FloatArray, ranks: IntArray) -> IntArray:
-    """Guess for the row of Y at rank r the row of X at rank ``ranks[r]``."""
+    """Match the row of Y at rank r with the row of X at rank ``ranks[r]``; ``order`` lists X by rank."""
     guess = np.empty(len(values), dtype=np.int64)
     guess[np.argsort(values, kind="stable")] = order[ranks]
     return guess

@@ -1,1 +1,1 @@
-"""Attackers of the transactions track."""
+"""Attackers of the transactions track: they guess the original customer of each customer of a release."""

@@ -1,6 +1,7 @@
-"""Attackers that guess every customer of M at most once, by the largest sum of Jaccard coefficients.
+"""Attackers that guess every original customer at most once, by the largest sum of Jaccard coefficients.
 
-Customers with empty baskets abstain. One of several equally good assignments is returned.
+M is the original table of customers and M' the anonymized one. Customers with empty baskets abstain. If
+several assignments are equally good, one of them is returned.
 """
 
 from collections.abc import Iterator
@@ -23,30 +24,34 @@ def jaccard_assignment(
     With more than ``dense_limit`` customers in M, only lists of the most similar ones are searched, and the
     prediction carries a note about it.
     """
-    return _assign(target, "jaccard", dense_limit)
+    return _assign_distinct(target, "jaccard", dense_limit)
 
 
 def jaccard_quantity_assignment(
     target: TransactionTarget, *, dense_limit: int = DENSE_LIMIT
 ) -> IntArray | AnnotatedGuess:
-    """As :func:`jaccard_assignment`, by quantities."""
-    return _assign(target, "jaccard_quantity", dense_limit)
+    """Assign customers like :func:`jaccard_assignment`, but by quantities."""
+    return _assign_distinct(target, "jaccard_quantity", dense_limit)
 
 
-def _assign(target: TransactionTarget, kind: JaccardKind, dense_limit: int) -> IntArray | AnnotatedGuess:
+def _assign_distinct(
+    target: TransactionTarget, kind: JaccardKind, dense_limit: int
+) -> IntArray | AnnotatedGuess:
     guess = np.full(target.rows, ABSTAIN, dtype=np.int64)
-    nonempty, customer_count = np.flatnonzero(np.diff(target.baskets.indptr)), target.original.rows
-    if not len(nonempty):
+    nonempty_rows, customer_count = np.flatnonzero(np.diff(target.baskets.indptr)), target.original.rows
+    if not len(nonempty_rows):
         return guess
     if customer_count <= dense_limit:
-        guess[nonempty] = match_dense(np.concatenate(list(_iter_distances(target, kind, nonempty))))
+        guess[nonempty_rows] = match_dense(np.concatenate(list(_iter_distances(target, kind, nonempty_rows))))
         return guess
 
-    def blocks(rows: IntArray, columns: IntArray) -> Iterator[FloatArray]:
-        return (np.take(block, columns, axis=1) for block in _iter_distances(target, kind, nonempty[rows]))
+    def iter_cost_blocks(rows: IntArray, columns: IntArray) -> Iterator[FloatArray]:
+        return (
+            np.take(block, columns, axis=1) for block in _iter_distances(target, kind, nonempty_rows[rows])
+        )
 
-    matching = match_sparse(candidates_from_blocks(blocks), len(nonempty), customer_count)
-    guess[nonempty] = matching.columns
+    matching = match_sparse(candidates_from_blocks(iter_cost_blocks), len(nonempty_rows), customer_count)
+    guess[nonempty_rows] = matching.columns
     return AnnotatedGuess(guess, describe_assignment(matching, rows=customer_count, dense_limit=dense_limit))
 
 

@@ -1,7 +1,8 @@
 """Attackers that recognize customers by single records: receipts, or combinations of cells.
 
-Everything that a customer of M' shares with a customer of M is a vote for the latter. The most votes win;
-ties within rounding go to the lower row. Without a vote the attacker abstains.
+Each receipt or combination that an anonymized customer (of M') shares with an original customer (of M) is a
+vote for the original one. The most votes win; ties within rounding go to the first row. The attacker abstains
+if there are no votes.
 """
 
 from collections.abc import Sequence
@@ -13,7 +14,7 @@ from scipy.sparse import csr_array, hstack, vstack
 from anoncup.geometry.arrays import IntArray, SparseWeights
 from anoncup.geometry.encoding import RowGroups, assign_groups, group_rows
 from anoncup.tracks.memo import memoize
-from anoncup.tracks.transactions.baskets import apply_weights, find_best_products
+from anoncup.tracks.transactions.baskets import apply_weights, find_best_product_columns
 from anoncup.tracks.transactions.release import PreparedTransactions, TransactionHistory, TransactionTarget
 
 RECORD_KEYS = (
@@ -28,16 +29,17 @@ RECORD_KEYS = (
 
 
 def receipt_match(target: TransactionTarget) -> IntArray:
-    """Each receipt id of a customer of M' that occurs in T is a vote for its customer."""
-    return _elect([_build_votes(target, ("receipt",), split_votes=False)], target)
+    """Count each receipt id that also occurs in the original as a vote for its customer."""
+    return _find_most_voted([_build_votes(target, ("receipt",), split_votes=False)], target)
 
 
 def record_keys(target: TransactionTarget) -> IntArray:
-    """Each distinct key of a customer of M' gives 1/k votes to each of the k customers of M that have it.
+    """Count each distinct key as 1/k votes for each of the k original customers that have it.
 
-    Keys: the six combinations in ``RECORD_KEYS``, compared as they are written, prices as numbers.
+    The keys are the six combinations in ``RECORD_KEYS``. Cells are compared as they are written, prices as
+    numbers.
     """
-    return _elect([_build_votes(target, names, split_votes=True) for names in RECORD_KEYS], target)
+    return _find_most_voted([_build_votes(target, names, split_votes=True) for names in RECORD_KEYS], target)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,7 @@ class KeyHolders:
 def _build_keys(original: PreparedTransactions, names: Sequence[str]) -> KeyHolders:
     def build() -> KeyHolders:
         grouping = group_rows(np.stack([_group_values(original, name).group_ids for name in names], axis=1))
-        holders = _build_incidence(
+        holders = _build_incidence_matrix(
             grouping.group_ids, original.history.owner, (grouping.count, original.rows)
         )
         return KeyHolders(grouping, holders)
@@ -67,7 +69,7 @@ def _group_values(original: PreparedTransactions, name: str) -> RowGroups:
 
 
 def _encode_column(history: TransactionHistory, name: str) -> IntArray:
-    """Return a column as numbers, (m, 1); prices by their bits, where 0.0 and -0.0 are equal."""
+    """Return a column as integers, (m, 1); prices are represented by their bits, with -0.0 as 0.0."""
     column: IntArray = getattr(history, name)
     return ((column + 0.0).view(np.int64) if name == "price" else column)[:, None]
 
@@ -82,7 +84,7 @@ def _build_votes(
     )
     is_known = key_numbers >= 0
     shape = (target.rows, keys.grouping.count)
-    incidence = _build_incidence(target.history.owner[is_known], key_numbers[is_known], shape)
+    incidence = _build_incidence_matrix(target.history.owner[is_known], key_numbers[is_known], shape)
     if not split_votes:
         return incidence, keys.holders
     counts = np.maximum(np.diff(keys.holders.indptr), 1)
@@ -100,8 +102,8 @@ def _encode_target_column(target: TransactionTarget, name: str) -> IntArray:
     return memoize(target.memo, ("codes", name), encode)
 
 
-def _build_incidence(rows: IntArray, columns: IntArray, shape: tuple[int, int]) -> SparseWeights:
-    """Return a matrix of 1 at every pair that occurs, however often."""
+def _build_incidence_matrix(rows: IntArray, columns: IntArray, shape: tuple[int, int]) -> SparseWeights:
+    """Return a matrix with a 1 at every pair (row, column) that occurs at least once."""
     pairs = np.sort(rows * shape[1] + columns)
     pairs = pairs[np.diff(pairs, prepend=-1) > 0]
     row_numbers, column_numbers = np.divmod(pairs, max(shape[1], 1))
@@ -109,7 +111,7 @@ def _build_incidence(rows: IntArray, columns: IntArray, shape: tuple[int, int]) 
     return csr_array((np.ones(len(pairs)), column_numbers, starts), shape=shape)
 
 
-def _elect(votes: list[tuple[SparseWeights, SparseWeights]], target: TransactionTarget) -> IntArray:
-    incidence = hstack([vote[0] for vote in votes]).tocsr()
-    holders = vstack([vote[1] for vote in votes]).tocsr()
-    return find_best_products(incidence, holders, np.ones(target.original.rows))
+def _find_most_voted(votes: list[tuple[SparseWeights, SparseWeights]], target: TransactionTarget) -> IntArray:
+    incidence = hstack([vote_pair[0] for vote_pair in votes]).tocsr()
+    holders = vstack([vote_pair[1] for vote_pair in votes]).tocsr()
+    return find_best_product_columns(incidence, holders, np.ones(target.original.rows))

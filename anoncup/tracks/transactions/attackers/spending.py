@@ -1,4 +1,4 @@
-"""The attacker that knows the total spend of every customer."""
+"""The attacker that compares the total spend of every customer."""
 
 import numpy as np
 
@@ -6,13 +6,13 @@ from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.tracks.memo import memoize
 from anoncup.tracks.transactions.baskets import TIE_TOLERANCE
 from anoncup.tracks.transactions.release import TransactionTarget
-from anoncup.tracks.transactions.spending import PreparedTables, price_exponent, total_spends
+from anoncup.tracks.transactions.spending import PreparedTable, choose_price_exponent, sum_spends
 
 
 def sort_spend(target: TransactionTarget) -> IntArray:
-    """Rank both tables by total spend (0 without rows) and match equal ranks.
+    """Rank the customers of both tables by total spend (0 without rows) and match equal ranks.
 
-    Equal spends rank in row order.
+    Customers with equal spends are ranked in row order.
     """
     original = target.original
     order = memoize(original.memo, ("spend order",), lambda: _order_by_spend(original))
@@ -21,8 +21,8 @@ def sort_spend(target: TransactionTarget) -> IntArray:
     return guess
 
 
-def _order_by_spend(table: PreparedTables) -> IntArray:
-    return _argsort_with_ties(total_spends(table.history, table.rows, price_exponent(table)))
+def _order_by_spend(table: PreparedTable) -> IntArray:
+    return _argsort_with_ties(sum_spends(table.history, table.rows, choose_price_exponent(table)))
 
 
 def _argsort_with_ties(values: FloatArray) -> IntArray:

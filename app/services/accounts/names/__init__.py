@@ -9,17 +9,17 @@ from anoncup.errors import InvalidInput
 
 MAX_NAME_LENGTH = 100
 _ZERO_WIDTH_JOINER = "\u200d"
-IGNORABLE = (
+IGNORABLE_CODE_POINTS = (
     *(0xAD, 0x34F, 0x61C, *range(0x115F, 0x1161), *range(0x17B4, 0x17B6), *range(0x180B, 0x1810)),
     *(*range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2070), 0x3164),
     *(*range(0xFE00, 0xFE10), 0xFEFF, 0xFFA0, *range(0xFFF0, 0xFFF9), *range(0x1BCA0, 0x1BCA4)),
     *(*range(0x1D173, 0x1D17B), *range(0xE0000, 0xE1000)),
 )
 """Invisible characters: Unicode's Default_Ignorable_Code_Point."""
-_BLANKS = frozenset("\u115f\u1160\u2800\u3164\uffa0\U00016fe4\U0001d159\U00013441\U00013442")
+_BLANK_CHARACTERS = frozenset("\u115f\u1160\u2800\u3164\uffa0\U00016fe4\U0001d159\U00013441\U00013442")
 """Blank characters that are not white space: fillers, the empty Braille pattern, an empty note head."""
-_MAX_PASSES = 5
-_SPACES = re.compile(r"[\s\u2800]+")
+_MAX_SKELETON_PASSES = 5
+_WHITE_SPACE = re.compile(r"[\s\u2800]+")
 
 
 def clean_name(name: str) -> str:
@@ -50,11 +50,11 @@ def _is_visible(character: str) -> bool:
 
 def is_hidden(character: str) -> bool:
     """Return whether a character is invisible or blank."""
-    return character in _BLANKS or ord(character) in _ignorable_table()
+    return character in _BLANK_CHARACTERS or ord(character) in _build_ignorable_table()
 
 
 def _is_unassigned(character: str) -> bool:
-    """Return whether a character may belong to a newer Unicode version than Python's, such as new emoji."""
+    """Return whether a newer Unicode version than Python's may define the character, such as a new emoji."""
     return unicodedata.category(character) == "Cn" and not _is_noncharacter(character)
 
 
@@ -70,7 +70,7 @@ def _is_deceptive(character: str) -> bool:
     if character == _ZERO_WIDTH_JOINER:
         return False
     is_control = unicodedata.category(character) in {"Cc", "Cs", "Co", "Cf"}
-    return is_control or character in _BLANKS or _is_noncharacter(character)
+    return is_control or character in _BLANK_CHARACTERS or _is_noncharacter(character)
 
 
 def build_key_columns(name: str) -> dict[str, str]:
@@ -93,7 +93,9 @@ def build_look_key(name: str) -> str:
 
 
 def build_capitals_key(name: str) -> str:
-    """Return the skeleton in capitals, which can be alike where small letters differ: Cyrillic В, Latin B."""
+    """Return the skeleton in capitals. Capitals such as Cyrillic В and Latin B can look alike where small
+    letters differ.
+    """
     return build_skeleton(
         normalize_spaces(unicodedata.normalize("NFKC", fold_case(strip_ignorable(name)).upper()))
     )
@@ -105,7 +107,7 @@ def build_skeleton(text: str) -> str:
     Some prototypes have parts that compose, or prototypes of their own, so the mapping is repeated until
     nothing changes.
     """
-    for _ in range(_MAX_PASSES):
+    for _ in range(_MAX_SKELETON_PASSES):
         decomposed = strip_ignorable(unicodedata.normalize("NFD", text))
         previous, text = text, unicodedata.normalize("NFD", decomposed.translate(load_prototypes()))
         if text == previous:
@@ -114,7 +116,7 @@ def build_skeleton(text: str) -> str:
 
 
 def fold_case(text: str) -> str:
-    """Return NFKC_Casefold (Unicode Standard §3.13) without the removal that ``strip_ignorable`` does.
+    """Return NFKC_Casefold (Unicode Standard §3.13), but without removing ignorable characters.
 
     Case folding can require another normalization and vice versa, so both are applied twice.
     """
@@ -126,17 +128,17 @@ def fold_case(text: str) -> str:
 
 def strip_ignorable(text: str) -> str:
     """Remove invisible characters."""
-    return text.translate(_ignorable_table())
+    return text.translate(_build_ignorable_table())
 
 
 def normalize_spaces(text: str) -> str:
     """Collapse white space to single spaces and strip it."""
-    return _SPACES.sub(" ", text).strip()
+    return _WHITE_SPACE.sub(" ", text).strip()
 
 
 @lru_cache(maxsize=1)
-def _ignorable_table() -> dict[int, None]:
-    return dict.fromkeys(IGNORABLE)
+def _build_ignorable_table() -> dict[int, None]:
+    return dict.fromkeys(IGNORABLE_CODE_POINTS)
 
 
 @lru_cache(maxsize=1)

@@ -1,4 +1,4 @@
-"""Labels: English texts that are looked up by a name at run time."""
+"""Labels: English texts that are looked up by name at run time."""
 
 from app.web.site.labels import contest, membership, monthly, organizing, parts, refusals
 

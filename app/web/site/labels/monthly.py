@@ -112,35 +112,35 @@ _QUESTION_TITLES = (
 )
 
 
-def _label_every_question(prefix: str, text: str) -> dict[str, str]:
-    """Return the same text for every question; the questions differ only in the attacker's knowledge."""
+def _repeat_for_questions(prefix: str, text: str) -> dict[str, str]:
+    """Return the same text for all questions, which only differ in the attacker's knowledge."""
     return {f"{prefix}_{name}": text for name in QUESTIONS}
 
 
 LABELS |= {f"question_{name}": text for name, text in zip(QUESTIONS, _QUESTION_TITLES, strict=True)}
-LABELS |= _label_every_question(
+LABELS |= _repeat_for_questions(
     "question_asks",
     N_("Name each customer’s pseudonym in each month, using one table of partial knowledge."),
 )
-LABELS |= _label_every_question(
+LABELS |= _repeat_for_questions(
     "guess_guide",
     N_(
         "For each customer, write the pseudonym that you take for theirs in each month of the target; write DEL to leave a month open. Answer each question with one table of partial knowledge."
     ),
 )
-LABELS |= _label_every_question(
+LABELS |= _repeat_for_questions(
     "guess_rules",
     N_(
         "In the re-identification phase, for each target and each table of partial knowledge: for each customer the pseudonym in each month, DEL where none is named. A customer is found if all months are right."
     ),
 )
-LABELS |= _label_every_question(
+LABELS |= _repeat_for_questions(
     "guess_said",
     N_(
         "CSV: the line customer and the months, then {originals} lines, one for each customer, a pseudonym or DEL in each month."
     ),
 )
-LABELS |= _label_every_question(
+LABELS |= _repeat_for_questions(
     "guess_sample",
     N_(
         "12347 is guessed to be p07 in December 2010 and x-3 in January 2011; one month of 12348 is left open."

@@ -1,4 +1,4 @@
-"""Labels of errors for which pages have other texts than the API."""
+"""Labels of errors whose texts on pages differ from those of the API."""
 
 from anoncup.messages import N_
 
@@ -58,9 +58,12 @@ LABELS = {
     "wrong_whole": N_("Enter a whole number in the range."),
     "wrong_zone": N_("Choose a time zone."),
 }
-"""``problem_<code>`` is used on every page, ``invalid_<code>`` in the steps of the set-up, ``http_<code>``
-for errors of the framework, ``wrong_<name>`` beside form fields, ``said_<code>`` for rejected releases if
-the message is not translated, and ``value_<name>`` for values in messages."""
+"""Texts by name, whose prefix tells where they are used.
+
+``problem_<code>``: errors on any page. ``invalid_<code>``: errors in the steps of the setup.
+``http_<code>``: errors of the framework. ``wrong_<name>``: errors beside form fields.
+``said_<code>``: rejected releases whose message is not translated. ``value_<name>``: values in messages.
+"""
 
 VALUES = (
     N_("anonymization"),
@@ -72,4 +75,4 @@ VALUES = (
     N_("ERROR"),
     N_("CANCELLED"),
 )
-"""Names that are values of messages, and are translated in them."""
+"""Names that are translated when they are values of messages."""
