@@ -29,8 +29,8 @@ from sqlalchemy import func, select
 from anoncup.client import Client
 from anoncup.competition.parser import parse_competition
 from anoncup.plugins import TRACKS
-from anoncup.rules.rounds import replace_phases
 from anoncup.rules.settings import Phase
+from anoncup.rules.timetable import replace_phases
 from anoncup.schemas.roles import Role
 from anoncup.tables.csv_text import write_csv
 from anoncup.tracks.linkage.permutation import write_secret

@@ -17,7 +17,6 @@ from anoncup.messages import Message
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.rules.parameters import Parameter, Roles
-from anoncup.rules.rounds import check_format, read_notice_hours, read_phases, read_ranking, read_zone
 from anoncup.rules.settings import (
     AttackerSettings,
     Columns,
@@ -27,6 +26,7 @@ from anoncup.rules.settings import (
     Parameters,
     Publication,
 )
+from anoncup.rules.timetable import check_format, read_notice_hours, read_phases, read_ranking, read_zone
 from anoncup.rules.toml_text import parse_toml
 from anoncup.rules.toml_values import (
     TomlTable,

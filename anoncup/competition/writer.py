@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 
-from anoncup.rules.rounds import replace_phases
 from anoncup.rules.settings import (
     AttackerSettings,
     Columns,
@@ -14,6 +13,7 @@ from anoncup.rules.settings import (
     Publication,
     Ranking,
 )
+from anoncup.rules.timetable import replace_phases
 from anoncup.rules.toml_text import format_key, format_table, format_value, replace_tables
 from anoncup.tracks.model import Track
 

@@ -25,7 +25,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from anoncup.errors import InvalidInput
-from anoncup.excessive.paths import (
+from anoncup.excessive.cheapest_choices import (
     check_matrix,
     compute_cheapest_choices,
     count_fixed_points,

@@ -14,7 +14,7 @@ from time import perf_counter
 
 import numpy as np
 
-from anoncup.excessive.paths import CheapestChoices, compute_cheapest_choices
+from anoncup.excessive.cheapest_choices import CheapestChoices, compute_cheapest_choices
 from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.geometry.kernels import paths as kernels
 

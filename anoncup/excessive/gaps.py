@@ -15,16 +15,16 @@ from scipy.sparse import csr_array
 
 from anoncup.errors import InvalidInput
 from anoncup.excessive.certified_bounds import CertifiedBounds, bounds_meet, is_symmetric
-from anoncup.excessive.cycles import MAX_MOVED as MOST_MOVED
-from anoncup.excessive.cycles import MIN_MOVED as FEWEST_MOVED
-from anoncup.excessive.cycles import bound_by_odd_cycles
-from anoncup.excessive.paths import (
+from anoncup.excessive.cheapest_choices import (
     CheapestChoices,
     check_matrix,
     compute_cheapest_choices,
     count_fixed_points,
     permutation_costs,
 )
+from anoncup.excessive.cycles import MAX_MOVED as MOST_MOVED
+from anoncup.excessive.cycles import MIN_MOVED as FEWEST_MOVED
+from anoncup.excessive.cycles import bound_by_odd_cycles
 from anoncup.geometry.arrays import BoolArray, FloatArray, IntArray
 from anoncup.geometry.kernels import paths as kernels
 

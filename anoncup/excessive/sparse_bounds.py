@@ -24,7 +24,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from anoncup.excessive.certified_bounds import CertifiedBounds
-from anoncup.excessive.paths import count_fixed_points
+from anoncup.excessive.cheapest_choices import count_fixed_points
 from anoncup.geometry.arrays import BoolArray, FloatArray, IntArray
 from anoncup.geometry.assignment import CandidateLists
 from anoncup.geometry.kernels.pairing import find_largest_violation, pair_up

@@ -12,7 +12,7 @@ from app.config import get_settings
 from app.db.transaction import transaction
 from app.http.authentication import CurrentPrincipal, OptionalPrincipal
 from app.services.contests import competitions
-from app.services.originals import allocations, organizer_data
+from app.services.originals import allocated_files, organizer_data
 from app.storage import get_store
 
 router = APIRouter(prefix="/competitions", tags=["draws"])
@@ -25,7 +25,7 @@ router = APIRouter(prefix="/competitions", tags=["draws"])
 def get_own(slug: str, principal: CurrentPrincipal) -> schemas.OwnFiles:
     """What the service has drawn for your team, and for nobody else: not for organizers either."""
     with transaction() as session:
-        allocation = allocations.find_own(session, principal, slug)
+        allocation = allocated_files.find_own(session, principal, slug)
     return schemas.OwnFiles(files=_key_by_file_name(allocation.files), drawn_at=allocation.made_at)
 
 
@@ -38,7 +38,7 @@ def get_own(slug: str, principal: CurrentPrincipal) -> schemas.OwnFiles:
 def get_own_file(slug: str, file: str, principal: CurrentPrincipal) -> Response:
     """One of your team's own files."""
     with transaction() as session:
-        digest = allocations.find_own_digest(session, principal, slug, file)
+        digest = allocated_files.find_own_digest(session, principal, slug, file)
     return Response(get_store().get(digest), media_type="text/csv")
 
 
@@ -70,7 +70,7 @@ def put_truth(slug: str, file: str, principal: CurrentPrincipal, content: Csv) -
 def get_draws(slug: str, principal: OptionalPrincipal) -> schemas.AllocationReveal:
     """The seed and all that was drawn by it, once the competition has closed: anybody can draw again."""
     with transaction() as session:
-        reveal = allocations.load_revealed(session, principal, slug)
+        reveal = allocated_files.load_revealed(session, principal, slug)
     draws = [
         schemas.TeamAllocation(team=draw.team, attempt=draw.attempt, files=_key_by_file_name(draw.files))
         for draw in reveal.allocations

@@ -24,7 +24,7 @@ from app.http.uploads import get_admission
 from app.services.contests import competitions, observed_deadlines, phases, revisions, sealed_inputs
 from app.services.contests.contest import Contest
 from app.services.contests.phases import PhaseStatus
-from app.services.originals import allocations
+from app.services.originals import allocated_files
 from app.services.teams import invites
 from app.storage import get_store
 
@@ -91,7 +91,7 @@ def _build_competition(
         original_rows=row.original_rows,
         original_sha256={f"{name}.csv": digest for name, digest in row.public_files.items()},
         original_files=[f"{name}.csv" for name in contest.track.original_file_names],
-        own_files=[f"{name}.csv" for name in allocations.list_own_file_names(row)],
+        own_files=[f"{name}.csv" for name in allocated_files.list_own_file_names(row)],
         seed_commitment=None,
         truth_files=[f"{name}.csv" for name in row.drawing.get("truth", ())],
         truth_commitments={},

@@ -12,7 +12,7 @@ from sqlalchemy import select
 
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.writer import replace_publication_rules
-from anoncup.rules.rounds import replace_phases
+from anoncup.rules.timetable import replace_phases
 from app.db.models import Competition, Team
 from app.db.transaction import transaction
 from tests.support.confirmation_forms import collect_refusals

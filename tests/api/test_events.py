@@ -28,7 +28,7 @@ from app.services.submissions import evaluations, progress, submissions
 from app.services.submissions.evaluations import EvaluationClaim
 from app.services.submissions.progress import EvaluationProgress, Follower
 from tests.support.arena import API, PASSWORD, Arena, serial_numbers
-from tests.support.claimed_jobs import claim_evaluation
+from tests.support.job_claims import claim_evaluation
 from tests.support.uploads import score_everything
 from tests.support.wait import TIMEOUT_S
 

@@ -21,8 +21,8 @@ from app.services.jobs import leases
 from app.services.submissions import evaluations
 from app.services.submissions.quota import MAX_RETRY_AFTER_S
 from tests.support.arena import API, Arena, build_competition_toml, build_noisy_release
-from tests.support.claimed_jobs import FAILURE, claim_evaluation
 from tests.support.contest import Contest, judge_everything
+from tests.support.job_claims import FAILURE, claim_evaluation
 from tests.support.uploads import score_everything
 
 pytestmark = pytest.mark.full

@@ -11,7 +11,7 @@ from limits import RateLimitItemPerMinute
 from sqlalchemy import select
 
 from anoncup.competition.parser import parse_competition
-from anoncup.rules.rounds import replace_phases
+from anoncup.rules.timetable import replace_phases
 from anoncup.schemas.roles import Role
 from app.db.models import Submission, User
 from app.db.transaction import transaction

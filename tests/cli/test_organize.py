@@ -15,7 +15,7 @@ from sqlalchemy import select
 
 from anoncup.cli import terminal
 from anoncup.competition.parser import parse_competition
-from anoncup.rules.rounds import replace_phases
+from anoncup.rules.timetable import replace_phases
 from anoncup.tables.csv_text import write_csv
 from app.db import engine
 from app.db.models import State, ThresholdReport

@@ -12,7 +12,6 @@ from anoncup.competition.templates import template
 from anoncup.errors import InvalidCompetition, InvalidInput
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
-from anoncup.rules.rounds import parse_timetable
 from anoncup.rules.settings import (
     AttackerSettings,
     Columns,
@@ -23,6 +22,7 @@ from anoncup.rules.settings import (
     Publication,
     Ranking,
 )
+from anoncup.rules.timetable import parse_timetable
 from anoncup.tracks.parts import Measure
 from tests.support.competition_texts import EXAMPLE, MINIMAL, add_phases, expect_refusal, expect_refusal_code
 from tests.support.hypothesis_profiles import limit_examples

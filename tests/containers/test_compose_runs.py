@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from anoncup.rules.rounds import replace_phases
 from anoncup.rules.settings import Phase
+from anoncup.rules.timetable import replace_phases
 from anoncup.tables.csv_text import write_csv
 from tests.containers.compose_stack import (
     IMAGE,

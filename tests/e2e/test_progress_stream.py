@@ -22,7 +22,7 @@ from app.processes.embedded_servers import DATABASE_NAME, EmbeddedServices
 from app.services.accounts import accounts
 from app.services.submissions import evaluations
 from tests.support.arena import PASSWORD, serial_numbers
-from tests.support.claimed_jobs import claim_evaluation
+from tests.support.job_claims import claim_evaluation
 from tests.support.raw_connection import open_connection
 from tests.support.service_processes import (
     ServedContest,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from anoncup.excessive import sparse_bounds
 from anoncup.excessive.certified_bounds import bounds_meet, certified_bounds
-from anoncup.excessive.paths import permutation_costs
+from anoncup.excessive.cheapest_choices import permutation_costs
 from anoncup.excessive.sparse_bounds import (
     EPSILON,
     BoundIntervals,

@@ -19,7 +19,7 @@ import psutil
 
 from app.cli.service_access import use_services
 from app.db import engine
-from tests.faults import contest_setup, expected_boards, oracles
+from tests.faults import contest_setup, expected_boards, invariant_checks
 from tests.faults.calls import Caller, CallRecorder
 from tests.faults.canaries import Canaries
 from tests.faults.fault_kinds import FaultKind, FaultTargetAbsent, Undo, list_fault_kinds
@@ -130,7 +130,7 @@ def finish_contest(
     """Let people act until the first competition is revealed, then stop them and wait for all jobs."""
     engine.get_engine().dispose()  # its connections are to servers that were killed
     deadline = time.monotonic() + FINISH_TIMEOUT_S
-    while oracles.load_competition(ledgers[0].slug).revealed_at is None:
+    while invariant_checks.load_competition(ledgers[0].slug).revealed_at is None:
         wait(installation, fault_log, 1.0)
         if run.failures or time.monotonic() > deadline:
             raise TimeoutError(f"{ledgers[0].slug} was never revealed; {run.failures}")
@@ -142,7 +142,7 @@ def finish_contest(
 
 def wait_for_all_work(installation: ServiceInstallation, fault_log: FaultLog, ledgers: list[Ledger]) -> None:
     deadline = time.monotonic() + FINISH_TIMEOUT_S
-    while not all(oracles.is_settled(ledger.slug) for ledger in ledgers):
+    while not all(invariant_checks.is_settled(ledger.slug) for ledger in ledgers):
         wait(installation, fault_log, 0.5)
         if time.monotonic() > deadline:
             raise TimeoutError("work is left that nobody does")
@@ -163,7 +163,7 @@ def check_everything(
             for caller in new_callers.values():
                 exit_stack.enter_context(closing(caller))
             callers_of_ledgers.append(new_callers)
-            yield from oracles.retry_refused(ledger, new_callers)
+            yield from invariant_checks.retry_refused(ledger, new_callers)
         wait_for_all_work(installation, fault_log, ledgers)
         boards_before = []
         for ledger, callers in zip(ledgers, callers_of_ledgers, strict=True):
@@ -284,8 +284,8 @@ def run_contest(seed: int, faults: int, *, s3: bool, keep_folder: bool) -> list[
 def check_files(installation: ServiceInstallation, run: FaultRun, ledgers: list[Ledger]) -> Iterator[str]:
     """Stop the service and yield the files that contain a secret that was not revealed."""
     for ledger in ledgers:
-        if oracles.load_competition(ledger.slug).revealed_at is not None:
-            targets = oracles.list_target_ids(ledger.slug)
+        if invariant_checks.load_competition(ledger.slug).revealed_at is not None:
+            targets = invariant_checks.list_target_ids(ledger.slug)
             revealed: list[np.ndarray] = [
                 upload.rows for upload in ledger.list_accepted("release") if upload.id in targets
             ]

@@ -5,8 +5,8 @@ from datetime import datetime
 from typing import Any
 
 from tests.faults.calls import Caller
+from tests.faults.invariant_checks import LocalScorer, count_correct, is_nearly_equal, load_competition
 from tests.faults.ledger import Ledger, LedgerUpload
-from tests.faults.oracles import LocalScorer, count_correct, is_nearly_equal, load_competition
 from tests.support import board_facts
 from tests.support.board_facts import (
     ORGANIZER,

@@ -23,8 +23,8 @@ from tests.faults.calls import Caller, CallRecorder, find_problem
 from tests.faults.canaries import Canaries
 from tests.faults.invariants import check_competition
 from tests.faults.ledger import Ledger, LedgerUpload, build_guess, build_release, make_malformed
-from tests.support.claimed_jobs import FAILURE
 from tests.support.contest import Contest, judge_everything
+from tests.support.job_claims import FAILURE
 from tests.support.uploads import score_everything
 
 pytestmark = pytest.mark.full

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 
 from anoncup.excessive.certified_bounds import CertifiedBounds
-from anoncup.excessive.paths import count_fixed_points, permutation_costs
+from anoncup.excessive.cheapest_choices import count_fixed_points, permutation_costs
 from anoncup.geometry.arrays import FloatArray, IntArray
 
 tied_values = st.sampled_from([0.0, 0.0, 1.0, 1.0, 2.0, 0.25, 0.1, 0.7])

@@ -14,8 +14,8 @@ from sqlalchemy import ColumnElement, select, update
 
 from anoncup.competition.parser import parse_competition
 from anoncup.geometry.arrays import IntArray
-from anoncup.rules.rounds import replace_phases
 from anoncup.rules.settings import Phase
+from anoncup.rules.timetable import replace_phases
 from anoncup.tracks.linkage.permutation import parse_secret, write_guess
 from anoncup.tracks.outcomes import Outcome
 from app.config import get_settings

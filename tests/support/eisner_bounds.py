@@ -12,7 +12,7 @@ from anoncup.excessive.certified_bounds import (
     assemble_bounds,
     is_symmetric,
 )
-from anoncup.excessive.paths import check_matrix, count_fixed_points, permutation_costs
+from anoncup.excessive.cheapest_choices import check_matrix, count_fixed_points, permutation_costs
 from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.geometry.kernels import paths as kernels
 

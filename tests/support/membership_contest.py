@@ -11,8 +11,8 @@ from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
-from anoncup.rules.rounds import replace_phases
 from anoncup.rules.settings import Phase
+from anoncup.rules.timetable import replace_phases
 from anoncup.tracks.membership.adapter import files_of
 from anoncup.tracks.membership.answer import Members
 from anoncup.tracks.membership.tables import MembershipOriginal, write_table

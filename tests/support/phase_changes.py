@@ -14,8 +14,8 @@ from app.services.accounts.accounts import Principal
 from app.services.submissions import evaluations, submissions
 from app.services.submissions.uploads import PendingRelease
 from tests.support.arena import Arena
-from tests.support.claimed_jobs import claim_evaluation
 from tests.support.contest import Contest
+from tests.support.job_claims import claim_evaluation
 from workers import score as scoring
 
 

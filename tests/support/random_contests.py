@@ -33,8 +33,8 @@ from tests.support.board_facts import (
     SubmissionFact,
     make_hours,
 )
-from tests.support.claimed_jobs import FAILURE, claim_evaluation, claim_guess
 from tests.support.contest import Contest, build_outcome, run_clock
+from tests.support.job_claims import FAILURE, claim_evaluation, claim_guess
 
 TEAMS = ("red", "=1+1", '緑の"組", ok', "Ａｂ", "idle")
 TRACK = TRACKS["microdata"]

@@ -9,8 +9,8 @@ from sqlalchemy import select
 
 from anoncup.competition.templates import template
 from anoncup.plugins import TRACKS
-from anoncup.rules.rounds import replace_phases
 from anoncup.rules.settings import Phase
+from anoncup.rules.timetable import replace_phases
 from anoncup.tables.csv_text import write_csv
 from anoncup.tracks.microdata.example import generate_households
 from anoncup.tracks.transactions.example import load_tc400

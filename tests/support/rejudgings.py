@@ -10,8 +10,8 @@ from anoncup.rules.toml_text import replace_tables
 from app.db.models import Evaluation
 from app.db.transaction import transaction
 from app.services.jobs import leases
-from tests.support.claimed_jobs import FAILURE, claim_evaluation
 from tests.support.contest import Contest
+from tests.support.job_claims import FAILURE, claim_evaluation
 from tests.support.uploads import score_everything
 
 STRICT_SECTION = "[excessive]\nthreshold = 0.0000001"

@@ -21,8 +21,8 @@ from sqlalchemy import select
 from anoncup.client import Client
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
-from anoncup.rules.rounds import replace_phases
 from anoncup.rules.settings import Columns, Phase
+from anoncup.rules.timetable import replace_phases
 from anoncup.rules.toml_text import replace_tables
 from anoncup.schemas.roles import Role
 from anoncup.tables.csv_text import write_csv

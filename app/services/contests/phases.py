@@ -16,8 +16,8 @@ from sqlalchemy.orm import Session
 from anoncup import schemas
 from anoncup.errors import CompetitionUnavailable, Conflict, InvalidCompetition
 from anoncup.messages import Message
-from anoncup.rules.rounds import Timetable, parse_timetable
 from anoncup.rules.settings import Phase
+from anoncup.rules.timetable import Timetable, parse_timetable
 from app.db.models import Competition, Submission
 from app.db.now import read_clock
 

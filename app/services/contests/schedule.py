@@ -10,8 +10,8 @@ from sqlalchemy.orm import Session
 
 from anoncup.errors import Conflict, InvalidInput, NotFound
 from anoncup.messages import Message
-from anoncup.rules.rounds import replace_phases
 from anoncup.rules.settings import Phase
+from anoncup.rules.timetable import replace_phases
 from app.db.models import AuditEntry, Competition
 from app.db.now import read_clock
 from app.services.accounts import audit

@@ -20,7 +20,7 @@ from app.services.accounts.accounts import Principal
 from app.services.contests import competitions
 from app.services.contests.contest import parse_stored_rules
 from app.services.organizing import disqualification
-from app.services.originals import allocations
+from app.services.originals import allocated_files
 from app.services.submissions import submissions, uploads
 from app.services.submissions.submissions import SubmissionReceipt
 from app.services.submissions.uploads import PendingRelease, UploadContext
@@ -41,7 +41,7 @@ def load_upload_context(session: Session, principal: Principal, slug: str) -> Up
     competition = competitions.find_for_organizer(session, principal, slug).competition
     if competition.original_rows is None:
         raise Conflict("the competition has no original data yet", code="no_original")
-    own_files = allocations.require_allocated(session, competition, None)
+    own_files = allocated_files.require_allocated(session, competition, None)
     return UploadContext(
         competition.id,
         competition.file,

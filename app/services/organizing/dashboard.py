@@ -21,7 +21,7 @@ from app.services.jobs.leases import UNFINISHED
 from app.services.organizing import rejudgings, workload
 from app.services.organizing.rejudgings import RejudgingPreview
 from app.services.organizing.workload import Workload
-from app.services.originals import allocations
+from app.services.originals import allocated_files
 
 _STALLED_AFTER = timedelta(minutes=1)
 """If jobs wait longer than this while none is running, there is probably no worker."""
@@ -110,7 +110,7 @@ def load_dashboard(session: Session, principal: Principal, slug: str) -> Dashboa
         _count_mixed_versions(session, contest.competition),
         sealed_inputs.list_missing_files(session, contest.competition),
         clarifications.count_unanswered(session, contest.id),
-        allocations.count_teams_without_data(session, contest.id),
+        allocated_files.count_teams_without_data(session, contest.id),
     )
 
 

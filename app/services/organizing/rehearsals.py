@@ -17,8 +17,8 @@ from anoncup.competition.writer import replace_publication_rules, replace_title,
 from anoncup.errors import Conflict, NotFound
 from anoncup.messages import Message
 from anoncup.rules.model import Rules
-from anoncup.rules.rounds import replace_phases
 from anoncup.rules.settings import Limits, Phase
+from anoncup.rules.timetable import replace_phases
 from app.db.models import Competition, Evaluation, RehearsalMove, State
 from app.db.now import read_clock
 from app.services.accounts import audit, memberships

@@ -15,7 +15,7 @@ from anoncup import schemas
 from anoncup.competition.scoring_versions import collect_scoring_versions
 from anoncup.errors import Conflict, NotFound
 from anoncup.messages import N_, PluralMessage
-from anoncup.rules.rounds import replace_phases
+from anoncup.rules.timetable import replace_phases
 from app.db import now
 from app.db.models import Competition, Evaluation, RejudgingSet, State, Submission
 from app.services.accounts import audit

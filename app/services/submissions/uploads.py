@@ -31,7 +31,7 @@ from app.services.accounts import memberships
 from app.services.accounts.accounts import Principal
 from app.services.contests import competitions, phases
 from app.services.contests.contest import parse_stored_rules
-from app.services.originals import allocations
+from app.services.originals import allocated_files
 from app.services.submissions import attempts, quota
 from app.storage import compute_digest, get_store
 
@@ -146,7 +146,7 @@ def begin_upload(session: Session, principal: Principal, slug: str, *, key: str 
     )
     if competition.original_rows is None:
         raise Conflict("the competition has no original data yet", code="no_original")
-    own_files = allocations.require_allocated(session, competition, team)
+    own_files = allocated_files.require_allocated(session, competition, team)
     return UploadContext(
         competition.id,
         competition.file,
@@ -172,7 +172,7 @@ def begin_dry_run(session: Session, principal: Principal, slug: str) -> tuple[Up
     phases.require_phase_not_ended(session, competition, phases.ANONYMIZATION)
     if competition.original_rows is None:
         raise Conflict("the competition has no original data yet", code="no_original")
-    own_files = allocations.require_allocated(session, competition, team)
+    own_files = allocated_files.require_allocated(session, competition, team)
     return UploadContext(
         competition.id,
         competition.file,

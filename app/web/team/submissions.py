@@ -28,8 +28,8 @@ from app.http.paging import decode_cursor, encode_cursor
 from app.http.problems import get_status
 from app.http.uploads import UploadKind, accept_submission, check_release, receive_dry_run, receive_upload
 from app.services.accounts.accounts import Principal
-from app.services.originals import allocations
-from app.services.originals.allocations import TeamFiles
+from app.services.originals import allocated_files
+from app.services.originals.allocated_files import TeamFiles
 from app.services.submissions import finals, quota, submissions, summaries, uploads
 from app.services.submissions.quota import QuotaCap
 from app.services.submissions.submissions import SubmissionReceipt
@@ -116,7 +116,7 @@ def _render_submissions(
         page_rows, next_cursor = _load_page(session, principal, slug, cursor)
         own_summaries = summaries.list_summaries(session, principal, slug)
         caps = quota.load_report(session, principal, slug).caps
-        team_files = allocations.load_team_files(session, principal, frame.contest.competition)
+        team_files = allocated_files.load_team_files(session, principal, frame.contest.competition)
         lines = build_lines(session, page_rows)
         content = {
             "fields": list_file_names(frame.contest.track),
@@ -178,7 +178,7 @@ def show_state(slug: str, principal: CurrentPrincipal) -> PlainTextResponse:
         frame = load_frame(session, principal, slug)
         own_summaries = summaries.list_summaries(session, principal, slug)
         caps = quota.load_report(session, principal, slug).caps
-        team_files = allocations.load_team_files(session, principal, frame.contest.competition)
+        team_files = allocated_files.load_team_files(session, principal, frame.contest.competition)
     return PlainTextResponse(_compute_page_tag(frame, own_summaries, caps, team_files))
 
 

@@ -28,7 +28,7 @@ from app.db.transaction import transaction
 from app.locale.language import LANGUAGES
 from app.services.accounts import accounts
 from app.services.attacks import allocation
-from app.services.originals import allocations as data_draws
+from app.services.originals import allocated_files as data_draws
 from app.storage import get_store
 from tests.support.allocated_contest import (
     COMPETITION_PATH,

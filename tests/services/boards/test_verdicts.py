@@ -18,9 +18,9 @@ from app.services.boards.verdicts import EvaluationKey, NumbersCache, VerdictNum
 from app.services.contests import visibility
 from app.services.submissions import evaluations
 from tests.support import large_contest
-from tests.support.claimed_jobs import claim_evaluation
 from tests.support.contest import Contest
 from tests.support.database_rows import load_team_id
+from tests.support.job_claims import claim_evaluation
 from tests.support.large_contest import ContestSize
 from tests.support.query_counter import QueryLog, log_queries
 from tests.support.rejudgings import (
