@@ -63,8 +63,9 @@ INSERT INTO submissions SELECT made.* FROM copies c, submissions s, LATERAL json
 INSERT INTO secrets SELECT c.id, key_id, substr(sealed, 1, {sealed}), commitment FROM copies c, secrets s
     WHERE s.submission_id = (SELECT id FROM chosen) ORDER BY at;
 INSERT INTO attempts SELECT made.* FROM copies c, attempts a, LATERAL jsonb_populate_record(a,
-    jsonb_build_object('id', gen_random_uuid(), 'team_id', team, 'at', c.at, 'key', c.id, 'ended_at', c.at))
-    made WHERE a.id = (SELECT id FROM attempts LIMIT 1) ORDER BY c.at;
+    jsonb_build_object(
+        'id', gen_random_uuid(), 'team_id', team, 'started_at', c.at, 'key', c.id, 'ended_at', c.at)) made
+    WHERE a.id = (SELECT id FROM attempts LIMIT 1) ORDER BY c.at;
 INSERT INTO evaluations SELECT made.* FROM copies c, evaluations e, LATERAL jsonb_populate_record(e,
     jsonb_build_object('id', gen_random_uuid(), 'submission_id', c.id, 'competition_id', contest,
     'party_id', team, 'created_at', at, 'started_at', at, 'finished_at', at)) made
@@ -229,7 +230,7 @@ def _build_operations() -> dict[str, Callable[[Session], Any]]:
         "progress of one": lambda db: progress.load_many(db, {latest}),
         "quota": lambda db: quota.load_caps(db, contest, team, "anonymization", now.read_clock(db)),
         "same release before?": lambda db: db.scalars(
-            select(Submission.sent).where(Submission.team_id == team)
+            select(Submission.uploaded_sha256).where(Submission.team_id == team)
         ).all(),
         "check of the store": store_check.sample_digests,
         "sweep": lambda db: leases.count_unattended(db, Evaluation),

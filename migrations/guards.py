@@ -53,15 +53,15 @@ END
 
 _TRANSITION_GUARD_BODY = f"""
 BEGIN
-    IF (OLD.drawn_at IS NOT NULL AND NEW.drawn_at IS DISTINCT FROM OLD.drawn_at)
+    IF (OLD.allocated_at IS NOT NULL AND NEW.allocated_at IS DISTINCT FROM OLD.allocated_at)
        OR (OLD.frozen_at IS NOT NULL AND NEW.frozen_at IS DISTINCT FROM OLD.frozen_at)
        OR (OLD.published_at IS NOT NULL AND NEW.published_at IS DISTINCT FROM OLD.published_at)
        OR (OLD.closed_at IS NOT NULL AND NEW.closed_at IS DISTINCT FROM OLD.closed_at)
        OR (OLD.revealed_at IS NOT NULL AND NEW.revealed_at IS DISTINCT FROM OLD.revealed_at) THEN
         RAISE EXCEPTION 'a turn of a competition is not taken back' USING {_REFUSED};
     END IF;
-    IF NEW.rehearses IS DISTINCT FROM OLD.rehearses THEN
-        RAISE EXCEPTION 'a rehearsal rehearses what it did' USING {_REFUSED};
+    IF NEW.rehearsal_of IS DISTINCT FROM OLD.rehearsal_of THEN
+        RAISE EXCEPTION 'a rehearsal keeps its competition' USING {_REFUSED};
     END IF;
     RETURN NEW;
 END
@@ -81,12 +81,12 @@ END
 _ATTEMPT_GUARD_BODY = f"""
 BEGIN
     IF TG_OP = 'UPDATE' THEN
-        IF NEW.at = OLD.at THEN
+        IF NEW.started_at = OLD.started_at THEN
             RETURN NEW;
         END IF;
     END IF;
     -- The clock of a server may be set back a little between the two.
-    IF NEW.at NOT BETWEEN transaction_timestamp() - interval '1 second'
+    IF NEW.started_at NOT BETWEEN transaction_timestamp() - interval '1 second'
                       AND clock_timestamp() + interval '1 second' THEN
         RAISE EXCEPTION 'an upload enters when its transaction begins, or later' USING {_REFUSED};
     END IF;
@@ -112,8 +112,9 @@ BEGIN
     PERFORM FROM public.teams WHERE id = NEW.team_id FOR UPDATE;
     SELECT guess_terms.* INTO terms
         FROM public.guess_terms WHERE guess_terms.competition_id = NEW.competition_id;
-    SELECT paused_at, published_at, closed_at, removed_at, rehearses
-        INTO contest.paused_at, contest.published_at, contest.closed_at, contest.removed_at, contest.rehearses
+    SELECT paused_at, published_at, closed_at, removed_at, rehearsal_of
+        INTO contest.paused_at, contest.published_at, contest.closed_at, contest.removed_at,
+             contest.rehearsal_of
         FROM public.competitions WHERE id = NEW.competition_id;
 
     IF terms.competition_id IS NULL OR contest.published_at IS NULL OR contest.closed_at IS NOT NULL
@@ -127,7 +128,7 @@ BEGIN
         reason := 'it took longer than the grace after the deadline';
     ELSIF NOT EXISTS (
         SELECT FROM public.attempts WHERE attempts.team_id = NEW.team_id AND phase = 'reidentification'
-            AND at = NEW.received_at) THEN
+            AND started_at = NEW.received_at) THEN
         reason := 'no upload of the team entered then';
     ELSIF NOT EXISTS (
         SELECT FROM public.teams WHERE teams.id = NEW.team_id
@@ -142,7 +143,7 @@ BEGIN
                 AND submissions.team_id <> NEW.team_id AND submissions.disqualified_at IS NULL
                 AND teams.disqualified_at IS NULL AND evaluations.state = 'SCORED') THEN
         reason := 'the target is not one that the team may attack';
-    ELSIF contest.rehearses IS NULL THEN
+    ELSIF contest.rehearsal_of IS NULL THEN
         -- The sample teams of a rehearsal have no members.
         IF NOT EXISTS (
             SELECT FROM public.members
@@ -197,7 +198,7 @@ BEGIN
     END IF;
     -- Of two transactions the second one counts what the first has inserted.
     PERFORM FROM public.teams WHERE id = NEW.team_id FOR UPDATE;
-    SELECT paused_at, rehearses INTO paused, rehearsed
+    SELECT paused_at, rehearsal_of INTO paused, rehearsed
         FROM public.competitions WHERE id = NEW.competition_id;
 
     IF NEW.received_at < terms.starts_at OR NEW.received_at >= terms.ends_at OR NEW.received_at >= paused THEN
@@ -207,7 +208,7 @@ BEGIN
         reason := 'it took longer than the grace after the deadline';
     ELSIF NOT EXISTS (
         SELECT FROM public.attempts WHERE attempts.team_id = NEW.team_id AND phase = 'anonymization'
-            AND at = NEW.received_at) THEN
+            AND started_at = NEW.received_at) THEN
         reason := 'no upload of the team entered then';
     ELSIF EXISTS (
         SELECT FROM public.teams WHERE teams.id = NEW.team_id AND disqualified_at IS NOT NULL) THEN
@@ -234,7 +235,7 @@ BEGIN
                     AND evaluations.current AND evaluations.state IN ('ERROR', 'CANCELLED'));
         SELECT coalesce(sum(amount) FILTER (WHERE cap = 'valid_total'), 0),
                coalesce(sum(amount) FILTER (WHERE cap = 'valid_per_day' AND today IS NOT NULL
-                   AND (grants.at AT TIME ZONE terms.timezone)::date = today), 0)
+                   AND (grants.granted_at AT TIME ZONE terms.timezone)::date = today), 0)
             INTO granted, granted_today
             FROM public.grants WHERE grants.team_id = NEW.team_id;
         IF used > terms.valid_total + granted OR used_today > terms.valid_per_day + granted_today THEN

@@ -42,8 +42,8 @@ VALUES ('00000000-0000-0000-0000-000000000003', 'cup', 'format = 1' || chr(10), 
 INSERT INTO teams (id, competition_id, name, name_key, name_look, name_capitals, baseline)
 VALUES ('00000000-0000-0000-0000-000000000004', '00000000-0000-0000-0000-000000000003', '赤\\t', '赤', '赤',
         '赤', false);
-INSERT INTO submissions (id, competition_id, team_id, user_id, received_at, comment, files, sent, rows, sizes,
-                         remarks, quota_left, final)
+INSERT INTO submissions (id, competition_id, team_id, user_id, received_at, comment, files,
+                         uploaded_sha256, rows, sizes, remarks, quota_left, final)
 VALUES ('00000000-0000-0000-0000-000000000005', '00000000-0000-0000-0000-000000000003',
         '00000000-0000-0000-0000-000000000004', '00000000-0000-0000-0000-000000000001',
         '2027-01-10 00:00:00.000001+00', '', '{"anonymized": "{digest}"}', '{"anonymized": "{digest}"}', 40,

@@ -298,7 +298,7 @@ def reinstate(
 
 
 @app.command()
-def score_again(
+def rescore_submission(
     identifier: Annotated[str, typer.Argument(metavar="ID", help="a submission that ended in ERROR")],
     as_json: AsJson = False,
 ) -> None:

@@ -70,7 +70,7 @@ class TeamApi(Transport):
 
     def get_allocations(self, slug: str) -> schemas.AllocationReveal:
         """Return the seed and the allocations derived from it; available after the reveal."""
-        return self.get(schemas.AllocationReveal, competition_path(slug, "draws"))
+        return self.get(schemas.AllocationReveal, competition_path(slug, "allocations"))
 
     # Submissions and guesses.
 

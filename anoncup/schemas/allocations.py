@@ -12,7 +12,7 @@ Files = Annotated[dict[str, str], Field(description="SHA-256 of each file"), exa
 
 class OwnFiles(Form):
     files: Files
-    drawn_at: Annotated[datetime, example("2027-01-10T00:00:01Z")]
+    allocated_at: Annotated[datetime, example("2027-01-10T00:00:01Z")]
 
 
 class TeamAllocation(Form):
@@ -26,7 +26,7 @@ class TeamAllocation(Form):
 class AllocationReveal(Form):
     seed: Annotated[str, Field(description="32 bytes, in hexadecimal"), example(DIGEST)]
     commitment: Annotated[str, Field(description="SHA-256 of the seed, published before"), example(DIGEST)]
-    draws: Annotated[
+    allocations: Annotated[
         list[TeamAllocation],
         Field(description="of each team, in the order in which they were made"),
     ]

@@ -3,7 +3,7 @@
 PROBLEM_SENTENCES: dict[str, str] = {
     "422.announcement_text": "an announcement is text of bounded length, without control characters",
     "422.another_team": "this invite is for another team",
-    "422.approach_text": "an approach is text of at most 4,000 characters, without control characters",
+    "422.method_description_text": "a description has at most 4,000 characters and no control characters",
     "422.attacker_never_counts": "this attacker never counts towards E",
     "400.bad_request": "the request cannot be read at all",
     "403.board_not_open": "this board is not open to you",

@@ -30,9 +30,10 @@ class Team(Form):
     name: TeamName
     members: list[Person]
     disqualified_at: datetime | None
-    disqualified_for: DisqualificationReason
-    approach: Annotated[
-        str | None, Field(description="how it did what it did; everybody reads it after the close")
+    disqualification_reason: DisqualificationReason
+    method_description: Annotated[
+        str | None,
+        Field(description="description of the team's method; public once the competition has closed"),
     ]
 
 
@@ -40,7 +41,7 @@ class TeamDisqualification(Form):
     id: Id
     name: TeamName
     disqualified_at: Moment | None
-    disqualified_for: DisqualificationReason
+    disqualification_reason: DisqualificationReason
 
 
 class RulingIn(Form):

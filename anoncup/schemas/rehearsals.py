@@ -36,7 +36,7 @@ class FailedMove(FailureFields):
 
 class Rehearsal(Form):
     slug: Annotated[Slug, Field(description="of the rehearsal, which is a competition of its own")]
-    rehearses: Annotated[Slug, Field(description="of the competition that is rehearsed")]
+    rehearsal_of: Annotated[Slug, Field(description="of the competition that is rehearsed")]
     state: State
     began_at: Moment
     ends_at: Annotated[

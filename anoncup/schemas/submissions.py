@@ -118,7 +118,7 @@ class Submission(Receipt, FailureFields):
         bool, Field(description="marked by the team to stand for it in the second phase"), example(True)
     ]
     disqualified: bool
-    disqualified_for: DisqualificationReason
+    disqualification_reason: DisqualificationReason
     step: Annotated[int, example(12)]
     steps: Annotated[int, example(12)]
     step_name: Annotated[str, example("euc1")]

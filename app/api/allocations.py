@@ -15,7 +15,7 @@ from app.services.contests import competitions
 from app.services.originals import allocated_files, organizer_data
 from app.storage import get_store
 
-router = APIRouter(prefix="/competitions", tags=["draws"])
+router = APIRouter(prefix="/competitions", tags=["allocations"])
 
 
 @router.get(
@@ -26,7 +26,7 @@ def get_own(slug: str, principal: CurrentPrincipal) -> schemas.OwnFiles:
     """What the service has drawn for your team, and for nobody else: not for organizers either."""
     with transaction() as session:
         allocation = allocated_files.find_own(session, principal, slug)
-    return schemas.OwnFiles(files=_key_by_file_name(allocation.files), drawn_at=allocation.made_at)
+    return schemas.OwnFiles(files=_key_by_file_name(allocation.files), allocated_at=allocation.created_at)
 
 
 @router.get(
@@ -66,17 +66,17 @@ def put_truth(slug: str, file: str, principal: CurrentPrincipal, content: Csv) -
         return serialize_competition(session, contest)
 
 
-@router.get("/{slug}/draws", responses=build_error_responses("nothing_drawn not_revealed_yet"))
-def get_draws(slug: str, principal: OptionalPrincipal) -> schemas.AllocationReveal:
+@router.get("/{slug}/allocations", responses=build_error_responses("nothing_drawn not_revealed_yet"))
+def get_allocations(slug: str, principal: OptionalPrincipal) -> schemas.AllocationReveal:
     """The seed and all that was drawn by it, once the competition has closed: anybody can draw again."""
     with transaction() as session:
         reveal = allocated_files.load_revealed(session, principal, slug)
-    draws = [
+    team_allocations = [
         schemas.TeamAllocation(team=draw.team, attempt=draw.attempt, files=_key_by_file_name(draw.files))
         for draw in reveal.allocations
     ]
     return schemas.AllocationReveal(
-        seed=reveal.seed.hex(), commitment=commit_to_seed(reveal.seed), draws=draws
+        seed=reveal.seed.hex(), commitment=commit_to_seed(reveal.seed), allocations=team_allocations
     )
 
 

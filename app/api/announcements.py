@@ -74,7 +74,7 @@ def withdraw_announcement(announcement_id: UUID, principal: ReauthenticatedCalle
 
 
 def _serialize_announcement(announcement: Announcement) -> schemas.Announcement:
-    service_notice = announcement.said
+    service_notice = announcement.coded_message
     return schemas.Announcement(
         id=announcement.id,
         at=announcement.at,

@@ -59,7 +59,7 @@ def serialize_competition(session: Session, contest: Contest) -> schemas.Competi
     competition = _build_competition(contest, phases.get_status(session, contest.competition), reveal_at)
     return (
         competition.model_copy(update=_load_commitments(session, contest.competition))
-        if contest.competition.drawing
+        if contest.competition.allocation
         else competition
     )
 
@@ -93,7 +93,7 @@ def _build_competition(
         original_files=[f"{name}.csv" for name in contest.track.original_file_names],
         own_files=[f"{name}.csv" for name in allocated_files.list_own_file_names(row)],
         seed_commitment=None,
-        truth_files=[f"{name}.csv" for name in row.drawing.get("truth", ())],
+        truth_files=[f"{name}.csv" for name in row.allocation.get("truth", ())],
         truth_commitments={},
     )
 

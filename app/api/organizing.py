@@ -82,7 +82,7 @@ def grant_quota(slug: str, principal: ReauthenticatedCaller, body: schemas.Grant
             session, principal, slug, team_id=body.team_id, cap=body.cap, amount=body.amount
         )
         return schemas.Grant(
-            id=grant.id, at=grant.at, team_id=grant.team_id, cap=grant.cap, amount=grant.amount
+            id=grant.id, at=grant.granted_at, team_id=grant.team_id, cap=grant.cap, amount=grant.amount
         )
 
 
@@ -107,12 +107,12 @@ def reinstate_team(
 
 
 @router.delete(
-    "/competitions/{slug}/teams/{team_id}/approach",
+    "/competitions/{slug}/teams/{team_id}/method",
     status_code=status.HTTP_204_NO_CONTENT,
     responses=build_error_responses(DISQUALIFICATION),
 )
-def remove_approach(slug: str, team_id: UUID, principal: CurrentPrincipal) -> None:
-    """Take away what a team tells of how it did it; the audit log keeps it."""
+def remove_method_description(slug: str, team_id: UUID, principal: CurrentPrincipal) -> None:
+    """Remove a team's description of its method. The audit log keeps it."""
     with transaction() as session:
         disqualification.remove_method_description(session, principal, slug, team_id)
 
@@ -138,7 +138,7 @@ def reinstate_submission(
     status_code=status.HTTP_202_ACCEPTED,
     responses=build_error_responses(ORGANIZER, "not_failed"),
 )
-def score_again(submission_id: UUID, principal: CurrentPrincipal) -> schemas.Submission:
+def rescore_submission(submission_id: UUID, principal: CurrentPrincipal) -> schemas.Submission:
     """Have a submission that ended in ERROR scored once more."""
     with transaction() as session:
         submission = disqualification.rescore(session, principal, submission_id)
@@ -158,7 +158,7 @@ def _set_team_disqualified(
             id=team.id,
             name=team.name,
             disqualified_at=team.disqualified_at,
-            disqualified_for=team.disqualified_for,
+            disqualification_reason=team.disqualification_reason,
         )
 
 

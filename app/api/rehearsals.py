@@ -49,7 +49,7 @@ def _serialize_rehearsal(session: Session, slug: str, contest: Contest) -> schem
     planned_phases = contest.rules.phases
     return schemas.Rehearsal(
         slug=contest.slug,
-        rehearses=slug,
+        rehearsal_of=slug,
         state=phases.get_status(session, contest.competition).state,
         began_at=contest.competition.created_at,
         ends_at=planned_phases[-1].end if planned_phases else None,

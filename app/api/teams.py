@@ -22,12 +22,12 @@ from app.services.teams import invites, members, organizers
 router = APIRouter(prefix="/competitions/{slug}", tags=["teams"])
 
 
-class ApproachIn(BaseModel):
+class MethodDescriptionIn(BaseModel):
     """Plain text; line breaks are kept."""
 
     model_config = ConfigDict(extra="forbid")
 
-    approach: Annotated[
+    method_description: Annotated[
         str, Field(max_length=members.MAX_METHOD_DESCRIPTION_LENGTH), example("Microaggregation, then swaps.")
     ]
 
@@ -43,11 +43,11 @@ def get_own_team(slug: str, principal: CurrentPrincipal) -> schemas.Team:
         return _serialize_team(*members.load_own_team(session, principal, slug))
 
 
-@router.put("/team/approach", responses=build_error_responses(TEAM, "approach_text"))
-def tell_approach(slug: str, principal: CurrentPrincipal, body: ApproachIn) -> schemas.Team:
-    """Tell how your team did it, on its page, once the contest has closed; an empty text takes it back."""
+@router.put("/team/method", responses=build_error_responses(TEAM, "method_description_text"))
+def set_method_description(slug: str, principal: CurrentPrincipal, body: MethodDescriptionIn) -> schemas.Team:
+    """Describe your team's method. The text is public after the close; an empty one removes it."""
     with transaction() as session:
-        members.set_method_description(session, principal, slug, body.approach)
+        members.set_method_description(session, principal, slug, body.method_description)
         return _serialize_team(*members.load_own_team(session, principal, slug))
 
 
@@ -57,8 +57,8 @@ def _serialize_team(team: Team, persons: Sequence[NamedUser]) -> schemas.Team:
         name=team.name,
         members=_serialize_people(persons),
         disqualified_at=team.disqualified_at,
-        disqualified_for=team.disqualified_for,
-        approach=team.approach,
+        disqualification_reason=team.disqualification_reason,
+        method_description=team.method_description,
     )
 
 
@@ -96,8 +96,8 @@ def list_teams(slug: str, principal: CurrentPrincipal) -> list[schemas.Entrant]:
             name=entrant.team.name,
             created_at=entrant.team.created_at,
             disqualified_at=entrant.team.disqualified_at,
-            disqualified_for=entrant.team.disqualified_for,
-            approach=entrant.team.approach,
+            disqualification_reason=entrant.team.disqualification_reason,
+            method_description=entrant.team.method_description,
             members=_serialize_people(entrant.members),
             baseline=entrant.team.baseline,
             submissions=entrant.submissions,

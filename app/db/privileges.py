@@ -23,13 +23,13 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
         # Withdrawing locks the row, which requires UPDATE on some column.
         "id": ("riu", "", "ri"),
         "at": ("r", "", "r"),
-        "competition_id user_id text said": ("ri", "", "i"),
+        "competition_id user_id text coded_message": ("ri", "", "i"),
     },
     "attempts": {
         # Workers insert and update rows of rehearsals only (ROW_POLICIES).
         "id team_id phase": ("ri", "ri", "r"),
         "user_id key": ("ri", "ri", ""),
-        "at ended_at": ("riu", "riu", "r"),
+        "started_at ended_at": ("riu", "riu", "r"),
         "senders counts": ("riu", "riu", ""),
     },
     "audit_entries": {
@@ -46,16 +46,16 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
         "id slug": ("ri", "r", "r"),
         "created_at": ("r", "r", "r"),
         "file scales scored_by original original_rows paused_at": ("riu", "r", "r"),
-        "drawing": ("riu", "r", "r"),
-        "drawn": ("riu", "r", "ru"),
-        "drawn_at frozen_at published_at closed_at revealed_at": ("ri", "r", "ru"),
+        "allocation": ("riu", "r", "r"),
+        "shared_files": ("riu", "r", "ru"),
+        "allocated_at frozen_at published_at closed_at revealed_at": ("ri", "r", "ru"),
         # A worker locks the rehearsal whose teams it plays, which requires UPDATE on some column.
-        "rehearses": ("ri", "ru", "r"),
+        "rehearsal_of": ("ri", "ru", "r"),
         "removed_at": ("riu", "r", "r"),
     },
-    "draws": {
+    "allocated_files": {
         "competition_id team team_id attempt": ("r", "r", "ri"),
-        "files made_at": ("r", "", "ri"),
+        "files created_at": ("r", "", "ri"),
     },
     "evaluations": {
         "id competition_id party_id submission_id rescore_id": ("ri", "ri", "r"),
@@ -66,7 +66,7 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
         "attempt excused not_before missing_since started_at failure": ("ri", "riu", "r"),
         "step steps step_name scorer verdict": ("ri", "riu", "r"),
     },
-    "grants": {"id team_id cap amount": ("ri", "r", ""), "at": ("r", "r", "")},
+    "grants": {"id team_id cap amount": ("ri", "r", ""), "granted_at": ("r", "r", "")},
     "guess_terms": {
         "competition_id starts_at ends_at guesses_per_target grace_s": ("r", "r", "riu"),
     },
@@ -119,8 +119,12 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
     },
     "submissions": {
         "id competition_id team_id user_id received_at": ("ri", "ri", "r"),
-        "comment files sent rows sizes remarks quota_left idempotency_key fingerprint": ("ri", "ri", "r"),
-        "final disqualified_at disqualified_for": ("riu", "ri", "r"),
+        "comment files uploaded_sha256 rows sizes remarks quota_left idempotency_key fingerprint": (
+            "ri",
+            "ri",
+            "r",
+        ),
+        "final disqualified_at disqualification_reason": ("riu", "ri", "r"),
     },
     "targets": {
         "id competition_id submission_id name rows sizes": ("r", "r", "ri"),
@@ -132,9 +136,9 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
         "name": ("ri", "r", "r"),
         "name_key name_look name_capitals": ("riu", "r", ""),
         "disqualified_at": ("riu", "r", "r"),
-        "disqualified_for": ("riu", "r", ""),
+        "disqualification_reason": ("riu", "r", ""),
         # Workers lock a rehearsal's team.
-        "approach": ("riu", "ru", ""),
+        "method_description": ("riu", "ru", ""),
         "created_at": ("r", "r", "r"),
         "baseline": ("ri", "r", "r"),
     },
@@ -149,10 +153,10 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
         "created_at": ("r", "", ""),
         "revoked_at": ("riu", "", ""),
     },
-    "truths": {
+    "organizer_files": {
         "competition_id name": ("ri", "r", "r"),
         "key_id commitment": ("riu", "r", "r"),
-        "size at": ("riu", "", ""),
+        "size created_at": ("riu", "", ""),
         "sealed": ("iu", "r", "r"),
     },
     "users": {
@@ -161,8 +165,12 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
         # The web process signs people in.
         "password_hash": ("riu", "", ""),
     },
-    "witnessed_ends": {
-        "id competition_id phase ends_at notice_hours free witnessed_at signature": ("r", "", "ri"),
+    "observed_deadlines": {
+        "id competition_id phase ends_at notice_hours before_submissions observed_at signature": (
+            "r",
+            "",
+            "ri",
+        ),
     },
 }
 """Privileges of the web process, workers and the clock, in this order, by table and columns.
@@ -176,7 +184,7 @@ DELETE_PRIVILEGES: Mapping[str, tuple[str, ...]] = {
     "guess_terms": (CLOCK,),
     "members": (WEB,),
     "organizers": (WEB,),
-    "truths": (WEB,),
+    "organizer_files": (WEB,),
 }
 """Roles that may delete rows, by table."""
 
@@ -205,11 +213,11 @@ _IS_NOT_STARTED = "state = 'QUEUED' AND attempt = 0 AND finished_at IS NULL"
 
 _IS_BEFORE_ALLOCATION = (
     "EXISTS (SELECT FROM competitions WHERE competitions.id = competition_id"
-    " AND competitions.drawn_at IS NULL)"
+    " AND competitions.allocated_at IS NULL)"
 )
 
 _REHEARSAL_CONDITION = (
-    "EXISTS (SELECT FROM competitions WHERE competitions.id = {} AND competitions.rehearses IS NOT NULL)"
+    "EXISTS (SELECT FROM competitions WHERE competitions.id = {} AND competitions.rehearsal_of IS NOT NULL)"
 )
 _IS_REHEARSAL_TEAM = _REHEARSAL_CONDITION.format(
     "(SELECT teams.competition_id FROM teams WHERE teams.id = team_id)"
@@ -228,7 +236,7 @@ ROW_POLICIES = (
     RowPolicy("played", "evaluations", WORKER, "INSERT", f"{_IS_REHEARSAL} AND {_IS_REHEARSAL_SUBMISSION}"),
     RowPolicy("played", "guesses", WORKER, "INSERT", _IS_REHEARSAL),
     RowPolicy("plays_on", "teams", WORKER, "UPDATE", _IS_REHEARSAL),
-    RowPolicy("plays_on", "competitions", WORKER, "UPDATE", "rehearses IS NOT NULL"),
+    RowPolicy("plays_on", "competitions", WORKER, "UPDATE", "rehearsal_of IS NOT NULL"),
     RowPolicy(
         "sealed_until_the_reveal",
         "openings",
@@ -246,15 +254,15 @@ ROW_POLICIES = (
         " WHERE competitions.id = competition_id AND competitions.revealed_at IS NOT NULL)",
     ),
     # The data that team files were allocated from must not change.
-    RowPolicy("kept_once_drawn", "truths", WEB, "UPDATE", _IS_BEFORE_ALLOCATION),
-    RowPolicy("stays_once_drawn", "truths", WEB, "DELETE", _IS_BEFORE_ALLOCATION),
-    RowPolicy("none_once_drawn", "truths", WEB, "INSERT", _IS_BEFORE_ALLOCATION),
+    RowPolicy("kept_once_drawn", "organizer_files", WEB, "UPDATE", _IS_BEFORE_ALLOCATION),
+    RowPolicy("stays_once_drawn", "organizer_files", WEB, "DELETE", _IS_BEFORE_ALLOCATION),
+    RowPolicy("none_once_drawn", "organizer_files", WEB, "INSERT", _IS_BEFORE_ALLOCATION),
     RowPolicy(
         "begins_unturned",
         "competitions",
         WEB,
         "INSERT",
-        "drawn_at IS NULL AND frozen_at IS NULL AND published_at IS NULL AND closed_at IS NULL"
+        "allocated_at IS NULL AND frozen_at IS NULL AND published_at IS NULL AND closed_at IS NULL"
         " AND revealed_at IS NULL",
     ),
     RowPolicy(

@@ -30,7 +30,7 @@ TABLES = (
     "announcements",
     "threshold_reports",
     "rescores",
-    "witnessed_ends",
+    "observed_deadlines",
     "teams",
     "members",
     "invites",
@@ -39,8 +39,8 @@ TABLES = (
     "clarifications",
     "seeds",
     "seed_openings",
-    "truths",
-    "draws",
+    "organizer_files",
+    "allocated_files",
     "submissions",
     "secrets",
     "evaluations",
@@ -159,26 +159,28 @@ def _create_competitions() -> None:
         sa.Column("scales", sa.JSON(), nullable=False),
         sa.Column("scored_by", sa.JSON(), server_default=EMPTY, nullable=False),
         sa.Column("original", sa.JSON(), nullable=False),
-        sa.Column("drawn", sa.JSON(), server_default=EMPTY, nullable=False),
-        sa.Column("drawing", sa.JSON(), server_default=EMPTY, nullable=False),
+        sa.Column("shared_files", sa.JSON(), server_default=EMPTY, nullable=False),
+        sa.Column("allocation", sa.JSON(), server_default=EMPTY, nullable=False),
         sa.Column("original_rows", sa.Integer()),
         _moment_of_insert("created_at"),
         sa.Column("paused_at", MOMENT),
-        sa.Column("drawn_at", MOMENT),
+        sa.Column("allocated_at", MOMENT),
         sa.Column("frozen_at", MOMENT),
         sa.Column("published_at", MOMENT),
         sa.Column("closed_at", MOMENT),
         sa.Column("revealed_at", MOMENT),
-        sa.Column("rehearses", sa.Uuid()),
+        sa.Column("rehearsal_of", sa.Uuid()),
         sa.Column("removed_at", MOMENT),
-        sa.ForeignKeyConstraint(["rehearses"], ["competitions.id"], name=op.f("fk_competitions_rehearses")),
+        sa.ForeignKeyConstraint(
+            ["rehearsal_of"], ["competitions.id"], name=op.f("fk_competitions_rehearsal_of")
+        ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_competitions")),
         sa.UniqueConstraint("slug", name=op.f("uq_competitions_slug")),
     )
     op.create_index(
-        "uq_competitions_standing_rehearses",
+        "uq_competitions_standing_rehearsal_of",
         "competitions",
-        ["rehearses"],
+        ["rehearsal_of"],
         unique=True,
         postgresql_where=sa.text("removed_at IS NULL"),
     )
@@ -200,7 +202,7 @@ def _create_competitions() -> None:
         sa.Column("user_id", sa.Uuid()),
         _moment_of_insert("at"),
         sa.Column("text", sa.JSON(), nullable=False),
-        sa.Column("said", sa.JSON()),
+        sa.Column("coded_message", sa.JSON()),
         sa.ForeignKeyConstraint(
             ["competition_id"], ["competitions.id"], name=op.f("fk_announcements_competition_id")
         ),
@@ -263,21 +265,21 @@ def _create_competitions() -> None:
         postgresql_where=sa.text("applied_at IS NULL AND cancelled_at IS NULL"),
     )
     op.create_table(
-        "witnessed_ends",
+        "observed_deadlines",
         sa.Column("id", sa.Uuid(), nullable=False),
         sa.Column("competition_id", sa.Uuid(), nullable=False),
         sa.Column("phase", sa.Text(), nullable=False),
         sa.Column("ends_at", MOMENT, nullable=False),
         sa.Column("notice_hours", sa.Integer(), nullable=False),
-        sa.Column("free", sa.Boolean(), nullable=False),
-        sa.Column("witnessed_at", MOMENT, nullable=False),
+        sa.Column("before_submissions", sa.Boolean(), nullable=False),
+        sa.Column("observed_at", MOMENT, nullable=False),
         sa.Column("signature", sa.LargeBinary(), nullable=False),
         sa.ForeignKeyConstraint(
-            ["competition_id"], ["competitions.id"], name=op.f("fk_witnessed_ends_competition_id")
+            ["competition_id"], ["competitions.id"], name=op.f("fk_observed_deadlines_competition_id")
         ),
-        sa.PrimaryKeyConstraint("id", name=op.f("pk_witnessed_ends")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_observed_deadlines")),
     )
-    op.create_index(op.f("ix_witnessed_ends_competition_id"), "witnessed_ends", ["competition_id"])
+    op.create_index(op.f("ix_observed_deadlines_competition_id"), "observed_deadlines", ["competition_id"])
 
 
 def _create_teams() -> None:
@@ -292,8 +294,8 @@ def _create_teams() -> None:
         sa.Column("name_capitals", sa.Text(), nullable=False),
         _moment_of_insert("created_at"),
         sa.Column("disqualified_at", MOMENT),
-        sa.Column("disqualified_for", sa.Text()),
-        sa.Column("approach", sa.Text()),
+        sa.Column("disqualification_reason", sa.Text()),
+        sa.Column("method_description", sa.Text()),
         sa.Column("baseline", sa.Boolean(), nullable=False),
         sa.ForeignKeyConstraint(
             ["competition_id"], ["competitions.id"], name=op.f("fk_teams_competition_id")
@@ -342,7 +344,7 @@ def _create_teams() -> None:
         sa.Column("team_id", sa.Uuid(), nullable=False),
         sa.Column("cap", sa.Text(), nullable=False),
         sa.Column("amount", sa.Integer(), nullable=False),
-        _moment_of_insert("at"),
+        _moment_of_insert("granted_at"),
         sa.ForeignKeyConstraint(["team_id"], ["teams.id"], name=op.f("fk_grants_team_id")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_grants")),
     )
@@ -353,7 +355,7 @@ def _create_teams() -> None:
         sa.Column("team_id", sa.Uuid(), nullable=False),
         sa.Column("user_id", sa.Uuid(), nullable=False),
         sa.Column("phase", sa.Text(), nullable=False),
-        _moment_of_insert("at"),
+        _moment_of_insert("started_at"),
         sa.Column("ended_at", MOMENT),
         sa.Column("key", sa.Text()),
         sa.Column("senders", sa.Integer(), nullable=False),
@@ -362,7 +364,7 @@ def _create_teams() -> None:
         sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_attempts_user_id")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_attempts")),
     )
-    op.create_index("ix_attempts_team_id_phase_at", "attempts", ["team_id", "phase", "at"])
+    op.create_index("ix_attempts_team_id_phase_started_at", "attempts", ["team_id", "phase", "started_at"])
     op.create_index(
         "ix_attempts_under_way", "attempts", ["team_id"], postgresql_where=sa.text("ended_at IS NULL")
     )
@@ -411,33 +413,33 @@ def _create_allocations() -> None:
         sa.PrimaryKeyConstraint("competition_id", name=op.f("pk_seed_openings")),
     )
     op.create_table(
-        "truths",
+        "organizer_files",
         sa.Column("competition_id", sa.Uuid(), nullable=False),
         sa.Column("name", sa.Text(), nullable=False),
         sa.Column("key_id", sa.Text(), nullable=False),
         sa.Column("sealed", sa.LargeBinary(), nullable=False),
         sa.Column("commitment", sa.Text(), nullable=False),
         sa.Column("size", sa.Integer(), nullable=False),
-        _moment_of_insert("at"),
+        _moment_of_insert("created_at"),
         sa.ForeignKeyConstraint(
-            ["competition_id"], ["competitions.id"], name=op.f("fk_truths_competition_id")
+            ["competition_id"], ["competitions.id"], name=op.f("fk_organizer_files_competition_id")
         ),
-        sa.PrimaryKeyConstraint("competition_id", "name", name=op.f("pk_truths")),
+        sa.PrimaryKeyConstraint("competition_id", "name", name=op.f("pk_organizer_files")),
     )
     op.create_table(
-        "draws",
+        "allocated_files",
         sa.Column("competition_id", sa.Uuid(), nullable=False),
         sa.Column("team", sa.Text(), nullable=False),
         sa.Column("team_id", sa.Uuid()),
         sa.Column("attempt", sa.Integer(), nullable=False),
         sa.Column("files", sa.JSON(), nullable=False),
-        _moment_of_insert("made_at"),
+        _moment_of_insert("created_at"),
         sa.ForeignKeyConstraint(
-            ["competition_id"], ["competitions.id"], name=op.f("fk_draws_competition_id")
+            ["competition_id"], ["competitions.id"], name=op.f("fk_allocated_files_competition_id")
         ),
-        sa.ForeignKeyConstraint(["team_id"], ["teams.id"], name=op.f("fk_draws_team_id")),
-        sa.PrimaryKeyConstraint("competition_id", "team", name=op.f("pk_draws")),
-        sa.UniqueConstraint("team_id", name=op.f("uq_draws_team_id")),
+        sa.ForeignKeyConstraint(["team_id"], ["teams.id"], name=op.f("fk_allocated_files_team_id")),
+        sa.PrimaryKeyConstraint("competition_id", "team", name=op.f("pk_allocated_files")),
+        sa.UniqueConstraint("team_id", name=op.f("uq_allocated_files_team_id")),
     )
 
 
@@ -452,7 +454,7 @@ def _create_submissions() -> None:
         sa.Column("received_at", MOMENT, nullable=False),
         sa.Column("comment", sa.Text(), nullable=False),
         sa.Column("files", sa.JSON(), nullable=False),
-        sa.Column("sent", sa.JSON(), nullable=False),
+        sa.Column("uploaded_sha256", sa.JSON(), nullable=False),
         sa.Column("rows", sa.Integer(), nullable=False),
         sa.Column("sizes", sa.JSON(), nullable=False),
         sa.Column("remarks", sa.JSON(), nullable=False),
@@ -461,7 +463,7 @@ def _create_submissions() -> None:
         sa.Column("fingerprint", sa.Text()),
         sa.Column("final", sa.Boolean(), nullable=False),
         sa.Column("disqualified_at", MOMENT),
-        sa.Column("disqualified_for", sa.Text()),
+        sa.Column("disqualification_reason", sa.Text()),
         sa.ForeignKeyConstraint(
             ["competition_id"], ["competitions.id"], name=op.f("fk_submissions_competition_id")
         ),

@@ -179,7 +179,7 @@ def test_knowledge_tables_are_drawn_from_a_seed_revealed_at_the_end(client: Test
         assert verdict["attackers"][name]["details"] == rates
     contest.open_attacks()
     contest.close_attacks()
-    revealed = client.get(f"{API}{contest.path}/draws").json()
+    revealed = client.get(f"{API}{contest.path}/allocations").json()
     assert competition["seed_commitment"] == hashlib.sha256(bytes.fromhex(revealed["seed"])).hexdigest()
     key = hmac.digest(bytes.fromhex(revealed["seed"]), b"knowledge\x000\x00", "sha256")
     numbers = PCG64(int.from_bytes(key, "big")).random_raw(len(TRANSACTIONS)).tolist()

@@ -289,7 +289,7 @@ def test_earlier_uploads_count_in_total_but_not_today(client: TestClient) -> Non
 def move_uploads_to(moment: datetime) -> None:
     with transaction() as session:
         session.execute(update(Submission).values(received_at=moment))
-        session.execute(update(Attempt).values(at=moment))
+        session.execute(update(Attempt).values(started_at=moment))
 
 
 def grant(arena: Arena, cap: str, amount: int = 1, team: str = "red") -> Response:
@@ -310,7 +310,7 @@ def test_daily_grant_lasts_a_day_and_total_grant_lasts_forever(client: TestClien
     assert arena.submit("blue").status_code == 202
     assert arena.submit("blue", seed=2).status_code == 429
     with transaction() as session:
-        session.execute(update(Grant).values(at=Grant.at - timedelta(days=1)))
+        session.execute(update(Grant).values(granted_at=Grant.granted_at - timedelta(days=1)))
     current_caps = get_caps(arena)
     assert (current_caps["valid_per_day"]["limit"], current_caps["valid_total"]["limit"]) == (1, 2)
 

@@ -53,8 +53,8 @@ def test_teams_download_and_later_reproduce_their_allocation(
     score_everything()
     contest.open_attacks()
     contest.close_attacks()
-    revealed = arena.client.get("/api/v1/competitions/small/draws").json()
-    (own_draw,) = (item for item in revealed["draws"] if item["team"] == "red")
+    revealed = arena.client.get("/api/v1/competitions/small/allocations").json()
+    (own_draw,) = (item for item in revealed["allocations"] if item["team"] == "red")
     assert anoncup("download", "small").status == 0
     result = anoncup(
         *("draw", "--competition", "small/competition.toml", "--original", "small/original.csv"),

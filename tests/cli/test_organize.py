@@ -167,16 +167,16 @@ def test_submissions_and_teams_can_be_disqualified_and_reinstated(
         assert anoncup("organize", action, "--team", "small/ブルー/2", *reason, *more, **stdin).status == 0
         teams = {team["name"]: team for team in anoncup("organize", "teams", "small", "--json").json}
         assert (teams["ブルー/2"]["disqualified_at"] is not None) is is_disqualified
-        assert (teams["ブルー/2"]["disqualified_for"] == "two teams, one author") is is_disqualified
+        assert (teams["ブルー/2"]["disqualification_reason"] == "two teams, one author") is is_disqualified
     assert anoncup("organize", "disqualify", "--team", "red").status == 2
 
 
 def test_failed_submission_can_be_scored_again(anoncup: CommandRunner, contest: Contest) -> None:
     identifier = next(iter(contest.secrets))
-    assert anoncup("organize", "score-again", identifier).status == 2
+    assert anoncup("organize", "rescore-submission", identifier).status == 2
     with engine.get_engine().begin() as connection:
         connection.exec_driver_sql("UPDATE evaluations SET state = 'ERROR', verdict = NULL")
-    assert anoncup("organize", "score-again", identifier).stdout == f"{identifier} is QUEUED\n"
+    assert anoncup("organize", "rescore-submission", identifier).stdout == f"{identifier} is QUEUED\n"
 
 
 def test_teams_are_listed_with_members(anoncup: CommandRunner, contest: Contest) -> None:

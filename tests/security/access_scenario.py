@@ -116,7 +116,7 @@ class AccessScenario:
     def set_method_description(self) -> dict[str, Any]:
         """Give the own team a method description."""
         with transaction() as session:
-            session.get_one(Team, find_team_id(self.submission_id)).approach = "Noise."
+            session.get_one(Team, find_team_id(self.submission_id)).method_description = "Noise."
         return {}
 
     def build_path_params(self, route: str) -> dict[str, Any]:
@@ -330,10 +330,10 @@ CONTENT: dict[str, Callable[[AccessScenario], dict[str, Any]]] = {
     "POST /api/v1/targets/{target_id}/guesses": build_guess,
     "POST /api/v1/targets/{target_id}/guesses/check": build_guess,
     "PUT /api/v1/submissions/{submission_id}/final": lambda _: {"json": {"final": True}},
-    "DELETE /api/v1/competitions/{slug}/teams/{team_id}/approach": lambda scenario: (
+    "DELETE /api/v1/competitions/{slug}/teams/{team_id}/method": lambda scenario: (
         scenario.set_method_description()
     ),
-    "PUT /api/v1/competitions/{slug}/team/approach": lambda _: {"json": {"approach": "Noise."}},
+    "PUT /api/v1/competitions/{slug}/team/method": lambda _: {"json": {"method_description": "Noise."}},
     "POST /api/v1/competitions/{slug}/clarifications": lambda _: {"json": {"question": "How many rows?"}},
     "PUT /api/v1/clarifications/{clarification_id}/answer": lambda _: {"json": {"answer": "As many."}},
     "POST /api/v1/competitions/{slug}/announcements": lambda _: {"json": {"text": {"en": "Hello"}}},

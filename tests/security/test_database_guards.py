@@ -19,7 +19,7 @@ from workers import clock
 __all__ = ["logins_folder", "sign_in"]
 
 INSERT_ATTEMPT = (
-    "INSERT INTO attempts (id, team_id, user_id, phase, at, senders, counts)"
+    "INSERT INTO attempts (id, team_id, user_id, phase, started_at, senders, counts)"
     " SELECT gen_random_uuid(), team_id, user_id, 'reidentification', {at}, 1, true FROM guesses LIMIT 1"
 )
 INSERT_GUESS = (
@@ -179,7 +179,7 @@ def test_attempt_cannot_be_backdated(second_phase_contest: Contest, sign_in: Sig
                 web, INSERT_ATTEMPT.format(at=time)
             )
         insert_attempt(web)
-        backdating = "UPDATE attempts SET at = at - interval '1 hour'"
+        backdating = "UPDATE attempts SET started_at = started_at - interval '1 hour'"
         assert "enters when its transaction begins" in require_refusal(web, backdating)
         assert web.execute(text("UPDATE attempts SET senders = 2, at = at")).rowcount > 0
         assert "no upload of the team entered then" in require_refusal(
@@ -321,7 +321,7 @@ def test_web_session_can_choose_the_current_evaluation(
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("column", ["drawn_at", "frozen_at", "published_at", "closed_at", "revealed_at"])
+@pytest.mark.parametrize("column", ["allocated_at", "frozen_at", "published_at", "closed_at", "revealed_at"])
 def test_clock_cannot_undo_a_transition(
     second_phase_contest: Contest, sign_in: SignInAsRole, run_as_owner: Any, column: str
 ) -> None:
@@ -333,9 +333,10 @@ def test_clock_cannot_undo_a_transition(
 
 
 INSERT_SUBMISSION = (
-    "INSERT INTO submissions (id, competition_id, team_id, user_id, received_at, comment, files, sent, rows,"
-    " sizes, remarks, quota_left, final) SELECT gen_random_uuid(), competition_id, team_id, {user}, {at},"
-    " comment, files, sent, rows, sizes, remarks, quota_left, false"
+    "INSERT INTO submissions (id, competition_id, team_id, user_id, received_at, comment, files,"
+    " uploaded_sha256, rows, sizes, remarks, quota_left, final)"
+    " SELECT gen_random_uuid(), competition_id, team_id, {user}, {at},"
+    " comment, files, uploaded_sha256, rows, sizes, remarks, quota_left, false"
     " FROM (SELECT * FROM submissions LIMIT 1) AS first, generate_series(1, {times})"
 )
 
@@ -434,7 +435,7 @@ def test_worker_submits_for_rehearsal_teams_under_any_query_plan(
     first_phase_contest: Contest, sign_in: SignInAsRole, run_as_owner: Any
 ) -> None:
     """A generic query plan needs the rights of all its parts, and workers may not read the members."""
-    run_as_owner("UPDATE competitions SET rehearses = id")
+    run_as_owner("UPDATE competitions SET rehearsal_of = id")
     with sign_in(WORKER) as worker:
         worker.execute(text("SET plan_cache_mode = force_generic_plan"))
         insert_release_attempt(worker)

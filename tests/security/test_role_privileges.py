@@ -78,13 +78,13 @@ DENIED_STATEMENTS = (
     (WEB, "UPDATE seeds SET commitment = ''"),
     (WEB, "INSERT INTO seed_openings SELECT id, ''::bytea FROM competitions"),
     (WEB, "UPDATE seed_openings SET seed = ''"),
-    (WEB, "SELECT sealed FROM truths"),
-    (WORKER, "DELETE FROM truths"),
-    (WEB, "INSERT INTO draws SELECT id, '', NULL, 0, '{}' FROM competitions"),
-    (WEB, "UPDATE draws SET files = '{}'"),
+    (WEB, "SELECT sealed FROM organizer_files"),
+    (WORKER, "DELETE FROM organizer_files"),
+    (WEB, "INSERT INTO allocated_files SELECT id, '', NULL, 0, '{}' FROM competitions"),
+    (WEB, "UPDATE allocated_files SET files = '{}'"),
     *(
         (WEB, f"UPDATE competitions SET {transition}_at = {SQL_NOW}")
-        for transition in ("drawn", "frozen", "published", "closed")
+        for transition in ("allocated", "frozen", "published", "closed")
     ),
     (WEB, f"UPDATE competitions SET revealed_at = {SQL_NOW}"),
     (WEB, "UPDATE competitions SET slug = 'other'"),
@@ -114,11 +114,11 @@ DENIED_STATEMENTS = (
     (WEB, "UPDATE heartbeats SET task = 'turn'"),
     (WEB, "INSERT INTO heartbeats VALUES ('turn', clock_timestamp())"),
     (WEB, "DELETE FROM heartbeats"),
-    (WEB, "INSERT INTO witnessed_ends SELECT * FROM witnessed_ends"),
-    (WEB, "UPDATE witnessed_ends SET signature = ''"),
-    (WEB, "DELETE FROM witnessed_ends"),
-    (CLOCK, "UPDATE witnessed_ends SET signature = ''"),
-    (CLOCK, "DELETE FROM witnessed_ends"),
+    (WEB, "INSERT INTO observed_deadlines SELECT * FROM observed_deadlines"),
+    (WEB, "UPDATE observed_deadlines SET signature = ''"),
+    (WEB, "DELETE FROM observed_deadlines"),
+    (CLOCK, "UPDATE observed_deadlines SET signature = ''"),
+    (CLOCK, "DELETE FROM observed_deadlines"),
     (WEB, "INSERT INTO targets SELECT * FROM targets"),
     *(
         (role, f"SELECT {column} FROM {table}")
@@ -139,18 +139,18 @@ DENIED_STATEMENTS = (
     (WORKER, "UPDATE teams SET disqualified_at = NULL"),
     (WORKER, "INSERT INTO grants SELECT * FROM grants"),
     (WORKER, "INSERT INTO rehearsal_moves SELECT * FROM rehearsal_moves"),
-    (WEB, "UPDATE competitions SET rehearses = NULL"),
+    (WEB, "UPDATE competitions SET rehearsal_of = NULL"),
     (WORKER, "SELECT salt FROM openings"),
     (WORKER, "UPDATE evaluations SET current = false"),
     (WORKER, "INSERT INTO audit_entries (actor, action, subject) VALUES ('a', 'b', 'c')"),
     (WORKER, "DELETE FROM evaluations"),
     (WORKER, "UPDATE secrets SET sealed = ''"),
-    (WORKER, "SELECT files FROM draws"),
+    (WORKER, "SELECT files FROM allocated_files"),
     (WORKER, "SELECT seed FROM seed_openings"),
-    (WORKER, "UPDATE truths SET sealed = ''"),
+    (WORKER, "UPDATE organizer_files SET sealed = ''"),
     (CLOCK, "UPDATE seeds SET sealed = ''"),
-    (CLOCK, "UPDATE truths SET sealed = ''"),
-    (CLOCK, "UPDATE draws SET files = '{}'"),
+    (CLOCK, "UPDATE organizer_files SET sealed = ''"),
+    (CLOCK, "UPDATE allocated_files SET files = '{}'"),
     (CLOCK, "UPDATE competitions SET original = '{}'"),
     (CLOCK, "UPDATE competitions SET file = ''"),
     (CLOCK, "UPDATE evaluations SET state = 'SCORED'"),
@@ -249,16 +249,16 @@ def test_web_session_reads_seeds_from_the_reveal_on(
 def test_web_session_changes_organizer_data_until_the_allocation(
     contest: Contest, sign_in: SignInAsRole
 ) -> None:
-    insert_template = "INSERT INTO truths SELECT id, '{}', 'key', 'sealed', '', 6 FROM competitions"
+    insert_template = "INSERT INTO organizer_files SELECT id, '{}', 'key', 'sealed', '', 6 FROM competitions"
     with sign_in(WEB) as web:
         web.execute(text(insert_template.format("hidden")))
-        assert web.execute(text("UPDATE truths SET sealed = 'other'")).rowcount == 1
+        assert web.execute(text("UPDATE organizer_files SET sealed = 'other'")).rowcount == 1
         web.commit()
         with sign_in(CLOCK) as clock:
-            clock.execute(text("UPDATE competitions SET drawn_at = clock_timestamp()"))
+            clock.execute(text("UPDATE competitions SET allocated_at = clock_timestamp()"))
             clock.commit()
-        assert web.execute(text("UPDATE truths SET sealed = 'third'")).rowcount == 0
-        assert web.execute(text("DELETE FROM truths")).rowcount == 0
+        assert web.execute(text("UPDATE organizer_files SET sealed = 'third'")).rowcount == 0
+        assert web.execute(text("DELETE FROM organizer_files")).rowcount == 0
         assert "none_once_drawn" in require_refusal(web, insert_template.format("controls"))
 
 
@@ -280,13 +280,14 @@ INSERT_GUESS = (
     " FROM guesses LIMIT 1"
 )
 INSERT_ATTEMPT = (
-    "INSERT INTO attempts (id, team_id, user_id, phase, at, senders, counts)"
+    "INSERT INTO attempts (id, team_id, user_id, phase, started_at, senders, counts)"
     " SELECT gen_random_uuid(), team_id, user_id, 'reidentification', now(), 1, true FROM guesses LIMIT 1"
 )
 INSERT_SUBMISSION = (
-    "INSERT INTO submissions (id, competition_id, team_id, user_id, received_at, comment, files, sent, rows,"
-    " sizes, remarks, quota_left, final) SELECT gen_random_uuid(), competition_id, team_id, user_id,"
-    " clock_timestamp() + interval '{} hours', comment, files, sent, rows, sizes,"
+    "INSERT INTO submissions (id, competition_id, team_id, user_id, received_at, comment, files,"
+    " uploaded_sha256, rows, sizes, remarks, quota_left, final)"
+    " SELECT gen_random_uuid(), competition_id, team_id, user_id,"
+    " clock_timestamp() + interval '{} hours', comment, files, uploaded_sha256, rows, sizes,"
     " remarks, quota_left, false FROM submissions LIMIT 1"
 )
 
@@ -300,7 +301,7 @@ def test_worker_submits_only_for_rehearsal_teams(
         assert worker.execute(text("SELECT id FROM competitions FOR SHARE")).all() == []
         assert worker.execute(text("SELECT id FROM teams FOR UPDATE")).all() == []
     with connect_to(settings.database_url) as owner:
-        owner.execute(text("UPDATE competitions SET rehearses = id"))
+        owner.execute(text("UPDATE competitions SET rehearsal_of = id"))
         owner.execute(text("DELETE FROM submission_terms"))  # the first phase is over
         owner.commit()
     with sign_in_with_contest(WORKER) as worker:
@@ -315,16 +316,16 @@ def test_worker_cannot_submit_for_a_real_team_in_a_rehearsal(
     with connect_to(settings.database_url) as owner:
         owner.execute(
             text(
-                "INSERT INTO competitions (id, slug, file, scales, original, rehearses)"
+                "INSERT INTO competitions (id, slug, file, scales, original, rehearsal_of)"
                 " SELECT gen_random_uuid(), 'rehearsal', file, scales, original, id FROM competitions"
             )
         )
         owner.commit()
-    rehearsal = "(SELECT id FROM competitions WHERE rehearses IS NOT NULL)"
+    rehearsal = "(SELECT id FROM competitions WHERE rehearsal_of IS NOT NULL)"
     statement = INSERT_SUBMISSION.format(0).replace("(), competition_id", f"(), {rehearsal}")
     with sign_in_with_contest(WORKER) as worker:
         assert "played" in require_refusal(worker, statement)
-        assert "rehearses what it did" in require_refusal(worker, "UPDATE competitions SET rehearses = id")
+        assert "keeps its competition" in require_refusal(worker, "UPDATE competitions SET rehearsal_of = id")
 
 
 @pytest.mark.parametrize("statement", [INSERT_GUESS, INSERT_SUBMISSION])

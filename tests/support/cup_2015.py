@@ -209,9 +209,9 @@ class PlayedCup:
         arena = self.contest.arena
         arena.call(
             "PUT",
-            f"/competitions/{SLUG}/team/approach",
+            f"/competitions/{SLUG}/team/method",
             token=arena.get_team_token(OUR_TEAM),
-            json={"approach": METHOD_DESCRIPTION},
+            json={"method_description": METHOD_DESCRIPTION},
         )
 
 

@@ -45,7 +45,6 @@ EXCEPTIONS = {
     "anoncup/schemas/advice.py: least": "a field of the API",
     "anoncup/lazy.py: __wrapped__": "the attribute that inspect reads",
     "anoncup/tracks/monthly/measures.py: deleted": "the name of a measure",
-    "app/db/models/competitions.py: said": "a column",
     "app/services/submissions/quota.py: left": "a field of the API",
     "app/web/organizer/submissions.py: said": "a parameter of the page",
     "workers/job_schema.py: one": "a key of stored messages",

@@ -84,7 +84,7 @@ def insert_evaluations(queued_evaluations: Iterable[QueuedEvaluation]) -> list[U
             | {
                 "comment": "",
                 "files": {},
-                "sent": {},
+                "uploaded_sha256": {},
                 "rows": 1,
                 "sizes": {},
                 "remarks": [],

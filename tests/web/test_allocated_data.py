@@ -99,7 +99,7 @@ def test_rules_show_the_commitment_and_later_the_seed(contest: Contest) -> None:
         assert sentence in html
     contest.open_attacks()
     contest.close_attacks()
-    assert "/api/v1/competitions/small/draws" in get_page(contest.arena, RULES_PAGE).text
+    assert "/api/v1/competitions/small/allocations" in get_page(contest.arena, RULES_PAGE).text
 
 
 def test_data_allocated_for_all_teams_is_offered_with_the_original(

@@ -79,8 +79,8 @@ def test_organizers_are_warned_of_unsigned_ends(contest: Contest, language: str)
         language,
     ) in get_page_text(contest.arena, "/phases", language=language)
     forged = ObservedDeadline(competition_id=load_competition_id(), phase="reidentification", notice_hours=0)
-    forged.free, forged.signature = True, b""
-    forged.ends_at = forged.witnessed_at = load_competition().created_at
+    forged.before_submissions, forged.signature = True, b""
+    forged.ends_at = forged.observed_at = load_competition().created_at
     with transaction() as session:
         session.add(forged)
     run_clock()

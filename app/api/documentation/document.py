@@ -33,7 +33,7 @@ TAGS = {
     "accounts": "Signing up, passwords, personal tokens.",
     "users": "Other people's accounts: administrators make them, those in charge open them again.",
     "competitions": "What a competition is: its file, its phases, its original data.",
-    "draws": "What the service draws for teams by a committed seed, and what organizers hold for that.",
+    "allocations": "What the service draws for teams by a committed seed, and what organizers hold for that.",
     "organizing": "What organizers do while the contest runs: phases, quotas, disqualification.",
     "teams": "Who takes part.",
     "organizers": "Who organizes a competition, and what they look at.",

@@ -24,13 +24,13 @@ _DAMAGE_CODES = {"file_lost", "file_damaged"}
 
 FILE_COLUMNS = (
     ("competitions", "original"),
-    ("competitions", "drawn"),
+    ("competitions", "shared_files"),
     ("submissions", "files"),
     ("targets", "files"),
     ("openings", "secret"),
     ("guesses", "file"),
     ("threshold_reports", "original"),
-    ("draws", "files"),
+    ("allocated_files", "files"),
 )
 """Columns that refer to stored files: by a SHA-256, or by an object whose values are SHA-256."""
 

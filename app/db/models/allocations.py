@@ -38,7 +38,7 @@ class SeedOpening(Base):
 class OrganizerFile(Base):
     """A file that only organizers have, sealed to the workers' key."""
 
-    __tablename__ = "truths"
+    __tablename__ = "organizer_files"
 
     competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"), primary_key=True)
     name: Mapped[str] = mapped_column(primary_key=True)
@@ -48,13 +48,13 @@ class OrganizerFile(Base):
     """SHA-256 of the salt and the file; the salt is sealed with the file."""
     size: Mapped[int]
     """Size in bytes."""
-    at: Mapped[datetime] = inserted_at_column()
+    created_at: Mapped[datetime] = inserted_at_column()
 
 
 class AllocatedFiles(Base):
     """The files allocated to a team, which only that team may read before the reveal."""
 
-    __tablename__ = "draws"
+    __tablename__ = "allocated_files"
 
     competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"), primary_key=True)
     team: Mapped[str] = mapped_column(primary_key=True)
@@ -63,4 +63,4 @@ class AllocatedFiles(Base):
     attempt: Mapped[int]
     files: Mapped[dict[str, Any]]
     """SHA-256 of each file."""
-    made_at: Mapped[datetime] = inserted_at_column()
+    created_at: Mapped[datetime] = inserted_at_column()

@@ -18,8 +18,8 @@ class Competition(Base):
     __table_args__ = (
         # One rehearsal at a time, even if two organizers start one simultaneously.
         Index(
-            "uq_competitions_standing_rehearses",
-            "rehearses",
+            "uq_competitions_standing_rehearsal_of",
+            "rehearsal_of",
             unique=True,
             postgresql_where=sql("removed_at IS NULL"),
         ),
@@ -35,9 +35,9 @@ class Competition(Base):
     """Name and version of each measure and attacker that counts; empty before the first submission."""
     original: Mapped[dict[str, Any]]
     """SHA-256 of each uploaded file of the original; some may still be missing."""
-    drawn: Mapped[dict[str, Any]] = mapped_column(default=dict, server_default=sql("'{}'"))
+    shared_files: Mapped[dict[str, Any]] = mapped_column(default=dict, server_default=sql("'{}'"))
     """SHA-256 of the files that the service has allocated to all teams together."""
-    drawing: Mapped[dict[str, Any]] = mapped_column(default=dict, server_default=sql("'{}'"))
+    allocation: Mapped[dict[str, Any]] = mapped_column(default=dict, server_default=sql("'{}'"))
     """What the service allocates; {} if nothing. ``files``: names of the files. ``each_team``: whether every
     team gets its own. ``truth``: names of the organizers' files from which they are made."""
     original_rows: Mapped[int | None]
@@ -45,7 +45,7 @@ class Competition(Base):
     created_at: Mapped[datetime] = inserted_at_column()
     paused_at: Mapped[datetime | None]
     """When the open phase was paused; nothing is accepted until it is resumed."""
-    drawn_at: Mapped[datetime | None]
+    allocated_at: Mapped[datetime | None]
     """When the first team files were allocated; their source data cannot change afterwards."""
     frozen_at: Mapped[datetime | None]
     """When the finals were frozen; the targets cannot change afterwards."""
@@ -55,7 +55,7 @@ class Competition(Base):
     """When the last guess was scored and every score became visible."""
     revealed_at: Mapped[datetime | None]
     """When the secrets of the targets were published."""
-    rehearses: Mapped[UUID | None] = mapped_column(ForeignKey("competitions.id"))
+    rehearsal_of: Mapped[UUID | None] = mapped_column(ForeignKey("competitions.id"))
     """The competition that this one rehearses. Only its organizers can see the rehearsal."""
     removed_at: Mapped[datetime | None]
     """When the organizers ended the rehearsal; nobody can see it afterwards."""
@@ -63,14 +63,14 @@ class Competition(Base):
     @property
     def public_files(self) -> dict[str, str]:
         """SHA-256 of each file that all teams get: the original, and the files allocated to all."""
-        return {**self.drawn, **self.original}
+        return {**self.shared_files, **self.original}
 
     @property
     def unallocated_files(self) -> tuple[str, ...]:
         """Names of the files to be allocated to all teams that do not exist yet."""
-        if not self.drawing or self.drawing["each_team"]:
+        if not self.allocation or self.allocation["each_team"]:
             return ()
-        return tuple(name for name in self.drawing["files"] if name not in self.public_files)
+        return tuple(name for name in self.allocation["files"] if name not in self.public_files)
 
 
 class Organizer(Base):
@@ -115,7 +115,7 @@ class Announcement(Base):
     """The author; None for the service itself (the clock)."""
     at: Mapped[datetime] = inserted_at_column()
     text: Mapped[dict[str, Any]]
-    said: Mapped[CodedMessage | None]
+    coded_message: Mapped[CodedMessage | None]
     """The text of an announcement by the service itself, for translation; None for one by organizers."""
 
 
@@ -145,7 +145,7 @@ class ObservedDeadline(Base):
     Rows are only inserted, never updated.
     """
 
-    __tablename__ = "witnessed_ends"
+    __tablename__ = "observed_deadlines"
 
     id: Mapped[UUID] = id_column()
     competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"), index=True)
@@ -153,9 +153,9 @@ class ObservedDeadline(Base):
     ends_at: Mapped[datetime]
     notice_hours: Mapped[int]
     """Notice period of a reveal in the competition's file, in hours."""
-    free: Mapped[bool]
+    before_submissions: Mapped[bool]
     """Whether nothing had been submitted at that time."""
-    witnessed_at: Mapped[datetime]
+    observed_at: Mapped[datetime]
     signature: Mapped[bytes]
 
 

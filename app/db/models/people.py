@@ -88,9 +88,9 @@ class Team(Base):
     name_capitals: Mapped[str]
     created_at: Mapped[datetime] = inserted_at_column()
     disqualified_at: Mapped[datetime | None]
-    disqualified_for: Mapped[str | None]
+    disqualification_reason: Mapped[str | None]
     """Reason of the disqualification, visible to the team."""
-    approach: Mapped[str | None]
+    method_description: Mapped[str | None]
     """The team's description of its method, public once the contest has closed."""
     baseline: Mapped[bool] = mapped_column(default=False)
     """Whether the organizers added it for comparison: without members, rank and target."""

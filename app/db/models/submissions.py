@@ -18,7 +18,7 @@ class Attempt(Base):
 
     __tablename__ = "attempts"
     __table_args__ = (
-        Index("ix_attempts_team_id_phase_at", "team_id", "phase", "at"),
+        Index("ix_attempts_team_id_phase_started_at", "team_id", "phase", "started_at"),
         Index("ix_attempts_under_way", "team_id", postgresql_where=sql("ended_at IS NULL")),
     )
 
@@ -26,7 +26,7 @@ class Attempt(Base):
     team_id: Mapped[UUID] = mapped_column(ForeignKey("teams.id"))
     user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id"))
     phase: Mapped[str]
-    at: Mapped[datetime] = inserted_at_column()
+    started_at: Mapped[datetime] = inserted_at_column()
     """Start of the upload, which counts for deadlines and daily caps."""
     ended_at: Mapped[datetime | None]
     """When it ended. None while it is received, after its process was killed, or if it may be retried."""
@@ -47,7 +47,7 @@ class Grant(Base):
     team_id: Mapped[UUID] = mapped_column(ForeignKey("teams.id"), index=True)
     cap: Mapped[str]
     amount: Mapped[int]
-    at: Mapped[datetime] = inserted_at_column()
+    granted_at: Mapped[datetime] = inserted_at_column()
 
 
 class Submission(Base):
@@ -67,7 +67,7 @@ class Submission(Base):
     comment: Mapped[str]
     files: Mapped[dict[str, Any]]
     """SHA-256 of each public file as stored."""
-    sent: Mapped[dict[str, Any]]
+    uploaded_sha256: Mapped[dict[str, Any]]
     """SHA-256 of each public file as uploaded, which differs from ``files`` if the service shuffles rows."""
     rows: Mapped[int]
     sizes: Mapped[dict[str, Any]]
@@ -81,7 +81,7 @@ class Submission(Base):
     final: Mapped[bool] = mapped_column(default=False)
     """Whether the team marked it as its final."""
     disqualified_at: Mapped[datetime | None]
-    disqualified_for: Mapped[str | None]
+    disqualification_reason: Mapped[str | None]
     """Reason of the disqualification, visible to the team."""
 
     if TYPE_CHECKING:

@@ -56,7 +56,9 @@ def is_due(session: Session, competition: Competition, now: datetime) -> bool:
 
 def is_uncommitted(session: Session, competition: Competition) -> bool:
     return (
-        bool(competition.drawing) and competition.frozen_at is None and not _has_seed(session, competition.id)
+        bool(competition.allocation)
+        and competition.frozen_at is None
+        and not _has_seed(session, competition.id)
     )
 
 
@@ -85,11 +87,13 @@ def commit_seed(session: Session, competition: Competition) -> bool:
 def find_pending(session: Session, competition: Competition, now: datetime) -> PendingAllocation | None:
     """Return the next pending allocation; None if there is none or it must wait."""
     is_ready = (
-        bool(competition.drawing) and competition.original_rows is not None and competition.frozen_at is None
+        bool(competition.allocation)
+        and competition.original_rows is not None
+        and competition.frozen_at is None
     )
     if not is_ready or not _has_seed(session, competition.id):
         return None
-    if not competition.drawing["each_team"]:
+    if not competition.allocation["each_team"]:
         return (
             PendingAllocation(competition.unallocated_files, NO_TEAM, None)
             if competition.unallocated_files
@@ -100,7 +104,7 @@ def find_pending(session: Session, competition: Competition, now: datetime) -> P
     ):
         return None
     file_names, in_competition = (
-        tuple(competition.drawing["files"]),
+        tuple(competition.allocation["files"]),
         AllocatedFiles.competition_id == competition.id,
     )
     if not session.scalar(select(exists().where(in_competition, AllocatedFiles.team == NO_TEAM))):
@@ -149,8 +153,8 @@ def record_allocation(
     )
     if load_request(session, competition.id) != request:
         return True
-    if not competition.drawing["each_team"]:
-        competition.drawn = {**competition.drawn, **files}
+    if not competition.allocation["each_team"]:
+        competition.shared_files = {**competition.shared_files, **files}
         _audit_action(session, competition, "data.draw", **files)
         return True
     if not allow_repeats and files in list_allocated_files(
@@ -162,7 +166,7 @@ def record_allocation(
         competition_id=competition.id, team=team, team_id=request.team_id, attempt=attempt, files=dict(files)
     )
     session.add(allocation_row)
-    competition.drawn_at = competition.drawn_at or read_clock(session)
+    competition.allocated_at = competition.allocated_at or read_clock(session)
     _audit_action(session, competition, "own.draw", team=team, attempt=attempt)
     return True
 

@@ -234,7 +234,7 @@ def insert_guess(
         target_id=target.id,
         team_id=team.id,
         user_id=user_id,
-        received_at=context.attempt.at,
+        received_at=context.attempt.started_at,
         question=stored_guess.question,
         file=stored_guess.file,
         answered=stored_guess.answered,

@@ -57,10 +57,10 @@ def translate(announcement: Announcement) -> dict[str, str]:
 
     Announcements of organizers exist in the languages they wrote, those of the service in all languages.
     """
-    if announcement.said is None:
+    if announcement.coded_message is None:
         return announcement.text
     return {
-        language: load_translator(language).translate_message(announcement.said.message)
+        language: load_translator(language).translate_message(announcement.coded_message.message)
         for language in LANGUAGES
     }
 

@@ -43,7 +43,7 @@ def get_title(competition: Competition) -> Mapping[str, str]:
 
 def list_competitions(session: Session) -> list[Competition]:
     """Return all competitions except rehearsals, oldest first."""
-    query = select(Competition).where(Competition.rehearses.is_(None))
+    query = select(Competition).where(Competition.rehearsal_of.is_(None))
     return list(session.scalars(query.order_by(Competition.created_at)))
 
 
@@ -58,7 +58,7 @@ def find(session: Session, principal: Principal | None, slug: str) -> Contest:
 
 def can_see(session: Session, principal: Principal | None, competition: Competition) -> bool:
     """Whether the person may know of a competition: rehearsals are visible to organizers until removed."""
-    if competition.rehearses is None:
+    if competition.rehearsal_of is None:
         return True
     return principal is not None and is_organizer(session, competition.id, principal)
 
@@ -75,7 +75,7 @@ def is_organizer(session: Session, competition_id: UUID, principal: Principal) -
         return False
     if principal.role == Role.ADMINISTRATOR:
         return True
-    return session.get(Organizer, (competition.rehearses or competition.id, principal.user_id)) is not None
+    return session.get(Organizer, (competition.rehearsal_of or competition.id, principal.user_id)) is not None
 
 
 def require_organizer(session: Session, competition_id: UUID, principal: Principal) -> None:
@@ -101,7 +101,7 @@ def lock_for_organizer(session: Session, principal: Principal, slug: str) -> Con
 
 def require_no_rehearsal(competition: Competition) -> None:
     """Raise Conflict for a rehearsal, which nobody can join."""
-    if competition.rehearses is not None:
+    if competition.rehearsal_of is not None:
         raise Conflict(
             "nobody can join a rehearsal: its organizers are those of the rehearsed competition",
             code="is_rehearsal",
@@ -137,7 +137,7 @@ def create(session: Session, principal: Principal, text: str) -> Contest:
         # Refusing only the slugs in use would reveal that a rehearsal exists.
         raise Conflict("addresses that end in “-rehearsal” are reserved for rehearsals", code="slug_reserved")
     competition = Competition(
-        slug=rules.slug, file=text, scales={}, original={}, drawing=describe_allocation(rules)
+        slug=rules.slug, file=text, scales={}, original={}, allocation=describe_allocation(rules)
     )
     session.add(competition)
     try:

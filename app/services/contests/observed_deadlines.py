@@ -70,7 +70,7 @@ def load_records(session: Session, competition_ids: Iterable[UUID], keys: Signin
     condition = ObservedDeadline.competition_id.in_(list(competition_ids))
     records = DeadlineRecords()
     for deadline in session.scalars(
-        select(ObservedDeadline).where(condition).order_by(ObservedDeadline.witnessed_at)
+        select(ObservedDeadline).where(condition).order_by(ObservedDeadline.observed_at)
     ):
         if keys.verify(build_signed_message(deadline), deadline.signature):
             records.signed[deadline.competition_id].append(deadline)
@@ -81,10 +81,17 @@ def load_records(session: Session, competition_ids: Iterable[UUID], keys: Signin
 
 def build_signed_message(deadline: ObservedDeadline) -> bytes:
     ends_at, observed_at = (
-        moment.astimezone(UTC).isoformat() for moment in (deadline.ends_at, deadline.witnessed_at)
+        moment.astimezone(UTC).isoformat() for moment in (deadline.ends_at, deadline.observed_at)
     )
     return deadline_signing.build_message(
-        (deadline.competition_id, deadline.phase, ends_at, deadline.notice_hours, deadline.free, observed_at)
+        (
+            deadline.competition_id,
+            deadline.phase,
+            ends_at,
+            deadline.notice_hours,
+            deadline.before_submissions,
+            observed_at,
+        )
     )
 
 
@@ -124,8 +131,10 @@ def observe_deadline(session: Session, competition_id: UUID) -> bool:
         phase=phase.name,
         ends_at=phase.end,
         notice_hours=_get_reveal_notice(competition) // timedelta(hours=1),
-        free=not session.scalar(select(exists().where(Submission.competition_id == competition.id))),
-        witnessed_at=read_clock(session),
+        before_submissions=not session.scalar(
+            select(exists().where(Submission.competition_id == competition.id))
+        ),
+        observed_at=read_clock(session),
     )
     deadline.signature = keys.sign(build_signed_message(deadline))
     session.add(deadline)
@@ -157,7 +166,7 @@ def _announce_moved_end(
         Announcement(
             competition_id=competition.id,
             text={ENGLISH: str(message)},
-            said=CodedMessage("end_moved", message),
+            coded_message=CodedMessage("end_moved", message),
         )
     )
 
@@ -170,7 +179,7 @@ def _get_reveal_time(competition: Competition, deadlines: Iterable[ObservedDeadl
 
 def _build_observation(deadline: ObservedDeadline) -> DeadlineObservation:
     end, notice = _get_end_and_notice(deadline)
-    return DeadlineObservation(end, notice, deadline.witnessed_at, deadline.free)
+    return DeadlineObservation(end, notice, deadline.observed_at, deadline.before_submissions)
 
 
 def is_reveal_due(competition: Competition, deadlines: Iterable[ObservedDeadline], now: datetime) -> bool:
@@ -224,7 +233,7 @@ def audit_unsigned(session: Session, deadlines: Iterable[ObservedDeadline]) -> N
     for deadline in deadlines:
         entry = exists().where(AuditEntry.action == UNSIGNED_ACTION, AuditEntry.subject == str(deadline.id))
         if not session.scalar(select(entry)):
-            details = {"end": deadline.ends_at.isoformat(), "witnessed_at": deadline.witnessed_at.isoformat()}
+            details = {"end": deadline.ends_at.isoformat(), "observed_at": deadline.observed_at.isoformat()}
             audit.record(
                 session,
                 None,

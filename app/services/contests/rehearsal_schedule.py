@@ -10,7 +10,7 @@ from app.services.contests import phases
 
 def reschedule_moves(session: Session, competition: Competition) -> None:
     """Recompute the due times of queued moves after a change of phases; no effect outside rehearsals."""
-    if competition.rehearses is None:
+    if competition.rehearsal_of is None:
         return
     phase_by_name: dict[str, Phase] = {
         phase.name: phase for phase in phases.get_timetable(competition).phases

@@ -182,8 +182,8 @@ def apply_revision(session: Session, principal: Principal, slug: str, revision: 
     _require_step_up_for_disclosure(session, principal, contest, parse_rules(revision.file))
     _audit_revision(session, principal, competition, revision)
     _discard_organizer_files(session, competition, revision)
-    competition.drawn = _retain_allocated_files(competition, revision)
-    competition.drawing = competitions.describe_allocation(parse_rules(revision.file))
+    competition.shared_files = _retain_allocated_files(competition, revision)
+    competition.allocation = competitions.describe_allocation(parse_rules(revision.file))
     competition.file, competition.scales = revision.file, revision.scales
     competition.original, competition.original_rows = revision.original, revision.original_rows
     rehearsal_schedule.reschedule_moves(session, competition)
@@ -192,7 +192,7 @@ def apply_revision(session: Session, principal: Principal, slug: str, revision: 
 
 def _discard_organizer_files(session: Session, competition: Competition, revision: Revision) -> None:
     """Delete the organizers' sealed files if the data or rules against which they were checked change."""
-    if competition.drawing.get("truth") and not _keeps_allocation_inputs(competition, revision):
+    if competition.allocation.get("truth") and not _keeps_allocation_inputs(competition, revision):
         session.execute(delete(OrganizerFile).where(OrganizerFile.competition_id == competition.id))
 
 
@@ -208,7 +208,7 @@ def _keeps_allocation_inputs(competition: Competition, revision: Revision) -> bo
 
 def _retain_allocated_files(competition: Competition, revision: Revision) -> dict[str, str]:
     """Return the files allocated to all teams: unchanged, or none if their inputs have changed."""
-    return competition.drawn if _keeps_allocation_inputs(competition, revision) else {}
+    return competition.shared_files if _keeps_allocation_inputs(competition, revision) else {}
 
 
 def _build_allocation_key(rules: Rules) -> tuple[object, ...]:
@@ -321,7 +321,7 @@ def _check_fixed_parts(session: Session, contest: Contest, revision: Revision) -
                 code="phase_turned",
                 phase=Message(name),
             )
-    if competition.drawn_at is not None and (
+    if competition.allocated_at is not None and (
         competition.original != revision.original
         or _build_allocation_key(current_rules) != _build_allocation_key(new_rules)
     ):
@@ -374,7 +374,7 @@ def _check_unreadable_replacement(
                 phase=Message(name),
             )
     require_no_open_rejudging(session, competition.id)
-    if competition.original != revision.original and competition.drawn_at is not None:
+    if competition.original != revision.original and competition.allocated_at is not None:
         raise Conflict(ALREADY_ALLOCATED, code="drawn_already")
     if competition.original != revision.original and competitions.has_submissions(session, competition.id):
         raise Conflict("there are submissions: the data are fixed", code="fixed")

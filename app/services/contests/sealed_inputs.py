@@ -49,7 +49,7 @@ def load_inputs_for_submission(
     session: Session, competition: Competition, submission_id: UUID
 ) -> AllocationInputs | None:
     """Load the inputs for the team of a submission; None if the track has no allocation."""
-    if not competition.drawing:
+    if not competition.allocation:
         return None
     team_query = select(Submission.team_id).where(Submission.id == submission_id)
     return load_allocation_inputs(session, competition.id, session.scalar(team_query))
@@ -89,7 +89,7 @@ def load_commitments(session: Session, competition_id: UUID) -> dict[str, str]:
 
 def list_missing_files(session: Session, competition: Competition) -> tuple[str, ...]:
     """Return the names of missing organizer files, without which nothing is allocated to teams."""
-    required = competition.drawing.get("truth", ())
+    required = competition.allocation.get("truth", ())
     available = load_commitments(session, competition.id) if required else {}
     return tuple(name for name in required if name not in available)
 

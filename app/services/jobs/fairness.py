@@ -113,7 +113,7 @@ def build_claim_order(kind: JobKind) -> Subquery:
 def build_public_order(kind: JobKind) -> Subquery:
     """Build the order as teams see it: jobs of rehearsals, which are hidden from them, are not counted."""
     claim_order = build_claim_order(kind)
-    public_count = func.count().filter(Competition.rehearses.is_(None))
+    public_count = func.count().filter(Competition.rehearsal_of.is_(None))
     public_position = public_count.over(order_by=claim_order.c.place, rows=(None, -1))
     return (
         select(claim_order.c.id, public_position.label("place"))

@@ -63,7 +63,7 @@ def list_grants(session: Session, principal: Principal, slug: str, team_id: UUID
     """Return the grants of a team, newest first, for the organizers."""
     contest = competitions.find_for_organizer(session, principal, slug)
     query = select(Grant).join(Team, Team.id == Grant.team_id).where(Team.competition_id == contest.id)
-    return session.scalars(query.where(Grant.team_id == team_id).order_by(Grant.at.desc())).all()
+    return session.scalars(query.where(Grant.team_id == team_id).order_by(Grant.granted_at.desc())).all()
 
 
 def set_team_disqualified(
@@ -83,7 +83,7 @@ def set_team_disqualified(
     team = lock_team(session, contest.competition, team_id)
     _require_change(principal, contest.competition, team.disqualified_at is not None, disqualified)
     team.disqualified_at = read_clock(session) if disqualified else None
-    team.disqualified_for = _clean_reason(reason) or None if disqualified else None
+    team.disqualification_reason = _clean_reason(reason) or None if disqualified else None
     _audit_action(
         session,
         principal,
@@ -99,10 +99,10 @@ def remove_method_description(session: Session, principal: Principal, slug: str,
     """Remove a team's description of its method; the audit log keeps the text."""
     contest = competitions.lock_for_organizer(session, principal, slug)
     team = lock_team(session, contest.competition, team_id)
-    if team.approach is None:
+    if team.method_description is None:
         raise Conflict("the team has not described its method", code="nothing_to_change")
-    previous = {"approach": team.approach}
-    team.approach = None
+    previous = {"method_description": team.method_description}
+    team.method_description = None
     audit.record(
         session, principal, "team.silence", competition_id=contest.id, subject=team.name, old_values=previous
     )
@@ -119,7 +119,7 @@ def set_submission_disqualified(
     competition, submission = _lock_submission(session, principal, submission_id)
     _require_change(principal, competition, submission.disqualified_at is not None, disqualified)
     submission.disqualified_at = read_clock(session) if disqualified else None
-    submission.disqualified_for = _clean_reason(reason) or None if disqualified else None
+    submission.disqualification_reason = _clean_reason(reason) or None if disqualified else None
     _audit_action(
         session,
         principal,

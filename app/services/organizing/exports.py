@@ -110,7 +110,7 @@ def _format_submissions_csv(contest: Contest, submissions: Iterable[Submission])
 
 def _build_submission_row(submission: Submission, names: Iterable[str], *, is_sealed: bool) -> list[object]:
     """Return a row with the digests of the exported files or, for sealed releases, of the uploaded files."""
-    files = submission.sent if is_sealed else submission.files
+    files = submission.uploaded_sha256 if is_sealed else submission.files
     digests = [files[name] for name in names]
     leading_fields = [
         str(submission.id),

@@ -45,7 +45,7 @@ _MAX_TITLE_LENGTH = 200
 def find_rehearsal(session: Session, competition_id: UUID) -> Contest | None:
     """Return the present rehearsal of a competition, or None; permissions are not checked."""
     query = select(Competition).where(
-        Competition.rehearses == competition_id, Competition.removed_at.is_(None)
+        Competition.rehearsal_of == competition_id, Competition.removed_at.is_(None)
     )
     competition = session.scalar(query)
     return None if competition is None else Contest(competition)
@@ -63,7 +63,7 @@ def find_for_organizer(session: Session, principal: Principal, slug: str) -> Con
 def find_obstacle(contest: Contest) -> Conflict | None:
     """Return the reason why a competition cannot be rehearsed, or None if it can."""
     competition, track = contest.competition, contest.track
-    if competition.rehearses is not None:
+    if competition.rehearsal_of is not None:
         return Conflict("a rehearsal is not rehearsed itself", code="is_rehearsal")
     if track.allocation is not None or track.seals_release or not track.methods:
         return Conflict(
@@ -104,9 +104,9 @@ def _copy_competition(session: Session, contest: Contest) -> Contest:
         scored_by=competition.scored_by,
         original=competition.original,
         original_rows=competition.original_rows,
-        drawn=competition.drawn,
-        drawing=competition.drawing,
-        rehearses=competition.id,
+        shared_files=competition.shared_files,
+        allocation=competition.allocation,
+        rehearsal_of=competition.id,
     )
     session.add(rehearsal)
     competitions.pin_scoring_versions(rehearsal)

@@ -86,7 +86,7 @@ def begin(session: Session, principal: Principal, slug: str, revision: Revision)
     )
     if not is_same_contest or contest.competition.original != revision.original:
         raise Conflict("address, track, columns and data are fixed: a set changes the rules", code="fixed")
-    if contest.competition.drawn_at is not None and revisions.build_team_files_key(
+    if contest.competition.allocated_at is not None and revisions.build_team_files_key(
         current_rules
     ) != revisions.build_team_files_key(new_rules):
         raise Conflict(revisions.ALREADY_ALLOCATED, code="drawn_already")
@@ -259,7 +259,7 @@ def apply(session: Session, principal: Principal, rescore_id: UUID) -> Rejudging
     # Keep deadlines that were moved while the rejudging was open.
     competition.file = replace_phases(rejudging.file, Contest(competition).rules.phases)
     competition.scales, competition.scored_by = rejudging.scales, rejudging.scored_by
-    competition.drawing = competitions.describe_allocation(parse_stored_rules(competition.file))
+    competition.allocation = competitions.describe_allocation(parse_stored_rules(competition.file))
     rejudging.applied_at = now.read_clock(session)
     _audit_action(session, principal, rejudging, "rescore.apply", _summarize_changes(result.changes))
     return rejudging

@@ -48,23 +48,23 @@ def require_allocated(session: Session, competition: Competition, team: Team | N
 
     Raises Conflict before the allocation, and if no data are left for the team.
     """
-    if not competition.drawing:
+    if not competition.allocation:
         return {}
     files = (
         _load_files(session, competition.id, team.id if team else None)
-        if competition.drawing["each_team"]
+        if competition.allocation["each_team"]
         else {}
     )
     if files is None or competition.unallocated_files:
         raise _build_refusal(session, competition)
-    if not files and competition.drawing["each_team"]:
+    if not files and competition.allocation["each_team"]:
         raise Conflict(_NONE_LEFT, code="no_allocation_left")
     return files
 
 
 def _build_refusal(session: Session, competition: Competition) -> Conflict:
     """Return an error that says why a team has no data yet, or that it will get none."""
-    if not competition.drawing["each_team"]:
+    if not competition.allocation["each_team"]:
         return Conflict(NOT_READY, code="not_drawn_yet")
     if competition.frozen_at is not None:
         return Conflict(_PHASE_OVER, code="drawing_over")
@@ -119,7 +119,7 @@ def count_teams_without_data(session: Session, competition_id: UUID) -> int:
 
 def list_own_file_names(competition: Competition) -> tuple[str, ...]:
     """Return the names of the files that every team gets for itself."""
-    return tuple(competition.drawing["files"]) if competition.drawing.get("each_team") else ()
+    return tuple(competition.allocation["files"]) if competition.allocation.get("each_team") else ()
 
 
 def find_own_digest(session: Session, principal: Principal, slug: str, file_name: str) -> str:
@@ -141,7 +141,7 @@ def load_revealed(session: Session, principal: Principal | None, slug: str) -> R
     query = (
         select(AllocatedFiles)
         .where(AllocatedFiles.competition_id == contest.id)
-        .order_by(AllocatedFiles.made_at, AllocatedFiles.team)
+        .order_by(AllocatedFiles.created_at, AllocatedFiles.team)
     )
     return RevealedAllocations(
         opening.seed, [allocation for allocation in session.scalars(query) if allocation.files]

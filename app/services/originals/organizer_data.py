@@ -33,7 +33,7 @@ class CheckedOrganizerFile:
 
 def find_organizer_file(contest: Contest, file_name: str) -> str:
     """Return the name of the organizer file for this file name; raises NotFound if there is none."""
-    names: dict[str, str] = {f"{name}.csv": name for name in contest.competition.drawing.get("truth", ())}
+    names: dict[str, str] = {f"{name}.csv": name for name in contest.competition.allocation.get("truth", ())}
     if file_name not in names:
         raise NotFound("the organizers' own files are {names}", code="no_such_file", names=tuple(names))
     return names[file_name]
@@ -68,7 +68,7 @@ def _check_content(digests: _FileDigests, file: str, name: str, content: bytes) 
 
 
 def _require_not_allocated(competition: Competition) -> None:
-    if competition.drawn_at is not None:
+    if competition.allocated_at is not None:
         raise Conflict(revisions.ALREADY_ALLOCATED, code="drawn_already")
 
 
@@ -90,7 +90,7 @@ def store_sealed(
     sealed = sealing.seal(sealing_key, bound_to=binding_id, secret=checked_file.content)
     values = {"key_id": sealed.key_id, "sealed": sealed.box, "commitment": sealed.commitment}
     conditions = OrganizerFile.competition_id == competition.id, OrganizerFile.name == checked_file.name
-    new_values = {**values, "size": len(checked_file.content), "at": func.clock_timestamp()}
+    new_values = {**values, "size": len(checked_file.content), "created_at": func.clock_timestamp()}
     # The web application has no permission to read the replaced row.
     updated = session.execute(
         update(OrganizerFile).where(*conditions).values(**new_values).returning(OrganizerFile.name)

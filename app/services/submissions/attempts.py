@@ -62,7 +62,7 @@ def require_in_time(competition: Competition, attempt: Attempt, status: PhaseSta
     grace period, an upload is treated as if it entered now.
     """
     phase_ended_at = competition.frozen_at if attempt.phase == ANONYMIZATION else competition.closed_at
-    if phase_ended_at is None and status.now <= attempt.at + get_grace_period():
+    if phase_ended_at is None and status.now <= attempt.started_at + get_grace_period():
         return
     if status.open_phase is None or status.open_phase.name != attempt.phase:
         raise Conflict(
@@ -81,6 +81,6 @@ def has_pending_uploads(session: Session, competition: Competition, phase: str) 
         select(Attempt.id)
         .join(Team, Team.id == Attempt.team_id)
         .where(Team.competition_id == competition.id, Attempt.phase == phase, Attempt.ended_at.is_(None))
-        .where(Attempt.at >= func.clock_timestamp() - get_grace_period())
+        .where(Attempt.started_at >= func.clock_timestamp() - get_grace_period())
     )
     return bool(session.scalar(select(query.exists())))

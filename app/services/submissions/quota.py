@@ -124,7 +124,7 @@ def _select_used(team_id: UUID, name: str, phase: str, window: CountingWindow) -
 
 def _select_begun(team_id: UUID, phase: str, window: CountingWindow) -> Select[int]:
     query = select(func.count()).where(Attempt.team_id == team_id, Attempt.phase == phase, Attempt.counts)
-    return query.where(*_build_window_conditions(Attempt.at, window))
+    return query.where(*_build_window_conditions(Attempt.started_at, window))
 
 
 def _select_accepted(team_id: UUID, phase: str, window: CountingWindow) -> Select[int]:
@@ -145,7 +145,7 @@ def _select_granted(team_id: UUID, name: str, window: CountingWindow) -> Select[
     query = select(func.coalesce(func.sum(Grant.amount), 0)).where(
         Grant.team_id == team_id, Grant.cap == name
     )
-    return query.where(*_build_window_conditions(Grant.at, window))
+    return query.where(*_build_window_conditions(Grant.granted_at, window))
 
 
 def load_guess_cap(
@@ -213,18 +213,20 @@ def begin_attempt(
     """
     status = phases.get_status(session, contest.competition)
     attempt = attempts.find_unfinished(session, team, phase, key)
-    is_in_time = attempt is not None and status.now <= attempt.at + attempts.get_grace_period()
+    is_in_time = attempt is not None and status.now <= attempt.started_at + attempts.get_grace_period()
     if not is_in_time:
         status.require_open(phase)
     if attempt is None:
         require_remaining(load_caps(session, contest, team.id, phase, status.now), status.now)
-        attempt = Attempt(team_id=team.id, user_id=user_id, phase=phase, at=status.now, key=key, senders=0)
+        attempt = Attempt(
+            team_id=team.id, user_id=user_id, phase=phase, started_at=status.now, key=key, senders=0
+        )
         session.add(attempt)
     elif not (is_in_time and attempt.counts):
         attempt.counts = False
         session.flush()
         require_remaining(load_caps(session, contest, team.id, phase, status.now), status.now)
-        attempt.counts, attempt.at = True, attempt.at if is_in_time else status.now
+        attempt.counts, attempt.started_at = True, attempt.started_at if is_in_time else status.now
     attempt.senders += 1
     session.flush()
     return attempt

@@ -79,7 +79,7 @@ def insert_submission(
     attempts.require_in_time(competition, context.attempt, status)
     if not uploads.is_still_valid(competition, context):
         raise Conflict("the competition has changed meanwhile; send it again", code="changed_meanwhile")
-    entered_at = context.attempt.at
+    entered_at = context.attempt.started_at
     caps = quota.load_caps(session, Contest(competition), team.id, phases.ANONYMIZATION, entered_at)
     quota.require_remaining(tuple(cap for cap in caps if cap.is_for_valid_submissions), status.now)
     attempts.end(session, context.attempt)
@@ -136,7 +136,7 @@ def store_submission(
         received_at=received_at,
         comment=upload.comment,
         files=upload.files,
-        sent=upload.uploaded_sha256,
+        uploaded_sha256=upload.uploaded_sha256,
         rows=upload.sizes["rows"],
         sizes=dict(upload.sizes),
         remarks=[
@@ -181,7 +181,7 @@ def list_repetition_remarks(
 
     Uploads of other teams are never compared, because a remark would disclose them.
     """
-    earlier_uploads = session.scalars(select(Submission.sent).where(Submission.team_id == team_id))
+    earlier_uploads = session.scalars(select(Submission.uploaded_sha256).where(Submission.team_id == team_id))
     repeat_count = sum(files == uploaded_sha256 for files in earlier_uploads)
     if not repeat_count:
         return []

@@ -120,10 +120,10 @@ def set_method_description(session: Session, principal: Principal, slug: str, te
     if not is_valid_text(description, max_length=MAX_METHOD_DESCRIPTION_LENGTH):
         raise InvalidInput(
             "a text of at most {most} characters, without control characters, is needed",
-            code="approach_text",
+            code="method_description_text",
             most=MAX_METHOD_DESCRIPTION_LENGTH,
         )
-    team.approach = description or None
+    team.method_description = description or None
     return team
 
 

@@ -49,7 +49,7 @@ def list_organizers(session: Session, principal: Principal, slug: str) -> list[N
     user_rows = session.execute(
         select(User.id, User.name)
         .join(Organizer, Organizer.user_id == User.id)
-        .where(Organizer.competition_id == (contest.competition.rehearses or contest.id))
+        .where(Organizer.competition_id == (contest.competition.rehearsal_of or contest.id))
         .order_by(func.lower(User.name), User.name)
     )
     return [NamedUser(user_id, name) for user_id, name in user_rows]

@@ -67,7 +67,7 @@ def render_data(
         files=[file.name for file in specs],
         uploadable=_list_uploadable(specs, row.original),
         optional={file.name for file in specs if not file.required},
-        truth={name: commitments.get(name) for name in row.drawing.get("truth", ())},
+        truth={name: commitments.get(name) for name in row.allocation.get("truth", ())},
         summary=summary,
         needs={file.name: build_requirements(file, context.frame.rules) for file in specs},
         choice=choice,

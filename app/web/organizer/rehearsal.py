@@ -86,7 +86,7 @@ def _render_rehearsal(
 
 def _load_status(session: Session, frame: Frame) -> RehearsalStatus | None:
     """Load the competition's rehearsal, or the competition itself if it is one."""
-    is_rehearsal = frame.contest.competition.rehearses is not None
+    is_rehearsal = frame.contest.competition.rehearsal_of is not None
     contest = frame.contest if is_rehearsal else rehearsals.find_rehearsal(session, frame.contest.id)
     return (
         None

@@ -110,7 +110,7 @@ def show_submission(
     return render_submission(request, principal, slug, submission_id)
 
 
-@router.post("/{submission_id}/score-again")
+@router.post("/{submission_id}/rescore")
 def reevaluate(request: Request, slug: str, submission_id: UUID, principal: CurrentPrincipal) -> Response:
     try:
         with transaction() as session:

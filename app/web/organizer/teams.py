@@ -124,7 +124,7 @@ def show_team(request: Request, slug: str, team_id: UUID, principal: CurrentPrin
     return render_team(request, principal, slug, team_id)
 
 
-@router.post("/{team_id}/approach")
+@router.post("/{team_id}/method")
 def remove_method_description(
     request: Request, slug: str, team_id: UUID, principal: CurrentPrincipal
 ) -> Response:

@@ -95,9 +95,9 @@ def load_frame(session: Session, principal: Principal | None, slug: str) -> Fram
 def _load_rehearsed_competition(
     session: Session, row: Competition, status: PhaseStatus
 ) -> RehearsedCompetition | None:
-    if row.rehearses is None:
+    if row.rehearsal_of is None:
         return None
-    competition = session.get_one(Competition, row.rehearses)
+    competition = session.get_one(Competition, row.rehearsal_of)
     next_event = "paused" if status.paused else status.state if row.revealed_at is None else "over"
     return RehearsedCompetition(competition.slug, competitions.get_title(competition), next_event)
 

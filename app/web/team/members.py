@@ -57,7 +57,9 @@ def _render_team(
         "most": _MAX_USES,
         "longest": members.MAX_METHOD_DESCRIPTION_LENGTH,
     }
-    content["approach"] = team.approach if rejected_description is None else rejected_description
+    content["method_description"] = (
+        team.method_description if rejected_description is None else rejected_description
+    )
     if problem is not None:
         return render_form_again(request, principal, "team/members.html", problem, **content)
     return render_page(request, principal, "team/members.html", status=201 if link else 200, **content)
@@ -87,15 +89,17 @@ def create_invite(
     return _render_team(request, principal, slug, link=link, uses=uses)
 
 
-@router.post("/approach")
+@router.post("/method")
 def save_method_description(
-    request: Request, slug: str, principal: CurrentPrincipal, approach: Annotated[str, Form()] = ""
+    request: Request, slug: str, principal: CurrentPrincipal, method_description: Annotated[str, Form()] = ""
 ) -> Response:
     try:
         with transaction() as session:
-            members.set_method_description(session, principal, slug, approach)
+            members.set_method_description(session, principal, slug, method_description)
     except DomainError as problem:
-        return _render_team(request, principal, slug, rejected_description=approach, problem=problem)
+        return _render_team(
+            request, principal, slug, rejected_description=method_description, problem=problem
+        )
     return see_other(f"/competitions/{slug}/team", notice="told")
 
 

@@ -82,7 +82,7 @@ def show_rules(request: Request, slug: str, principal: OptionalPrincipal) -> HTM
         frame = load_frame(session, principal, slug)
         seed = (
             sealed_inputs.load_seed_commitment(session, frame.contest.id)
-            if frame.contest.competition.drawing
+            if frame.contest.competition.allocation
             else None
         )
     rules, track = frame.rules, frame.contest.track

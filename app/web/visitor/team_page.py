@@ -109,7 +109,7 @@ def show_team(
     with transaction() as session:
         frame = load_frame(session, principal, slug)
         is_closed = frame.contest.competition.closed_at is not None
-        approach = session.get_one(Team, team_id).approach if is_closed else None
+        method_description = session.get_one(Team, team_id).method_description if is_closed else None
     t = language.negotiate_translator(request)
     return render_page(
         request,
@@ -120,7 +120,7 @@ def show_team(
         view=build_board_view(frame),
         told=summary,
         row=summary.row,
-        approach=approach,
+        method_description=method_description,
         ranks=[[_convert_to_milliseconds(rank.at), rank.rank, rank.ranked] for rank in summary.ranks],
         words=_translate_script_texts(t),
     )

@@ -27,7 +27,7 @@ TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     "GET /competitions/{slug}/team": (303, 200, 200, 403, 403, 403),
     "GET /competitions/{slug}/team/invites": (303, 303, 303, 303, 303, 303),
     "POST /competitions/{slug}/team/invites": (303, 201, 201, 403, 403, 403),
-    "POST /competitions/{slug}/team/approach": (303, 303, 303, 403, 403, 403),
+    "POST /competitions/{slug}/team/method": (303, 303, 303, 403, 403, 403),
     "GET /competitions/{slug}/team/members/{user_id}": (303, 404, 200, 403, 403, 403),
     "POST /competitions/{slug}/team/members/{user_id}": (303, 404, 303, 403, 403, 403),
 }

@@ -32,7 +32,7 @@ TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     f"GET {ORGANIZE_PATH}/submissions/{{submission_id}}/{{act}}": PAGE_STATUSES,
     f"POST {ORGANIZE_PATH}/submissions/{{submission_id}}/disqualify": ONE_TIME_STATUSES,
     f"POST {ORGANIZE_PATH}/submissions/{{submission_id}}/reinstate": ONE_TIME_STATUSES,
-    f"POST {ORGANIZE_PATH}/submissions/{{submission_id}}/score-again": (303, 403, 403, 409, 403, 409),
+    f"POST {ORGANIZE_PATH}/submissions/{{submission_id}}/rescore": (303, 403, 403, 409, 403, 409),
     f"GET {ORGANIZE_PATH}/rescores": PAGE_STATUSES,
     f"POST {ORGANIZE_PATH}/rescores": ONE_TIME_STATUSES,
     f"GET {ORGANIZE_PATH}/rescores/{{rescore_id}}": PAGE_STATUSES,
@@ -45,7 +45,7 @@ TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     f"POST {ORGANIZE_PATH}/teams/organizers": ACTION_STATUSES,
     f"POST {ORGANIZE_PATH}/teams/organizers/{{user_id}}/remove": ACTION_STATUSES,
     f"GET {ORGANIZE_PATH}/teams/{{team_id}}": PAGE_STATUSES,
-    f"POST {ORGANIZE_PATH}/teams/{{team_id}}/approach": ACTION_STATUSES,
+    f"POST {ORGANIZE_PATH}/teams/{{team_id}}/method": ACTION_STATUSES,
     f"POST {ORGANIZE_PATH}/teams/{{team_id}}/grants": ACTION_STATUSES,
     f"GET {ORGANIZE_PATH}/teams/{{team_id}}/{{act}}": PAGE_STATUSES,
     f"POST {ORGANIZE_PATH}/teams/{{team_id}}/disqualify": ONE_TIME_STATUSES,
@@ -132,7 +132,7 @@ CONTENT: dict[str, Callable[[Any], dict[str, Any]]] = {
     f"POST {ORGANIZE_PATH}/baselines": lambda _: {
         "data": {"method": "add_noise", "name": f"baseline {next(serial_numbers)}"}
     },
-    f"POST {ORGANIZE_PATH}/teams/{{team_id}}/approach": lambda scenario: scenario.set_method_description(),
+    f"POST {ORGANIZE_PATH}/teams/{{team_id}}/method": lambda scenario: scenario.set_method_description(),
     f"POST {ORGANIZE_PATH}/clarifications/{{clarification_id}}": lambda _: {"data": {"text": "As many."}},
     f"POST {ORGANIZE_PATH}/announcements": lambda _: {"data": {"en": "Hello"}},
     f"POST {ORGANIZE_PATH}/announcements/{{announcement_id}}/withdraw": lambda _: {

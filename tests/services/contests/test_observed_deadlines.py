@@ -44,7 +44,7 @@ def contest(client: TestClient) -> Contest:
 
 def list_observed_deadlines() -> list[ObservedDeadline]:
     with transaction() as session:
-        return list(session.scalars(select(ObservedDeadline).order_by(ObservedDeadline.witnessed_at)))
+        return list(session.scalars(select(ObservedDeadline).order_by(ObservedDeadline.observed_at)))
 
 
 def load_expected_reveal() -> object:
@@ -71,8 +71,8 @@ def test_each_value_of_a_deadline_is_observed_once(contest: Contest) -> None:
     assert [deadline.id for deadline in list_observed_deadlines()] == [
         deadline.id for deadline in first_deadlines
     ]
-    assert first_deadlines[0].free
-    assert not first_deadlines[-1].free
+    assert first_deadlines[0].before_submissions
+    assert not first_deadlines[-1].before_submissions
     contest.move_phases(reidentification=(-1, 5))
     run_clock()
     assert len(list_observed_deadlines()) == len(first_deadlines) + 1
@@ -90,7 +90,7 @@ def test_secrets_are_revealed_at_a_deadline_announced_in_time(client: TestClient
     run_clock()
     row = load_competition()
     assert row.revealed_at is not None  # without targets the reveal waits for nothing
-    assert [deadline.free for deadline in list_observed_deadlines()] == [True]
+    assert [deadline.before_submissions for deadline in list_observed_deadlines()] == [True]
 
 
 def test_earlier_deadline_takes_effect_after_the_notice(contest: Contest) -> None:
@@ -108,7 +108,7 @@ def test_notice_starts_when_the_earlier_deadline_is_observed(contest: Contest) -
     run_clock()
     contest.move_phases(reidentification=(-1, -0.5))
     assert clock_reveals_nothing()
-    assert load_expected_reveal() == list_observed_deadlines()[-1].witnessed_at + REVEAL_NOTICE
+    assert load_expected_reveal() == list_observed_deadlines()[-1].observed_at + REVEAL_NOTICE
     # The change can be undone during the notice.
     contest.move_phases(reidentification=(-1, 100))
     assert contest.get_state() == "reidentification"
@@ -137,7 +137,7 @@ def test_writing_closed_at_reveals_no_secret(contest: Contest) -> None:
 def test_forged_deadlines_are_ignored_and_audited(contest: Contest) -> None:
     """The forged rows have the signature of a real row, no valid signature, or one of another key."""
     real_deadline, foreign_keys = list_observed_deadlines()[0], SigningKeys((SigningKey.generate(),))
-    past = real_deadline.witnessed_at - timedelta(days=30)
+    past = real_deadline.observed_at - timedelta(days=30)
     forged_deadlines = []
     for signature in (real_deadline.signature, b"", b"x" * 64, None):
         deadline = ObservedDeadline(
@@ -145,8 +145,8 @@ def test_forged_deadlines_are_ignored_and_audited(contest: Contest) -> None:
             phase=real_deadline.phase,
             ends_at=past,
             notice_hours=0,
-            free=True,
-            witnessed_at=past,
+            before_submissions=True,
+            observed_at=past,
         )
         deadline.signature = (
             foreign_keys.sign(observed_deadlines.build_signed_message(deadline))
@@ -185,8 +185,8 @@ def test_signature_covers_every_column(contest: Contest) -> None:
         "phase": "anonymization",
         "ends_at": deadline.ends_at + timedelta(microseconds=1),
         "notice_hours": 0,
-        "free": not deadline.free,
-        "witnessed_at": deadline.witnessed_at - timedelta(microseconds=1),
+        "before_submissions": not deadline.before_submissions,
+        "observed_at": deadline.observed_at - timedelta(microseconds=1),
     }
     assert set(changes) == set(ObservedDeadline.__table__.columns.keys()) - {"id", "signature"}
     for name, value in changes.items():
@@ -217,8 +217,8 @@ def test_contest_without_observed_deadlines_waits_for_the_notice(client: TestCli
     contest.move_phases(anonymization=(-3, -2), reidentification=(-1, -0.5))
     assert clock_reveals_nothing()
     (deadline,) = list_observed_deadlines()
-    assert not deadline.free
-    assert load_expected_reveal() == deadline.witnessed_at + REVEAL_NOTICE
+    assert not deadline.before_submissions
+    assert load_expected_reveal() == deadline.observed_at + REVEAL_NOTICE
 
 
 @pytest.mark.full
@@ -273,7 +273,7 @@ def test_deleting_observed_deadlines_only_delays_the_reveal(contest: Contest) ->
     judge_everything()
     contest.move_phases(reidentification=(-1, -0.5))
     assert clock_reveals_nothing()
-    assert load_expected_reveal() == list_observed_deadlines()[-1].witnessed_at + REVEAL_NOTICE
+    assert load_expected_reveal() == list_observed_deadlines()[-1].observed_at + REVEAL_NOTICE
 
 
 @pytest.mark.full
@@ -342,7 +342,7 @@ def test_teams_are_told_of_a_moved_deadline_and_reveal_in_both_languages(
         f"{deadline.ends_at.astimezone(zone):%Y-%m-%d %H:%M}" for deadline in list_observed_deadlines()[-2:]
     ]
     reveal_time = (
-        f"{(list_observed_deadlines()[-1].witnessed_at + REVEAL_NOTICE).astimezone(zone):%Y-%m-%d %H:%M}"
+        f"{(list_observed_deadlines()[-1].observed_at + REVEAL_NOTICE).astimezone(zone):%Y-%m-%d %H:%M}"
     )
     for language in ("en", "ja"):
         assert end_times[0] in later_announcement[language]

@@ -251,7 +251,7 @@ def test_only_one_of_several_concurrent_rehearsals_begins(arena: Arena) -> None:
     with ThreadPoolExecutor(4) as pool:
         assert sorted(pool.map(begin_rehearsal, range(4))) == [201, 409, 409, 409]
     with transaction() as session:
-        assert session.scalars(select(func.count()).where(Competition.rehearses.is_not(None))).one() == 1
+        assert session.scalars(select(func.count()).where(Competition.rehearsal_of.is_not(None))).one() == 1
 
 
 def end_rehearsal(rehearsal: RehearsedContest) -> int:
@@ -282,7 +282,7 @@ def test_rehearsal_can_be_ended_and_begun_again(rehearsal: RehearsedContest) -> 
     with transaction() as session:
         audit_query = select(AuditEntry.action, AuditEntry.subject).where(
             AuditEntry.action.startswith("rehearsal."),
-            AuditEntry.competition_id == rehearsal.load_competition().rehearses,
+            AuditEntry.competition_id == rehearsal.load_competition().rehearsal_of,
         )
         assert [tuple(row) for row in session.execute(audit_query.order_by(AuditEntry.number))] == [
             ("rehearsal.begin", rehearsal.slug),

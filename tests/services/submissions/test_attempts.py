@@ -56,7 +56,7 @@ def test_upload_started_in_time_may_finish_after_the_deadline(
         assert contest.arena.submit("blue").json()["code"] == "phase_closed"
         receipt = upload.finish().json()
     assert upload.status == 202
-    assert datetime.fromisoformat(receipt["received_at"]) == attempt.at
+    assert datetime.fromisoformat(receipt["received_at"]) == attempt.started_at
     run_clock()
     assert load_competition().frozen_at is None
     score_submission(receipt["id"])
@@ -143,7 +143,9 @@ def test_upload_of_the_first_phase_does_not_delay_the_second(contest: Contest) -
     """The upload exceeds its grace period and is still being sent when the second phase opens and closes."""
     with start_upload(contest, "red") as upload:
         with transaction() as session:
-            session.execute(update(Attempt).values(at=Attempt.at - attempts.get_grace_period()))
+            session.execute(
+                update(Attempt).values(started_at=Attempt.started_at - attempts.get_grace_period())
+            )
         contest.open_attacks()
         assert contest.get_state() == "reidentification"
         contest.close_attacks()
@@ -159,7 +161,7 @@ def test_killed_web_process_delays_the_freeze_for_the_grace_period_only(contest:
     run_clock()
     assert load_competition().frozen_at is None
     with transaction() as session:
-        session.execute(update(Attempt).values(at=Attempt.at - attempts.get_grace_period()))
+        session.execute(update(Attempt).values(started_at=Attempt.started_at - attempts.get_grace_period()))
     run_clock()
     assert load_competition().frozen_at is not None
 
@@ -210,9 +212,9 @@ def test_upload_counts_for_the_day_it_started(contest: Contest, settings: Settin
     yesterdays_upload, todays_upload = parsed_uploads
     attempt = yesterdays_upload.context.attempt
     assert attempt is not None
-    started_at = attempt.at = attempt.at - timedelta(days=1)
+    started_at = attempt.started_at = attempt.started_at - timedelta(days=1)
     with transaction() as session:
-        session.execute(update(Attempt).where(Attempt.id == attempt.id).values(at=started_at))
+        session.execute(update(Attempt).where(Attempt.id == attempt.id).values(started_at=started_at))
     for upload in (todays_upload, yesterdays_upload):
         accept_upload(principal, upload, settings)
     assert list_received_submissions()[0][0] == started_at

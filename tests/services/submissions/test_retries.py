@@ -62,19 +62,19 @@ def post(contest: Contest, path: str, token: str, files: dict[str, bytes]) -> Re
 
 def list_attempts() -> list[Attempt]:
     with transaction() as session:
-        return list(session.scalars(select(Attempt).order_by(Attempt.at)))
+        return list(session.scalars(select(Attempt).order_by(Attempt.started_at)))
 
 
 def backdate_attempts(age: timedelta) -> None:
     with transaction() as session:
-        session.execute(update(Attempt).values(at=Attempt.at - age))
+        session.execute(update(Attempt).values(started_at=Attempt.started_at - age))
 
 
 def test_retry_continues_the_attempt_of_a_killed_process(contest: Contest) -> None:
     first_attempt = record_interrupted_attempt(contest)
     receipt = submit(contest).json()
     assert [(attempt.id, attempt.senders) for attempt in list_attempts()] == [(first_attempt.id, 2)]
-    assert list_received_submissions() == [(first_attempt.at, receipt["id"])]
+    assert list_received_submissions() == [(first_attempt.started_at, receipt["id"])]
     assert list_open_attempts() == []
 
 
@@ -93,10 +93,10 @@ def test_retry_after_the_deadline_is_accepted_if_the_first_try_was_in_time(conte
 def test_retry_after_the_grace_period_starts_anew_and_counts_once(contest: Contest) -> None:
     record_interrupted_attempt(contest)
     backdate_attempts(attempts.get_grace_period() + timedelta(seconds=1))
-    first_started_at = list_attempts()[0].at
+    first_started_at = list_attempts()[0].started_at
     assert submit(contest).status_code == 202
     (attempt,) = list_attempts()
-    assert attempt.at > first_started_at
+    assert attempt.started_at > first_started_at
 
 
 def test_retry_after_grace_period_and_deadline_is_refused(contest: Contest) -> None:
@@ -144,7 +144,7 @@ def test_retries_of_an_interrupted_upload_count_once(contest: Contest) -> None:
     start_times = []
     for _ in range(3):
         with start_upload(contest, "red", key=IDEMPOTENCY_KEY) as interrupted_upload:
-            start_times += [attempt.at for attempt in list_attempts()]
+            start_times += [attempt.started_at for attempt in list_attempts()]
             interrupted_upload.disconnect()
     assert len(set(start_times)) == 1
     end_first_phase(contest)

@@ -133,9 +133,9 @@ def test_reason_for_a_team_is_visible_only_to_its_members(arena: Arena, language
         assert "<b>&amp;" not in html
         assert translate("Ask the organizers why.", language) not in html
     own_team = arena.get("/competitions/small/team", token=arena.get_team_token("red")).json()
-    assert own_team["disqualified_for"] == REASON
+    assert own_team["disqualification_reason"] == REASON
     teams = arena.get("/competitions/small/teams").json()
-    assert {row["name"]: row["disqualified_for"] for row in teams} == {
+    assert {row["name"]: row["disqualification_reason"] for row in teams} == {
         "red": REASON,
         "blue": None,
     }
@@ -145,7 +145,7 @@ def test_reason_for_a_team_is_visible_only_to_its_members(arena: Arena, language
     assert "copied" not in str(arena.get_board())
     post_form(arena, f"{ORGANIZE_PATH}/teams/{red_id}/reinstate", {"reason": "cleared"}, organizer=True)
     own_after = arena.get("/competitions/small/team", token=arena.get_team_token("red")).json()
-    assert (own_after["disqualified_at"], own_after["disqualified_for"]) == (None, None)
+    assert (own_after["disqualified_at"], own_after["disqualification_reason"]) == (None, None)
     assert "cleared" not in get_page(arena, "/competitions/small", team="red").text
 
 
@@ -153,10 +153,10 @@ def test_reason_for_a_submission_is_shown_on_pages_and_in_the_api(arena: Arena) 
     red = submit_release(arena, "red")
     score_everything()
     response = arena.post(f"/submissions/{red}/disqualify", json={"reason": f"  {REASON}\n "})
-    assert response.json()["disqualified_for"] == REASON
-    assert arena.get_submission(red, "red")["disqualified_for"] == REASON
+    assert response.json()["disqualification_reason"] == REASON
+    assert arena.get_submission(red, "red")["disqualification_reason"] == REASON
     (submission,) = arena.get("/competitions/small/submissions", token=arena.get_team_token("red")).json()
-    assert submission["disqualified_for"] == REASON
+    assert submission["disqualification_reason"] == REASON
     reason_text = translate("Their reason: “{reason}”.", reason=REASON)
     for path in (f"/submissions/{red}", "/competitions/small/submissions", f"/submissions/{red}/row"):
         assert reason_text in unescape(get_page(arena, path, team="red").text)
@@ -168,7 +168,7 @@ def test_reason_for_a_submission_is_shown_on_pages_and_in_the_api(arena: Arena) 
 def test_without_a_reason_the_team_is_referred_to_the_organizers(arena: Arena) -> None:
     red = submit_release(arena, "red")
     score_everything()
-    assert arena.post(f"/submissions/{red}/disqualify").json()["disqualified_for"] is None
+    assert arena.post(f"/submissions/{red}/disqualify").json()["disqualification_reason"] is None
     html = get_page(arena, f"/submissions/{red}", team="red").text
     assert translate("Ask the organizers why.") in html
     assert (
@@ -201,14 +201,12 @@ def test_failed_submission_can_be_re_evaluated_on_its_page(arena: Arena) -> None
     fail_evaluation(red)
     html = get_page_text(arena, f"/submissions/{red}")
     assert "The disk was full." in html
-    assert (
-        post_form(arena, f"{ORGANIZE_PATH}/submissions/{red}/score-again", organizer=True).status_code == 303
-    )
+    assert post_form(arena, f"{ORGANIZE_PATH}/submissions/{red}/rescore", organizer=True).status_code == 303
     score_everything()
     with transaction() as session:
         states = session.query(Evaluation.state).filter_by(submission_id=UUID(red), current=True).all()
     assert [state for (state,) in states] == [State.SCORED]
-    response = post_form(arena, f"{ORGANIZE_PATH}/submissions/{red}/score-again", organizer=True)
+    response = post_form(arena, f"{ORGANIZE_PATH}/submissions/{red}/rescore", organizer=True)
     assert (
         response.status_code,
         "Only a submission that ended in ERROR can be scored again on its own." in response.text,

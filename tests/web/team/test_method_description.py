@@ -27,10 +27,12 @@ def test_method_description_is_public_from_the_close_until_removal(client: TestC
     contest = Contest.create(client)
     arena, slug = contest.arena, contest.arena.slug
     contest.submit("red")
-    response = post_form(arena, f"/competitions/{slug}/team/approach", {"approach": DESCRIPTION}, team="red")
+    response = post_form(
+        arena, f"/competitions/{slug}/team/method", {"method_description": DESCRIPTION}, team="red"
+    )
     assert response.status_code == 303
     assert arena.get(f"/competitions/{slug}/team", token=arena.get_team_token("red")).json()[
-        "approach"
+        "method_description"
     ] == DESCRIPTION.replace("\r", "")
     for stage in (contest.open_attacks, contest.close_attacks):
         assert DESCRIPTION_HTML not in read_team_page(arena)
@@ -40,26 +42,31 @@ def test_method_description_is_public_from_the_close_until_removal(client: TestC
     team_id = arena.get_board()["rows"][0]["team_id"]
     organizer_page = f"/competitions/{slug}/organize/teams/{team_id}"
     assert DESCRIPTION_HTML in get_page(arena, organizer_page, organizer=True).text
-    assert post_form(arena, f"{organizer_page}/approach", organizer=True).status_code == 303
+    assert post_form(arena, f"{organizer_page}/method", organizer=True).status_code == 303
     assert DESCRIPTION_HTML not in read_team_page(arena)
     entry = arena.get(f"/competitions/{slug}/audit").json()[0]
-    assert (entry["action"], entry["before"]) == ("team.silence", {"approach": DESCRIPTION.replace("\r", "")})
+    assert (entry["action"], entry["before"]) == (
+        "team.silence",
+        {"method_description": DESCRIPTION.replace("\r", "")},
+    )
 
 
 @pytest.mark.parametrize("text", ["x" * (members.MAX_METHOD_DESCRIPTION_LENGTH + 1), "a\x00b"])
 def test_invalid_description_is_refused_and_kept_in_the_form(arena: Arena, text: str) -> None:
-    path = f"/competitions/{arena.slug}/team/approach"
-    refusal = post_form(arena, path, {"approach": text}, team="red")
+    path = f"/competitions/{arena.slug}/team/method"
+    refusal = post_form(arena, path, {"method_description": text}, team="red")
     assert refusal.status_code == 422
     assert 'role="alert"' in refusal.text
     assert (
-        arena.get(f"/competitions/{arena.slug}/team", token=arena.get_team_token("red")).json()["approach"]
+        arena.get(f"/competitions/{arena.slug}/team", token=arena.get_team_token("red")).json()[
+            "method_description"
+        ]
         is None
     )
 
 
 def test_empty_text_removes_the_description(arena: Arena) -> None:
-    path = f"/competitions/{arena.slug}/team/approach"
+    path = f"/competitions/{arena.slug}/team/method"
     for text, stored in (("Noise.", "Noise."), (" \n ", None)):
-        response = arena.put(path, token=arena.get_team_token("red"), json={"approach": text})
-        assert response.json()["approach"] == stored
+        response = arena.put(path, token=arena.get_team_token("red"), json={"method_description": text})
+        assert response.json()["method_description"] == stored
