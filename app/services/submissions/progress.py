@@ -4,11 +4,25 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from uuid import UUID
 
-from sqlalchemy import Exists, Row, Select, Uuid, and_, any_, column, exists, func, or_, select, values
+from sqlalchemy import (
+    ColumnElement,
+    Exists,
+    Row,
+    Select,
+    Uuid,
+    and_,
+    any_,
+    column,
+    exists,
+    func,
+    or_,
+    select,
+    values,
+)
 from sqlalchemy.orm import Session
 
 from anoncup.schemas.roles import Role
-from app.db.models import Evaluation, Member, Organizer, State, Submission, Token, User
+from app.db.models import Competition, Evaluation, Member, Organizer, State, Submission, Token, User
 from app.services.accounts.accounts import Principal
 from app.services.jobs import fairness
 from app.services.submissions import submissions
@@ -84,20 +98,20 @@ def _parse_row(row: Row[UUID, UUID, str, int, int, str, int, int | None]) -> Eva
 def filter_allowed(session: Session, followers: Collection[Follower]) -> set[Follower]:
     """Return the followers with a valid token whose owners may still see the submission.
 
-    This is the rule of ``submissions.find_visible`` in one query, but the organizers of a rehearsal, who have
-    no row of their own for it, are left out.
+    This is the rule of ``submissions.find_visible`` in one query.
     """
-    requested = values(column("token_id", Uuid), column("submission_id", Uuid), name="asked").data(
+    requested = values(column("token_id", Uuid), column("submission_id", Uuid), name="requested").data(
         [(follower.token_id, follower.submission_id) for follower in followers]
     )
     query = (
         select(Token.id, Submission.id)
         .join(requested, requested.c.token_id == Token.id)
         .join(Submission, requested.c.submission_id == Submission.id)
+        .join(Competition, Competition.id == Submission.competition_id)
         .join(User, User.id == Token.user_id)
         .where(Token.revoked_at.is_(None), Token.expires_at > func.clock_timestamp())
         .where(any_(Token.scopes) == "read")
-        .where(or_(User.role == Role.ADMINISTRATOR, _is_team_member(), _is_organizer()))
+        .where(or_(_is_team_member(), and_(Competition.removed_at.is_(None), _is_in_charge())))
     )
     return {Follower(*row) for row in session.execute(query)}
 
@@ -106,7 +120,10 @@ def _is_team_member() -> Exists:
     return exists().where(and_(Member.user_id == Token.user_id, Member.team_id == Submission.team_id))
 
 
-def _is_organizer() -> Exists:
-    return exists().where(
-        and_(Organizer.user_id == Token.user_id, Organizer.competition_id == Submission.competition_id)
+def _is_in_charge() -> ColumnElement[bool]:
+    """Build the condition that the token's owner organizes the competition, or the one that it rehearses."""
+    organized_id = func.coalesce(Competition.rehearsal_of, Competition.id)
+    is_organizer = exists().where(
+        and_(Organizer.user_id == Token.user_id, Organizer.competition_id == organized_id)
     )
+    return or_(User.role == Role.ADMINISTRATOR, is_organizer)
