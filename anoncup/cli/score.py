@@ -42,10 +42,10 @@ def score(
     methods: Annotated[
         bool, typer.Option("--methods", help="also say which sample methods the release resembles")
     ] = False,
-    fallen: Annotated[
+    reidentified_file: Annotated[
         Path | None,
         typer.Option(
-            "--fallen",
+            "--reidentified",
             metavar="FILE",
             dir_okay=False,
             help="also write to FILE who was found and by which attacker; FILE reveals your secret",
@@ -59,7 +59,7 @@ def score(
     from anoncup.evaluation.fingerprint import fingerprint
 
     contest = load_contest(competition, original)
-    if fallen is not None and contest.track.select_hit_probabilities(contest.rules) is None:
+    if reidentified_file is not None and contest.track.select_hit_probabilities(contest.rules) is None:
         raise InvalidInput("this contest does not ask who the individuals are", code="no_individuals")
     check_sizes(contest, (*release.values(), secret))
     upload = read_upload(contest, release, secret)
@@ -74,13 +74,15 @@ def score(
             on_answer=answers.__setitem__,
         )
     reidentified, shared_traits = (
-        write_reidentified(contest, answers, upload.answer, fallen) if fallen else (None, ())
+        write_reidentified(contest, answers, upload.answer, reidentified_file)
+        if reidentified_file
+        else (None, ())
     )
     resemblances = fingerprint(contest.rules, contest.prepared, verdict) if methods else ()
     resemblance_json = (
         {"resembles": [resemblance.to_json() for resemblance in resemblances]} if methods else {}
     )
-    reidentified_json = {"fallen": reidentified.to_json(shared_traits)} if reidentified else {}
+    reidentified_json = {"reidentified": reidentified.to_json(shared_traits)} if reidentified else {}
     warnings = build_notices([*contest.remarks, *upload.remarks, *verdict.warnings])
     result = schemas.parse_verdict(
         verdict.to_json() | {"warnings": warnings} | resemblance_json | reidentified_json

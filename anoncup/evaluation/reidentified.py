@@ -1,7 +1,7 @@
 """Individuals that attackers re-identified, and traits that these individuals share.
 
 Only a team may learn this about its own release. It is therefore computed on the team's machine, where the
-secret is (``anoncup score --fallen``), and never stored; see
+secret is (``anoncup score --reidentified``), and never stored; see
 ``docs/decisions/0042-who-fell-is-told-where-the-secret-is.md``.
 """
 

@@ -73,13 +73,13 @@ def test_accepted_release_is_printed_as_text(folder: Path) -> None:
 
 
 def test_reidentified_individuals_are_written_with_a_summary(folder: Path) -> None:
-    completed = run_score(folder, "--fallen", "fallen.csv")
+    completed = run_score(folder, "--reidentified", "reidentified.csv")
     assert (completed.returncode, completed.stderr) == (0, "")
-    lines = (folder / "fallen.csv").read_text("utf-8").splitlines()
+    lines = (folder / "reidentified.csv").read_text("utf-8").splitlines()
     assert lines[0] == "original_row,found_by,attackers,sex,年齢[/b]"
-    content = json.loads(run_score(folder, "--fallen", "again.csv", "--json").stdout)
+    content = json.loads(run_score(folder, "--reidentified", "again.csv", "--json").stdout)
     assert (folder / "again.csv").read_text("utf-8").splitlines() == lines
-    reidentified = content.pop("fallen")
+    reidentified = content.pop("reidentified")
     assert content == compute_scores(folder)
     assert (reidentified["individuals"], reidentified["of"]) == (len(lines) - 1, 6)
     assert (
@@ -101,7 +101,14 @@ def test_reidentified_individuals_need_a_track_with_individuals(tmp_path: Path) 
     contest = tmp_path / "competition.toml"
     contest.write_text(template("membership"), "utf-8")
     run_program("generate", ".", "--track", "membership", "--rows", "20", cwd=tmp_path)
-    release_options = ("--released", "candidates.csv", "--secret", "candidates.csv", "--fallen", "fallen.csv")
+    release_options = (
+        "--released",
+        "candidates.csv",
+        "--secret",
+        "candidates.csv",
+        "--reidentified",
+        "reidentified.csv",
+    )
     completed = run_program(
         "score", "--competition", contest.name, "--original", "candidates.csv", *release_options, cwd=tmp_path
     )
@@ -112,7 +119,7 @@ def test_reidentified_individuals_need_a_track_with_individuals(tmp_path: Path) 
         2,
         True,
     )
-    assert not (tmp_path / "fallen.csv").exists()
+    assert not (tmp_path / "reidentified.csv").exists()
 
 
 def test_accepted_release_is_printed_as_json(folder: Path) -> None:

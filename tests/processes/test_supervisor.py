@@ -51,7 +51,7 @@ programs = [
 ]
 with stop_on_signals():
     with supervise(programs) as supervisor:
-        print(*supervisor.pids().values(), flush=True)
+        print(*supervisor.get_pids().values(), flush=True)
         supervisor.wait()
 print("tidy", flush=True)
 """

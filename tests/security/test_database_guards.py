@@ -181,7 +181,7 @@ def test_attempt_cannot_be_backdated(second_phase_contest: Contest, sign_in: Sig
         insert_attempt(web)
         backdating = "UPDATE attempts SET started_at = started_at - interval '1 hour'"
         assert "enters when its transaction begins" in require_refusal(web, backdating)
-        assert web.execute(text("UPDATE attempts SET senders = 2, at = at")).rowcount > 0
+        assert web.execute(text("UPDATE attempts SET senders = 2, started_at = started_at")).rowcount > 0
         assert "no upload of the team entered then" in require_refusal(
             web, build_guess_insert(time="now() - interval '1 second'")
         )
@@ -192,7 +192,9 @@ def test_guess_started_in_time_is_accepted_in_the_grace_period(
     second_phase_contest: Contest, sign_in: SignInAsRole, run_as_owner: Any
 ) -> None:
     attempt_time = "(SELECT min(at) FROM attempts WHERE phase = 'reidentification')"
-    run_as_owner("UPDATE attempts SET at = now() - interval '30 minutes' WHERE phase = 'reidentification'")
+    run_as_owner(
+        "UPDATE attempts SET started_at = now() - interval '30 minutes' WHERE phase = 'reidentification'"
+    )
     with sign_in(WEB) as web:
         assert web.execute(text(build_guess_insert(time=attempt_time))).rowcount == 1
     for time_ago, grace, is_in_time in (("29 minutes", 1900, True), ("29 minutes", 1700, False)):
@@ -457,9 +459,10 @@ def test_submission_terms_remain_when_the_phase_is_removed(
 def test_submission_must_come_from_a_participating_team_in_time(
     first_phase_contest: Contest, settings: Settings
 ) -> None:
-    attempt_time = "(SELECT min(at) FROM attempts)"
+    attempt_time = "(SELECT min(started_at) FROM attempts)"
     backdate = (
-        "UPDATE attempts SET at = now() - interval '30 minutes' WHERE at < now(); UPDATE submission_terms SET"
+        "UPDATE attempts SET started_at = now() - interval '30 minutes' WHERE started_at < now();"
+        " UPDATE submission_terms SET"
     )
     arrangements = (
         ("UPDATE competitions SET paused_at = now()", build_submission_insert(), "outside of the phase"),

@@ -91,7 +91,7 @@ def build_reidentified_command(track: Track, rules: Rules) -> str | None:
             *original_options,
             *release_options,
             secret_option,
-            "--fallen fallen.csv",
+            "--reidentified reidentified.csv",
         ]
     )
 

@@ -291,7 +291,7 @@ def test_team_sees_the_command_for_reidentified_individuals(arena: Arena) -> Non
     path = f"/submissions/{submit_and_score(arena)}"
     command = (
         "anoncup score --competition competition.toml --original original/original.csv"
-        " --anonymized anonymized.csv --secret secret.csv --fallen fallen.csv"
+        " --anonymized anonymized.csv --secret secret.csv --reidentified reidentified.csv"
     )
     assert command in get_page(arena, path, team="red").text
     assert command not in get_page(arena, path, organizer=True).text

@@ -195,5 +195,5 @@ def test_maximum_rule_has_a_checkbox_for_each_measure(
         ).text
         result = contest.arena.get_submission(submission_id, team)["result"]
         assert same_html.count(f"{result['utility']:.4f}") > html.count(f"{result['utility']:.4f}")
-        assert "--fallen" not in html
+        assert "--reidentified" not in html
         assert translate("Rank and distance", language) in html
