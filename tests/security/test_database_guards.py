@@ -191,7 +191,7 @@ def test_attempt_cannot_be_backdated(second_phase_contest: Contest, sign_in: Sig
 def test_guess_started_in_time_is_accepted_in_the_grace_period(
     second_phase_contest: Contest, sign_in: SignInAsRole, run_as_owner: Any
 ) -> None:
-    attempt_time = "(SELECT min(at) FROM attempts WHERE phase = 'reidentification')"
+    attempt_time = "(SELECT min(started_at) FROM attempts WHERE phase = 'reidentification')"
     run_as_owner(
         "UPDATE attempts SET started_at = now() - interval '30 minutes' WHERE phase = 'reidentification'"
     )
