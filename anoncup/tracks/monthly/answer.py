@@ -1,8 +1,8 @@
-"""The answer F and guesses of it: the pseudonym of every customer in every month.
+"""Answers and guesses of the monthly track: the pseudonym of every customer in every month.
 
-Both are arrays of texts, (customers, months), in the order of the customers table M and of the months;
-``DEL`` means that there is no pseudonym. ``PseudonymTable`` adds the customers and months for writing a file.
-AT is the anonymized table of transactions.
+Both are arrays of texts, (customers, months), in the order of the original customers and of the months; DEL
+means that there is no pseudonym. ``PseudonymTable`` adds the customers and months for writing a file.
+The competition's papers call the answer F and the released table of transactions AT.
 """
 
 from collections.abc import Callable, Mapping
@@ -32,7 +32,7 @@ PseudonymArray = npt.NDArray[np.object_]
 
 
 def extract_answer(release: MonthlyRelease) -> PseudonymArray:
-    """Return F, (customers, months), from the kept rows of AT; DEL if a customer has none in a month."""
+    """Return the answer, (customers, months), from the kept rows of the release."""
     original, is_kept = release.original, release.records.is_kept
     pseudonyms = make_empty_guess(original)
     pseudonyms[original.customer_row[is_kept], original.month_index[is_kept]] = release.kept_rows[
@@ -47,7 +47,7 @@ def make_empty_guess(original: MonthlyOriginal) -> PseudonymArray:
 
 
 def parse_answer(content: bytes, release: MonthlyRelease) -> PseudonymArray:
-    """Parse F and check it against the release; errors name row and column, but never repeat cells."""
+    """Parse an answer and check it against the release. Errors name row and column, never the cell."""
 
     def check_against_release(
         columns: Mapping[str, pa.Array], customer_rows: IntArray, problems: Problems

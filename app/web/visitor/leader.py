@@ -28,7 +28,7 @@ class Leader:
     """The first rank of a board.
 
     ``rows``: the rows of the first rank, the reader's own first. ``runners_up``: those of the next rank.
-    ``attacker``: the built-in attacker that finds most in the first row's release; None if none finds any.
+    ``attacker``: the built-in attacker with the highest rate on the first release; None if all are 0.
     ``is_found_by_rival``: whether a guess of another team determines the first row's risk.
     ``comparison``: the first row compared with the next rank.
     ``has_equal_scores``: whether all rows of the first rank have the same U and E in the shown decimals.
