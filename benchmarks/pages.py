@@ -92,7 +92,7 @@ def fill_contest(client: TestClient, size: ContestSize) -> tuple[Contest, dict[s
     contest = Contest.create(client, slug="crowded", extra_toml=_FEEDBACK)
     _add_empty_competitions(_COMPETITION_COUNT - 1)
     large_contest.fill(contest, size)
-    rejudging_id = large_contest.create_rejudging(contest)
+    rescore_id = large_contest.create_rescore(contest)
     with engine.get_engine().begin() as connection:
         connection.execute(text("ANALYZE"))  # autovacuum would do this within a minute
     with transaction() as session:
@@ -105,7 +105,7 @@ def fill_contest(client: TestClient, size: ContestSize) -> tuple[Contest, dict[s
         "slug": "crowded",
         "submission_id": submission_id,
         "team_id": team_id,
-        "rescore_id": rejudging_id,
+        "rescore_id": rescore_id,
     }
     path_values |= {"target_id": target_id, "name": "anonymization"}
     return contest, {name: str(value) for name, value in path_values.items() if value is not None}

@@ -134,7 +134,7 @@ class OrganizerApi(Transport):
         """Download everything an organizer may have as one archive; return its SHA-256."""
         return self.download(competition_path(slug, "export.zip"), destination, progress=progress)
 
-    def start_rejudging(self, slug: str, file: bytes) -> schemas.RescoreSummary:
+    def start_rescore(self, slug: str, file: bytes) -> schemas.RescoreSummary:
         return self.call(
             schemas.RescoreSummary,
             "POST",
@@ -143,14 +143,14 @@ class OrganizerApi(Transport):
             headers=_TOML_HEADERS,
         )
 
-    def list_rejudgings(self, slug: str) -> list[schemas.RescoreSummary]:
+    def list_rescores(self, slug: str) -> list[schemas.RescoreSummary]:
         return self.get_list(schemas.RescoreSummary, competition_path(slug, "rescores"))
 
-    def get_rejudging(self, identifier: str) -> schemas.Rescore:
+    def get_rescore(self, identifier: str) -> schemas.Rescore:
         return self.get(schemas.Rescore, f"/rescores/{quote_segment(identifier)}")
 
-    def end_rejudging(self, identifier: str, action: str) -> schemas.RescoreSummary:
-        """Apply or cancel a rejudging; ``action`` is ``apply`` or ``cancel``."""
+    def end_rescore(self, identifier: str, action: str) -> schemas.RescoreSummary:
+        """Apply or cancel a rescore; ``action`` is ``apply`` or ``cancel``."""
         return self.call(schemas.RescoreSummary, "POST", f"/rescores/{quote_segment(identifier)}/{action}")
 
     def start_rehearsal(self, slug: str) -> schemas.Rehearsal:

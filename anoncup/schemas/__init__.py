@@ -72,8 +72,8 @@ from anoncup.schemas.people import (
 )
 from anoncup.schemas.problems import Problem, WrongInFile
 from anoncup.schemas.rehearsals import FailedMove, Rehearsal, RehearsalStep
-from anoncup.schemas.rejudgings import RejudgingChange, RejudgingOutcome, Rescore, RescoreSummary, Stage
 from anoncup.schemas.reports import Report, ReportSummary
+from anoncup.schemas.rescores import Rescore, RescoreChange, RescoreOutcome, RescoreSummary, Stage
 from anoncup.schemas.submissions import (
     MAX_GRANT,
     BaselineReceipt,

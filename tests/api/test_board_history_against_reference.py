@@ -169,13 +169,13 @@ def test_history_matches_the_board_of_each_moment(
     viewers = (VISITOR, ORGANIZER, "red")
     for _ in range(10):
         contest.submit()
-    contest.rejudge(contest.now - make_hours(55))
+    contest.rescore(contest.now - make_hours(55))
     assert check_history(contest, VISITOR) > 0 or seed % 4 == 1
     contest.publish()
     contest.open_attacks()
     for _ in range(9):
         contest.submit_guess()
-    contest.rejudge(contest.now - make_hours(10))
+    contest.rescore(contest.now - make_hours(10))
     for viewer in viewers:
         check_history(contest, viewer)
     contest.set_disqualified(team=contest.pick(contest.facts.teams))

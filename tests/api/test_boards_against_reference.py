@@ -25,7 +25,7 @@ def play(client: TestClient, seed: int, *, rule: str, feedback: str) -> None:
         contest.set_disqualified(submission=contest.pick(contest.facts.submissions))
     contest.check_boards()
     if seed % 3:
-        contest.rejudge(contest.now - make_hours(55))
+        contest.rescore(contest.now - make_hours(55))
         contest.check_boards()
     contest.publish()
     contest.check_boards()
@@ -33,7 +33,7 @@ def play(client: TestClient, seed: int, *, rule: str, feedback: str) -> None:
     for _ in range(9):
         contest.submit_guess()
     if seed % 5:
-        contest.rejudge(contest.now - make_hours(10))
+        contest.rescore(contest.now - make_hours(10))
     boards_before = contest.check_boards()
     victim = contest.pick(contest.facts.submissions)
     contest.set_disqualified(team=victim.team)

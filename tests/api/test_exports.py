@@ -88,10 +88,10 @@ def test_export_contains_second_phase_and_audit_log(attacked_contest: Contest) -
 def test_export_contains_earlier_and_current_verdicts(arena: Arena) -> None:
     identifier = arena.submit("red").json()["id"]
     score_everything()
-    rejudging = arena.post("/competitions/small/rescores", content=build_competition_toml(threshold=0.3))
-    assert rejudging.status_code == 202, rejudging.text
+    rescore = arena.post("/competitions/small/rescores", content=build_competition_toml(threshold=0.3))
+    assert rescore.status_code == 202, rescore.text
     score_everything()
-    assert arena.post(f"/rescores/{rejudging.json()['id']}/apply").status_code == 200
+    assert arena.post(f"/rescores/{rescore.json()['id']}/apply").status_code == 200
     evaluations = parse_json_lines(unpack_export(arena)["evaluations.jsonl"])
     assert [(evaluation["submission_id"], evaluation["current"]) for evaluation in evaluations] == [
         (identifier, False),

@@ -10,17 +10,17 @@ from sqlalchemy import update
 from sqlalchemy.orm import InstrumentedAttribute
 
 from anoncup.rules.toml_text import replace_tables
-from app.db.models import Competition, Evaluation, Guess, RejudgingSet, Submission
+from app.db.models import Competition, Evaluation, Guess, Rescore, Submission
 from app.db.transaction import transaction
 from tests.support.board_facts import create_contest, freeze_boards
 from tests.support.contest import Contest, judge_everything, lock_evaluations
 from tests.support.database_rows import load_team_id
-from tests.support.rejudgings import (
-    apply_rejudging,
-    begin_rejudging,
+from tests.support.rescores import (
+    apply_rescore,
+    begin_rescore,
     build_reweighted_file,
     build_strict_file,
-    end_rejudging,
+    end_rescore,
     fail_evaluation,
     get_competition_file,
 )
@@ -48,10 +48,10 @@ def read_organizer_rows(contest: Contest) -> Any:
 
 
 @pytest.mark.parametrize("rule", ["score", "rank_sum"])
-def test_rejudging_after_the_freeze_changes_only_the_organizers_boards(client: TestClient, rule: str) -> None:
+def test_rescore_after_the_freeze_changes_only_the_organizers_boards(client: TestClient, rule: str) -> None:
     contest = create_contest(client, rule=rule)
     submissions = {team: contest.submit(team) for team in ("red", "blue", "green")}
-    apply_rejudging(contest, build_reweighted_file(contest))
+    apply_rescore(contest, build_reweighted_file(contest))
     contest.open_attacks()
     contest.submit_correct_guess("blue", submissions["red"], 30)
     boards_before, organizer_rows = read_boards(contest), read_organizer_rows(contest)
@@ -62,7 +62,7 @@ def test_rejudging_after_the_freeze_changes_only_the_organizers_boards(client: T
         replace_tables(get_competition_file(contest), "measures", equal_weights),
         build_strict_file(contest),
     ):
-        apply_rejudging(contest, replace_tables(text, "scales", ""))
+        apply_rescore(contest, replace_tables(text, "scales", ""))
         assert read_boards(contest) == boards_before
         assert read_organizer_rows(contest) != organizer_rows
         organizer_rows = read_organizer_rows(contest)
@@ -174,25 +174,25 @@ def test_disqualification_after_the_freeze_changes_frozen_boards(
         assert read_boards(contest) == boards_before
 
 
-def test_submission_cancelled_during_a_rejudging_is_on_no_board(client: TestClient) -> None:
-    """The rejudging has evaluated it and is applied, but the submission never counted."""
+def test_submission_cancelled_during_a_rescore_is_on_no_board(client: TestClient) -> None:
+    """The rescore has evaluated it and is applied, but the submission never counted."""
     contest = create_contest(client)
     contest.submit("red")
     cancelled = contest.submit("blue", score=False)
-    identifier = begin_rejudging(contest, build_reweighted_file(contest))
+    identifier = begin_rescore(contest, build_reweighted_file(contest))
     token = contest.arena.get_team_token("blue")
-    score_in_rejudging(cancelled)
+    score_in_rescore(cancelled)
     assert contest.arena.post(f"/submissions/{cancelled}/cancel", token=token).status_code == 200
     score_everything()
-    assert end_rejudging(contest, identifier, "apply").status_code == 200
+    assert end_rescore(contest, identifier, "apply").status_code == 200
     freeze_boards(contest)
     assert [row["team"] for row in contest.get_board()["rows"]] == ["red"]
 
 
-def score_in_rejudging(submission: str) -> None:
-    """Score a submission only by the rules of the open rejudging."""
-    in_rejudging = Evaluation.rescore_id.is_not(None) & (Evaluation.submission_id == UUID(submission))
-    with lock_evaluations(~in_rejudging):
+def score_in_rescore(submission: str) -> None:
+    """Score a submission only by the rules of the open rescore."""
+    in_rescore = Evaluation.rescore_id.is_not(None) & (Evaluation.submission_id == UUID(submission))
+    with lock_evaluations(~in_rescore):
         score.score()
 
 
@@ -202,10 +202,10 @@ def test_frozen_board_falls_back_to_the_current_file(
     contest = create_contest(client, rule="rank_sum")
     contest.submit("red")
     freeze_boards(contest)
-    apply_rejudging(contest, build_reweighted_file(contest))
+    apply_rescore(contest, build_reweighted_file(contest))
     boards_before = read_boards(contest, team="red")
     with transaction() as session:
-        session.execute(update(RejudgingSet).values(replaced_file=None))
+        session.execute(update(Rescore).values(replaced_file=None))
     assert read_boards(contest)["anonymization"][0][0]["team"] == "red"
     ranked = [
         boards["anonymization"][0][0]["rank_sum"]

@@ -83,8 +83,8 @@ def read_scores(contest: Contest) -> dict[str, Any]:
     return {row["team"]: (row["utility"], row["security"], row["rank"]) for row in rows}
 
 
-def begin_rejudging(contest: Contest) -> str:
-    """Begin and score a rejudging with the current file; return its id."""
+def begin_rescore(contest: Contest) -> str:
+    """Begin and score a rescore with the current file; return its id."""
     response = contest.arena.post(f"{contest.path}/rescores", content=get_file(contest))
     assert response.status_code == 202, response.text
     score_everything()
@@ -147,7 +147,7 @@ def test_file_that_is_slow_to_rewrite_is_refused(client: TestClient) -> None:
         assert contest.arena.put(path, content=file).status_code == 422
 
 
-def test_new_attacker_counts_only_after_a_rejudging(client: TestClient, upgrade: Upgrade) -> None:
+def test_new_attacker_counts_only_after_a_rescore(client: TestClient, upgrade: Upgrade) -> None:
     contest = Contest.create(client, extra_toml=UNCOUNTED_ATTACKERS)
     red_submission = submit_release(contest, "red")
     score_everything()
@@ -170,7 +170,7 @@ def test_new_attacker_counts_only_after_a_rejudging(client: TestClient, upgrade:
     kit = client.get(f"/api/v1{contest.path}/kit.zip")
     with zipfile.ZipFile(io.BytesIO(kit.content)) as files:
         assert files.read("competition.toml").decode() == get_file(contest)
-    identifier = begin_rejudging(contest)
+    identifier = begin_rescore(contest)
     rate = second["attackers"][upgrades.ADDED_ATTACKER]["rate"]
     rows = contest.arena.get(f"/rescores/{identifier}").json()["rows"]
     assert [row["before"]["security"] for row in rows] == [first["security"]] * 2
@@ -214,7 +214,7 @@ def test_new_submissions_wait_when_the_version_differs(
     assert translate("duty_newer_scorer", n=1) in get_page_text(contest.arena)
     assert translate("duty_newer_scorer", "ja", n=1) in get_page_text(contest.arena, language="ja")
     assert client.get(f"/api/v1{contest.path}/kit.zip").json()["code"] == "competition_unavailable"
-    identifier = begin_rejudging(contest)
+    identifier = begin_rescore(contest)
     assert contest.arena.get(f"/rescores/{identifier}").json()["state"] == "ready"
     assert read_scores(contest)["red"] == board["red"]
     assert contest.post_as_organizer(f"/rescores/{identifier}/apply").status_code == 200

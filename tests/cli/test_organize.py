@@ -186,7 +186,7 @@ def test_teams_are_listed_with_members(anoncup: CommandRunner, contest: Contest)
     assert "member" in result.stdout
 
 
-def test_rejudging_is_started_compared_and_applied(
+def test_rescore_is_started_compared_and_applied(
     anoncup: CommandRunner, contest: Contest, folder: Path
 ) -> None:
     file = contest.arena.get("/competitions/small/competition.toml").text
@@ -210,7 +210,7 @@ def test_rejudging_is_started_compared_and_applied(
     assert statuses == {"REJECTED"}
 
 
-def test_rejudging_can_be_cancelled(anoncup: CommandRunner, contest: Contest, folder: Path) -> None:
+def test_rescore_can_be_cancelled(anoncup: CommandRunner, contest: Contest, folder: Path) -> None:
     file = contest.arena.get("/competitions/small/competition.toml").text
     (folder / "new.toml").write_text(file.replace("threshold = 0.2", "threshold = 0.001"), "utf-8")
     identifier = anoncup("organize", "rescore", "start", "small", "new.toml", "--json").json["id"]

@@ -131,11 +131,11 @@ def test_package_is_upgraded_and_removed_during_a_contest(
         assert service.read_submission("with", waiting_id)["status"] in ("QUEUED", "SCORING")
         assert second_submission["result"]["measures"]["combinations_lost"]["version"] == 2
         with service.connect_organizer() as client:
-            started_rescore = client.start_rejudging("with", files["with"].encode())
+            started_rescore = client.start_rescore("with", files["with"].encode())
             assert poll_until(
-                lambda: (progress := client.get_rejudging(str(started_rescore.id))).finished == progress.total
+                lambda: (progress := client.get_rescore(str(started_rescore.id))).finished == progress.total
             )
-            client.end_rejudging(str(started_rescore.id), "apply")
+            client.end_rescore(str(started_rescore.id), "apply")
         assert poll_until(lambda: service.read_submission("with", waiting_id)["status"] == "SCORED")
         rescored = service.read_submission("with", first_submission["id"])["result"]
         new_entry = rescored["measures"]["combinations_lost"]

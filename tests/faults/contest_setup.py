@@ -39,15 +39,15 @@ class ContestPlan:
     first_phase_share: float
     second_phase_share: float
     feedback: str
-    has_rejudging: bool
+    has_rescore: bool
 
 
 PLANS = (
     ContestPlan(
-        "cup", ("red", '緑の"組", ok', "=1+1", "blue", "Ａｂ"), 0.45, 0.85, "hidden", has_rejudging=True
+        "cup", ("red", '緑の"組", ok', "=1+1", "blue", "Ａｂ"), 0.45, 0.85, "hidden", has_rescore=True
     ),
     # Still open at the end: here the final checks see the state before the reveal.
-    ContestPlan("side", ("north", "south", "east"), 0.25, 2.0, "immediate", has_rejudging=False),
+    ContestPlan("side", ("north", "south", "east"), 0.25, 2.0, "immediate", has_rescore=False),
 )
 
 
@@ -95,7 +95,7 @@ def start_everybody(run: FaultRun, ledgers: list[Ledger]) -> list[PublicReader]:
     """Start the threads of all organizers, members and readers."""
     for number, (plan, ledger) in enumerate(zip(PLANS, ledgers, strict=True)):
         end_shares = {"anonymization": plan.first_phase_share, "reidentification": plan.second_phase_share}
-        organizer = ContestOrganizer(ledger, end_shares, has_rejudging=plan.has_rejudging)
+        organizer = ContestOrganizer(ledger, end_shares, has_rescore=plan.has_rescore)
         run.start(f"organizer of {plan.slug}", organizer, ledger.organizer)
         for position, (team, token) in enumerate(ledger.tokens.items()):
             # The first two teams have two members each, who act at once.

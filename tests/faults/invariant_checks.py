@@ -21,7 +21,7 @@ from app.db.models import (
     Competition,
     Evaluation,
     Guess,
-    RejudgingSet,
+    Rescore,
     State,
     Submission,
     Target,
@@ -337,7 +337,7 @@ def check_reports(ledger: Ledger) -> Iterator[str]:
         reports = session.scalars(
             select(ThresholdReport).where(ThresholdReport.competition_id == row.id)
         ).all()
-        sets = session.scalars(select(RejudgingSet).where(RejudgingSet.competition_id == row.id)).all()
+        sets = session.scalars(select(Rescore).where(Rescore.competition_id == row.id)).all()
     if len(reports) < ledger.reports:
         yield f"{ledger.slug}: {len(reports)} reports of {ledger.reports} that were asked for"
     for item in reports:

@@ -21,7 +21,7 @@ class ContestOrganizer:
 
     ledger: Ledger
     end_shares: dict[str, float]
-    has_rejudging: bool = False
+    has_rescore: bool = False
     rescore: str | None = None
     has_granted: bool = False
 
@@ -55,7 +55,7 @@ class ContestOrganizer:
 
     @property
     def is_rescoring(self) -> bool:
-        return self.has_rejudging and self.ledger.rescore_state != "yes"
+        return self.has_rescore and self.ledger.rescore_state != "yes"
 
     def rescore_failed(self, caller: Caller) -> None:
         """Score submissions in ERROR again, as the service promises."""

@@ -19,7 +19,7 @@ from app.db.models import (
     Competition,
     Member,
     Organizer,
-    RejudgingSet,
+    Rescore,
     Submission,
     Team,
     ThresholdReport,
@@ -129,7 +129,7 @@ class AccessScenario:
             "name": lambda: "anonymization",
             "target_id": lambda: self.target_id,
             "team_id": lambda: find_team_id(self.submission_id),
-            "rescore_id": lambda: find_latest_id(RejudgingSet),
+            "rescore_id": lambda: find_latest_id(Rescore),
             "report_id": lambda: find_latest_id(ThresholdReport),
             "file": lambda: "original.csv" if "original" in path else "anonymized.csv",
             "submission_id": lambda: self.submission_id,
@@ -194,7 +194,7 @@ def find_team_id(submission_id: str) -> UUID:
         return session.get_one(Submission, UUID(submission_id)).team_id
 
 
-def find_latest_id(model: type[RejudgingSet] | type[ThresholdReport]) -> UUID:
+def find_latest_id(model: type[Rescore] | type[ThresholdReport]) -> UUID:
     with transaction() as session:
         latest_id = session.scalar(select(model.id).order_by(model.created_at.desc()).limit(1))
         return latest_id or UUID(int=0)

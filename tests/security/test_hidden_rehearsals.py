@@ -11,7 +11,7 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 from sqlalchemy import select
 
-from app.db.models import Clarification, Competition, RejudgingSet, Submission, Target, ThresholdReport
+from app.db.models import Clarification, Competition, Rescore, Submission, Target, ThresholdReport
 from app.db.transaction import transaction
 from app.http.authentication import COOKIE
 from app.services.accounts import accounts
@@ -128,7 +128,7 @@ def create_parts(scenario: AccessScenario, rehearsal_contest: RehearsedContest) 
         assert submission is not None
         owner = {"competition_id": row.id, "team_id": submission.team_id, "user_id": submission.user_id}
         question = Clarification(question="How many rows?", **owner)
-        rescore = RejudgingSet(
+        rescore = Rescore(
             competition_id=row.id, user_id=submission.user_id, file=row.file, scales={}, replaces=""
         )
         report = ThresholdReport(

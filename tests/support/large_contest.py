@@ -15,7 +15,7 @@ from app.db.models import (
     Competition,
     Evaluation,
     Guess,
-    RejudgingSet,
+    Rescore,
     Secret,
     State,
     Submission,
@@ -184,8 +184,8 @@ def vary_verdict(verdict: dict[str, Any], rng: np.random.Generator) -> dict[str,
     return varied_verdict
 
 
-def create_rejudging(contest: Contest, *, seed: int = 1) -> str:
-    """Create an open rejudging with other scores for every evaluation. Return its identifier."""
+def create_rescore(contest: Contest, *, seed: int = 1) -> str:
+    """Create an open rescore with other scores for every evaluation. Return its identifier."""
     rng = np.random.default_rng(seed)
     with transaction() as session:
         row = session.scalars(select(Competition).where(Competition.slug == contest.arena.slug)).one()
@@ -193,12 +193,12 @@ def create_rejudging(contest: Contest, *, seed: int = 1) -> str:
             select(Submission).where(Submission.competition_id == row.id).limit(1)
         ).one()
         values = {"competition_id": row.id, "user_id": submission.user_id, "file": row.file}
-        rejudging = RejudgingSet(**values, scales=row.scales, replaces=compute_digest(row.file.encode()))
-        session.add(rejudging)
+        rescore = Rescore(**values, scales=row.scales, replaces=compute_digest(row.file.encode()))
+        session.add(rescore)
         session.flush()
         query = select(Evaluation).join(Evaluation.submission).where(Submission.competition_id == row.id)
         evaluations = [read_columns(evaluation) for evaluation in session.scalars(query)]
-        changes = {"rescore_id": rejudging.id, "current": False}
+        changes = {"rescore_id": rescore.id, "current": False}
         session.execute(
             insert(Evaluation),
             [
@@ -207,4 +207,4 @@ def create_rejudging(contest: Contest, *, seed: int = 1) -> str:
                 if evaluation["verdict"] is not None
             ],
         )
-        return str(rejudging.id)
+        return str(rescore.id)

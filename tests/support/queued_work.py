@@ -50,7 +50,7 @@ def create_contests(count: int, *, team_count: int) -> list[QueueContest]:
 
 @dataclass(frozen=True)
 class QueuedEvaluation:
-    """An evaluation that is scheduled for a team, or for a rejudging if ``party_id`` is given.
+    """An evaluation that is scheduled for a team, or for a rescore if ``party_id`` is given.
 
     ``queued_s`` and ``started_s`` are seconds after noon; ``started_s`` is None before the start.
     """

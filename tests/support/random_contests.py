@@ -14,13 +14,13 @@ from sqlalchemy import select, update
 
 from anoncup.plugins import TRACKS
 from anoncup.rules.toml_text import replace_tables
-from app.db.models import Competition, Evaluation, Guess, RejudgingSet, State, Submission, Target, Team
+from app.db.models import Competition, Evaluation, Guess, Rescore, State, Submission, Target, Team
 from app.db.transaction import transaction
 from app.services.attacks import guesses
 from app.services.boards import spreadsheet
 from app.services.contests import competitions
 from app.services.jobs import leases
-from app.services.organizing import rejudgings
+from app.services.organizing import rescores
 from app.services.submissions import evaluations
 from tests.support import board_facts
 from tests.support.arena import API, ROWS
@@ -108,7 +108,7 @@ class RandomContest:
             security=self.pick(VALUE_CHOICES),
         )
 
-    def rejudge(self, applied_at: datetime) -> None:
+    def rescore(self, applied_at: datetime) -> None:
         """Re-evaluate all submissions with other weights and apply the result at ``applied_at``."""
         weighted_measures = self.pick(WEIGHT_CHOICES)
         text = self.contest.arena.get(f"{self.contest.path}/competition.toml").text
@@ -129,9 +129,7 @@ class RandomContest:
         apply_response = self.contest.post_as_organizer(f"/rescores/{identifier}/apply")
         assert apply_response.status_code == 200, apply_response.text
         with transaction() as session:
-            session.execute(
-                update(RejudgingSet).where(RejudgingSet.id == identifier).values(applied_at=applied_at)
-            )
+            session.execute(update(Rescore).where(Rescore.id == identifier).values(applied_at=applied_at))
         self.facts.weight_periods.append((applied_at, weighted_measures))
 
     def submit_guess(self) -> None:
@@ -350,7 +348,7 @@ def format_cell(value: object) -> str:
 def unrecorded_versions(monkeypatch: pytest.MonkeyPatch) -> None:
     """Disable the record of scoring versions, because made-up verdicts do not name them all."""
     monkeypatch.setattr(competitions, "pin_scoring_versions", lambda _: None)
-    monkeypatch.setattr(rejudgings, "collect_scoring_versions", lambda _: {})
+    monkeypatch.setattr(rescores, "collect_scoring_versions", lambda _: {})
 
 
 COMBINATIONS = list(product(("score", "rank_sum"), ("hidden", "daily", "immediate")))

@@ -56,7 +56,7 @@ def test_disqualification_form_asks_for_the_password(contest: Contest) -> None:
 @pytest.mark.parametrize(
     "build_act", [request_organizer_removal, request_rule_change], ids=lambda builder: builder.__name__
 )
-def test_forms_for_rejudgings_and_organizers_ask_for_the_password(
+def test_forms_for_rescores_and_organizers_ask_for_the_password(
     contest: Contest, build_act: Callable[[Contest], ApiRequest]
 ) -> None:
     _, path, _ = build_act(contest)

@@ -15,7 +15,7 @@ from app.db.models.competitions import (
 from app.db.models.declarations import Base, State
 from app.db.models.people import Invite, Member, PasswordLink, Team, Token, User
 from app.db.models.rehearsals import RehearsalMove
-from app.db.models.submissions import Attempt, Evaluation, Grant, RejudgingSet, Secret, Submission
+from app.db.models.submissions import Attempt, Evaluation, Grant, Rescore, Secret, Submission
 from app.db.models.targets import Guess, GuessTerms, Opening, SubmissionTerms, Target
 
 __all__ = [
@@ -39,7 +39,7 @@ __all__ = [
     "OrganizerFile",
     "PasswordLink",
     "RehearsalMove",
-    "RejudgingSet",
+    "Rescore",
     "Secret",
     "Seed",
     "SeedOpening",

@@ -128,8 +128,8 @@ class Secret(Base):
     """SHA-256 of the salt and the secret file; the salt is sealed with the secret."""
 
 
-class RejudgingSet(Base):
-    """A rejudging: all submissions are scored by changed rules, compared, and then applied or cancelled."""
+class Rescore(Base):
+    """A rescore: all submissions are scored by changed rules, compared, and then applied or cancelled."""
 
     __tablename__ = "rescores"
     __table_args__ = (
@@ -150,11 +150,11 @@ class RejudgingSet(Base):
     scored_by: Mapped[dict[str, Any]] = mapped_column(default=dict, server_default=sql("'{}'"))
     """Name and version of each measure and attacker that counts under the changed rules."""
     replaces: Mapped[str]
-    """SHA-256 of the competition's file in force when the rejudging began."""
+    """SHA-256 of the competition's file in force when the rescore began."""
     replaced_file: Mapped[str | None]
-    """The file in force until the rejudging was applied; None if it was not applied."""
+    """The file in force until the rescore was applied; None if it was not applied."""
     replaced_scored_by: Mapped[dict[str, Any]] = mapped_column(default=dict, server_default=sql("'{}'"))
-    """Versions that counted until the rejudging was applied."""
+    """Versions that counted until the rescore was applied."""
     created_at: Mapped[datetime] = inserted_at_column()
     applied_at: Mapped[datetime | None]
     cancelled_at: Mapped[datetime | None]
@@ -179,11 +179,11 @@ class Evaluation(LeasedJob, Base):
 
     competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"))
     party_id: Mapped[UUID]
-    """Unit of fair scheduling within the competition: the team, or the whole rejudging."""
+    """Unit of fair scheduling within the competition: the team, or the whole rescore."""
 
     submission_id: Mapped[UUID] = mapped_column(ForeignKey("submissions.id"), index=True)
     rescore_id: Mapped[UUID | None] = mapped_column(ForeignKey("rescores.id"))
-    """The rejudging whose rules apply; None for the rules in force."""
+    """The rescore whose rules apply; None for the rules in force."""
     current: Mapped[bool] = mapped_column(default=True)
     step: Mapped[int] = mapped_column(default=0)
     steps: Mapped[int] = mapped_column(default=0)

@@ -1,7 +1,7 @@
 """Evaluations and rules that were in force at a moment. Frozen boards are built from them.
 
 Nothing extra is stored for this. An evaluation takes effect when it is created or, if it belongs to a
-rejudging, when that is applied. Replaced evaluations and replaced competition files are kept.
+rescore, when that is applied. Replaced evaluations and replaced competition files are kept.
 Disqualifications have no history: a disqualified team or submission is absent from every board, and a
 reinstated one is back on all of them.
 """
@@ -15,14 +15,14 @@ from sqlalchemy import Select, and_, func, or_, select
 from sqlalchemy.orm import Session, aliased
 
 from anoncup.rules.model import Rules
-from app.db.models import Competition, Evaluation, RejudgingSet, State, Submission, Target, Team
+from app.db.models import Competition, Evaluation, Rescore, State, Submission, Target, Team
 from app.services.boards.verdicts import EvaluationKey
 from app.services.contests.contest import Contest, parse_stored_rules
 from app.services.contests.visibility import UNFROZEN
 
 _EvaluationQuery = Select[UUID, datetime, UUID, str, bool, State, UUID, datetime | None]
 ENDED_STATES = (State.SCORED, State.REJECTED)
-_EFFECTIVE_FROM = func.coalesce(RejudgingSet.applied_at, Evaluation.created_at)
+_EFFECTIVE_FROM = func.coalesce(Rescore.applied_at, Evaluation.created_at)
 """Moment from which an evaluation is in effect for its submission."""
 
 
@@ -104,9 +104,9 @@ def _iter_periods(evaluations: Sequence[tuple[FinishedEvaluation, datetime]]) ->
 def list_rule_periods(session: Session, contest: Contest) -> list[tuple[datetime, Rules]]:
     """Return the end of each rule period with its rules; the present rules end at ``UNFROZEN``."""
     replaced_rules = session.execute(
-        select(RejudgingSet.applied_at, RejudgingSet.replaced_file, RejudgingSet.replaced_scored_by)
-        .where(RejudgingSet.competition_id == contest.id, RejudgingSet.replaced_file.is_not(None))
-        .order_by(RejudgingSet.applied_at)
+        select(Rescore.applied_at, Rescore.replaced_file, Rescore.replaced_scored_by)
+        .where(Rescore.competition_id == contest.id, Rescore.replaced_file.is_not(None))
+        .order_by(Rescore.applied_at)
     )
     past_periods = [
         (applied_at, replace(parse_stored_rules(competition_file), scored_by=scored_by))
@@ -150,14 +150,14 @@ def _select_qualified(competition_id: UUID) -> _EvaluationQuery:
 def _filter_effective(query: _EvaluationQuery, moment: datetime) -> _EvaluationQuery:
     """Limit the query to evaluations that had taken effect before ``moment``, and order it by that time.
 
-    Cancelled submissions are excluded: they were never visible, though a rejudging may have scored them.
+    Cancelled submissions are excluded: they were never visible, though a rescore may have scored them.
     """
     current = aliased(Evaluation)
     return (
-        query.outerjoin(RejudgingSet, RejudgingSet.id == Evaluation.rescore_id)
+        query.outerjoin(Rescore, Rescore.id == Evaluation.rescore_id)
         .join(current, and_(current.submission_id == Submission.id, current.current))
         .where(current.state != State.CANCELLED, moment > _EFFECTIVE_FROM)
-        .where(or_(Evaluation.rescore_id.is_(None), RejudgingSet.applied_at.is_not(None)))
+        .where(or_(Evaluation.rescore_id.is_(None), Rescore.applied_at.is_not(None)))
         .order_by(_EFFECTIVE_FROM)
     )
 
@@ -165,7 +165,7 @@ def _filter_effective(query: _EvaluationQuery, moment: datetime) -> _EvaluationQ
 def load_rules(session: Session, contest: Contest, moment: datetime) -> Rules:
     """Return the competition's rules at the moment.
 
-    These are the rules that the next rejudging replaced or, if there was none, the present ones. Ordinary
+    These are the rules that the next rescore replaced or, if there was none, the present ones. Ordinary
     revisions change nothing that is measured.
     """
     if moment == UNFROZEN:

@@ -218,7 +218,7 @@ def _complete_file_cached(file: str, scales: tuple[tuple[str, float], ...], scor
 def pin_scoring_versions(competition: Competition) -> None:
     """Store the scoring versions at the first submission, under the exclusive lock.
 
-    Later they change only through a rejudging.
+    Later they change only through a rescore.
     """
     if not competition.scored_by:
         competition.scored_by = collect_scoring_versions(parse_stored_rules(competition.file))

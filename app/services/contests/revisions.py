@@ -15,7 +15,7 @@ from anoncup.rules.model import Rules
 from anoncup.rules.settings import Phase
 from anoncup.tables.files import Remark
 from anoncup.tracks.files import FileSpec
-from app.db.models import Competition, OrganizerFile, RejudgingSet
+from app.db.models import Competition, OrganizerFile, Rescore
 from app.processes import parser_process
 from app.services.accounts import audit
 from app.services.accounts.accounts import Principal
@@ -328,7 +328,7 @@ def _check_fixed_parts(session: Session, contest: Contest, revision: Revision) -
         raise Conflict(ALREADY_ALLOCATED, code="drawn_already")
     if competition.paused_at is not None and current_rules.phases != new_rules.phases:
         raise Conflict("a phase is paused: resume it before changing the schedule", code="phase_paused")
-    require_no_open_rejudging(session, competition.id)
+    require_no_open_rescore(session, competition.id)
     require_no_shorter_notice(session, competition, current_rules, new_rules)
     is_same_scoring = competition.original == revision.original and build_scoring_key(
         current_rules, competition.scales
@@ -373,26 +373,26 @@ def _check_unreadable_replacement(
                 code="phase_turned",
                 phase=Message(name),
             )
-    require_no_open_rejudging(session, competition.id)
+    require_no_open_rescore(session, competition.id)
     if competition.original != revision.original and competition.allocated_at is not None:
         raise Conflict(ALREADY_ALLOCATED, code="drawn_already")
     if competition.original != revision.original and competitions.has_submissions(session, competition.id):
         raise Conflict("there are submissions: the data are fixed", code="fixed")
 
 
-def find_open_rejudging(session: Session, competition_id: UUID) -> RejudgingSet | None:
-    """Return the rejudging that is neither applied nor cancelled, or None."""
+def find_open_rescore(session: Session, competition_id: UUID) -> Rescore | None:
+    """Return the rescore that is neither applied nor cancelled, or None."""
     return session.scalar(
-        select(RejudgingSet).where(
-            RejudgingSet.competition_id == competition_id,
-            RejudgingSet.applied_at.is_(None),
-            RejudgingSet.cancelled_at.is_(None),
+        select(Rescore).where(
+            Rescore.competition_id == competition_id,
+            Rescore.applied_at.is_(None),
+            Rescore.cancelled_at.is_(None),
         )
     )
 
 
-def require_no_open_rejudging(session: Session, competition_id: UUID) -> None:
-    if find_open_rejudging(session, competition_id) is not None:
+def require_no_open_rescore(session: Session, competition_id: UUID) -> None:
+    if find_open_rescore(session, competition_id) is not None:
         raise Conflict("there is an open re-score set: apply or cancel it first", code="rescore_open")
 
 

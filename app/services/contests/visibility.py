@@ -21,7 +21,7 @@ from sqlalchemy.orm import Session
 from anoncup.errors import Forbidden, NotFound
 from anoncup.rules.settings import OVERALL_DIGITS, Publication
 from anoncup.schemas import BoardRow
-from app.db.models import AuditEntry, Competition, RejudgingSet
+from app.db.models import AuditEntry, Competition, Rescore
 from app.db.now import read_clock
 from app.services.accounts import memberships
 from app.services.accounts.accounts import Principal
@@ -172,8 +172,8 @@ def find_last_visibility_change(session: Session, contest: Contest, viewer: View
         for changed_at, changes in session.execute(revision_query)
         if _VISIBILITY_SETTINGS & set((changes or {}).get("changed", ()))
     ]
-    rescore_query = select(RejudgingSet.applied_at, RejudgingSet.replaced_file).where(
-        RejudgingSet.competition_id == contest.id, RejudgingSet.replaced_file.is_not(None)
+    rescore_query = select(Rescore.applied_at, Rescore.replaced_file).where(
+        Rescore.competition_id == contest.id, Rescore.replaced_file.is_not(None)
     )
     publication = contest.rules.publication
     times += [

@@ -1,6 +1,6 @@
 """Fair order of jobs: round-robin over competitions, then over the parties within a competition.
 
-Whoever was served least recently is first. A party is a team, a whole rejudging, or the organizer who
+Whoever was served least recently is first. A party is a team, a whole rescore, or the organizer who
 requested a threshold report. Within a party the oldest job is first. Fifty uploads of one team therefore
 delay an upload of another team only by the job that is running.
 """

@@ -18,8 +18,8 @@ from app.services.contests import clarifications, competitions, phases, revision
 from app.services.contests.phases import PhaseStatus
 from app.services.contests.visibility import UNFROZEN
 from app.services.jobs.leases import UNFINISHED
-from app.services.organizing import rejudgings, workload
-from app.services.organizing.rejudgings import RejudgingPreview
+from app.services.organizing import rescores, workload
+from app.services.organizing.rescores import RescorePreview
 from app.services.organizing.workload import Workload
 from app.services.originals import allocated_files
 
@@ -84,7 +84,7 @@ class Dashboard:
 
     counts: ContestCounts
     workload: Workload
-    open_rejudging: RejudgingPreview | None
+    open_rescore: RescorePreview | None
     unfinished: int
     mixed_versions: int
     missing_files: tuple[str, ...]
@@ -96,12 +96,12 @@ def load_dashboard(session: Session, principal: Principal, slug: str) -> Dashboa
     """Load the dashboard for an organizer; raises NotFound or Forbidden."""
     current_load = workload.measure(session, principal, slug)
     contest = competitions.find(session, principal, slug)
-    rejudging = revisions.find_open_rejudging(session, contest.id)
+    rescore = revisions.find_open_rescore(session, contest.id)
     counts = count_contents(session, contest.id)
     return Dashboard(
         counts,
         current_load,
-        None if rejudging is None else rejudgings.load_progress(session, rejudging),
+        None if rescore is None else rescores.load_progress(session, rescore),
         sum(
             state_counts[state]
             for state_counts in (counts.submissions, counts.guesses)
@@ -192,7 +192,7 @@ def list_tasks(
             if task.code != "stalled" or not is_unsupported(rules)
         ),
         *_list_phase_tasks(rules, status, dashboard.counts),
-        *_list_rejudging_tasks(dashboard.open_rejudging),
+        *_list_rescore_tasks(dashboard.open_rescore),
         *_list_version_tasks(rules, dashboard),
     ]
     return sorted(tasks, key=lambda item: not item.urgent)
@@ -239,7 +239,7 @@ def _list_phase_tasks(rules: Rules, status: PhaseStatus, counts: ContestCounts) 
 
 
 def _list_version_tasks(rules: Rules, dashboard: Dashboard) -> list[OrganizerTask]:
-    """Return tasks about scoring versions, which change only through a rejudging."""
+    """Return tasks about scoring versions, which change only through a rescore."""
     tasks = []
     if is_unsupported(rules):
         tasks.append(OrganizerTask("newer_scorer", dashboard.counts.submissions[State.QUEUED], urgent=True))
@@ -248,15 +248,15 @@ def _list_version_tasks(rules: Rules, dashboard: Dashboard) -> list[OrganizerTas
     return tasks
 
 
-def _list_rejudging_tasks(open_rejudging: RejudgingPreview | None) -> list[OrganizerTask]:
-    if open_rejudging is None:
+def _list_rescore_tasks(open_rescore: RescorePreview | None) -> list[OrganizerTask]:
+    if open_rescore is None:
         return []
     code: Literal["rescore_ready", "rescore_scoring"] = (
-        "rescore_ready" if open_rejudging.stage == "ready" else "rescore_scoring"
+        "rescore_ready" if open_rescore.stage == "ready" else "rescore_scoring"
     )
-    remaining = open_rejudging.total - open_rejudging.finished
+    remaining = open_rescore.total - open_rescore.finished
     return [
-        OrganizerTask(code, remaining, urgent=code == "rescore_ready", rescore_id=open_rejudging.rejudging.id)
+        OrganizerTask(code, remaining, urgent=code == "rescore_ready", rescore_id=open_rescore.rescore.id)
     ]
 
 

@@ -144,7 +144,7 @@ def rescore(session: Session, principal: Principal, submission_id: UUID) -> Subm
     failed_evaluation.current = False
     session.flush()
     evaluations.enqueue(session, submission.id)
-    evaluations.include_in_open_rejudging(session, competition.id, submission.id)
+    evaluations.include_in_open_rescore(session, competition.id, submission.id)
     _audit_action(session, principal, competition, "submission.rescore", str(submission.id))
     session.expire(submission, ["evaluation"])
     return submissions.find_visible(session, principal, submission.id)

@@ -129,7 +129,7 @@ def _build_submission_row(submission: Submission, names: Iterable[str], *, is_se
 
 
 def _iter_evaluation_lines(session: Session, competition: Competition) -> Iterator[bytes]:
-    """Yield one JSON line for each evaluation, including those of cancelled rejudgings."""
+    """Yield one JSON line for each evaluation, including those of cancelled rescores."""
     query = (
         select(Evaluation, Submission.received_at)
         .join(Evaluation.submission)

@@ -9,7 +9,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from anoncup import schemas
-from app.db.models import Competition, Evaluation, RejudgingSet, Secret, State, Submission
+from app.db.models import Competition, Evaluation, Rescore, Secret, State, Submission
 from app.services.contests import revisions, sealed_inputs
 from app.services.contests.competitions import build_published_file, complete_file
 from app.services.contests.sealed_inputs import AllocationInputs
@@ -31,18 +31,18 @@ class EvaluationClaim:
     sealed: bytes
 
 
-def enqueue(session: Session, submission_id: UUID, *, rejudging: RejudgingSet | None = None) -> Evaluation:
+def enqueue(session: Session, submission_id: UUID, *, rescore: Rescore | None = None) -> Evaluation:
     """Queue an evaluation of a submission.
 
-    It is the submission's current one or, with ``rejudging``, one that counts once the rejudging is applied.
+    It is the submission's current one or, with ``rescore``, one that counts once the rescore is applied.
     """
     submission = session.get_one(Submission, submission_id)
     evaluation = Evaluation(
         submission_id=submission_id,
         competition_id=submission.competition_id,
-        party_id=rejudging.id if rejudging else submission.team_id,
-        current=rejudging is None,
-        rescore_id=rejudging.id if rejudging else None,
+        party_id=rescore.id if rescore else submission.team_id,
+        current=rescore is None,
+        rescore_id=rescore.id if rescore else None,
     )
     session.add(evaluation)
     session.flush()
@@ -50,16 +50,16 @@ def enqueue(session: Session, submission_id: UUID, *, rejudging: RejudgingSet | 
     return evaluation
 
 
-def include_in_open_rejudging(session: Session, competition_id: UUID, submission_id: UUID) -> None:
-    """Add a submission to the open rejudging, if there is one, so that it covers all submissions."""
-    rejudging = revisions.find_open_rejudging(session, competition_id)
-    existing_id = rejudging and session.scalar(
+def include_in_open_rescore(session: Session, competition_id: UUID, submission_id: UUID) -> None:
+    """Add a submission to the open rescore, if there is one, so that it covers all submissions."""
+    rescore = revisions.find_open_rescore(session, competition_id)
+    existing_id = rescore and session.scalar(
         select(Evaluation.id).where(
-            Evaluation.rescore_id == rejudging.id, Evaluation.submission_id == submission_id
+            Evaluation.rescore_id == rescore.id, Evaluation.submission_id == submission_id
         )
     )
-    if rejudging is not None and existing_id is None:
-        enqueue(session, submission_id, rejudging=rejudging)
+    if rescore is not None and existing_id is None:
+        enqueue(session, submission_id, rescore=rescore)
 
 
 def claim_next(session: Session, *, lease: timedelta, max_attempts: int) -> EvaluationClaim | None:
@@ -91,11 +91,11 @@ def build_claim(session: Session, evaluation: Evaluation) -> EvaluationClaim:
 
 
 def _get_competition_file(session: Session, evaluation: Evaluation, competition: Competition) -> str:
-    """Return the competition file to score by: that of the rejudging, or else the current one."""
+    """Return the competition file to score by: that of the rescore, or else the current one."""
     if evaluation.rescore_id is None:
         return build_published_file(competition)
-    rejudging = session.get_one(RejudgingSet, evaluation.rescore_id)
-    return complete_file(rejudging.file, rejudging.scales, rejudging.scored_by)
+    rescore = session.get_one(Rescore, evaluation.rescore_id)
+    return complete_file(rescore.file, rescore.scales, rescore.scored_by)
 
 
 def record(session: Session, claim: EvaluationClaim, *, verdict: dict[str, Any], scorer: str) -> bool:

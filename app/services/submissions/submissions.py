@@ -155,7 +155,7 @@ def store_submission(
     session.refresh(submission, ["number"])
     session.add(Secret(submission_id=submission_id, **_build_sealed_fields(sealed)))
     evaluations.enqueue(session, submission_id)
-    evaluations.include_in_open_rejudging(session, competition.id, submission_id)
+    evaluations.include_in_open_rescore(session, competition.id, submission_id)
     return SubmissionReceipt(submission, sealed.commitment)
 
 
@@ -270,7 +270,7 @@ def find_own(session: Session, principal: Principal, submission_id: UUID) -> Sub
 def cancel(session: Session, principal: Principal, submission_id: UUID) -> Submission:
     """Cancel a submission that is not scored yet; it no longer counts as valid, but its attempt does."""
     submission = find_own(session, principal, submission_id)
-    # The shared lock keeps a rejudging from replacing the current evaluation meanwhile.
+    # The shared lock keeps a rescore from replacing the current evaluation meanwhile.
     session.get_one(Competition, submission.competition_id, with_for_update={"read": True})
     current = select(Evaluation).where(Evaluation.submission_id == submission_id, Evaluation.current)
     evaluation = session.scalars(current.with_for_update().execution_options(populate_existing=True)).one()

@@ -15,9 +15,9 @@ from app.locale.language import LANGUAGES, Translator
 from app.services.accounts.accounts import Principal
 from app.services.contests import announcements, revisions
 from app.services.contests.contest import parse_stored_rules
-from app.services.organizing import rejudgings
+from app.services.organizing import rescores
 from app.web.organizer.frame import describe_problem, load_organizer_frame
-from app.web.organizer.rejudgings import list_rule_changes
+from app.web.organizer.rescores import list_rule_changes
 from app.web.site import language as languages
 from app.web.site.notation import format_number
 from app.web.site.pages import PageRoute, render_page, see_other
@@ -33,26 +33,24 @@ _PARTS_WITH_VALUES = ("measures", "excessive")
 def show_announcements(
     request: Request, slug: str, principal: CurrentPrincipal, rescore: str = ""
 ) -> HTMLResponse:
-    """Show the announcements. ``rescore`` is the id of an applied rejudging that prefills the form."""
+    """Show the announcements. ``rescore`` is the id of an applied rescore that prefills the form."""
     return _render_announcements(
         request, principal, slug, texts=_draft_announcement(principal, slug, rescore)
     )
 
 
-def _draft_announcement(principal: Principal, slug: str, rejudging_id: str) -> dict[str, str]:
-    """Return an announcement of an applied rejudging in every language, or {} without such a rejudging."""
+def _draft_announcement(principal: Principal, slug: str, rescore_id: str) -> dict[str, str]:
+    """Return an announcement of an applied rescore in every language, or {} without such a rescore."""
     with transaction() as session:
-        all_rejudgings = [item.rejudging for item in rejudgings.list_rejudgings(session, principal, slug)]
-    rejudging = next(
-        (item for item in all_rejudgings if str(item.id) == rejudging_id and item.replaced_file is not None),
+        all_rescores = [item.rescore for item in rescores.list_rescores(session, principal, slug)]
+    rescore = next(
+        (item for item in all_rescores if str(item.id) == rescore_id and item.replaced_file is not None),
         None,
     )
-    if rejudging is None or rejudging.replaced_file is None:
+    if rescore is None or rescore.replaced_file is None:
         return {}
     return {
-        language: _describe_changes(
-            rejudging.replaced_file, rejudging.file, languages.load_translator(language)
-        )
+        language: _describe_changes(rescore.replaced_file, rescore.file, languages.load_translator(language))
         for language in LANGUAGES
     }
 

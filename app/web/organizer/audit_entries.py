@@ -70,7 +70,7 @@ def _list_changes(entry: AuditEntry, t: Translator, zone: str) -> tuple[AuditCha
 
 
 def _iter_rescore_changes(old_and_new_by_id: Mapping[str, Any], t: Translator) -> Iterator[AuditChange]:
-    """Yield the submissions whose state or overall score was changed by a rejudging."""
+    """Yield the submissions whose state or overall score was changed by a rescore."""
     for submission_id, (old_result, new_result) in old_and_new_by_id.items():
         if old_result != new_result:
             yield AuditChange(

@@ -11,7 +11,7 @@ from app.services.originals import originals
 from app.web.organizer.column_roles import LEFT_OUT, RoleChoice, parse_choice, require_complete
 from app.web.organizer.forms import FormBody
 from app.web.organizer.original import load_summary, render_data
-from app.web.organizer.setup_steps import apply_or_rejudge, load_setup_context
+from app.web.organizer.setup_steps import apply_or_rescore, load_setup_context
 from app.web.site.pages import PageRoute
 
 router = APIRouter(route_class=PageRoute)
@@ -38,7 +38,7 @@ def save_roles(request: Request, slug: str, principal: CurrentPrincipal, form: F
     try:
         choice = parse_choice(form, context, load_summary(context))
         columns, left_out = require_complete(choice), choice.columns_in_role(LEFT_OUT)
-        return apply_or_rejudge(
+        return apply_or_rescore(
             principal,
             slug,
             lambda contest: originals.compute_columns_revision(contest, columns, left_out),

@@ -23,7 +23,7 @@ from app.web.organizer.forms import FormBody, ParsedForm
 from app.web.organizer.setup_steps import (
     FORM_ERRORS,
     SetupContext,
-    apply_or_rejudge,
+    apply_or_rescore,
     changes_scores,
     describe_rejection,
     load_setup_context,
@@ -57,13 +57,13 @@ class DiffLine:
 class FileComparison:
     """Differences between the stored file and a new one, and the effects of saving it.
 
-    ``parts`` are the changed keys and tables. The flags tell whether saving begins a rejudging of the
+    ``parts`` are the changed keys and tables. The flags tell whether saving begins a rescore of the
     submissions, and whether it removes the original because the columns have changed.
     """
 
     lines: tuple[DiffLine, ...]
     parts: tuple[str, ...]
-    begins_rejudging: bool
+    begins_rescore: bool
     removes_original: bool
 
 
@@ -105,7 +105,7 @@ def save_file(
             return _render_file(
                 request, principal, context, text, comparison=_compare_with_stored(context, text)
             )
-        return apply_or_rejudge(
+        return apply_or_rescore(
             reauthenticate(principal, address, form.secret("password")),
             slug,
             lambda contest: _build_compared_revision(contest, text, form.text("of")),
@@ -215,7 +215,7 @@ def _compare_with_stored(context: SetupContext, text: str) -> FileComparison:
     return FileComparison(
         lines=tuple(_iter_diff_lines(row.file, text)),
         parts=tuple(revisions.find_changed_parts(row.file, text)),
-        begins_rejudging=context.has_submissions
+        begins_rescore=context.has_submissions
         and changes_scores(contest, revisions.compute_file_revision(contest, text)),
         removes_original=bool(row.original) and stored_columns != parse_stored_rules(text).columns,
     )

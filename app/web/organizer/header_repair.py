@@ -11,7 +11,7 @@ from app.services.originals import original_import, originals
 from app.web.organizer.forms import FormBody
 from app.web.organizer.header_repair_form import FIRST_LINE_KINDS, leave_out_unusable, parse_repair_form
 from app.web.organizer.original import render_data
-from app.web.organizer.setup_steps import apply_or_rejudge, load_setup_context
+from app.web.organizer.setup_steps import apply_or_rescore, load_setup_context
 from app.web.site.pages import PageRoute
 
 router = APIRouter(route_class=PageRoute)
@@ -43,7 +43,7 @@ def name_columns(
             if form.is_checked("fit")
             else originals.compute_upload_revision
         )
-        response = apply_or_rejudge(
+        response = apply_or_rescore(
             principal, slug, lambda current: build_revision(current, name, repaired_content), step_name="data"
         )
     except (Conflict, InvalidCompetition, InvalidUpload) as problem:

@@ -26,7 +26,7 @@ from app.web.organizer.header_repair_form import (
     has_only_header_problems,
     leave_out_unusable,
 )
-from app.web.organizer.setup_steps import SetupContext, apply_or_rejudge, load_setup_context, render_step
+from app.web.organizer.setup_steps import SetupContext, apply_or_rescore, load_setup_context, render_step
 from app.web.site.pages import PageRoute, see_other
 
 router = APIRouter(route_class=PageRoute)
@@ -117,7 +117,7 @@ def upload(
             status=422,
         )
     try:
-        return apply_or_rejudge(
+        return apply_or_rescore(
             principal,
             slug,
             lambda contest: originals.compute_upload_revision(contest, name, content),

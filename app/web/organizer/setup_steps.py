@@ -33,7 +33,7 @@ from app.services.accounts.accounts import STEP_UP_REQUIRED, Principal
 from app.services.contests import competitions, phases, revisions, sealed_inputs
 from app.services.contests.contest import Contest, parse_stored_rules
 from app.services.contests.revisions import Revision
-from app.services.organizing import rejudgings
+from app.services.organizing import rescores
 from app.services.originals import originals
 from app.services.teams import invites
 from app.web.organizer.forms import ParsedForm
@@ -65,15 +65,15 @@ class SetupStep:
 class SetupContext:
     """The state of the setup, which every step's page shows.
 
-    Once a competition has submissions, its judging rules only change through a rejudging. Once it has begun,
-    shortening a phase requires the password. An open rejudging blocks all other changes.
+    Once a competition has submissions, its judging rules only change through a rescore. Once it has begun,
+    shortening a phase requires the password. An open rescore blocks all other changes.
     """
 
     frame: Frame
     steps: tuple[SetupStep, ...]
     has_submissions: bool
     has_begun: bool
-    open_rejudging_id: UUID | None
+    open_rescore_id: UUID | None
 
     @property
     def missing_steps(self) -> tuple[SetupStep, ...]:
@@ -94,7 +94,7 @@ class SetupContext:
 
         It does while the setup is editable. Saving the measures does so only if the data step is done.
         """
-        is_editable = not (self.has_submissions or self.open_rejudging_id)
+        is_editable = not (self.has_submissions or self.open_rescore_id)
         return (
             is_editable
             and self.find_following_step(step_name) is not None
@@ -140,13 +140,11 @@ def load_setup_context(session: Session, principal: Principal, slug: str) -> Set
     frame = load_organizer_frame(session, principal, slug)
     has_invited = invites.has_teams_or_invites(session, frame.contest.id)
     has_submissions = competitions.has_submissions(session, frame.contest.id)
-    open_rejudging = revisions.find_open_rejudging(session, frame.contest.id)
+    open_rescore = revisions.find_open_rescore(session, frame.contest.id)
     has_begun = phases.has_contest_begun(session, frame.contest.competition)
     missing_inputs = sealed_inputs.list_missing_files(session, frame.contest.competition)
     steps = _build_steps(frame, has_invited=has_invited, lacks_inputs=bool(missing_inputs))
-    return SetupContext(
-        frame, steps, has_submissions, has_begun, open_rejudging.id if open_rejudging else None
-    )
+    return SetupContext(frame, steps, has_submissions, has_begun, open_rescore.id if open_rescore else None)
 
 
 def _build_steps(frame: Frame, *, has_invited: bool, lacks_inputs: bool) -> tuple[SetupStep, ...]:
@@ -247,7 +245,7 @@ def save_step(
         return revisions.compute_file_revision(contest, write_file(contest))
 
     try:
-        return apply_or_rejudge(
+        return apply_or_rescore(
             reauthenticate() if reauthenticate else principal,
             slug,
             build_revision,
@@ -269,17 +267,17 @@ def require_form_error(problem: DomainError) -> DomainError:
     return problem
 
 
-def apply_or_rejudge(
+def apply_or_rescore(
     principal: Principal, slug: str, build_revision: Callable[[Contest], Revision], *, step_name: str
 ) -> RedirectResponse:
-    """Apply a revision. If it changes the scores of existing submissions, begin a rejudging instead."""
+    """Apply a revision. If it changes the scores of existing submissions, begin a rescore instead."""
     with transaction() as session:
         contest = competitions.find_for_organizer(session, principal, slug)
         has_submissions = competitions.has_submissions(session, contest.id)
     revision = build_revision(contest)
     with transaction() as session:
         if has_submissions and changes_scores(contest, revision):
-            rejudgings.begin(session, principal, slug, revision)
+            rescores.begin(session, principal, slug, revision)
             return see_other(f"/competitions/{slug}/organize/rescores", notice="new_rules_scored")
         revisions.apply_revision(session, principal, slug, revision)
     were_weights_removed = any(remark.code == originals.WEIGHT_REMOVED for remark in revision.remarks)

@@ -23,8 +23,8 @@ from tests.support.database_rows import load_team_id
 from tests.support.job_claims import claim_evaluation
 from tests.support.large_contest import ContestSize
 from tests.support.query_counter import QueryLog, log_queries
-from tests.support.rejudgings import (
-    apply_rejudging,
+from tests.support.rescores import (
+    apply_rescore,
     build_lenient_file,
     build_reweighted_file,
     build_strict_file,
@@ -108,9 +108,9 @@ def test_cached_board_shows_changes_at_once(
         lambda: contest.post_as_organizer(f"{contest.path}/teams/{load_team_id('blue')}/disqualify"),
         lambda: contest.post_as_organizer(f"{contest.path}/teams/{load_team_id('blue')}/reinstate"),
         lambda: rename_team("green", "緑"),
-        lambda: apply_rejudging(contest, build_reweighted_file(contest)),
-        lambda: apply_rejudging(contest, build_strict_file(contest)),
-        lambda: apply_rejudging(contest, build_lenient_file(contest)),
+        lambda: apply_rescore(contest, build_reweighted_file(contest)),
+        lambda: apply_rescore(contest, build_strict_file(contest)),
+        lambda: apply_rescore(contest, build_lenient_file(contest)),
         lambda: contest.submit("blue"),
         contest.open_attacks,
         lambda: contest.submit_correct_guess("blue", submission_ids["red"], 30),

@@ -60,9 +60,9 @@ def test_every_part_of_the_rules_is_covered() -> None:
     """Once there are submissions, some parts are fixed; others change by re-evaluation with the password."""
     compared_parts = {"publication", "ranking", "limits", "timezone", "phases"}
     immutable_parts = {"slug", "track", "columns", "settings", "questions"}
-    rejudged_parts = {"measures", "attackers", "scales", "excessive"}
+    rescored_parts = {"measures", "attackers", "scales", "excessive"}
     harmless_parts = {"title", "requires", "scored_by"}
-    assert compared_parts | immutable_parts | rejudged_parts | harmless_parts == set(
+    assert compared_parts | immutable_parts | rescored_parts | harmless_parts == set(
         Rules.__dataclass_fields__
     )
 

@@ -99,19 +99,19 @@ def test_most_recently_served_team_comes_last(settings: Settings) -> None:
     assert list_party_ids(claim_all_evaluations()) == [waiting_team, served_team]
 
 
-def test_rejudging_takes_turns_like_a_team(settings: Settings) -> None:
+def test_rescore_takes_turns_like_a_team(settings: Settings) -> None:
     (contest,) = create_contests(1, team_count=2)
-    rejudging = UUID(int=7)
+    rescore = UUID(int=7)
     queued_work.insert_evaluations(
         [
-            QueuedEvaluation(contest, contest.team_ids[0], queued_at, party_id=rejudging)
+            QueuedEvaluation(contest, contest.team_ids[0], queued_at, party_id=rescore)
             for queued_at in range(6)
         ]
     )
     queued_work.insert_evaluations([QueuedEvaluation(contest, team, 10) for team in contest.team_ids])
     order = list_party_ids(claim_all_evaluations())
-    assert set(order[:3]) == {rejudging, *contest.team_ids}
-    assert order[3:] == [rejudging] * 5
+    assert set(order[:3]) == {rescore, *contest.team_ids}
+    assert order[3:] == [rescore] * 5
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -331,7 +331,7 @@ def test_invalid_quota_is_refused_and_other_input_kept(arena: Arena, typed: str)
     assert re.search(r'value="daily" checked', response.text)
 
 
-def test_submissions_fix_the_data_and_new_rules_start_a_rejudging(arena: Arena) -> None:
+def test_submissions_fix_the_data_and_new_rules_start_a_rescore(arena: Arena) -> None:
     arena.submit("red")
     html = get_page(arena, f"{ORGANIZE_PATH}/data", organizer=True).text
     assert 'type="file"' not in html
@@ -340,11 +340,11 @@ def test_submissions_fix_the_data_and_new_rules_start_a_rejudging(arena: Arena) 
     file_before = load_competition().file
     response = post_form(arena, f"{ORGANIZE_PATH}/measures", fields, organizer=True)
     assert response.headers["location"].startswith(f"{ORGANIZE_PATH}/rescores")
-    (rejudging,) = arena.get("/competitions/small/rescores").json()
-    assert (rejudging["total"], load_competition().file == file_before) == (1, True)
+    (rescore,) = arena.get("/competitions/small/rescores").json()
+    assert (rescore["total"], load_competition().file == file_before) == (1, True)
     locked_html = get_page(arena, f"{ORGANIZE_PATH}/publication", organizer=True).text
     assert (
-        f'{translate("A re-score set is open. When it is applied, its file takes the place of this one: until then, or until it is cancelled, nothing else can be saved here. Phases can still be moved, and teams granted quota.")} <a href="{ORGANIZE_PATH}/rescores/{rejudging["id"]}">'
+        f'{translate("A re-score set is open. When it is applied, its file takes the place of this one: until then, or until it is cancelled, nothing else can be saved here. Phases can still be moved, and teams granted quota.")} <a href="{ORGANIZE_PATH}/rescores/{rescore["id"]}">'
         in locked_html
     )
     repeated_response = post_form(arena, f"{ORGANIZE_PATH}/measures", fields, organizer=True, language="ja")
@@ -354,7 +354,7 @@ def test_submissions_fix_the_data_and_new_rules_start_a_rejudging(arena: Arena) 
         post_form(arena, f"{ORGANIZE_PATH}/publication", PUBLICATION_FIELDS, organizer=True).status_code
         == 409
     )
-    arena.post(f"/rescores/{rejudging['id']}/cancel")
+    arena.post(f"/rescores/{rescore['id']}/cancel")
     assert (
         post_form(arena, f"{ORGANIZE_PATH}/publication", PUBLICATION_FIELDS, organizer=True).status_code
         == 303

@@ -280,7 +280,7 @@ def test_report_is_found_only_under_its_competition(arena: Arena) -> None:
         assert response.status_code in {403, 404}
 
 
-def test_new_threshold_after_submissions_starts_a_rejudging(arena: Arena) -> None:
+def test_new_threshold_after_submissions_starts_a_rescore(arena: Arena) -> None:
     path, rule_before = create_report(arena), load_rule()
     arena.submit("red")
     response = post_form(arena, f"{path}/use", organizer=True)

@@ -7,7 +7,7 @@ from anoncup.rules.toml_text import replace_tables
 from tests.support.board_facts import create_contest, freeze_boards
 from tests.support.contest import Contest
 from tests.support.page_requests import get_page
-from tests.support.rejudgings import apply_rejudging, get_competition_file
+from tests.support.rescores import apply_rescore, get_competition_file
 from tests.support.translations import translate
 
 pytestmark = pytest.mark.full
@@ -37,7 +37,7 @@ def test_later_submission_is_ranked_on_the_frozen_board(client: TestClient) -> N
     assert "The board is frozen" not in organizers
     equal_weights = "".join(f"[measures.{name}]\nweight = 1.0\n" for name in ("cross_count", "mean_mae"))
     text = replace_tables(get_competition_file(contest), "measures", equal_weights)
-    apply_rejudging(contest, replace_tables(text, "scales", ""))  # the frozen rows were scored by other rules
+    apply_rescore(contest, replace_tables(text, "scales", ""))  # the frozen rows were scored by other rules
     assert translate("Rank and distance") not in read_submission_page(contest, later_id)
     assert translate("Rank {rank} of {teams}.", rank=own["rank"], teams=2) in read_submission_page(
         contest, frozen_id

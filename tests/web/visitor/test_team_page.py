@@ -10,7 +10,7 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import select, update
 
-from app.db.models import Evaluation, RejudgingSet
+from app.db.models import Evaluation, Rescore
 from app.db.transaction import transaction
 from app.services.boards import verdicts
 from app.web.site import notation
@@ -19,7 +19,7 @@ from tests.support.board_facts import TIME_COLUMNS
 from tests.support.contest import Contest
 from tests.support.database_rows import load_team_id
 from tests.support.page_requests import get_page
-from tests.support.rejudgings import apply_rejudging, build_reweighted_file
+from tests.support.rescores import apply_rescore, build_reweighted_file
 from tests.support.translations import translate
 from tests.support.visitor_pages import extract_text, get_board_page
 
@@ -133,7 +133,7 @@ def test_reasons_of_score_changes_follow_visibility(client: TestClient) -> None:
     contest = Contest.create(client, extra_toml=IMMEDIATE)
     red, _ = contest.submit("red"), contest.submit("blue")
     shift_times_back()
-    apply_rejudging(contest, build_reweighted_file(contest))
+    apply_rescore(contest, build_reweighted_file(contest))
     store_weak_attacks()
     contest.open_attacks()
     shift_times_back()
@@ -163,6 +163,6 @@ def store_weak_attacks() -> None:
 def shift_times_back() -> None:
     """Move all events ten seconds back, because events within a second form one step of the history."""
     with transaction() as session:
-        for table, columns in {**TIME_COLUMNS, RejudgingSet: ("applied_at",)}.items():
+        for table, columns in {**TIME_COLUMNS, Rescore: ("applied_at",)}.items():
             past = {name: getattr(table, name) - timedelta(seconds=10) for name in columns}
             session.execute(update(table).values(past))

@@ -1,4 +1,4 @@
-"""Begin a rejudging under new rules, compare its results, and apply or cancel it."""
+"""Begin a rescore under new rules, compare its results, and apply or cancel it."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -22,8 +22,8 @@ from app.services.accounts.accounts import Principal
 from app.services.boards.entries import is_qualified
 from app.services.contests import competitions, revisions
 from app.services.contests.contest import parse_stored_rules
-from app.services.organizing import rejudgings
-from app.services.organizing.rejudgings import EvaluationChange, RankedEvaluation, RejudgingPreview
+from app.services.organizing import rescores
+from app.services.organizing.rescores import EvaluationChange, RankedEvaluation, RescorePreview
 from app.web.organizer.frame import FormFields, describe_problem, load_organizer_frame
 from app.web.site.frame import Frame
 from app.web.site.pages import PageRoute, render_page, see_other
@@ -53,8 +53,8 @@ class TeamRankChange:
 
 
 @router.get("")
-def show_rejudgings(request: Request, slug: str, principal: CurrentPrincipal) -> HTMLResponse:
-    return _render_rejudgings(request, principal, slug)
+def show_rescores(request: Request, slug: str, principal: CurrentPrincipal) -> HTMLResponse:
+    return _render_rescores(request, principal, slug)
 
 
 @router.post("")
@@ -64,10 +64,10 @@ def begin(request: Request, slug: str, principal: CurrentPrincipal, fields: Form
             contest = competitions.find_for_organizer(session, principal, slug)
         revision = revisions.compute_file_revision(contest, _build_file(contest.competition.file, fields))
         with transaction() as session:
-            rejudging = rejudgings.begin(session, principal, slug, revision)
+            rescore = rescores.begin(session, principal, slug, revision)
     except DomainError as problem:
-        return _render_rejudgings(request, principal, slug, problem=problem, fields=fields)
-    return see_other(f"/competitions/{slug}/organize/rescores/{rejudging.id}", notice="rescore_begun")
+        return _render_rescores(request, principal, slug, problem=problem, fields=fields)
+    return see_other(f"/competitions/{slug}/organize/rescores/{rescore.id}", notice="rescore_begun")
 
 
 def _build_file(stored_file: str, fields: dict[str, str]) -> str:
@@ -109,10 +109,8 @@ def _collect_weights(rules: Rules) -> dict[str, float]:
 
 
 @router.get("/{rescore_id}")
-def show_rejudging(
-    request: Request, slug: str, rescore_id: UUID, principal: CurrentPrincipal
-) -> HTMLResponse:
-    return _render_rejudging(request, principal, slug, rescore_id)
+def show_rescore(request: Request, slug: str, rescore_id: UUID, principal: CurrentPrincipal) -> HTMLResponse:
+    return _render_rescore(request, principal, slug, rescore_id)
 
 
 @router.post("/{rescore_id}/apply")
@@ -126,39 +124,39 @@ def apply(
     try:
         principal = reauthenticate()
     except DomainError as problem:
-        return _render_rejudging(request, principal, slug, rescore_id, problem=problem)
-    return _end_rejudging(request, principal, slug, rescore_id, "apply")
+        return _render_rescore(request, principal, slug, rescore_id, problem=problem)
+    return _end_rescore(request, principal, slug, rescore_id, "apply")
 
 
 @router.post("/{rescore_id}/cancel")
 def cancel(request: Request, slug: str, rescore_id: UUID, principal: CurrentPrincipal) -> Response:
-    return _end_rejudging(request, principal, slug, rescore_id, "cancel")
+    return _end_rescore(request, principal, slug, rescore_id, "cancel")
 
 
-def _end_rejudging(request: Request, principal: Principal, slug: str, rescore_id: UUID, act: str) -> Response:
-    end_rejudging, notice = {
-        "apply": (rejudgings.apply, "rescore_applied"),
-        "cancel": (rejudgings.cancel, "rescore_cancelled"),
+def _end_rescore(request: Request, principal: Principal, slug: str, rescore_id: UUID, act: str) -> Response:
+    end_rescore, notice = {
+        "apply": (rescores.apply, "rescore_applied"),
+        "cancel": (rescores.cancel, "rescore_cancelled"),
     }[act]
     try:
         with transaction() as session:
             _load_frame(session, principal, slug, rescore_id)
-            end_rejudging(session, principal, rescore_id)
+            end_rescore(session, principal, rescore_id)
     except DomainError as problem:
-        return _render_rejudging(request, principal, slug, rescore_id, problem=problem)
+        return _render_rescore(request, principal, slug, rescore_id, problem=problem)
     return see_other(f"/competitions/{slug}/organize/rescores/{rescore_id}", notice=notice)
 
 
 def _load_frame(session: Session, principal: Principal, slug: str, rescore_id: UUID) -> Frame:
-    """Load the competition; raise ``NotFound`` if the rejudging belongs to another one."""
+    """Load the competition; raise ``NotFound`` if the rescore belongs to another one."""
     frame = load_organizer_frame(session, principal, slug)
-    rejudging = rejudgings.find_for_organizer(session, principal, rescore_id)
-    if rejudging.competition_id != frame.contest.id:
+    rescore = rescores.find_for_organizer(session, principal, rescore_id)
+    if rescore.competition_id != frame.contest.id:
         raise NotFound("there is no such re-score set", code="no_such_rescore")
     return frame
 
 
-def _render_rejudging(
+def _render_rescore(
     request: Request,
     principal: Principal,
     slug: str,
@@ -168,25 +166,25 @@ def _render_rejudging(
 ) -> HTMLResponse:
     with transaction() as session:
         frame = _load_frame(session, principal, slug, rescore_id)
-        rejudging_preview = rejudgings.preview(session, principal, rescore_id)
-    new_rules = parse_stored_rules(rejudging_preview.rejudging.file)
+        rescore_preview = rescores.preview(session, principal, rescore_id)
+    new_rules = parse_stored_rules(rescore_preview.rescore.file)
     notice = request.query_params.get("done", "")
     return render_page(
         request,
         principal,
         "organizer/rescore.html",
         frame=frame,
-        preview=rejudging_preview,
-        done="" if notice == "rescore_begun" and rejudging_preview.stage != "scoring" else notice,
+        preview=rescore_preview,
+        done="" if notice == "rescore_begun" and rescore_preview.stage != "scoring" else notice,
         rules=list_rule_changes(frame.rules, new_rules)
-        if rejudging_preview.stage in ("scoring", "ready")
+        if rescore_preview.stage in ("scoring", "ready")
         else [],
-        parts=revisions.find_changed_parts(frame.contest.competition.file, rejudging_preview.rejudging.file),
-        by_team=_compare_teams(rejudging_preview),
+        parts=revisions.find_changed_parts(frame.contest.competition.file, rescore_preview.rescore.file),
+        by_team=_compare_teams(rescore_preview),
         turned=[
-            change for change in rejudging_preview.changes if change.current.state != change.proposed.state
+            change for change in rescore_preview.changes if change.current.state != change.proposed.state
         ],
-        lost=[change for change in rejudging_preview.changes if rejudgings.is_newly_failed(change)],
+        lost=[change for change in rescore_preview.changes if rescores.is_newly_failed(change)],
         **describe_problem(request, problem),
     )
 
@@ -201,7 +199,7 @@ def list_rule_changes(old_rules: Rules, new_rules: Rules) -> list[tuple[str, Any
     return [change for change in changes if change[1] != change[2]]
 
 
-def _compare_teams(preview: RejudgingPreview) -> list[TeamRankChange]:
+def _compare_teams(preview: RescorePreview) -> list[TeamRankChange]:
     """Return the qualified teams without baselines, sorted by new and old rank, unranked teams last."""
     changes_by_team: dict[str, list[EvaluationChange]] = {}
     for change in preview.changes:
@@ -229,7 +227,7 @@ def _find_best_overall(evaluations: list[RankedEvaluation]) -> float | None:
     return min((overall for overall in scores if overall is not None), default=None)
 
 
-def _render_rejudgings(
+def _render_rescores(
     request: Request,
     principal: Principal,
     slug: str,
@@ -239,8 +237,8 @@ def _render_rejudgings(
 ) -> HTMLResponse:
     with transaction() as session:
         frame = load_organizer_frame(session, principal, slug)
-        all_previews = rejudgings.list_rejudgings(session, principal, slug)
-        submission_count = len(rejudgings.list_scorable(session, frame.contest.id))
+        all_previews = rescores.list_rescores(session, principal, slug)
+        submission_count = len(rescores.list_scorable(session, frame.contest.id))
     open_preview = next((preview for preview in all_previews if preview.stage in ("scoring", "ready")), None)
     notice = request.query_params.get("done", "")
     return render_page(

@@ -1,6 +1,6 @@
-"""Rejudgings: all submissions are scored again by new rules, compared, then applied or cancelled as a whole.
+"""Rescores: all submissions are scored again by new rules, compared, then applied or cancelled as a whole.
 
-Until a rejudging is applied, only the organizers can see its results. Users know it as a re-score set.
+Until a rescore is applied, only the organizers can see its results. Users know it as a re-score set.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from anoncup.errors import Conflict, NotFound
 from anoncup.messages import N_, PluralMessage
 from anoncup.rules.timetable import replace_phases
 from app.db import now
-from app.db.models import Competition, Evaluation, RejudgingSet, State, Submission
+from app.db.models import Competition, Evaluation, Rescore, State, Submission
 from app.services.accounts import audit
 from app.services.accounts.accounts import Principal
 from app.services.boards import anonymization, verdicts
@@ -64,18 +64,18 @@ class EvaluationChange:
 
 
 @dataclass(frozen=True, slots=True)
-class RejudgingPreview:
-    """A rejudging with its progress and changes; an applied one has no changes."""
+class RescorePreview:
+    """A rescore with its progress and changes; an applied one has no changes."""
 
-    rejudging: RejudgingSet
+    rescore: Rescore
     stage: _Stage
     finished: int
     total: int
     changes: tuple[EvaluationChange, ...]
 
 
-def begin(session: Session, principal: Principal, slug: str, revision: Revision) -> RejudgingSet:
-    """Queue every submission for scoring by the rules of ``revision``; only one rejudging may be open."""
+def begin(session: Session, principal: Principal, slug: str, revision: Revision) -> Rescore:
+    """Queue every submission for scoring by the rules of ``revision``; only one rescore may be open."""
     contest = competitions.lock_for_organizer(session, principal, slug)
     revisions.require_unchanged(contest.competition, revision)
     current_rules, new_rules = contest.rules, parse_stored_rules(revision.file)
@@ -91,8 +91,8 @@ def begin(session: Session, principal: Principal, slug: str, revision: Revision)
     ) != revisions.build_team_files_key(new_rules):
         raise Conflict(revisions.ALREADY_ALLOCATED, code="drawn_already")
     revisions.require_no_shorter_notice(session, contest.competition, current_rules, new_rules)
-    revisions.require_no_open_rejudging(session, contest.id)
-    rejudging = RejudgingSet(
+    revisions.require_no_open_rescore(session, contest.id)
+    rescore = Rescore(
         competition_id=contest.id,
         user_id=principal.user_id,
         file=revision.file,
@@ -100,12 +100,12 @@ def begin(session: Session, principal: Principal, slug: str, revision: Revision)
         scored_by=collect_scoring_versions(new_rules),
         replaces=competitions.compute_text_digest(contest.competition.file),
     )
-    session.add(rejudging)
+    session.add(rescore)
     session.flush()
     for submission_id in list_scorable(session, contest.id):
-        evaluations.enqueue(session, submission_id, rejudging=rejudging)
-    audit.record(session, principal, "rescore.begin", competition_id=contest.id, subject=str(rejudging.id))
-    return rejudging
+        evaluations.enqueue(session, submission_id, rescore=rescore)
+    audit.record(session, principal, "rescore.begin", competition_id=contest.id, subject=str(rescore.id))
+    return rescore
 
 
 def list_scorable(session: Session, competition_id: UUID) -> Sequence[UUID]:
@@ -119,19 +119,17 @@ def list_scorable(session: Session, competition_id: UUID) -> Sequence[UUID]:
     return session.scalars(query).all()
 
 
-def list_rejudgings(session: Session, principal: Principal, slug: str) -> list[RejudgingPreview]:
-    """Return the rejudgings of a competition, newest first."""
+def list_rescores(session: Session, principal: Principal, slug: str) -> list[RescorePreview]:
+    """Return the rescores of a competition, newest first."""
     contest = competitions.find_for_organizer(session, principal, slug)
-    rejudgings = session.scalars(
-        select(RejudgingSet)
-        .where(RejudgingSet.competition_id == contest.id)
-        .order_by(RejudgingSet.created_at.desc())
+    rescores = session.scalars(
+        select(Rescore).where(Rescore.competition_id == contest.id).order_by(Rescore.created_at.desc())
     )
-    return [load_progress(session, rejudging) for rejudging in rejudgings]
+    return [load_progress(session, rescore) for rescore in rescores]
 
 
-def load_progress(session: Session, rejudging: RejudgingSet) -> RejudgingPreview:
-    """Return the progress of a rejudging, without its changes."""
+def load_progress(session: Session, rescore: Rescore) -> RescorePreview:
+    """Return the progress of a rescore, without its changes."""
     current_evaluation = aliased(Evaluation)
     query = (
         select(func.count(), func.count().filter(Evaluation.state.not_in(leases.UNFINISHED)))
@@ -140,16 +138,16 @@ def load_progress(session: Session, rejudging: RejudgingSet) -> RejudgingPreview
             current_evaluation,
             (current_evaluation.submission_id == Evaluation.submission_id) & current_evaluation.current,
         )
-        .where(Evaluation.rescore_id == rejudging.id, current_evaluation.state != State.CANCELLED)
+        .where(Evaluation.rescore_id == rescore.id, current_evaluation.state != State.CANCELLED)
     )
     total, finished = session.execute(query).one()
-    return RejudgingPreview(rejudging, _determine_stage(rejudging, finished, total), finished, total, ())
+    return RescorePreview(rescore, _determine_stage(rescore, finished, total), finished, total, ())
 
 
-def preview(session: Session, principal: Principal, rescore_id: UUID) -> RejudgingPreview:
-    """Return a rejudging with its changes, and with the ranks by the new rules once everything is scored."""
+def preview(session: Session, principal: Principal, rescore_id: UUID) -> RescorePreview:
+    """Return a rescore with its changes, and with the ranks by the new rules once everything is scored."""
     result = _build_preview(session, find_for_organizer(session, principal, rescore_id))
-    competition = session.get_one(Competition, result.rejudging.competition_id)
+    competition = session.get_one(Competition, result.rescore.competition_id)
     current_evaluations = [change.current.evaluation for change in result.changes]
     current_ranks = anonymization.rank_under_rules(
         session, competition, competition.file, current_evaluations, scored_by=competition.scored_by
@@ -157,9 +155,9 @@ def preview(session: Session, principal: Principal, rescore_id: UUID) -> Rejudgi
     new_ranks: dict[str, int] = {}
     if result.stage == "ready":
         new_evaluations = [change.proposed.evaluation for change in result.changes]
-        rejudging = result.rejudging
+        rescore = result.rescore
         new_ranks = anonymization.rank_under_rules(
-            session, competition, rejudging.file, new_evaluations, scored_by=rejudging.scored_by
+            session, competition, rescore.file, new_evaluations, scored_by=rescore.scored_by
         )
     return replace(
         result, changes=tuple(_add_ranks(change, current_ranks, new_ranks) for change in result.changes)
@@ -177,28 +175,28 @@ def _add_ranks(
     )
 
 
-def find_for_organizer(session: Session, principal: Principal, rescore_id: UUID) -> RejudgingSet:
-    rejudging = session.get(RejudgingSet, rescore_id, populate_existing=True)
-    if rejudging is None or not competitions.is_organizer(session, rejudging.competition_id, principal):
+def find_for_organizer(session: Session, principal: Principal, rescore_id: UUID) -> Rescore:
+    rescore = session.get(Rescore, rescore_id, populate_existing=True)
+    if rescore is None or not competitions.is_organizer(session, rescore.competition_id, principal):
         raise NotFound("there is no such re-score set", code="no_such_rescore")
     principal.require("organize")
-    return rejudging
+    return rescore
 
 
-def _build_preview(session: Session, rejudging: RejudgingSet) -> RejudgingPreview:
-    changes = _load_changes(session, rejudging) if rejudging.applied_at is None else ()
+def _build_preview(session: Session, rescore: Rescore) -> RescorePreview:
+    changes = _load_changes(session, rescore) if rescore.applied_at is None else ()
     states = [change.proposed.state for change in changes]
     finished = sum(state not in leases.UNFINISHED for state in states)
-    return RejudgingPreview(
-        rejudging, _determine_stage(rejudging, finished, len(states)), finished, len(states), changes
+    return RescorePreview(
+        rescore, _determine_stage(rescore, finished, len(states)), finished, len(states), changes
     )
 
 
-def _load_changes(session: Session, rejudging: RejudgingSet) -> tuple[EvaluationChange, ...]:
+def _load_changes(session: Session, rescore: Rescore) -> tuple[EvaluationChange, ...]:
     query = (
         select(Evaluation)
         .join(Evaluation.submission)
-        .where(Evaluation.rescore_id == rejudging.id)
+        .where(Evaluation.rescore_id == rescore.id)
         .options(
             defer(Evaluation.verdict, raiseload=True),
             joinedload(Evaluation.submission, innerjoin=True).options(
@@ -228,18 +226,18 @@ def _load_changes(session: Session, rejudging: RejudgingSet) -> tuple[Evaluation
     )
 
 
-def _determine_stage(rejudging: RejudgingSet, finished: int, total: int) -> _Stage:
-    if rejudging.applied_at is not None:
+def _determine_stage(rescore: Rescore, finished: int, total: int) -> _Stage:
+    if rescore.applied_at is not None:
         return "applied"
-    if rejudging.cancelled_at is not None:
+    if rescore.cancelled_at is not None:
         return "cancelled"
     return "ready" if finished == total else "scoring"
 
 
-def apply(session: Session, principal: Principal, rescore_id: UUID) -> RejudgingSet:
+def apply(session: Session, principal: Principal, rescore_id: UUID) -> Rescore:
     """Make the new rules and their evaluations the current ones."""
-    competition, rejudging = _lock_open_rejudging(session, principal, rescore_id)
-    result = _build_preview(session, rejudging)
+    competition, rescore = _lock_open_rescore(session, principal, rescore_id)
+    result = _build_preview(session, rescore)
     _require_stage(result.stage, "ready")
     newly_failed_changes = [change for change in result.changes if is_newly_failed(change)]
     if newly_failed_changes:
@@ -255,14 +253,14 @@ def apply(session: Session, principal: Principal, rescore_id: UUID) -> Rejudging
     session.execute(update(Evaluation).where(Evaluation.id.in_(replaced_ids)).values(current=False))
     new_ids = [change.proposed.evaluation.id for change in result.changes]
     session.execute(update(Evaluation).where(Evaluation.id.in_(new_ids)).values(current=True))
-    rejudging.replaced_file, rejudging.replaced_scored_by = competition.file, competition.scored_by
-    # Keep deadlines that were moved while the rejudging was open.
-    competition.file = replace_phases(rejudging.file, Contest(competition).rules.phases)
-    competition.scales, competition.scored_by = rejudging.scales, rejudging.scored_by
+    rescore.replaced_file, rescore.replaced_scored_by = competition.file, competition.scored_by
+    # Keep deadlines that were moved while the rescore was open.
+    competition.file = replace_phases(rescore.file, Contest(competition).rules.phases)
+    competition.scales, competition.scored_by = rescore.scales, rescore.scored_by
     competition.allocation = competitions.describe_allocation(parse_stored_rules(competition.file))
-    rejudging.applied_at = now.read_clock(session)
-    _audit_action(session, principal, rejudging, "rescore.apply", _summarize_changes(result.changes))
-    return rejudging
+    rescore.applied_at = now.read_clock(session)
+    _audit_action(session, principal, rescore, "rescore.apply", _summarize_changes(result.changes))
+    return rescore
 
 
 def _summarize_changes(changes: Sequence[EvaluationChange]) -> dict[str, Any]:
@@ -280,34 +278,34 @@ def is_newly_failed(change: EvaluationChange) -> bool:
     return change.proposed.state == State.ERROR and change.current.state != State.ERROR
 
 
-def cancel(session: Session, principal: Principal, rescore_id: UUID) -> RejudgingSet:
-    """Cancel a rejudging and its unfinished evaluations."""
-    _, rejudging = _lock_open_rejudging(session, principal, rescore_id)
+def cancel(session: Session, principal: Principal, rescore_id: UUID) -> Rescore:
+    """Cancel a rescore and its unfinished evaluations."""
+    _, rescore = _lock_open_rescore(session, principal, rescore_id)
     unfinished = session.scalars(
         select(Evaluation)
-        .where(Evaluation.rescore_id == rejudging.id, Evaluation.state.in_(leases.UNFINISHED))
+        .where(Evaluation.rescore_id == rescore.id, Evaluation.state.in_(leases.UNFINISHED))
         .with_for_update()
     )
     for evaluation in unfinished:
         leases.finish(session, evaluation, State.CANCELLED)
-    rejudging.cancelled_at = now.read_clock(session)
-    _audit_action(session, principal, rejudging, "rescore.cancel", None)
-    return rejudging
+    rescore.cancelled_at = now.read_clock(session)
+    _audit_action(session, principal, rescore, "rescore.cancel", None)
+    return rescore
 
 
-def _lock_open_rejudging(
+def _lock_open_rescore(
     session: Session, principal: Principal, rescore_id: UUID
-) -> tuple[Competition, RejudgingSet]:
-    """Lock the competition and return it with its open rejudging; raises Conflict if that has ended."""
-    rejudging = find_for_organizer(session, principal, rescore_id)
+) -> tuple[Competition, Rescore]:
+    """Lock the competition and return it with its open rescore; raises Conflict if that has ended."""
+    rescore = find_for_organizer(session, principal, rescore_id)
     competition = session.get_one(
-        Competition, rejudging.competition_id, with_for_update=True, populate_existing=True
+        Competition, rescore.competition_id, with_for_update=True, populate_existing=True
     )
-    session.refresh(rejudging)
-    for ended_at in (rejudging.applied_at, rejudging.cancelled_at):
+    session.refresh(rescore)
+    for ended_at in (rescore.applied_at, rescore.cancelled_at):
         if ended_at is not None:
             raise Conflict("the set is applied or cancelled already", code="rescore_ended")
-    return competition, rejudging
+    return competition, rescore
 
 
 def _require_stage(stage: _Stage, required_stage: _Stage) -> None:
@@ -318,7 +316,7 @@ def _require_stage(stage: _Stage, required_stage: _Stage) -> None:
 def _audit_action(
     session: Session,
     principal: Principal,
-    rejudging: RejudgingSet,
+    rescore: Rescore,
     action: str,
     details: dict[str, Any] | None,
 ) -> None:
@@ -326,7 +324,7 @@ def _audit_action(
         session,
         principal,
         action,
-        competition_id=rejudging.competition_id,
-        subject=str(rejudging.id),
+        competition_id=rescore.competition_id,
+        subject=str(rescore.id),
         new_values=details,
     )

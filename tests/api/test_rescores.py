@@ -1,4 +1,4 @@
-"""Rejudgings: previewed, applied or cancelled while the contest goes on."""
+"""Rescores: previewed, applied or cancelled while the contest goes on."""
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
@@ -8,22 +8,22 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import select, update
 
-from app.db.models import Evaluation, RejudgingSet, State
+from app.db.models import Evaluation, Rescore, State
 from app.db.transaction import transaction
 from tests.recorded import build_verdict
 from tests.support.accounts import list_audit_entries, read_refusal
 from tests.support.contest import Contest, load_competition, lock_evaluations, run_clock
-from tests.support.rejudgings import (
-    apply_rejudging,
-    begin_rejudging,
+from tests.support.rescores import (
+    apply_rescore,
+    begin_rescore,
     build_lenient_file,
     build_reweighted_file,
     build_strict_file,
-    end_rejudging,
+    end_rescore,
     fail_evaluation,
     get_competition_file,
     get_preview,
-    post_rejudging,
+    post_rescore,
 )
 from tests.support.uploads import score_everything
 from workers import score
@@ -46,7 +46,7 @@ def list_evaluations(submission: str) -> list[tuple[bool, str]]:
         ]
 
 
-def test_rejudging_takes_effect_only_when_applied(
+def test_rescore_takes_effect_only_when_applied(
     contest: Contest,
 ) -> None:
     submissions = [contest.submit(team) for team in ("red", "blue", "red")]
@@ -54,9 +54,9 @@ def test_rejudging_takes_effect_only_when_applied(
     submissions_before = [
         contest.arena.get(f"/submissions/{submission}").json() for submission in submissions
     ]
-    identifier = begin_rejudging(contest, build_strict_file(contest))
+    identifier = begin_rescore(contest, build_strict_file(contest))
     assert get_preview(contest, identifier)["state"] == "scoring"
-    assert read_refusal(end_rejudging(contest, identifier, "apply")) == (409, "rescore_scoring")
+    assert read_refusal(end_rescore(contest, identifier, "apply")) == (409, "rescore_scoring")
     score_everything()
     assert get_preview(contest, identifier)["state"] == "ready"
     assert contest.get_boards() == boards_before
@@ -68,11 +68,11 @@ def test_rejudging_takes_effect_only_when_applied(
     assert {(row["before"]["status"], row["after"]["status"]) for row in rows} == {("SCORED", "REJECTED")}
     assert {tuple(row["after"]["violations"]) for row in rows} == {("excessive_anonymization",)}
     assert {row["after"]["rank"] for row in rows} == {None}
-    assert end_rejudging(contest, identifier, "apply").json()["state"] == "applied"
+    assert end_rescore(contest, identifier, "apply").json()["state"] == "applied"
     assert {row["rank"] for row in contest.get_board()["rows"]} == {None}
     assert contest.arena.get(f"/submissions/{submissions[0]}").json()["status"] == "REJECTED"
     for action in ("apply", "cancel"):
-        assert read_refusal(end_rejudging(contest, identifier, action)) == (409, "rescore_ended")
+        assert read_refusal(end_rescore(contest, identifier, action)) == (409, "rescore_ended")
     assert all(
         list_evaluations(submission) == [(False, "SCORED"), (True, "REJECTED")] for submission in submissions
     )
@@ -86,9 +86,9 @@ def test_preview_shows_ranks_before_and_after(client: TestClient) -> None:
     contest.submit_correct_guess("blue", submissions["red"], 40)
     for text in (build_reweighted_file(contest), build_strict_file(contest), build_lenient_file(contest)):
         ranks_before = read_ranks(contest)
-        rejudging = apply_rejudging(contest, text)
-        assert {row["team"]: row["before"]["rank"] for row in rejudging["rows"]} == ranks_before
-        assert {row["team"]: row["after"]["rank"] for row in rejudging["rows"]} == read_ranks(contest)
+        rescore = apply_rescore(contest, text)
+        assert {row["team"]: row["before"]["rank"] for row in rescore["rows"]} == ranks_before
+        assert {row["team"]: row["after"]["rank"] for row in rescore["rows"]} == read_ranks(contest)
     assert set(read_ranks(contest).values()) == {1, 2, 3}
 
 
@@ -96,7 +96,7 @@ def read_ranks(contest: Contest) -> dict[str, int | None]:
     return {row["team"]: row["rank"] for row in contest.get_board(organizer=True)["rows"]}
 
 
-def test_rejected_target_counts_again_after_an_accepting_rejudging(
+def test_rejected_target_counts_again_after_an_accepting_rescore(
     client: TestClient,
 ) -> None:
     contest = Contest.create(client, extra_toml='[publication]\nfeedback = "immediate"')
@@ -106,145 +106,143 @@ def test_rejected_target_counts_again_after_an_accepting_rejudging(
     contest.submit_correct_guess("blue", red, 12)
     boards_before = contest.get_boards()
     target, right_guess = contest.find_target(red)["id"], contest.build_guess(red, 1)
-    apply_rejudging(contest, build_strict_file(contest))
+    apply_rescore(contest, build_strict_file(contest))
     assert contest.list_targets("blue") == [
         target_row | {"withdrawn": True} for target_row in contest.list_targets("blue") if target_row["own"]
     ]
     assert contest.submit_guess("blue", target, right_guess).status_code == 404
     assert all(row["identified"] is None for row in contest.get_board("reidentification")["rows"])
     assert contest.get_board("matrix")["targets"] == []
-    apply_rejudging(contest, build_lenient_file(contest))
+    apply_rescore(contest, build_lenient_file(contest))
     assert contest.get_boards() == boards_before
     assert contest.submit_guess("blue", target, right_guess).status_code == 202
     assert list_evaluations(red) == [(False, "SCORED"), (False, "REJECTED"), (True, "SCORED")]
 
 
-def test_cancelled_rejudging_changes_nothing(contest: Contest) -> None:
+def test_cancelled_rescore_changes_nothing(contest: Contest) -> None:
     red = contest.submit("red")
     boards_before, file = contest.get_boards(), get_competition_file(contest)
-    identifier = begin_rejudging(contest, build_strict_file(contest))
-    assert end_rejudging(contest, identifier, "cancel").json()["state"] == "cancelled"
+    identifier = begin_rescore(contest, build_strict_file(contest))
+    assert end_rescore(contest, identifier, "cancel").json()["state"] == "cancelled"
     score_everything()
     assert list_evaluations(red) == [(True, "SCORED"), (False, "CANCELLED")]
     assert (contest.get_boards(), get_competition_file(contest)) == (boards_before, file)
     for action_name in ("apply", "cancel"):
-        assert read_refusal(end_rejudging(contest, identifier, action_name)) == (409, "rescore_ended")
-    assert [rejudging["state"] for rejudging in contest.arena.get(f"{contest.path}/rescores").json()] == [
+        assert read_refusal(end_rescore(contest, identifier, action_name)) == (409, "rescore_ended")
+    assert [rescore["state"] for rescore in contest.arena.get(f"{contest.path}/rescores").json()] == [
         "cancelled"
     ]
     assert [action for _, action, _ in list_audit_entries()][-2:] == ["rescore.begin", "rescore.cancel"]
 
 
-def test_only_applied_rejudgings_keep_the_replaced_file(contest: Contest) -> None:
+def test_only_applied_rescores_keep_the_replaced_file(contest: Contest) -> None:
     contest.submit("red")
     file_before = load_competition().file
-    cancelled = begin_rejudging(contest, build_reweighted_file(contest))
-    assert end_rejudging(contest, cancelled, "cancel").status_code == 200
-    apply_rejudging(contest, build_strict_file(contest))
+    cancelled = begin_rescore(contest, build_reweighted_file(contest))
+    assert end_rescore(contest, cancelled, "cancel").status_code == 200
+    apply_rescore(contest, build_strict_file(contest))
     assert load_competition().file != file_before
     with transaction() as session:
-        replaced_files = session.scalars(
-            select(RejudgingSet.replaced_file).order_by(RejudgingSet.created_at)
-        ).all()
+        replaced_files = session.scalars(select(Rescore.replaced_file).order_by(Rescore.created_at)).all()
     assert replaced_files == [None, file_before]
 
 
-def test_submission_during_a_rejudging_is_scored_by_both_rules(contest: Contest) -> None:
+def test_submission_during_a_rescore_is_scored_by_both_rules(contest: Contest) -> None:
     contest.submit("red")
-    identifier = begin_rejudging(contest, build_strict_file(contest))
+    identifier = begin_rescore(contest, build_strict_file(contest))
     score_everything()
     new_submission = contest.submit("blue", score=False)
-    assert read_refusal(end_rejudging(contest, identifier, "apply")) == (409, "rescore_scoring")
+    assert read_refusal(end_rescore(contest, identifier, "apply")) == (409, "rescore_scoring")
     score_everything()
     assert contest.arena.get(f"/submissions/{new_submission}").json()["status"] == "SCORED"
-    assert end_rejudging(contest, identifier, "apply").status_code == 200
+    assert end_rescore(contest, identifier, "apply").status_code == 200
     assert list_evaluations(new_submission) == [(False, "SCORED"), (True, "REJECTED")]
     later_submission = contest.submit("blue")
     assert list_evaluations(later_submission) == [(True, "REJECTED")]
 
 
-def test_submission_cancelled_during_a_rejudging_stays_cancelled(contest: Contest) -> None:
+def test_submission_cancelled_during_a_rescore_stays_cancelled(contest: Contest) -> None:
     contest.submit("red")
     cancelled = contest.submit("blue", score=False)
-    identifier = begin_rejudging(contest, build_strict_file(contest))
+    identifier = begin_rescore(contest, build_strict_file(contest))
     path = f"/submissions/{cancelled}/cancel"
     assert (
         contest.arena.post(path, token=contest.arena.get_team_token("blue")).json()["status"] == "CANCELLED"
     )
     score_everything()
-    rejudging = get_preview(contest, identifier)
-    assert (rejudging["total"], rejudging["state"]) == (1, "ready")
-    assert end_rejudging(contest, identifier, "apply").status_code == 200
+    rescore = get_preview(contest, identifier)
+    assert (rescore["total"], rescore["state"]) == (1, "ready")
+    assert end_rescore(contest, identifier, "apply").status_code == 200
     assert contest.arena.get(f"/submissions/{cancelled}").json()["status"] == "CANCELLED"
 
 
 @pytest.mark.parametrize("is_scored", [True, False])
-def test_rejudging_with_a_failed_evaluation_cannot_be_applied(contest: Contest, is_scored: bool) -> None:
+def test_rescore_with_a_failed_evaluation_cannot_be_applied(contest: Contest, is_scored: bool) -> None:
     contest.submit("blue")
     red = contest.submit("red", score=is_scored)
-    identifier = begin_rejudging(contest, build_strict_file(contest))
+    identifier = begin_rescore(contest, build_strict_file(contest))
     fail_evaluation(red, is_current=False)
-    # Scores the rest of the rejudging, but nothing by the current rules.
+    # Scores the rest of the rescore, but nothing by the current rules.
     with lock_evaluations(Evaluation.rescore_id.is_distinct_from(UUID(identifier))):
         score.score()
-    assert read_refusal(end_rejudging(contest, identifier, "apply")) == (409, "rescore_failed")
-    assert end_rejudging(contest, identifier, "cancel").status_code == 200
+    assert read_refusal(end_rescore(contest, identifier, "apply")) == (409, "rescore_failed")
+    assert end_rescore(contest, identifier, "cancel").status_code == 200
 
 
-def test_failed_evaluation_may_succeed_in_a_rejudging(contest: Contest) -> None:
+def test_failed_evaluation_may_succeed_in_a_rescore(contest: Contest) -> None:
     red = contest.submit("red", score=False)
     fail_evaluation(red, is_current=True)
-    apply_rejudging(contest, build_reweighted_file(contest))
+    apply_rescore(contest, build_reweighted_file(contest))
     assert list_evaluations(red) == [(False, "ERROR"), (True, "SCORED")]
 
 
-def test_open_rejudging_blocks_other_rejudgings_and_files(contest: Contest) -> None:
+def test_open_rescore_blocks_other_rescores_and_files(contest: Contest) -> None:
     contest.submit("red")
     contest.arena.get_team_token("blue")
     with ThreadPoolExecutor(4) as pool:
-        responses = list(pool.map(lambda _: post_rejudging(contest, build_strict_file(contest)), range(4)))
+        responses = list(pool.map(lambda _: post_rescore(contest, build_strict_file(contest)), range(4)))
     assert sorted(response.status_code for response in responses) == [202, 409, 409, 409]
     assert {read_refusal(result)[1] for result in responses if result.status_code == 409} == {"rescore_open"}
     renamed_file = get_competition_file(contest).replace("Small cup", "Little cup")
     refusal = contest.arena.put(f"{contest.path}/competition.toml", content=renamed_file)
     assert read_refusal(refusal) == (409, "rescore_open")
     (identifier,) = [result.json()["id"] for result in responses if result.status_code == 202]
-    assert end_rejudging(contest, identifier, "cancel").status_code == 200
+    assert end_rescore(contest, identifier, "cancel").status_code == 200
     assert contest.arena.put(f"{contest.path}/competition.toml", content=renamed_file).status_code == 200
 
 
-def test_rejudging_cannot_change_columns_or_names(contest: Contest) -> None:
+def test_rescore_cannot_change_columns_or_names(contest: Contest) -> None:
     contest.submit("red")
     text = get_competition_file(contest)
     for old, new in (('"small"', '"other"'), ('["income", "rent"]', '["rent", "income"]')):
         changed_file = text.replace(old, new)
         assert changed_file != text
-        assert post_rejudging(contest, changed_file).status_code == 409
+        assert post_rescore(contest, changed_file).status_code == 409
     for invalid_file in ("", "\x00", "format = 2"):
-        assert post_rejudging(contest, invalid_file).status_code == 422
+        assert post_rescore(contest, invalid_file).status_code == 422
     assert contest.arena.get(f"{contest.path}/rescores").json() == []
 
 
-def test_deadline_moved_during_a_rejudging_is_kept(contest: Contest) -> None:
+def test_deadline_moved_during_a_rescore_is_kept(contest: Contest) -> None:
     contest.submit("red")
     text = build_strict_file(contest)
-    identifier = begin_rejudging(contest, text)
+    identifier = begin_rescore(contest, text)
     new_end = (datetime.now(UTC) + timedelta(hours=5)).replace(microsecond=0)
     path = f"{contest.path}/phases/anonymization/extend"
     assert contest.post_as_organizer(path, end=new_end.isoformat()).status_code == 200
     score_everything()
-    assert end_rejudging(contest, identifier, "apply").status_code == 200
+    assert end_rescore(contest, identifier, "apply").status_code == 200
     assert new_end.isoformat() in get_competition_file(contest)
 
 
-def test_rejudging_from_before_the_freeze_can_be_applied_after_it(contest: Contest) -> None:
-    """The clock does not wait for a rejudging, and the rejudging cannot undo a transition."""
+def test_rescore_from_before_the_freeze_can_be_applied_after_it(contest: Contest) -> None:
+    """The clock does not wait for a rescore, and the rescore cannot undo a transition."""
     red = contest.submit("red")
-    identifier = begin_rejudging(contest, build_strict_file(contest))
+    identifier = begin_rescore(contest, build_strict_file(contest))
     contest.open_attacks()
     assert contest.get_state() == "reidentification"
     score_everything()
-    assert end_rejudging(contest, identifier, "apply").status_code == 200
+    assert end_rescore(contest, identifier, "apply").status_code == 200
     assert contest.find_target(red)["withdrawn"]
     run_clock()
     assert contest.get_state() == "reidentification"
@@ -253,14 +251,14 @@ def test_rejudging_from_before_the_freeze_can_be_applied_after_it(contest: Conte
 REJECTED_VERDICT = build_verdict(measures={}, attackers={})
 
 
-def test_applying_a_rejudging_keeps_parallel_cancellations(
+def test_applying_a_rescore_keeps_parallel_cancellations(
     contest: Contest,
 ) -> None:
     """In either order, a submission reported as CANCELLED stays cancelled."""
     team = contest.arena.get_team_token("red")
     for _ in range(6):
         cancelled = contest.submit("red", score=False)
-        identifier = begin_rejudging(contest, build_strict_file(contest))
+        identifier = begin_rescore(contest, build_strict_file(contest))
         with transaction() as session:
             session.execute(
                 update(Evaluation)
@@ -269,7 +267,7 @@ def test_applying_a_rejudging_keeps_parallel_cancellations(
             )
         with ThreadPoolExecutor(2) as pool:
             cancel_future = pool.submit(contest.arena.post, f"/submissions/{cancelled}/cancel", token=team)
-            apply_future = pool.submit(end_rejudging, contest, identifier, "apply")
+            apply_future = pool.submit(end_rescore, contest, identifier, "apply")
         reported_status = cancel_future.result().json().get("status")
         final_status = contest.arena.get(f"/submissions/{cancelled}").json()["status"]
         assert (reported_status == "CANCELLED") == (final_status == "CANCELLED")

@@ -1,4 +1,4 @@
-"""Rejudgings and the changed competition files that they apply."""
+"""Rescores and the changed competition files that they apply."""
 
 from typing import Any
 from uuid import UUID
@@ -36,12 +36,12 @@ def build_reweighted_file(contest: Contest) -> str:
     return replace_tables(text, "scales", "")
 
 
-def post_rejudging(contest: Contest, text: str) -> Response:
+def post_rescore(contest: Contest, text: str) -> Response:
     return contest.arena.post(f"{contest.path}/rescores", content=text)
 
 
-def begin_rejudging(contest: Contest, text: str) -> str:
-    response = post_rejudging(contest, text)
+def begin_rescore(contest: Contest, text: str) -> str:
+    response = post_rescore(contest, text)
     assert response.status_code == 202, response.text
     return str(response.json()["id"])
 
@@ -53,21 +53,21 @@ def get_preview(contest: Contest, identifier: str) -> dict[str, Any]:
     return preview
 
 
-def end_rejudging(contest: Contest, identifier: str, action: str) -> Response:
+def end_rescore(contest: Contest, identifier: str, action: str) -> Response:
     return contest.post_as_organizer(f"/rescores/{identifier}/{action}")
 
 
-def apply_rejudging(contest: Contest, text: str) -> dict[str, Any]:
-    """Begin, score and apply a rejudging. Return its preview before that."""
-    identifier = begin_rejudging(contest, text)
+def apply_rescore(contest: Contest, text: str) -> dict[str, Any]:
+    """Begin, score and apply a rescore. Return its preview before that."""
+    identifier = begin_rescore(contest, text)
     score_everything()
     preview = get_preview(contest, identifier)
-    assert end_rejudging(contest, identifier, "apply").status_code == 200
+    assert end_rescore(contest, identifier, "apply").status_code == 200
     return preview
 
 
 def fail_evaluation(submission: str, *, is_current: bool) -> None:
-    """Fail the current evaluation of a submission, or that of its rejudging."""
+    """Fail the current evaluation of a submission, or that of its rescore."""
     with transaction() as session:
         query = select(Evaluation.id).where(Evaluation.submission_id == UUID(submission))
         evaluation_id = session.scalars(query.where(Evaluation.current.is_(is_current))).one()

@@ -1,4 +1,4 @@
-"""Routes of rejudgings: begin one with other rules, preview its changes, apply or cancel it."""
+"""Routes of rescores: begin one with other rules, preview its changes, apply or cancel it."""
 
 from uuid import UUID
 
@@ -12,8 +12,8 @@ from app.db.transaction import transaction
 from app.http.authentication import CurrentPrincipal
 from app.http.step_up import ReauthenticatedCaller
 from app.services.contests import competitions, revisions
-from app.services.organizing import rejudgings
-from app.services.organizing.rejudgings import EvaluationChange, RankedEvaluation, RejudgingPreview
+from app.services.organizing import rescores
+from app.services.organizing.rescores import EvaluationChange, RankedEvaluation, RescorePreview
 
 router = APIRouter(tags=["re-scoring"])
 
@@ -29,22 +29,22 @@ def begin_rescore(slug: str, principal: CurrentPrincipal, file: Toml) -> schemas
         contest = competitions.find_for_organizer(session, principal, slug)
     revision = revisions.compute_file_revision(contest, decode_file(file))
     with transaction() as session:
-        rejudging = rejudgings.begin(session, principal, slug, revision)
-        return _summarize(rejudgings.load_progress(session, rejudging))
+        rescore = rescores.begin(session, principal, slug, revision)
+        return _summarize(rescores.load_progress(session, rescore))
 
 
 @router.get("/competitions/{slug}/rescores", responses=build_error_responses(ORGANIZER))
 def list_rescores(slug: str, principal: CurrentPrincipal) -> list[schemas.RescoreSummary]:
     """The competition's sets, newest first."""
     with transaction() as session:
-        return [_summarize(preview) for preview in rejudgings.list_rejudgings(session, principal, slug)]
+        return [_summarize(preview) for preview in rescores.list_rescores(session, principal, slug)]
 
 
 @router.get("/rescores/{rescore_id}")
 def get_rescore(rescore_id: UUID, principal: CurrentPrincipal) -> schemas.Rescore:
     """How far a set is, and what it would change."""
     with transaction() as session:
-        return _serialize_rescore(rejudgings.preview(session, principal, rescore_id))
+        return _serialize_rescore(rescores.preview(session, principal, rescore_id))
 
 
 @router.post(
@@ -56,38 +56,38 @@ def get_rescore(rescore_id: UUID, principal: CurrentPrincipal) -> schemas.Rescor
 def apply_rescore(rescore_id: UUID, principal: ReauthenticatedCaller) -> schemas.RescoreSummary:
     """Put the new rules and all their results in force at once."""
     with transaction() as session:
-        rejudging = rejudgings.apply(session, principal, rescore_id)
-        return _summarize(rejudgings.load_progress(session, rejudging))
+        rescore = rescores.apply(session, principal, rescore_id)
+        return _summarize(rescores.load_progress(session, rescore))
 
 
 @router.post("/rescores/{rescore_id}/cancel", responses=build_error_responses("rescore_ended"))
 def cancel_rescore(rescore_id: UUID, principal: CurrentPrincipal) -> schemas.RescoreSummary:
     """Drop a set; everything stays as it is."""
     with transaction() as session:
-        rejudging = rejudgings.cancel(session, principal, rescore_id)
-        return _summarize(rejudgings.load_progress(session, rejudging))
+        rescore = rescores.cancel(session, principal, rescore_id)
+        return _summarize(rescores.load_progress(session, rescore))
 
 
-def _summarize(preview: RejudgingPreview) -> schemas.RescoreSummary:
+def _summarize(preview: RescorePreview) -> schemas.RescoreSummary:
     return schemas.RescoreSummary(
-        id=preview.rejudging.id,
+        id=preview.rescore.id,
         state=preview.stage,
-        created_at=preview.rejudging.created_at,
-        applied_at=preview.rejudging.applied_at,
-        cancelled_at=preview.rejudging.cancelled_at,
+        created_at=preview.rescore.created_at,
+        applied_at=preview.rescore.applied_at,
+        cancelled_at=preview.rescore.cancelled_at,
         finished=preview.finished,
         total=preview.total,
     )
 
 
-def _serialize_rescore(preview: RejudgingPreview) -> schemas.Rescore:
+def _serialize_rescore(preview: RescorePreview) -> schemas.Rescore:
     return schemas.Rescore(
         **_summarize(preview).model_dump(), rows=[_serialize_change(change) for change in preview.changes]
     )
 
 
-def _serialize_change(change: EvaluationChange) -> schemas.RejudgingChange:
-    return schemas.RejudgingChange(
+def _serialize_change(change: EvaluationChange) -> schemas.RescoreChange:
+    return schemas.RescoreChange(
         submission_id=change.submission.id,
         team=change.submission.team.name,
         before=_serialize_outcome(change.current),
@@ -95,9 +95,9 @@ def _serialize_change(change: EvaluationChange) -> schemas.RejudgingChange:
     )
 
 
-def _serialize_outcome(ranked_evaluation: RankedEvaluation) -> schemas.RejudgingOutcome:
+def _serialize_outcome(ranked_evaluation: RankedEvaluation) -> schemas.RescoreOutcome:
     numbers = ranked_evaluation.numbers
-    return schemas.RejudgingOutcome(
+    return schemas.RescoreOutcome(
         status=ranked_evaluation.state,
         rank=ranked_evaluation.rank,
         utility=numbers.utility if numbers else None,

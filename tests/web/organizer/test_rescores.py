@@ -1,4 +1,4 @@
-"""Rejudging by the organizers' pages: new rules are tried on all submissions, then applied or cancelled."""
+"""Rescore by the organizers' pages: new rules are tried on all submissions, then applied or cancelled."""
 
 import re
 from html import unescape
@@ -20,7 +20,7 @@ def build_fields(threshold: str = "0.2", **weights: str) -> dict[str, str]:
     return {"by": "rules", "threshold": threshold} | {f"weight_{name}": w for name, w in weights.items()}
 
 
-def start_rejudging(arena: Arena, fields: dict[str, str]) -> str:
+def start_rescore(arena: Arena, fields: dict[str, str]) -> str:
     response = post_form(arena, f"{ORGANIZE_PATH}/rescores", fields, organizer=True)
     assert response.status_code == 303, response.text
     return response.headers["location"].partition("?")[0].removeprefix(ORGANIZE_PATH)
@@ -29,39 +29,39 @@ def start_rejudging(arena: Arena, fields: dict[str, str]) -> str:
 def test_new_rules_are_tried_compared_and_applied(arena: Arena) -> None:
     red, _ = submit_release(arena, "red"), submit_release(arena, "blue", seed=2)
     score_everything()
-    rejudging_path = start_rejudging(
+    rescore_path = start_rescore(
         arena, build_fields("0.0001", mean_mae="3", cross_count="1", information_loss="2")
     )
-    waiting_html = get_page_text(arena, rejudging_path)
+    waiting_html = get_page_text(arena, rescore_path)
     assert translate("This page loads itself again until everything is scored.") in waiting_html
     assert "data-refresh" in waiting_html
-    assert f'action="{ORGANIZE_PATH}{rejudging_path}/apply"' not in waiting_html
-    early_response = post_form(arena, f"{ORGANIZE_PATH}{rejudging_path}/apply", organizer=True)
+    assert f'action="{ORGANIZE_PATH}{rescore_path}/apply"' not in waiting_html
+    early_response = post_form(arena, f"{ORGANIZE_PATH}{rescore_path}/apply", organizer=True)
     assert (early_response.status_code, "The set is still being scored." in early_response.text) == (
         409,
         True,
     )
     score_everything()
-    html = get_page_text(arena, rejudging_path)
+    html = get_page_text(arena, rescore_path)
     assert "data-refresh" not in html
     assert f'href="/submissions/{red}"' in html
     assert html.count(translate("state_REJECTED")) >= 2
     assert "0.0001" in html.replace("1.0000e-04", "0.0001")
     assert arena.get_submission(red, "red")["status"] == "SCORED"  # nothing has changed yet
-    assert post_form(arena, f"{ORGANIZE_PATH}{rejudging_path}/apply", organizer=True).status_code == 303
+    assert post_form(arena, f"{ORGANIZE_PATH}{rescore_path}/apply", organizer=True).status_code == 303
     assert arena.get_submission(red, "red")["status"] == "REJECTED"
     assert translate("Applied") in get_page_text(arena, "/rescores")
     assert translate("state_SCORED") in get_page_text(
         arena, "/audit"
     )  # the log lists the change of each submission
-    late_response = post_form(arena, f"{ORGANIZE_PATH}{rejudging_path}/cancel", organizer=True)
+    late_response = post_form(arena, f"{ORGANIZE_PATH}{rescore_path}/cancel", organizer=True)
     assert (late_response.status_code, "The set is applied or cancelled already." in late_response.text) == (
         409,
         True,
     )
 
 
-def test_applied_rejudging_suggests_an_announcement(arena: Arena) -> None:
+def test_applied_rescore_suggests_an_announcement(arena: Arena) -> None:
     submit_release(arena, "red")
     score_everything()
     fields = {"by": "rules", "threshold": "0.31", "weight_mean_mae": "3"}
@@ -99,16 +99,16 @@ def test_applied_rejudging_suggests_an_announcement(arena: Arena) -> None:
     ) not in get_page_text(arena, "/announcements?rescore=nonsense")
 
 
-def test_rejudging_can_be_started_from_a_file_and_cancelled(arena: Arena) -> None:
+def test_rescore_can_be_started_from_a_file_and_cancelled(arena: Arena) -> None:
     submit_release(arena, "red")
     score_everything()
     (file,) = re.findall(r"<textarea[^>]*>\n(.*?)</textarea>", get_page_text(arena, "/rescores"), re.DOTALL)
-    rejudging_path = start_rejudging(
+    rescore_path = start_rescore(
         arena, {"by": "file", "file": file.replace("threshold = 0.2", "threshold = 0.3")}
     )
     score_everything()
     assert translate("No submission is accepted or rejected differently.") in get_page_text(
-        arena, rejudging_path
+        arena, rescore_path
     )
     assert translate("There is an open set: apply or cancel it before you begin another.") in get_page_text(
         arena, "/rescores"
@@ -118,8 +118,8 @@ def test_rejudging_can_be_started_from_a_file_and_cancelled(arena: Arena) -> Non
         second_response.status_code,
         "There is an open re-score set: apply or cancel it first." in second_response.text,
     ) == (409, True)
-    assert post_form(arena, f"{ORGANIZE_PATH}{rejudging_path}/cancel", organizer=True).status_code == 303
-    assert translate("The set was cancelled; nothing changed.") in get_page_text(arena, rejudging_path)
+    assert post_form(arena, f"{ORGANIZE_PATH}{rescore_path}/cancel", organizer=True).status_code == 303
+    assert translate("The set was cancelled; nothing changed.") in get_page_text(arena, rescore_path)
 
 
 def test_invalid_rules_are_refused_and_kept_in_the_form(arena: Arena) -> None:
@@ -146,7 +146,7 @@ def test_invalid_rules_are_refused_and_kept_in_the_form(arena: Arena) -> None:
     assert columns_response.status_code in {409, 422}
 
 
-def test_rejudging_of_another_competition_is_not_found(client: TestClient, arena: Arena) -> None:
+def test_rescore_of_another_competition_is_not_found(client: TestClient, arena: Arena) -> None:
     other_arena = Arena.create(client, slug="elsewhere")
     response = other_arena.post(
         "/competitions/elsewhere/rescores", content=build_competition_toml("elsewhere")

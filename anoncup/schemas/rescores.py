@@ -1,4 +1,4 @@
-"""Schemas of rejudgings: all submissions scored by new rules before these take effect."""
+"""Schemas of rescores: all submissions scored by new rules before these take effect."""
 
 from datetime import datetime
 from typing import Annotated, Literal, get_args
@@ -11,7 +11,7 @@ from anoncup.schemas.notices import FailureFields
 Stage = Literal["scoring", "ready", "applied", "cancelled"]
 
 
-class RejudgingOutcome(FailureFields):
+class RescoreOutcome(FailureFields):
     status: Annotated[str, example("SCORED")]
     rank: Annotated[
         int | None,
@@ -26,11 +26,11 @@ class RejudgingOutcome(FailureFields):
     violations: Annotated[list[str], example([])]
 
 
-class RejudgingChange(Form):
+class RescoreChange(Form):
     submission_id: Id
     team: TeamName
-    before: RejudgingOutcome
-    after: RejudgingOutcome
+    before: RescoreOutcome
+    after: RescoreOutcome
 
 
 class RescoreSummary(Form):
@@ -44,4 +44,4 @@ class RescoreSummary(Form):
 
 
 class Rescore(RescoreSummary):
-    rows: Annotated[list[RejudgingChange], Field(description="every submission by the old and the new rules")]
+    rows: Annotated[list[RescoreChange], Field(description="every submission by the old and the new rules")]

@@ -23,25 +23,25 @@ if TYPE_CHECKING:
 
 app = typer.Typer(no_args_is_help=True, help="Score every submission by other rules, as a set.")
 
-_RejudgingId = Annotated[str, typer.Argument(metavar="ID", help="the set's id")]
+_RescoreId = Annotated[str, typer.Argument(metavar="ID", help="the set's id")]
 
 
 @app.command()
 def start(slug: Slug, file: TomlFile, as_json: AsJson = False) -> None:
     """Begin a set: every submission is scored by this file, and nothing else changes yet."""
     with connect() as client:
-        _print_rejudging(client.start_rejudging(slug, file.read_bytes()), as_json=as_json)
+        _print_rescore(client.start_rescore(slug, file.read_bytes()), as_json=as_json)
 
 
 @app.command("show")
-def show_rejudging(identifier: _RejudgingId, as_json: AsJson = False) -> None:
+def show_rescore(identifier: _RescoreId, as_json: AsJson = False) -> None:
     """Show how far a set is, and what would change."""
     with connect() as client:
-        _print_rejudging(client.get_rejudging(identifier), as_json=as_json)
+        _print_rescore(client.get_rescore(identifier), as_json=as_json)
 
 
 @app.command("list")
-def list_rejudgings(slug: Slug, as_json: AsJson = False) -> None:
+def list_rescores(slug: Slug, as_json: AsJson = False) -> None:
     """List the sets of a competition."""
     columns: ColumnSpec[schemas.RescoreSummary] = {
         "id": "id",
@@ -51,29 +51,29 @@ def list_rejudgings(slug: Slug, as_json: AsJson = False) -> None:
         "of": "total",
     }
     with connect() as client:
-        print_entries(client.list_rejudgings(slug), columns, as_json=as_json, empty_text="no sets")
+        print_entries(client.list_rescores(slug), columns, as_json=as_json, empty_text="no sets")
 
 
 @app.command()
-def apply(identifier: _RejudgingId, password_stdin: PasswordStdin = False, as_json: AsJson = False) -> None:
+def apply(identifier: _RescoreId, password_stdin: PasswordStdin = False, as_json: AsJson = False) -> None:
     """Put a set in force: its rules and its scores, all at once. Needs your password."""
     with connect(password=make_password_prompt(stdin=password_stdin)) as client:
-        _print_rejudging(client.end_rejudging(identifier, "apply"), as_json=as_json)
+        _print_rescore(client.end_rescore(identifier, "apply"), as_json=as_json)
 
 
 @app.command()
-def cancel(identifier: _RejudgingId, as_json: AsJson = False) -> None:
+def cancel(identifier: _RescoreId, as_json: AsJson = False) -> None:
     """Drop a set; everything stays as it was."""
     with connect() as client:
-        _print_rejudging(client.end_rejudging(identifier, "cancel"), as_json=as_json)
+        _print_rescore(client.end_rescore(identifier, "cancel"), as_json=as_json)
 
 
-def _print_rejudging(rejudging: schemas.RescoreSummary, *, as_json: bool) -> None:
+def _print_rescore(rescore: schemas.RescoreSummary, *, as_json: bool) -> None:
     if as_json:
-        print_json(rejudging)
+        print_json(rescore)
         return
-    print(f"{rejudging.id} is {rejudging.state}, {rejudging.finished} of {rejudging.total} scored")
-    columns: ColumnSpec[schemas.RejudgingChange] = {
+    print(f"{rescore.id} is {rescore.state}, {rescore.finished} of {rescore.total} scored")
+    columns: ColumnSpec[schemas.RescoreChange] = {
         "submission": "submission_id",
         "team": "team",
         "status": lambda row: _format_change(row, "status"),
@@ -82,11 +82,11 @@ def _print_rejudging(rejudging: schemas.RescoreSummary, *, as_json: bool) -> Non
         "utility loss": lambda row: _format_change(row, "utility"),
         "risk": lambda row: _format_change(row, "security"),
     }
-    if rows := getattr(rejudging, "rows", None):
+    if rows := getattr(rescore, "rows", None):
         print_table(rows, columns)
 
 
-def _format_change(row: schemas.RejudgingChange, field: str) -> str:
+def _format_change(row: schemas.RescoreChange, field: str) -> str:
     """Format the old and new value of a field, or a single value if it is unchanged."""
     old, new = (format_cell(get_value(outcome, field)) for outcome in (row.before, row.after))
     return old if old == new else f"{old} → {new}"
