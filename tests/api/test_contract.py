@@ -105,7 +105,7 @@ def check_operations(stage: AccessScenario, audience: str, *, examples: int) -> 
                 }
             statuses[send(stage.arena.client, case, headers).status_code] += 1
 
-        send_case(headers=headers, places=path_params)
+        send_case(headers=headers, path_params=path_params)
     return statuses
 
 

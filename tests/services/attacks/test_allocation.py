@@ -347,23 +347,23 @@ def test_allocations_can_be_reproduced_after_the_reveal(contest: Contest) -> Non
     secrets = {team: get_team_file(arena, team, "secret.csv").content for team in ("red", "blue")}
     contest.open_attacks()
     for response in (
-        arena.client.get(f"/api/v1{COMPETITION_PATH}/draws"),
-        arena.get(f"{COMPETITION_PATH}/draws"),
+        arena.client.get(f"/api/v1{COMPETITION_PATH}/allocations"),
+        arena.get(f"{COMPETITION_PATH}/allocations"),
     ):
         assert (response.status_code, response.json()["code"]) == (404, "not_revealed_yet")
     contest.close_attacks()
-    published_allocations = arena.client.get(f"/api/v1{COMPETITION_PATH}/draws").json()
+    published_allocations = arena.client.get(f"/api/v1{COMPETITION_PATH}/allocations").json()
     assert (
         published_allocations["commitment"]
         == hashlib.sha256(bytes.fromhex(published_allocations["seed"])).hexdigest()
     )
     assert published_allocations["commitment"] == arena.get(COMPETITION_PATH).json()["seed_commitment"]
-    assert [allocation_row["team"] for allocation_row in published_allocations["draws"]] == [
+    assert [allocation_row["team"] for allocation_row in published_allocations["allocations"]] == [
         "",
         "red",
         "blue",
     ]
-    for allocation_row in published_allocations["draws"]:
+    for allocation_row in published_allocations["allocations"]:
         files = allocate_order(
             arena.table,
             {"hidden": build_label_file(ROWS)},

@@ -101,7 +101,7 @@ def test_seed_is_revealed_after_the_clock_is_killed(
             run_clock()
     assert load_competition().revealed_at is None
     run_clock()
-    allocations = contest.arena.client.get(f"/api/v1{COMPETITION_PATH}/draws").json()
+    allocations = contest.arena.client.get(f"/api/v1{COMPETITION_PATH}/allocations").json()
     assert allocations["commitment"] == contest.arena.get(COMPETITION_PATH).json()["seed_commitment"]
 
 

@@ -228,10 +228,10 @@ def compute_expected_value(
 
 def check_reveal(membership_contest: MembershipContest) -> None:
     """Reproduce the members from the published seed and compare their files with the commitments."""
-    allocations = membership_contest.arena.client.get(f"{API}{COMPETITION_PATH}/draws").json()
+    allocations = membership_contest.arena.client.get(f"{API}{COMPETITION_PATH}/allocations").json()
     seed = bytes.fromhex(allocations["seed"])
     assert hashlib.sha256(seed).hexdigest() == allocations["commitment"]
-    teams = [row["team"] for row in allocations["draws"]]
+    teams = [row["team"] for row in allocations["allocations"]]
     halves = allocate_teams(seed, teams, ROWS)
     revealed_secrets = {
         row["submission_id"]: row
