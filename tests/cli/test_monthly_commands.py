@@ -146,4 +146,4 @@ def test_release_and_target_get_the_same_guesses(folder: Path) -> None:
             attacker.attack(TRACK.attack_view(original, tables)) for tables in (release, target)
         )
         for question in QUESTIONS:
-            assert (release_answers[question].names == target_answers[question].names).all()
+            assert (release_answers[question].pseudonyms == target_answers[question].pseudonyms).all()
