@@ -89,7 +89,9 @@ def build_contest_file(slug: str, more: str) -> str:
 def write_second_version(package: Path) -> None:
     """Change the package's measure and increase its version."""
     registry_file, parts_file = package / "anoncup_example/__init__.py", package / "anoncup_example/parts.py"
-    first_entry = '"combinations_lost",\n                1,\n                _lazy("parts.combinations_lost"),'
+    first_entry = (
+        '"combinations_lost",\n                1,\n                _lazy("parts.combinations_lost"),'
+    )
     assert first_entry in registry_file.read_text()
     registry_file.write_text(registry_file.read_text().replace(first_entry, SECOND_VERSION_ENTRY.strip()))
     function_text = "\n\ndef half_lost(release, *, columns=None):\n"
