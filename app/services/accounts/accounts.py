@@ -227,7 +227,8 @@ def issue_token(
             name=names.clean_name(name),
             digest=hash_token(token),
             scopes=[scope for scope in _SCOPES if scope in scopes],
-            expires_at=func.clock_timestamp() + lifetime,
+            # Not later than ``created_at`` plus the lifetime: the statement began before its clock is read.
+            expires_at=func.statement_timestamp() + lifetime,
         )
     )
     return token
