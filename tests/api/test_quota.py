@@ -12,14 +12,15 @@ from zoneinfo import ZoneInfo
 import pytest
 from fastapi.testclient import TestClient
 from httpx2 import Response
-from sqlalchemy import func, select, update
+from sqlalchemy import select, update
 
-from app.db.models import Attempt, Base, Evaluation, Grant, Guess, State, Submission, Team
+from app.db.models import Attempt, Evaluation, Grant, Guess, State, Submission, Team
 from app.db.transaction import transaction
 from app.services.contests.phases import find_midnights
 from app.services.jobs import leases
 from app.services.submissions import evaluations
 from app.services.submissions.quota import MAX_RETRY_AFTER_S
+from tests.support.accounts import count_rows
 from tests.support.arena import API, Arena, build_competition_toml, build_noisy_release
 from tests.support.contest import Contest, judge_everything
 from tests.support.job_claims import FAILURE, claim_evaluation
@@ -34,11 +35,6 @@ MALFORMED_FILE = b"wrong\n"
 def open_limited_arena(client: TestClient, **limits: int) -> Arena:
     more = "[limits]\n" + "".join(f"{name} = {limit}\n" for name, limit in limits.items())
     return Arena.create(client, file=build_competition_toml(extra_toml=more))
-
-
-def count_rows(model: type[Base]) -> int:
-    with transaction() as session:
-        return session.scalars(select(func.count()).select_from(model)).one()
 
 
 def call_in_parallel(call: Callable[[int], Response], number: int = PARALLEL_CALLS) -> list[Response]:

@@ -12,8 +12,9 @@ from app.config import Settings
 from app.crypto import sealing
 from app.db.models import Evaluation, Secret, Submission
 from app.services.submissions import uploads
+from tests.support.accounts import count_rows
 from tests.support.arena import API, Arena, build_competition_toml, build_noisy_release
-from tests.support.uploads import INVALID_UPLOADS, VALID_SECRET, VALID_TABLE, count_rows, score_everything
+from tests.support.uploads import INVALID_UPLOADS, VALID_SECRET, VALID_TABLE, score_everything
 
 
 def test_upload_returns_a_receipt(arena: Arena) -> None:

@@ -26,7 +26,6 @@ CONTEST_OPTIONS: tuple[str, ...] = (
 )
 RELEASE_OPTIONS = ("--customers", "m2.csv", "--transactions", "t2.csv")
 SECRET_OPTION = ("--secret", "s.csv")
-OUTPUT_OPTION = ("--into", "x")
 FILES = ("customers", "transactions")
 
 

@@ -220,10 +220,6 @@ def load_competition_id(slug: str = "small") -> UUID:
     return load_competition(slug).id
 
 
-def get_data_folder() -> Any:
-    return get_settings().data
-
-
 def build_outcome(correct: int, rows: int = ROWS) -> dict[str, Any]:
     """Return the outcome of a guess with this many correct rows, as a worker records it."""
     outcome = Outcome(correct / rows, correct=correct, trials=rows)

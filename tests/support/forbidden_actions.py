@@ -15,7 +15,6 @@ from typing import Any
 from workers.sandbox import kernel
 
 LIBC = ctypes.CDLL(None, use_errno=True)
-BUFFER = ctypes.create_string_buffer(4096)
 
 
 def call_kernel(name: str, *arguments: int | ctypes.Array[ctypes.c_char] | None) -> int:

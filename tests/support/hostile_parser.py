@@ -62,19 +62,6 @@ def read_or_nothing(path: str) -> str:
         return ""
 
 
-def list_descriptors() -> list[str]:
-    """Return the targets of the open descriptors, by number."""
-    return [os.readlink(f"/proc/self/fd/{number}") for number in range(256) if is_open(number)]
-
-
-def is_open(number: int) -> bool:
-    try:
-        os.fstat(number)
-    except OSError:
-        return False
-    return True
-
-
 def take_all_memory() -> int:
     blocks = []
     while True:

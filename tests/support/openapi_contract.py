@@ -13,19 +13,11 @@ from app.main import create_app
 
 Json = dict[str, Any]
 PROBLEM_TYPE = "application/problem+json"
-UNDOCUMENTED_CODES = {"method_not_allowed", "not_found", "internal_error"}
-"""Codes for paths and methods without an operation, and for internal errors."""
 
 
 @cache
 def load_document() -> Json:
     return create_app().openapi()
-
-
-@cache
-def build_pointer_validator(pointer: str) -> Draft202012Validator:
-    """Return a validator of the schema at a pointer inside the document."""
-    return Draft202012Validator({"$ref": f"#{pointer}", **load_document()})
 
 
 @cache

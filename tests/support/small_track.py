@@ -224,12 +224,12 @@ SMALL_TRACK = Track(
             "list", title="the list", format_description="CSV headed number", header=fixed_header("number")
         ),
     ),
-    parse_original=lambda build_release_files, _: (
-        parse_column(build_release_files["numbers"], "numbers", "number"),
+    parse_original=lambda files, _: (
+        parse_column(files["numbers"], "numbers", "number"),
         [],
     ),
-    parse_release=lambda build_release_files, *_: (
-        parse_column(build_release_files["list"], "list", "number"),
+    parse_release=lambda files, *_: (
+        parse_column(files["list"], "list", "number"),
         [],
     ),
     files_of=lambda values: {"list": format_column("number", values)},
@@ -251,9 +251,9 @@ SMALL_TRACK = Track(
     ),
     questions={"member": MEMBER_QUESTION, "first": FIRST_MEMBER_QUESTION},
     prepare=lambda values, _: PreparedNumbers(len(values), values),
-    attack_view=lambda build_original, values: NumberTarget(build_original, len(values), values),
-    measure_view=lambda build_original, values, answer: NumberRelease(
-        build_original, NumberTarget(build_original, len(values), values), answer
+    attack_view=lambda original, values: NumberTarget(original, len(values), values),
+    measure_view=lambda original, values, answer: NumberRelease(
+        original, NumberTarget(original, len(values), values), answer
     ),
     measures={
         "left_out": Measure("left_out", 1, compute_missing_share, weighs=True, scale=0.5),

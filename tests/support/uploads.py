@@ -2,17 +2,12 @@
 
 from collections.abc import Callable
 
-from sqlalchemy import func, select
+from sqlalchemy import select
 
-from app.db.models import Evaluation, Secret, State, Submission
+from app.db.models import Evaluation, State
 from app.db.transaction import transaction
 from tests.support.arena import build_noisy_release, build_original_table
 from workers import score
-
-
-def count_rows(model: type[Submission] | type[Secret] | type[Evaluation]) -> int:
-    with transaction() as session:
-        return session.scalars(select(func.count()).select_from(model)).one()
 
 
 def score_everything() -> None:

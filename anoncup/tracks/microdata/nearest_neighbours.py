@@ -43,7 +43,7 @@ def list_euclidean_nearest(original: PreparedMicrodata, rows: IntArray, length: 
         return _sort_all_distances(
             rows,
             length,
-            lambda safe_neighbours: _compute_distances_to_all(original, safe_neighbours),
+            lambda block_rows: _compute_distances_to_all(original, block_rows),
             original.rows,
         )
     x, _ = scale_to_unit(_identity_target(original), original.columns.sensitive)

@@ -110,7 +110,6 @@ UPLOAD_ERRORS: dict[str, Callable[[], object]] = {
 }
 
 
-LIST = "quasi_identifiers = ['a', 'b']"
 INVALID_TABLES = {
     "[measures.mean_mae]\nweight = -1": "measures.mean_mae",
     "[measures.nothing]": "nothing",

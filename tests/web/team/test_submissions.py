@@ -18,6 +18,7 @@ from anoncup.tracks.linkage.permutation import write_secret
 from app.config import Settings
 from app.db.models import Submission
 from app.locale.language import LANGUAGES
+from tests.support.accounts import count_rows
 from tests.support.arena import Arena, build_competition_toml, build_noisy_release
 from tests.support.contest import load_competition
 from tests.support.page_requests import SAME_ORIGIN, extract_words, get_page, post_form
@@ -26,7 +27,6 @@ from tests.support.uploads import (
     INVALID_UPLOADS,
     VALID_SECRET,
     VALID_TABLE,
-    count_rows,
     edit_rows,
     score_everything,
 )
