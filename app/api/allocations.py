@@ -8,6 +8,7 @@ from app.api.competitions import TABLE_SCHEMA, Csv, serialize_competition
 from app.api.documentation import examples
 from app.api.documentation.bodies import build_raw_response, build_request_body
 from app.api.documentation.responses import ORGANIZER, TEAM, build_error_responses
+from app.api.file_names import key_by_file_name
 from app.config import get_settings
 from app.db.transaction import transaction
 from app.http.authentication import CurrentPrincipal, OptionalPrincipal
@@ -26,7 +27,7 @@ def get_own(slug: str, principal: CurrentPrincipal) -> schemas.OwnFiles:
     """What the service has drawn for your team, and for nobody else: not for organizers either."""
     with transaction() as session:
         allocation = allocated_files.find_own(session, principal, slug)
-    return schemas.OwnFiles(files=_key_by_file_name(allocation.files), allocated_at=allocation.created_at)
+    return schemas.OwnFiles(files=key_by_file_name(allocation.files), allocated_at=allocation.created_at)
 
 
 @router.get(
@@ -72,14 +73,9 @@ def get_allocations(slug: str, principal: OptionalPrincipal) -> schemas.Allocati
     with transaction() as session:
         reveal = allocated_files.load_revealed(session, principal, slug)
     team_allocations = [
-        schemas.TeamAllocation(team=draw.team, attempt=draw.attempt, files=_key_by_file_name(draw.files))
+        schemas.TeamAllocation(team=draw.team, attempt=draw.attempt, files=key_by_file_name(draw.files))
         for draw in reveal.allocations
     ]
     return schemas.AllocationReveal(
         seed=reveal.seed.hex(), commitment=commit_to_seed(reveal.seed), allocations=team_allocations
     )
-
-
-def _key_by_file_name(files: dict[str, str]) -> dict[str, str]:
-    """Return the SHA-256 digests by file name."""
-    return {f"{name}.csv": digest for name, digest in files.items()}

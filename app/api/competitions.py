@@ -15,6 +15,7 @@ from anoncup.schemas.fields import example
 from app.api.documentation import examples
 from app.api.documentation.bodies import Json, build_raw_response, build_request_body
 from app.api.documentation.responses import COMPETITION_FILE, ORGANIZER, REVISION, build_error_responses
+from app.api.file_names import key_by_file_name
 from app.db.models import Competition
 from app.db.now import read_clock
 from app.db.transaction import transaction
@@ -69,9 +70,7 @@ def _load_commitments(session: Session, row: Competition) -> dict[str, object]:
     file_commitments = sealed_inputs.load_commitments(session, row.id)
     return {
         "seed_commitment": sealed_inputs.load_seed_commitment(session, row.id),
-        "truth_commitments": {
-            f"{name}.csv": file_commitment for name, file_commitment in file_commitments.items()
-        },
+        "truth_commitments": key_by_file_name(file_commitments),
     }
 
 
@@ -89,7 +88,7 @@ def _build_competition(
         phases=[schemas.Phase(name=phase.name, start=phase.start, end=phase.end) for phase in rules.phases],
         reveal_at=reveal_at,
         original_rows=row.original_rows,
-        original_sha256={f"{name}.csv": digest for name, digest in row.public_files.items()},
+        original_sha256=key_by_file_name(row.public_files),
         original_files=[f"{name}.csv" for name in contest.track.original_file_names],
         own_files=[f"{name}.csv" for name in allocated_files.list_own_file_names(row)],
         seed_commitment=None,
@@ -108,7 +107,7 @@ def _serialize_entry(
             slug=row.slug,
             title=dict(competitions.get_title(row)),
             original_rows=row.original_rows,
-            original_sha256={f"{name}.csv": digest for name, digest in row.original.items()},
+            original_sha256=key_by_file_name(row.original),
             original_files=[f"{name}.csv" for name in row.original],
             detail=str(problem),
         )

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated
 from uuid import UUID
 
 from fastapi import APIRouter, Depends, Query, Request, Response, status
@@ -17,6 +17,7 @@ from anoncup.tracks.files import SECRET_FILE
 from app.api.documentation import examples
 from app.api.documentation.bodies import Json, build_file_schemas, build_multipart_body, build_raw_response
 from app.api.documentation.responses import CHECK, ORGANIZER, TEAM, UPLOAD, build_error_responses
+from app.api.file_names import key_by_file_name
 from app.db.models import State, Submission
 from app.db.transaction import transaction
 from app.http.authentication import CurrentPrincipal, IdempotencyKey
@@ -112,7 +113,7 @@ async def check_submission(
     checked = await receive_dry_run(request, upload_context, team_id, check_release)
     warnings = await run_in_threadpool(_collect_warnings, team_id, checked)
     return schemas.CheckedSubmission(
-        rows=checked.rows, sha256=_key_by_file_name(checked.uploaded_sha256), warnings=warnings
+        rows=checked.rows, sha256=key_by_file_name(checked.uploaded_sha256), warnings=warnings
     )
 
 
@@ -131,7 +132,7 @@ def serialize_receipt(receipt: submissions.SubmissionReceipt) -> schemas.Receipt
         number=receipt.submission.number,
         status=State.QUEUED,
         received_at=receipt.submission.received_at,
-        sha256=_key_by_file_name(receipt.submission.uploaded_sha256),
+        sha256=key_by_file_name(receipt.submission.uploaded_sha256),
         commitment=receipt.commitment,
         warnings=receipt.submission.parsed_remarks,
         quota_left=receipt.submission.quota_left,
@@ -195,7 +196,7 @@ def get_public_file(submission_id: UUID, file: str, principal: CurrentPrincipal)
     """The public part of a submission, as it was sent; none where it tells the answer."""
     with transaction() as session:
         submission = submissions.find_visible(session, principal, submission_id)
-        files = _key_by_file_name(submissions.get_readable_files(session, submission))
+        files = key_by_file_name(submissions.get_readable_files(session, submission))
     if file not in files:
         raise NotFound("the files of a submission are {names}", code="no_such_file", names=tuple(files))
     return Response(get_store().get(files[file]), media_type="text/csv")
@@ -234,11 +235,6 @@ def get_quota(slug: str, principal: CurrentPrincipal) -> schemas.Quota:
     return schemas.Quota.model_validate(report, from_attributes=True)
 
 
-def _key_by_file_name(files: dict[str, Any]) -> dict[str, str]:
-    """Return the SHA-256 digests of the public files by file name."""
-    return {f"{name}.csv": digest for name, digest in files.items()}
-
-
 def serialize_submission(session: Session, slug: str, submission: Submission) -> schemas.Submission:
     return _build_submission(slug, submission, submissions.get_queue_position(session, submission.evaluation))
 
@@ -250,7 +246,7 @@ def _build_submission(slug: str, submission: Submission, queue_position: int | N
         number=submission.number,
         status=evaluation.state,
         received_at=submission.received_at,
-        sha256=_key_by_file_name(submission.uploaded_sha256),
+        sha256=key_by_file_name(submission.uploaded_sha256),
         commitment=submission.secret.commitment,
         warnings=submission.parsed_remarks,
         quota_left=submission.quota_left,

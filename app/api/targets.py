@@ -13,6 +13,7 @@ from anoncup.errors import NotFound
 from app.api.documentation import examples
 from app.api.documentation.bodies import ZIP, build_raw_response
 from app.api.documentation.responses import STORED_FILE, TEAM, build_error_responses
+from app.api.file_names import key_by_file_name
 from app.db.models import Target
 from app.db.transaction import transaction
 from app.http.archives import Content, build_download, build_zip
@@ -57,7 +58,7 @@ def download_targets(slug: str, principal: CurrentPrincipal) -> StreamingRespons
 def download_target(target_id: UUID, file: str, principal: CurrentPrincipal) -> Response:
     """One file of a target, as the service wrote it."""
     with transaction() as session:
-        files = _key_by_file_name(targets.find_visible(session, principal, target_id))
+        files = key_by_file_name(targets.find_visible(session, principal, target_id).files or {})
     if file not in files:
         raise NotFound("a target consists of {names}", code="no_such_file", names=tuple(files))
     return Response(get_store().get(files[file]), media_type="text/csv")
@@ -120,14 +121,9 @@ def _build_manifest_entry(target: Target) -> dict[str, Any]:
     return {
         "name": target.name,
         "rows": target.rows,
-        "files": _key_by_file_name(target),
+        "files": key_by_file_name(target.files or {}),
         "commitment": target.submission.secret.commitment,
     }
-
-
-def _key_by_file_name(target: Target) -> dict[str, str]:
-    """Return the SHA-256 digests by file name."""
-    return {f"{name}.csv": digest for name, digest in (target.files or {}).items()}
 
 
 def _iter_archive_files(rows: list[targets.VisibleTarget], manifest: str) -> Iterator[tuple[str, Content]]:
@@ -136,5 +132,5 @@ def _iter_archive_files(rows: list[targets.VisibleTarget], manifest: str) -> Ite
     yield "SHA256SUMS", targets.render_checksums(attackable_targets).encode()
     yield "commitments.csv", targets.render_commitments(rows).encode()
     for target in attackable_targets:
-        for name, digest in _key_by_file_name(target).items():
+        for name, digest in key_by_file_name(target.files or {}).items():
             yield f"{target.name}/{name}", get_store().read_chunks(digest)

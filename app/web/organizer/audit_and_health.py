@@ -3,7 +3,6 @@
 from datetime import UTC, datetime
 from functools import partial
 from urllib.parse import urlencode
-from uuid import UUID
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
@@ -21,7 +20,7 @@ from app.services.jobs.queue import ReportedSandbox
 from app.services.organizing import dashboard, workload
 from app.services.teams import members
 from app.web.organizer.audit_entries import describe_entries
-from app.web.organizer.frame import load_organizer_frame
+from app.web.organizer.frame import load_organizer_frame, parse_uuid
 from app.web.site import language
 from app.web.site.pages import PageRoute, render_page
 from workers import sandbox
@@ -74,14 +73,7 @@ def show_audit_log(
 
 def _parse_filters(person: str, action: str, team: str) -> AuditFilter:
     """Parse the filters of the audit log. An invalid person or team is ignored."""
-    return AuditFilter(_parse_uuid(person), person == _CLOCK_ACTOR, action, _parse_uuid(team))
-
-
-def _parse_uuid(text: str) -> UUID | None:
-    try:
-        return UUID(text)
-    except ValueError:
-        return None
+    return AuditFilter(parse_uuid(person), person == _CLOCK_ACTOR, action, parse_uuid(team))
 
 
 def _build_query(filters: AuditFilter, cursor: str) -> str:

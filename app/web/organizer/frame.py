@@ -1,6 +1,7 @@
 """Access check, form fields and error messages shared by all organizer pages."""
 
 from typing import Annotated, Any
+from uuid import UUID
 
 from fastapi import Depends, Request
 from sqlalchemy.orm import Session
@@ -45,3 +46,11 @@ def parse_whole_number(text: str, *, code: str) -> int:
     if not (text.isascii() and text.isdecimal() and len(text) < 10):
         raise InvalidInput("enter a whole number", code=code)
     return int(text)
+
+
+def parse_uuid(text: str) -> UUID | None:
+    """Return the UUID, or None for any other text."""
+    try:
+        return UUID(text)
+    except ValueError:
+        return None

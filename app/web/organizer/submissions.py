@@ -19,7 +19,7 @@ from app.services.accounts.accounts import Principal
 from app.services.organizing import disqualification
 from app.services.submissions import submissions
 from app.services.teams import members
-from app.web.organizer.frame import describe_problem, load_organizer_frame
+from app.web.organizer.frame import describe_problem, load_organizer_frame, parse_uuid
 from app.web.site.frame import Frame
 from app.web.site.pages import PageRoute, render_page, see_other
 
@@ -95,12 +95,8 @@ def show_submissions(
 
 def _parse_filters(team: str, state: str, raw_search_text: str) -> SubmissionFilters:
     """Parse the filters. An invalid team or state is ignored."""
-    try:
-        team_id = UUID(team)
-    except ValueError:
-        team_id = None
     search_text = raw_search_text.replace("\x00", "").encode(errors="ignore").decode().strip()
-    return SubmissionFilters(team_id, State(state) if state in set(State) else None, search_text)
+    return SubmissionFilters(parse_uuid(team), State(state) if state in set(State) else None, search_text)
 
 
 @router.get("/{submission_id}")

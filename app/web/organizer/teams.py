@@ -19,7 +19,7 @@ from app.services.organizing import disqualification
 from app.services.submissions import quota, submissions
 from app.services.teams import invites, members, organizers
 from app.services.teams.members import EntrantTeam
-from app.web.organizer.frame import describe_problem, load_organizer_frame, parse_whole_number
+from app.web.organizer.frame import describe_problem, load_organizer_frame, parse_uuid, parse_whole_number
 from app.web.organizer.setup_steps import load_setup_context
 from app.web.site.frame import Frame
 from app.web.site.pages import PageRoute, render_page, see_other
@@ -59,19 +59,12 @@ def create_invite(
         principal = reauthenticate()
         with transaction() as session:
             code = invites.create_for_new_teams(
-                session, principal, slug, uses=use_count, invite_id=_parse_uuid(key)
+                session, principal, slug, uses=use_count, invite_id=parse_uuid(key)
             )
     except DomainError as problem:
         return _render_teams(request, principal, slug, problem=problem, form_values={"uses": uses})
     link = f"{get_service_url(request)}/sign-up?invite={code}"
     return _render_teams(request, principal, slug, invite={"link": link, "code": code, "uses": use_count})
-
-
-def _parse_uuid(text: str) -> UUID | None:
-    try:
-        return UUID(text)
-    except ValueError:
-        return None
 
 
 @router.post("/invites/{invite_id}/withdraw")
