@@ -83,8 +83,16 @@ def test_release_is_checked_sent_and_followed_on_one_page(browser: Browser, site
     expect(page.locator("#course-over-time svg").first).to_be_visible()
 
     page.set_input_files("#anonymized", build_csv_payload(VALID_TABLE))
-    page.set_input_files("#secret", build_csv_payload(VALID_SECRET))
-    send.click()
+    held_checks: list[Route] = []
+
+    def hold_check(route: Route) -> None:
+        held_checks.append(route)
+
+    page.route("**/submissions/check", hold_check)
+    with page.expect_request("**/submissions/check"):
+        page.set_input_files("#secret", build_csv_payload(VALID_SECRET))
+    send.click()  # before the check has answered, so that its warning must stop the upload
+    held_checks[-1].continue_()
     expect(page.locator("#checked")).to_contain_text("has already sent this release once")
     expect(send).to_be_focused()
     assert len(list_submissions(arena)) == 1
