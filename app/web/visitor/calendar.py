@@ -1,12 +1,10 @@
 """Render deadlines as an iCalendar file (RFC 5545)."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
-_MAX_LINE_BYTES = 75
-"""Maximum length of a line without its line break; longer lines are folded (RFC 5545, section 3.1)."""
-_ESCAPES = str.maketrans({"\\": "\\\\", ";": "\\;", ",": "\\,", "\n": "\\n", "\r": None})
+import icalendar
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,55 +26,34 @@ class CalendarEvent:
     is_confirmed: bool = True
 
 
-def render_calendar(name: str, events: Sequence[CalendarEvent], *, language: str) -> str:
+def render_calendar(name: str, events: Sequence[CalendarEvent], *, language: str) -> bytes:
     """Return a calendar that clients can subscribe to; it asks them to refresh it every hour."""
-    lines = [
-        "BEGIN:VCALENDAR",
-        "VERSION:2.0",
-        "PRODID:-//anoncup//schedule//EN",
-        "CALSCALE:GREGORIAN",
-        "METHOD:PUBLISH",
-        _format_property("NAME", name),
-        _format_property("X-WR-CALNAME", name),
-        "REFRESH-INTERVAL;VALUE=DURATION:PT1H",
-        *(line for event in events for line in _format_event(event, language)),
-        "END:VCALENDAR",
-    ]
-    return "".join(f"{part}\r\n" for line in lines for part in _fold_line(line))
+    calendar = icalendar.Calendar()
+    calendar.add("VERSION", "2.0")
+    calendar.add("PRODID", "-//anoncup//schedule//EN")
+    calendar.add("CALSCALE", "GREGORIAN")
+    calendar.add("METHOD", "PUBLISH")
+    calendar.add("REFRESH-INTERVAL", timedelta(hours=1), parameters={"value": "DURATION"})
+    for property_name in ("NAME", "X-WR-CALNAME"):
+        calendar.add(property_name, icalendar.vText(name))  # icalendar escapes neither unless it is a vText
+    for event in events:
+        calendar.add_component(_build_component(event, language))
+    body: bytes = calendar.to_ical()
+    return body
 
 
-def _format_event(event: CalendarEvent, language: str) -> Iterable[str]:
-    return [
-        "BEGIN:VEVENT",
-        _format_property("UID", event.uid),
-        f"DTSTAMP:{_format_timestamp(event.changed_at)}",
-        f"LAST-MODIFIED:{_format_timestamp(event.changed_at)}",
-        f"SEQUENCE:{event.sequence}",
-        f"DTSTART:{_format_timestamp(event.start)}",
-        f"DTEND:{_format_timestamp(event.end)}",
-        _format_property(f"SUMMARY;LANGUAGE={language}", event.summary),
-        _format_property(f"DESCRIPTION;LANGUAGE={language}", event.description),
-        f"URL:{event.url}",
-        f"STATUS:{'CONFIRMED' if event.is_confirmed else 'TENTATIVE'}",
-        "TRANSP:TRANSPARENT",
-        "END:VEVENT",
-    ]
-
-
-def _format_property(name: str, value: str) -> str:
-    return f"{name}:{value.translate(_ESCAPES)}"
-
-
-def _format_timestamp(moment: datetime) -> str:
-    return moment.astimezone(UTC).strftime("%Y%m%dT%H%M%SZ")
-
-
-def _fold_line(line: str) -> Iterator[str]:
-    """Split a line between characters into parts of at most 75 bytes; each later part starts with a space."""
-    part = ""
-    for character in line:
-        if len((part + character).encode()) > _MAX_LINE_BYTES:
-            yield part
-            part = " "
-        part += character
-    yield part
+def _build_component(event: CalendarEvent, language: str) -> icalendar.Event:
+    component = icalendar.Event.new(
+        uid=event.uid,
+        stamp=event.changed_at,
+        last_modified=event.changed_at,
+        sequence=event.sequence,
+        start=event.start.astimezone(UTC),
+        end=event.end.astimezone(UTC),
+        url=event.url,
+        status=icalendar.STATUS.CONFIRMED if event.is_confirmed else icalendar.STATUS.TENTATIVE,
+        transparency=icalendar.TRANSP.TRANSPARENT,
+    )
+    component.add("SUMMARY", event.summary, parameters={"language": language})
+    component.add("DESCRIPTION", event.description, parameters={"language": language})
+    return component

@@ -32,8 +32,8 @@ def download_calendar(request: Request, slug: str) -> Response:
     t, page_url = language.negotiate_translator(request), f"{get_service_url(request)}/competitions/{slug}"
     title = language.localize_title(contest.rules.title, t.language)
     events = [_build_event(contest, phase, calendar_version, page_url, t) for phase in contest.rules.phases]
-    text = render_calendar(title, events, language=t.language)
-    response = _respond_with_etag(request, text.encode(), "text/calendar; charset=utf-8")
+    calendar = render_calendar(title, events, language=t.language)
+    response = _respond_with_etag(request, calendar, "text/calendar; charset=utf-8")
     response.headers["Content-Disposition"] = f'inline; filename="{slug}.ics"'
     return response
 

@@ -78,7 +78,7 @@ def build_event(**overrides: Any) -> CalendarEvent:
 @pytest.mark.parametrize("text", [HOSTILE_TEXT, "", "a", "x" * 64, "é" * 40, "\\n;,", "a\r\nb", "😀" * 80])
 def test_calendar_text_round_trips(text: str) -> None:
     properties, (entry,) = parse_calendar(
-        render_calendar(text, [build_event(summary=text, description=text)], language="ja")
+        render_calendar(text, [build_event(summary=text, description=text)], language="ja").decode()
     )
     expected = text.replace("\r\n", "\n")
     assert (
@@ -92,7 +92,8 @@ def test_calendar_text_round_trips(text: str) -> None:
 
 def test_event_times_are_in_utc() -> None:
     tokyo = datetime.fromisoformat("2026-03-01T09:30:00+09:00")
-    _, (entry,) = parse_calendar(render_calendar("c", [build_event(start=tokyo, end=MOMENT)], language="en"))
+    calendar = render_calendar("c", [build_event(start=tokyo, end=MOMENT)], language="en")
+    _, (entry,) = parse_calendar(calendar.decode())
     assert (entry["DTSTART"], entry["DTEND"]) == ("20260301T003000Z", "20260301T093000Z")
 
 
