@@ -2,6 +2,7 @@
 
 import asyncio
 import gzip
+import zlib
 from typing import Any
 
 import pytest
@@ -97,11 +98,20 @@ def test_archives_pictures_and_events_are_not_compressed(kind: str) -> None:
     assert "vary" not in headers
 
 
-def test_streamed_response_keeps_its_chunks() -> None:
+def test_streamed_chunks_are_sent_as_they_come() -> None:
     headers, parts = compress_response(
         LONG_TEXT, LONG_TEXT, b"", request_headers=GZIP_HEADERS, content_type="text/csv"
     )
-    assert [part["body"] for part in parts] == [LONG_TEXT, LONG_TEXT, b""]
+    decompressor = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS)
+    assert [decompressor.decompress(part["body"]) for part in parts] == [LONG_TEXT, LONG_TEXT, b""]
+    assert headers["content-encoding"] == "gzip"
+
+
+def test_events_are_sent_as_they_come_and_uncompressed() -> None:
+    headers, parts = compress_response(
+        b"data: 1\n\n", LONG_TEXT, b"", request_headers=GZIP_HEADERS, content_type="text/event-stream"
+    )
+    assert [part["body"] for part in parts] == [b"data: 1\n\n", LONG_TEXT, b""]
     assert "content-encoding" not in headers
 
 
