@@ -4,8 +4,12 @@ They bound memory and keep one team from using everybody's capacity. Nothing els
 Redis, each process applies its own limits only.
 """
 
+from collections.abc import Callable
+
 import redis
 import structlog
+from redis.exceptions import LockError
+from redis.lock import Lock
 
 from app.config import get_settings
 from app.http.redis_client import CONNECTION_ERRORS, get_pool
@@ -15,39 +19,34 @@ log = structlog.get_logger(__name__)
 TTL_S = 15
 """Seconds until the locks of a dead process expire; a live process extends them."""
 
-_EXTEND_SCRIPT = (
-    "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('expire', KEYS[1], ARGV[2]) end"
-)
-_RELEASE_SCRIPT = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) end"
-
 
 def acquire(name: str, holder: str) -> bool:
     """Try to acquire the lock and return whether ``holder`` has it. True if Redis is unavailable."""
-    try:
-        return bool(get_client().set(build_key(name), holder, nx=True, ex=TTL_S))
-    except CONNECTION_ERRORS as problem:
-        log.warning("turns_unreachable", kind=type(problem).__name__)
-        return True
+    return _call(lambda: build_lock(name, holder).acquire(token=holder))
 
 
 def extend(name: str, holder: str) -> None:
-    _run_script(_EXTEND_SCRIPT, name, holder, TTL_S)
+    _call(lambda: build_lock(name, holder).reacquire())
 
 
 def release(name: str, holder: str) -> None:
-    _run_script(_RELEASE_SCRIPT, name, holder)
+    _call(lambda: build_lock(name, holder).release())
 
 
-def _run_script(script: str, name: str, *arguments: str | int) -> None:
+def build_lock(name: str, holder: str) -> Lock:
+    """Return the lock as its holder sees it, who may also release it if the reply to ``acquire`` was lost."""
+    client = redis.Redis(connection_pool=get_pool(get_settings().redis_url))
+    lock: Lock = client.lock(f"anoncup:lock:{name}", timeout=TTL_S, blocking=False, thread_local=False)
+    lock.local.token = holder.encode()
+    return lock
+
+
+def _call(operation: Callable[[], bool | None]) -> bool:
+    """Return the operation's result: true if Redis is unavailable, false if somebody else holds the lock."""
     try:
-        get_client().eval(script, 1, build_key(name), *arguments)
+        return bool(operation())
+    except LockError:
+        return False
     except CONNECTION_ERRORS as problem:
-        log.warning("turns_unreachable", kind=type(problem).__name__)
-
-
-def get_client() -> redis.Redis:
-    return redis.Redis(connection_pool=get_pool(get_settings().redis_url))
-
-
-def build_key(name: str) -> str:
-    return f"anoncup:turn:{name}"
+        log.warning("locks_unreachable", kind=type(problem).__name__)
+        return True

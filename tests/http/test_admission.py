@@ -221,7 +221,8 @@ def test_team_lock_has_one_holder_and_expires(settings: Settings) -> None:
     redis_lock.release("red", "b")
     redis_lock.extend("red", "b")
     assert not redis_lock.acquire("red", "b")
-    assert 0 < redis_lock.get_client().ttl(redis_lock.build_key("red")) <= redis_lock.TTL_S
+    lock = redis_lock.build_lock("red", "a")
+    assert 0 < lock.redis.ttl(lock.name) <= redis_lock.TTL_S
     redis_lock.release("red", "a")
     assert redis_lock.acquire("red", "b")
 
