@@ -13,8 +13,7 @@ from celery.exceptions import Ignore
 
 from anoncup.errors import CompetitionUnavailable, DatabaseUnavailable, DomainError, NotFound, Unavailable
 from app.config import get_settings
-from app.db.models import ThresholdReport
-from app.db.models.declarations import LeasedJob
+from app.db.models import LeasedJob, ThresholdReport
 from app.db.transaction import transaction
 from app.services.jobs import leases
 from workers.child_manager import ChildDiedError, ProgressStep, ScoringError

@@ -9,8 +9,8 @@ from fastapi.security.http import HTTPAuthorizationCredentials
 from starlette.concurrency import run_in_threadpool
 
 from anoncup.errors import Forbidden, NotSignedIn
+from anoncup.schemas import TokenKind
 from app.config import Settings, get_settings
-from app.db.models import TokenKind
 from app.db.transaction import transaction
 from app.http.middleware import parse_host
 from app.services.accounts import accounts

@@ -7,7 +7,7 @@ import psycopg
 from sqlalchemy.exc import OperationalError
 
 from app.cli.web_server import SHARED_MEMORY_FOLDER, create_metrics_folder
-from app.db.failures import convert_error
+from app.db.transaction import convert_error
 
 DISK_FULL_MESSAGE = "connection failed: FATAL:  could not write init file: No space left on device"
 

@@ -11,9 +11,10 @@ from sqlalchemy import delete, func, select, update
 from sqlalchemy.orm import Session
 
 from anoncup.rules.toml_text import replace_tables
+from anoncup.schemas import TokenKind
 from anoncup.schemas.roles import Role
 from app.db import engine
-from app.db.models import Competition, Member, Team, Token, TokenKind, User
+from app.db.models import Competition, Member, Team, Token, User
 from app.db.now import read_clock
 from app.db.snapshot import Snapshot, read_snapshot
 from app.db.transaction import transaction

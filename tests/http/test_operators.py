@@ -15,7 +15,8 @@ from sqlalchemy.orm import sessionmaker
 from structlog.testing import capture_logs
 
 from app.config import Settings, get_settings
-from app.db import engine, failures
+from app.db import engine
+from app.db import transaction as transactions
 from app.db.transaction import transaction
 from app.http import operators
 from app.services.jobs import queue
@@ -296,7 +297,7 @@ def test_lost_database_is_logged_once_per_task(
     monkeypatch.setattr(
         engine, "get_session_factory", lambda: sessions.pop() if sessions else sessionmaker(unreachable)
     )
-    monkeypatch.setattr(failures, "last_logged_at", {})
+    monkeypatch.setattr(transactions, "last_logged_at", {})
     monkeypatch.setattr(SCORING_READINESS, "check_valid_until", float("inf"))
     with capture_logs() as log_entries:
         score.score.apply()
@@ -311,7 +312,7 @@ def test_read_only_database_fails_readiness_and_is_logged(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     run_clock()
-    monkeypatch.setattr(failures, "last_logged_at", {})
+    monkeypatch.setattr(transactions, "last_logged_at", {})
     options = {"options": "-c default_transaction_read_only=on"}
     read_only = create_engine(settings.database_url, connect_args=options)
     with monkeypatch.context() as patch, capture_logs() as log_entries:

@@ -12,10 +12,11 @@ import pandas as pd
 from fastapi.testclient import TestClient
 from httpx2 import Response
 
+from anoncup.schemas import TokenKind
 from anoncup.schemas.roles import Role
 from anoncup.tables.csv_text import write_csv
 from anoncup.tracks.linkage.permutation import write_secret
-from app.db.models import TokenKind, User
+from app.db.models import User
 from app.db.transaction import transaction
 from app.services.accounts import accounts
 

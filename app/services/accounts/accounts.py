@@ -15,8 +15,9 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, joinedload
 
 from anoncup.errors import Conflict, Forbidden, InvalidInput, NotFound, NotSignedIn
+from anoncup.schemas import TokenKind
 from anoncup.schemas.roles import Role
-from app.db.models import Token, TokenKind, User
+from app.db.models import Token, User
 from app.services.accounts import names
 
 T = TypeVar("T")

@@ -12,8 +12,7 @@ from typing import Any
 from sqlalchemy import CTE, BindParameter, ColumnElement, Subquery, and_, bindparam, exists, func, or_, select
 from sqlalchemy.orm import aliased
 
-from app.db.models import Competition, Evaluation, Guess, RehearsalMove, State, ThresholdReport
-from app.db.models.declarations import LeasedJob
+from app.db.models import Competition, Evaluation, Guess, LeasedJob, RehearsalMove, State, ThresholdReport
 
 JobKind = type[Evaluation] | type[Guess] | type[ThresholdReport] | type[RehearsalMove]
 

@@ -11,8 +11,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from anoncup.messages import CodedMessage, Message, PluralMessage
-from app.db.models import Evaluation, Guess, RehearsalMove, State, ThresholdReport
-from app.db.models.declarations import LeasedJob
+from app.db.models import Evaluation, Guess, LeasedJob, RehearsalMove, State, ThresholdReport
 from app.db.now import read_clock
 from app.services.jobs import fairness
 

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from anoncup.errors import DomainError, NotSignedIn
-from app.db.models import TokenKind
+from anoncup.schemas import TokenKind
 from app.db.transaction import transaction
 from app.http import passwords, throttle
 from app.http.authentication import ClientAddress, CurrentPrincipal

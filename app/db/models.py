@@ -1,0 +1,759 @@
+"""The database tables. The settings of a competition are in its file, not in columns."""
+
+from datetime import datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+from uuid import UUID, uuid4
+
+from sqlalchemy import (
+    ARRAY,
+    JSON,
+    BigInteger,
+    CheckConstraint,
+    DateTime,
+    Dialect,
+    ForeignKey,
+    Identity,
+    Index,
+    MetaData,
+    Text,
+    TypeDecorator,
+    UniqueConstraint,
+    func,
+    select,
+    tuple_,
+)
+from sqlalchemy import text as sql
+from sqlalchemy.orm import DeclarativeBase, Mapped, column_property, mapped_column, relationship
+
+from anoncup import schemas
+from anoncup.messages import CodedMessage
+from anoncup.schemas import TokenKind
+from anoncup.schemas.roles import Role
+
+
+class CodedMessageType(TypeDecorator[CodedMessage]):
+    """Column type for a CodedMessage, stored as JSON so that it can be translated to any language."""
+
+    impl = JSON(none_as_null=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: CodedMessage | None, _: Dialect) -> dict[str, Any] | None:
+        return None if value is None else value.to_json()
+
+    def process_result_value(self, value: Any, _: Dialect) -> CodedMessage | None:
+        return None if value is None else CodedMessage.from_json(value)
+
+
+class Base(DeclarativeBase):
+    metadata = MetaData(
+        naming_convention={
+            "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+            "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+            "ck": "ck_%(table_name)s_%(constraint_name)s",
+            "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+            "pk": "pk_%(table_name)s",
+        }
+    )
+    type_annotation_map = {  # noqa: RUF012  # SQLAlchemy reads it from the class
+        str: Text,
+        datetime: DateTime(timezone=True),
+        # JSON and not JSONB, to keep the order of measures and every digit of floats.
+        dict[str, Any]: JSON,
+        list[dict[str, Any]]: JSON,
+        list[str]: ARRAY(Text),
+        CodedMessage: CodedMessageType,
+    }
+
+
+class State(StrEnum):
+    """State of a job. QUEUED and SCORING are unfinished, all others are final."""
+
+    QUEUED = "QUEUED"
+    SCORING = "SCORING"
+    SCORED = "SCORED"
+    REJECTED = "REJECTED"
+    ERROR = "ERROR"
+    CANCELLED = "CANCELLED"
+
+
+def _id_column() -> Mapped[UUID]:
+    return mapped_column(primary_key=True, default=uuid4)
+
+
+def _inserted_at_column() -> Mapped[datetime]:
+    """Return a column with the insertion time by the database's clock."""
+    return mapped_column(server_default=sql("clock_timestamp()"))
+
+
+class LeasedJob:
+    """Columns of jobs that a worker leases and finishes once.
+
+    Jobs are evaluations, guesses, threshold reports and rehearsal moves.
+    """
+
+    id: Mapped[UUID] = mapped_column(primary_key=True, default=uuid4)
+    state: Mapped[State] = mapped_column(Text, default=State.QUEUED)
+    attempt: Mapped[int] = mapped_column(default=0)
+    excused: Mapped[int] = mapped_column(default=0, server_default=sql("0"))
+    """Attempts that failed because a worker lacked something that another may have; they do not count."""
+    not_before: Mapped[datetime | None]
+    """No worker claims the job before this time: the end of a backoff, or when a rehearsal move is due."""
+    missing_since: Mapped[datetime | None]
+    """When a worker with a reachable store first found one of the job's files missing or damaged."""
+    leased_until: Mapped[datetime | None]
+    created_at: Mapped[datetime] = mapped_column(server_default=sql("clock_timestamp()"))
+    started_at: Mapped[datetime | None]
+    finished_at: Mapped[datetime | None]
+    failure: Mapped[CodedMessage | None]
+    """Reason for the state ERROR, or for the last time that a worker released the job unfinished."""
+
+
+UNFINISHED = sql("state IN ('QUEUED', 'SCORING')")
+
+
+class User(Base):
+    __tablename__ = "users"
+
+    id: Mapped[UUID] = _id_column()
+    name: Mapped[str]
+    name_key: Mapped[str] = mapped_column(unique=True)
+    """Case-insensitive form for look-up (``app.services.accounts.names.build_key``)."""
+    name_look: Mapped[str] = mapped_column(unique=True)
+    """Visual form, to prevent look-alikes (``app.services.accounts.names.build_look_key``)."""
+    name_capitals: Mapped[str] = mapped_column(unique=True)
+    """Visual form in capitals (``app.services.accounts.names.build_capitals_key``)."""
+    password_hash: Mapped[str]
+    role: Mapped[Role] = mapped_column(Text)
+    created_at: Mapped[datetime] = _inserted_at_column()
+
+
+class Token(Base):
+    """An API token or a browser session: 256 random bits, of which only the digest is stored."""
+
+    __tablename__ = "tokens"
+
+    id: Mapped[UUID] = _id_column()
+    user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
+    kind: Mapped[TokenKind] = mapped_column(Text)
+    name: Mapped[str]
+    digest: Mapped[bytes] = mapped_column(unique=True)
+    scopes: Mapped[list[str]]
+    created_at: Mapped[datetime] = _inserted_at_column()
+    expires_at: Mapped[datetime]
+    revoked_at: Mapped[datetime | None]
+
+    user: Mapped[User] = relationship(lazy="raise")
+
+
+class PasswordLink(Base):
+    """A one-time link for setting a new password."""
+
+    __tablename__ = "password_links"
+
+    id: Mapped[UUID] = _id_column()
+    user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
+    digest: Mapped[bytes] = mapped_column(unique=True)
+    created_at: Mapped[datetime] = _inserted_at_column()
+    expires_at: Mapped[datetime]
+    used_at: Mapped[datetime | None]
+
+
+class Invite(Base):
+    __tablename__ = "invites"
+    __table_args__ = (CheckConstraint("uses_left >= 0", name="uses_left"),)
+
+    id: Mapped[UUID] = _id_column()
+    competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"), index=True)
+    team_id: Mapped[UUID | None] = mapped_column(ForeignKey("teams.id"))
+    """The team to join; None for an invite to create a team."""
+    digest: Mapped[bytes] = mapped_column(unique=True)
+    uses_left: Mapped[int]
+    expires_at: Mapped[datetime]
+    created_at: Mapped[datetime] = _inserted_at_column()
+
+
+class Team(Base):
+    __tablename__ = "teams"
+    __table_args__ = (
+        UniqueConstraint("competition_id", "name_key"),
+        UniqueConstraint("competition_id", "name_look"),
+        UniqueConstraint("competition_id", "name_capitals"),
+    )
+
+    id: Mapped[UUID] = _id_column()
+    competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"))
+    name: Mapped[str]
+    name_key: Mapped[str]
+    name_look: Mapped[str]
+    name_capitals: Mapped[str]
+    created_at: Mapped[datetime] = _inserted_at_column()
+    disqualified_at: Mapped[datetime | None]
+    disqualification_reason: Mapped[str | None]
+    """Reason of the disqualification, visible to the team."""
+    method_description: Mapped[str | None]
+    """The team's description of its method, public once the contest has closed."""
+    baseline: Mapped[bool] = mapped_column(default=False)
+    """Whether the organizers added it for comparison: without members, rank and target."""
+
+
+class Member(Base):
+    """Membership of a user in a team. The primary key allows one team per competition."""
+
+    __tablename__ = "members"
+
+    competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"), primary_key=True)
+    user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id"), primary_key=True)
+    team_id: Mapped[UUID] = mapped_column(ForeignKey("teams.id"), index=True)
+
+
+class Competition(Base):
+    __tablename__ = "competitions"
+    __table_args__ = (
+        # One rehearsal at a time, even if two organizers start one simultaneously.
+        Index(
+            "uq_competitions_standing_rehearsal_of",
+            "rehearsal_of",
+            unique=True,
+            postgresql_where=sql("removed_at IS NULL"),
+        ),
+    )
+
+    id: Mapped[UUID] = _id_column()
+    slug: Mapped[str] = mapped_column(unique=True)
+    file: Mapped[str]
+    """The current competition.toml as the organizer wrote it."""
+    scales: Mapped[dict[str, Any]]
+    """Scales of the utility scores, from the file or computed from the original."""
+    scored_by: Mapped[dict[str, Any]] = mapped_column(default=dict, server_default=sql("'{}'"))
+    """Name and version of each measure and attacker that counts; empty before the first submission."""
+    original: Mapped[dict[str, Any]]
+    """SHA-256 of each uploaded file of the original; some may still be missing."""
+    shared_files: Mapped[dict[str, Any]] = mapped_column(default=dict, server_default=sql("'{}'"))
+    """SHA-256 of the files that the service has allocated to all teams together."""
+    allocation: Mapped[dict[str, Any]] = mapped_column(default=dict, server_default=sql("'{}'"))
+    """What the service allocates; {} if nothing. ``files``: names of the files. ``each_team``: whether every
+    team gets its own. ``truth``: names of the organizers' files from which they are made."""
+    original_rows: Mapped[int | None]
+    """Number of individuals, once the original is complete."""
+    created_at: Mapped[datetime] = _inserted_at_column()
+    paused_at: Mapped[datetime | None]
+    """When the open phase was paused; nothing is accepted until it is resumed."""
+    allocated_at: Mapped[datetime | None]
+    """When the first team files were allocated; their source data cannot change afterwards."""
+    frozen_at: Mapped[datetime | None]
+    """When the finals were frozen; the targets cannot change afterwards."""
+    published_at: Mapped[datetime | None]
+    """When the files of all targets were complete and became downloadable."""
+    closed_at: Mapped[datetime | None]
+    """When the last guess was scored and every score became visible."""
+    revealed_at: Mapped[datetime | None]
+    """When the secrets of the targets were published."""
+    rehearsal_of: Mapped[UUID | None] = mapped_column(ForeignKey("competitions.id"))
+    """The competition that this one rehearses. Only its organizers can see the rehearsal."""
+    removed_at: Mapped[datetime | None]
+    """When the organizers ended the rehearsal; nobody can see it afterwards."""
+
+    @property
+    def public_files(self) -> dict[str, str]:
+        """SHA-256 of each file that all teams get: the original, and the files allocated to all."""
+        return {**self.shared_files, **self.original}
+
+    @property
+    def unallocated_files(self) -> tuple[str, ...]:
+        """Names of the files to be allocated to all teams that do not exist yet."""
+        if not self.allocation or self.allocation["each_team"]:
+            return ()
+        return tuple(name for name in self.allocation["files"] if name not in self.public_files)
+
+
+class Organizer(Base):
+    __tablename__ = "organizers"
+
+    competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"), primary_key=True)
+    user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id"), primary_key=True, index=True)
+
+
+class ThresholdReport(LeasedJob, Base):
+    """A report of the threshold advisor on a competition's data, computed in the background."""
+
+    __tablename__ = "threshold_reports"
+    __table_args__ = (
+        Index("ix_threshold_reports_unfinished", "created_at", postgresql_where=UNFINISHED),
+        # One at a time, so that a competition with many reports does not occupy every process for reports.
+        Index(
+            "uq_threshold_reports_scoring_competition_id",
+            "competition_id",
+            unique=True,
+            postgresql_where=sql("state = 'SCORING'"),
+        ),
+    )
+
+    competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"), index=True)
+    user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id"))
+    file: Mapped[str]
+    """The competition's file when the report was requested; ``original``: SHA-256 of its data then."""
+    original: Mapped[dict[str, Any]]
+    question: Mapped[dict[str, Any]]
+    report: Mapped[dict[str, Any] | None]
+
+
+class Announcement(Base):
+    """A public announcement by the organizers or the service, with its text by language."""
+
+    __tablename__ = "announcements"
+
+    id: Mapped[UUID] = _id_column()
+    competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"), index=True)
+    user_id: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"))
+    """The author; None for the service itself (the clock)."""
+    at: Mapped[datetime] = _inserted_at_column()
+    text: Mapped[dict[str, Any]]
+    coded_message: Mapped[CodedMessage | None]
+    """The text of an announcement by the service itself, for translation; None for one by organizers."""
+
+
+class Clarification(Base):
+    """A team's question to the organizers, with their answer."""
+
+    __tablename__ = "clarifications"
+
+    id: Mapped[UUID] = _id_column()
+    competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"), index=True)
+    team_id: Mapped[UUID] = mapped_column(ForeignKey("teams.id"))
+    user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id"))
+    """The member who asked."""
+    asked_at: Mapped[datetime] = _inserted_at_column()
+    question: Mapped[str]
+    answer: Mapped[str | None]
+    answered_at: Mapped[datetime | None]
+    public: Mapped[bool] = mapped_column(default=False, server_default=sql("false"))
+    """Whether question and answer are visible to everybody, without the team's name."""
+
+    team: Mapped[Team] = relationship(lazy="raise")
+
+
+class ObservedDeadline(Base):
+    """The end of the last phase as observed by the clock. Only rows with a valid signature count.
+
+    Rows are only inserted, never updated.
+    """
+
+    __tablename__ = "observed_deadlines"
+
+    id: Mapped[UUID] = _id_column()
+    competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"), index=True)
+    phase: Mapped[str]
+    ends_at: Mapped[datetime]
+    notice_hours: Mapped[int]
+    """Notice period of a reveal in the competition's file, in hours."""
+    before_submissions: Mapped[bool]
+    """Whether nothing had been submitted at that time."""
+    observed_at: Mapped[datetime]
+    signature: Mapped[bytes]
+
+
+class AuditEntry(Base):
+    """An entry of the audit log, with the state before and after. Written with the action, never changed."""
+
+    __tablename__ = "audit_entries"
+
+    number: Mapped[int] = mapped_column(BigInteger, Identity(), primary_key=True)
+    at: Mapped[datetime] = _inserted_at_column()
+    competition_id: Mapped[UUID | None] = mapped_column(ForeignKey("competitions.id"), index=True)
+    user_id: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"))
+    """None for the service itself (the clock)."""
+    actor: Mapped[str]
+    action: Mapped[str]
+    subject: Mapped[str]
+    before: Mapped[dict[str, Any] | None]
+    after: Mapped[dict[str, Any] | None]
+
+
+class Heartbeat(Base):
+    """When a regular task last completed."""
+
+    __tablename__ = "heartbeats"
+
+    task: Mapped[str] = mapped_column(primary_key=True)
+    at: Mapped[datetime]
+
+
+class Seed(Base):
+    """A competition's seed, sealed to the workers' key when it was created. It never changes."""
+
+    __tablename__ = "seeds"
+
+    competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"), primary_key=True)
+    key_id: Mapped[str]
+    sealed: Mapped[bytes]
+    commitment: Mapped[str]
+    """SHA-256 of the seed."""
+    created_at: Mapped[datetime] = _inserted_at_column()
+
+
+class SeedOpening(Base):
+    """The opened seed of a closed competition.
+
+    It has a table of its own because web processes may not read it before the reveal (``app.db.privileges``).
+    """
+
+    __tablename__ = "seed_openings"
+
+    competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"), primary_key=True)
+    seed: Mapped[bytes]
+
+
+class OrganizerFile(Base):
+    """A file that only organizers have, sealed to the workers' key."""
+
+    __tablename__ = "organizer_files"
+
+    competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"), primary_key=True)
+    name: Mapped[str] = mapped_column(primary_key=True)
+    key_id: Mapped[str]
+    sealed: Mapped[bytes]
+    commitment: Mapped[str]
+    """SHA-256 of the salt and the file; the salt is sealed with the file."""
+    size: Mapped[int]
+    """Size in bytes."""
+    created_at: Mapped[datetime] = _inserted_at_column()
+
+
+class AllocatedFiles(Base):
+    """The files allocated to a team, which only that team may read before the reveal."""
+
+    __tablename__ = "allocated_files"
+
+    competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"), primary_key=True)
+    team: Mapped[str] = mapped_column(primary_key=True)
+    """Name of the team that they were allocated to; empty for the files of all baselines."""
+    team_id: Mapped[UUID | None] = mapped_column(ForeignKey("teams.id"), unique=True)
+    attempt: Mapped[int]
+    files: Mapped[dict[str, Any]]
+    """SHA-256 of each file."""
+    created_at: Mapped[datetime] = _inserted_at_column()
+
+
+class Attempt(Base):
+    """An upload started in a phase, successful or not."""
+
+    __tablename__ = "attempts"
+    __table_args__ = (
+        Index("ix_attempts_team_id_phase_started_at", "team_id", "phase", "started_at"),
+        Index("ix_attempts_under_way", "team_id", postgresql_where=sql("ended_at IS NULL")),
+    )
+
+    id: Mapped[UUID] = _id_column()
+    team_id: Mapped[UUID] = mapped_column(ForeignKey("teams.id"))
+    user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id"))
+    phase: Mapped[str]
+    started_at: Mapped[datetime] = _inserted_at_column()
+    """Start of the upload, which counts for deadlines and daily caps."""
+    ended_at: Mapped[datetime | None]
+    """When it ended. None while it is received, after its process was killed, or if it may be retried."""
+    key: Mapped[str | None]
+    """Idempotency key of the sender; a retry under the same key continues this attempt."""
+    senders: Mapped[int] = mapped_column(default=1)
+    """Requests that use this attempt, including those whose process was killed."""
+    counts: Mapped[bool] = mapped_column(default=True)
+    """Whether it counts towards the caps; False if the service could not accept it."""
+
+
+class Grant(Base):
+    """An increase of a cap for one team. A daily cap is increased for the day of the grant only."""
+
+    __tablename__ = "grants"
+
+    id: Mapped[UUID] = _id_column()
+    team_id: Mapped[UUID] = mapped_column(ForeignKey("teams.id"), index=True)
+    cap: Mapped[str]
+    amount: Mapped[int]
+    granted_at: Mapped[datetime] = _inserted_at_column()
+
+
+class Submission(Base):
+    """A team's submission: its public files by content hash, and metadata."""
+
+    __tablename__ = "submissions"
+    __table_args__ = (
+        Index("ix_submissions_competition_id_received_at", "competition_id", "received_at"),
+        UniqueConstraint("team_id", "idempotency_key"),
+    )
+
+    id: Mapped[UUID] = _id_column()
+    competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"))
+    team_id: Mapped[UUID] = mapped_column(ForeignKey("teams.id"), index=True)
+    user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id"))
+    received_at: Mapped[datetime]
+    comment: Mapped[str]
+    files: Mapped[dict[str, Any]]
+    """SHA-256 of each public file as stored."""
+    uploaded_sha256: Mapped[dict[str, Any]]
+    """SHA-256 of each public file as uploaded, which differs from ``files`` if the service shuffles rows."""
+    rows: Mapped[int]
+    sizes: Mapped[dict[str, Any]]
+    """Counts of the release and of the original."""
+    remarks: Mapped[list[dict[str, Any]]]
+    quota_left: Mapped[dict[str, Any]]
+    """Remaining amount of each cap after this submission; part of the receipt."""
+    idempotency_key: Mapped[str | None]
+    fingerprint: Mapped[str | None]
+    """SHA-256 of the complete upload under the idempotency key."""
+    final: Mapped[bool] = mapped_column(default=False)
+    """Whether the team marked it as its final."""
+    disqualified_at: Mapped[datetime | None]
+    disqualification_reason: Mapped[str | None]
+    """Reason of the disqualification, visible to the team."""
+
+    if TYPE_CHECKING:
+        number: Mapped[int]
+        """Number among the team's submissions in the order of receipt, from 1."""
+
+    team: Mapped[Team] = relationship(lazy="raise")
+    evaluation: Mapped["Evaluation"] = relationship(
+        lazy="raise",
+        viewonly=True,
+        primaryjoin="and_(Evaluation.submission_id == Submission.id, Evaluation.current)",
+    )
+    secret: Mapped["Secret"] = relationship(lazy="raise", viewonly=True)
+
+    @property
+    def parsed_remarks(self) -> list[schemas.Notice]:
+        """The remarks as schema objects."""
+        return [schemas.Notice.model_validate(remark) for remark in self.remarks]
+
+
+_submissions_so_far = Submission.__table__.alias("up_to_this")
+Submission.number = column_property(
+    select(func.count())
+    .select_from(_submissions_so_far)
+    .where(_submissions_so_far.c.team_id == Submission.team_id)
+    .where(
+        tuple_(_submissions_so_far.c.received_at, _submissions_so_far.c.id)
+        <= tuple_(Submission.received_at, Submission.id)
+    )
+    .scalar_subquery(),
+    deferred=True,
+)
+
+
+class Secret(Base):
+    """The secret of a submission (the source index), sealed to the workers' key, apart from public data."""
+
+    __tablename__ = "secrets"
+
+    submission_id: Mapped[UUID] = mapped_column(ForeignKey("submissions.id"), primary_key=True)
+    key_id: Mapped[str]
+    sealed: Mapped[bytes]
+    commitment: Mapped[str]
+    """SHA-256 of the salt and the secret file; the salt is sealed with the secret."""
+
+
+class Rescore(Base):
+    """A rescore: all submissions are scored by changed rules, compared, and then applied or cancelled."""
+
+    __tablename__ = "rescores"
+    __table_args__ = (
+        Index(
+            "uq_rescores_open_competition_id",
+            "competition_id",
+            unique=True,
+            postgresql_where=sql("applied_at IS NULL AND cancelled_at IS NULL"),
+        ),
+    )
+
+    id: Mapped[UUID] = _id_column()
+    competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"), index=True)
+    user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id"))
+    file: Mapped[str]
+    """The competition's file with the changed rules."""
+    scales: Mapped[dict[str, Any]]
+    scored_by: Mapped[dict[str, Any]] = mapped_column(default=dict, server_default=sql("'{}'"))
+    """Name and version of each measure and attacker that counts under the changed rules."""
+    replaces: Mapped[str]
+    """SHA-256 of the competition's file in force when the rescore began."""
+    replaced_file: Mapped[str | None]
+    """The file in force until the rescore was applied; None if it was not applied."""
+    replaced_scored_by: Mapped[dict[str, Any]] = mapped_column(default=dict, server_default=sql("'{}'"))
+    """Versions that counted until the rescore was applied."""
+    created_at: Mapped[datetime] = _inserted_at_column()
+    applied_at: Mapped[datetime | None]
+    cancelled_at: Mapped[datetime | None]
+
+
+class Evaluation(LeasedJob, Base):
+    """One evaluation of one submission. Scoring it again adds a row and changes no earlier one."""
+
+    __tablename__ = "evaluations"
+    __table_args__ = (
+        Index(
+            "uq_evaluations_current_submission_id",
+            "submission_id",
+            unique=True,
+            postgresql_where=sql("current"),
+        ),
+        Index("ix_evaluations_unfinished", "created_at", postgresql_where=UNFINISHED),
+        Index(None, "competition_id", "started_at"),
+        Index(None, "competition_id", "party_id", "started_at"),
+        UniqueConstraint("rescore_id", "submission_id"),
+    )
+
+    competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"))
+    party_id: Mapped[UUID]
+    """Unit of fair scheduling within the competition: the team, or the whole rescore."""
+
+    submission_id: Mapped[UUID] = mapped_column(ForeignKey("submissions.id"), index=True)
+    rescore_id: Mapped[UUID | None] = mapped_column(ForeignKey("rescores.id"))
+    """The rescore whose rules apply; None for the rules in force."""
+    current: Mapped[bool] = mapped_column(default=True)
+    step: Mapped[int] = mapped_column(default=0)
+    steps: Mapped[int] = mapped_column(default=0)
+    step_name: Mapped[str] = mapped_column(default="")
+    scorer: Mapped[str | None]
+    """Version of the scorer that computed the verdict."""
+    verdict: Mapped[dict[str, Any] | None]
+
+    submission: Mapped[Submission] = relationship(lazy="raise", viewonly=True)
+
+    @property
+    def parsed_verdict(self) -> schemas.Verdict | None:
+        """The verdict as a schema object."""
+        return schemas.parse_verdict(self.verdict) if self.verdict else None
+
+
+class Target(Base):
+    """A final of the first phase, frozen for the other teams to attack."""
+
+    __tablename__ = "targets"
+    __table_args__ = (UniqueConstraint("competition_id", "name"),)
+
+    id: Mapped[UUID] = _id_column()
+    competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"))
+    submission_id: Mapped[UUID] = mapped_column(ForeignKey("submissions.id"), unique=True)
+    name: Mapped[str]
+    rows: Mapped[int]
+    sizes: Mapped[dict[str, Any]]
+    files: Mapped[dict[str, Any] | None]
+    """SHA-256 of each file written by the service; None before that."""
+
+    submission: Mapped[Submission] = relationship(lazy="raise", viewonly=True)
+    opening: Mapped["Opening | None"] = relationship(lazy="raise", viewonly=True)
+
+
+class Opening(Base):
+    """The opened secret of a target in a closed competition.
+
+    It has a table of its own because web processes may not read it before the reveal (``app.db.privileges``).
+    """
+
+    __tablename__ = "openings"
+
+    target_id: Mapped[UUID] = mapped_column(ForeignKey("targets.id"), primary_key=True)
+    salt: Mapped[bytes]
+    secret: Mapped[str]
+    """SHA-256 of the secret file in the store."""
+
+
+class GuessTerms(Base):
+    """Dates and cap for guesses, as last read by the clock from the competition's file.
+
+    Only the clock may write them; triggers enforce them for the other processes (``migrations.guards``).
+    """
+
+    __tablename__ = "guess_terms"
+
+    competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"), primary_key=True)
+    starts_at: Mapped[datetime]
+    ends_at: Mapped[datetime]
+    guesses_per_target: Mapped[int]
+    grace_s: Mapped[int]
+    """Seconds after the end in which an upload that started before it may complete."""
+
+
+class SubmissionTerms(Base):
+    """Dates and caps for submissions, as last read by the clock from the competition's file."""
+
+    __tablename__ = "submission_terms"
+
+    competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"), primary_key=True)
+    starts_at: Mapped[datetime]
+    ends_at: Mapped[datetime]
+    valid_per_day: Mapped[int]
+    valid_total: Mapped[int]
+    timezone: Mapped[str]
+    """Time zone of the daily caps."""
+    grace_s: Mapped[int]
+
+
+class Guess(LeasedJob, Base):
+    """A team's attempt to answer a question about a target."""
+
+    __tablename__ = "guesses"
+    __table_args__ = (
+        Index("ix_guesses_competition_id_received_at", "competition_id", "received_at"),
+        Index("ix_guesses_unfinished", "created_at", postgresql_where=UNFINISHED),
+        Index(None, "competition_id", "started_at"),
+        Index(None, "competition_id", "team_id", "started_at"),
+        UniqueConstraint("team_id", "idempotency_key"),
+    )
+
+    competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"))
+    target_id: Mapped[UUID] = mapped_column(ForeignKey("targets.id"), index=True)
+    team_id: Mapped[UUID] = mapped_column(ForeignKey("teams.id"))
+    user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id"))
+    received_at: Mapped[datetime]
+    question: Mapped[str]
+    file: Mapped[str]
+    """SHA-256 of the guess file."""
+    answered: Mapped[int]
+    """Number of individuals for which the guess gives an answer."""
+    correct: Mapped[int | None]
+    outcome: Mapped[dict[str, Any] | None]
+    risk: Mapped[float | None]
+    """The outcome's value adjusted for chance, in [0, 1], which boards compare (``Outcome.risk``)."""
+    guesses_left: Mapped[int]
+    """Remaining guesses on this target after this one; part of the receipt."""
+    idempotency_key: Mapped[str | None]
+    fingerprint: Mapped[str | None]
+
+    target: Mapped[Target] = relationship(lazy="raise", viewonly=True)
+    team: Mapped[Team] = relationship(lazy="raise", viewonly=True)
+
+    @property
+    def parsed_outcome(self) -> schemas.GuessOutcome | None:
+        """The outcome as a schema object."""
+        return schemas.GuessOutcome.model_validate(self.outcome) if self.outcome else None
+
+
+class RehearsalMove(LeasedJob, Base):
+    """One action of a sample team in a rehearsal: a release, or a guess on another team's target."""
+
+    __tablename__ = "rehearsal_moves"
+    __table_args__ = (
+        Index("ix_rehearsal_moves_unfinished", "created_at", postgresql_where=UNFINISHED),
+        # One at a time, so that a rehearsal does not occupy every process for reports.
+        Index(
+            "uq_rehearsal_moves_scoring_competition_id",
+            "competition_id",
+            unique=True,
+            postgresql_where=sql("state = 'SCORING'"),
+        ),
+        Index(None, "competition_id", "team_id", "started_at"),
+        UniqueConstraint("team_id", "phase", "number"),
+    )
+
+    competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"))
+    team_id: Mapped[UUID] = mapped_column(ForeignKey("teams.id"))
+    user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id"))
+    """The organizer who started the rehearsal, recorded as the sender."""
+    phase: Mapped[str]
+    """Phase of the action: releases are made in the first, guesses in the second."""
+    number: Mapped[int]
+    """Number of the team's release, or of the target among the others' targets ordered by name."""
+    method: Mapped[str]
+    """The sample method or built-in attacker to use."""
+    share: Mapped[float]
+    """Share of the phase after which the action is due. ``not_before`` is adjusted if the phase moves."""
+
+    team: Mapped[Team] = relationship(lazy="raise", viewonly=True)
