@@ -5,16 +5,19 @@ it.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import cast
 from zoneinfo import ZoneInfo
 
-from anoncup.competition.requirements import read_requires
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.utils import canonicalize_name
+from packaging.version import InvalidVersion
+
 from anoncup.competition.scoring_versions import check_scored_by, read_scored_by
 from anoncup.errors import InvalidCompetition
 from anoncup.messages import Message
-from anoncup.plugins import TRACKS
+from anoncup.plugins import INSTALLED, TRACKS, Package
 from anoncup.rules.model import Rules
 from anoncup.rules.parameters import Parameter, Roles
 from anoncup.rules.settings import (
@@ -62,7 +65,7 @@ def parse_title(text: str) -> Mapping[str, str]:
 def read_competition(table: TomlTable) -> Rules:
     check_format(table)
     # Packages come first, because a missing one explains why the rest of the file cannot be read.
-    requires = read_requires(table.take_table("requires"))
+    requires = _read_requires(table.take_table("requires"))
     name = str(table.take("track", make_choice_reader(*TRACKS)))
     track = TRACKS[name]
     zone = read_zone(table)
@@ -255,3 +258,53 @@ def _read_limits(table: TomlTable, track: Track) -> Limits:
     )
     table.reject_unknown_keys()
     return Limits(min_rows_kept=min_rows_kept, **cast(dict[str, int], counts))
+
+
+def _read_requires(table: TomlTable) -> dict[str, str]:
+    """Return the required versions by package; raise InvalidCompetition if they are not installed."""
+    requirements = {name: cast(str, table.take(name, _read_specifier)) for name in list(table.raw)}
+    for name, requirement in requirements.items():
+        _require_package(table.path_of(name), name, requirement, INSTALLED.packages)
+    return requirements
+
+
+def _read_specifier(value: object, path: str) -> str:
+    """Read a version specifier (PEP 440)."""
+    text = read_text(value, path)
+    try:
+        SpecifierSet(text)
+    except InvalidSpecifier:
+        raise build_value_error(path, Message("versions such as >=0.3 or ==1.2.*")) from None
+    return text
+
+
+def _require_package(path: str, name: str, requirement: str, packages: Sequence[Package]) -> None:
+    candidates = [package for package in packages if package.name == canonicalize_name(name)]
+    if not candidates:
+        raise InvalidCompetition(
+            "{key}: the package {name} is not installed", code="package_missing", key=path, name=name
+        )
+    if all(package.broken for package in candidates):
+        raise InvalidCompetition(
+            "{key}: the package {name} is installed, but does not work",
+            code="package_broken",
+            key=path,
+            name=name,
+        )
+    if not _is_satisfied(candidates[0].version, requirement):
+        raise InvalidCompetition(
+            "{key}: version {wanted} of the package {name} is needed; {installed} is installed",
+            code="package_version",
+            key=path,
+            name=name,
+            wanted=requirement,
+            installed=candidates[0].version,
+        )
+
+
+def _is_satisfied(version: str, requirement: str) -> bool:
+    """Return whether an installed version, possibly a pre-release, satisfies a specifier."""
+    try:
+        return SpecifierSet(requirement).contains(version, prereleases=True)
+    except InvalidVersion:
+        return False

@@ -22,8 +22,7 @@ from anoncup.excessive.fixed_point_odds import (
     tail_probability,
 )
 from anoncup.excessive.gaps import close_gaps
-from anoncup.excessive.individual_distances import clipped_mean
-from anoncup.excessive.insufficient import count_possible_escapes
+from anoncup.excessive.individual_distances import TOLERANCE, clipped_mean
 from anoncup.excessive.method_costs import MethodTrials
 from anoncup.excessive.simulation import (
     SimulationHistogram,
@@ -341,3 +340,20 @@ def _simulate_cheats(
         rng = Generator(PCG64(seed))
         means_by_type[name] = np.array([compute_mean(draw_permutation(rng)) for _ in range(draws)])
     return means_by_type if draws else {}
+
+
+def count_possible_escapes(nearest_distances: FloatArray, total: float) -> int:
+    """Return the largest number of records that can leave their circles under the average rule (P2 §4.4).
+
+    A record that moves by less than half of the distance to its nearest neighbour stays in its circle: it is
+    still nearest to its own original, so that a search for the nearest record finds it.
+
+    All records together may move by ``total``, the threshold times n. A record leaves its circle by moving
+    half of the distance to its nearest neighbour. The result is therefore the largest m for which the m
+    smallest of these halves add up to no more than ``total``, with the TOLERANCE of the rule itself.
+
+    >>> count_possible_escapes(np.array([0.8, 0.2, 0.4]), 0.3)
+    2
+    """
+    required_totals = np.cumsum(np.sort(nearest_distances) / 2)
+    return int(np.searchsorted(required_totals, total + len(nearest_distances) * TOLERANCE, side="right"))

@@ -1,14 +1,16 @@
 """Threshold advice: the numbers of P2, simulations, and tables without a possible threshold."""
 
 import json
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from anoncup.excessive import advisor
-from anoncup.excessive.advisor import ThresholdAdvice, advise
-from anoncup.excessive.insufficient import count_possible_escapes
+from anoncup.excessive.advisor import ThresholdAdvice, advise, count_possible_escapes
 from anoncup.excessive.simulation import build_histogram
 from anoncup.geometry.stable_sums import LARGEST_FLOAT
 from anoncup.rules.settings import Columns
@@ -20,6 +22,7 @@ from anoncup.tracks.transactions.example import load_tc400
 from anoncup.tracks.transactions.release import PreparedTransactions
 from anoncup.tracks.transactions.release import prepare as prepare_transactions
 from anoncup.tracks.transactions.tables import TransactionTables
+from tests.support.hypothesis_profiles import limit_examples
 from tests.support.reference_data import get_reference_folder, needs_reference_data
 
 pytestmark = pytest.mark.full
@@ -183,3 +186,27 @@ def test_progress_is_reported() -> None:
     steps: list[tuple[int, int, str]] = []
     advise_households(50, draws=1, progress=lambda *step: steps.append(step))
     assert [step for step, _, _ in steps] == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("total", "expected"), [(0.0, 0), (0.09, 0), (0.1, 1), (0.3, 2), (0.69, 2), (0.7, 3)]
+)
+def test_escapes_are_limited_by_the_total_distance(total: float, expected: int) -> None:
+    assert count_possible_escapes(np.array([0.8, 0.2, 0.4]), total) == expected
+
+
+def test_equal_records_escape_at_no_cost() -> None:
+    assert count_possible_escapes(np.array([0.0, 0.0, 1.0]), 0.0) == 2
+    assert count_possible_escapes(np.array([]), 1.0) == 0
+
+
+@limit_examples(100)
+@given(st.lists(st.integers(0, 8), max_size=7), st.integers(0, 30))
+def test_number_of_escapes_is_maximal(eighths: list[int], total: int) -> None:
+    affordable = [
+        size
+        for size in range(len(eighths) + 1)
+        for subset in combinations(eighths, size)
+        if sum(subset) <= total * 2
+    ]
+    assert count_possible_escapes(np.array(eighths) / 8, total / 8) == max(affordable)
