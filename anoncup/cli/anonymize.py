@@ -1,12 +1,21 @@
 """``anoncup anonymize``: make a release with a sample method."""
 
+from __future__ import annotations
+
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from anoncup.cli.options import CompetitionFile, OriginalFiles
-from anoncup.cli.terminal import make_console
+from anoncup.cli.terminal import make_console, make_table
+from anoncup.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from anoncup.cli.local_files import LocalContest
+    from anoncup.tracks.parts import Method
 
 Seed = Annotated[int, typer.Option(min=0, help="seed of the random choices")]
 
@@ -35,20 +44,14 @@ def anonymize(
     import numpy as np
 
     from anoncup.cli.local_files import load_contest, read_drawn_answer
-    from anoncup.cli.sample_methods import (
-        build_methods_table,
-        find_method,
-        parse_parameters,
-        require_no_overwrite,
-    )
 
     contest = load_contest(competition, original)
     if method == "help":
-        make_console().print(build_methods_table(contest))
+        make_console().print(_build_methods_table(contest))
         return
-    sample_method, folder = find_method(contest, method), require_no_overwrite(contest, into)
+    sample_method, folder = _find_method(contest, method), _require_no_overwrite(contest, into)
     rng = np.random.default_rng(seed)
-    parameter_values = parse_parameters(contest, sample_method, parameters or [])
+    parameter_values = _parse_parameters(contest, sample_method, parameters or [])
     drawn_answer = (
         {"answer": read_drawn_answer(secret, contest)} if contest.track.allocates_answer and secret else {}
     )
@@ -64,3 +67,67 @@ def anonymize(
     for name, content in contents.items():
         (folder / f"{name}.csv").write_bytes(content)
     print(f"wrote {', '.join(f'{name}.csv' for name in contents)} into {folder}")
+
+
+def _require_no_overwrite(contest: LocalContest, folder: Path | None) -> Path:
+    """Return the output folder; raise InvalidInput if a file, perhaps an original, would be overwritten."""
+    if folder is None or str(folder) == ".":
+        raise InvalidInput("--into names the folder for the release and its secret", code="files")
+    if folder.exists() and not folder.is_dir():
+        raise InvalidInput("{into} is not a folder", code="files", into=str(folder))
+    for name in (*contest.track.release_file_names, contest.track.answer_spec.file.name):
+        if (folder / f"{name}.csv").exists():
+            raise InvalidInput(
+                "{file} exists already; choose another folder", code="files", file=str(folder / f"{name}.csv")
+            )
+    return folder
+
+
+def _build_methods_table(contest: LocalContest) -> Table:
+    """Build a table of the methods with the defaults of their parameters."""
+    table = make_table("method", "--set")
+    for method in contest.track.methods.values():
+        table.add_row(
+            method.name,
+            " ".join(
+                f"{parameter.name}={_format_default(parameter.default)}" for parameter in method.parameters
+            ),
+        )
+    return table
+
+
+def _format_default(value: object) -> str:
+    if value is None:
+        return "…"
+    return ",".join(value) if isinstance(value, tuple) else str(value)
+
+
+def _find_method(contest: LocalContest, name: str) -> Method:
+    methods = contest.track.methods
+    if name not in methods:
+        raise InvalidInput(
+            "methods of the {track} track: {methods}",
+            code="unknown_method",
+            track=contest.track.name,
+            methods=tuple(methods),
+        )
+    return methods[name]
+
+
+def _parse_parameters(contest: LocalContest, method: Method, assignments: list[str]) -> dict[str, object]:
+    """Parse ``name=value`` assignments into the parameters of a method."""
+    parameters = {parameter.name: parameter for parameter in method.parameters}
+    roles = contest.track.list_columns_by_role(contest.rules.columns, contest.rules.settings)
+    values: dict[str, object] = {}
+    for text in assignments:
+        name, equals, value = text.partition("=")
+        if not equals or name not in parameters:
+            raise InvalidInput(
+                "{name} takes {takes}; not {text!r}",
+                code="unknown_parameter",
+                name=method.name,
+                takes=", ".join(parameters) or "no parameters",
+                text=text,
+            )
+        values[name] = parameters[name].parse_text(value, roles)
+    return values

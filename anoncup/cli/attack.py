@@ -1,7 +1,10 @@
 """``anoncup attack``: run the built-in attackers on a release."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,8 +18,14 @@ from anoncup.cli.options import (
     accept_release_files,
 )
 from anoncup.cli.output import print_json
-from anoncup.cli.terminal import make_console, show_attackers
+from anoncup.cli.terminal import make_console, progress_bar, show_attackers
 from anoncup.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from anoncup import schemas
+    from anoncup.cli.local_files import LocalContest
+    from anoncup.tracks.model import Tables
+    from anoncup.tracks.parts import Attacker
 
 
 @accept_release_files
@@ -36,17 +45,78 @@ def attack(
     """Run the built-in attackers on a release: their guesses as files, and, given the secret, their rates."""
     if secret is None and into is None:
         raise InvalidInput("give --secret to see rates, or --into to keep the guesses", code="files")
-    from anoncup.cli.attacker_runs import compute_rates, run_attackers, select_attackers, write_guesses
     from anoncup.cli.local_files import load_contest, read_release, read_secret, read_target
 
     contest = load_contest(competition, original)
     tables = read_target(contest, release) if secret is None else read_release(contest, release)[0]
-    answers = run_attackers(contest, tables, select_attackers(contest, attackers or []))
+    answers = _run_attackers(contest, tables, _select_attackers(contest, attackers or []))
     if into is not None:
-        write_guesses(answers, contest, into, seed)
+        _write_guesses(answers, contest, into, seed)
     if secret is not None:
-        rates = compute_rates(answers, contest, tables, read_secret(secret, contest, tables)[0])
+        rates = _compute_rates(answers, contest, tables, read_secret(secret, contest, tables)[0])
         if as_json:
             print_json(rates)
         else:
             show_attackers(make_console(), rates)
+
+
+def _run_attackers(contest: LocalContest, release: Tables, names: list[str]) -> dict[str, Any]:
+    from anoncup.evaluation.attacks import select_questions
+
+    target = contest.track.attack_view(contest.prepared, release)
+    answers = {}
+    with progress_bar("attacking") as progress:
+        for step, name in enumerate(names, 1):
+            progress(step, len(names), name)
+            settings, attacker = contest.rules.attacker_settings(name), contest.track.attackers[name]
+            questions = select_questions(attacker, contest.track, contest.rules)
+            answers[name] = attacker.attack(target, **settings.parameters) if questions else None
+    return answers
+
+
+def _compute_rates(
+    answers: Mapping[str, Any], contest: LocalContest, release: Tables, source: Any
+) -> dict[str, schemas.AttackerVerdict]:
+    from anoncup import schemas
+    from anoncup.evaluation.attacks import rate_attack
+    from anoncup.evaluation.evaluate import serialize_rate
+
+    sizes, track, rules = contest.track.count_sizes(contest.tables, release), contest.track, contest.rules
+
+    def rate_attacker(attacker: Attacker, answer: Any) -> schemas.AttackerVerdict:
+        rate = rate_attack(attacker, answer, source, sizes, track=track, rules=rules)
+        return schemas.AttackerVerdict.model_validate(serialize_rate(rate, attacker.version))
+
+    return {name: rate_attacker(contest.track.attackers[name], answer) for name, answer in answers.items()}
+
+
+def _write_guesses(answers: Mapping[str, Any], contest: LocalContest, folder: Path, seed: int) -> None:
+    """Write a guess file for each attacker that can make a guess, one per question if there are several."""
+    import numpy as np
+
+    from anoncup.evaluation.attacks import get_answers_by_question, select_questions
+
+    folder.mkdir(parents=True, exist_ok=True)
+    has_several_questions = len(contest.track.select_questions(contest.rules)) > 1
+    for name, answer in answers.items():
+        attacker = contest.track.attackers[name]
+        for question in select_questions(attacker, contest.track, contest.rules).values():
+            guess = question.resolve_guess(
+                get_answers_by_question(attacker, answer)[question.name], np.random.default_rng(seed)
+            )
+            if guess is not None:
+                file_name = f"{name}.{question.name}.csv" if has_several_questions else f"{name}.csv"
+                (folder / file_name).write_bytes(question.write(guess))
+
+
+def _select_attackers(contest: LocalContest, names: list[str]) -> list[str]:
+    available = list(contest.track.attackers)
+    for name in names:
+        if name not in available:
+            raise InvalidInput(
+                "attackers of the {track} track: {known}",
+                code="unknown_attacker",
+                track=contest.track.name,
+                known=tuple(available),
+            )
+    return names or available

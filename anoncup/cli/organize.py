@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,7 +11,6 @@ import typer
 
 from anoncup.cli import rehearsal, rescore
 from anoncup.cli.connection import connect, make_password_prompt, transfer_bar
-from anoncup.cli.disqualification import apply_ruling, find_team_id
 from anoncup.cli.exit_status import INTERNAL_ERROR
 from anoncup.cli.options import (
     AsJson,
@@ -43,6 +43,7 @@ from anoncup.errors import InvalidInput
 
 if TYPE_CHECKING:
     from anoncup import schemas
+    from anoncup.client import Client
 
 app = typer.Typer(no_args_is_help=True, help="Organize a competition at a service.")
 app.add_typer(rescore.app, name="rescore")
@@ -217,7 +218,7 @@ def submissions(
 ) -> None:
     """List every team's submissions, newest first."""
     with connect() as client:
-        team_id = None if team is None else find_team_id(client, slug, team)
+        team_id = None if team is None else _find_team_id(client, slug, team)
         rows = client.list_all_submissions(slug, team=team_id, state=state)
     columns: ColumnSpec[schemas.Submission] = {
         "id": "id",
@@ -244,7 +245,7 @@ def grant(
 ) -> None:
     """Give a team more of a cap; more of a daily one for this day. Guesses need your password."""
     with connect(password=make_password_prompt(stdin=password_stdin)) as client:
-        new_grant = client.grant(slug, team_id=find_team_id(client, slug, team), cap=cap, amount=amount)
+        new_grant = client.grant(slug, team_id=_find_team_id(client, slug, team), cap=cap, amount=amount)
     print_result(new_grant, f"{replace_unprintable(team)}: {amount} more of {cap}", as_json=as_json)
 
 
@@ -267,7 +268,7 @@ def disqualify(
     as_json: AsJson = False,
 ) -> None:
     """Take a submission, or a team, out of the boards and targets. It needs your password."""
-    apply_ruling(
+    _apply_ruling(
         what,
         "disqualify",
         reason,
@@ -287,7 +288,7 @@ def reinstate(
     as_json: AsJson = False,
 ) -> None:
     """Undo a disqualification. Where targets are attacked it needs your password."""
-    apply_ruling(
+    _apply_ruling(
         what,
         "reinstate",
         reason,
@@ -411,3 +412,28 @@ def _print_details(entry: Row, columns: ColumnSpec[Row], *, as_json: bool) -> No
         print_json(entry)
     else:
         print_fields(entry, columns)
+
+
+def _apply_ruling(
+    subject: str, action: str, reason: str, *, team: bool, as_json: bool, password: Callable[[], str]
+) -> None:
+    with connect(password=password) as client:
+        if team:
+            slug, slash, name = subject.partition("/")
+            if not slash:
+                raise InvalidInput("--team takes SLUG/TEAM", code="team")
+            result: schemas.TeamDisqualification | schemas.Submission = client.rule_on_team(
+                slug, _find_team_id(client, slug, name), action, reason=reason
+            )
+        else:
+            result = client.rule_on_submission(subject, action, reason=reason)
+    past_tense = {"disqualify": "disqualified", "reinstate": "reinstated"}
+    print_result(result, f"{past_tense[action]} {replace_unprintable(subject)}", as_json=as_json)
+
+
+def _find_team_id(client: Client, slug: str, name_or_id: str) -> str:
+    """Return the id of the team with this name or id."""
+    for team in client.list_entrants(slug):
+        if name_or_id in {team.name, str(team.id)}:
+            return str(team.id)
+    raise InvalidInput("{slug} has no team {wanted!r}", code="no_such_team", slug=slug, wanted=name_or_id)
