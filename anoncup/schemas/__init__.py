@@ -15,7 +15,7 @@ from anoncup.schemas.accounts import (
     TokenKind,
     User,
 )
-from anoncup.schemas.advice import Advice, AdviceEvidence, parse_advice
+from anoncup.schemas.advice import Advice, AdviceEvidence, Report, ReportSummary, parse_advice
 from anoncup.schemas.allocations import AllocationReveal, OwnFiles, TeamAllocation
 from anoncup.schemas.attacks import (
     CheckedGuess,
@@ -50,9 +50,12 @@ from anoncup.schemas.boards import (
 from anoncup.schemas.competitions import (
     Competition,
     CompetitionList,
+    FailedMove,
     ListedCompetition,
     Original,
     Phase,
+    Rehearsal,
+    RehearsalStep,
     State,
     UnavailableCompetition,
 )
@@ -71,9 +74,6 @@ from anoncup.schemas.people import (
     TeamDisqualification,
 )
 from anoncup.schemas.problems import Problem, WrongInFile
-from anoncup.schemas.rehearsals import FailedMove, Rehearsal, RehearsalStep
-from anoncup.schemas.reports import Report, ReportSummary
-from anoncup.schemas.rescores import Rescore, RescoreChange, RescoreOutcome, RescoreSummary, Stage
 from anoncup.schemas.submissions import (
     MAX_GRANT,
     BaselineReceipt,
@@ -84,6 +84,11 @@ from anoncup.schemas.submissions import (
     Progress,
     Quota,
     Receipt,
+    Rescore,
+    RescoreChange,
+    RescoreOutcome,
+    RescoreSummary,
+    Stage,
     Submission,
 )
 from anoncup.schemas.verdicts import (

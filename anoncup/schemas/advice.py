@@ -1,13 +1,14 @@
 """Schemas of threshold reports. The same form is stored, returned by the API and printed."""
 
 from collections.abc import Mapping
-from typing import Any
+from datetime import datetime
+from typing import Annotated, Any
 
-from pydantic import ConfigDict
+from pydantic import ConfigDict, Field
 
 from anoncup.messages import Message, deserialize_prefixed
-from anoncup.schemas.fields import Number, omit_if_none
-from anoncup.schemas.notices import Notice
+from anoncup.schemas.fields import Id, Moment, Number, example, omit_if_none
+from anoncup.schemas.notices import FailureFields, Notice
 from anoncup.schemas.verdicts import VerdictPart
 
 EXAMPLE: dict[str, Any] = {
@@ -195,3 +196,25 @@ class Advice(VerdictPart):
 def parse_advice(stored: Mapping[str, Any]) -> Advice:
     """Parse a threshold report from its stored JSON form."""
     return Advice.model_validate(stored)
+
+
+_STATES_DESCRIPTION = "QUEUED, SCORING, SCORED (made) or ERROR"
+
+
+class ReportSummary(FailureFields):
+    id: Id
+    status: Annotated[str, Field(description=_STATES_DESCRIPTION), example("QUEUED")]
+    created_at: Moment
+    finished_at: Annotated[datetime | None, example("2027-01-11T05:30:04Z")]
+    question: Annotated[
+        dict[str, Any],
+        example({"groups": ["sex", "age"], "distance": "gower", "bits": 50, "draws": 1000, "seconds": 0.0}),
+    ]
+
+
+class Report(ReportSummary):
+    status: Annotated[str, Field(description=_STATES_DESCRIPTION), example("SCORED")]
+    report: Annotated[
+        Advice | None,
+        Field(description="as `anoncup threshold --json` prints it, once it is made"),
+    ]

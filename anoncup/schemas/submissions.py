@@ -1,7 +1,7 @@
-"""Schemas of submissions, receipts, quotas and grants."""
+"""Schemas of submissions, receipts, quotas, grants and rescores."""
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Literal, get_args
 from uuid import UUID
 
 from pydantic import Field
@@ -18,6 +18,7 @@ from anoncup.schemas.fields import (
     Slug,
     TeamName,
     example,
+    open_enum,
 )
 from anoncup.schemas.notices import FailureFields, Notice
 from anoncup.schemas.people import DisqualificationReason
@@ -131,3 +132,42 @@ class Submission(Receipt, FailureFields):
         Verdict | None,
         Field(description="as `anoncup score --json` prints it, with every measure and what it resembles"),
     ]
+
+
+Stage = Literal["scoring", "ready", "applied", "cancelled"]
+
+
+class RescoreOutcome(FailureFields):
+    status: Annotated[str, example("SCORED")]
+    rank: Annotated[
+        int | None,
+        Field(
+            description="of the team on the organizers' board by these rules; null: none, or not all scored"
+        ),
+        example(1),
+    ]
+    utility: Annotated[float | None, example(0.084)]
+    security: Annotated[float | None, Field(description="by the built-in attackers alone"), example(0.18)]
+    overall: Annotated[float | None, example(0.132)]
+    violations: Annotated[list[str], example([])]
+
+
+class RescoreChange(Form):
+    submission_id: Id
+    team: TeamName
+    before: RescoreOutcome
+    after: RescoreOutcome
+
+
+class RescoreSummary(Form):
+    id: Id
+    state: Annotated[str, open_enum(*get_args(Stage))]
+    created_at: Moment
+    applied_at: datetime | None
+    cancelled_at: datetime | None
+    finished: Annotated[int, example(12)]
+    total: Annotated[int, example(12)]
+
+
+class Rescore(RescoreSummary):
+    rows: Annotated[list[RescoreChange], Field(description="every submission by the old and the new rules")]
