@@ -87,15 +87,11 @@ def _discard_output() -> None:
 
 def _print_problem(problem: DomainError) -> None:
     if options.wants_json.get():
-        print(json.dumps(_build_problem_fields(problem), indent=2))
+        document = {"code": problem.code, "detail": str(problem), **describe_error(problem)}
+        print(json.dumps(document, indent=2))
     print(f"anoncup: {problem}", file=sys.stderr)
     if isinstance(problem, InvalidUpload):
         _print_file_problems(problem)
-
-
-def _build_problem_fields(problem: DomainError) -> dict[str, object]:
-    """Return the error with the field names of the service's problem documents."""
-    return {"code": problem.code, "detail": str(problem), **describe_error(problem)}
 
 
 def _print_file_problems(problem: InvalidUpload) -> None:

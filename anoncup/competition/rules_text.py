@@ -8,7 +8,8 @@ from anoncup.rules.toml_text import format_table, parse_toml, replace_tables
 
 def set_weights(text: str, weights: Mapping[str, float]) -> str:
     """Return the file with these weights; other settings and other measures are unchanged."""
-    measures = _get_subtables(text, "measures")
+    parent = _get_table(parse_toml(text), "measures")
+    measures = {name: _get_table(parent, name) for name in parent}
     for name, weight in weights.items():
         measures[name] = {**measures.get(name, {}), "weight": float(weight)}
     tables = [format_table(f"measures.{name}", content) for name, content in measures.items()]
@@ -24,11 +25,6 @@ def set_threshold(text: str, threshold: float | None) -> str:
             return text
         del new_table["threshold"]
     return replace_tables(text, "excessive", format_table("excessive", new_table))
-
-
-def _get_subtables(text: str, name: str) -> dict[str, dict[str, object]]:
-    parent = _get_table(parse_toml(text), name)
-    return {key: _get_table(parent, key) for key in parent}
 
 
 def _get_table(parent: Mapping[str, object], key: str) -> dict[str, object]:

@@ -10,6 +10,7 @@ Dual prices cannot prove these bounds, because the linear program behind them le
 
 from collections.abc import Iterator
 from itertools import islice
+from operator import itemgetter
 from time import perf_counter
 
 import numpy as np
@@ -43,7 +44,7 @@ def bound_by_odd_cycles(
         cycles = list(islice(_find_odd_cycles(distances, choices, moved, limit, deadline), _MAX_CYCLES))
         if len(cycles) == _MAX_CYCLES:
             break
-        for cycle_bound, cycle in sorted(cycles, key=_cost_of):
+        for cycle_bound, cycle in sorted(cycles, key=itemgetter(0)):
             if cycle_bound >= proved_floor or perf_counter() >= deadline:
                 break
             cost, permutation = _complete_permutation(distances, cycle, moved - len(cycle))
@@ -53,10 +54,6 @@ def bound_by_odd_cycles(
             break
         lower, upper, step = min(limit, proved_floor), min(upper, proved_floor), 2 * step
     return lower, permutations
-
-
-def _cost_of(cost_and_cycle: _CostAndCycle) -> float:
-    return cost_and_cycle[0]
 
 
 def _find_odd_cycles(

@@ -56,7 +56,8 @@ class Bucket:
         """Return the bucket. Endpoint, region and credentials are read from the environment."""
         client: ClientConfig = {
             **CLIENT_OPTIONS,
-            "allow_http": _uses_http(os.environ.get("AWS_ENDPOINT_URL", "")),
+            # Plain http is usual in private networks.
+            "allow_http": os.environ.get("AWS_ENDPOINT_URL", "").startswith("http://"),
         }
         return cls(S3Store(bucket, prefix=prefix or None, client_options=client, retry_config=_RETRY_OPTIONS))
 
@@ -108,11 +109,6 @@ class Bucket:
         content.seek(0)
         with _translate_errors(WRITE_FAILED):
             obstore.put(self.objects, name, content.read(), mode=mode, use_multipart=False)
-
-
-def _uses_http(endpoint: str) -> bool:
-    """Return whether the endpoint uses plain http, as is usual in private networks."""
-    return endpoint.startswith("http://")
 
 
 @contextmanager
