@@ -3,8 +3,6 @@
 The sandboxed child gets keys derived from the seed, never the seed itself.
 """
 
-from hashlib import sha256
-
 from anoncup.errors import Unavailable
 from anoncup.plugins import TRACKS
 from anoncup.tracks import seeds
@@ -15,7 +13,7 @@ from app.services.attacks import allocation
 from app.services.attacks.allocation import AllocationRequest
 from app.services.contests.contest import parse_stored_rules
 from app.services.contests.sealed_inputs import AllocationInputs, SealedBox
-from app.storage import get_store
+from app.storage import compute_digest, get_store
 from workers import child_manager
 from workers.jobs import AllocateJob, WorkerInputs
 
@@ -51,7 +49,7 @@ def allocate_files(request: AllocationRequest, settings: Settings) -> None:
 
 def _is_taken(request: AllocationRequest, files: dict[str, str], *, avoid_baselines: bool) -> bool:
     """Return whether another team has exactly these files."""
-    digests = {name: sha256(content.encode()).hexdigest() for name, content in files.items()}
+    digests = {name: compute_digest(content.encode()) for name, content in files.items()}
     with transaction() as session:
         return digests in allocation.list_allocated_files(
             session, request.competition_id, with_baselines=avoid_baselines

@@ -2,8 +2,6 @@
 
 import json
 import os
-import tempfile
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -52,18 +50,12 @@ def load() -> Credentials | None:
 
 def save(credentials: Credentials) -> None:
     """Write the credentials file, which other users can never read."""
+    from anoncup.client.transport import open_atomically
+
     path = _locate_file()
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    descriptor, temporary_name = tempfile.mkstemp(
-        prefix=".credentials.", dir=path.parent
-    )  # mkstemp sets mode 0600
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            json.dump(asdict(credentials), file)
-        Path(temporary_name).replace(path)
-    finally:
-        with suppress(FileNotFoundError):
-            Path(temporary_name).unlink()
+    with open_atomically(path, mode=0o600) as file:
+        file.write(json.dumps(asdict(credentials)).encode())
 
 
 def delete() -> None:

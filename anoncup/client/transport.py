@@ -153,7 +153,7 @@ class Transport:
         """Download a file and return its SHA-256. ``destination`` is only written once it is complete."""
         digest, received = hashlib.sha256(), 0
         with (
-            _open_atomically(destination) as file,
+            open_atomically(destination, mode=0o666 & ~_read_umask()) as file,
             _handle_connection_errors(),
             self.http.stream("GET", path) as response,
         ):
@@ -364,13 +364,13 @@ def iter_chunks(content: bytes, progress: TransferProgress, *, size: int = 1 << 
 
 
 @contextmanager
-def _open_atomically(path: Path) -> Iterator[IO[bytes]]:
-    """Open a temporary file that is moved to ``path`` when it is complete."""
+def open_atomically(path: Path, *, mode: int) -> Iterator[IO[bytes]]:
+    """Open a temporary file, readable by its owner only, that is moved to ``path`` when it is complete."""
     descriptor, temporary_name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
         with os.fdopen(descriptor, "wb") as file:
             yield file
-        Path(temporary_name).chmod(0o666 & ~_read_umask())
+        Path(temporary_name).chmod(mode)
         Path(temporary_name).replace(path)
     finally:
         with suppress(FileNotFoundError):

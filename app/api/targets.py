@@ -1,6 +1,5 @@
 """Routes of targets: list and download them, read the manifest and, at the end, the revealed secrets."""
 
-import hashlib
 from collections.abc import Iterator
 from typing import Any
 from uuid import UUID
@@ -19,7 +18,7 @@ from app.db.transaction import transaction
 from app.http.archives import Content, build_download, build_zip
 from app.http.authentication import CurrentPrincipal, OptionalPrincipal
 from app.services.attacks import targets
-from app.storage import get_store
+from app.storage import compute_digest, get_store
 
 router = APIRouter(tags=["targets"])
 
@@ -71,7 +70,7 @@ def get_manifest(slug: str, principal: OptionalPrincipal) -> schemas.Manifest:
         rows = targets.load_manifest_with_teams(session, principal, slug)
     entries = [schemas.ManifestEntry(**_build_manifest_entry(target), team=team) for target, team in rows]
     checksums = targets.render_checksums([target for target, _ in rows])
-    return schemas.Manifest(sha256=hashlib.sha256(checksums.encode()).hexdigest(), targets=entries)
+    return schemas.Manifest(sha256=compute_digest(checksums.encode()), targets=entries)
 
 
 @router.get("/competitions/{slug}/reveal", responses=build_error_responses("no_targets_yet not_revealed_yet"))

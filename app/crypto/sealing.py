@@ -8,6 +8,7 @@ import os
 import re
 import secrets
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from uuid import UUID
 
@@ -16,6 +17,7 @@ from nacl.exceptions import CryptoError
 from nacl.public import PrivateKey, PublicKey, SealedBox
 
 from anoncup.errors import InvalidInput, Unavailable
+from app.durable_files import write_atomically
 
 SALT_BYTES = 32
 _KEY_ID_PATTERN = re.compile(rb"[0-9a-f]{16}")
@@ -40,11 +42,7 @@ def create_keys(public_file: Path, private_folder: Path) -> str:
     key_id = compute_key_id(private_key.public_key)
     private_folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     write_new_file(private_folder / f"{key_id}.key", private_key.encode(HexEncoder), mode=0o400)
-    public_file.parent.mkdir(parents=True, exist_ok=True)
-    new_file = public_file.with_suffix(".new")
-    new_file.unlink(missing_ok=True)
-    write_new_file(new_file, private_key.public_key.encode(HexEncoder), mode=0o444)
-    new_file.rename(public_file)
+    write_atomically(public_file, BytesIO(private_key.public_key.encode(HexEncoder) + b"\n"), mode=0o444)
     return key_id
 
 

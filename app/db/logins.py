@@ -3,14 +3,16 @@
 Each password is in a file that libpq reads itself, so neither URLs nor the environment contain it.
 """
 
-import os
 import secrets
 from collections.abc import Mapping
+from io import BytesIO
 from pathlib import Path
 from types import MappingProxyType
 
 import psycopg
 from psycopg import sql
+
+from app.durable_files import write_atomically
 
 ROLES: Mapping[str, str] = MappingProxyType(
     {"web": "anoncup_web", "worker": "anoncup_worker", "clock": "anoncup_clock"}
@@ -37,13 +39,7 @@ def _create_login(path: Path, role: str) -> str:
     """Write a new file with a password of 256 random bits. libpq requires that only the owner can read it."""
     password = secrets.token_hex(32)
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    new_path = path.with_suffix(".new")
-    new_path.unlink(missing_ok=True)
-    with os.fdopen(os.open(new_path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as handle:
-        handle.write(f"*:*:*:{role}:{password}\n")
-        handle.flush()
-        os.fsync(handle.fileno())
-    new_path.rename(path)
+    write_atomically(path, BytesIO(f"*:*:*:{role}:{password}\n".encode()))
     return password
 
 

@@ -10,7 +10,7 @@ from typing import IO
 
 import structlog
 
-from app.storage.durable import write_atomically
+from app.durable_files import write_atomically
 
 log = structlog.get_logger(__name__)
 

@@ -23,6 +23,7 @@ import psycopg
 
 from anoncup.errors import Unavailable
 from app.db import logins
+from app.durable_files import sync_folder
 from app.processes import child_process, pg_hba, readiness
 from app.processes.data_folder import build_in_use_error, is_running_in, lock_folder, provide_socket_folder
 from app.processes.server_process import Server, stop_after, wait_until_ready
@@ -226,7 +227,7 @@ def _prepare_cluster(folder: Path, log: Path, lock: int) -> None:
     shutil.rmtree(new_folder, ignore_errors=True)  # left by a start that was interrupted
     _run_initdb(new_folder, log, lock)
     new_folder.rename(folder)
-    _sync_folder(folder.parent)
+    sync_folder(folder.parent)  # initdb has synced the content
 
 
 def _run_initdb(folder: Path, log: Path, lock: int) -> None:
@@ -238,15 +239,6 @@ def _run_initdb(folder: Path, log: Path, lock: int) -> None:
         readiness.wait_until(lambda: process.poll() is not None, "initdb")
         if process.returncode != 0:
             initdb.require_running()
-
-
-def _sync_folder(folder: Path) -> None:
-    """Sync a folder, so that the rename survives a power failure. initdb has synced its content."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _build_initdb_command(folder: Path) -> list[str]:

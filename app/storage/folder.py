@@ -15,7 +15,7 @@ import structlog
 
 from anoncup.errors import NotFound, Unavailable
 from anoncup.messages import N_
-from app.storage.durable import write_atomically
+from app.durable_files import write_atomically
 
 log = structlog.get_logger(__name__)
 

@@ -16,12 +16,11 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import IO, Any, TypeVar
 
 from anoncup.errors import Conflict, InvalidInput
+from app.durable_files import open_atomically
 from app.storage import compute_digest
-from app.storage.durable import sync_folder
 
 _FORMAT_VERSION = 1
 _MANIFEST_NAME = "manifest.json"
@@ -78,18 +77,10 @@ def create_archive(path: Path, *, replace: bool = False) -> Iterator[ArchiveWrit
     start and again at the end.
     """
     _require_path_free(path, replace=replace)
-    with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
-        try:
-            with _create_tar(file, compress=path.suffix in {".gz", ".tgz"}) as tar:
-                yield ArchiveWriter(tar)
-            file.flush()
-            os.fsync(file.fileno())
-            _require_path_free(path, replace=replace)
-            Path(file.name).rename(path)
-        except BaseException:
-            Path(file.name).unlink(missing_ok=True)
-            raise
-    sync_folder(path.parent)
+    with open_atomically(path) as file:
+        with _create_tar(file, compress=path.suffix in {".gz", ".tgz"}) as tar:
+            yield ArchiveWriter(tar)
+        _require_path_free(path, replace=replace)
 
 
 def _create_tar(file: IO[bytes], *, compress: bool) -> tarfile.TarFile:
