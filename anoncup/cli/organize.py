@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -268,14 +267,7 @@ def disqualify(
     as_json: AsJson = False,
 ) -> None:
     """Take a submission, or a team, out of the boards and targets. It needs your password."""
-    _apply_ruling(
-        what,
-        "disqualify",
-        reason,
-        team=team,
-        as_json=as_json,
-        password=make_password_prompt(stdin=password_stdin),
-    )
+    _apply_ruling(what, "disqualify", reason, team=team, password_stdin=password_stdin, as_json=as_json)
 
 
 @app.command()
@@ -288,14 +280,7 @@ def reinstate(
     as_json: AsJson = False,
 ) -> None:
     """Undo a disqualification. Where targets are attacked it needs your password."""
-    _apply_ruling(
-        what,
-        "reinstate",
-        reason,
-        team=team,
-        as_json=as_json,
-        password=make_password_prompt(stdin=password_stdin),
-    )
+    _apply_ruling(what, "reinstate", reason, team=team, password_stdin=password_stdin, as_json=as_json)
 
 
 @app.command()
@@ -415,9 +400,9 @@ def _print_details(entry: Row, columns: ColumnSpec[Row], *, as_json: bool) -> No
 
 
 def _apply_ruling(
-    subject: str, action: str, reason: str, *, team: bool, as_json: bool, password: Callable[[], str]
+    subject: str, action: str, reason: str, *, team: bool, password_stdin: bool, as_json: bool
 ) -> None:
-    with connect(password=password) as client:
+    with connect(password=make_password_prompt(stdin=password_stdin)) as client:
         if team:
             slug, slash, name = subject.partition("/")
             if not slash:

@@ -6,6 +6,7 @@ from pathlib import Path
 from anoncup import schemas
 from anoncup.client.transport import (
     UPLOAD_TIMEOUT_S,
+    ModelT,
     TransferProgress,
     Transport,
     competition_path,
@@ -38,24 +39,19 @@ class OrganizerApi(Transport):
         file: str = "original.csv",
         progress: TransferProgress = ignore_progress,
     ) -> schemas.Original:
-        headers = {"Content-Type": "text/csv", "Content-Length": str(len(content))}
-        return self.call(
-            schemas.Original,
-            "PUT",
-            competition_path(slug, "original", file),
-            content=iter_chunks(content, progress),
-            headers=headers,
-            timeout=UPLOAD_TIMEOUT_S,
-        )
+        return self._put_csv(schemas.Original, competition_path(slug, "original", file), content, progress)
 
     def put_organizer_data(
         self, slug: str, content: bytes, *, file: str, progress: TransferProgress = ignore_progress
     ) -> schemas.Competition:
         """Upload a file that only organizers have. The service never returns it."""
+        return self._put_csv(schemas.Competition, competition_path(slug, "truth", file), content, progress)
+
+    def _put_csv(self, model: type[ModelT], path: str, content: bytes, progress: TransferProgress) -> ModelT:
         return self.call(
-            schemas.Competition,
+            model,
             "PUT",
-            competition_path(slug, "truth", file),
+            path,
             content=iter_chunks(content, progress),
             headers={"Content-Type": "text/csv", "Content-Length": str(len(content))},
             timeout=UPLOAD_TIMEOUT_S,
