@@ -20,7 +20,7 @@ from app import storage
 from app.processes import memory
 from app.processes.child_entry import Pipe
 from app.processes.parser_process import CallError, build_result_model
-from app.storage.backend import StorageBackend
+from app.storage.store import StorageBackend
 
 _CALLED_MODULES = (
     "app.services.attacks.guesses",
