@@ -1,9 +1,15 @@
 """The web application."""
 
+import multiprocessing
+import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
 from fastapi import FastAPI
 from fastapi.responses import PlainTextResponse
 from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.requests import Request
+from starlette.types import Lifespan
 
 from anoncup import schemas
 from app import logs
@@ -43,12 +49,13 @@ from app.http.middleware import HeadAsGetMiddleware, SecurityHeadersMiddleware
 from app.http.multipart import set_spool_folder
 from app.http.operators import require_operator
 from app.http.readiness import WriteTest
-from app.processes import memory
+from app.processes import child_process, memory, parser_process
 from app.services.jobs import health, queue
 from app.services.jobs.store_check import check_store
 from app.web import organizer, team, visitor
 from app.web.site import pages
 from app.web.visitor import reference
+from workers import sandbox
 
 _API_PREFIX = "/api/v1"
 _METRICS_EXAMPLE = "# HELP anoncup_queue_up Whether the queue can be reached.\nanoncup_queue_up 1.0\n"
@@ -78,14 +85,27 @@ _RESOURCES = (
 
 def create_served_app() -> FastAPI:
     """Configure this process and return its application; called by uvicorn."""
+    parent = multiprocessing.parent_process()
+    if parent is not None and parent.pid is not None:  # uvicorn's parent process may be killed
+        child_process.end_with_parent(parent.pid, signal.SIGTERM)
+    settings = get_settings()
     logs.configure()
     memory.return_freed_memory()
     warn_if_overprivileged()
-    set_spool_folder(get_settings().data / "incoming")
-    return create_app()
+    sandbox.announce(settings.sandbox)
+    set_spool_folder(settings.data / "incoming")
+    parser_process.enable(settings)
+    return create_app(lifespan=end_parsers_on_shutdown)
 
 
-def create_app() -> FastAPI:
+@asynccontextmanager
+async def end_parsers_on_shutdown(app: FastAPI) -> AsyncIterator[None]:
+    async with progress_stream.close_on_shutdown(app):
+        yield
+    parser_process.disable()
+
+
+def create_app(*, lifespan: Lifespan[FastAPI] = progress_stream.close_on_shutdown) -> FastAPI:
     app = FastAPI(
         title="anoncup",
         summary="Anonymization and re-identification contests",
@@ -93,7 +113,7 @@ def create_app() -> FastAPI:
         docs_url=None,
         redoc_url=None,
         openapi_url=f"{_API_PREFIX}/openapi.json",
-        lifespan=progress_stream.close_on_shutdown,
+        lifespan=lifespan,
         generate_unique_id_function=document.get_operation_id,
     )
     app.state.progress_hub = progress_stream.ProgressHub()

@@ -6,15 +6,12 @@ import sys
 import pytest
 
 NUMERIC_PACKAGES = {"numpy", "pandas", "pyarrow", "scipy", "numba"}
-PROMPT_PACKAGES = {"click_repl", "prompt_toolkit"}
-"""Imported by Celery's command line."""
 PROGRAMS = {
     "the command line": "import anoncup.cli.main",
     "the supervisor": "import app.cli.local_service",
     "the web application": "from app.main import create_app; create_app()",
-    "a worker": "import workers.pool",
+    "a worker": "import workers.main",
     "the clock": "import workers.clock",
-    "what forks them": "from workers import fork_server; fork_server.preload_modules()",
     "migrations": "import migrations.run",
     "a competition file": """
 from anoncup.competition.parser import parse_competition
@@ -54,7 +51,7 @@ def list_loaded_packages(program: str) -> set[str]:
 @pytest.mark.full
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
 def test_processes_without_computation_load_no_numeric_packages(program: str) -> None:
-    assert not list_loaded_packages(program) & (NUMERIC_PACKAGES | PROMPT_PACKAGES)
+    assert not list_loaded_packages(program) & NUMERIC_PACKAGES
 
 
 def test_reading_tables_loads_neither_scipy_nor_numba() -> None:

@@ -67,7 +67,8 @@ def test_no_process_survives(program: str, signal_number: signal.Signals, data: 
     with run_make("serve", f"PORT={find_free_port()}", f"DATA={data}") as (process, children):
         names = " ".join(" ".join(child.cmdline()) for child in children)
         assert all(
-            part in names for part in ("valkey", "postgres", "app.cli.web_server", "workers.fork_server")
+            part in names
+            for part in ("valkey", "postgres", "app.cli.web_server", "workers.main", "workers.clock")
         )
         victim = psutil.Process(process.pid) if program == "make" else find_process(program, children)
         victim.send_signal(signal_number)

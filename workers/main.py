@@ -1,6 +1,7 @@
 """The Celery application with its tasks, and the signal handlers that set up a worker's processes."""
 
 import ctypes
+import gc
 import os
 import signal
 from typing import Any
@@ -9,6 +10,7 @@ from billiard.process import current_process
 from celery.signals import (
     celeryd_after_setup,
     setup_logging,
+    worker_before_create_process,
     worker_init,
     worker_process_init,
     worker_process_shutdown,
@@ -63,6 +65,12 @@ def discard_child(**_: Any) -> None:
 @worker_init.connect
 def check_database_privileges(**_: Any) -> None:
     warn_if_overprivileged()
+
+
+@worker_before_create_process.connect
+def share_memory_with_pool(**_: Any) -> None:
+    """Keep the garbage collector of pool processes from writing to memory that they share with this one."""
+    gc.freeze()
 
 
 @worker_process_init.connect

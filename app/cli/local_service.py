@@ -23,12 +23,12 @@ from app.processes.supervisor import (
     QUEUE_BY_KIND,
     Program,
     Supervisor,
-    build_forked_program,
     build_scheduler_program,
     build_web_program,
     build_worker_programs,
     check_port_is_free,
     run,
+    stop_on_signals,
     supervise,
     wait_until_healthy,
 )
@@ -73,15 +73,21 @@ def exec_web_server(host: str, port: int, processes: int | None) -> None:
     os.execv(program.command[0], list(program.command))  # noqa: S606  # no shell is wanted
 
 
-def exec_worker(queues: Collection[str], jobs: int, name: str | None) -> None:
-    """Replace this process by a Celery worker, or by a supervisor if the queues need two workers."""
+def run_worker(queues: Collection[str], jobs: int, name: str | None) -> None:
+    """Replace this process by a Celery worker, or supervise two if the queues need two."""
     require_services()
-    name = name or str(os.getpid())
-    programs = build_worker_programs(kinds=queues, jobs=jobs, name=name)
-    if len(programs) > 1:
-        programs = [build_forked_program(kinds=queues, jobs=jobs, grace_s=_WORKER_GRACE_S, name=name)]
-    os.environ.update(programs[0].env)
-    os.execv(sys.executable, list(programs[0].command))  # noqa: S606  # no shell is wanted
+    programs = build_worker_programs(
+        kinds=queues, jobs=jobs, grace_s=_WORKER_GRACE_S, name=name or str(os.getpid())
+    )
+    if len(programs) == 1:
+        os.environ.update(programs[0].env)
+        os.execv(sys.executable, list(programs[0].command))  # noqa: S606  # no shell is wanted
+    try:
+        with stop_on_signals(), supervise(programs) as supervisor:
+            supervisor.wait_until_steady()
+            supervisor.wait()
+    finally:
+        remove_orphans()  # folders of scoring children whose worker was killed and not replaced
 
 
 def exec_scheduler() -> None:
@@ -153,12 +159,12 @@ def run_service(
                 log=log_folder / "web.log",
                 process_count=web_processes or count_web_processes(),
             ),
-            build_forked_program(
-                jobs=jobs,
-                env=shared_env | worker_env,
-                log_folder=log_folder,
-                name=str(os.getpid()),
-                clock_database_url=services.role_urls.get("clock", services.database_url),
+            *build_worker_programs(
+                jobs=jobs, env=shared_env | worker_env, log_folder=log_folder, name=str(os.getpid())
+            ),
+            build_scheduler_program(
+                env=shared_env | worker_env | _build_role_env(services, "clock"),
+                log=log_folder / "scheduler.log",
             ),
         ]
         logger.info("starting the web server, a worker and the clock")

@@ -24,4 +24,4 @@ def worker(
     """
     from app.cli import local_service
 
-    local_service.exec_worker(local_service.parse_queues(queues), jobs, local_service.check_worker_name(name))
+    local_service.run_worker(local_service.parse_queues(queues), jobs, local_service.check_worker_name(name))

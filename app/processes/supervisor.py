@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from types import FrameType, MappingProxyType
-from typing import Protocol
 from urllib.parse import urlsplit
 
 from anoncup.errors import Unavailable
@@ -24,9 +23,6 @@ from app.processes import child_process, readiness
 MIN_RESTART_PAUSE_S = 0.2
 MAX_RESTART_PAUSE_S = 10.0
 """First and longest pause in seconds before a restart. It doubles while the program keeps ending."""
-
-_NESTED_GRACE_S = 5.0
-"""Seconds that a nested supervisor gets to end, in addition to the grace period of its programs."""
 
 STEADY_UPTIME_S = 30.0
 """Seconds after which a program counts as steady: its next restart begins with the shortest pause."""
@@ -101,8 +97,12 @@ def build_worker_programs(
         is_only_pool = set(kinds) <= set(pool.kinds)
         concurrency = jobs if is_only_pool or pool is POOLS[0] else 1
         node = f"{pool.node}-{name}" if name else pool.node
-        command = [sys.executable, "-m", "workers.pool", "--hostname", f"{node}@%h"]
-        command += ["--concurrency", str(concurrency), "--queues", ",".join(queues)]
+        # quiet: no banner, because every line of the log is JSON.
+        command = [sys.executable, "-m", "celery", "--app", "workers.main", "--quiet", "worker"]
+        command += ["--hostname", f"{node}@%h", "--concurrency", str(concurrency)]
+        command += ["--queues", ",".join(queues), "--loglevel", "INFO"]
+        # Workers need not talk to each other: the database knows which job is next.
+        command += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
         programs.append(
             Program(
                 name=pool.name,
@@ -118,38 +118,6 @@ def build_worker_programs(
     return programs
 
 
-CLOCK_DATABASE_VARIABLE = "ANONCUP_CLOCK_DATABASE_URL"
-
-
-def build_forked_program(
-    *,
-    kinds: Collection[str] = tuple(QUEUE_BY_KIND),
-    jobs: int,
-    env: Mapping[str, str] = MappingProxyType({}),
-    log_folder: Path | None = None,
-    grace_s: float = 10.0,
-    name: str = "",
-    clock_database_url: str = "",
-) -> Program:
-    """Return one program that forks all workers, which then share memory.
-
-    It also forks the clock if ``clock_database_url`` is given. The URL is passed in the environment, because
-    every user can see a command line.
-    """
-    command = [sys.executable, "-m", "workers.fork_server", "--queues", ",".join(kinds), "--jobs", str(jobs)]
-    command += ["--grace", str(grace_s), f"--name={name}"]
-    command += ["--logs", str(log_folder)] if log_folder else []
-    command += ["--clock"] if clock_database_url else []
-    return Program(
-        name="workers",
-        command=command,
-        env={**env, **({CLOCK_DATABASE_VARIABLE: clock_database_url} if clock_database_url else {})},
-        log=log_folder and log_folder / "workers.log",
-        orphan_signal=signal.SIGKILL,  # each of its programs then gets its own signal
-        grace_s=grace_s + _NESTED_GRACE_S,
-    )
-
-
 def build_scheduler_program(*, env: Mapping[str, str], log: Path | None = None) -> Program:
     """Return the clock's program. One clock is enough, and two do no harm."""
     command = [sys.executable, "-m", "workers.clock"]
@@ -157,29 +125,10 @@ def build_scheduler_program(*, env: Mapping[str, str], log: Path | None = None) 
     return Program(name="scheduler", command=command, env=env, log=log, orphan_signal=signal.SIGKILL)
 
 
-class SupervisedProcess(Protocol):
-    """The part of ``subprocess.Popen`` that a supervisor uses. The process leads a process group."""
-
-    @property
-    def pid(self) -> int: ...
-
-    @property
-    def returncode(self) -> int | None: ...
-
-    def poll(self) -> int | None: ...
-
-    def wait(self, timeout: float | None = None) -> int: ...
-
-    def terminate(self) -> None: ...
-
-
-_StartProgram = Callable[[Program], SupervisedProcess]
-
-
 @dataclass(kw_only=True)
 class _Child:
     program: Program
-    process: SupervisedProcess
+    process: subprocess.Popen[bytes]
     started_at: float
     ended_at: float | None = None
     restart_pause_s: float = 0.0
@@ -189,20 +138,14 @@ class _Child:
 class Supervisor:
     """Keeps programs running between ``start`` and ``stop``. Use it from one thread."""
 
-    def __init__(
-        self, *, on_check: Callable[[], None] = lambda: None, start: _StartProgram | None = None
-    ) -> None:
-        """``on_check`` runs at each check and may raise, like ``EmbeddedServices.restart_ended_servers``.
-
-        ``start`` replaces the function that starts a program.
-        """
+    def __init__(self, *, on_check: Callable[[], None] = lambda: None) -> None:
+        """``on_check`` runs at each check and may raise, like ``EmbeddedServices.restart_ended_servers``."""
         self._children: dict[str, _Child] = {}
         self._on_check = on_check
-        self._start = start or _start_process
 
     def start(self, program: Program) -> None:
         self._children[program.name] = _Child(
-            program=program, process=self._start(program), started_at=time.monotonic()
+            program=program, process=_start_process(program), started_at=time.monotonic()
         )
 
     def get_pids(self) -> dict[str, int]:
@@ -222,6 +165,13 @@ class Supervisor:
             if child.end_count >= _MAX_START_FAILURES:
                 raise Unavailable(Message(_describe_failed_start(child)))
 
+    def wait_until_steady(self) -> None:
+        """Watch the programs until they have run for a while; raise Unavailable if one keeps ending."""
+        steady_at = time.monotonic() + STEADY_UPTIME_S
+        while time.monotonic() < steady_at:
+            self.check_startup()
+            time.sleep(0.1)
+
     def _restart_if_ended(self, child: _Child) -> None:
         now = time.monotonic()
         if child.ended_at is None:
@@ -231,7 +181,7 @@ class Supervisor:
                 _end_group(child.process)
                 logger.warning("%s", _describe_end(child))
         elif now >= child.ended_at + child.restart_pause_s:
-            child.process, child.started_at, child.ended_at = self._start(child.program), now, None
+            child.process, child.started_at, child.ended_at = _start_process(child.program), now, None
 
     def wait(self) -> None:
         """Keep checking until a signal (``stop_on_signals``) or an error ends it."""
@@ -254,13 +204,10 @@ class Supervisor:
 
 @contextmanager
 def supervise(
-    programs: Sequence[Program],
-    *,
-    on_check: Callable[[], None] = lambda: None,
-    start: _StartProgram | None = None,
+    programs: Sequence[Program], *, on_check: Callable[[], None] = lambda: None
 ) -> Iterator[Supervisor]:
     """Run the programs as long as the context lasts. Enter it from the main thread."""
-    supervisor = Supervisor(on_check=on_check, start=start)
+    supervisor = Supervisor(on_check=on_check)
     try:
         for program in programs:
             supervisor.start(program)
@@ -404,7 +351,7 @@ def _describe_failed_start(child: _Child) -> str:
     return f"{child.program.name} has ended {child.end_count} times, before it was ready.{log_excerpt}"
 
 
-def _end_group(process: SupervisedProcess) -> None:
+def _end_group(process: subprocess.Popen[bytes]) -> None:
     """Kill what remains of the program's group: a killed worker leaves its pool behind."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import psutil
@@ -14,12 +14,12 @@ from app.config import Settings
 from app.db.models import State, ThresholdReport
 from app.db.privileges import CLOCK, WORKER
 from app.db.transaction import transaction
-from app.processes.supervisor import POOLS, build_forked_program, build_worker_programs
+from app.processes.supervisor import POOLS, build_scheduler_program, build_worker_programs
 from app.services.jobs import queue
 from tests.support.arena import Arena
 from tests.support.contest import Contest
 from tests.support.phase_changes import submit_with_verdict
-from tests.support.service_processes import QUICK_SETTINGS, build_role_env, list_forks, run_program
+from tests.support.service_processes import QUICK_SETTINGS, build_role_env, run_program
 from tests.support.wait import poll_until
 
 pytestmark = pytest.mark.full
@@ -30,18 +30,16 @@ NUMBER_OF_REPORTS = 121
 @contextmanager
 def run_pools(logs: Path) -> Iterator[dict[str, psutil.Process]]:
     """Run the clock and both pools as on one machine; yield the processes of the pools by name."""
-    with run_program(
-        build_forked_program(
-            jobs=1,
-            env=QUICK_SETTINGS | build_role_env(WORKER),
-            log_folder=logs,
-            name="pools",
-            clock_database_url=build_role_env(CLOCK)["DATABASE_URL"],
-        )
-    ) as process:
-        names = {pool.name for pool in POOLS}
-        assert poll_until(lambda: names <= list_forks(process.pid).keys())
-        yield {name: list_forks(process.pid)[name] for name in names}
+    worker_env, clock_env = (QUICK_SETTINGS | build_role_env(role) for role in (WORKER, CLOCK))
+    programs = build_worker_programs(env=worker_env, log_folder=logs, name="pools")
+    clock = build_scheduler_program(env=clock_env, log=logs / "scheduler.log")
+    with ExitStack() as exit_stack:
+        exit_stack.enter_context(run_program(clock))
+        processes = [exit_stack.enter_context(run_program(program)) for program in programs]
+        yield {
+            program.name: psutil.Process(process.pid)
+            for program, process in zip(programs, processes, strict=True)
+        }
 
 
 def count_reports(*states: State) -> int:

@@ -229,7 +229,6 @@ def list_fault_kinds() -> tuple[FaultKind, ...]:
             ("pool process", 5),
             ("scoring child", 10),
             ("clock", 8),
-            ("forking process", 2),
             ("valkey", 5),
             ("supervisor", 2),
         )
@@ -243,7 +242,6 @@ def list_fault_kinds() -> tuple[FaultKind, ...]:
             ("pool process", 6),
             ("scoring child", 6),
             ("clock", 7),
-            ("forking process", 2),
             ("valkey", 6),
             ("supervisor", 3),
         )
@@ -255,7 +253,6 @@ def list_fault_kinds() -> tuple[FaultKind, ...]:
             ("worker", 4),
             ("reports worker", 2),
             ("clock", 4),
-            ("forking process", 1),
             ("valkey", 3),
             ("supervisor", 1),
         )

@@ -36,11 +36,9 @@ COMMAND_LINE_PARTS: tuple[tuple[str, str], ...] = (
     ("clock", "workers.clock"),
     ("turning child", "workers.lifecycle"),
     ("reports worker", "--queues reports"),
-    ("worker", "workers.main worker"),
+    ("worker", "--app workers.main"),
 )
 """Roles and a part of their processes' command lines; the first match counts."""
-FORK_ROLES = {"worker": "worker", "reports": "reports worker", "scheduler": "clock"}
-"""Roles of forks by process name, since forks have the command line of their parent."""
 
 
 @dataclass
@@ -248,17 +246,13 @@ class ServiceInstallation:
 def find_role(process: psutil.Process) -> str:
     line = " ".join(process.cmdline())
     parent = process.parent()
-    if "workers.fork_server" in line:
-        role = FORK_ROLES.get(process.name(), "forking process")
-        is_pool_fork = "worker" in role and parent is not None and parent.name() == process.name()
-        return "pool process" if is_pool_fork else role
     for role, part in COMMAND_LINE_PARTS:
         if part in line:
             is_pool_child = "worker" in role and parent is not None and part in " ".join(parent.cmdline())
             return "pool process" if is_pool_child else role
     if line.startswith("postgres:") or process.name() == "postgres":
         return "postgres"
-    return find_role(parent) if parent is not None and "multiprocessing" in line else "other"
+    return find_role(parent) if parent is not None and "multiprocessing.spawn" in line else "other"
 
 
 @contextmanager

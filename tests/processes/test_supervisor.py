@@ -286,7 +286,8 @@ def test_machine_programs_have_fixed_places(tmp_path: Path) -> None:
     web = build_web_program(host="127.0.0.1", port=8123, env={"REDIS_URL": "redis+socket:///x"})
     assert web.command == [sys.executable, "-m", "app.cli.web_server", "127.0.0.1", "8123"]
     (worker, reports), clock = build_worker_programs(), build_scheduler_program(env={})
-    assert worker.command[:3] == reports.command[:3] == [sys.executable, "-m", "workers.pool"]
+    celery_command = [sys.executable, "-m", "celery", "--app", "workers.main"]
+    assert worker.command[:5] == reports.command[:5] == celery_command
     assert clock.command == [sys.executable, "-m", "workers.clock"]
     assert [program.name for program in (web, worker, reports, clock)] == [
         "web",

@@ -33,6 +33,7 @@ from app.db.privileges import CLOCK, WEB, WORKER
 from app.db.transaction import transaction
 from app.processes import child_process
 from app.processes.supervisor import (
+    POOLS,
     Program,
     build_scheduler_program,
     build_web_program,
@@ -80,9 +81,15 @@ def kill(process: subprocess.Popen[bytes]) -> None:
     assert not survivors, f"orphans: {[survivor.cmdline() for survivor in survivors]}"
 
 
-def list_forks(pid: int) -> dict[str, psutil.Process]:
-    """Return the forks of a ``build_forked_program`` process by name."""
-    return {fork.name(): fork for fork in psutil.Process(pid).children()}
+def find_pools(pid: int) -> dict[str, psutil.Process]:
+    """Return the Celery workers that a process has started, by the name of their pool."""
+    children = psutil.Process(pid).children()
+    return {
+        pool.name: child
+        for child in children
+        for pool in POOLS
+        if any(word.startswith(f"{pool.node}-") for word in read_command_line(child))
+    }
 
 
 def read_command_line(process: psutil.Process) -> list[str]:
