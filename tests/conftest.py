@@ -28,7 +28,7 @@ from tests.support.queue import clear_retry_delays, empty_queue
 from tests.support.role_session import separate_roles
 from tests.support.s3_server import S3Server
 from tests.support.wait import poll_until
-from workers import child_manager
+from workers import scoring_child
 
 hypothesis_settings.register_profile("quick", max_examples=10, deadline=None, derandomize=True)
 hypothesis_settings.register_profile("full", hypothesis_settings.get_profile("quick"), max_examples=1000)
@@ -76,7 +76,7 @@ def session_settings(
     get_settings.cache_clear()
     with separate_roles():
         yield get_settings()
-    child_manager.manager.discard()
+    scoring_child.slot.end()
     engine.get_engine().dispose()
     queue.celery.close()
 

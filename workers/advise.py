@@ -9,10 +9,10 @@ from app.db.models import ThresholdReport
 from app.db.transaction import transaction
 from app.services.jobs.queue import ADVISE, celery
 from app.services.originals import threshold_reports
-from workers import child_manager, lease_runner, rehearse
-from workers.child_manager import JobResult, ProgressStep
+from workers import lease_runner, rehearse, scoring_child
 from workers.jobs import AdviceJob
 from workers.readiness import REPORT_READINESS, SCORING_READINESS
+from workers.scoring_child import JobResult, ProgressStep
 
 
 @celery.task(name=ADVISE, throws=(Unavailable,))
@@ -36,7 +36,7 @@ def advise(*_: str) -> None:
     job = AdviceJob(claim.competition_file, claim.original, claim.question)
 
     def make_report(on_step: Callable[[ProgressStep], None]) -> JobResult:
-        return child_manager.run(job, settings, on_step=on_step)
+        return scoring_child.run(job, settings, on_step=on_step)
 
     result = lease_runner.run(
         make_report, ThresholdReport, claim.report_id, claim.attempt, readiness=REPORT_READINESS

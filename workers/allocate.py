@@ -14,7 +14,7 @@ from app.services.attacks.allocation import AllocationRequest
 from app.services.contests.contest import parse_stored_rules
 from app.services.contests.sealed_inputs import AllocationInputs, SealedBox
 from app.storage import compute_digest, get_store
-from workers import child_manager
+from workers import scoring_child
 from workers.jobs import AllocateJob, WorkerInputs
 
 MAX_ATTEMPTS = 2_000
@@ -61,7 +61,7 @@ def draw_files(request: AllocationRequest, settings: Settings, attempt: int) -> 
         request.competition_file, request.allocation_inputs, settings, attempt=attempt
     )
     job = AllocateJob(request.competition_file, request.original, request.file_names, inputs)
-    files: dict[str, str] = child_manager.run(job, settings, warm=False).content["files"]
+    files: dict[str, str] = scoring_child.run(job, settings, warm=False).content["files"]
     return files
 
 

@@ -11,11 +11,11 @@ from app.db.transaction import transaction
 from app.services.attacks import guesses
 from app.services.attacks.guesses import GuessClaim
 from app.services.jobs.queue import JUDGE, celery
-from workers import child_manager, lease_runner
+from workers import lease_runner, scoring_child
 from workers.allocate import build_worker_inputs
-from workers.child_manager import JobResult, ProgressStep
 from workers.jobs import JudgeJob
 from workers.readiness import SCORING_READINESS
+from workers.scoring_child import JobResult, ProgressStep
 
 
 @celery.task(name=JUDGE, throws=(Unavailable,))
@@ -35,7 +35,7 @@ def judge(*_: str) -> None:
         return  # another worker has claimed it
 
     def evaluate_guess(on_step: Callable[[ProgressStep], None]) -> JobResult:
-        return child_manager.run(_build_job(claim, settings), settings, on_step=on_step)
+        return scoring_child.run(_build_job(claim, settings), settings, on_step=on_step)
 
     result = lease_runner.run(
         evaluate_guess, Guess, claim.guess_id, claim.attempt, readiness=SCORING_READINESS

@@ -16,8 +16,8 @@ from app.config import get_settings
 from app.db.models import LeasedJob, ThresholdReport
 from app.db.transaction import transaction
 from app.services.jobs import leases
-from workers.child_manager import ChildDiedError, ProgressStep, ScoringError
 from workers.readiness import Readiness
+from workers.scoring_child import ChildDiedError, ProgressStep, ScoringError
 
 log = structlog.get_logger(__name__)
 

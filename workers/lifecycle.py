@@ -26,7 +26,7 @@ from app.services.contests import sealed_inputs
 from app.services.contests.contest import parse_stored_rules
 from app.services.contests.sealed_inputs import SealedBox
 from app.storage import get_store
-from workers import child_manager
+from workers import scoring_child
 from workers.allocate import allocate_files, build_worker_inputs, open_seed
 from workers.jobs import TargetFilesJob, WorkerInputs
 from workers.readiness import REPORT_READINESS, SCORING_READINESS
@@ -41,7 +41,7 @@ def main() -> None:
     try:
         is_complete = run_long_work(UUID(sys.argv[1]))
     finally:
-        child_manager.manager.discard()
+        scoring_child.slot.end()
     sys.exit(0 if is_complete else 1)
 
 
@@ -111,7 +111,7 @@ def write_target_files(target: TargetWithoutFiles, settings: Settings) -> None:
         sealed_for=str(target.submission_id) if track.seals_release else None,
         inputs=_build_target_inputs(target, track, settings),
     )
-    texts = child_manager.run(job, settings, warm=False).content["files"]
+    texts = scoring_child.run(job, settings, warm=False).content["files"]
     files = {name: get_store().save(content.encode()) for name, content in texts.items()}
     with transaction() as session:
         contest_lifecycle.record_files(session, target.target_id, files)

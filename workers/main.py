@@ -23,7 +23,7 @@ from app.db.privileges import warn_if_overprivileged
 from app.processes import parser_process
 from app.processes.supervisor import QUEUE_BY_KIND
 from app.services.jobs.queue import DUTIES_QUERY, SANDBOX_QUERY, celery
-from workers import advise, child_manager, judge, readiness, sandbox, score
+from workers import advise, judge, readiness, sandbox, score, scoring_child
 
 __all__ = ["advise", "celery", "judge", "score"]
 
@@ -59,7 +59,7 @@ def report_duties(state: Any) -> dict[str, Any]:
 @worker_process_shutdown.connect
 def discard_child(**_: Any) -> None:
     """End the scoring child, which also removes its folder."""
-    child_manager.manager.discard()
+    scoring_child.slot.end()
 
 
 @worker_init.connect

@@ -19,10 +19,10 @@ from app.services.organizing.rehearsal_moves import MoveClaim
 from app.services.submissions import uploads
 from app.services.submissions.submissions import Seal
 from app.services.submissions.uploads import PendingRelease
-from workers import child_manager, lease_runner
-from workers.child_manager import ProgressStep, ScoringError
+from workers import lease_runner, scoring_child
 from workers.jobs import AttackJob, SampleJob
 from workers.readiness import SCORING_READINESS
+from workers.scoring_child import ProgressStep, ScoringError
 
 _OnStep = Callable[[ProgressStep], None]
 T = TypeVar("T")
@@ -57,7 +57,7 @@ def submit_release(claim: MoveClaim, context: uploads.UploadContext, settings: S
             _derive_seed(claim),
             names=context.file_names,
         )
-        contents = child_manager.run(job, settings, on_step=on_step).content["files"]
+        contents = scoring_child.run(job, settings, on_step=on_step).content["files"]
         files = {name: contents[name].encode() for name in context.public_file_names}
         return _read_or_fail(
             lambda: uploads.store_release(
@@ -87,7 +87,7 @@ def _submit_guesses(claim: MoveClaim, context: guesses.GuessContext, settings: S
             seed=_derive_seed(claim),
             questions=tuple(context.questions),
         )
-        contents = child_manager.run(job, settings, on_step=on_step).content["files"]
+        contents = scoring_child.run(job, settings, on_step=on_step).content["files"]
         return _read_or_fail(
             lambda: [
                 guesses.store_guess(content.encode(), context, question)

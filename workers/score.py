@@ -14,11 +14,11 @@ from app.services.contests.contest import parse_stored_rules
 from app.services.jobs.queue import SCORE, celery
 from app.services.submissions import evaluations
 from app.services.submissions.evaluations import EvaluationClaim
-from workers import child_manager, lease_runner
+from workers import lease_runner, scoring_child
 from workers.allocate import build_worker_inputs
-from workers.child_manager import JobResult, ProgressStep
 from workers.jobs import ScoreJob
 from workers.readiness import SCORING_READINESS
+from workers.scoring_child import JobResult, ProgressStep
 
 
 @celery.task(name=SCORE, throws=(Unavailable,))
@@ -38,7 +38,7 @@ def score(*_: str) -> None:
         return  # another worker has claimed it
 
     def evaluate_submission(on_step: Callable[[ProgressStep], None]) -> JobResult:
-        return child_manager.run(_build_job(claim, settings), settings, on_step=on_step)
+        return scoring_child.run(_build_job(claim, settings), settings, on_step=on_step)
 
     result = lease_runner.run(
         evaluate_submission,

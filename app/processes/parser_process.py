@@ -13,8 +13,6 @@ import inspect
 import pickle
 import time
 from collections.abc import Callable, Collection
-from concurrent.futures import ThreadPoolExecutor
-from threading import Lock, Timer
 from typing import Any, Generic, Literal, NoReturn, ParamSpec, TypeVar, cast
 
 import structlog
@@ -24,12 +22,8 @@ from anoncup import errors
 from anoncup.errors import DomainError, FileProblem, InvalidInput, InvalidUpload, Unavailable
 from anoncup.messages import Message
 from app.config import Settings
-from app.processes.sandboxed_child import (
-    ChildDiedError,
-    ChildProtocolError,
-    ChildTimeoutError,
-    SandboxedChild,
-)
+from app.processes.child_slot import ChildSlot
+from app.processes.sandboxed_child import ChildDiedError, ChildProtocolError, ChildTimeoutError
 from app.storage import get_store
 from workers import sandbox
 
@@ -109,16 +103,7 @@ class ParserProcess:
         self.memory_mb = memory_mb
         self.time_limit_s = time_limit_s
         self.warm = warm
-        self.idle_s = settings.scoring_idle_s
-        self.lock = Lock()
-        """Held during a call."""
-        self.end_lock = Lock()
-        self.child: SandboxedChild | None = None
-        self.call_count = 0
-        """Calls made to this child."""
-        self.idle_timer: Timer | None = None
-        # A child ends with the thread that started it, so this thread must live as long as the parser.
-        self.start_executor = ThreadPoolExecutor(max_workers=1)
+        self.slot = ChildSlot(PROGRAM)
 
     def call(
         self,
@@ -134,31 +119,29 @@ class ParserProcess:
         InvalidInput if the call takes too much time or memory, and Unavailable if the child ends. The next
         call then starts another child.
         """
-        with self.lock:
-            if self.idle_timer is not None:
-                self.idle_timer.cancel()
+        with self.slot.lock:
             try:
                 answer = self.exchange_messages(function, arguments, keywords, readable_digests)
             except ChildTimeoutError:
-                self.end()
+                self.slot.end()
                 raise InvalidInput(
                     "reading the files took longer than the limit of {limit} s",
                     code="parsing_time_limit",
                     limit=round(self.time_limit_s),
                 ) from None
             except ChildDiedError:
-                self.end()
+                self.slot.end()
                 raise Unavailable(
                     "the process that reads files has ended; send it again in a moment"
                 ) from None
             except (ChildProtocolError, ValidationError):
-                self.end()
+                self.slot.end()
                 log.exception("parser_misbehaved")
                 raise RuntimeError("the process that reads files gave no valid answer") from None
             except BaseException:
-                self.end()  # its later output must not be taken for the answer to another call
+                self.slot.end()  # its later output must not be taken for the answer to another call
                 raise
-            self.start_idle_timer()
+            self.slot.keep(self.settings)
         return answer.unwrap()
 
     def exchange_messages(
@@ -172,7 +155,9 @@ class ParserProcess:
         deadline = time.monotonic() + self.time_limit_s
         request = pickle.dumps((function, arguments, keywords))
         sent_bytes = len(request)
-        child = self.get_running_child()
+        if self.slot.child is None:
+            _require_sandbox(self.settings.sandbox)
+        child = self.slot.get(self.settings, memory_mb=self.memory_mb, warm=self.warm)
         child.send({"length": len(request)}, content=request, deadline=deadline)
         while True:
             max_bytes = ANSWER_FACTOR * sent_bytes + ANSWER_ALLOWANCE_BYTES
@@ -190,7 +175,6 @@ class ParserProcess:
                     content = child.read_content(length, deadline=deadline)
                     return CallError.model_validate_json(content)
                 case {"failed": "cold"} if not self.warm:
-                    self.end()
                     self.warm = True
                     return self.exchange_messages(function, arguments, keywords, readable_digests)
                 case {"failed": "memory"}:
@@ -204,41 +188,6 @@ class ParserProcess:
                     raise RuntimeError("the files could not be read")
                 case _:
                     raise ChildProtocolError
-
-    def get_running_child(self) -> SandboxedChild:
-        """Return the child; replace one that has ended, sent unrequested output, or had enough calls."""
-        is_used_up = self.call_count >= self.settings.scoring_recycle_after
-        if self.child is not None and (is_used_up or not self.child.is_quiet()):
-            self.end()
-        if self.child is None:
-            _require_sandbox(self.settings.sandbox)
-            self.child = self.start_executor.submit(
-                SandboxedChild,
-                PROGRAM,
-                setting=self.settings.sandbox,
-                memory_mb=self.memory_mb,
-                warm=self.warm,
-            ).result()
-        self.call_count += 1
-        return self.child
-
-    def start_idle_timer(self) -> None:
-        """Start a timer that ends the child unless it is called again."""
-        self.idle_timer = Timer(self.idle_s, self.end_if_idle, [self.child, self.call_count])
-        self.idle_timer.daemon = True
-        self.idle_timer.start()
-
-    def end_if_idle(self, child: SandboxedChild, call_count: int) -> None:
-        with self.lock:
-            if self.child is child and self.call_count == call_count:
-                self.end()
-
-    def end(self) -> None:
-        """End the child. The idle timer and ``disable`` may call this at the same time."""
-        with self.end_lock:
-            child, self.child, self.call_count = self.child, None, 0
-        if child is not None:
-            child.end()
 
 
 def _require_sandbox(setting: str) -> None:
@@ -264,7 +213,7 @@ def enable(settings: Settings) -> None:
 
 def disable() -> None:
     for parser in parsers.values():
-        parser.end()
+        parser.slot.end()
     parsers.clear()
 
 

@@ -30,7 +30,7 @@ from tests.support.organizer_uploads import add_baseline, clear_not_before
 from tests.support.page_requests import get_page
 from tests.support.translations import translate
 from tests.support.uploads import score_everything
-from workers import child_manager
+from workers import scoring_child
 
 pytestmark = pytest.mark.full
 
@@ -50,15 +50,15 @@ def upgrade(monkeypatch: pytest.MonkeyPatch) -> Iterator[Upgrade]:
 
     def install(name: str) -> None:
         getattr(upgrades, name)(*registries)
-        monkeypatch.setattr(child_manager, "PROGRAM", f"tests.upgrades.{name}")
-        child_manager.manager.discard()
+        monkeypatch.setattr(scoring_child.slot, "program", f"tests.upgrades.{name}")
+        scoring_child.slot.end()
         parse_rules.cache_clear()  # a new process would have an empty cache
 
     yield install
     for registry, saved_registry in zip(registries, saved_registries, strict=True):
         registry.clear()
         registry.update(saved_registry)
-    child_manager.manager.discard()
+    scoring_child.slot.end()
     parse_rules.cache_clear()
 
 

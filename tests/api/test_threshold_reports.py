@@ -16,7 +16,7 @@ from app.services.originals.threshold_reports import MAX_UNFINISHED
 from tests.support.arena import Arena, build_competition_toml
 from tests.support.queue import empty_queue
 from tests.support.threshold_reports import add_waiting_reports
-from workers import advise, child_manager, clock
+from workers import advise, clock, scoring_child
 
 pytestmark = pytest.mark.full
 
@@ -73,10 +73,10 @@ def test_report_is_made_once_despite_lost_messages_and_kills(
     assert queue.count_messages() == 1
 
     def raise_child_died(*_: object, **__: object) -> None:
-        raise child_manager.ChildDiedError(child_manager.DIED_MESSAGE)
+        raise scoring_child.ChildDiedError(scoring_child.DIED_MESSAGE)
 
     with monkeypatch.context() as patch:
-        patch.setattr(child_manager, "run", raise_child_died)
+        patch.setattr(scoring_child, "run", raise_child_died)
         advise.advise(identifier)
     queued_report = arena.get(f"/threshold-reports/{identifier}").json()
     assert (queued_report["status"], queued_report["failure_code"]) == ("QUEUED", "child_died")

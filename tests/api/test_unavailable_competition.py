@@ -22,7 +22,7 @@ from tests.support.page_requests import get_page, post_form
 from tests.support.translations import translate
 from tests.support.translations import translate_problem as refused_in_words
 from tests.support.uploads import score_everything
-from workers import child_manager
+from workers import scoring_child
 
 pytestmark = pytest.mark.full
 
@@ -180,8 +180,8 @@ def test_queued_jobs_wait_for_the_repair_without_delaying_others(
         )
     pair.make_unreadable(kind)
     submission = pair.readable.submit("blue", score=False)
-    child_manager.manager.discard()  # a child near its limit of jobs would be replaced during the test
-    scorer = child_manager.manager.get_child(settings)
+    scoring_child.slot.end()  # a child near its limit of jobs would be replaced during the test
+    scorer = scoring_child.slot.get(settings, memory_mb=settings.scoring_memory_mb, warm=True)
     for _ in range(6):
         score_everything()
         clear_not_before()
@@ -190,7 +190,7 @@ def test_queued_jobs_wait_for_the_repair_without_delaying_others(
     assert (queued.state, queued.attempt - queued.excused) == (State.QUEUED, 0)
     assert queued.failure
     assert queued.failure.code == "competition_unavailable"
-    assert child_manager.manager.child is scorer
+    assert scoring_child.slot.child is scorer
     assert put_file(pair, pair.original_file).status_code == 200
     clear_not_before()
     score_everything()

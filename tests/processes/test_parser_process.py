@@ -86,7 +86,7 @@ def test_result_that_cannot_be_serialized_is_an_internal_error(parser_enabled: N
 
 
 def test_killed_parser_is_replaced(parser_enabled: None) -> None:
-    first, child = get_parser_pid(), parser_process.parsers[UPLOADS].child
+    first, child = get_parser_pid(), parser_process.parsers[UPLOADS].slot.child
     assert child is not None
     os.kill(first, signal.SIGKILL)
     assert child.has_output_within(TIMEOUT_S)  # its pipe is closed
@@ -94,7 +94,8 @@ def test_killed_parser_is_replaced(parser_enabled: None) -> None:
 
 
 def test_idle_parser_ends_and_is_restarted(parser_enabled: None) -> None:
-    parser_process.parsers[UPLOADS].idle_s = 0.05
+    parser = parser_process.parsers[UPLOADS]
+    parser.settings = parser.settings.model_copy(update={"scoring_idle_s": 0.05})
     first = get_parser_pid()
     assert poll_until(lambda: not psutil.pid_exists(first))
     assert get_parser_pid() != first
@@ -217,8 +218,8 @@ def test_child_is_ended_once_despite_a_concurrent_timer(session_settings: Settin
     class EndingChild:
         def end(self) -> None:
             calls.append("ended")
-            parser.end()
+            parser.slot.end()
 
-    parser.child = cast(SandboxedChild, EndingChild())
-    parser.end()
+    parser.slot.child = cast(SandboxedChild, EndingChild())
+    parser.slot.end()
     assert calls == ["ended"]

@@ -270,6 +270,14 @@ def test_foreground_program_returns_its_exit_status(capfd: pytest.CaptureFixture
         run(Program(name="migrations", command=["/bin/sh", "-c", "exit 3"]))
 
 
+def test_programs_that_keep_ending_are_reported_before_they_are_steady() -> None:
+    with (
+        supervise([Program(name="worker", command=["/bin/false"])]) as supervisor,
+        pytest.raises(Unavailable, match="worker has ended 5 times"),
+    ):
+        supervisor.wait_until_steady()
+
+
 def test_foreground_program_ends_if_a_required_server_ends(tmp_path: Path) -> None:
     log = tmp_path / "log"
 

@@ -23,7 +23,7 @@ from tests import recorded
 from tests.recorded import RESPONSES, build_verdict
 from tests.support.arena import Arena
 from tests.support.page_requests import get_page
-from workers import child_manager, lease_runner
+from workers import lease_runner, scoring_child
 from workers.job_schema import VERDICT_ADAPTER
 
 
@@ -84,7 +84,7 @@ def test_verdicts_of_a_later_format_are_refused() -> None:
 
 def test_every_failure_code_has_a_sentence() -> None:
     """Codes come from the child, from leases and from the readiness of workers."""
-    tree = ast.parse(inspect.getsource(child_manager))
+    tree = ast.parse(inspect.getsource(scoring_child))
     literal_codes = {
         keyword.value.value
         for call in ast.walk(tree)
@@ -94,7 +94,7 @@ def test_every_failure_code_has_a_sentence() -> None:
     }
     error_codes = {
         error.code
-        for error in (child_manager.ScoringError, child_manager.ChildDiedError, CompetitionUnavailable)
+        for error in (scoring_child.ScoringError, scoring_child.ChildDiedError, CompetitionUnavailable)
     }
     other_codes = {leases.ATTEMPTS_EXHAUSTED, "secret_unreadable", rehearsal_moves.MOVE_REFUSED}
     assert literal_codes == {"time_limit", "memory_limit"}

@@ -66,7 +66,7 @@ def set_limits(**limits: int) -> None:
 
 
 def find_child_pid() -> int:
-    child = parser_process.parsers[UPLOADS].child
+    child = parser_process.parsers[UPLOADS].slot.child
     assert child is not None
     return child.process.pid
 
@@ -240,7 +240,7 @@ def test_missing_required_sandbox_refuses_uploads(
     parser_patch.setattr(sandbox, "get_available", lambda: Sandbox(call_mechanism=sandbox.SECCOMP))
     with pytest.raises(Unavailable, match="cannot read files safely"):
         call(UPLOADS, list_process_ids)
-    assert parser_process.parsers[UPLOADS].child is None
+    assert parser_process.parsers[UPLOADS].slot.child is None
 
 
 @pytest.mark.full
@@ -316,7 +316,7 @@ def test_result_of_a_wrong_type_is_rejected() -> None:
 @pytest.mark.full
 def test_unsolicited_output_is_not_taken_for_an_answer() -> None:
     assert call(UPLOADS, answer_twice, '{"returned": 12}', '{"value": 1}') == 1
-    child = parser_process.parsers[UPLOADS].child
+    child = parser_process.parsers[UPLOADS].slot.child
     assert child is not None
     assert child.has_output_within(TIMEOUT_S)
     assert call(UPLOADS, try_deed, "nothing", []) == {"done": "None"}

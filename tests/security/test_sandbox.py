@@ -28,9 +28,9 @@ from tests.support.arena import Arena
 from tests.support.forbidden_actions import SYSCALL_NUMBERS
 from tests.support.hostile_scorer import Deed
 from tests.support.wait import TIMEOUT_S, poll_until
-from workers import child_manager, score
-from workers.child_manager import ScoringError
+from workers import score, scoring_child
 from workers.sandbox import landlock, privileges, seccomp
+from workers.scoring_child import ScoringError
 
 PRIVATE_FILE = "/etc/passwd"
 
@@ -41,10 +41,10 @@ def hostile_child() -> Iterator[None]:
     if not (seccomp.is_available() and landlock.get_abi_version()):
         pytest.skip("the sandbox needs seccomp, and Linux 5.13 with Landlock")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(child_manager, "PROGRAM", "tests.support.hostile_scorer")
-        child_manager.manager.discard()
+        patch.setattr(scoring_child.slot, "program", "tests.support.hostile_scorer")
+        scoring_child.slot.end()
         yield
-        child_manager.manager.discard()
+        scoring_child.slot.end()
 
 
 @pytest.fixture(
@@ -59,7 +59,7 @@ def run_deed(
     name: str, *arguments: Any, in_other_thread: bool = False, settings: Settings | None = None
 ) -> dict[str, Any]:
     used_settings = settings or Settings()
-    return child_manager.run(Deed(name, list(arguments), in_other_thread), used_settings, warm=False).content
+    return scoring_child.run(Deed(name, list(arguments), in_other_thread), used_settings, warm=False).content
 
 
 def is_denied(name: str, *arguments: Any, in_other_thread: bool = False) -> bool:
@@ -68,8 +68,8 @@ def is_denied(name: str, *arguments: Any, in_other_thread: bool = False) -> bool
 
 
 def find_child_pid() -> int:
-    assert child_manager.manager.child is not None
-    return child_manager.manager.child.process.pid
+    assert scoring_child.slot.child is not None
+    return scoring_child.slot.child.process.pid
 
 
 def find_key_file(settings: Settings) -> str:
@@ -79,8 +79,8 @@ def find_key_file(settings: Settings) -> str:
 
 def child_path(name: str) -> str:
     run_deed("nothing")
-    assert child_manager.manager.child is not None
-    return str(child_manager.manager.child.folder.path / name)
+    assert scoring_child.slot.child is not None
+    return str(scoring_child.slot.child.folder.path / name)
 
 
 def test_child_can_compute_and_import_libraries() -> None:
@@ -96,7 +96,7 @@ def test_child_has_a_private_folder_until_it_ends() -> None:
     assert "done" in run_deed("read", notes)
     assert is_denied("symlink", PRIVATE_FILE, child_path("other"))
     assert is_denied("folder", child_path("deeper"))
-    child_manager.manager.discard()
+    scoring_child.slot.end()
     assert not Path(notes).parent.exists()
 
 
@@ -132,7 +132,7 @@ def test_child_cannot_access_its_parent(in_other_thread: bool) -> None:
 def test_child_cannot_write_outside_its_folder(tmp_path: Path, in_other_thread: bool) -> None:
     mine = tmp_path / "mine"
     mine.write_bytes(b"untouched")
-    library = child_manager.__file__
+    library = scoring_child.__file__
     for path in (
         str(mine),
         str(tmp_path / "new"),
@@ -231,7 +231,7 @@ def test_child_has_limited_shared_resources(in_other_thread: bool) -> None:
     limits = Path(f"/proc/{find_child_pid()}/limits").read_text()
     for name, kind in {"core file size": resource.RLIMIT_CORE, "open files": resource.RLIMIT_NOFILE}.items():
         assert re.search(rf"Max {name} +{RESOURCE_LIMITS[kind]} +{RESOURCE_LIMITS[kind]} ", limits)
-    child_manager.manager.discard()  # it has no descriptors left
+    scoring_child.slot.end()  # it has no descriptors left
 
 
 def can_mount() -> bool:
@@ -251,7 +251,7 @@ def test_child_cannot_fill_a_shared_disk() -> None:
     assert is_denied("fill_file", str(folder / "more"), 2**20)
     assert is_denied("create_files", str(folder))
     assert not list(folder.iterdir())  # the mount is visible in the child only
-    child_manager.manager.discard()
+    scoring_child.slot.end()
     assert not folder.exists()
 
 
@@ -272,7 +272,7 @@ def test_everything_is_possible_without_a_sandbox(
     listening_address: tuple[str, int], services: EmbeddedServices
 ) -> None:
     """Control experiment: what the tests above forbid works without a sandbox."""
-    child_manager.manager.discard()
+    scoring_child.slot.end()
     unsandboxed = Settings(sandbox="off")
     inet, unix, stream = socket.AF_INET, socket.AF_UNIX, socket.SOCK_STREAM
     for name, arguments in (
@@ -290,11 +290,11 @@ def test_everything_is_possible_without_a_sandbox(
         ("limits", ()),
     ):
         assert set(run_deed(name, *arguments, settings=unsandboxed)) == {"done"}, (name, arguments)
-    child_manager.manager.discard()
+    scoring_child.slot.end()
 
 
 def change_limits(settings: Settings, **limits: Any) -> Settings:
-    child_manager.manager.discard()
+    scoring_child.slot.end()
     return settings.model_copy(update=limits)
 
 
@@ -306,7 +306,7 @@ def test_child_is_ended_at_memory_and_time_limits(settings: Settings) -> None:
     with pytest.raises(ScoringError, match="longer than the limit of 2 s"):
         run_deed("run_endlessly", settings=settings.model_copy(update={"scoring_time_limit_s": 2}))
     assert poll_until(lambda: not Path(f"/proc/{first[1]}").exists())
-    child_manager.manager.discard()
+    scoring_child.slot.end()
 
 
 INVALID_OUTPUTS = {
@@ -348,7 +348,7 @@ def test_lone_surrogate_in_the_output_does_not_break_logging(
 ) -> None:
     """The test uses the log renderer for terminals, which does not escape like JSON."""
     terminal = structlog.wrap_logger(structlog.PrintLogger(), [structlog.dev.ConsoleRenderer()])
-    monkeypatch.setattr(child_manager, "log", terminal)
+    monkeypatch.setattr(scoring_child, "log", terminal)
     with pytest.raises(ScoringError, match="internal error"):
         run_deed("speak", text, 1)
     assert "ud800" in capfd.readouterr().out
@@ -357,7 +357,7 @@ def test_lone_surrogate_in_the_output_does_not_break_logging(
 @pytest.mark.full
 def test_endless_line_is_subject_to_the_time_limit() -> None:
     """Otherwise the child could occupy its worker for days, because there is always more to read."""
-    child = child_manager.manager.get_child(Settings(), warm=False)
+    child = scoring_child.slot.get(Settings(), memory_mb=4096, warm=False)
     request = {"kind": "Deed", "name": "speak_endlessly", "arguments": [], "apart": False}
     child.send(request, deadline=time.monotonic() + TIMEOUT_S)
     assert child.has_output_within(TIMEOUT_S)
@@ -365,7 +365,7 @@ def test_endless_line_is_subject_to_the_time_limit() -> None:
         size_before = len(child.buffer)
         assert child.read(0, max_bytes=2**30) is None
         assert 0 <= len(child.buffer) - size_before <= 2**20
-    child_manager.manager.discard()
+    scoring_child.slot.end()
 
 
 @pytest.mark.full
@@ -374,10 +374,10 @@ def test_unsolicited_output_is_not_taken_for_an_answer(text: str) -> None:
     """The next job may belong to another team."""
     run_deed("nothing")
     first = find_child_pid()
-    assert child_manager.manager.child is not None
+    assert scoring_child.slot.child is not None
     request = {"kind": "Deed", "name": "speak", "arguments": [text, 1], "apart": False}
-    child_manager.manager.child.send(request, deadline=time.monotonic() + TIMEOUT_S)
-    assert child_manager.manager.child.has_output_within(TIMEOUT_S)
+    scoring_child.slot.child.send(request, deadline=time.monotonic() + TIMEOUT_S)
+    assert scoring_child.slot.child.has_output_within(TIMEOUT_S)
     assert run_deed("nothing") == {"done": "None"}
     assert find_child_pid() != first
 
@@ -392,18 +392,18 @@ def test_hostile_measure_is_contained_and_scores_do_not_change(
     arena: Arena, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The measure adds 1 to its value for every hostile action that was not denied."""
-    child_manager.manager.discard()
+    scoring_child.slot.end()
     sandboxed_ids = [arena.submit("red", seed=seed).json()["id"] for seed in (1, 2)]
     for _ in sandboxed_ids:
         score.score()
     sandboxed = [load_evaluation(identifier) for identifier in sandboxed_ids]
     assert [evaluation.state for evaluation in sandboxed] == [State.SCORED, State.SCORED]
-    child_manager.manager.discard()
-    monkeypatch.setattr(child_manager, "PROGRAM", "workers.scorer")
+    scoring_child.slot.end()
+    monkeypatch.setattr(scoring_child.slot, "program", "workers.scorer")
     monkeypatch.setattr(score, "get_settings", lambda: settings.model_copy(update={"sandbox": "off"}))
     honest_ids = [arena.submit("blue", seed=seed).json()["id"] for seed in (1, 2)]
     for _ in honest_ids:
         score.score()
     honest_verdicts = [load_evaluation(identifier).verdict for identifier in honest_ids]
-    child_manager.manager.discard()
+    scoring_child.slot.end()
     assert [evaluation.verdict for evaluation in sandboxed] == honest_verdicts

@@ -21,8 +21,8 @@ from tests.support.arena import API, build_noisy_release
 from tests.support.contest import Contest
 from tests.support.secret_search import iterate_database_cells, iterate_files
 from tests.support.stored_files import build_blob_path
-from workers.child_manager import read_content
 from workers.jobs import ScoreJob
+from workers.scoring_child import read_content
 
 pytestmark = pytest.mark.full
 

@@ -23,10 +23,10 @@ from anoncup.tracks.linkage.permutation import write_secret
 from anoncup.tracks.model import Allocation, Track
 from app.config import Settings
 from app.storage import get_store
-from workers import child_manager, scorer
-from workers.child_manager import JobResult, ProgressStep
+from workers import scorer, scoring_child
 from workers.jobs import Job
 from workers.original_cache import make_original_loader
+from workers.scoring_child import JobResult, ProgressStep
 
 GeneratorByPurpose = Callable[[str], Generator]
 MICRODATA = BUILT_IN["microdata"]
@@ -95,7 +95,7 @@ def build_track(allocation: Allocation) -> Track:
 def install_allocation(patch: pytest.MonkeyPatch, allocation: Allocation) -> None:
     """Give the microdata track this allocation and run jobs in this process."""
     patch.setitem(TRACKS, "microdata", build_track(allocation))
-    patch.setattr(child_manager, "run", evaluate_in_process)
+    patch.setattr(scoring_child, "run", evaluate_in_process)
 
 
 def evaluate_in_process(

@@ -21,7 +21,7 @@ from tests.support import cli_zygote
 from tests.support.application import build_application
 from tests.support.arena import Arena
 from tests.support.uploads import score_everything
-from workers import child_manager
+from workers import scoring_child
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ def open_restored_client(monkeypatch: pytest.MonkeyPatch, url: str, data: Path) 
 
 
 def clear_caches() -> None:
-    child_manager.manager.discard()
+    scoring_child.slot.end()
     engine.get_engine().dispose()
     for cached_function in (get_settings, engine.get_engine, engine.get_session_factory):
         cached_function.cache_clear()

@@ -1,6 +1,6 @@
 """A compromised scoring child: it runs the actions that tests send, and one of its measures tries others.
 
-``workers.child_manager`` starts it in place of ``workers.scorer``, in the same sandbox.
+``workers.scoring_child`` starts it in place of ``workers.scorer``, in the same sandbox.
 """
 
 import os

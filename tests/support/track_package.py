@@ -8,19 +8,19 @@ import pytest
 
 from anoncup.plugins import TRACKS
 from anoncup.tracks.model import Track
-from workers import child_manager
+from workers import scoring_child
 
 
 @contextmanager
 def install_track(track: Track, module: str, folder: Path) -> Iterator[None]:
     """Install the track of the ``PLUGIN`` in ``module``, whose imports must not load all tracks."""
     install_package(folder, track.name, f"from {module} import PLUGIN")
-    child_manager.manager.discard()
+    scoring_child.slot.end()
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(TRACKS, track.name, track)
         patch.setenv("PYTHONPATH", str(folder))
         yield
-    child_manager.manager.discard()
+    scoring_child.slot.end()
 
 
 def install_package(folder: Path, package: str, code: str, *, version: str = "1.0") -> None:

@@ -31,7 +31,7 @@ from tests.support.allocation_track import (
 from tests.support.arena import ROWS
 from tests.support.contest import Contest, load_competition, run_clock
 from tests.support.phase_changes import SimulatedKill, kill_at_call
-from workers import child_manager
+from workers import scoring_child
 
 pytestmark = pytest.mark.full
 
@@ -113,24 +113,24 @@ def test_failed_allocation_is_logged_and_retried(
         raise (
             Unavailable("it is away")
             if fault == "store"
-            else child_manager.ChildDiedError(child_manager.DIED_MESSAGE)
+            else scoring_child.ChildDiedError(scoring_child.DIED_MESSAGE)
         )
 
     with monkeypatch.context() as patch, capture_logs() as logs:
         if fault == "store":
             patch.setattr(Store, "save", raise_fault)
         elif fault == "child":
-            patch.setattr(child_manager, "run", raise_fault)
+            patch.setattr(scoring_child, "run", raise_fault)
         else:
-            crash = child_manager.ScoringError(child_manager.CRASH_MESSAGE)
-            patch.setattr(child_manager, "run", lambda *_, **__: (_ for _ in ()).throw(crash))
+            crash = scoring_child.ScoringError(scoring_child.CRASH_MESSAGE)
+            patch.setattr(scoring_child, "run", lambda *_, **__: (_ for _ in ()).throw(crash))
         run_clock()
     assert load_allocations() == {}
     assert any(entry["event"] == "turning_failed" for entry in logs)
     assert "label 3" not in str(logs)
     run_clock()
     assert list(load_allocations()) == ["", "red", "blue"]
-    assert child_manager.run is evaluate_in_process
+    assert scoring_child.run is evaluate_in_process
     assert TRACKS["microdata"].allocation is TEAM_ALLOCATION
 
 

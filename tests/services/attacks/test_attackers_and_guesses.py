@@ -26,7 +26,7 @@ from tests.support.membership_contest import (
     MembershipContest,
     create_contest,
 )
-from workers import child_manager
+from workers import scoring_child
 
 pytestmark = pytest.mark.full
 
@@ -47,7 +47,7 @@ def membership_contest(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> M
     attacker = Attacker("looked_up", 1, look_up_hidden_column, question="attribute")
     attackers = {**TRACK.attackers, attacker.name: attacker}
     monkeypatch.setitem(TRACKS, "membership", replace(TRACK, attackers=attackers))
-    monkeypatch.setattr(child_manager, "run", evaluate_in_process)
+    monkeypatch.setattr(scoring_child, "run", evaluate_in_process)
     return create_contest(client)
 
 

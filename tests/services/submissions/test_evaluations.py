@@ -20,8 +20,8 @@ from tests.support.arena import Arena
 from tests.support.database_rows import LEASE, claim_evaluation, load_evaluation, submit_evaluation
 from tests.support.queue import empty_queue
 from tests.support.wait import TIMEOUT_S, poll_until
-from workers import child_manager, clock, lease_runner, score
-from workers.child_manager import ProgressStep
+from workers import clock, lease_runner, score, scoring_child
+from workers.scoring_child import ProgressStep
 
 VERDICT: dict[str, Any] = {"verdict": "accepted", "overall": 0.5}
 
@@ -193,7 +193,7 @@ def test_evaluation_is_retried_after_its_child_is_killed(
     arena: Arena, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     identifier = submit_evaluation(arena)
-    child = child_manager.manager.get_child(settings)
+    child = scoring_child.slot.get(settings, memory_mb=settings.scoring_memory_mb, warm=True)
     send = child.send
 
     def send_and_die(message: Mapping[str, Any], **options: Any) -> None:
@@ -204,7 +204,7 @@ def test_evaluation_is_retried_after_its_child_is_killed(
     score.score(str(identifier))
     assert (load_evaluation(identifier).state, load_evaluation(identifier).failure) == (
         State.QUEUED,
-        CodedMessage("child_died", child_manager.DIED_MESSAGE),
+        CodedMessage("child_died", scoring_child.DIED_MESSAGE),
     )
     score.score(str(identifier))
     assert (load_evaluation(identifier).state, load_evaluation(identifier).attempt) == (State.SCORED, 2)
@@ -220,7 +220,7 @@ def test_idle_child_is_stopped_and_replaced(
     for identifier in identifiers:
         score.score(str(identifier))
         assert (load_evaluation(identifier).state, load_evaluation(identifier).attempt) == (State.SCORED, 1)
-        assert poll_until(lambda: child_manager.manager.child is None)
+        assert poll_until(lambda: scoring_child.slot.child is None)
 
 
 @pytest.mark.full
@@ -231,16 +231,15 @@ def test_child_is_replaced_after_a_number_of_evaluations(
     children = []
     for seed in (1, 2):
         score.score(str(submit_evaluation(arena, seed=seed)))
-        children.append(child_manager.manager.child)
+        children.append(scoring_child.slot.child)
     assert children[0] is not None
     assert children[0].process.returncode is not None
     assert children[1] is None
 
 
 def set_limits(settings: Settings, monkeypatch: pytest.MonkeyPatch, **limits: int) -> None:
-    child_manager.manager.discard()
+    scoring_child.slot.end()
     monkeypatch.setattr(score, "get_settings", lambda: settings.model_copy(update=limits))
-    monkeypatch.setattr(child_manager.manager, "child", None)
 
 
 @pytest.mark.full
@@ -262,7 +261,7 @@ def test_scoring_beyond_the_memory_limit_fails(
     set_limits(settings, monkeypatch, scoring_memory_mb=64)
     for _ in range(4):
         score.score(str(identifier))
-    child_manager.manager.discard()
+    scoring_child.slot.end()
     assert load_evaluation(identifier).state == State.ERROR
     failure = load_evaluation(identifier).failure
     assert failure

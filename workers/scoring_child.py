@@ -1,4 +1,4 @@
-"""Manages the scoring child: one per worker process, with memory and time limits, kept between jobs.
+"""The scoring child: one per worker process, with memory and time limits, kept between jobs.
 
 An upload that exhausts memory or time ends the child, not the worker, and its submission ends in ERROR with
 the reason. The child is sandboxed and has no database, queue, keys or store. It fetches files from its parent
@@ -9,7 +9,6 @@ idle, because it holds the originals and derived numbers in memory.
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from threading import Lock, Timer
 from typing import Any
 from uuid import UUID
 
@@ -20,6 +19,7 @@ from anoncup.errors import CompetitionUnavailable, DomainError, InvalidCompetiti
 from anoncup.messages import Message
 from app.config import Settings
 from app.crypto import sealing
+from app.processes.child_slot import ChildSlot
 from app.processes.sandboxed_child import (
     DIED_MESSAGE,
     ChildDiedError,
@@ -30,7 +30,7 @@ from app.processes.sandboxed_child import (
 from app.storage import get_store
 from workers.jobs import AdviceJob, AllocateJob, Job, JudgeJob, ReleaseJob, SampleJob
 
-__all__ = ["DIED_MESSAGE", "ChildDiedError", "JobResult", "ProgressStep", "ScoringError", "manager", "run"]
+__all__ = ["DIED_MESSAGE", "ChildDiedError", "JobResult", "ProgressStep", "ScoringError", "run", "slot"]
 
 log = structlog.get_logger(__name__)
 
@@ -63,54 +63,7 @@ class JobResult:
     scorer_version: str
 
 
-class ChildManager:
-    """Holds this process's child, and replaces it when it has ended or has done enough jobs."""
-
-    def __init__(self) -> None:
-        self.child: SandboxedChild | None = None
-        self.job_count = 0
-        """Jobs that the child has done."""
-        self.lock = Lock()
-        """Held while talking to the child or ending it."""
-        self.idle_timer: Timer | None = None
-
-    def get_child(self, settings: Settings, *, warm: bool = True) -> SandboxedChild:
-        """Return a running child. ``warm`` demands one that has loaded the compiled loops."""
-        if self.idle_timer is not None:
-            self.idle_timer.cancel()
-        child = self.child
-        if child is not None and (not child.is_quiet() or warm > child.warm):
-            self.discard()
-        if self.child is None:
-            memory_mb = settings.scoring_memory_mb
-            self.child = SandboxedChild(PROGRAM, setting=settings.sandbox, memory_mb=memory_mb, warm=warm)
-        return self.child
-
-    def release(self, child: SandboxedChild, settings: Settings) -> None:
-        """Keep the child for the next job until it is idle for too long; end it if it has done enough jobs.
-
-        A compromised child may have left a thread running, which only ending the child is sure to stop.
-        """
-        self.job_count += 1
-        if self.job_count >= settings.scoring_recycle_after:
-            self.discard()
-            return
-        self.idle_timer = Timer(settings.scoring_idle_s, self.end_if_idle, [child, self.job_count])
-        self.idle_timer.daemon = True
-        self.idle_timer.start()
-
-    def end_if_idle(self, child: SandboxedChild, job_count: int) -> None:
-        with self.lock:
-            if self.child is child and self.job_count == job_count:
-                self.discard()
-
-    def discard(self) -> None:
-        if self.child is not None:
-            self.child.end()
-            self.child, self.job_count = None, 0
-
-
-manager = ChildManager()
+slot = ChildSlot(PROGRAM)
 
 
 def run(
@@ -127,17 +80,17 @@ def run(
     NotFound or Unavailable if it may be tried again. A child that has not finished is ended, since its later
     output would be taken for the answer to the next job.
     """
-    with manager.lock:
-        child = manager.get_child(settings, warm=warm)
+    with slot.lock:
+        child = slot.get(settings, memory_mb=settings.scoring_memory_mb, warm=warm)
         try:
             result = _run_with_deadline(child, job, settings, on_step)
         except CompetitionUnavailable:  # the child has finished and is ready for the next job
-            manager.release(child, settings)
+            slot.keep(settings)
             raise
         except BaseException:
-            manager.discard()
+            slot.end()
             raise
-        manager.release(child, settings)
+        slot.keep(settings)
         return result
 
 

@@ -1,0 +1,60 @@
+"""A sandboxed child that is kept between jobs."""
+
+from concurrent.futures import ThreadPoolExecutor
+from threading import Lock, Timer
+
+from app.config import Settings
+from app.processes.sandboxed_child import SandboxedChild
+
+
+class ChildSlot:
+    """Holds at most one child of a program, and replaces it when it has ended or done enough jobs."""
+
+    def __init__(self, program: str) -> None:
+        self.program = program
+        self.child: SandboxedChild | None = None
+        self.job_count = 0
+        """Jobs for which the child has been returned."""
+        self.lock = Lock()
+        """Held while talking to the child."""
+        self._end_lock = Lock()
+        self._idle_timer: Timer | None = None
+        # A child ends with the thread that started it, so this thread must live as long as the slot.
+        self._start_executor = ThreadPoolExecutor(max_workers=1)
+
+    def get(self, settings: Settings, *, memory_mb: int, warm: bool) -> SandboxedChild:
+        """Return a running child. ``warm`` demands one that has loaded the compiled loops."""
+        if self._idle_timer is not None:
+            self._idle_timer.cancel()
+        if self.child is not None and (warm > self.child.warm or not self.child.is_quiet()):
+            self.end()
+        if self.child is None:
+            self.child = self._start_executor.submit(
+                SandboxedChild, self.program, setting=settings.sandbox, memory_mb=memory_mb, warm=warm
+            ).result()
+        self.job_count += 1
+        return self.child
+
+    def keep(self, settings: Settings) -> None:
+        """Keep the child for the next job until it is idle for too long; end it if it has done enough jobs.
+
+        A compromised child may have left a thread running, which only ending the child is sure to stop.
+        """
+        if self.job_count >= settings.scoring_recycle_after:
+            self.end()
+            return
+        self._idle_timer = Timer(settings.scoring_idle_s, self._end_if_idle, [self.child, self.job_count])
+        self._idle_timer.daemon = True
+        self._idle_timer.start()
+
+    def _end_if_idle(self, child: SandboxedChild, job_count: int) -> None:
+        with self.lock:
+            if self.child is child and self.job_count == job_count:
+                self.end()
+
+    def end(self) -> None:
+        """End the child. Threads may call this at the same time."""
+        with self._end_lock:
+            child, self.child, self.job_count = self.child, None, 0
+        if child is not None:
+            child.end()
