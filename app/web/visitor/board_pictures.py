@@ -37,7 +37,7 @@ class DistributionChoice:
 
 def list_choices(contest: Contest, t: Translator, *, all_columns: bool) -> tuple[DistributionChoice, ...]:
     """Return the scores and, with ``all_columns``, also the board's columns in the order of the board."""
-    scores = tuple(DistributionChoice(name, t.label(name)) for name in _SCORES)
+    scores = tuple(DistributionChoice(name, t.label(f"score_{name}")) for name in _SCORES)
     if not all_columns:
         return scores
     columns = (column for group in group_columns(contest.rules, contest.track) for column in group.columns)

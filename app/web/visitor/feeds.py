@@ -47,7 +47,7 @@ def _build_event(
         uid=f"{contest.id}-{phase.name}@anoncup",
         start=phase.start,
         end=phase.end,
-        summary=t("{competition}: {phase}", competition=title, phase=t.label(phase.name)),
+        summary=t("{competition}: {phase}", competition=title, phase=t.label(f"phase_{phase.name}")),
         description=f"{hint} {page_url}",
         url=page_url,
         sequence=calendar_version.sequence,

@@ -42,7 +42,8 @@ def draw_preview(session: Session, slug: str, t: Translator) -> str:
     """Return the preview image as SVG."""
     frame = load_frame(session, None, slug)
     board = load_public_board(session, slug)
-    title, state_label = language.localize_title(frame.rules.title, t.language), t.label(frame.status.state)
+    title = language.localize_title(frame.rules.title, t.language)
+    state_label = t.label(f"phase_{frame.status.state}")
     if board is None or not any(row.rank for row in board.rows):
         return draw_card(
             PreviewCard(blank_if_undrawable(title), blank_if_undrawable(state_label)), load_palette()

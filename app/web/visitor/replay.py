@@ -119,5 +119,5 @@ def _translate_script_texts(t: Translator) -> dict[str, Any]:
         "pause": t("Pause"),
         "overall": t("Overall (the best at the top)"),
         "picture": t("Each team’s best score over time"),
-        "second": t.label("reidentification"),
+        "second": t.label("phase_reidentification"),
     }

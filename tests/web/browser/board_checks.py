@@ -36,7 +36,7 @@ def check_board_during_attacks(visitor: BrowserUser, feedback: str) -> None:
 
 def check_closed(visitor: BrowserUser) -> None:
     open_competition(visitor)
-    phase = visitor.page.locator(".under_top").get_by_text(visitor.translate("closed"), exact=True)
+    phase = visitor.page.locator(".under_top").get_by_text(visitor.translate("phase_closed"), exact=True)
     visitor.wait_for(phase)
 
 

@@ -7,18 +7,18 @@ LABELS = {
     "about_transactions": N_(
         "A contest on the purchases of {individuals} customers, in two tables with {columns} columns together."
     ),
-    "anonymization": N_("Anonymization phase"),
+    "phase_anonymization": N_("Anonymization phase"),
     "because_first": N_("its first release"),
     "because_guesses": N_("other teams’ guesses"),
     "because_release": N_("another of its releases"),
     "because_scoring": N_("a new scoring"),
-    "between": N_("Between the phases"),
+    "phase_between": N_("Between the phases"),
     "board_anonymization": N_("Anonymization board"),
     "board_matrix": N_("Attack matrix"),
     "board_replay": N_("Replay"),
     "board_reidentification": N_("Re-identification board"),
     "cap_guesses_per_target": N_("Guesses on each target"),
-    "closed": N_("Closed"),
+    "phase_closed": N_("Closed"),
     "columns_attackers_only": N_("Attackers outside E"),
     "columns_in_security": N_("Attackers in E"),
     "columns_in_utility": N_("Measures in U"),
@@ -40,7 +40,7 @@ LABELS = {
     "done_received": N_("Received. Your submission is in the queue; the receipt is below."),
     "done_team_left": N_("You have left the team."),
     "done_token_revoked": N_("The token has ended."),
-    "draft": N_("Not begun"),
+    "phase_draft": N_("Not begun"),
     "excessive_far": N_("The {which} distance is {value}: {share}% of what is allowed."),
     "excessive_near": N_(
         "The {which} distance is {value}: {share}% of what is allowed. A little more change and it would be rejected."
@@ -52,7 +52,6 @@ LABELS = {
     "file_customers": N_("Release: customers (M′)"),
     "file_secret": N_("Secret"),
     "file_transactions": N_("Release: purchases (T′)"),
-    "finals": N_("Finals"),
     "finals_disqualified": N_("A disqualified team chooses no finals."),
     "finals_draft": N_("You can choose finals while the anonymization phase is open."),
     "finals_over": N_("Finals can no longer be chosen."),
@@ -137,7 +136,7 @@ LABELS = {
     "lead_vs_safer": N_(
         "{second} in second place is more useful (utility loss {utility}) but easier to attack (risk {security})."
     ),
-    "overall": N_("Overall"),
+    "score_overall": N_("Overall"),
     "ranked_by_found_rank_sum": N_(
         "Each team’s best accepted submission. The teams are ranked in every measure with a weight and in E; the lowest sum of ranks leads. U is the utility loss, E the risk: what attackers find out beyond chance."
     ),
@@ -150,7 +149,7 @@ LABELS = {
     "ranked_by_score": N_(
         "Each team’s best accepted submission. U is the utility loss, E the risk: the largest rate of an attacker that counts. The overall score is the mean of both, and the lowest leads."
     ),
-    "reidentification": N_("Re-identification phase"),
+    "phase_reidentification": N_("Re-identification phase"),
     "question_asks_link": N_("Say which row of the original each row of a target came from."),
     "question_link": N_("Origin of the rows"),
     "row_is_transactions": N_("Here a row is a customer: a line of customers.csv."),
@@ -178,9 +177,8 @@ LABELS = {
     "secret_sample_original_row": N_(
         "one line for each row of the release: the row of the original it comes from"
     ),
-    "security": N_("Risk"),
-    "settling": N_("Final scoring"),
-    "state": N_("State"),
+    "score_security": N_("Risk"),
+    "phase_settling": N_("Final scoring"),
     "state_CANCELLED": N_("Cancelled"),
     "state_DISQUALIFIED": N_("Disqualified"),
     "state_ERROR": N_("Error on our side"),
@@ -254,7 +252,7 @@ LABELS = {
     "used_attempts_total": N_("Attempts in all"),
     "used_valid_per_day": N_("Valid submissions today"),
     "used_valid_total": N_("Valid submissions in all"),
-    "utility": N_("Utility loss"),
+    "score_utility": N_("Utility loss"),
     "which_largest": N_("largest"),
     "which_mean": N_("mean"),
     "won_anonymization": N_("Best anonymization"),
