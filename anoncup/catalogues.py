@@ -1,4 +1,4 @@
-"""Loading of gettext catalogues, including those of installed packages."""
+"""Loading of gettext catalogues, including those of the built-in tracks and of installed packages."""
 
 from collections.abc import Sequence
 from gettext import GNUTranslations, NullTranslations
@@ -10,6 +10,7 @@ from pathlib import Path
 _ENTRY_POINT_GROUP = "anoncup.locale"
 """Group of entry points whose name is a gettext domain and whose value is the package with its ``locale``
 folder."""
+_TRACKS_FOLDER = Path(__file__).parent / "tracks"
 
 
 def _compile_catalogue(path: Path, language: str) -> GNUTranslations:
@@ -35,6 +36,11 @@ def _compile_catalogue(path: Path, language: str) -> GNUTranslations:
 
 LANGUAGES = ("en", "ja")
 """Languages of competition titles, for which packages must provide catalogues."""
+
+
+def find_track_catalogues() -> list[tuple[str, Path]]:
+    """Return domain and folder of the catalogues of each built-in track and of those that tracks share."""
+    return [(folder.parent.name, folder) for folder in sorted(_TRACKS_FOLDER.rglob("locale"))]
 
 
 def find_package_catalogues() -> list[tuple[str, Path]]:

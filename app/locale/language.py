@@ -11,7 +11,7 @@ from types import MappingProxyType
 from babel import Locale
 from babel.numbers import format_decimal
 
-from anoncup.catalogues import find_package_catalogues, load_translations
+from anoncup.catalogues import find_package_catalogues, find_track_catalogues, load_translations
 from anoncup.messages import PLACEHOLDER, Message, PluralMessage, fill_template
 
 FOLDER = Path(__file__).parent
@@ -66,7 +66,7 @@ class Translator:
     def label(self, name: str, default: str | None = None) -> str:
         """Return the label of a part, state or action; the default or KeyError if it has none.
 
-        Labels of plug-ins are looked up by name in their catalogue of this language, then in the English one.
+        Labels of parts are keys of the catalogues, looked up in this language, then in English.
         """
         if (text := self.labels.get(name)) is not None:
             return self(text)
@@ -147,8 +147,9 @@ class Translator:
 
 @cache
 def load_catalogue(language: str) -> NullTranslations:
-    """Return the texts of a language: those of our catalogue, then those of installed plug-ins."""
-    return load_translations([(_DOMAIN, FOLDER), *find_package_catalogues()], language)
+    """Return the texts of a language: ours, those of built-in tracks, then those of installed plug-ins."""
+    domains = [(_DOMAIN, FOLDER), *find_track_catalogues(), *find_package_catalogues()]
+    return load_translations(domains, language)
 
 
 def load_translator(language: str) -> Translator:

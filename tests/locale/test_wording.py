@@ -8,15 +8,19 @@ import pytest
 from babel.messages.catalog import Catalog
 
 from app.locale.language import LANGUAGES
-from app.web.site.labels import LABELS
 from app.web.site.language import load_translator
 from tests.support.catalogues import (
-    extract_template,
+    LABEL_CATALOGUES,
+    get_label_path,
+    iter_catalogues,
     list_catalogues,
     list_faults,
     list_forms,
     read_catalogue,
+    read_labels,
+    update_labels,
 )
+from tests.support.translations import LABEL_KEYS
 
 FORBIDDEN_TERMS = {
     "ja": {
@@ -105,30 +109,30 @@ MISUSED_PUNCTUATION = re.compile(r"(?<![A-Z])\(|(?<!\d)[:](?!\d)|[?!～％]|[Ａ
 SENTENCE_PREFIXES = ("done_", "http_", "invalid_", "problem_", "said_", "wrong_")
 
 
-JAPANESE_BY_ENGLISH = {
-    english: japanese
-    for message in read_catalogue(next(path for path in list_catalogues() if path.parts[-3] == "ja"))
+JAPANESE_CATALOGUES = (
+    *(read_catalogue(path) for path in list_catalogues() if path.parts[-3] == "ja"),
+    *(read_labels(*labels, "ja") for labels in LABEL_CATALOGUES),
+)
+TEXTS = [
+    {"en": english, "ja": japanese}
+    for catalogue in JAPANESE_CATALOGUES
+    for message in catalogue
     if message.id
     for english, japanese in zip_longest(
         list_forms(message.id), list_forms(message.string), fillvalue=list_forms(message.string)[-1]
     )
-}
-
-
-def translate_all(language: str) -> dict[str, str]:
-    """Return the translation of every English text."""
-    t = load_translator(language)
-    return {text: t(text) for text in JAPANESE_BY_ENGLISH}
+]
+"""Every message and label by language."""
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_each_thing_has_one_term(language: str) -> None:
     violations = {
-        (english, forbidden, preferred)
-        for english, text in translate_all(language).items()
+        (text["en"], forbidden, preferred)
+        for text in TEXTS
         for forbidden, preferred in FORBIDDEN_TERMS.get(language, {}).items()
-        if english not in DEFINING_TEXTS
-        and re.search(build_pattern(forbidden), re.sub(r"\{\w+\}", "", text).casefold())
+        if text["en"] not in DEFINING_TEXTS
+        and re.search(build_pattern(forbidden), re.sub(r"\{\w+\}", "", text[language]).casefold())
     }
     assert violations == set()
 
@@ -139,9 +143,7 @@ def build_pattern(term: str) -> str:
 
 
 def test_japanese_spacing_and_punctuation_are_consistent() -> None:
-    normalized = [
-        re.sub(JAPANESE_VALUES, "", re.sub(NUMBER_FORMAT, "}", text)) for text in JAPANESE_BY_ENGLISH.values()
-    ]
+    normalized = [re.sub(JAPANESE_VALUES, "", re.sub(NUMBER_FORMAT, "}", text["ja"])) for text in TEXTS]
     assert [text for text in normalized if MISSING_SPACE.search(text)] == []
     assert [
         text
@@ -151,7 +153,7 @@ def test_japanese_spacing_and_punctuation_are_consistent() -> None:
 
 
 def test_refusals_are_sentences_in_both_languages() -> None:
-    for name in LABELS:
+    for name in LABEL_KEYS:
         if name.startswith(SENTENCE_PREFIXES):
             english, japanese = (load_translator(language).label(name) for language in ("en", "ja"))
             assert english[0].isupper() or english.startswith("{"), name
@@ -160,7 +162,7 @@ def test_refusals_are_sentences_in_both_languages() -> None:
 
 
 def test_percentages_are_written_without_a_space() -> None:
-    assert [text for pair in JAPANESE_BY_ENGLISH.items() for text in pair if " %" in text] == []
+    assert [text for pair in TEXTS for text in pair.values() if " %" in text] == []
 
 
 def test_glossary_contains_all_preferred_terms() -> None:
@@ -170,9 +172,36 @@ def test_glossary_contains_all_preferred_terms() -> None:
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("path", list_catalogues(), ids=lambda path: path.parts[-3])
-def test_catalogues_are_complete(path: Path) -> None:
-    assert list_faults(extract_template(), read_catalogue(path)) == []
+def test_catalogues_are_complete() -> None:
+    faults = {path: list_faults(template, catalogue) for path, template, catalogue in iter_catalogues()}
+    assert len(faults) > len(LABEL_CATALOGUES)
+    assert not any(faults.values()), faults
+
+
+def write_labels(folder: Path, language: str, texts: dict[str, str], comment: str = "") -> None:
+    path = get_label_path("coins", folder, language)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(
+        "".join(f'{comment}msgid "{key}"\nmsgstr "{text}"\n\n' for key, text in {"": "", **texts}.items())
+    )
+
+
+def test_label_is_missing_until_its_english_text_is_translated(tmp_path: Path) -> None:
+    def list_label_faults() -> list[str]:
+        return list_faults(read_labels("coins", tmp_path), read_labels("coins", tmp_path, "ja"))
+
+    write_labels(tmp_path, "en", {"toss": "Toss {n} coins"})
+    assert list_label_faults() == ["not there: Toss {n} coins"]
+    update_labels("coins", tmp_path, "ja")
+    assert list_label_faults() == ["not translated: Toss {n} coins"]
+    write_labels(tmp_path, "ja", {"toss": "{n} 枚"}, comment="#. Toss {n} coins\n")
+    assert list_label_faults() == []
+    update_labels("coins", tmp_path, "ja")
+    assert list_label_faults() == []
+    write_labels(tmp_path, "en", {"toss": "Throw {n} coins"})
+    assert list_label_faults() == ["not there: Throw {n} coins", "said nowhere: Toss {n} coins"]
+    update_labels("coins", tmp_path, "ja")
+    assert list_label_faults() == ["not translated: Throw {n} coins"]
 
 
 def test_catalogue_faults_are_reported() -> None:

@@ -2,9 +2,14 @@
 
 ``python -m tests.support.catalogues`` prints them. ``--update`` merges new messages into the catalogues and
 creates those of the languages that follow it.
+
+Messages are English texts of the code. Labels are keys, with a text in the catalogue of every language. A
+translation has the English text that it translates as a comment, so that it counts as missing when that text
+changes.
 """
 
 import sys
+from collections.abc import Iterator
 from contextlib import chdir
 from pathlib import Path
 from string import Formatter
@@ -12,15 +17,22 @@ from tempfile import TemporaryDirectory
 
 from babel.messages.catalog import Catalog, Message
 from babel.messages.frontend import CommandLineInterface
-from babel.messages.pofile import read_po
+from babel.messages.pofile import normalize, read_po
 
 from anoncup import errors
+from anoncup.catalogues import find_track_catalogues
 from anoncup.errors import DomainError
 
 MessageText = str | list[str] | tuple[str, ...] | None
 
 ROOT = Path(__file__).parents[2]
 LOCALE = ROOT / "app" / "locale"
+ENGLISH = "en"
+LABEL_CATALOGUES = find_track_catalogues()
+"""Domains and folders of the catalogues of labels."""
+LABEL_HEADER = (
+    'msgid ""\nmsgstr ""\n"Language: {language}\\n"\n"Content-Type: text/plain; charset=utf-8\\n"\n'
+)
 ERROR_CLASS_NAMES = [
     name for name, kind in vars(errors).items() if isinstance(kind, type) and issubclass(kind, DomainError)
 ]
@@ -42,6 +54,31 @@ TRANSLATION_KEYWORDS = (
 
 def list_catalogues() -> list[Path]:
     return sorted(LOCALE.glob("*/LC_MESSAGES/anoncup.po"))
+
+
+def list_languages() -> set[str]:
+    """Return the languages that English is translated to."""
+    return {path.parts[-3] for path in list_catalogues()}
+
+
+def get_label_path(domain: str, folder: Path, language: str) -> Path:
+    return folder / language / "LC_MESSAGES" / f"{domain}.po"
+
+
+def read_labels(domain: str, folder: Path, language: str = ENGLISH) -> Catalog:
+    """Return labels as messages with the key as context and the English text as id."""
+    labels, path = Catalog(locale=language), get_label_path(domain, folder, language)
+    for message in read_catalogue(path) if path.is_file() else ():
+        if message.id:
+            comment = " ".join(message.auto_comments)
+            english = list_forms(message.string)[0] if language == ENGLISH else comment
+            labels.add(english, message.string, context=str(message.id))
+    return labels
+
+
+def list_label_keys() -> list[str]:
+    """Return the keys of all labels; one that two catalogues have occurs twice."""
+    return [key for catalogue in LABEL_CATALOGUES for key, _ in index_messages(read_labels(*catalogue))]
 
 
 def run_babel(*arguments: str) -> None:
@@ -71,8 +108,23 @@ def update_catalogues(*new_languages: str) -> None:
     locations = ("-d", str(LOCALE), "-D", "anoncup", "--init-missing")
     with TemporaryDirectory() as folder:
         write_template(Path(folder, "anoncup.pot"))
-        for language in {*new_languages, *(path.parts[-3] for path in list_catalogues())}:
+        for language in {*new_languages, *list_languages()}:
             run_babel("update", "-i", f"{folder}/anoncup.pot", *locations, "-l", language, *options)
+            for domain, label_folder in LABEL_CATALOGUES:
+                update_labels(domain, label_folder, language)
+
+
+def update_labels(domain: str, folder: Path, language: str) -> None:
+    """Write the catalogue of a language with all labels; those whose English text is new become empty."""
+    translations = read_labels(domain, folder, language)
+    content = LABEL_HEADER.format(language=language)
+    for key, english in index_messages(read_labels(domain, folder)):
+        translation = translations.get(english, key)
+        text = str(translation.string) if translation else ""
+        content += f'\n#. {english}\nmsgid "{key}"\nmsgstr {normalize(text, width=0)}\n'
+    path = get_label_path(domain, folder, language)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content, encoding="utf-8")
 
 
 def read_catalogue(path: Path) -> Catalog:
@@ -129,14 +181,24 @@ def extract_placeholders(text: MessageText) -> set[str]:
 def main() -> int:
     if "--update" in sys.argv:
         update_catalogues(*sys.argv[2:])
-    template = extract_template()
     lines = [
         f"{path.relative_to(ROOT)}: {line}"
-        for path in list_catalogues()
-        for line in list_faults(template, read_catalogue(path))
+        for path, template, catalogue in iter_catalogues()
+        for line in list_faults(template, catalogue)
     ]
     sys.stdout.writelines(" ".join(line.split()) + "\n" for line in lines)
     return 1 if lines else 0
+
+
+def iter_catalogues() -> Iterator[tuple[Path, Catalog, Catalog]]:
+    """Yield the path of each translated catalogue, what it must contain, and what it contains."""
+    template = extract_template()
+    for path in list_catalogues():
+        yield path, template, read_catalogue(path)
+    for domain, folder in LABEL_CATALOGUES:
+        for language in sorted(list_languages()):
+            path = get_label_path(domain, folder, language)
+            yield path, read_labels(domain, folder), read_labels(domain, folder, language)
 
 
 if __name__ == "__main__":

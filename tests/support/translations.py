@@ -4,8 +4,9 @@ from anoncup.messages import Message, Value
 from app.web.site import sentences
 from app.web.site.labels import LABELS
 from app.web.site.language import load_translator
-from tests.support.catalogues import list_catalogues, list_forms, read_catalogue
+from tests.support.catalogues import list_catalogues, list_forms, list_label_keys, read_catalogue
 
+LABEL_KEYS = {*LABELS, *list_label_keys()}
 MESSAGE_KEYS = {
     form for path in list_catalogues() for message in read_catalogue(path) for form in list_forms(message.id)
 }
@@ -17,14 +18,14 @@ def translate(name: str, /, language: str = "en", **values: object) -> str:
     Raises ``KeyError`` for a text that no catalogue has.
     """
     t = load_translator(language)
-    if name not in LABELS and name not in MESSAGE_KEYS:
+    if name not in LABEL_KEYS and name not in MESSAGE_KEYS:
         raise KeyError(name)
-    return t.label(name).format(**values) if name in LABELS else t(name, **values)
+    return t.label(name).format(**values) if name in LABEL_KEYS else t(name, **values)
 
 
 def translate_problem(problem: str, language: str) -> str:
     """Translate a problem given by the name of its label or as a message of the service."""
-    return translate(problem, language) if problem in LABELS else translate_message(problem, language)
+    return translate(problem, language) if problem in LABEL_KEYS else translate_message(problem, language)
 
 
 def translate_message(message: str | Message, /, language: str = "en", **values: Value) -> str:

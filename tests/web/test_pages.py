@@ -17,11 +17,12 @@ from app.http.authentication import COOKIE
 from app.locale.language import LANGUAGES
 from app.services.accounts import accounts
 from app.web.site import notation
-from app.web.site.labels import LABELS, contest, membership, monthly, organizing, parts, refusals
+from app.web.site.labels import contest, organizing, parts, refusals
 from app.web.site.pages import WEB_ROOT
 from tests.support.arena import PASSWORD, Arena, build_competition_toml
+from tests.support.catalogues import list_label_keys
 from tests.support.page_requests import SAME_ORIGIN, extract_words, get_page
-from tests.support.translations import translate, translate_message
+from tests.support.translations import LABEL_KEYS, MESSAGE_KEYS, translate, translate_message
 from tests.support.uploads import score_everything
 
 
@@ -117,12 +118,13 @@ def test_labels_are_all_used() -> None:
         f"{kind}_" for kind in kinds
     )
     used_names = set(re.findall(r"""(?<=["'])\w+(?=["'])""", source))
-    assert {name for name in LABELS if name not in used_names and not name.startswith(prefixes)} == set()
+    assert {name for name in LABEL_KEYS if name not in used_names and not name.startswith(prefixes)} == set()
 
 
 def test_labels_are_defined_once() -> None:
-    areas = (contest, membership, monthly, organizing, parts, refusals)
-    assert sum(len(area.LABELS) for area in areas) == len(LABELS)
+    keys = [key for area in (contest, organizing, parts, refusals) for key in area.LABELS] + list_label_keys()
+    assert len(keys) == len(LABEL_KEYS)
+    assert set(keys) & MESSAGE_KEYS == set()
 
 
 def test_language_links_keep_the_query(client: TestClient) -> None:

@@ -23,13 +23,12 @@ from anoncup.tracks.transactions.tables import files_of
 from app.db.models import Competition
 from app.locale.language import LANGUAGES
 from app.storage import compute_digest
-from app.web.site.labels import LABELS
 from app.web.site.notation import format_number, mark_up_symbols
 from app.web.visitor import formulas
 from app.web.visitor.rules import build_worked_example, find_source, iter_attacker_rules, iter_measure_rules
 from tests.support.arena import Arena, build_competition_toml
 from tests.support.page_requests import extract_words, get_page
-from tests.support.translations import translate
+from tests.support.translations import LABEL_KEYS, translate
 
 
 def list_names(kind: str) -> set[str]:
@@ -47,14 +46,14 @@ def list_names(kind: str) -> set[str]:
 )
 def test_registered_names_have_a_title_and_a_sentence(kind: str, prefix: str) -> None:
     titles = {prefix + name for name in list_names(kind)}
-    assert {name for name in LABELS if name.startswith(prefix)} - {"measure_direction"} == titles | {
+    assert {name for name in LABEL_KEYS if name.startswith(prefix)} == titles | {
         f"{title}_said" for title in titles
     }
 
 
 def test_registered_methods_have_a_label() -> None:
     methods = {f"method_{name}" for name in list_names("methods") | list_names("signatures")}
-    assert {name for name in LABELS if name.startswith("method_")} == methods
+    assert {name for name in LABEL_KEYS if name.startswith("method_")} == methods
 
 
 def test_measures_and_attackers_have_distinct_names() -> None:
@@ -84,7 +83,7 @@ def test_formulas_are_well_formed_mathml() -> None:
 
 
 def test_formula_notes_belong_to_registered_measures() -> None:
-    described = {key.removeprefix("where_") for key in LABELS if key.startswith("where_")}
+    described = {key.removeprefix("where_") for key in LABEL_KEYS if key.startswith("where_")}
     assert described <= list_names("measures")
 
 

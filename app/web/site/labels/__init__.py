@@ -1,7 +1,5 @@
 """Labels: English texts that are looked up by name at run time."""
 
-from app.web.site.labels import contest, membership, monthly, organizing, parts, refusals
+from app.web.site.labels import contest, organizing, parts, refusals
 
-LABELS = (
-    contest.LABELS | organizing.LABELS | parts.LABELS | monthly.LABELS | membership.LABELS | refusals.LABELS
-)
+LABELS = contest.LABELS | organizing.LABELS | parts.LABELS | refusals.LABELS

@@ -3,10 +3,6 @@
 from anoncup.messages import N_
 
 LABELS = {
-    "about_microdata": N_("A contest on a table of {individuals} individuals with {columns} columns."),
-    "about_transactions": N_(
-        "A contest on the purchases of {individuals} customers, in two tables with {columns} columns together."
-    ),
     "phase_anonymization": N_("Anonymization phase"),
     "because_first": N_("its first release"),
     "because_guesses": N_("other teams’ guesses"),
@@ -48,10 +44,6 @@ LABELS = {
     "excessive_over": N_(
         "The {which} distance is {value}: {share}% of what is allowed. Change the data of fewer individuals, or change them less."
     ),
-    "file_anonymized": N_("Release"),
-    "file_customers": N_("Release: customers (M′)"),
-    "file_secret": N_("Secret"),
-    "file_transactions": N_("Release: purchases (T′)"),
     "finals_disqualified": N_("A disqualified team chooses no finals."),
     "finals_draft": N_("You can choose finals while the anonymization phase is open."),
     "finals_over": N_("Finals can no longer be chosen."),
@@ -73,21 +65,9 @@ LABELS = {
     "guess_feedback_daily": N_("You see how many rows were right after midnight on the competition’s clock."),
     "guess_feedback_hidden": N_("How many rows were right stays hidden until the competition closes."),
     "guess_feedback_immediate": N_("You see how many rows were right as soon as the guess is scored."),
-    "guess_guide_link": N_(
-        "For each row of the target, write the number of the row of the original that you think it came from, counting from 1. Write 0 to leave a row open; a number may occur more than once."
-    ),
-    "guess_said_link": N_(
-        "CSV: the line original_row, then {rows} lines, each a number from 1 to {originals}, or 0 to abstain."
-    ),
-    "guess_sample_link": N_(
-        "This guesses that row 1 of the target came from row 27 of the original and row 3 from row 3; row 2 is left open."
-    ),
     "guess_outcome_daily": N_("You see what a guess found after midnight on the competition’s clock."),
     "guess_outcome_hidden": N_("What a guess found stays hidden until the competition closes."),
     "guess_outcome_immediate": N_("You see what a guess found as soon as it is scored."),
-    "guess_target_link": N_(
-        "A target is another team’s release: the individuals of the original, altered and in another order."
-    ),
     "how_win_found_score": N_(
         "The overall score is the mean of utility loss and risk; risk is the largest amount that any attacker finds out beyond chance. The lowest score wins."
     ),
@@ -150,9 +130,6 @@ LABELS = {
         "Each team’s best accepted submission. U is the utility loss, E the risk: the largest rate of an attacker that counts. The overall score is the mean of both, and the lowest leads."
     ),
     "phase_reidentification": N_("Re-identification phase"),
-    "question_asks_link": N_("Say which row of the original each row of a target came from."),
-    "question_link": N_("Origin of the rows"),
-    "row_is_transactions": N_("Here a row is a customer: a line of customers.csv."),
     "rules_attackers": N_("Attackers"),
     "rules_data": N_("Data"),
     "rules_excess": N_("Excessive anonymization"),
@@ -168,15 +145,6 @@ LABELS = {
     "scope_organize": N_("organize"),
     "scope_read": N_("read"),
     "scope_submit": N_("submit"),
-    "secret_said_permutation": N_(
-        "The row of the original that each row of the release comes from; rows are counted from 1. It is sealed on receipt: nobody can download it before the reveal."
-    ),
-    "secret_sample_anonymized_row": N_(
-        "or one line for each row of the original: the row it became, 0 if deleted"
-    ),
-    "secret_sample_original_row": N_(
-        "one line for each row of the release: the row of the original it comes from"
-    ),
     "score_security": N_("Risk"),
     "phase_settling": N_("Final scoring"),
     "state_CANCELLED": N_("Cancelled"),
@@ -228,8 +196,6 @@ LABELS = {
     "step_watch_settling_link": N_("Watch the boards"),
     "step_visitor": N_("Sign in to take part. New here? Ask the organizers for an invite code."),
     "step_visitor_link": N_("Sign in"),
-    "track_microdata": N_("Microdata: a table of individuals"),
-    "track_transactions": N_("Transactions: customers and their purchases"),
     "turn_anonymization_end": N_("Anonymization ends"),
     "turn_anonymization_start": N_("Anonymization starts"),
     "turn_reidentification_end": N_("Re-identification ends"),

@@ -118,22 +118,6 @@ LABELS = {
     "choose_rule_rank_sum": N_("Sum of the ranks in the measures and in risk"),
     "choose_rule_score": N_("Mean of utility loss and risk"),
     "choose_rule_strict": N_("every single individual"),
-    "choose_start_2015": N_("Microdata, rules of 2015"),
-    "choose_start_2015_said": N_(
-        "One row per individual; six utility measures and the attackers of PWS Cup 2015."
-    ),
-    "choose_start_2016": N_("Transactions, rules of 2016"),
-    "choose_start_2016_said": N_(
-        "Customers and their purchases; the three measures and the attackers of PWS Cup 2016."
-    ),
-    "choose_start_microdata": N_("Your own table"),
-    "choose_start_microdata_said": N_(
-        "Microdata: one row for each individual. All utility measures have equal weight until you change them."
-    ),
-    "choose_start_transactions": N_("Transactions, empty"),
-    "choose_start_transactions_said": N_(
-        "Customers and purchases: all utility measures have equal weight until you change them."
-    ),
     "done_announced": N_("Announced."),
     "done_answered": N_("Your answer has been sent."),
     "done_asked": N_("The organizers have your question. Their answer will appear here."),
@@ -372,14 +356,6 @@ LABELS = {
     "subject_rescore": N_("Re-score set"),
     "subject_submission": N_("Submission"),
     "subject_threshold": N_("Threshold report"),
-    "takes_column": N_("Sensitive column"),
-    "takes_columns": N_("Cross-table over"),
-    "takes_give_up": N_("Where nobody fits"),
-    "takes_give_up_abstain": N_("abstain"),
-    "takes_give_up_own_row": N_("name the row itself"),
-    "takes_quasi_identifiers": N_("Known quasi-identifiers"),
-    "takes_sensitive": N_("Known sensitive columns"),
-    "takes_target": N_("Means of"),
     "task_sweep": N_("Last check for lost work"),
     "task_turn": N_("Last check of the phases"),
 }
