@@ -1,4 +1,8 @@
-"""Translate texts and numbers. Code and templates have the English texts, gettext catalogues the others."""
+"""Translate texts and numbers by gettext catalogues.
+
+Code and templates have messages in English. Labels are keys, whose texts are in the catalogues of all
+languages.
+"""
 
 import re
 from collections.abc import Mapping
@@ -6,7 +10,6 @@ from decimal import localcontext
 from functools import cache
 from gettext import NullTranslations
 from pathlib import Path
-from types import MappingProxyType
 
 from babel import Locale
 from babel.numbers import format_decimal
@@ -16,6 +19,7 @@ from anoncup.messages import PLACEHOLDER, Message, PluralMessage, fill_template
 
 FOLDER = Path(__file__).parent
 _DOMAIN = "anoncup"
+_LABEL_DOMAIN = "labels"
 ENGLISH = "en"
 LANGUAGES = (ENGLISH, *sorted(path.parent.parent.name for path in FOLDER.glob(f"*/LC_MESSAGES/{_DOMAIN}.po")))
 _MAX_PLURAL_COUNT = 200
@@ -28,8 +32,6 @@ _SAMPLE_NUMBER = "-1,234,567.8%"
 _SENTENCE_PATTERN = re.compile(r"[A-Za-z]+ [a-z]+")
 """Matches a sentence, as opposed to a name."""
 
-_NO_LABELS: Mapping[str, str] = MappingProxyType({})
-
 
 class Translator:
     """Translate English texts to one language and fill in values for their ``{names}``.
@@ -38,13 +40,10 @@ class Translator:
     separators.
     """
 
-    def __init__(
-        self, language: str, catalogue: NullTranslations, labels: Mapping[str, str] = _NO_LABELS
-    ) -> None:
+    def __init__(self, language: str, catalogue: NullTranslations) -> None:
         self.language = language
         self.locale = Locale.parse(language)
         self.catalogue = catalogue
-        self.labels = labels
         self.uses_english_signs = NUMBER_PATTERN.sub(self.localize_match, _SAMPLE_NUMBER) == _SAMPLE_NUMBER
 
     def __call__(self, text: str, /, **values: object) -> str:
@@ -64,12 +63,10 @@ class Translator:
         return {self.locale.plural_form(n): self.catalogue.ngettext(singular, plural, n) for n in counts}
 
     def label(self, name: str, default: str | None = None) -> str:
-        """Return the label of a part, state or action; the default or KeyError if it has none.
+        """Return the label of a part, state or action in this language, else in English.
 
-        Labels of parts are keys of the catalogues, looked up in this language, then in English.
+        Return the default, or raise KeyError without one, if no catalogue has the label.
         """
-        if (text := self.labels.get(name)) is not None:
-            return self(text)
         for source in (self.catalogue, load_catalogue(ENGLISH)):
             if (translation := source.gettext(name)) != name:
                 return translation
@@ -148,9 +145,15 @@ class Translator:
 @cache
 def load_catalogue(language: str) -> NullTranslations:
     """Return the texts of a language: ours, those of built-in tracks, then those of installed plug-ins."""
-    domains = [(_DOMAIN, FOLDER), *find_track_catalogues(), *find_package_catalogues()]
+    domains = [
+        (_DOMAIN, FOLDER),
+        (_LABEL_DOMAIN, FOLDER),
+        *find_track_catalogues(),
+        *find_package_catalogues(),
+    ]
     return load_translations(domains, language)
 
 
+@cache
 def load_translator(language: str) -> Translator:
     return Translator(language, load_catalogue(language))

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from babel.messages.catalog import Catalog
 
-from app.locale.language import LANGUAGES
-from app.web.site.language import load_translator
+from app.locale.language import LANGUAGES, load_translator
 from tests.support.catalogues import (
     LABEL_CATALOGUES,
     get_label_path,

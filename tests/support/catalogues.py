@@ -28,7 +28,7 @@ MessageText = str | list[str] | tuple[str, ...] | None
 ROOT = Path(__file__).parents[2]
 LOCALE = ROOT / "app" / "locale"
 ENGLISH = "en"
-LABEL_CATALOGUES = find_track_catalogues()
+LABEL_CATALOGUES = [("labels", LOCALE), *find_track_catalogues()]
 """Domains and folders of the catalogues of labels."""
 LABEL_HEADER = (
     'msgid ""\nmsgstr ""\n"Language: {language}\\n"\n"Content-Type: text/plain; charset=utf-8\\n"\n'

@@ -15,8 +15,7 @@ from app.charts.strip import DistributionWords, StripWords, TeamValue, build_dis
 from app.charts.text import translate_words
 from app.charts.threshold_errors import ErrorWords, SampleRelease, SimulatedCheats, build_threshold_errors
 from app.charts.timeline import EntryState, TimelineEntry, TimelineWords, build_timeline
-from app.locale.language import Translator
-from app.web.site.language import load_translator
+from app.locale.language import Translator, load_translator
 from app.web.site.pages import templates
 
 EN, JA = load_translator("en"), load_translator("ja")

@@ -14,6 +14,7 @@ from anoncup.tracks.microdata import MICRODATA
 from anoncup.tracks.parts import Attacker, Measure, Method
 from anoncup.tracks.plugin import Plugin
 from tests.support import small_track
+from tests.support.package_catalogues import format_catalogue
 from tests.support.several_questions_track import SEVERAL_QUESTIONS_TRACK
 from tests.support.track_package import install_package
 
@@ -52,9 +53,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def write_catalogue(folder: Path, language: str, texts: dict[str, str]) -> None:
     catalogue = folder / language / "LC_MESSAGES/coins.po"
     catalogue.parent.mkdir(parents=True)
-    lines = [f'msgid ""\nmsgstr "Language: {language}\\nContent-Type: text/plain; charset=utf-8\\n"\n']
-    lines += [f'msgid "{key}"\nmsgstr "{text}"\n' for key, text in texts.items()]
-    catalogue.write_text("\n".join(lines), encoding="utf-8")
+    catalogue.write_text(format_catalogue(texts), encoding="utf-8")
 
 
 def test_parts_and_new_parameters_need_names() -> None:

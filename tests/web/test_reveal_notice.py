@@ -6,8 +6,7 @@ from sqlalchemy import delete
 
 from app.db.models import ObservedDeadline
 from app.db.transaction import transaction
-from app.locale.language import LANGUAGES
-from app.web.site.language import load_translator
+from app.locale.language import LANGUAGES, load_translator
 from tests.support.contest import Contest, load_competition, load_competition_id, run_clock
 from tests.support.organizer_pages import build_extension_path, get_page_text
 from tests.support.page_requests import get_page

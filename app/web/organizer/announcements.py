@@ -11,14 +11,13 @@ from anoncup.errors import DomainError
 from app.db.transaction import transaction
 from app.http.authentication import CurrentPrincipal
 from app.http.step_up import FormReauthentication
-from app.locale.language import LANGUAGES, Translator
+from app.locale.language import LANGUAGES, Translator, load_translator
 from app.services.accounts.accounts import Principal
 from app.services.contests import announcements, revisions
 from app.services.contests.contest import parse_stored_rules
 from app.services.organizing import rescores
 from app.web.organizer.frame import describe_problem, load_organizer_frame
 from app.web.organizer.rescores import list_rule_changes
-from app.web.site import language as languages
 from app.web.site.notation import format_number
 from app.web.site.pages import PageRoute, render_page, see_other
 
@@ -50,7 +49,7 @@ def _draft_announcement(principal: Principal, slug: str, rescore_id: str) -> dic
     if rescore is None or rescore.replaced_file is None:
         return {}
     return {
-        language: _describe_changes(rescore.replaced_file, rescore.file, languages.load_translator(language))
+        language: _describe_changes(rescore.replaced_file, rescore.file, load_translator(language))
         for language in LANGUAGES
     }
 

@@ -1,19 +1,12 @@
 """Choose the language of a page."""
 
 from collections.abc import Iterable, Mapping
-from functools import cache
 
 from fastapi import Request
 
-from app.locale.language import ENGLISH, LANGUAGES, Translator, load_catalogue
-from app.web.site.labels import LABELS
+from app.locale.language import ENGLISH, LANGUAGES, Translator, load_translator
 
 COOKIE = "anoncup_language"
-
-
-@cache
-def load_translator(language: str) -> Translator:
-    return Translator(language, load_catalogue(language), LABELS)
 
 
 def negotiate_translator(request: Request) -> Translator:

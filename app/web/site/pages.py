@@ -30,7 +30,7 @@ from anoncup.messages import N_, deserialize_prefixed, replace_control_character
 from app.http import problems
 from app.http.authentication import authenticate, get_service_url, read_session
 from app.http.problems import get_status
-from app.locale.language import LANGUAGES, Translator
+from app.locale.language import LANGUAGES, Translator, load_translator
 from app.services.accounts.accounts import Principal
 from app.services.contests import announcements
 from app.web.site import language as languages
@@ -81,7 +81,7 @@ def render_page(
 ) -> HTMLResponse:
     """Render a page in the reader's language, and store a language chosen with ``?lang=`` in a cookie."""
     language = languages.negotiate_language(request)
-    t = languages.load_translator(language)
+    t = load_translator(language)
     context = {
         "_": t,
         "label_of": t.label,

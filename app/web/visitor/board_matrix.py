@@ -22,7 +22,7 @@ from app.charts.text import translate_words
 from app.db.transaction import transaction
 from app.http import board_cache
 from app.http.authentication import OptionalPrincipal, RequestCredential
-from app.locale.language import Translator
+from app.locale.language import Translator, load_translator
 from app.services.boards import matrix
 from app.services.contests.visibility import BoardAccess
 from app.web.site import language
@@ -113,7 +113,7 @@ async def _load_matrix_view(
 
 
 def _build_matrix_view(session: Session, access: BoardAccess, choice: MatrixChoice) -> MatrixView:
-    t = language.load_translator(choice.language)
+    t = load_translator(choice.language)
     board = matrix.build_matrix(session, access)
     questions = label_questions(board.distinct_questions, t)
     selected_question = choice.question if choice.question in questions else None

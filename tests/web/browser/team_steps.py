@@ -7,7 +7,7 @@ import pandas as pd
 from playwright.sync_api import Locator, expect
 
 from anoncup.messages import Message
-from app.web.site.language import load_translator
+from app.locale.language import load_translator
 from app.web.site.notation import format_number, format_score
 from app.web.site.sentences import translate_sentence
 from tests.support.arena import PASSWORD

@@ -1,7 +1,9 @@
 """Starts and parameters of packages are labelled by their catalogues on the set-up pages."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -12,11 +14,25 @@ from anoncup.tracks.microdata import MICRODATA
 from anoncup.tracks.parts import Attacker
 from app.locale.language import LANGUAGES
 from app.web.organizer import setup
-from app.web.site.labels import LABELS
 from tests.support.arena import Arena
+from tests.support.package_catalogues import format_catalogue, install_catalogue, open_package_folder
 from tests.support.page_requests import get_page
 
 pytestmark = pytest.mark.full
+
+TEXTS = {
+    "choose_start_bets": "A cup of bets",
+    "track_riddles": "Riddles",
+    "parameter_coin": "Its coin",
+    "value_gold": "Of gold",
+}
+
+
+@pytest.fixture(autouse=True)
+def package(tmp_path: Path) -> Iterator[None]:
+    with open_package_folder(tmp_path) as folder:
+        install_catalogue(folder, "bets", "en", format_catalogue(TEXTS))
+        yield
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -24,8 +40,6 @@ def test_package_start_is_labelled_by_catalogue_track_or_name(
     arena: Arena, monkeypatch: pytest.MonkeyPatch, language: str
 ) -> None:
     monkeypatch.setattr(setup, "DRAFT_SOURCES", (*DRAFT_SOURCES, "bets", "riddles", "riddles_2"))
-    for name, text in (("choose_start_bets", "A cup of bets"), ("track_riddles", "Riddles")):
-        monkeypatch.setitem(LABELS, name, text)
     response = get_page(arena, "/organize/new", organizer=True, language=language)
     assert response.status_code == 200
     labels = dict(re.findall(r'<label for="start-(\w+)">([^<]*)</label>', response.text))
@@ -46,8 +60,6 @@ def test_package_parameter_is_labelled_by_its_catalogue(
     monkeypatch.setitem(
         TRACKS, "microdata", replace(MICRODATA, attackers={**MICRODATA.attackers, "thief": attacker})
     )
-    for name, text in (("parameter_coin", "Its coin"), ("value_gold", "Of gold")):
-        monkeypatch.setitem(LABELS, name, text)
     html = get_page(arena, "/competitions/small/organize/measures", organizer=True, language=language).text
     assert re.search(r'<label for="[^"]*coin">Its coin</label>', html)
     assert re.search(r'<label for="[^"]*of">of</label>', html)

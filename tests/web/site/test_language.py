@@ -5,7 +5,6 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from gettext import NullTranslations
-from importlib import invalidate_caches
 from pathlib import Path
 
 import pytest
@@ -16,11 +15,11 @@ from anoncup.messages import Message, PluralMessage, serialize
 from anoncup.plugins import TRACKS
 from app.db.models import Submission
 from app.db.transaction import transaction
-from app.locale import language
 from app.locale.language import LANGUAGES, Translator, load_translator
 from app.web.organizer.audit_entries import flatten
 from app.web.site import language as languages
 from tests.support.arena import Arena
+from tests.support.package_catalogues import install_catalogue, open_package_folder
 from tests.support.page_requests import get_page
 from tests.support.team_pages import submit_and_score
 
@@ -68,39 +67,12 @@ msgstr[2] "Zostało {found} wierszy z {needed}."
 MICRODATA = TRACKS["microdata"]
 
 
-def install_catalogue(folder: Path, package: str, language: str, catalogue: str) -> None:
-    """Write a package with a catalogue and its entry point, whose code fails when imported."""
-    paths = {
-        folder / package / "locale" / language / "LC_MESSAGES" / f"{package}.po": catalogue,
-        folder / package / "__init__.py": "raise AssertionError('nobody needs its code')\n",
-        folder
-        / f"{package}-1.0.dist-info"
-        / "METADATA": f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n",
-        folder
-        / f"{package}-1.0.dist-info"
-        / "entry_points.txt": f"[anoncup.locale]\n{package} = {package}\n",
-    }
-    for path, content in paths.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(content)
-    invalidate_caches()  # a thread of an earlier test may have listed the folder meanwhile
-    clear_catalogue_caches()
-
-
-def clear_catalogue_caches() -> None:
-    """Clear the cached catalogues."""
-    language.load_catalogue.cache_clear()
-    languages.load_translator.cache_clear()
-
-
 @pytest.fixture
 def packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Return a folder for packages with catalogues, with German and Polish added to the languages."""
-    monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(languages, "LANGUAGES", ("de", *LANGUAGES, "pl"))
-    clear_catalogue_caches()
-    yield tmp_path
-    clear_catalogue_caches()
+    with open_package_folder(tmp_path) as folder:
+        yield folder
 
 
 def test_package_catalogue_adds_but_does_not_override_messages(packages: Path) -> None:
@@ -281,7 +253,7 @@ def test_package_parts_are_labelled_by_catalogue_english_or_name(
 
 
 def test_missing_label_falls_back_to_the_default(packages: Path) -> None:
-    t = languages.load_translator("de")
+    t = load_translator("de")
     assert (t.label("measure_bare", "bare"), t.label("measure_bare", "")) == ("bare", "")
     with pytest.raises(KeyError):
         t.label("measure_bare")

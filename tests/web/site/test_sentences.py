@@ -18,9 +18,8 @@ from anoncup.tracks.linkage.permutation import ORIGINAL_ORDER_REMARK, parse_gues
 from anoncup.tracks.microdata import tables
 from anoncup.tracks.microdata.column_roles import suggest_roles
 from anoncup.tracks.transactions import tables as transaction_tables
-from app.locale.language import LANGUAGES
+from app.locale.language import LANGUAGES, load_translator
 from app.services.contests.revisions import build_missing_file_remark
-from app.web.site.language import load_translator
 from app.web.site.sentences import translate_sentence
 from tests.support.arena import build_original_table
 from tests.support.catalogues import extract_template

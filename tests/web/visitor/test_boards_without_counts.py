@@ -114,11 +114,8 @@ def test_matrix_can_be_filtered_by_question(contest: Contest) -> None:
 
 def test_first_page_describes_leader_and_risk(contest: Contest) -> None:
     html = unescape(get_page(contest.arena, contest.path, organizer=True).text)
-    leader_template = "{team} leads the re-identification board with {score} of {targets}: the sum of what it found in each target."
-    assert (
-        translate(leader_template, team="blue", score=notation.format_score(EXPECTED_VALUE), targets=1)
-        in html
-    )
+    score = notation.format_score(EXPECTED_VALUE)
+    assert translate("lead_attacks_score", team="blue", score=score, targets=1) in html
     for suffix in ("", "/boards/anonymization", "/boards/matrix", "/boards/reidentification"):
         response = get_page(contest.arena, contest.path + suffix, organizer=True)
         assert response.status_code == 200

@@ -9,7 +9,7 @@ import pytest
 from anoncup.competition.parser import parse_competition
 from anoncup.evaluation.ranking import compute_ranks
 from anoncup.schemas import AttackersBoard, AttackersRow, Board, BoardRow
-from app.web.site.language import load_translator
+from app.locale.language import load_translator
 from app.web.site.names import join_names
 from app.web.visitor import leader_text
 from app.web.visitor.winners import iter_winners

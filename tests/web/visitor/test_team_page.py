@@ -144,7 +144,7 @@ def test_reasons_of_score_changes_follow_visibility(client: TestClient) -> None:
         visible_reasons = expected if viewer else [None] * 3
         assert list_reasons(contest, **viewer) == visible_reasons
         html = read_team_page(contest, "red", **viewer)
-        assert (translate("other teams’ guesses") in html) == (visible_reasons == expected)
+        assert (translate("because_guesses") in html) == (visible_reasons == expected)
     contest.close_attacks()
     assert list_reasons(contest) == expected
 
