@@ -24,17 +24,11 @@ from anoncup.excessive.fixed_point_odds import (
 from anoncup.excessive.gaps import close_gaps
 from anoncup.excessive.individual_distances import TOLERANCE, clipped_mean
 from anoncup.excessive.method_costs import MethodTrials
-from anoncup.excessive.simulation import (
-    SimulationHistogram,
-    build_histogram,
-    compute_greedy_swap_mean,
-    find_possible_cheats,
-    list_permutation_types,
-)
 from anoncup.excessive.sparse_bounds import compute_sparse_bounds
 from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.geometry.stable_sums import LARGEST_FLOAT
 from anoncup.messages import Message, serialize_prefixed
+from anoncup.tracks.linkage.shuffling import make_shuffler, sample_derangement
 from anoncup.tracks.parts import Distance
 
 _MAX_DECIMALS = 12
@@ -47,6 +41,8 @@ MAX_SIMULATED_PAIRS = 10**7
 """Maximum number of pairs that are compared in a simulation without the full distance matrix."""
 _BOUND_DIVISORS = (1, 2, 4, 8, 16, 32, 64)
 """Bounds are also reported for n divided by each of these numbers."""
+_HISTOGRAM_BINS = 40
+_DrawPermutation = Callable[[Generator], IntArray]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +57,21 @@ class CheatType:
     fixed: int
     log2_chance: float | None
     expected: float
+
+
+@dataclass(frozen=True, slots=True)
+class SimulationHistogram:
+    """Histogram of the mean distances of ``draws`` permutations.
+
+    ``counts`` (bins,) are the numbers of permutations between the ``edges`` (bins + 1,).
+    """
+
+    draws: int
+    counts: tuple[int, ...]
+    edges: tuple[float, ...]
+    least: float
+    mean: float
+    largest: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +176,7 @@ def advise(
     if run_trials is not None:
         progress(4, steps, "sample methods")
         cheat_means_by_type = {
-            name: simulated_means[name] for name in simulated_means if name in find_possible_cheats(sizes)
+            name: simulated_means[name] for name in simulated_means if name in _find_possible_cheats(sizes)
         }
         sample_evidence = gather_evidence(
             run_trials(),
@@ -336,7 +347,7 @@ def _simulate_cheats(
         return clipped_mean(distances)
 
     means_by_type = {}
-    for seed, (name, draw_permutation) in enumerate(list_permutation_types(groups).items()):
+    for seed, (name, draw_permutation) in enumerate(_list_permutation_types(groups).items()):
         rng = Generator(PCG64(seed))
         means_by_type[name] = np.array([compute_mean(draw_permutation(rng)) for _ in range(draws)])
     return means_by_type if draws else {}
@@ -357,3 +368,64 @@ def count_possible_escapes(nearest_distances: FloatArray, total: float) -> int:
     """
     required_totals = np.cumsum(np.sort(nearest_distances) / 2)
     return int(np.searchsorted(required_totals, total + len(nearest_distances) * TOLERANCE, side="right"))
+
+
+def _list_permutation_types(groups: IntArray) -> dict[str, _DrawPermutation]:
+    """Return a function that draws a permutation for each of P2's types.
+
+    ``shift``: nobody stays in place (Fig. 8). ``random``: any permutation (Fig. 9). ``group``: any
+    permutation within groups (Fig. 10).
+    """
+    count = len(groups)
+    return {
+        "shift": lambda rng: sample_derangement(count, rng),
+        "random": lambda rng: rng.permutation(count),
+        "group": make_shuffler(groups),
+    }
+
+
+def _find_possible_cheats(sizes: IntArray) -> frozenset[str]:
+    """Return the types of permutations that can move at least one individual in groups of these sizes."""
+    ungrouped = {"shift", "random"} if sizes.sum() > 1 else set()
+    return frozenset(ungrouped | ({"group"} if sizes.max() > 1 else set()))
+
+
+def build_histogram(means: FloatArray) -> SimulationHistogram:
+    """Summarize the mean distances of permutations, (draws,)."""
+    counts, edges = np.histogram(means, bins=_HISTOGRAM_BINS, range=_find_histogram_range(means))
+    return SimulationHistogram(
+        draws=len(means),
+        counts=tuple(counts.tolist()),
+        edges=tuple(edges.tolist()),
+        least=float(means.min()),
+        mean=clipped_mean(means),
+        largest=float(means.max()),
+    )
+
+
+def compute_greedy_swap_mean(distance_matrix: FloatArray) -> float | None:
+    """Return the mean distance if each individual in turn is swapped with the most similar one that is left.
+
+    With an odd number of individuals, the last one stays. None for a single individual.
+    """
+    count, cost = len(distance_matrix), 0.0
+    taken_penalty = np.zeros(count)
+    for row in range(count):
+        if taken_penalty[row] == 0.0:
+            taken_penalty[row] = np.inf
+            distances = distance_matrix[row] + taken_penalty
+            partner = int(distances.argmin())
+            taken_penalty[partner] = np.inf
+            cost += 2 * float(distances[partner]) if np.isfinite(distances[partner]) else 0.0
+    return cost / count if count > 1 else None
+
+
+def _find_histogram_range(means: FloatArray) -> tuple[float, float]:
+    """Return the range of the values, slightly widened if they only differ by rounding."""
+    smallest, largest = float(means.min()), float(means.max())
+    margin = 1e-9 * max(abs(largest), 1.0)
+    return (
+        (smallest, largest)
+        if largest - smallest > margin
+        else (smallest - margin, min(largest + margin, LARGEST_FLOAT))
+    )

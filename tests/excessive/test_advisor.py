@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anoncup.excessive import advisor
-from anoncup.excessive.advisor import ThresholdAdvice, advise, count_possible_escapes
-from anoncup.excessive.simulation import build_histogram
+from anoncup.excessive.advisor import ThresholdAdvice, advise, build_histogram, count_possible_escapes
 from anoncup.geometry.stable_sums import LARGEST_FLOAT
 from anoncup.rules.settings import Columns
 from anoncup.tracks.microdata import MICRODATA
