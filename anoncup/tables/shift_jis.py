@@ -7,6 +7,7 @@ only if at least half of the words contain a character that no text in another c
 """
 
 import re
+import string
 from collections.abc import Iterable
 from itertools import islice, takewhile
 
@@ -16,11 +17,9 @@ _IMPOSSIBLE_PATTERN = re.compile("[\ue000-\uf8ff\x80\xa0]")
 """Characters that Python decodes from bytes that no CP932 text contains."""
 _JAPANESE_LEADS = frozenset(range(0x81, 0xA0))
 """First bytes of kana and common kanji. They are control characters in Latin-1 and rare in EUC."""
-_DOUBTFUL_LEADS = frozenset(b"\x84\x85\x8a\x8b\x8c\x8e\x91\x92\x93\x94\x95\x96\x97\x9a\x9c\x9e\x9f")
-"""Those that can stand before a letter in Windows code pages: ``’`` in ``it’s``, ``œ`` in ``cœur``."""
-_WESTERN_LETTERS = frozenset(
-    b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz" + bytes(range(0xC0, 0x100))
-)
+_WINDOWS_CHARACTERS = frozenset(b"\x84\x85\x8a\x8c\x8e\x91\x92\x93\x94\x95\x96\x97\x9a\x9c\x9e\x9f")
+"""Letters and punctuation of Windows code pages in the same range: ``’`` in ``it’s``, ``œ`` in ``cœur``."""
+_WESTERN_TEXT = _WINDOWS_CHARACTERS.union(string.ascii_letters.encode(), range(0xC0, 0x100))
 
 
 class NotShiftJis(ValueError):
@@ -47,8 +46,8 @@ def decode_shift_jis(content: bytes) -> str:
 
 def _is_certainly_japanese(character: str) -> bool:
     lead, *trail = character.encode("cp932")
-    is_doubtful = lead in _DOUBTFUL_LEADS and not _WESTERN_LETTERS.isdisjoint(trail)
-    return lead in _JAPANESE_LEADS and not is_doubtful
+    is_western = lead in _WINDOWS_CHARACTERS and _WESTERN_TEXT.issuperset(trail)
+    return lead in _JAPANESE_LEADS and not is_western
 
 
 def _count_distinct_words(words: Iterable[str]) -> int:

@@ -32,7 +32,7 @@ JAPANESE_TEXTS = (
     "会社員 自営業 パート・アルバイト 製造業 情報通信業 医療、福祉 ～ １０代 ２０代 ㈱山本 №１ ①非該当 不詳",
     "佐藤 髙橋 齋藤 草彅 鴎外 Tシャツ LEDライト A型 B級品 e-文書 表示 ソフト 能力 の 表 無",
 )
-UNCERTAIN_JAPANESE_TEXTS = ("男 年齢 鈴木 渡邊 﨑田 収入 配偶者 有 値 主婦 ｱﾙﾊﾞｲﾄ ﾊﾟｰﾄ ｶﾀｶﾅ ﾃｽﾄ",)
+UNCERTAIN_JAPANESE_TEXTS = ("男 年齢 鈴木 渡邊 﨑田 収入 有 値 主婦 ｱﾙﾊﾞｲﾄ ﾊﾟｰﾄ ｶﾀｶﾅ ﾃｽﾄ",)
 """Words whose bytes could be letters and punctuation of Western code pages."""
 
 
@@ -71,6 +71,8 @@ def european_tables(draw: st.DrawFn) -> tuple[str, str]:
 @example(("q,s\n’t,1\n’n,2\n", "cp1252"))
 @example(("q,s\nÅÄÖ,1\n", "latin-1"))
 @example(("q,s\n25°C,4.5\n", "latin-1"))
+@example(("q,s\nl’œuvre,1\n", "cp1252"))
+@example(("q,s\nwait…”,1\n“go”,2\n", "cp1252"))
 def test_european_tables_are_refused_or_unchanged(table: tuple[str, str]) -> None:
     text, code_page = table
     if text.isascii():

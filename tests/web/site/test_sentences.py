@@ -276,7 +276,7 @@ def test_warnings_are_fully_translated() -> None:
         ORIGINAL_ORDER_REMARK,
         build_missing_file_remark("transactions"),
         checks.build_respelled_remark("age"),
-        *csv_text.decode_upload(b"\x93\xfa", "a")[1],
+        *csv_text.decode_upload("女".encode("cp932"), "a")[1],
     ]
     for remark in remarks:
         assert not ENGLISH_PHRASE.search(translate_sentence(remark.message, JA))
