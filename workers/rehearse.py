@@ -1,31 +1,26 @@
 """Make the moves of rehearsals: the sandboxed child anonymizes or attacks, and the result is submitted."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
-from typing import TypeVar
 
 from sqlalchemy.orm import Session
 
 from anoncup.errors import Conflict, Forbidden, InvalidUpload, TooManyRequests
-from anoncup.tracks.files import SECRET_FILE
+from anoncup.tracks.files import GUESS_FILE
 from app.config import Settings, get_settings
 from app.crypto import sealing
-from app.db.models import RehearsalMove
+from app.db.models import RehearsalMove, Target
 from app.db.transaction import transaction
-from app.services.attacks import guesses
-from app.services.attacks.guesses import StoredGuess
+from app.services.attacks.guesses import GuessUpload
 from app.services.organizing import rehearsal_moves
 from app.services.organizing.rehearsal_moves import MoveClaim
-from app.services.submissions import uploads
-from app.services.submissions.submissions import Seal
-from app.services.submissions.uploads import PendingRelease
+from app.services.submissions.uploads import ReleaseUpload, Seal
 from workers import lease_runner, scoring_child
 from workers.jobs import AttackJob, SampleJob
 from workers.readiness import SCORING_READINESS
 from workers.scoring_child import ProgressStep, ScoringError
 
 _OnStep = Callable[[ProgressStep], None]
-T = TypeVar("T")
 
 
 def make_next_move() -> bool:
@@ -39,73 +34,71 @@ def make_next_move() -> bool:
         claim = rehearsal_moves.claim_next(session, lease=lease, max_attempts=settings.scoring_attempts)
     if claim is None:
         return False
-    if claim.release_context is not None:
-        submit_release(claim, claim.release_context, settings)
-    elif claim.guess_context is not None:
-        _submit_guesses(claim, claim.guess_context, settings)
+    if claim.target is None:
+        _submit_release(claim, settings)
+    else:
+        _submit_guesses(claim, claim.target, settings)
     return True
 
 
-def submit_release(claim: MoveClaim, context: uploads.UploadContext, settings: Settings) -> None:
+def _submit_release(claim: MoveClaim, settings: Settings) -> None:
     """Make a release with the team's sample method and submit it."""
+    upload = claim.start_release(_make_sealer(settings))
 
-    def make_upload(on_step: _OnStep) -> PendingRelease:
+    def make_upload(on_step: _OnStep) -> list[ReleaseUpload]:
         job = SampleJob(
             claim.competition_file,
-            claim.original,
+            dict(upload.original),
             claim.method,
             _derive_seed(claim),
-            names=context.file_names,
+            names=upload.file_names,
         )
         contents = scoring_child.run(job, settings, on_step=on_step).content["files"]
-        files = {name: contents[name].encode() for name in context.public_file_names}
-        return _read_or_fail(
-            lambda: uploads.store_release(
-                context, files=files, secret=contents[SECRET_FILE].encode(), comment=claim.method
-            )
-        )
+        files = {name: contents[name].encode() for name in upload.file_names}
+        _parse_or_fail(upload, files, {"comment": claim.method})
+        return [upload]
 
-    upload = lease_runner.run(
-        make_upload, RehearsalMove, claim.move_id, claim.attempt, readiness=SCORING_READINESS
-    )
-    if upload is not None:
-        submit(
-            claim,
-            lambda session: rehearsal_moves.submit_release(session, claim, upload, _make_sealer(settings)),
-        )
+    _run(claim, make_upload)
 
 
-def _submit_guesses(claim: MoveClaim, context: guesses.GuessContext, settings: Settings) -> None:
+def _submit_guesses(claim: MoveClaim, target: Target, settings: Settings) -> None:
     """Make guesses on a target with a built-in attacker and submit them."""
 
-    def make_guesses(on_step: _OnStep) -> list[StoredGuess]:
+    def make_guesses(on_step: _OnStep) -> list[GuessUpload]:
+        upload = claim.start_guess(target)
         job = AttackJob(
             claim.competition_file,
-            claim.original,
-            dict(claim.target_files),
+            dict(upload.original),
+            target.files or {},
             attacker=claim.method,
             seed=_derive_seed(claim),
-            questions=tuple(context.questions),
+            questions=tuple(upload.questions),
         )
         contents = scoring_child.run(job, settings, on_step=on_step).content["files"]
-        return _read_or_fail(
-            lambda: [
-                guesses.store_guess(content.encode(), context, question)
-                for question, content in contents.items()
-            ]
-        )
+        uploads = []
+        for question, content in contents.items():
+            uploads.append(claim.start_guess(target))
+            _parse_or_fail(uploads[-1], {GUESS_FILE: content.encode()}, {"question": question})
+        return uploads
 
-    stored_guesses = lease_runner.run(
-        make_guesses, RehearsalMove, claim.move_id, claim.attempt, readiness=SCORING_READINESS
+    _run(claim, make_guesses)
+
+
+def _run(claim: MoveClaim, make_uploads: Callable[[_OnStep], Sequence[ReleaseUpload | GuessUpload]]) -> None:
+    """Make the uploads under the lease of the move, and submit them."""
+    uploads = lease_runner.run(
+        make_uploads, RehearsalMove, claim.move_id, claim.attempt, readiness=SCORING_READINESS
     )
-    if stored_guesses is not None:
-        submit(claim, lambda session: rehearsal_moves.submit_guesses(session, claim, stored_guesses))
+    if uploads is not None:
+        submit(claim, lambda session: rehearsal_moves.submit(session, claim, uploads))
 
 
-def _read_or_fail(read: Callable[[], T]) -> T:
-    """Return what ``read`` returns; raise ScoringError if a sample method broke the competition's rules."""
+def _parse_or_fail(
+    upload: ReleaseUpload | GuessUpload, files: Mapping[str, bytes], texts: Mapping[str, str]
+) -> None:
+    """Parse an upload; raise ScoringError if a sample method broke the competition's rules."""
     try:
-        return read()
+        upload.parse(files, texts)
     except InvalidUpload as problem:
         raise ScoringError(problem.message, code=rehearsal_moves.MOVE_REFUSED) from None
 

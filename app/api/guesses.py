@@ -1,10 +1,9 @@
 """Routes of guesses: submit, check and list them."""
 
 from datetime import datetime
-from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Depends, Request, status
+from fastapi import APIRouter, Request, status
 
 from anoncup import schemas
 from anoncup.plugins import TRACKS
@@ -14,12 +13,11 @@ from app.api.documentation.bodies import Json, build_file_schemas, build_multipa
 from app.api.documentation.responses import CHECK, TEAM, UPLOAD, build_error_responses
 from app.db.models import Guess, State
 from app.db.transaction import transaction
-from app.http import uploads
 from app.http.authentication import CurrentPrincipal, IdempotencyKey
 from app.http.paging import RequestedPage, decode_cursor
-from app.http.uploads import GUESS_UPLOAD, receive_dry_run, receive_upload
+from app.http.uploads import receive_dry_run, receive_upload
 from app.services.attacks import guesses
-from app.services.attacks.guesses import GuessContext
+from app.services.attacks.guesses import GuessUpload
 
 router = APIRouter(tags=["guesses"])
 
@@ -35,13 +33,6 @@ _PARTS: dict[str, Json] = {
 }
 
 
-def _enter_guess(
-    target_id: UUID, principal: CurrentPrincipal, idempotency_key: IdempotencyKey = None
-) -> GuessContext:
-    with transaction() as session:
-        return guesses.begin_guess(session, principal, target_id, key=idempotency_key)
-
-
 @router.post(
     "/targets/{target_id}/guesses",
     status_code=status.HTTP_202_ACCEPTED,
@@ -52,37 +43,28 @@ def _enter_guess(
     ),
 )
 async def create_guess(
-    request: Request,
-    principal: CurrentPrincipal,
-    upload_context: Annotated[GuessContext, Depends(_enter_guess)],
+    request: Request, target_id: UUID, principal: CurrentPrincipal, idempotency_key: IdempotencyKey = None
 ) -> schemas.GuessReceipt:
     """Answer a question about a target, such as which row of the original each of its rows came from.
 
     A partial guess is fine. What counts for a deadline is when the request entered, which the receipt shows.
     """
-    return _serialize_receipt(await receive_upload(request, principal, upload_context, GUESS_UPLOAD))
-
-
-def _enter_check(target_id: UUID, principal: CurrentPrincipal) -> tuple[GuessContext, UUID]:
-    with transaction() as session:
-        return guesses.begin_dry_run(session, principal, target_id)
+    upload = GuessUpload(target_id, key=idempotency_key)
+    return _serialize_receipt(await receive_upload(request, principal, upload))
 
 
 @router.post(
     "/targets/{target_id}/guesses/check",
     openapi_extra=build_multipart_body(_PARTS, {"guess": examples.GUESS}, required=["guess"]),
-    responses=build_error_responses(CHECK, "own_target target_withdrawn unknown_question"),
+    responses=build_error_responses(CHECK, "own_target phase_closed target_withdrawn unknown_question"),
 )
-async def check_guess(
-    request: Request, entered: Annotated[tuple[GuessContext, UUID], Depends(_enter_check)]
-) -> schemas.CheckedGuess:
+async def check_guess(request: Request, target_id: UUID, principal: CurrentPrincipal) -> schemas.CheckedGuess:
     """Say whether a guess would be accepted, and list every fault if not.
 
     The file is read exactly as that of a guess. Nothing is stored, and neither a guess nor an attempt is
-    counted. It says nothing of how many rows are right.
+    counted. It says nothing of how many rows are right. It is refused once the phase has ended.
     """
-    upload_context, team_id = entered
-    checked = await receive_dry_run(request, upload_context, team_id, uploads.check_guess)
+    checked = await receive_dry_run(request, principal, GuessUpload(target_id))
     warnings = [schemas.Notice.create(remark.code, remark.message) for remark in checked.remarks]
     return schemas.CheckedGuess(question=checked.question, answered=checked.answered, warnings=warnings)
 

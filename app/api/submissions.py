@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Depends, Query, Request, Response, status
+from fastapi import APIRouter, Query, Request, Response, status
 from pydantic import BaseModel
 from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
@@ -22,9 +22,9 @@ from app.db.models import State, Submission
 from app.db.transaction import transaction
 from app.http.authentication import CurrentPrincipal, IdempotencyKey
 from app.http.paging import RequestedPage, decode_cursor
-from app.http.uploads import SUBMISSION_UPLOAD, check_release, receive_dry_run, receive_upload
+from app.http.uploads import receive_dry_run, receive_upload
 from app.services.submissions import finals, progress, quota, submissions, uploads
-from app.services.submissions.uploads import UploadContext
+from app.services.submissions.uploads import ReleaseCheck, ReleaseUpload, SubmissionReceipt
 from app.storage import get_store
 
 router = APIRouter(tags=["submissions"])
@@ -57,13 +57,6 @@ class FinalIn(BaseModel):
     final: bool = True
 
 
-def _enter_submission(
-    slug: str, principal: CurrentPrincipal, idempotency_key: IdempotencyKey = None
-) -> UploadContext:
-    with transaction() as session:
-        return uploads.begin_upload(session, principal, slug, key=idempotency_key)
-
-
 @router.post(
     "/competitions/{slug}/submissions",
     status_code=status.HTTP_202_ACCEPTED,
@@ -75,9 +68,7 @@ def _enter_submission(
     ),
 )
 async def create_submission(
-    request: Request,
-    principal: CurrentPrincipal,
-    upload_context: Annotated[UploadContext, Depends(_enter_submission)],
+    request: Request, slug: str, principal: CurrentPrincipal, idempotency_key: IdempotencyKey = None
 ) -> schemas.Receipt:
     """Accept a release with its secret, which is left out where the service has drawn the answer.
 
@@ -86,12 +77,8 @@ async def create_submission(
     What counts for a deadline is when the request entered, which the receipt shows: its body may end a little
     later.
     """
-    return serialize_receipt(await receive_upload(request, principal, upload_context, SUBMISSION_UPLOAD))
-
-
-def _enter_check(slug: str, principal: CurrentPrincipal) -> tuple[UploadContext, UUID]:
-    with transaction() as session:
-        return uploads.begin_dry_run(session, principal, slug)
+    upload = ReleaseUpload(slug, key=idempotency_key)
+    return serialize_receipt(await receive_upload(request, principal, upload))
 
 
 @router.post(
@@ -102,31 +89,31 @@ def _enter_check(slug: str, principal: CurrentPrincipal) -> tuple[UploadContext,
     ),
 )
 async def check_submission(
-    request: Request, entered: Annotated[tuple[UploadContext, UUID], Depends(_enter_check)]
+    request: Request, slug: str, principal: CurrentPrincipal
 ) -> schemas.CheckedSubmission:
     """Say whether a submission of these files would be accepted, and list every fault if not.
 
     The files are read exactly as those of a submission. Nothing is stored and no attempt is counted. A team
     may call this 30 times a minute, before the phase opens, too, but not after it has ended.
     """
-    upload_context, team_id = entered
-    checked = await receive_dry_run(request, upload_context, team_id, check_release)
-    warnings = await run_in_threadpool(_collect_warnings, team_id, checked)
+    upload = ReleaseUpload(slug)
+    checked = await receive_dry_run(request, principal, upload)
+    warnings = await run_in_threadpool(_collect_warnings, upload.team_id, checked)
     return schemas.CheckedSubmission(
         rows=checked.rows, sha256=key_by_file_name(checked.uploaded_sha256), warnings=warnings
     )
 
 
-def _collect_warnings(team_id: UUID, checked: uploads.ReleaseCheck) -> list[schemas.Notice]:
+def _collect_warnings(team_id: UUID, checked: ReleaseCheck) -> list[schemas.Notice]:
     with transaction() as session:
         remarks = (
             *checked.remarks,
-            *submissions.list_repetition_remarks(session, team_id, checked.uploaded_sha256),
+            *uploads.list_repetition_remarks(session, team_id, checked.uploaded_sha256),
         )
     return [schemas.Notice.create(remark.code, remark.message) for remark in remarks]
 
 
-def serialize_receipt(receipt: submissions.SubmissionReceipt) -> schemas.Receipt:
+def serialize_receipt(receipt: SubmissionReceipt) -> schemas.Receipt:
     return schemas.Receipt(
         id=receipt.submission.id,
         number=receipt.submission.number,

@@ -1,7 +1,7 @@
 """Multipart forms with files, which are spooled to disk and removed at the end of the request."""
 
 import tempfile
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +12,7 @@ from starlette.formparsers import MultiPartException, MultiPartParser
 
 from anoncup.errors import FileProblem, InvalidUpload, MalformedRequest, Unavailable
 from anoncup.messages import Message
-from anoncup.tables.files import build_missing_file_problem, build_too_large_error
+from anoncup.tables.files import build_too_large_error
 
 _MAX_TEXT_BYTES = 64 * 1024
 _MAX_PARTS = 8
@@ -70,19 +70,20 @@ class MultipartForm:
         """Size of all files in bytes."""
         return sum(part.size or 0 for part in self.files.values())
 
-    def read_file(self, name: str) -> bytes:
-        """Return the content of a file; raise InvalidUpload if it is missing. Reserve memory first."""
-        if name not in self.files:
-            raise InvalidUpload([build_missing_file_problem(name)])
-        return self.read_start(name, -1)
+    def read_files(self) -> dict[str, bytes]:
+        """Return the content of each file. Reserve memory first."""
+        return {name: _read_from_start(part) for name, part in self.files.items()}
 
-    def read_start(self, name: str, size: int) -> bytes:
-        self.files[name].file.seek(0)
-        return self.files[name].file.read(size)
+
+def _read_from_start(part: UploadFile) -> bytes:
+    part.file.seek(0)
+    return part.file.read()
 
 
 @asynccontextmanager
-async def open_form(request: Request, *, names: set[str], file_mb: int) -> AsyncIterator[MultipartForm]:
+async def open_form(
+    request: Request, *, names: Collection[str], file_mb: int
+) -> AsyncIterator[MultipartForm]:
     """Receive the multipart form of an authenticated client; each file may have at most ``file_mb`` MB."""
     if not request.headers.get("content-type", "").startswith("multipart/form-data"):
         files = tuple(sorted(names))

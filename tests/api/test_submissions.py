@@ -11,7 +11,7 @@ from anoncup.tables.csv_text import write_csv
 from app.config import Settings
 from app.crypto import sealing
 from app.db.models import Evaluation, Secret, Submission
-from app.services.submissions import uploads
+from app.services.submissions.uploads import ReleaseUpload
 from tests.support.accounts import count_rows
 from tests.support.arena import API, Arena, build_competition_toml, build_noisy_release
 from tests.support.uploads import INVALID_UPLOADS, VALID_SECRET, VALID_TABLE, score_everything
@@ -239,14 +239,13 @@ def raise_unavailable(*_: object) -> None:
 
 @pytest.mark.full
 def test_upload_continues_when_the_deadline_moves(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
-    read_upload = uploads.store_release
+    parse = ReleaseUpload.parse
 
-    def read_slowly(*args: Any, **options: Any) -> uploads.PendingRelease:
-        upload = read_upload(*args, **options)
+    def parse_slowly(upload: ReleaseUpload, *arguments: Any) -> None:
+        parse(upload, *arguments)
         body = {"end": (datetime.now(UTC) + timedelta(days=3)).isoformat()}
         response = arena.post("/competitions/small/phases/anonymization/extend", json=body)
         assert response.status_code == 200
-        return upload
 
-    monkeypatch.setattr(uploads, "store_release", read_slowly)
+    monkeypatch.setattr(ReleaseUpload, "parse", parse_slowly)
     assert arena.submit("red").status_code == 202

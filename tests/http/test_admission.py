@@ -21,7 +21,7 @@ from app.db.transaction import transaction
 from app.http import redis_lock
 from app.http.admission import Admission
 from app.http.authentication import COOKIE
-from app.services.submissions import uploads
+from app.services.submissions.uploads import ReleaseUpload
 from tests.support.arena import Arena, build_competition_toml, build_noisy_release
 from tests.support.raw_asgi import StreamedRequest, WebProcess, open_request, start_web_process
 from tests.support.wait import poll_until
@@ -104,17 +104,17 @@ def test_number_of_parallel_uploads_is_limited(arena: Arena) -> None:
 @pytest.fixture
 def peak_parallel_parses(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """A list with one number: the maximum of uploads parsed at the same time."""
-    read_upload, running, peak = uploads.store_release, [0], [0]
+    parse, running, peak = ReleaseUpload.parse, [0], [0]
 
-    def read_and_count(*arguments: Any, **keywords: Any) -> uploads.PendingRelease:
+    def parse_and_count(upload: ReleaseUpload, *arguments: Any) -> None:
         running[0] += 1
         peak[0] = max(peak[0], running[0])
         try:
-            return read_upload(*arguments, **keywords)
+            parse(upload, *arguments)
         finally:
             running[0] -= 1
 
-    monkeypatch.setattr(uploads, "store_release", read_and_count)
+    monkeypatch.setattr(ReleaseUpload, "parse", parse_and_count)
     return peak
 
 

@@ -14,7 +14,7 @@ from anoncup.errors import InvalidInput, NotFound, Unavailable
 from app.config import Settings
 from app.db.models import Submission
 from app.db.transaction import transaction
-from app.http import uploads
+from app.services.submissions import uploads
 from app.storage import Store, bucket, compute_digest, open_store
 from tests.support.arena import Arena
 from tests.support.s3_server import BUCKET, S3Server

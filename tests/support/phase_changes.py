@@ -6,14 +6,13 @@ from uuid import UUID
 
 from sqlalchemy import select, update
 
-from app.config import Settings
 from app.db.models import AuditEntry, Competition, Evaluation, Target
 from app.db.transaction import transaction
 from app.services.accounts import accounts
 from app.services.accounts.accounts import Principal
-from app.services.submissions import evaluations, submissions
-from app.services.submissions.uploads import PendingRelease
-from tests.support.arena import Arena
+from app.services.submissions import evaluations
+from app.services.submissions.uploads import ReleaseUpload
+from tests.support.arena import Arena, build_noisy_release
 from tests.support.contest import Contest
 from tests.support.job_claims import claim_evaluation
 from workers import score as scoring
@@ -25,10 +24,25 @@ def get_principal(arena: Arena, team: str) -> Principal:
         return accounts.authenticate(session, token)
 
 
-def accept_upload(principal: Principal, upload: PendingRelease, settings: Settings) -> str:
+def enter_upload(arena: Arena, team: str, *, key: str | None = None) -> tuple[Principal, ReleaseUpload]:
+    """Enter an upload, as if its web process ended right afterwards."""
+    principal, upload = get_principal(arena, team), ReleaseUpload(arena.slug, key=key)
     with transaction() as session:
-        acceptance = submissions.accept(session, principal, upload, sealing_key=settings.sealing_key_file)
-    return str(acceptance.submission.id)
+        upload.enter(session, principal)
+    return principal, upload
+
+
+def receive_upload(arena: Arena, team: str, *, seed: int = 1) -> tuple[Principal, ReleaseUpload]:
+    """Enter and parse an upload without accepting it."""
+    principal, upload = enter_upload(arena, team)
+    table, secret = build_noisy_release(seed, arena.table)
+    upload.parse({"anonymized": table, "secret": secret}, {})
+    return principal, upload
+
+
+def accept_upload(principal: Principal, upload: ReleaseUpload) -> str:
+    with transaction() as session:
+        return str(upload.accept(session, principal).submission.id)
 
 
 def list_targets() -> list[Target]:

@@ -1,7 +1,7 @@
 """Guesses: accepted like submissions, judged by a worker, shown when the competition shows scores."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
@@ -11,7 +11,7 @@ from sqlalchemy import func, select, tuple_
 from sqlalchemy.orm import Session, joinedload
 
 from anoncup import schemas
-from anoncup.errors import Conflict, Forbidden, InvalidInput
+from anoncup.errors import Conflict, Forbidden, InvalidInput, InvalidUpload
 from anoncup.messages import Message
 from anoncup.plugins import TRACKS
 from anoncup.tables.files import Remark
@@ -19,7 +19,7 @@ from anoncup.tracks.files import GUESS_FILE
 from anoncup.tracks.model import Question, ReleaseContext, Sizes
 from anoncup.tracks.outcomes import Outcome
 from app.db import now
-from app.db.models import Attempt, Competition, Guess, Secret, State, Target, Team
+from app.db.models import Competition, Guess, Secret, State, Target, Team
 from app.processes import parser_process
 from app.services.accounts import memberships
 from app.services.accounts.accounts import Principal
@@ -28,63 +28,12 @@ from app.services.contests import competitions, phases, sealed_inputs, visibilit
 from app.services.contests.contest import Contest, parse_stored_rules
 from app.services.contests.sealed_inputs import AllocationInputs
 from app.services.jobs import leases, queue
-from app.services.submissions import attempts, quota, uploads
+from app.services.submissions import quota, uploads
+from app.services.submissions.quota import QuotaCap
+from app.services.submissions.uploads import Upload
 from app.storage import get_store
 
 NO_ANSWER = Remark("no_answer", Message("no line is answered, so the guess finds nobody"))
-
-
-@dataclass(frozen=True, slots=True)
-class GuessContext:
-    """Target and competition against which an uploaded guess is read.
-
-    ``attempt`` is the counted attempt; None for a dry run or a retry. ``accepted_id`` is the id of the guess
-    accepted earlier under the same idempotency key, or None.
-    """
-
-    target_id: UUID
-    competition_id: UUID
-    competition_file: str
-    original: tuple[tuple[str, str], ...]
-    sizes: Sizes
-    file_mb: int
-    key: str | None
-    attempt: Attempt | None
-    accepted_id: UUID | None = None
-
-    @property
-    def file_names(self) -> tuple[str, ...]:
-        return (GUESS_FILE,)
-
-    @property
-    def questions(self) -> dict[str, Question]:
-        """Questions that a guess may answer, the default one first."""
-        rules = parse_stored_rules(self.competition_file)
-        return TRACKS[rules.track].select_questions(rules)
-
-    def choose_question(self, requested: str | None) -> str:
-        """Return the requested question or the default one. Raise InvalidInput if it is unknown."""
-        question_names = tuple(self.questions)
-        if requested is None:
-            return question_names[0]
-        if requested not in question_names:
-            raise InvalidInput(
-                "the questions asked here are {known}", code="unknown_question", known=question_names
-            )
-        return requested
-
-
-@dataclass(frozen=True, slots=True)
-class StoredGuess:
-    """A well-formed guess that is stored but not yet accepted.
-
-    ``file`` is its digest in the store, ``answered`` the number of lines with an answer.
-    """
-
-    question: str
-    file: str
-    answered: int
-    fingerprint: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,163 +62,134 @@ class GuessClaim:
     sealed: bytes
 
 
-def begin_guess(session: Session, principal: Principal, target_id: UUID, *, key: str | None) -> GuessContext:
-    """Check that the person may send a guess now and count an attempt, before the file is read."""
-    principal.require("submit")
-    accepted_guess = _find_accepted(session, principal, target_id, uploads.validate_key(key))
-    target = accepted_guess.target if accepted_guess else targets.find_visible(session, principal, target_id)
-    contest = Contest(session.get_one(Competition, target.competition_id))
-    attempt = None
-    if accepted_guess is None:
-        team = memberships.require_team(session, contest.id, principal)
-        quota.lock_rows(session, contest.competition, team)
-        accepted_guess = _find_accepted(session, principal, target_id, key)
-    if accepted_guess is None:
-        uploads.require_qualified(team)
-        _require_attackable(target, team)
-        phase = phases.REIDENTIFICATION
-        attempt = quota.begin_attempt(session, contest, team, principal.user_id, phase=phase, key=key)
-    # The key may have been used for another target; ``load_accepted`` then refuses the upload.
-    context = replace(build_context(contest, target, key=key), target_id=target_id)
-    return replace(context, attempt=attempt, accepted_id=accepted_guess.id if accepted_guess else None)
+@dataclass(frozen=True, slots=True)
+class GuessCheck:
+    """Result of a dry run. ``answered`` is the number of lines with an answer."""
+
+    question: str
+    answered: int
+    remarks: tuple[Remark, ...]
 
 
-def begin_dry_run(session: Session, principal: Principal, target_id: UUID) -> tuple[GuessContext, UUID]:
-    """Return the context for a dry run of a guess, and the id of the requesting team.
+@dataclass(eq=False, repr=False)
+class GuessUpload(Upload[Guess, GuessCheck]):
+    """A guess: the answer to one question about a target."""
 
-    A team may check a guess on any target that it can see and that is not its own. Nothing is counted.
-    """
-    principal.require("submit")
-    target = targets.find_visible(session, principal, target_id)
-    contest = Contest(session.get_one(Competition, target.competition_id))
-    team = memberships.require_team(session, contest.id, principal)
-    uploads.require_qualified(team)
-    _require_attackable(target, team)
-    return build_context(contest, target, key=None), team.id
+    phase = phases.REIDENTIFICATION
+    row_type = Guess
+    target_id: UUID
+    file_names: tuple[str, ...] = field(default=(GUESS_FILE,), init=False)
+    sizes: Sizes = field(default_factory=dict, init=False)
+    """Counts of the target and of the original."""
+    question: str = field(default="", init=False)
+    """The question that the guess answers; empty until the form has been read."""
+    guess: ParsedGuess = field(init=False)
+    file: str = field(default="", init=False)
+    """SHA-256 of the stored guess."""
 
+    @property
+    def questions(self) -> dict[str, Question]:
+        """Questions that a guess may answer, the default one first."""
+        return self.track.select_questions(self.rules)
 
-def build_context(contest: Contest, target: Target, *, key: str | None) -> GuessContext:
-    """Build the context of a guess on a target, without an attempt."""
-    return GuessContext(
-        target_id=target.id,
-        competition_id=contest.id,
-        competition_file=contest.competition.file,
-        original=uploads.list_original_digests(contest.competition),
-        sizes=target.sizes,
-        file_mb=contest.rules.limits.file_mb,
-        key=key,
-        attempt=None,
-    )
-
-
-def refresh_context(session: Session, principal: Principal, context: GuessContext) -> GuessContext:
-    """Return the context of a received guess. Begin again if another request with its key ended meanwhile."""
-    if context.key is None or context.attempt is None or not attempts.has_ended(session, context.attempt):
-        return context
-    return begin_guess(session, principal, context.target_id, key=context.key)
-
-
-def _find_accepted(session: Session, principal: Principal, target_id: UUID, key: str | None) -> Guess | None:
-    """Return the team's guess accepted under this key, even if its target has since been withdrawn."""
-    target = session.get(Target, target_id)
-    team = memberships.find_team(session, target.competition_id, principal) if target and key else None
-    guess_id = _find_id_by_key(session, team, key) if team else None
-    return (
-        session.get_one(Guess, guess_id, options=[joinedload(Guess.target, innerjoin=True)])
-        if guess_id
-        else None
-    )
-
-
-def _find_id_by_key(session: Session, team: Team, key: str | None) -> UUID | None:
-    if key is None:
-        return None
-    return session.scalar(select(Guess.id).where(Guess.team_id == team.id, Guess.idempotency_key == key))
-
-
-def _require_attackable(target: Target, team: Team) -> None:
-    if target.submission.team_id == team.id:
-        raise Forbidden("this target is your own", code="own_target")
-    if targets.is_withdrawn(target):
-        raise Conflict("this target has been withdrawn", code="target_withdrawn")
-
-
-def accept(session: Session, principal: Principal, context: GuessContext, stored_guess: StoredGuess) -> Guess:
-    """Accept a guess under a shared lock on the competition and a lock on the team.
-
-    The locks keep phase and quota from changing. The guess is in time if its attempt began in time.
-    """
-    competition = session.get_one(Competition, context.competition_id, with_for_update={"read": True})
-    team = memberships.require_team(session, competition.id, principal, for_update=True)
-    accepted_id = _find_id_by_key(session, team, context.key)
-    if accepted_id is not None:
-        if context.attempt is not None:
-            attempts.end(session, context.attempt, counts=False)
-        return load_accepted(
-            session, accepted_id, stored_guess.fingerprint, context.target_id, stored_guess.question
+    def find_competition(self, session: Session, principal: Principal) -> Competition:
+        target = self._find_accepted_target(session, principal) or targets.find_visible(
+            session, principal, self.target_id
         )
-    return insert_guess(session, principal.user_id, context, stored_guess, competition=competition, team=team)
+        return session.get_one(Competition, target.competition_id)
 
+    def _find_accepted_target(self, session: Session, principal: Principal) -> Target | None:
+        """Return the target if the team's guess was accepted, even if it has since been withdrawn.
 
-def insert_guess(
-    session: Session,
-    user_id: UUID,
-    context: GuessContext,
-    stored_guess: StoredGuess,
-    *,
-    competition: Competition,
-    team: Team,
-) -> Guess:
-    """Insert the guess if it is in time and within the quota. Both locks must be held."""
-    uploads.require_qualified(team)
-    assert context.attempt is not None  # noqa: S101  # only a retry has none
-    status = phases.get_status(session, competition)
-    attempts.require_in_time(competition, context.attempt, status)
-    target = session.scalars(targets.select_targets().where(Target.id == context.target_id)).one()
-    _require_attackable(target, team)
-    cap = quota.load_guess_cap(session, Contest(competition), team.id, target, stored_guess.question)
-    quota.require_remaining((cap,), status.now)
-    guess = Guess(
-        competition_id=competition.id,
-        target_id=target.id,
-        team_id=team.id,
-        user_id=user_id,
-        received_at=context.attempt.started_at,
-        question=stored_guess.question,
-        file=stored_guess.file,
-        answered=stored_guess.answered,
-        guesses_left=cap.left - 1,
-        idempotency_key=context.key,
-        fingerprint=stored_guess.fingerprint,
-    )
-    session.add(guess)
-    uploads.flush_accepted_upload(session)
-    attempts.end(session, context.attempt)
-    queue.enqueue_after_commit(session, queue.JUDGE)
-    return guess
+        The key may have been used for another target; ``load_accepted`` then refuses the upload.
+        """
+        target = session.get(Target, self.target_id) if self.key is not None else None
+        team = memberships.find_team(session, target.competition_id, principal) if target else None
+        return target if team and self.find_accepted_id(session, team.id) else None
 
+    def load(self, session: Session, team: Team) -> None:
+        self.sizes = self._load_attackable_target(session, team).sizes
 
-def store_guess(content: bytes, context: GuessContext, question: str) -> StoredGuess:
-    """Parse an uploaded guess and store it. Raise InvalidUpload if it is malformed.
+    def recheck(self, session: Session, contest: Contest, team: Team) -> tuple[QuotaCap, ...]:
+        """Return the cap on guesses that answer this question; raises Conflict for a withdrawn target."""
+        target = self._load_attackable_target(session, team)
+        return (quota.load_guess_cap(session, contest, team.id, target, self.question),)
 
-    This needs no session, so that the file is stored before anything is locked.
-    """
-    parsed_guess = _call_parser(content, context, question)
-    fingerprint = uploads.compute_fingerprint({"guess": content})
-    return StoredGuess(question, get_store().save(parsed_guess.content), parsed_guess.answered, fingerprint)
+    def _load_attackable_target(self, session: Session, team: Team) -> Target:
+        target = session.scalars(targets.select_targets().where(Target.id == self.target_id)).one()
+        if target.submission.team_id == team.id:
+            raise Forbidden("this target is your own", code="own_target")
+        if targets.is_withdrawn(target):
+            raise Conflict("this target has been withdrawn", code="target_withdrawn")
+        return target
 
+    def derive_key(self, session: Session) -> str:
+        """Return an idempotency key derived from the request, so that a form sent twice is one guess.
 
-def _call_parser(content: bytes, context: GuessContext, question: str) -> ParsedGuess:
-    return parser_process.call_with_files(
-        parser_process.UPLOADS,
-        dict(context.original).values(),
-        _parse_guess,
-        content,
-        context.competition_file,
-        context.original,
-        question=question,
-        sizes=dict(context.sizes),
-    )
+        It includes the number of guesses on which the service failed, so that the same file can be sent again
+        after a failure.
+        """
+        failed_count = select(func.count()).where(
+            Guess.team_id == self.team_id, Guess.target_id == self.target_id, Guess.state == State.ERROR
+        )
+        return f"page:{self.fingerprint}:{session.scalars(failed_count).one()}"
+
+    def read_texts(self, files: Collection[str], texts: Mapping[str, str]) -> str:
+        """Note the question, by default the first, and return it with the target."""
+        names = tuple(self.questions)
+        question = texts.get("question", "" if "question" in files else names[0])
+        if question not in names:
+            raise InvalidInput("the questions asked here are {known}", code="unknown_question", known=names)
+        self.question = question
+        return f"{self.target_id} {question}"
+
+    def parse_files(self, files: Mapping[str, bytes]) -> None:
+        self.guess = self._call_parser(files[GUESS_FILE])
+        self.file = get_store().save(self.guess.content)
+
+    def check(self, files: Mapping[str, bytes], texts: Mapping[str, str]) -> GuessCheck:
+        self.read_texts(files, texts)
+        if missing := self.list_missing(files):
+            raise InvalidUpload(missing)
+        guess = self._call_parser(files[GUESS_FILE])
+        return GuessCheck(self.question, guess.answered, guess.remarks)
+
+    def _call_parser(self, content: bytes) -> ParsedGuess:
+        return parser_process.call_with_files(
+            parser_process.UPLOADS,
+            dict(self.original).values(),
+            _parse_guess,
+            content,
+            self.competition.file,
+            self.original,
+            question=self.question,
+            sizes=dict(self.sizes),
+        )
+
+    def insert(self, session: Session, competition: Competition, team: Team, user_id: UUID) -> Guess:
+        (cap,) = self.caps
+        guess = Guess(
+            competition_id=competition.id,
+            target_id=self.target_id,
+            team_id=team.id,
+            user_id=user_id,
+            received_at=self.get_entry_time(),
+            question=self.question,
+            file=self.file,
+            answered=self.guess.answered,
+            guesses_left=cap.left - 1,
+            idempotency_key=self.key,
+            fingerprint=self.fingerprint,
+        )
+        session.add(guess)
+        uploads.flush_accepted_upload(session)
+        queue.enqueue_after_commit(session, queue.JUDGE)
+        return guess
+
+    def load_accepted(self, session: Session, accepted_id: UUID) -> Guess:
+        guess = session.get_one(Guess, accepted_id)
+        uploads.require_same_request(guess.fingerprint, self.fingerprint)
+        return guess
 
 
 def _parse_guess(
@@ -288,31 +208,6 @@ def _parse_guess(
     answered_count = asked_question.count_answered(guess)
     remarks = asked_question.find_remarks(guess) if answered_count else [NO_ANSWER]
     return ParsedGuess(asked_question.write(guess), answered_count, tuple(remarks))
-
-
-@dataclass(frozen=True, slots=True)
-class GuessCheck:
-    """Result of a dry run. ``answered`` is the number of lines with an answer."""
-
-    question: str
-    answered: int
-    remarks: tuple[Remark, ...]
-
-
-def check_guess(content: bytes, context: GuessContext, question: str) -> GuessCheck:
-    """Parse a guess as ``store_guess`` does, but store nothing."""
-    parsed_guess = _call_parser(content, context, question)
-    return GuessCheck(question, parsed_guess.answered, parsed_guess.remarks)
-
-
-def load_accepted(
-    session: Session, guess_id: UUID, fingerprint: str, target_id: UUID, question: str
-) -> Guess:
-    """Return the guess accepted earlier under the same key. Raise an error if the new one differs."""
-    guess = session.get_one(Guess, guess_id)
-    is_same = guess.target_id == target_id and guess.question == question
-    uploads.require_same_request(guess.fingerprint, fingerprint if is_same else "")
-    return guess
 
 
 def list_for_team(
@@ -341,26 +236,6 @@ def list_for_team(
 def get_visible_result(guess: Guess, horizon: datetime | None) -> schemas.GuessOutcome | None:
     """Return the result of a guess; None while the competition hides it or there is none."""
     return guess.parsed_outcome if horizon is not None and guess.created_at < horizon else None
-
-
-def assign_content_key(
-    session: Session, principal: Principal, context: GuessContext, content: bytes, question: str
-) -> GuessContext:
-    """Return the context with an idempotency key derived from the file.
-
-    A form sent twice is then one guess. The key includes the number of guesses on which the service failed,
-    so that the same file can be sent again after a failure.
-    """
-    team = memberships.require_team(session, context.competition_id, principal)
-    failed_query = select(func.count()).where(
-        Guess.team_id == team.id, Guess.target_id == context.target_id, Guess.state == State.ERROR
-    )
-    fingerprint = uploads.compute_fingerprint({"guess": content})
-    question_suffix = "" if question == next(iter(context.questions)) else f":{question}"
-    return replace(
-        context,
-        key=f"page:{context.target_id}{question_suffix}:{fingerprint}:{session.scalars(failed_query).one()}",
-    )
 
 
 def claim_next(session: Session, *, lease: timedelta, max_attempts: int) -> GuessClaim | None:

@@ -6,7 +6,7 @@ the end of its move, so that a worker that is killed before the COMMIT has sent 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from uuid import UUID
 
@@ -16,15 +16,12 @@ from sqlalchemy.orm import Session
 from anoncup.errors import DomainError
 from anoncup.messages import CodedMessage, Message
 from app.db.models import Competition, RehearsalMove, State, Target, Team
-from app.services.attacks import guesses, targets
-from app.services.attacks.guesses import StoredGuess
+from app.services.attacks import targets
+from app.services.attacks.guesses import GuessUpload
 from app.services.contests import competitions, phases
-from app.services.contests.contest import Contest
 from app.services.contests.phases import ANONYMIZATION, PhaseStatus
 from app.services.jobs import leases, queue
-from app.services.submissions import quota, submissions, uploads
-from app.services.submissions.submissions import Seal
-from app.services.submissions.uploads import PendingRelease
+from app.services.submissions.uploads import ReleaseUpload, Seal
 
 MOVE_REFUSED = "move_refused"
 _RETRYABLE_CODES = {"phase_closed", "phase_paused", "changed_meanwhile"}
@@ -35,23 +32,30 @@ _RETRYABLE_CODES = {"phase_closed", "phase_paused", "changed_meanwhile"}
 class MoveClaim:
     """Everything a worker needs for one move; ``attempt`` entitles it to record the result.
 
-    ``competition_file``: the published file. Either ``release_context`` or ``guess_context`` is set.
-    ``target_files``: name and SHA-256 of each file of the target that the guess attacks.
+    ``target``: the target to attack; None for a move that submits a release.
     """
 
     move_id: UUID
     attempt: int
-    competition_id: UUID
-    competition_file: str
+    competition: Competition
     method: str
-    release_context: uploads.UploadContext | None = None
-    guess_context: guesses.GuessContext | None = None
-    target_files: tuple[tuple[str, str], ...] = ()
+    target: Target | None = None
 
     @property
-    def original(self) -> dict[str, str]:
-        context = self.release_context or self.guess_context
-        return dict(context.original) if context else {}
+    def competition_file(self) -> str:
+        """The published file."""
+        return competitions.build_published_file(self.competition)
+
+    def start_release(self, seal: Seal) -> ReleaseUpload:
+        upload = ReleaseUpload(self.competition.slug, seal=seal)
+        upload.keep(self.competition)
+        return upload
+
+    def start_guess(self, target: Target) -> GuessUpload:
+        upload = GuessUpload(target.id)
+        upload.keep(self.competition)
+        upload.sizes = target.sizes
+        return upload
 
 
 def claim_next(session: Session, *, lease: timedelta, max_attempts: int) -> MoveClaim | None:
@@ -74,29 +78,11 @@ def _build_claim(session: Session, competition: Competition, move: RehearsalMove
     if status.open_phase is None or status.open_phase.name != move.phase:
         _postpone_or_drop(session, competition, move, status)
         return None
-    claim = MoveClaim(
-        move.id, move.attempt, competition.id, competitions.build_published_file(competition), move.method
-    )
-    if move.phase == ANONYMIZATION:
-        is_first = not competition.scored_by
-        return replace(
-            claim,
-            release_context=uploads.UploadContext(
-                competition.id,
-                competition.file,
-                uploads.list_original_digests(competition),
-                None,
-                None,
-                is_first,
-            ),
-        )
-    target = _choose_target(session, move)
-    if target is None:
+    target = None if move.phase == ANONYMIZATION else _choose_target(session, move)
+    if target is None and move.phase != ANONYMIZATION:
         leases.finish(session, move, State.CANCELLED)
         return None
-    files = tuple(sorted((target.files or {}).items()))
-    context = guesses.build_context(Contest(competition), target, key=None)
-    return replace(claim, guess_context=context, target_files=files)
+    return MoveClaim(move.id, move.attempt, competition, move.method, target)
 
 
 def _postpone_or_drop(
@@ -126,35 +112,18 @@ def _choose_target(session: Session, move: RehearsalMove) -> Target | None:
     return candidates[(move.number + team_index) % len(candidates)]
 
 
-def submit_release(session: Session, claim: MoveClaim, upload: PendingRelease, seal: Seal) -> bool:
-    """Submit a release; False if another worker has claimed the move meanwhile."""
+def submit(session: Session, claim: MoveClaim, uploads: Sequence[ReleaseUpload | GuessUpload]) -> bool:
+    """Submit what a move has made: a release, or a guess for each question.
+
+    False if another worker has claimed the move meanwhile.
+    """
     locked_rows = _lock_rows(session, claim)
     if locked_rows is None:
         return False
     move, competition, team = locked_rows
-    attempt = quota.begin_attempt(
-        session, Contest(competition), team, move.user_id, phase=move.phase, key=None
-    )
-    entered_upload = replace(upload, context=replace(upload.context, attempt=attempt))
-    submissions.insert_submission(
-        session, move.user_id, entered_upload, competition=competition, team=team, seal=seal
-    )
-    finish(session, move)
-    return True
-
-
-def submit_guesses(session: Session, claim: MoveClaim, stored_guesses: Sequence[StoredGuess]) -> bool:
-    """Submit the guesses on a target, one for each question; False if another worker has claimed the move."""
-    locked_rows = _lock_rows(session, claim)
-    if locked_rows is None or claim.guess_context is None:
-        return False
-    move, competition, team = locked_rows
-    for stored_guess in stored_guesses:
-        attempt = quota.begin_attempt(
-            session, Contest(competition), team, move.user_id, phase=move.phase, key=None
-        )
-        context = replace(claim.guess_context, attempt=attempt)
-        guesses.insert_guess(session, move.user_id, context, stored_guess, competition=competition, team=team)
+    for upload in uploads:
+        upload.admit(session, competition, team, move.user_id)
+        upload.accept_locked(session, competition, team, move.user_id)
     finish(session, move)
     return True
 
@@ -164,7 +133,7 @@ def _lock_rows(session: Session, claim: MoveClaim) -> tuple[RehearsalMove, Compe
 
     The competition is locked first, in the same order as when a rehearsal is ended.
     """
-    competition = session.get_one(Competition, claim.competition_id, with_for_update={"read": True})
+    competition = session.get_one(Competition, claim.competition.id, with_for_update={"read": True})
     move = leases.lock_lease(session, RehearsalMove, claim.move_id, claim.attempt)
     if move is None:
         return None
@@ -180,7 +149,7 @@ def finish(session: Session, move: RehearsalMove) -> None:
 
 def record_refusal(session: Session, claim: MoveClaim, problem: DomainError) -> None:
     """Record that the service refused an upload: retry later or end the move with an error."""
-    competition = session.get_one(Competition, claim.competition_id, with_for_update={"read": True})
+    competition = session.get_one(Competition, claim.competition.id, with_for_update={"read": True})
     move = leases.lock_lease(session, RehearsalMove, claim.move_id, claim.attempt)
     if move is None:
         return

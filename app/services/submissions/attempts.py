@@ -55,6 +55,10 @@ def get_grace_period() -> timedelta:
     return timedelta(seconds=get_settings().grace_s)
 
 
+def is_in_grace_period(attempt: Attempt, status: PhaseStatus) -> bool:
+    return status.now <= attempt.started_at + get_grace_period()
+
+
 def require_in_time(competition: Competition, attempt: Attempt, status: PhaseStatus) -> None:
     """Raise Conflict if an upload came too late to be accepted. The competition must be locked.
 
@@ -62,7 +66,7 @@ def require_in_time(competition: Competition, attempt: Attempt, status: PhaseSta
     grace period, an upload is treated as if it entered now.
     """
     phase_ended_at = competition.frozen_at if attempt.phase == ANONYMIZATION else competition.closed_at
-    if phase_ended_at is None and status.now <= attempt.started_at + get_grace_period():
+    if phase_ended_at is None and is_in_grace_period(attempt, status):
         return
     if status.open_phase is None or status.open_phase.name != attempt.phase:
         raise Conflict(

@@ -6,6 +6,7 @@ cap, so that attempts are the refused uploads only. A submission that ends in ER
 counts as valid, but its attempt still counts.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
@@ -16,7 +17,7 @@ from sqlalchemy import ColumnElement, Select, bindparam, func, select
 from sqlalchemy.orm import Session
 
 from anoncup.errors import TooManyRequests
-from app.db.models import Attempt, Competition, Evaluation, Grant, Guess, State, Submission, Target, Team
+from app.db.models import Attempt, Evaluation, Grant, Guess, State, Submission, Target, Team
 from app.db.now import read_clock
 from app.services.accounts import memberships
 from app.services.accounts.accounts import Principal
@@ -45,8 +46,8 @@ class QuotaCap:
     resets_at: datetime | None
 
     @property
-    def is_for_valid_submissions(self) -> bool:
-        return self.name.startswith("valid")
+    def is_for_attempts(self) -> bool:
+        return self.name.startswith("attempts")
 
     @property
     def left(self) -> int:
@@ -174,7 +175,7 @@ def _build_window_conditions(column: Any, window: CountingWindow) -> tuple[Colum
     return () if window.starts_at is None else (column >= window.starts_at, column < window.resets_at)
 
 
-def require_remaining(caps: tuple[QuotaCap, ...], now: datetime) -> None:
+def require_remaining(caps: Iterable[QuotaCap], now: datetime) -> None:
     """Raise TooManyRequests for the first cap that is used up, with the time until it resets."""
     for exhausted in (cap for cap in caps if not cap.left):
         message_values: dict[str, str | int] = {"limit": exhausted.limit, "cap": exhausted.name}
@@ -194,47 +195,32 @@ def require_remaining(caps: tuple[QuotaCap, ...], now: datetime) -> None:
         )
 
 
-def lock_rows(session: Session, competition: Competition, team: Team) -> None:
-    """Lock the competition (shared) and the team (exclusive).
-
-    The first lock ensures that all earlier uploads count when a phase ends. The second one keeps concurrent
-    uploads from exceeding a cap, and lets a retry see what has been accepted.
-    """
-    session.refresh(competition, with_for_update={"read": True})
-    session.refresh(team, with_for_update=True)
-
-
 def begin_attempt(
     session: Session, contest: Contest, team: Team, user_id: UUID, *, phase: str, key: str | None
 ) -> Attempt:
-    """Count an upload before it is read; the locks of ``lock_rows`` must be held.
+    """Count an upload before it is read, or continue the unanswered attempt with its key.
 
-    Raises Conflict if the phase is not open, TooManyRequests if a cap is used up.
+    Competition and team must be locked. Raises Conflict if the phase is not open, TooManyRequests if a cap is
+    used up.
     """
     status = phases.get_status(session, contest.competition)
     attempt = attempts.find_unfinished(session, team, phase, key)
-    is_in_time = attempt is not None and status.now <= attempt.started_at + attempts.get_grace_period()
-    if not is_in_time:
+    if attempt is None or not attempts.is_in_grace_period(attempt, status):
         status.require_open(phase)
-    if attempt is None:
+        attempt = attempt or Attempt(team_id=team.id, user_id=user_id, phase=phase, key=key, senders=0)
+        attempt.started_at, attempt.counts = status.now, False
+    if not attempt.counts:
         require_remaining(load_caps(session, contest, team.id, phase, status.now), status.now)
-        attempt = Attempt(
-            team_id=team.id, user_id=user_id, phase=phase, started_at=status.now, key=key, senders=0
-        )
-        session.add(attempt)
-    elif not (is_in_time and attempt.counts):
-        attempt.counts = False
-        session.flush()
-        require_remaining(load_caps(session, contest, team.id, phase, status.now), status.now)
-        attempt.counts, attempt.started_at = True, attempt.started_at if is_in_time else status.now
+        attempt.counts = True
     attempt.senders += 1
+    session.add(attempt)
     session.flush()
     return attempt
 
 
 def add_valid_submission(caps: tuple[QuotaCap, ...]) -> tuple[QuotaCap, ...]:
     """Return the caps after one more attempt has become a valid submission."""
-    return tuple(replace(cap, used=cap.used + 1) if cap.is_for_valid_submissions else cap for cap in caps)
+    return tuple(cap if cap.is_for_attempts else replace(cap, used=cap.used + 1) for cap in caps)
 
 
 def collect_remaining(caps: tuple[QuotaCap, ...]) -> dict[str, int]:

@@ -1,38 +1,44 @@
-"""Uploads of releases before acceptance: check who may send one, and parse it."""
+"""Uploads of teams: each enters, is received, is parsed and is accepted.
 
-import hashlib
+Releases are here, guesses in ``attacks.guesses``. ``app.http.uploads`` receives the body between the steps.
+"""
+
 import re
 import secrets
-from collections.abc import Collection, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from datetime import datetime
+from types import MappingProxyType
+from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 from uuid import UUID, uuid4
 
 from psycopg.errors import InsufficientPrivilege
 from sqlalchemy import select
 from sqlalchemy.exc import ProgrammingError
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, undefer
 
 from anoncup.errors import Conflict, FileProblem, Forbidden, InvalidInput, InvalidUpload
 from anoncup.lazy import lazy
-from anoncup.messages import Message
+from anoncup.messages import Message, serialize
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.tables.files import Remark, build_missing_file_problem
 from anoncup.tracks.files import SECRET_FILE
-from anoncup.tracks.model import Sizes, Tables, Track
+from anoncup.tracks.model import Tables, Track
 from anoncup.tracks.uploads import ParsedUpload, check_partial_upload, parse_upload
 from app.config import get_settings
 from app.crypto import sealing
-from app.db.models import Attempt, Competition, Submission, Team
+from app.db.models import Attempt, Competition, Guess, Secret, Submission, Team
 from app.db.privileges import GUESS_GUARD, SUBMISSION_GUARD
 from app.processes import parser_process
 from app.services.accounts import memberships
 from app.services.accounts.accounts import Principal
 from app.services.contests import competitions, phases
-from app.services.contests.contest import parse_stored_rules
+from app.services.contests.contest import Contest, parse_stored_rules
 from app.services.originals import allocated_files
-from app.services.submissions import attempts, quota
+from app.services.submissions import attempts, evaluations, quota
+from app.services.submissions.quota import QuotaCap
 from app.storage import compute_digest, get_store
 
 if TYPE_CHECKING:
@@ -44,77 +50,226 @@ else:
     check_secret = lazy("anoncup.evaluation.evaluate.check_secret")
     explain_too_few_rows = lazy("anoncup.evaluation.evaluate.explain_too_few_rows")
 
+AcceptedT = TypeVar("AcceptedT")
+CheckT = TypeVar("CheckT")
+ResultT = TypeVar("ResultT")
+
 MAX_COMMENT_LENGTH = 1_000
 _IDEMPOTENCY_KEY_PATTERN = re.compile(r"[\x21-\x7e]{1,200}")
+_NO_QUOTA: Mapping[str, int] = MappingProxyType({})
+
+Seal = Callable[[UUID, bytes], sealing.SealedSecret]
+"""Seals a secret with the workers' public key, bound to the id of its submission."""
 
 
-@dataclass(frozen=True, slots=True)
-class UploadContext:
-    """The competition as it was when an upload entered. The upload is parsed against this state.
+@dataclass(eq=False, repr=False)
+class Upload(ABC, Generic[AcceptedT, CheckT]):
+    """One upload of a team: it enters before its body is received, is parsed, and is then accepted.
 
-    ``key``: idempotency key. ``attempt``: the counted attempt; None for a retry, a dry run or a baseline.
-    ``accepted_id``: id of the submission that was accepted earlier with the same key, or None.
-    ``is_first``: the competition had no submission yet.
-    ``own_files``: SHA-256 of the team's own files by name, where the service allocates such files.
+    It is parsed against the competition as it was when it entered. The time of entry decides whether it is in
+    time. No lock and no transaction is held while its body is received and parsed.
     """
 
-    competition_id: UUID
-    competition_file: str
-    original: tuple[tuple[str, str], ...]
-    key: str | None
-    attempt: Attempt | None
-    is_first: bool
-    accepted_id: UUID | None = None
-    own_files: Mapping[str, str] = field(default_factory=dict)
+    phase: ClassVar[str]
+    row_type: ClassVar[type[Submission] | type[Guess]]
 
-    @property
-    def rules(self) -> Rules:
-        return parse_stored_rules(self.competition_file)
+    key: str | None = field(default=None, kw_only=True)
+    """Idempotency key."""
+    competition: Competition = field(init=False)
+    rules: Rules = field(init=False)
+    track: Track = field(init=False)
+    original: tuple[tuple[str, str], ...] = field(init=False)
+    file_names: tuple[str, ...] = field(default=(), init=False)
+    """Names of all files to be sent."""
+    team_id: UUID = field(init=False)
+    attempt: Attempt | None = field(default=None, init=False)
+    """The counted attempt; None for a retry of an accepted upload, a dry run or a baseline."""
+    accepted_id: UUID | None = field(default=None, init=False)
+    """Id of the submission or guess that was accepted under the same key, or None."""
+    caps: tuple[QuotaCap, ...] = field(default=(), init=False)
+    """Caps that apply to the upload when it is accepted."""
+    digests: dict[str, str] = field(default_factory=dict, init=False)
+    """SHA-256 of the files as received, by name."""
+    fingerprint: str = field(default="", init=False)
+    """SHA-256 of all parts of the request."""
 
-    @property
-    def track(self) -> Track:
-        return TRACKS[self.rules.track]
+    def keep(self, competition: Competition) -> None:
+        """Keep the competition as it is now, for parsing."""
+        self.competition, self.rules = competition, parse_stored_rules(competition.file)
+        self.track, self.original = TRACKS[self.rules.track], list_original_digests(competition)
 
-    @property
-    def public_file_names(self) -> tuple[str, ...]:
-        """Names of the files that are not secret."""
-        return self.track.release_file_names
+    def get_entry_time(self) -> datetime:
+        assert self.attempt is not None  # noqa: S101  # only a retry, a dry run or a baseline has none
+        return self.attempt.started_at
 
-    @property
-    def file_names(self) -> tuple[str, ...]:
-        """Names of all files to be sent; no secret is sent where the service allocates the answer."""
-        return (
-            self.public_file_names if self.track.allocates_answer else (*self.public_file_names, SECRET_FILE)
+    def enter(self, session: Session, principal: Principal) -> None:
+        """Check that the person may send this upload now, and count an attempt before the body is read."""
+        principal.require("submit")
+        self.attempt = None
+        competition_id = self.find_competition(session, principal).id
+        competition, team = self._lock(session, principal, competition_id)
+        self.keep(competition)
+        self.team_id = team.id
+        self.admit(session, competition, team, principal.user_id)
+
+    def enter_again(self, session: Session, principal: Principal) -> None:
+        """Enter again if a request with the same key was answered while the body was being received."""
+        if self.key is not None and self.attempt is not None and attempts.has_ended(session, self.attempt):
+            self.enter(session, principal)
+
+    def enter_check(self, session: Session, principal: Principal) -> None:
+        """Enter a dry run, which counts no attempt. It may precede the phase, but not follow it."""
+        principal.require("submit")
+        competition = self.find_competition(session, principal)
+        self.keep(competition)
+        team = memberships.require_team(session, competition.id, principal)
+        self.team_id = team.id
+        require_qualified(team)
+        phases.require_phase_not_ended(session, competition, self.phase)
+        self.load(session, team)
+
+    def accept(self, session: Session, principal: Principal) -> AcceptedT:
+        """Accept the parsed upload, or return what was accepted earlier under the same key.
+
+        The first submission locks the competition exclusively, because it writes the scoring versions, and
+        two transactions with the shared lock would block each other from writing.
+        """
+        is_exclusive = not self.competition.scored_by
+        competition, team = self._lock(session, principal, self.competition.id, is_exclusive=is_exclusive)
+        return self.accept_locked(session, competition, team, principal.user_id)
+
+    def _lock(
+        self, session: Session, principal: Principal, competition_id: UUID, *, is_exclusive: bool = False
+    ) -> tuple[Competition, Team]:
+        """Lock the competition (shared) and the person's team (exclusive).
+
+        The first lock keeps phases and data from changing, and all earlier uploads count when a phase ends.
+        The second one keeps parallel uploads from exceeding a cap, and lets a retry see what was accepted.
+        """
+        competition = session.get_one(
+            Competition,
+            competition_id,
+            with_for_update=True if is_exclusive else {"read": True},
+            populate_existing=True,
         )
+        return competition, memberships.require_team(session, competition.id, principal, for_update=True)
 
-    @property
-    def file_mb(self) -> int:
-        return self.rules.limits.file_mb
+    def admit(self, session: Session, competition: Competition, team: Team, user_id: UUID) -> None:
+        """Check idempotency key, qualification, deadline and quota. Competition and team must be locked.
+
+        The checks run when the upload enters, which counts its attempt, and again when it is accepted,
+        because all of them may have changed in the meantime.
+        """
+        self.accepted_id = self.find_accepted_id(session, team.id)
+        if self.accepted_id is not None:
+            return
+        require_qualified(team)
+        contest = Contest(competition)
+        if self.attempt is None:
+            attempt = quota.begin_attempt(session, contest, team, user_id, phase=self.phase, key=self.key)
+            self.load(session, team)
+            self.attempt = attempt
+        else:
+            status = phases.get_status(session, competition)
+            attempts.require_in_time(competition, self.attempt, status)
+            self.caps = self.recheck(session, contest, team)
+            quota.require_remaining([cap for cap in self.caps if not cap.is_for_attempts], status.now)
+
+    def accept_locked(
+        self, session: Session, competition: Competition, team: Team, user_id: UUID
+    ) -> AcceptedT:
+        """Accept the parsed upload like ``accept``; the caller holds the locks."""
+        self.admit(session, competition, team, user_id)
+        if self.attempt is not None:
+            attempts.end(session, self.attempt, counts=self.accepted_id is None)
+        if self.accepted_id is not None:
+            return self.load_accepted(session, self.accepted_id)
+        return self.insert(session, competition, team, user_id)
+
+    def find_accepted_id(self, session: Session, team_id: UUID) -> UUID | None:
+        """Return the id of the team's upload that was accepted under this key, or None."""
+        if self.key is None:
+            return None
+        if not _IDEMPOTENCY_KEY_PATTERN.fullmatch(self.key):
+            raise InvalidInput(
+                "an Idempotency-Key must have 1 to 200 visible ASCII characters", code="idempotency_key"
+            )
+        conditions = (self.row_type.team_id == team_id, self.row_type.idempotency_key == self.key)
+        return session.scalar(select(self.row_type.id).where(*conditions))
+
+    @abstractmethod
+    def find_competition(self, session: Session, principal: Principal) -> Competition:
+        """Return the competition; raises NotFound if the person may not know of it."""
+
+    @abstractmethod
+    def load(self, session: Session, team: Team) -> None:
+        """Load what the files are parsed against; raises Conflict or Forbidden if they cannot be parsed."""
+
+    @abstractmethod
+    def recheck(self, session: Session, contest: Contest, team: Team) -> tuple[QuotaCap, ...]:
+        """Return the caps on the parsed upload; raises Conflict or Forbidden if it may not be sent now."""
+
+    def parse(self, files: Mapping[str, bytes], texts: Mapping[str, str]) -> None:
+        """Parse the upload and store its files; raises InvalidUpload. An accepted one is only identified.
+
+        Needs no session: the files are stored before anything is locked. If the upload is refused later, they
+        stay in the store without a reference.
+        """
+        text = self.read_texts(files, texts)
+        if missing := self.list_missing(files):
+            raise InvalidUpload(missing)
+        self.digests = {name: compute_digest(files[name]) for name in self.file_names}
+        self.fingerprint = _compute_fingerprint(self.digests, text)
+        if self.accepted_id is None:
+            self.parse_files(files)
+
+    def list_missing(self, files: Collection[str]) -> list[FileProblem]:
+        return [build_missing_file_problem(name) for name in self.file_names if name not in files]
+
+    @abstractmethod
+    def read_texts(self, files: Collection[str], texts: Mapping[str, str]) -> str:
+        """Read the texts of the form and return those that identify the request."""
+
+    @abstractmethod
+    def parse_files(self, files: Mapping[str, bytes]) -> None:
+        """Parse and store the files, of which none is missing."""
+
+    @abstractmethod
+    def check(self, files: Mapping[str, bytes], texts: Mapping[str, str]) -> CheckT:
+        """Parse the upload like ``parse``, but store nothing."""
+
+    @abstractmethod
+    def insert(self, session: Session, competition: Competition, team: Team, user_id: UUID) -> AcceptedT:
+        """Insert the rows of the admitted upload."""
+
+    @abstractmethod
+    def load_accepted(self, session: Session, accepted_id: UUID) -> AcceptedT:
+        """Return what was accepted; raises InvalidInput if the new request differs from the accepted one."""
 
 
 @dataclass(frozen=True, slots=True)
-class PendingRelease:
-    """A well-formed release that is not accepted yet.
+class SubmissionReceipt:
+    """The team's receipt for a submission; a retry with the same key gets the same one."""
 
-    ``files``: SHA-256 of the stored files by name, ``uploaded_sha256`` of the files as received.
-    ``secret``: unencrypted, kept in memory only. ``submission_id``: id of the future submission, to which
-    sealed files are bound.
-    """
+    submission: Submission
+    commitment: str
 
-    context: UploadContext
-    files: dict[str, str]
+
+@dataclass(frozen=True, slots=True)
+class ReleaseCheck:
+    """The result of a dry run: a well-formed upload that was not stored."""
+
     uploaded_sha256: dict[str, str]
-    fingerprint: str
-    sizes: Sizes
-    secret: bytes
-    comment: str
+    rows: int
     remarks: tuple[Remark, ...]
-    submission_id: UUID = field(default_factory=uuid4)
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedRelease:
-    """The result of parsing a release; ``files``: the shuffled tables, empty if nothing is shuffled."""
+    """The result of parsing a release; ``files``: the shuffled tables, empty if nothing is shuffled.
+
+    ``secret``: unencrypted, kept in memory only.
+    """
 
     files: dict[str, bytes]
     sizes: dict[str, int]
@@ -122,169 +277,175 @@ class ParsedRelease:
     remarks: tuple[Remark, ...]
 
 
-def begin_upload(session: Session, principal: Principal, slug: str, *, key: str | None) -> UploadContext:
-    """Check that the person may submit now, and count an attempt before the files are read."""
-    principal.require("submit")
-    contest = competitions.find(session, principal, slug)
-    competition = contest.competition
-    team = memberships.require_team(session, competition.id, principal)
-    quota.lock_rows(session, competition, team)
-    accepted_id = find_submission_id(session, team, validate_key(key))
-    if accepted_id is not None:
-        return UploadContext(
-            competition.id,
-            competition.file,
-            list_original_digests(competition),
-            key,
-            None,
-            not competition.scored_by,
-            accepted_id,
+def _seal_with_public_key(bound_to: UUID, secret: bytes) -> sealing.SealedSecret:
+    return sealing.seal(get_settings().sealing_key_file, bound_to=bound_to, secret=secret)
+
+
+@dataclass(eq=False, repr=False)
+class ReleaseUpload(Upload[SubmissionReceipt, ReleaseCheck]):
+    """An anonymized table with its secret."""
+
+    phase = phases.ANONYMIZATION
+    row_type = Submission
+
+    slug: str
+    seal: Seal = field(default=_seal_with_public_key, kw_only=True)
+    own_files: Mapping[str, str] = field(default_factory=dict, init=False)
+    """SHA-256 of the team's own files by name, where the service allocates such files."""
+    submission_id: UUID = field(default_factory=uuid4, init=False)
+    """Id of the future submission, to which sealed files are bound."""
+    comment: str = field(default="", init=False)
+    release: ParsedRelease = field(init=False)
+    files: dict[str, str] = field(default_factory=dict, init=False)
+    """SHA-256 of the stored files by name."""
+
+    def keep(self, competition: Competition) -> None:
+        """Keep the competition; no secret is sent where the service allocates the answer."""
+        super().keep(competition)
+        secret_names = () if self.track.allocates_answer else (SECRET_FILE,)
+        self.file_names = (*self.track.release_file_names, *secret_names)
+
+    def find_competition(self, session: Session, principal: Principal) -> Competition:
+        return competitions.find(session, principal, self.slug).competition
+
+    def load(self, session: Session, team: Team | None) -> None:
+        """Load the allocated files of the team, or of the baselines without one."""
+        if self.competition.original_rows is None:
+            raise Conflict("the competition has no original data yet", code="no_original")
+        self.own_files = allocated_files.require_allocated(session, self.competition, team)
+
+    def recheck(self, session: Session, contest: Contest, team: Team) -> tuple[QuotaCap, ...]:
+        """Return the caps of the day of entry; raises Conflict if the rules or the data have changed."""
+        self.require_same_settings(contest.competition)
+        return quota.load_caps(session, contest, team.id, self.phase, self.get_entry_time())
+
+    def require_same_settings(self, competition: Competition) -> None:
+        """Raise Conflict if the release would be parsed differently now; deadlines may have moved."""
+        settings_then, settings_now = (
+            (rules.columns, rules.settings, rules.publication.shuffle_targets)
+            for rules in (self.rules, parse_stored_rules(competition.file))
         )
-    require_qualified(team)
-    attempt = quota.begin_attempt(
-        session, contest, team, principal.user_id, phase=phases.ANONYMIZATION, key=key
-    )
-    if competition.original_rows is None:
-        raise Conflict("the competition has no original data yet", code="no_original")
-    own_files = allocated_files.require_allocated(session, competition, team)
-    return UploadContext(
-        competition.id,
-        competition.file,
-        list_original_digests(competition),
-        key,
-        attempt,
-        not competition.scored_by,
-        own_files=own_files,
-    )
+        if settings_then != settings_now or self.original != list_original_digests(competition):
+            raise Conflict("the competition has changed meanwhile; send it again", code="changed_meanwhile")
 
+    def read_texts(self, files: Collection[str], texts: Mapping[str, str]) -> str:
+        """Note and return the comment; raises InvalidUpload for a secret that the service has allocated."""
+        if SECRET_FILE in {*files, *texts} and SECRET_FILE not in self.file_names:
+            message = Message("the service has drawn the answer itself: do not send a secret")
+            raise InvalidUpload([FileProblem(SECRET_FILE, None, None, "answer_is_drawn", message)])
+        if "comment" in files:
+            raise InvalidInput("send the comment as text, not as a file", code="comment")
+        self.comment = texts.get("comment", "")
+        return self.comment
 
-def begin_dry_run(session: Session, principal: Principal, slug: str) -> tuple[UploadContext, UUID]:
-    """Return the context of a dry run, and the id of the person's team.
+    def parse_files(self, files: Mapping[str, bytes]) -> None:
+        _require_comment(self.comment)
+        tables = {name: files[name] for name in self.track.release_file_names}
+        self.release = self._call_parser(parse_release, tables, self._choose_answer(files))
+        stored = self.release.files or tables
+        self.files = {name: get_store().save(self._seal_if_required(stored[name])) for name in tables}
 
-    A team may check its files as soon as the original data exist, even before the phase opens, and until it
-    ends. No attempt is counted.
-    """
-    principal.require("submit")
-    contest = competitions.find(session, principal, slug)
-    competition = contest.competition
-    team = memberships.require_team(session, competition.id, principal)
-    require_qualified(team)
-    phases.require_phase_not_ended(session, competition, phases.ANONYMIZATION)
-    if competition.original_rows is None:
-        raise Conflict("the competition has no original data yet", code="no_original")
-    own_files = allocated_files.require_allocated(session, competition, team)
-    return UploadContext(
-        competition.id,
-        competition.file,
-        list_original_digests(competition),
-        None,
-        None,
-        not competition.scored_by,
-        own_files=own_files,
-    ), team.id
+    def check(self, files: Mapping[str, bytes], texts: Mapping[str, str]) -> ReleaseCheck:
+        """Check a release as ``parse`` does.
 
-
-def refresh_context(session: Session, principal: Principal, context: UploadContext) -> UploadContext:
-    """Return the context of a received upload. Begin again if its attempt was answered meanwhile."""
-    if context.key is None or context.attempt is None or not attempts.has_ended(session, context.attempt):
-        return context
-    slug = session.get_one(Competition, context.competition_id).slug
-    return begin_upload(session, principal, slug, key=context.key)
-
-
-def validate_key(key: str | None) -> str | None:
-    if key is not None and not _IDEMPOTENCY_KEY_PATTERN.fullmatch(key):
-        raise InvalidInput(
-            "an Idempotency-Key must have 1 to 200 visible ASCII characters", code="idempotency_key"
+        The InvalidUpload error also lists missing files, so that a form's files can be checked one by one.
+        """
+        comment, missing = self.read_texts(files, texts), self.list_missing(files)
+        tables = {name: files[name] for name in self.track.release_file_names if name in files}
+        try:
+            _require_comment(comment)
+            rows, remarks = self._call_parser(check_files, tables, self._choose_answer(files))
+        except InvalidUpload as error:
+            total = len(missing) + error.total
+            raise InvalidUpload([*missing, *error.problems], total=total) from None
+        if missing:
+            raise InvalidUpload(missing)
+        return ReleaseCheck(
+            {name: compute_digest(content) for name, content in tables.items()}, rows, remarks
         )
-    return key
 
+    def _call_parser(
+        self, function: Callable[..., ResultT], tables: dict[str, bytes], answer: bytes | None
+    ) -> ResultT:
+        digests = dict(self.original).values()
+        arguments = (self.competition.file, self.original, tables, answer)
+        return parser_process.call_with_files(parser_process.UPLOADS, digests, function, *arguments)
 
-def find_submission_id(session: Session, team: Team, key: str | None) -> UUID | None:
-    if key is None:
-        return None
-    query = select(Submission.id).where(Submission.team_id == team.id, Submission.idempotency_key == key)
-    return session.scalar(query)
+    def _choose_answer(self, files: Mapping[str, bytes]) -> bytes | None:
+        """Return the secret that was sent, or the answer that the service has allocated to the team."""
+        if self.track.allocates_answer:
+            return get_store().get(self.own_files[self.track.answer_spec.file.name])
+        return files.get(SECRET_FILE)
 
+    def _seal_if_required(self, content: bytes) -> bytes:
+        """Return a file of the release as it is stored: sealed if the track requires it."""
+        if not self.track.seals_release:
+            return content
+        key_file = get_settings().sealing_key_file
+        return sealing.seal_file(key_file, submission_id=self.submission_id, content=content)
 
-def require_qualified(team: Team) -> None:
-    if team.disqualified_at is not None:
-        raise Forbidden("your team has been disqualified", code="disqualified")
+    def insert(
+        self, session: Session, competition: Competition, team: Team, user_id: UUID
+    ) -> SubmissionReceipt:
+        return self.insert_submission(
+            session,
+            competition,
+            team,
+            user_id,
+            received_at=self.get_entry_time(),
+            quota_left=quota.collect_remaining(quota.add_valid_submission(self.caps)),
+        )
 
+    def insert_submission(
+        self,
+        session: Session,
+        competition: Competition,
+        team: Team,
+        user_id: UUID,
+        *,
+        received_at: datetime,
+        quota_left: Mapping[str, int] = _NO_QUOTA,
+    ) -> SubmissionReceipt:
+        """Seal and queue the release as a submission; the first one pins the scoring versions."""
+        competitions.pin_scoring_versions(competition)
+        sealed = self.seal(self.submission_id, self.release.secret)
+        uploaded_sha256 = {name: self.digests[name] for name in self.files}
+        repetition_remarks = list_repetition_remarks(session, team.id, uploaded_sha256)
+        remarks = (*self.release.remarks, *repetition_remarks)
+        submission = Submission(
+            id=self.submission_id,
+            competition_id=competition.id,
+            team_id=team.id,
+            user_id=user_id,
+            received_at=received_at,
+            comment=self.comment,
+            files=self.files,
+            uploaded_sha256=uploaded_sha256,
+            rows=self.release.sizes["rows"],
+            sizes=self.release.sizes,
+            remarks=[serialize(remark.code, remark.message) for remark in remarks],
+            quota_left=dict(quota_left),
+            idempotency_key=self.key,
+            fingerprint=self.fingerprint,
+        )
+        session.add(submission)
+        flush_accepted_upload(session)
+        session.refresh(submission, ["number"])
+        sealed_fields = {"key_id": sealed.key_id, "sealed": sealed.box, "commitment": sealed.commitment}
+        session.add(Secret(submission_id=submission.id, **sealed_fields))
+        evaluations.enqueue(session, submission.id)
+        evaluations.include_in_open_rescore(session, competition.id, submission.id)
+        return SubmissionReceipt(submission, sealed.commitment)
 
-def list_original_digests(competition: Competition) -> tuple[tuple[str, str], ...]:
-    """Return name and SHA-256 of each public data file, sorted by name."""
-    return tuple(sorted(competition.public_files.items()))
-
-
-def is_still_valid(competition: Competition, context: UploadContext) -> bool:
-    """Whether an upload would be parsed the same way now; deadlines may have moved meanwhile."""
-    settings_then, settings_now = (
-        (rules.columns, rules.settings, rules.publication.shuffle_targets)
-        for rules in (context.rules, parse_stored_rules(competition.file))
-    )
-    return settings_then == settings_now and context.original == list_original_digests(competition)
-
-
-def compute_fingerprint(parts: dict[str, bytes], comment: str = "") -> str:
-    """Return the SHA-256 of all parts of a request, which identifies a retry with the same key."""
-    digest = hashlib.sha256()
-    for name, content in sorted({**parts, "comment": comment.encode(errors="surrogatepass")}.items()):
-        digest.update(f"{name} {len(content)}\n".encode() + hashlib.sha256(content).digest())
-    return digest.hexdigest()
-
-
-def require_same_request(stored_fingerprint: str | None, new_fingerprint: str) -> None:
-    """Raise InvalidInput if an idempotency key is used again for a different request."""
-    if stored_fingerprint != new_fingerprint:
-        raise InvalidInput("this Idempotency-Key was used for another upload", code="idempotency_key_reused")
-
-
-def reject_unexpected_secret(context: UploadContext, names: Collection[str]) -> None:
-    """Raise InvalidUpload for a secret if the service allocates the answer, so that nobody relies on it."""
-    if SECRET_FILE in names and SECRET_FILE not in context.file_names:
-        message = Message("the service has drawn the answer itself: do not send a secret")
-        raise InvalidUpload([FileProblem(SECRET_FILE, None, None, "answer_is_drawn", message)])
-
-
-def store_release(
-    context: UploadContext, *, files: dict[str, bytes], secret: bytes | None, comment: str
-) -> PendingRelease:
-    """Parse a release and its secret against the original data, and store the files; raises InvalidUpload.
-
-    ``secret``: None where the service allocates the answer. Needs no session: the files are stored before
-    anything is locked. If the upload is refused later, they stay in the store without a reference.
-    """
-    _require_comment(comment)
-    release = parser_process.call_with_files(
-        parser_process.UPLOADS,
-        dict(context.original).values(),
-        parse_release,
-        context.competition_file,
-        context.original,
-        files=files,
-        secret=_load_allocated_answer(context) if secret is None else secret,
-    )
-    submission_id = uuid4()
-    stored_files = release.files if context.rules.publication.shuffle_targets else files
-    return PendingRelease(
-        context=context,
-        files={
-            name: get_store().save(_seal_if_required(stored_files[name], context.track, submission_id))
-            for name in files
-        },
-        uploaded_sha256={name: compute_digest(content) for name, content in files.items()},
-        fingerprint=compute_fingerprint(files if secret is None else {**files, SECRET_FILE: secret}, comment),
-        sizes=release.sizes,
-        secret=release.secret,
-        comment=comment,
-        remarks=release.remarks,
-        submission_id=submission_id,
-    )
+    def load_accepted(self, session: Session, accepted_id: UUID) -> SubmissionReceipt:
+        submission = session.get_one(Submission, accepted_id, options=[undefer(Submission.number)])
+        require_same_request(submission.fingerprint, self.fingerprint)
+        query = select(Secret.commitment).where(Secret.submission_id == accepted_id)
+        return SubmissionReceipt(submission, session.scalars(query).one())
 
 
 def parse_release(
-    competition_file: str, original: tuple[tuple[str, str], ...], *, files: dict[str, bytes], secret: bytes
+    competition_file: str, original: tuple[tuple[str, str], ...], files: dict[str, bytes], secret: bytes
 ) -> ParsedRelease:
     """Parse a release and its secret by a competition file; runs in the parser process.
 
@@ -305,63 +466,9 @@ def parse_release(
     return ParsedRelease(shuffled, dict(parsed.sizes), track.answer_spec.write(answer), tuple(parsed.remarks))
 
 
-def _require_comment(comment: str) -> None:
-    if not is_storable(comment):
-        raise InvalidInput("a comment must not contain the character NUL or half a character", code="comment")
-    if len(comment) > MAX_COMMENT_LENGTH:
-        raise InvalidInput(
-            "a comment is text of at most {most} characters",
-            code="comment",
-            most=MAX_COMMENT_LENGTH,
-        )
-
-
-def _load_allocated_answer(context: UploadContext) -> bytes:
-    """Load the answer that the service has allocated to the team."""
-    return get_store().get(context.own_files[context.track.answer_spec.file.name])
-
-
-@dataclass(frozen=True, slots=True)
-class ReleaseCheck:
-    """The result of a dry run: a well-formed upload that was not stored."""
-
-    uploaded_sha256: dict[str, str]
-    rows: int
-    remarks: tuple[Remark, ...]
-
-
-def check_release(
-    context: UploadContext, *, files: dict[str, bytes], secret: bytes | None, comment: str
-) -> ReleaseCheck:
-    """Check a release as ``store_release`` does, but store nothing.
-
-    The InvalidUpload error also lists missing files, so that the files of a form can be checked one by one.
-    """
-    names = files.keys() if secret is None else {*files, SECRET_FILE}
-    missing = [build_missing_file_problem(name) for name in context.file_names if name not in names]
-    try:
-        _require_comment(comment)
-        rows, remarks = parser_process.call_with_files(
-            parser_process.UPLOADS,
-            dict(context.original).values(),
-            check_files,
-            context.competition_file,
-            context.original,
-            files=files,
-            secret=_load_allocated_answer(context) if context.track.allocates_answer else secret,
-        )
-    except InvalidUpload as error:
-        total = len(missing) + error.total
-        raise InvalidUpload([*missing, *error.problems], total=total) from None
-    if missing:
-        raise InvalidUpload(missing)
-    return ReleaseCheck({name: compute_digest(content) for name, content in files.items()}, rows, remarks)
-
-
 def check_files(
     competition_file: str,
     original: tuple[tuple[str, str], ...],
-    *,
     files: dict[str, bytes],
     secret: bytes | None,
 ) -> tuple[int, tuple[Remark, ...]]:
@@ -397,16 +504,60 @@ def _list_secret_warnings(rules: Rules, original: Tables, parsed: ParsedUpload) 
         return ()
 
 
-def _seal_if_required(content: bytes, track: Track, submission_id: UUID) -> bytes:
-    """Return a file of a release as it is stored: sealed if the track requires it."""
-    if not track.seals_release:
-        return content
-    return sealing.seal_file(get_settings().sealing_key_file, submission_id=submission_id, content=content)
+def _require_comment(comment: str) -> None:
+    if not is_storable(comment):
+        raise InvalidInput("a comment must not contain the character NUL or half a character", code="comment")
+    if len(comment) > MAX_COMMENT_LENGTH:
+        raise InvalidInput(
+            "a comment is text of at most {most} characters",
+            code="comment",
+            most=MAX_COMMENT_LENGTH,
+        )
 
 
 def is_storable(text: str) -> bool:
     """Whether Postgres can store the text: it accepts neither NUL nor lone surrogates."""
     return "\x00" not in text and text.encode(errors="replace").decode() == text
+
+
+def require_qualified(team: Team) -> None:
+    if team.disqualified_at is not None:
+        raise Forbidden("your team has been disqualified", code="disqualified")
+
+
+def list_original_digests(competition: Competition) -> tuple[tuple[str, str], ...]:
+    """Return name and SHA-256 of each public data file, sorted by name."""
+    return tuple(sorted(competition.public_files.items()))
+
+
+def _compute_fingerprint(digests: Mapping[str, str], text: str) -> str:
+    """Return the SHA-256 of all parts of a request, which identifies a retry with its key."""
+    parts = [*sorted(digests.items()), ("text", compute_digest(text.encode(errors="surrogatepass")))]
+    return compute_digest("".join(f"{name} {digest}\n" for name, digest in parts).encode())
+
+
+def require_same_request(stored_fingerprint: str | None, new_fingerprint: str) -> None:
+    """Raise InvalidInput if an idempotency key is used again for a different request."""
+    if stored_fingerprint != new_fingerprint:
+        raise InvalidInput("this Idempotency-Key was used for another upload", code="idempotency_key_reused")
+
+
+def list_repetition_remarks(
+    session: Session, team_id: UUID, uploaded_sha256: Mapping[str, str]
+) -> list[Remark]:
+    """Return a remark if the team has sent the same files before.
+
+    Uploads of other teams are never compared, because a remark would disclose them.
+    """
+    earlier_uploads = session.scalars(select(Submission.uploaded_sha256).where(Submission.team_id == team_id))
+    repeat_count = sum(files == uploaded_sha256 for files in earlier_uploads)
+    if not repeat_count:
+        return []
+    if repeat_count == 1:
+        message = Message("your team has already sent this release once")
+    else:
+        message = Message("your team has already sent this release {times} times", times=repeat_count)
+    return [Remark("sent_before", message)]
 
 
 def flush_accepted_upload(session: Session) -> None:

@@ -9,11 +9,12 @@ from starlette.responses import Response
 
 from anoncup.errors import DomainError
 from app.db.transaction import transaction
-from app.http.authentication import AppSettings, CurrentPrincipal
+from app.http.authentication import CurrentPrincipal
 from app.http.step_up import FormReauthentication
 from app.services.accounts.accounts import Principal
 from app.services.organizing import baselines
-from app.services.submissions import submissions, uploads
+from app.services.organizing.baselines import BaselineUpload
+from app.services.submissions import submissions
 from app.services.teams import members
 from app.web.organizer.frame import describe_problem, load_organizer_frame
 from app.web.site.pages import PageRoute, render_page, see_other
@@ -31,19 +32,18 @@ def add(
     request: Request,
     slug: str,
     principal: CurrentPrincipal,
-    settings: AppSettings,
     *,
     method: Annotated[str, Form()] = "",
     name: Annotated[str, Form()] = "",
 ) -> Response:
     try:
+        upload = BaselineUpload(slug)
         with transaction() as session:
-            upload_context = baselines.load_upload_context(session, principal, slug)
-        files, secret = baselines.run_sample_method(upload_context, method)
-        upload = uploads.store_release(upload_context, files=files, secret=secret, comment=method)
-        sealing_key = settings.sealing_key_file
+            upload.enter(session, principal)
+        files = baselines.run_sample_method(upload, method)
+        upload.parse(files, {"comment": method, "name": name.strip() or method})
         with transaction() as session:
-            baselines.add(session, principal, upload, name=name.strip() or method, sealing_key=sealing_key)
+            upload.accept(session, principal)
     except DomainError as problem:
         return _render_baselines(
             request, principal, slug, problem=problem, form_values={"method": method, "name": name}

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
+from types import MappingProxyType
 from typing import Annotated
 from urllib.parse import urlencode
 from uuid import UUID
@@ -23,18 +24,16 @@ from anoncup.tracks.swapped_files import MISPLACED_FILE_CODE as MISPLACED
 from app.db.models import Submission
 from app.db.transaction import transaction
 from app.http.authentication import CurrentPrincipal
-from app.http.multipart import MultipartForm
 from app.http.paging import decode_cursor, encode_cursor
 from app.http.problems import get_status
-from app.http.uploads import UploadKind, accept_submission, check_release, receive_dry_run, receive_upload
+from app.http.uploads import receive_dry_run, receive_upload
 from app.services.accounts.accounts import Principal
 from app.services.originals import allocated_files
 from app.services.originals.allocated_files import TeamFiles
 from app.services.submissions import finals, quota, submissions, summaries, uploads
 from app.services.submissions.quota import QuotaCap
-from app.services.submissions.submissions import SubmissionReceipt
 from app.services.submissions.summaries import SubmissionSummary
-from app.services.submissions.uploads import UploadContext
+from app.services.submissions.uploads import ReleaseCheck, ReleaseUpload
 from app.web.site import language
 from app.web.site.frame import Frame, load_frame
 from app.web.site.pages import PageRoute, add_retry_after, render_page, see_other, translate_error
@@ -198,13 +197,11 @@ async def submit(
     request: Request, slug: str, principal: CurrentPrincipal, key: _IdempotencyKey = None
 ) -> Response:
     """Accept a release and redirect to its page, or render the form again with the problems of each file."""
-    form = ReleaseForm()
+    form = ReleaseForm(slug, key=key)
     try:
-        upload_context = await run_in_threadpool(_load_upload_context, principal, slug, key)
-        upload_kind = UploadKind(uploads.refresh_context, form.accept)
-        receipt = await await_upload(receive_upload(request, principal, upload_context, upload_kind))
+        receipt = await await_upload(receive_upload(request, principal, form))
     except UPLOAD_ERRORS as problem:
-        rejection = RejectedForm(problem, form.comment, key, form.files, is_upload=True)
+        rejection = RejectedForm(problem, form.comment, key, form.file_starts, is_upload=True)
         return await run_in_threadpool(_render_submissions, request, principal, slug, rejection=rejection)
     return see_other(f"/submissions/{receipt.submission.id}", notice="received")
 
@@ -212,29 +209,24 @@ async def submit(
 @router.post("/competitions/{slug}/submissions/check")
 async def check_files(request: Request, slug: str, principal: CurrentPrincipal) -> HTMLResponse:
     """Check the chosen files without submitting them; the form's script inserts the response in the page."""
-    form = ReleaseForm()
+    form = ReleaseForm(slug)
     try:
-        upload_context, team_id = await run_in_threadpool(_load_check_context, principal, slug)
-        checked_upload = await await_upload(receive_dry_run(request, upload_context, team_id, form.check))
+        checked_upload = await await_upload(receive_dry_run(request, principal, form))
     except UPLOAD_ERRORS as problem:
-        return await run_in_threadpool(_render_failed_check, request, principal, slug, problem, form.files)
-    return await run_in_threadpool(_render_check, request, principal, slug, team_id, checked_upload)
-
-
-def _load_check_context(principal: Principal, slug: str) -> tuple[UploadContext, UUID]:
-    with transaction() as session:
-        return uploads.begin_dry_run(session, principal, slug)
+        return await run_in_threadpool(
+            _render_failed_check, request, principal, slug, problem, form.file_starts
+        )
+    return await run_in_threadpool(_render_check, request, principal, form, checked_upload)
 
 
 def _render_check(
-    request: Request, principal: Principal, slug: str, team_id: UUID, checked_upload: uploads.ReleaseCheck
+    request: Request, principal: Principal, upload: ReleaseUpload, checked_upload: ReleaseCheck
 ) -> HTMLResponse:
     t = language.negotiate_translator(request)
     with transaction() as session:
-        repetition_remarks = submissions.list_repetition_remarks(
-            session, team_id, checked_upload.uploaded_sha256
+        repetition_remarks = uploads.list_repetition_remarks(
+            session, upload.team_id, checked_upload.uploaded_sha256
         )
-        fields = list_file_names(load_frame(session, principal, slug).contest.track)
     remarks = (*checked_upload.remarks, *repetition_remarks)
     summary = t.ngettext(
         "No fault was found in {n} row.", "No fault was found in {n} rows.", checked_upload.rows
@@ -243,7 +235,7 @@ def _render_check(
         request,
         principal,
         "team/upload_checked.html",
-        fields=fields,
+        fields=upload.file_names,
         mistakes={},
         verdict=classify_remarks(remarks),
         warnings=remarks,
@@ -297,51 +289,44 @@ def _drop_missing_files(problem: DomainError) -> DomainError | None:
     return InvalidUpload(other_problems, total=problem.total - missing_count) if other_problems else None
 
 
-def _load_upload_context(principal: Principal, slug: str, key: str | None) -> UploadContext:
-    """Return the context of an upload; if it is not allowed now, raise an error before reading it."""
-    with transaction() as session:
-        return uploads.begin_upload(session, principal, slug, key=key)
+class ReleaseForm(ReleaseUpload):
+    """A release sent with the form. It remembers the beginning of rejected files for hints."""
 
+    file_starts: Mapping[str, bytes] = MappingProxyType({})
 
-@dataclass
-class ReleaseForm:
-    """A form with a release. It remembers the comment, and the beginning of rejected files for hints."""
-
-    comment: str = ""
-    files: Mapping[str, bytes] = field(default_factory=dict)
-
-    def accept(
-        self, principal: Principal, upload_context: UploadContext, body: MultipartForm
-    ) -> SubmissionReceipt:
-        """Accept the release. Empty files are ignored: browsers send one for each field without a file."""
-        chosen_files = {name: part for name, part in body.files.items() if part.size}
-        texts = {name: text.replace("\r\n", "\n") for name, text in body.texts.items()}
+    def parse(self, files: Mapping[str, bytes], texts: Mapping[str, str]) -> None:
+        chosen_files = _select_chosen(files)
+        texts = {name: text.replace("\r\n", "\n") for name, text in texts.items()}
         self.comment = texts.get("comment", "")
-        with self.keep_files_on_error(chosen_files, body):
-            _require_files(upload_context, chosen_files)
-            return accept_submission(principal, upload_context, MultipartForm(chosen_files, texts))
+        with self._keep_starts_on_error(chosen_files):
+            _require_files(self.file_names, chosen_files)
+            super().parse(chosen_files, texts)
 
-    def check(self, upload_context: UploadContext, body: MultipartForm) -> uploads.ReleaseCheck:
-        chosen_files = {name: part for name, part in body.files.items() if part.size}
-        with self.keep_files_on_error(chosen_files, body):
-            return check_release(upload_context, MultipartForm(chosen_files, {}))
+    def check(self, files: Mapping[str, bytes], texts: Mapping[str, str]) -> ReleaseCheck:  # noqa: ARG002
+        """Check the files only; the comment may still be written."""
+        chosen_files = _select_chosen(files)
+        with self._keep_starts_on_error(chosen_files):
+            return super().check(chosen_files, {})
 
     @contextmanager
-    def keep_files_on_error(self, chosen_files: Collection[str], body: MultipartForm) -> Iterator[None]:
+    def _keep_starts_on_error(self, files: Mapping[str, bytes]) -> Iterator[None]:
         try:
             yield
         except InvalidUpload:
-            self.files = {name: body.read_start(name, MAX_SCANNED_BYTES) for name in chosen_files}
+            self.file_starts = {name: content[:MAX_SCANNED_BYTES] for name, content in files.items()}
             raise
 
 
-def _require_files(upload_context: UploadContext, chosen_files: Collection[str]) -> None:
+def _select_chosen(files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Return the files without empty ones, which browsers send for each field without a file."""
+    return {name: content for name, content in files.items() if content}
+
+
+def _require_files(names: Collection[str], chosen_files: Collection[str]) -> None:
     """Raise ``InvalidUpload`` with one problem for each file that was not chosen."""
     message = Message("no file was chosen, or it is empty")
     missing_problems = [
-        FileProblem(name, None, None, "missing_file", message)
-        for name in upload_context.file_names
-        if name not in chosen_files
+        FileProblem(name, None, None, "missing_file", message) for name in names if name not in chosen_files
     ]
     if missing_problems:
         raise InvalidUpload(missing_problems)

@@ -20,17 +20,14 @@ from app.crypto import sealing
 from app.db import engine
 from app.db.models import Competition, Evaluation, Guess, Opening, Secret, Submission
 from app.db.transaction import transaction
-from app.services.accounts.accounts import Principal
 from app.services.attacks import contest_lifecycle
-from app.services.submissions import submissions, uploads
-from app.services.submissions.uploads import PendingRelease
-from tests.support.arena import ROWS, Arena, build_noisy_release
+from tests.support.arena import ROWS
 from tests.support.contest import Contest, judge_everything, load_competition, load_competition_id, run_clock
 from tests.support.phase_changes import (
     accept_upload,
-    get_principal,
     list_audit_actions,
     list_targets,
+    receive_upload,
     score_submission,
     submit_with_verdict,
 )
@@ -42,17 +39,6 @@ from workers import score as scoring
 @pytest.fixture
 def contest(client: TestClient) -> Contest:
     return Contest.create(client)
-
-
-def receive_upload(
-    arena: Arena, team: str, settings: Settings, *, seed: int = 1
-) -> tuple[Principal, PendingRelease]:
-    """Enter and read an upload without accepting it."""
-    principal = get_principal(arena, team)
-    with transaction() as session:
-        entrance = uploads.begin_upload(session, principal, arena.slug, key=None)
-    table, secret = build_noisy_release(seed, arena.table)
-    return principal, uploads.store_release(entrance, files={"anonymized": table}, secret=secret, comment="")
 
 
 def end_first_phase_in(contest: Contest, seconds: float) -> datetime:
@@ -77,7 +63,7 @@ def is_lock_awaited() -> bool:
         return bool(connection.scalar(text(waiting)))
 
 
-def test_uploads_around_the_deadline_are_scored_or_refused(contest: Contest, settings: Settings) -> None:
+def test_uploads_around_the_deadline_are_scored_or_refused(contest: Contest) -> None:
     """Uploads start around the deadline while the clock runs. Each is in time and becomes a final, or it is
     refused."""
     teams = [f"team {number}" for number in range(8)]
@@ -93,9 +79,7 @@ def test_uploads_around_the_deadline_are_scored_or_refused(contest: Contest, set
     def submit_at_deadline(number: int) -> str | None:
         wait_until(end + timedelta(milliseconds=8 * (number - len(teams) / 2)))
         try:
-            return accept_upload(
-                *receive_upload(contest.arena, teams[number], settings, seed=number), settings
-            )
+            return accept_upload(*receive_upload(contest.arena, teams[number], seed=number))
         except Conflict as conflict:
             assert conflict.code == "phase_closed"  # noqa: PT017
             return None
@@ -118,14 +102,13 @@ def test_uploads_around_the_deadline_are_scored_or_refused(contest: Contest, set
 
 
 @pytest.mark.full
-def test_freeze_waits_for_an_upload_that_holds_the_lock(contest: Contest, settings: Settings) -> None:
+def test_freeze_waits_for_an_upload_that_holds_the_lock(contest: Contest) -> None:
     """The upload starts before the deadline and commits after it. The freeze waits until it is scored."""
-    principal, upload = receive_upload(contest.arena, "red", settings)
+    principal, upload = receive_upload(contest.arena, "red")
     contest.move_phases(anonymization=(-3, 0), reidentification=(1, 2))
     clock_thread = threading.Thread(target=run_clock)
     with transaction() as session:
-        acceptance = submissions.accept(session, principal, upload, sealing_key=settings.sealing_key_file)
-        identifier = str(acceptance.submission.id)
+        identifier = str(upload.accept(session, principal).submission.id)
         clock_thread.start()
         assert poll_until(is_lock_awaited)
         assert clock_thread.is_alive()
@@ -137,14 +120,14 @@ def test_freeze_waits_for_an_upload_that_holds_the_lock(contest: Contest, settin
 
 
 @pytest.mark.full
-def test_upload_that_waits_during_the_freeze_is_refused(contest: Contest, settings: Settings) -> None:
+def test_upload_that_waits_during_the_freeze_is_refused(contest: Contest) -> None:
     contest.arena.get_team_token("red")
     contest.move_phases(anonymization=(-3, 0), reidentification=(1, 2))
     refusal_codes: list[str] = []
 
     def submit_late() -> None:
         try:
-            receive_upload(contest.arena, "red", settings)
+            receive_upload(contest.arena, "red")
         except Conflict as conflict:
             refusal_codes.append(conflict.code)
 

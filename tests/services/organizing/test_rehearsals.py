@@ -176,7 +176,7 @@ def expire_leases() -> None:
         session.execute(update(RehearsalMove).values(leased_until=expired_at))
 
 
-@pytest.mark.parametrize("function_name", ["submit_release", "finish"])
+@pytest.mark.parametrize("function_name", ["submit", "finish"])
 def test_move_is_made_once_if_its_worker_is_killed(
     rehearsal: RehearsedContest, monkeypatch: pytest.MonkeyPatch, function_name: str
 ) -> None:

@@ -9,14 +9,10 @@ from anoncup.errors import InvalidUpload
 from anoncup.plugins import BUILT_IN, TRACKS
 from anoncup.tracks.files import FileSpec
 from anoncup.tracks.model import Allocation
-from app.db.transaction import transaction
-from app.http.multipart import MultipartForm
-from app.http.uploads import accept_submission
-from app.services.submissions import uploads
 from app.storage import get_store
 from tests.support.arena import Arena, build_competition_toml, build_noisy_release
 from tests.support.page_requests import get_page
-from tests.support.phase_changes import get_principal
+from tests.support.phase_changes import enter_upload
 
 pytestmark = pytest.mark.full
 
@@ -34,43 +30,26 @@ def allocate_answers(patch: pytest.MonkeyPatch) -> None:
 
 
 def test_allocated_answer_replaces_an_uploaded_secret(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
-    principal = get_principal(arena, "red")
-    with transaction() as session:
-        entrance = uploads.begin_upload(session, principal, arena.slug, key=None)
     table, secret = build_noisy_release(1, arena.table)
-    upload_with_secret = uploads.store_release(
-        entrance, files={"anonymized": table}, secret=secret, comment=""
-    )
-    assert entrance.file_names == ("anonymized", "secret")
+    _, upload = enter_upload(arena, "red")
+    assert upload.file_names == ("anonymized", "secret")
+    upload.parse({"anonymized": table, "secret": secret}, {})
     allocate_answers(monkeypatch)
-    own_entrance = replace(entrance, own_files={"secret": get_store().save(secret)})
-    assert own_entrance.file_names == ("anonymized",)
-    allocated_upload = uploads.store_release(
-        own_entrance, files={"anonymized": table}, secret=None, comment=""
-    )
-    assert (allocated_upload.secret, allocated_upload.files, allocated_upload.sizes) == (
-        upload_with_secret.secret,
-        upload_with_secret.files,
-        upload_with_secret.sizes,
-    )
-    assert (
-        allocated_upload.fingerprint
-        == uploads.compute_fingerprint({"anonymized": table})
-        != upload_with_secret.fingerprint
-    )
+    _, allocated_upload = enter_upload(arena, "red")
+    allocated_upload.own_files = {"secret": get_store().save(secret)}
+    assert allocated_upload.file_names == ("anonymized",)
+    allocated_upload.parse({"anonymized": table}, {})
+    assert (allocated_upload.release, allocated_upload.files) == (upload.release, upload.files)
+    assert allocated_upload.fingerprint != upload.fingerprint
 
 
-@pytest.mark.parametrize("texts", [{}, {"secret": "original_row"}])
-def test_unrequested_secret_is_refused(
-    arena: Arena, monkeypatch: pytest.MonkeyPatch, texts: dict[str, str]
-) -> None:
-    principal = get_principal(arena, "red")
-    with transaction() as session:
-        entrance = uploads.begin_upload(session, principal, arena.slug, key=None)
+@pytest.mark.parametrize("part", ["file", "text"])
+def test_unrequested_secret_is_refused(arena: Arena, monkeypatch: pytest.MonkeyPatch, part: str) -> None:
     allocate_answers(monkeypatch)
-    files = {} if texts else {"secret": None}
+    _, upload = enter_upload(arena, "red")
+    files, texts = ({"secret": b""}, {}) if part == "file" else ({}, {"secret": "original_row"})
     with pytest.raises(InvalidUpload) as excinfo:
-        accept_submission(principal, entrance, MultipartForm(files, texts))  # type: ignore[arg-type]  # the content is not read
+        upload.parse(files, texts)
     (problem,) = excinfo.value.problems
     assert (problem.file, problem.code, problem.value) == ("secret", "answer_is_drawn", None)
 

@@ -8,17 +8,16 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import select, update
 
-from app.config import Settings
 from app.db.models import Attempt, Guess
 from app.db.transaction import transaction
-from app.services.submissions import attempts, uploads
-from tests.support.arena import build_noisy_release
+from app.services.submissions import attempts
 from tests.support.contest import Contest, judge_everything, load_competition, run_clock
 from tests.support.phase_changes import (
     accept_upload,
-    get_principal,
+    enter_upload,
     list_audit_actions,
     list_targets,
+    receive_upload,
     score_submission,
 )
 from tests.support.raw_asgi import StreamedRequest, open_request, start_web_process
@@ -154,9 +153,7 @@ def test_upload_of_the_first_phase_does_not_delay_the_second(contest: Contest) -
 
 
 def test_killed_web_process_delays_the_freeze_for_the_grace_period_only(contest: Contest) -> None:
-    principal = get_principal(contest.arena, "red")
-    with transaction() as session:
-        uploads.begin_upload(session, principal, contest.arena.slug, key=None)  # the process ends here
+    enter_upload(contest.arena, "red")
     end_first_phase(contest)
     run_clock()
     assert load_competition().frozen_at is None
@@ -199,24 +196,17 @@ def test_nothing_is_accepted_after_a_freeze_under_a_shorter_grace_period(
     assert (list_received_submissions(), list_targets()) == ([], [])
 
 
-def test_upload_counts_for_the_day_it_started(contest: Contest, settings: Settings) -> None:
+def test_upload_counts_for_the_day_it_started(contest: Contest) -> None:
     """Two uploads start on either side of midnight and are accepted in reverse order."""
-    principal = get_principal(contest.arena, "red")
-    parsed_uploads = []
-    for seed in (1, 2):
-        with transaction() as session:
-            entrance = uploads.begin_upload(session, principal, contest.arena.slug, key=None)
-        table, secret = build_noisy_release(seed, contest.arena.table)
-        files = {"anonymized": table}
-        parsed_uploads.append(uploads.store_release(entrance, files=files, secret=secret, comment=""))
-    yesterdays_upload, todays_upload = parsed_uploads
-    attempt = yesterdays_upload.context.attempt
+    principal, yesterdays_upload = receive_upload(contest.arena, "red", seed=1)
+    _, todays_upload = receive_upload(contest.arena, "red", seed=2)
+    attempt = yesterdays_upload.attempt
     assert attempt is not None
     started_at = attempt.started_at = attempt.started_at - timedelta(days=1)
     with transaction() as session:
         session.execute(update(Attempt).where(Attempt.id == attempt.id).values(started_at=started_at))
     for upload in (todays_upload, yesterdays_upload):
-        accept_upload(principal, upload, settings)
+        accept_upload(principal, upload)
     assert list_received_submissions()[0][0] == started_at
     caps = contest.arena.get(f"{contest.path}/quota", token=contest.arena.get_team_token("red")).json()[
         "caps"

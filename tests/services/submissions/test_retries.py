@@ -15,11 +15,11 @@ from app.db.models import Attempt
 from app.db.transaction import transaction
 from app.http import redis_lock
 from app.http.admission import Admission
-from app.services.attacks import guesses
-from app.services.submissions import attempts, uploads
+from app.services.attacks.guesses import GuessUpload
+from app.services.submissions import attempts
 from tests.support.arena import build_noisy_release
 from tests.support.contest import Contest, judge_everything, load_competition, run_clock
-from tests.support.phase_changes import get_principal, score_submission
+from tests.support.phase_changes import enter_upload, get_principal, score_submission
 from tests.support.uploads_in_flight import (
     end_first_phase,
     list_open_attempts,
@@ -41,11 +41,9 @@ def contest(client: TestClient) -> Contest:
 
 def record_interrupted_attempt(contest: Contest, key: str = IDEMPOTENCY_KEY) -> Attempt:
     """Record the attempt of an upload whose web process dies right afterwards."""
-    principal = get_principal(contest.arena, "red")
-    with transaction() as session:
-        attempt = uploads.begin_upload(session, principal, contest.arena.slug, key=key).attempt
-    assert attempt is not None
-    return attempt
+    _, upload = enter_upload(contest.arena, "red", key=key)
+    assert upload.attempt is not None
+    return upload.attempt
 
 
 def submit(contest: Contest, *, seed: int = 1, secret: bytes | None = None) -> Response:
@@ -248,9 +246,10 @@ def test_guesses_can_be_retried_like_uploads(contest: Contest) -> None:
     token = contest.arena.get_team_token("blue")
     contest.open_attacks()
     target = contest.find_target(red_submission)["id"]
+    interrupted_guess = GuessUpload(UUID(target), key=IDEMPOTENCY_KEY)
     with transaction() as session:
-        principal = get_principal(contest.arena, "blue")
-        first_attempt = guesses.begin_guess(session, principal, UUID(target), key=IDEMPOTENCY_KEY).attempt
+        interrupted_guess.enter(session, get_principal(contest.arena, "blue"))
+    first_attempt = interrupted_guess.attempt
     contest.move_phases(reidentification=(-1, 0))
     run_clock()
     response = post(

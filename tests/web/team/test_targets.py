@@ -271,3 +271,14 @@ def test_page_after_the_close_shows_the_secret_and_no_form(client: TestClient) -
                 "the others attack it",
             ):
                 assert words not in text
+
+
+@pytest.mark.full
+def test_guess_check_after_the_phase_says_so_in_the_form(client: TestClient) -> None:
+    contest, submission, target = start_attack_phase(client)
+    contest.move_phases(reidentification=(-1, 0))
+    files = {"guess": ("guess.csv", contest.build_guess(submission, 3))}
+    response = post_form(contest.arena, f"/targets/{target}/guesses/check", files=files, team="blue")
+    assert response.status_code == 409
+    assert 'id="guess-refused"' in response.text
+    assert "is not open" in extract_text(response)
