@@ -9,7 +9,7 @@ from app.api.documentation.responses import BOARD, build_error_responses
 from app.db.transaction import transaction
 from app.http import board_cache
 from app.http.authentication import OptionalPrincipal, RequestCredential
-from app.services.boards import anonymization, attack_timeline, board_timeline, matrix, reidentification
+from app.services.boards import anonymization, attack_timeline, matrix, reidentification, timeline
 from app.services.contests import visibility
 from app.services.contests.visibility import BoardAccess
 
@@ -52,7 +52,7 @@ def _render_anonymization_csv(session: Session, access: BoardAccess) -> str:
 async def anonymization_history(slug: str, credential: RequestCredential, request: Request) -> Response:
     """How it came about: each team's best over time, as the board of each moment showed it."""
     return await board_cache.build_board_response(
-        request, credential, slug, board_timeline.render_json, media_type=JSON
+        request, credential, slug, timeline.render_json, media_type=JSON
     )
 
 
@@ -123,7 +123,9 @@ def attacks(slug: str, principal: OptionalPrincipal, request: Request) -> Respon
     It changes no more, and is several times larger than a board: nothing of it is kept here.
     """
     with transaction() as session:
-        timeline = attack_timeline.build_timeline(
+        attack_history = attack_timeline.build_timeline(
             session, visibility.authorize_boards(session, principal, slug)
         )
-    return board_cache.build_uncached_response(request, timeline.model_dump_json().encode(), media_type=JSON)
+    return board_cache.build_uncached_response(
+        request, attack_history.model_dump_json().encode(), media_type=JSON
+    )

@@ -13,7 +13,7 @@ from anoncup.schemas import HistoryRank
 from app.db.models import Competition, Team
 from app.db.transaction import transaction
 from app.services.accounts import accounts
-from app.services.boards import anonymization, board_timeline
+from app.services.boards import anonymization, timeline
 from app.services.contests import visibility
 from app.services.contests.visibility import BoardAccess
 from tests.support import board_facts
@@ -113,8 +113,8 @@ def check_history(contest: RandomContest, viewer: str, closed_at: datetime | Non
         )
         for team, rank in rank_steps_at(history, moment).items():
             assert rank == ranks.get(team), (viewer, moment, team)
-        for team, timeline in timelines.items():
-            past_entries = [entry.rank for entry in timeline if entry.at <= moment]
+        for team, rank_timeline in timelines.items():
+            past_entries = [entry.rank for entry in rank_timeline if entry.at <= moment]
             assert (past_entries[-1] if past_entries else None) == ranks.get(team), (viewer, moment, team)
         if contest.rng.random() < 0.05:  # slow: computes a whole board of the service
             assert compute_service_ranks(contest, viewer, moment) == ranks, (viewer, moment)
@@ -132,7 +132,7 @@ def load_rank_timelines(contest: RandomContest, viewer: str) -> dict[str, list[H
     with transaction() as session:
         access = load_access(session, contest, viewer)
         teams = session.execute(select(Team.name, Team.id)).all()
-        return {name: board_timeline.build_history(session, access, team)[1] for name, team in teams}
+        return {name: timeline.build_history(session, access, team)[1] for name, team in teams}
 
 
 def compute_service_ranks(contest: RandomContest, viewer: str, moment: datetime) -> dict[str, int]:

@@ -1,24 +1,20 @@
 """Anonymization board: ranks the best release of each team by utility loss and re-identification risk."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC
+from uuid import UUID
 
 from sqlalchemy.orm import Session
 
 from anoncup.competition.scoring_versions import Versions
-from anoncup.evaluation.ranking import (
-    compute_rank_sums,
-    compute_ranks,
-    find_pareto_front,
-    select_ranked_values,
-    sort_for_board,
-)
-from anoncup.rules.model import Rules
+from anoncup.evaluation.ranking import find_pareto_front
 from anoncup.schemas import Board, BoardRow
 from app.db.models import Competition, Evaluation
-from app.services.boards import effective_evaluations, entries
-from app.services.boards.entries import BoardEntry
+from app.services.boards import best_guesses, ranking, source
+from app.services.boards.ranking import BoardEntry, RankedEntry
+from app.services.boards.source import BoardSource
 from app.services.boards.spreadsheet import render_board_csv
 from app.services.contests import visibility
 from app.services.contests.contest import parse_stored_rules
@@ -28,10 +24,15 @@ from app.services.contests.visibility import BoardAccess, BoardScope
 def build_board(session: Session, access: BoardAccess) -> Board:
     """Build the board as this viewer may see it."""
     contest, scope = access.contest, access.scope
-    board_entries = entries.list_entries(session, contest, scope)
-    rules_in_force = effective_evaluations.load_rules(session, contest, scope.as_of)
+    board_source = source.read_source(session, access)
+    entries = _load_entries(session, board_source)
+    entry_counts = Counter(entry.evaluation.team_id for entry in entries)
+    ranked_entries = _rank(board_source, entries)
     previous_ranks = load_previous_ranks(session, access)
-    rows = _build_rows(rules_in_force, board_entries, scope)
+    rows = [
+        _build_row(ranked, entry_counts, previous_ranks.get(ranked.entry.evaluation.team))
+        for ranked in ranked_entries
+    ]
     return Board(
         competition=contest.slug,
         title=dict(contest.rules.title),
@@ -41,7 +42,7 @@ def build_board(session: Session, access: BoardAccess) -> Board:
         compared_with=scope.compared_with if previous_ranks else None,
         measures=tuple(contest.track.measures),
         attackers=tuple(contest.track.attackers),
-        rows=tuple(row.model_copy(update={"rank_before": previous_ranks.get(row.team)}) for row in rows),
+        rows=tuple(_mask_rows(rows, scope)),
     )
 
 
@@ -57,12 +58,7 @@ def load_previous_ranks(session: Session, access: BoardAccess) -> dict[str, int]
     if stable_since is not None and compared_with <= stable_since:
         return {}
     past_scope = visibility.compute_past_scope(contest, access.scope.viewer, compared_with)
-    rows = _build_rows(
-        effective_evaluations.load_rules(session, contest, past_scope.as_of),
-        entries.list_entries(session, contest, past_scope),
-        past_scope,
-    )
-    return {row.team: row.rank for row in rows if row.rank is not None}
+    return _load_ranks(session, source.read_source(session, BoardAccess(contest, past_scope)))
 
 
 def rank_under_rules(
@@ -77,103 +73,75 @@ def rank_under_rules(
 
     ``evaluations`` are in order of receipt. The ranks are those that organizers see.
     """
-    organizer_scope = visibility.build_organizer_scope(competition)
-    rules = parse_stored_rules(competition_file)
-    board_entries = entries.build_proposed_entries(
-        session, competition, organizer_scope, rules, evaluations, scored_by=scored_by
-    )
-    rows = _build_rows(rules, board_entries, organizer_scope)
-    return {row.team: row.rank for row in rows if row.rank is not None}
+    rules = replace(parse_stored_rules(competition_file), scored_by=scored_by)
+    return _load_ranks(session, source.read_proposed_source(session, competition, rules, evaluations))
 
 
-def _build_rows(rules: Rules, board_entries: Sequence[BoardEntry], scope: BoardScope) -> list[BoardRow]:
-    """Return the rows of the board, sorted by rank.
-
-    Rows with equal ranks and rows without a rank keep the given order. Baselines follow, best first.
-    Ranks compare exact scores; the Pareto front compares the rounded scores that the viewer sees.
-    """
-    best_entries = entries.select_best_per_team(board_entries)
-    ranked_entries = [entry for entry in best_entries if not entry.evaluation.is_baseline]
-    is_rank_sum = rules.ranking.rule == "rank_sum"
-    if is_rank_sum:  # ties in the rank sum are broken by time of receipt, not by overall
-        ranked_entries.sort(key=lambda entry: entry.evaluation.receipt_order)
-    sums = compute_rank_sums(
-        [collect_ranked_values(rules, entry) for entry in ranked_entries],
-        rounding=collect_rounding(ranked_entries),
-    )
-    scores = sums if is_rank_sum else [entry.overall for entry in ranked_entries]
-    row_ranks = compute_ranks(scores)
-    pareto_flags = find_pareto_front([_mask_losses(entry, scope) for entry in ranked_entries])
-    submission_counts = Counter(entry.evaluation.team_id for entry in board_entries)
-    rows = [
-        _build_row(
-            ranked_entries[index],
-            rank=row_ranks[index],
-            rank_sum=sums[index] if is_rank_sum else None,
-            on_front=pareto_flags[index],
-            entry_count=submission_counts[ranked_entries[index].evaluation.team_id],
-            own=scope.viewer.team_id == ranked_entries[index].evaluation.team_id,
-        )
-        for index in sort_for_board(scores)
-    ] + [_build_baseline_row(entry) for entry in best_entries if entry.evaluation.is_baseline]
-    return [scope.mask_row(row, is_own=row.own) for row in rows]
-
-
-def _build_baseline_row(entry: BoardEntry) -> BoardRow:
-    return _build_row(entry, rank=None, rank_sum=None, on_front=False, entry_count=1, own=False)
-
-
-def collect_ranked_values(rules: Rules, entry: BoardEntry) -> Mapping[str, float] | None:
-    """Return the values that the ``rank_sum`` rule compares; None if the submission was not accepted."""
-    if entry.numbers is None or entry.security is None:
-        return None
-    return select_ranked_values(entry.numbers.measures, entry.security, rules.weights)
-
-
-def collect_rounding(ranked_entries: Sequence[BoardEntry]) -> dict[str, float]:
-    """Return, by measure, the threshold below which a value is rounding noise.
-
-    It depends on the original only, so any verdict on the same original gives the threshold for all entries.
-    """
-    rounding_by_entry = (entry.numbers.rounding for entry in ranked_entries if entry.numbers)
+def _load_ranks(session: Session, board_source: BoardSource) -> dict[str, int]:
     return {
-        name: threshold for entry_rounding in rounding_by_entry for name, threshold in entry_rounding.items()
+        ranked.entry.evaluation.team: ranked.rank
+        for ranked in _rank(board_source, _load_entries(session, board_source))
+        if ranked.rank is not None
     }
 
 
-def _mask_losses(entry: BoardEntry, scope: BoardScope) -> tuple[float, float] | None:
-    if entry.utility is None or entry.security is None:
-        return None
-    return scope.round_losses(entry.utility, entry.security)
+def _load_entries(session: Session, board_source: BoardSource) -> list[BoardEntry]:
+    """Return an entry for each evaluation of the source, in order of receipt."""
+    rival_risks = best_guesses.load_rival_risks(session, board_source)
+    numbers = source.load_numbers(session, board_source, board_source.eligible_evaluations)
+    return [
+        ranking.build_entry(
+            evaluation, numbers.get(evaluation.evaluation_id), rival_risks.get(evaluation.submission_id)
+        )
+        for evaluation in board_source.evaluations
+    ]
 
 
-def _build_row(
-    entry: BoardEntry,
-    *,
-    rank: int | None,
-    rank_sum: float | None,
-    on_front: bool,
-    entry_count: int,
-    own: bool,
-) -> BoardRow:
-    received_at = entry.evaluation.received_at.astimezone(UTC)
+def _rank(board_source: BoardSource, entries: Sequence[BoardEntry]) -> list[RankedEntry]:
+    return ranking.rank_entries(board_source.rules, ranking.select_best_per_team(entries))
+
+
+def _build_row(ranked: RankedEntry, entry_counts: Counter[UUID], previous_rank: int | None) -> BoardRow:
+    """Return a row with exact values, as nobody's own."""
+    entry, evaluation = ranked.entry, ranked.entry.evaluation
     return BoardRow(
-        rank=rank,
-        team=entry.evaluation.team,
-        team_id=entry.evaluation.team_id,
-        own=own,
-        baseline=entry.evaluation.is_baseline,
-        entries=entry_count,
+        rank=ranked.rank,
+        rank_before=previous_rank,
+        team=evaluation.team,
+        team_id=evaluation.team_id,
+        own=False,
+        baseline=evaluation.is_baseline,
+        entries=1 if evaluation.is_baseline else entry_counts[evaluation.team_id],
         overall=entry.overall,
         utility=entry.utility,
         security=entry.security,
         rivals=entry.rival_risk,
-        rank_sum=rank_sum,
-        on_front=on_front,
-        received_at=received_at if entry.numbers else None,
+        rank_sum=ranked.rank_sum,
+        on_front=False,
+        received_at=evaluation.received_at.astimezone(UTC) if entry.numbers else None,
         measures=dict(entry.numbers.measures) if entry.numbers else {},
         attackers=dict(entry.numbers.attackers) if entry.numbers else {},
     )
+
+
+def _mask_rows(rows: Sequence[BoardRow], scope: BoardScope) -> list[BoardRow]:
+    """Return the rows as this viewer may see them. The Pareto front compares scores as shown."""
+    front_flags = find_pareto_front([_round_losses(row, scope) for row in rows])
+    return [
+        _mask_row(row, scope, is_on_front=is_on_front)
+        for row, is_on_front in zip(rows, front_flags, strict=True)
+    ]
+
+
+def _mask_row(row: BoardRow, scope: BoardScope, *, is_on_front: bool) -> BoardRow:
+    is_own = not row.baseline and row.team_id == scope.viewer.team_id
+    return scope.mask_row(row.model_copy(update={"own": is_own, "on_front": is_on_front}))
+
+
+def _round_losses(row: BoardRow, scope: BoardScope) -> tuple[float, float] | None:
+    if row.baseline or row.utility is None or row.security is None:
+        return None
+    return scope.round_losses(row.utility, row.security)
 
 
 def render_csv(board: Board) -> str:

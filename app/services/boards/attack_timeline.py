@@ -14,13 +14,12 @@ from sqlalchemy.orm import Session
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.schemas import AttackHistory, AttackHistoryRow, AttackStep
-from app.db.models import Competition, Guess, Team
-from app.services.accounts import names
-from app.services.boards import best_guesses, effective_evaluations
-from app.services.boards.best_guesses import BoardTarget
+from app.db.models import Guess
+from app.services.boards import best_guesses, source
 from app.services.boards.matrix import build_column
+from app.services.boards.source import BoardSource
 from app.services.contests import visibility
-from app.services.contests.visibility import BoardAccess, BoardScope
+from app.services.contests.visibility import BoardAccess
 
 
 class EffectiveGuess(NamedTuple):
@@ -40,60 +39,37 @@ def build_timeline(session: Session, access: BoardAccess) -> AttackHistory:
     """Build the steps of every cell of the matrix. Raise NotFound before the reveal."""
     contest, scope = access.contest, access.scope
     visibility.require_reveal(contest.competition)
-    rules_in_force = effective_evaluations.load_rules(session, contest, scope.as_of)
-    targets = best_guesses.list_targets(session, contest.competition, scope)
-    make_step_finder = (
-        make_count_step_finder
-        if contest.track.asks_identity(rules_in_force)
-        else _make_risk_step_finder(rules_in_force)
-    )
+    board_source = source.read_source(session, access)
     return AttackHistory(
         competition=contest.slug,
         title=dict(contest.rules.title),
         hidden=False,
-        counted=contest.track.asks_identity(rules_in_force),
-        questions=tuple(contest.track.select_questions(rules_in_force)),
-        targets=tuple(build_column(target, scope) for target in targets),
-        rows=tuple(
-            _iter_team_rows(
-                session,
-                contest.competition,
-                scope,
-                rules=rules_in_force,
-                targets=targets,
-                make_step_finder=make_step_finder,
-            )
-        ),
+        counted=board_source.counts_individuals,
+        questions=board_source.questions,
+        targets=tuple(build_column(target, scope) for target in board_source.targets),
+        rows=tuple(_iter_team_rows(session, board_source)),
     )
 
 
-def _iter_team_rows(
-    session: Session,
-    competition: Competition,
-    scope: BoardScope,
-    *,
-    rules: Rules,
-    targets: Sequence[BoardTarget],
-    make_step_finder: Callable[[int], _StepFinder],
-) -> Iterator[AttackHistoryRow]:
+def _iter_team_rows(session: Session, board_source: BoardSource) -> Iterator[AttackHistoryRow]:
     """Yield one row for each team with a guess that counts, sorted by name."""
-    guesses_by_team = _load_guesses(session, competition, scope, rules, targets)
-    teams = session.execute(select(Team.id, Team.name).where(Team.id.in_(guesses_by_team)))
-    for team_id, name in sorted(teams, key=lambda team: (names.fold_case(team[1]), team[1])):
+    guesses_by_team = _load_guesses(session, board_source)
+    make_step_finder = (
+        make_count_step_finder
+        if board_source.counts_individuals
+        else _make_risk_step_finder(board_source.rules)
+    )
+    for team_id, name in best_guesses.list_teams_by_name(session, guesses_by_team):
         cells = (
             make_step_finder(target.individual_count)(guesses_by_team[team_id].get(target.id, ()))
-            for target in targets
+            for target in board_source.targets
         )
-        own = team_id == scope.viewer.team_id
+        own = team_id == board_source.scope.viewer.team_id
         yield AttackHistoryRow(attacker=name, own=own, cells=tuple(tuple(steps) for steps in cells))
 
 
 def _load_guesses(
-    session: Session,
-    competition: Competition,
-    scope: BoardScope,
-    rules: Rules,
-    targets: Sequence[BoardTarget],
+    session: Session, board_source: BoardSource
 ) -> Mapping[UUID, Mapping[UUID, Sequence[EffectiveGuess]]]:
     guess_query = select(
         Guess.team_id,
@@ -105,7 +81,7 @@ def _load_guesses(
     ).order_by(Guess.received_at, Guess.id)
     guesses_by_team: dict[UUID, dict[UUID, list[EffectiveGuess]]] = {}
     for team_id, target_id, *guess in session.execute(
-        best_guesses.filter_effective(guess_query, competition, scope, rules, targets)
+        best_guesses.filter_effective(guess_query, board_source)
     ):
         guesses_by_team.setdefault(team_id, {}).setdefault(target_id, []).append(EffectiveGuess._make(guess))
     return guesses_by_team

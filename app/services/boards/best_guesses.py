@@ -1,7 +1,7 @@
 """Judged guesses that count on the boards, aggregated by the database because there may be thousands."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from math import fsum
@@ -15,20 +15,10 @@ from sqlalchemy.orm import Session
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.tracks.model import find_largest_risk
-from app.db.models import Competition, Guess, State, Target, Team
-from app.services.boards import effective_evaluations
-from app.services.boards.effective_evaluations import FinishedEvaluation
-from app.services.contests.visibility import UNFROZEN, BoardScope
-
-
-@dataclass(frozen=True, slots=True)
-class BoardTarget:
-    """A target that counts on the boards."""
-
-    id: UUID
-    name: str
-    individual_count: int
-    evaluation: FinishedEvaluation
+from app.db.models import Guess, State, Target, Team
+from app.services.accounts import names
+from app.services.boards.source import BoardSource
+from app.services.contests.visibility import UNFROZEN
 
 
 class BestGuess(NamedTuple):
@@ -75,32 +65,6 @@ class AttackTotals:
         return float(self.identified or 0) if self.score is None else self.score
 
 
-def list_targets(
-    session: Session, competition: Competition, scope: BoardScope, *, include_rejected: bool = False
-) -> list[BoardTarget]:
-    """Return the targets that count, sorted by name.
-
-    Such a target is accepted, and neither it nor its team is disqualified. ``include_rejected`` also returns
-    rejected ones, which other rules might accept.
-    """
-    evaluations = effective_evaluations.list_finished(session, competition, scope.as_of, targets_only=True)
-    evaluation_by_submission = {
-        evaluation.submission_id: evaluation
-        for evaluation in evaluations
-        if include_rejected or evaluation.state == State.SCORED
-    }
-    targets = session.execute(
-        select(Target.id, Target.name, Target.rows, Target.submission_id)
-        .where(Target.competition_id == competition.id)
-        .order_by(Target.name)
-    )
-    return [
-        BoardTarget(target_id, name, rows, evaluation_by_submission[submission_id])
-        for target_id, name, rows, submission_id in targets
-        if submission_id in evaluation_by_submission
-    ]
-
-
 def make_risk_combiner(rules: Rules) -> RiskCombiner:
     """Return the function by which the competition's track combines the risks of its questions."""
     track = TRACKS[rules.track]
@@ -108,52 +72,35 @@ def make_risk_combiner(rules: Rules) -> RiskCombiner:
     return lambda risks: track.rival_risk({name: risks.get(name, ()) for name in questions})
 
 
-def load_rival_risks(
-    session: Session,
-    competition: Competition,
-    scope: BoardScope,
-    rules: Rules,
-    *,
-    include_rejected: bool = False,
-) -> dict[UUID, float]:
+def load_rival_risks(session: Session, source: BoardSource) -> dict[UUID, float]:
     """Return the risk in [0, 1] from the visible guesses of other teams, by target submission."""
-    if scope.guesses_before is None:
+    if source.scope.guesses_before is None:
         return {}
-    targets = list_targets(session, competition, scope, include_rejected=include_rejected)
-    best = _select_best(competition, scope, rules, targets).c
+    best = _select_best(source).c
     # If only the maximum is needed, the database sends that instead of thousands of risks.
-    largest_only = TRACKS[rules.track].rival_risk is find_largest_risk
+    largest_only = source.track.rival_risk is find_largest_risk
     risks = array([func.max(best.risk)]) if largest_only else func.array_agg(best.risk)
     risks_by_target: dict[UUID, dict[str, list[float]]] = defaultdict(dict)
     by_question = select(best.target_id, best.question, risks).group_by(best.target_id, best.question)
     for target_id, question, team_risks in session.execute(by_question):
         risks_by_target[target_id][question] = sorted(team_risks, reverse=True)
-    combine_risks = make_risk_combiner(rules)
+    combine_risks = make_risk_combiner(source.rules)
     return {
         target.evaluation.submission_id: combine_risks(risks_by_target[target.id])
-        for target in targets
+        for target in source.targets
         if target.id in risks_by_target
     }
 
 
-def summarize_by_team(
-    session: Session, competition: Competition, scope: BoardScope, rules: Rules
-) -> dict[UUID, AttackTotals]:
-    if scope.guesses_before is None:
+def summarize_by_team(session: Session, source: BoardSource) -> dict[UUID, AttackTotals]:
+    if source.scope.guesses_before is None:
         return {}
-    summarize = _summarize_counts if TRACKS[rules.track].asks_identity(rules) else _summarize_risks
-    return summarize(session, competition, scope, rules, list_targets(session, competition, scope))
+    return (_summarize_counts if source.counts_individuals else _summarize_risks)(session, source)
 
 
-def _summarize_counts(
-    session: Session,
-    competition: Competition,
-    scope: BoardScope,
-    rules: Rules,
-    targets: Sequence[BoardTarget],
-) -> dict[UUID, AttackTotals]:
+def _summarize_counts(session: Session, source: BoardSource) -> dict[UUID, AttackTotals]:
     """Return attacks by team for a track that counts individuals."""
-    best = _select_best(competition, scope, rules, targets).c
+    best = _select_best(source).c
     sums = (
         select(
             best.team_id, func.sum(best.correct), func.sum(Target.rows), func.count(), func.min(best.since)
@@ -169,18 +116,12 @@ def _summarize_counts(
     }
 
 
-def _summarize_risks(
-    session: Session,
-    competition: Competition,
-    scope: BoardScope,
-    rules: Rules,
-    targets: Sequence[BoardTarget],
-) -> dict[UUID, AttackTotals]:
+def _summarize_risks(session: Session, source: BoardSource) -> dict[UUID, AttackTotals]:
     """Return attacks by team for a track that compares risks.
 
     Sums use ``fsum``, so they do not depend on the order of the targets.
     """
-    combine_risks, questions = make_risk_combiner(rules), tuple(TRACKS[rules.track].select_questions(rules))
+    combine_risks = make_risk_combiner(source.rules)
 
     def add_up(attacked_targets: Sequence[BestByQuestion]) -> AttackTotals:
         score = fsum(combine_risks(collect_risks(best_by_question)) for best_by_question in attacked_targets)
@@ -191,7 +132,7 @@ def _summarize_risks(
                 if name in best_by_question
             )
             / len(attacked_targets)
-            for name in questions
+            for name in source.questions
         }
         first_received_at = min(
             best.first_received_at
@@ -206,7 +147,7 @@ def _summarize_risks(
             by_question=by_question,
         )
 
-    best_by_team = group_by_team_and_target(session, competition, scope, rules, targets)
+    best_by_team = group_by_team_and_target(session, source)
     return {
         team_id: add_up(list(best_by_target.values())) for team_id, best_by_target in best_by_team.items()
     }
@@ -218,42 +159,28 @@ def collect_risks(best_by_question: BestByQuestion) -> dict[str, Sequence[float]
 
 
 def group_by_team_and_target(
-    session: Session,
-    competition: Competition,
-    scope: BoardScope,
-    rules: Rules,
-    targets: Sequence[BoardTarget],
+    session: Session, source: BoardSource
 ) -> Mapping[UUID, Mapping[UUID, BestByQuestion]]:
     best_by_team: dict[UUID, dict[UUID, dict[str, BestGuess]]] = {}
-    for team_id, target_id, question, best in iter_best_guesses(session, competition, scope, rules, targets):
+    for team_id, target_id, question, best in iter_best_guesses(session, source):
         best_by_team.setdefault(team_id, {}).setdefault(target_id, {})[question] = best
     return best_by_team
 
 
-def iter_best_guesses(
-    session: Session,
-    competition: Competition,
-    scope: BoardScope,
-    rules: Rules,
-    targets: Sequence[BoardTarget],
-) -> Iterator[tuple[UUID, UUID, str, BestGuess]]:
+def iter_best_guesses(session: Session, source: BoardSource) -> Iterator[tuple[UUID, UUID, str, BestGuess]]:
     """Yield team, target, question and best guess."""
-    if scope.guesses_before is None:
+    if source.scope.guesses_before is None:
         return
-    for team_id, target_id, question, *best in session.execute(
-        _select_best(competition, scope, rules, targets).select()
-    ):
+    for team_id, target_id, question, *best in session.execute(_select_best(source).select()):
         yield team_id, target_id, question, BestGuess._make(best)
 
 
-def _select_best(
-    competition: Competition, scope: BoardScope, rules: Rules, targets: Sequence[BoardTarget]
-) -> Subquery:
+def _select_best(source: BoardSource) -> Subquery:
     """Build a subquery of the best guess for each team, target and question.
 
     Each row has the maximum risk and count of the guesses that count, their number and the first receipt.
     """
-    first_question, *other_questions = TRACKS[rules.track].select_questions(rules)
+    first_question, *other_questions = source.questions
     question = Guess.question if other_questions else literal(first_question).label("question")
     best = select(
         Guess.team_id,
@@ -264,22 +191,25 @@ def _select_best(
         func.count().label("trials"),
         func.min(Guess.received_at).label("since"),
     ).group_by(Guess.team_id, Guess.target_id, *([Guess.question] if other_questions else []))
-    return filter_effective(best, competition, scope, rules, targets).subquery()
+    return filter_effective(best, source).subquery()
 
 
-def filter_effective(
-    query: Select[*_ColumnTypes],
-    competition: Competition,
-    scope: BoardScope,
-    rules: Rules,
-    targets: Sequence[BoardTarget],
-) -> Select[*_ColumnTypes]:
+def filter_effective(query: Select[*_ColumnTypes], source: BoardSource) -> Select[*_ColumnTypes]:
     """Limit the query to the judged guesses that count in this scope, without those of disqualified teams."""
+    scope = source.scope
     return (
         query.join(Team, Team.id == Guess.team_id)
-        .where(Guess.competition_id == competition.id, Guess.state == State.SCORED)
+        .where(Guess.competition_id == source.competition_id, Guess.state == State.SCORED)
         .where(Guess.created_at < scope.guesses_before, Team.disqualified_at.is_(None))
         .where(true() if scope.as_of == UNFROZEN else Guess.finished_at < scope.as_of)
-        .where(Guess.target_id.in_([target.id for target in targets]))
-        .where(Guess.question.in_(list(TRACKS[rules.track].select_questions(rules))))
+        .where(Guess.target_id.in_([target.id for target in source.targets]))
+        .where(Guess.question.in_(source.questions))
+    )
+
+
+def list_teams_by_name(session: Session, team_ids: Iterable[UUID]) -> list[tuple[UUID, str]]:
+    """Return the identifiers and names of these teams, sorted by name."""
+    teams = session.execute(select(Team.id, Team.name).where(Team.id.in_(team_ids)))
+    return sorted(
+        ((team_id, name) for team_id, name in teams), key=lambda team: (names.fold_case(team[1]), team[1])
     )

@@ -1,28 +1,33 @@
 """Attack matrix: the best result of each attacker on each target."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import fsum
 from uuid import UUID
 
-from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from anoncup.plugins import TRACKS
-from anoncup.rules.model import Rules
 from anoncup.schemas import Cell, Matrix, MatrixRow, MatrixTarget
 from anoncup.tracks.parts import Attacker
-from app.db.models import Competition, Team
-from app.services.accounts import names
-from app.services.boards import best_guesses, effective_evaluations, spreadsheet, verdicts
-from app.services.boards.best_guesses import BestByQuestion, BoardTarget
+from app.services.boards import best_guesses, source, spreadsheet
+from app.services.boards.best_guesses import BestByQuestion
+from app.services.boards.source import BoardSource, BoardTarget
 from app.services.boards.verdicts import VerdictNumbers
-from app.services.boards.version_filter import select_comparable
 from app.services.contests.visibility import BoardAccess, BoardScope
 
 _CellsByTeam = Mapping[UUID, Mapping[UUID, Cell]]
 """Cells by team and target."""
 _SUM_DECIMALS = 9
 """Decimals to which sums are compared, because sums of the same rates can differ by rounding errors."""
+
+
+@dataclass(frozen=True, slots=True)
+class SubmissionAttack:
+    """Best guess of a team on a target of ``rows`` individuals."""
+
+    team: str
+    cell: Cell
+    rows: int
 
 
 def build_matrix(session: Session, access: BoardAccess, *, owner_team_id: UUID | None = None) -> Matrix:
@@ -32,34 +37,42 @@ def build_matrix(session: Session, access: BoardAccess, *, owner_team_id: UUID |
     the targets of one team; there are none while the teams of the targets are hidden.
     """
     contest, scope = access.contest, access.scope
-    rules_in_force = effective_evaluations.load_rules(session, contest, scope.as_of)
-    targets = best_guesses.list_targets(session, contest.competition, scope) if scope.finals_only else []
+    board_source = source.read_source(session, access)
     if owner_team_id is not None:
-        targets = [
+        own_targets = [
             target
-            for target in targets
+            for target in board_source.targets
             if target.evaluation.team_id == owner_team_id and _is_team_shown(target, scope)
         ]
-    rows = list_team_rows(session, contest.competition, scope, rules_in_force, targets)
+        board_source = replace(board_source, targets=own_targets)
+    rows = _list_team_rows(session, board_source)
     if scope.digits is None:
-        all_numbers = verdicts.load_numbers(session, [target.evaluation.key for target in targets])
-        numbers = select_comparable(all_numbers, rules_in_force.scored_by)
-        questions = tuple(contest.track.select_questions(rules_in_force))
-        rows += [
-            _build_built_in_row(
-                attacker, [numbers.get(target.evaluation.evaluation_id) for target in targets], questions
-            )
-            for attacker in contest.track.attackers.values()
-        ]
+        rows += _list_built_in_rows(session, board_source)
     return Matrix(
         competition=contest.slug,
         title=dict(contest.rules.title),
         hidden=scope.guesses_before is None,
-        counted=contest.track.asks_identity(rules_in_force),
-        questions=tuple(contest.track.select_questions(rules_in_force)),
-        targets=tuple(build_column(target, scope) for target in targets),
+        counted=board_source.counts_individuals,
+        questions=board_source.questions,
+        targets=tuple(build_column(target, scope) for target in board_source.targets),
         rows=tuple(rows),
     )
+
+
+def list_attacks(session: Session, access: BoardAccess, submission_id: UUID) -> list[SubmissionAttack]:
+    """Return the attacks on a submission, highest rate first, ties by team name.
+
+    The list is empty if the submission is not a target or while guesses are hidden.
+    """
+    board_source = source.read_source(session, access)
+    targets = [target for target in board_source.targets if target.evaluation.submission_id == submission_id]
+    attacks = [
+        SubmissionAttack(row.attacker, cell, target.individual_count)
+        for row in _list_team_rows(session, replace(board_source, targets=targets))
+        for target, cell in zip(targets, row.cells, strict=True)
+        if cell is not None
+    ]
+    return sorted(attacks, key=lambda attack: -attack.cell.rate)
 
 
 def build_column(target: BoardTarget, scope: BoardScope) -> MatrixTarget:
@@ -77,41 +90,26 @@ def _is_own(target: BoardTarget, scope: BoardScope) -> bool:
     return target.evaluation.team_id == scope.viewer.team_id
 
 
-def list_team_rows(
-    session: Session,
-    competition: Competition,
-    scope: BoardScope,
-    rules: Rules,
-    targets: Sequence[BoardTarget],
-) -> list[MatrixRow]:
+def _list_team_rows(session: Session, board_source: BoardSource) -> list[MatrixRow]:
     """Return one row for each team with a visible guess, sorted by name."""
-    load_cells = _load_count_cells if TRACKS[rules.track].asks_identity(rules) else _load_risk_cells
-    cells_by_team = load_cells(session, competition, scope, rules, targets)
-    teams = session.execute(select(Team.id, Team.name).where(Team.id.in_(cells_by_team)))
+    load_cells = _load_count_cells if board_source.counts_individuals else _load_risk_cells
+    cells_by_team = load_cells(session, board_source)
     return [
         MatrixRow(
             attacker=name,
             built_in=False,
-            own=team_id == scope.viewer.team_id,
-            cells=tuple(cells_by_team[team_id].get(target.id) for target in targets),
+            own=team_id == board_source.scope.viewer.team_id,
+            cells=tuple(cells_by_team[team_id].get(target.id) for target in board_source.targets),
         )
-        for team_id, name in sorted(teams, key=lambda team: (names.fold_case(team.name), team.name))
+        for team_id, name in best_guesses.list_teams_by_name(session, cells_by_team)
     ]
 
 
-def _load_count_cells(
-    session: Session,
-    competition: Competition,
-    scope: BoardScope,
-    rules: Rules,
-    targets: Sequence[BoardTarget],
-) -> _CellsByTeam:
+def _load_count_cells(session: Session, board_source: BoardSource) -> _CellsByTeam:
     """Return the cells of a track that counts individuals."""
-    individual_counts = {target.id: target.individual_count for target in targets}
+    individual_counts = {target.id: target.individual_count for target in board_source.targets}
     cells_by_team: dict[UUID, dict[UUID, Cell]] = {}
-    for team_id, target_id, _, best in best_guesses.iter_best_guesses(
-        session, competition, scope, rules, targets
-    ):
+    for team_id, target_id, _, best in best_guesses.iter_best_guesses(session, board_source):
         cell = Cell(
             correct=best.correct, rate=best.correct / individual_counts[target_id], trials=best.trials
         )
@@ -119,16 +117,10 @@ def _load_count_cells(
     return cells_by_team
 
 
-def _load_risk_cells(
-    session: Session,
-    competition: Competition,
-    scope: BoardScope,
-    rules: Rules,
-    targets: Sequence[BoardTarget],
-) -> _CellsByTeam:
+def _load_risk_cells(session: Session, board_source: BoardSource) -> _CellsByTeam:
     """Return the cells of a track that compares risks, with the risk by question if there are several."""
-    combine_risks = best_guesses.make_risk_combiner(rules)
-    has_several_questions = len(TRACKS[rules.track].select_questions(rules)) > 1
+    combine_risks = best_guesses.make_risk_combiner(board_source.rules)
+    has_several_questions = len(board_source.questions) > 1
 
     def build_cell(best_by_question: BestByQuestion) -> Cell:
         return Cell(
@@ -140,13 +132,23 @@ def _load_risk_cells(
             else None,
         )
 
-    best_by_team = best_guesses.group_by_team_and_target(session, competition, scope, rules, targets)
+    best_by_team = best_guesses.group_by_team_and_target(session, board_source)
     return {
         team_id: {
             target_id: build_cell(best_by_question) for target_id, best_by_question in best_by_target.items()
         }
         for team_id, best_by_target in best_by_team.items()
     }
+
+
+def _list_built_in_rows(session: Session, board_source: BoardSource) -> list[MatrixRow]:
+    evaluations = [target.evaluation for target in board_source.targets]
+    numbers = source.load_numbers(session, board_source, evaluations)
+    numbers_by_target = [numbers.get(evaluation.evaluation_id) for evaluation in evaluations]
+    return [
+        _build_built_in_row(attacker, numbers_by_target, board_source.questions)
+        for attacker in board_source.track.attackers.values()
+    ]
 
 
 def _build_built_in_row(

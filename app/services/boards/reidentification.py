@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from anoncup.evaluation.ranking import compute_ranks, sort_for_board
 from anoncup.schemas import AttackersBoard, AttackersRow
 from app.db.models import Team
-from app.services.boards import best_guesses, effective_evaluations
+from app.services.boards import best_guesses, source
 from app.services.boards.best_guesses import AttackTotals
 from app.services.boards.spreadsheet import render_board_csv
 from app.services.contests.visibility import BoardAccess
@@ -22,23 +22,20 @@ _SCORE_DECIMALS = 9
 def build_board(session: Session, access: BoardAccess) -> AttackersBoard:
     """Build the board as this viewer may see it."""
     contest, scope = access.contest, access.scope
-    rules_in_force = effective_evaluations.load_rules(session, contest, scope.as_of)
-    attacks = best_guesses.summarize_by_team(session, contest.competition, scope, rules_in_force)
+    board_source = source.read_source(session, access)
+    attacks = best_guesses.summarize_by_team(session, board_source)
     conditions = Team.competition_id == contest.id, Team.disqualified_at.is_(None), ~Team.baseline
     team_rows = session.execute(
         select(Team.id, Team.name).where(*conditions).order_by(Team.created_at, Team.id)
     )
     rows = build_rows([(team_id, name) for team_id, name in team_rows], attacks, scope.viewer.team_id)
-    team_ids = {
-        evaluation.team: evaluation.team_id
-        for evaluation in effective_evaluations.list_finished(session, contest.competition, scope.as_of)
-    }
+    team_ids = {evaluation.team: evaluation.team_id for evaluation in board_source.evaluations}
     return AttackersBoard(
         competition=contest.slug,
         title=dict(contest.rules.title),
         hidden=scope.guesses_before is None,
-        counted=contest.track.asks_identity(rules_in_force),
-        questions=tuple(contest.track.select_questions(rules_in_force)),
+        counted=board_source.counts_individuals,
+        questions=board_source.questions,
         rows=tuple(row.model_copy(update={"team_id": team_ids.get(row.team)}) for row in rows),
     )
 

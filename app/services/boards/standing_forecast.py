@@ -17,7 +17,7 @@ from anoncup.competition.scoring_versions import counts_towards_security
 from anoncup.rules.settings import OVERALL_DIGITS
 from anoncup.schemas import Board, BoardRow, Verdict
 from app.db.models import State, Submission
-from app.services.boards import effective_evaluations, verdicts
+from app.services.boards import source, verdicts
 from app.services.boards.version_filter import select_comparable
 from app.services.contests.contest import Contest
 from app.services.contests.visibility import UNFROZEN, BoardAccess
@@ -148,10 +148,7 @@ def _count_individuals(contest: Contest, verdict: Verdict) -> int | None:
 def _uses_current_rules(session: Session, access: BoardAccess) -> bool:
     """Return whether the board, frozen or not, uses the rules that are in force now."""
     as_of = access.scope.as_of
-    return (
-        as_of == UNFROZEN
-        or effective_evaluations.load_rules(session, access.contest, as_of) == access.contest.rules
-    )
+    return as_of == UNFROZEN or source.load_rules(session, access.contest, as_of) == access.contest.rules
 
 
 def find_position(

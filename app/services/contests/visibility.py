@@ -67,9 +67,9 @@ class BoardScope:
         """Round U and E to the precision that this viewer may see."""
         return round_score(utility, self.digits), round_score(security, self.digits)
 
-    def mask_row(self, row: BoardRow, *, is_own: bool) -> BoardRow:
+    def mask_row(self, row: BoardRow) -> BoardRow:
         """Return a row of the anonymization board as this viewer may see it, rounded or without details."""
-        if is_own or self.digits is None:
+        if row.own or self.digits is None:
             return row
         return row.model_copy(
             update={

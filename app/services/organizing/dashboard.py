@@ -12,7 +12,7 @@ from anoncup.competition.scoring_versions import is_unsupported
 from anoncup.rules.model import Rules
 from app.db.models import Competition, Evaluation, Guess, State, Submission, Target, Team
 from app.services.accounts.accounts import Principal
-from app.services.boards import effective_evaluations, verdicts
+from app.services.boards import source, verdicts
 from app.services.boards.version_filter import compute_eligible_numbers
 from app.services.contests import clarifications, competitions, phases, revisions, sealed_inputs
 from app.services.contests.phases import PhaseStatus
@@ -116,7 +116,7 @@ def load_dashboard(session: Session, principal: Principal, slug: str) -> Dashboa
 
 def _count_mixed_versions(session: Session, competition: Competition) -> int:
     evaluation_keys = (
-        [evaluation.key for evaluation in effective_evaluations.list_finished(session, competition, UNFROZEN)]
+        [evaluation.key for evaluation in source.list_finished(session, competition, UNFROZEN)]
         if competition.scored_by
         else []
     )

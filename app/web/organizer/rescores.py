@@ -19,7 +19,7 @@ from app.db.transaction import transaction
 from app.http.authentication import CurrentPrincipal
 from app.http.step_up import FormReauthentication
 from app.services.accounts.accounts import Principal
-from app.services.boards.entries import is_qualified
+from app.services.boards.source import is_qualified
 from app.services.contests import competitions, revisions
 from app.services.contests.contest import parse_stored_rules
 from app.services.organizing import rescores

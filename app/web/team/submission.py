@@ -14,9 +14,8 @@ from anoncup.tracks.model import Track
 from app.db.transaction import transaction
 from app.http.authentication import CurrentPrincipal
 from app.locale.language import Translator
-from app.services.boards import standing_forecast
+from app.services.boards import matrix, standing_forecast
 from app.services.boards.standing_forecast import SubmissionPosition
-from app.services.boards.submission_attacks import list_attacks
 from app.services.contests.visibility import UNFROZEN
 from app.services.submissions import submissions, summaries
 from app.services.submissions.summaries import SubmissionSummary
@@ -45,7 +44,7 @@ def show_submission(request: Request, submission_id: UUID, principal: CurrentPri
         verdict = line.evaluation.parsed_verdict
         access, board = load_board_if_open(session, principal, frame.contest.slug)
         content = _build_result_content(frame, verdict, board, t) if verdict else {}
-        rival_attacks = list_attacks(session, access, submission.id) if access else []
+        rival_attacks = matrix.list_attacks(session, access, submission.id) if access else []
         forecast = (
             standing_forecast.forecast_position(session, access, board, submission)
             if access and board

@@ -17,7 +17,7 @@ from app.http import board_cache
 from app.http.authentication import OptionalPrincipal, RequestCredential
 from app.http.board_cache import RenderedBoard
 from app.locale.language import Translator
-from app.services.boards import board_timeline
+from app.services.boards import timeline
 from app.web.site import language
 from app.web.site.frame import load_frame
 from app.web.site.names import join_names
@@ -44,7 +44,7 @@ async def _load_history_json(
 ) -> RenderedBoard | None:
     """Return the cached history as JSON, as the API returns it to the script of the page."""
     return await await_if_open(
-        board_cache.get_board_cache(request).get_rendered_board(credential, slug, board_timeline.render_json)
+        board_cache.get_board_cache(request).get_rendered_board(credential, slug, timeline.render_json)
     )
 
 

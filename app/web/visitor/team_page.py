@@ -18,7 +18,7 @@ from app.db.transaction import transaction
 from app.http import board_cache
 from app.http.authentication import OptionalPrincipal, RequestCredential
 from app.locale.language import Translator
-from app.services.boards import anonymization, board_timeline, matrix, reidentification
+from app.services.boards import anonymization, matrix, reidentification, timeline
 from app.services.contests.visibility import BoardAccess
 from app.web.site import language
 from app.web.site.frame import load_frame
@@ -129,7 +129,7 @@ def show_team(
 def _build_team_summary(session: Session, access: BoardAccess, team_id: UUID) -> TeamSummary:
     board = anonymization.build_board(session, access)
     row = _find_row(board, team_id)
-    history, ranks = board_timeline.build_history(session, access, team_id)
+    history, ranks = timeline.build_history(session, access, team_id)
     attack_matrix = matrix.build_matrix(session, access, owner_team_id=team_id)
     attackers_board = reidentification.build_board(session, access)
     return TeamSummary(

@@ -1,12 +1,12 @@
-"""Evaluations and rules that were in force at a moment. Frozen boards are built from them.
+"""Rows of the database from which boards are computed, as they were in effect at a moment.
 
-Nothing extra is stored for this. An evaluation takes effect when it is created or, if it belongs to a
-rescore, when that is applied. Replaced evaluations and replaced competition files are kept.
+Nothing extra is stored for frozen boards. An evaluation takes effect when it is created or, if it belongs to
+a rescore, when that is applied. Replaced evaluations and replaced competition files are kept.
 Disqualifications have no history: a disqualified team or submission is absent from every board, and a
 reinstated one is back on all of them.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
@@ -14,11 +14,16 @@ from uuid import UUID
 from sqlalchemy import Select, and_, func, or_, select
 from sqlalchemy.orm import Session, aliased
 
+from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
+from anoncup.tracks.model import Track
 from app.db.models import Competition, Evaluation, Rescore, State, Submission, Target, Team
-from app.services.boards.verdicts import EvaluationKey
+from app.services.boards import verdicts
+from app.services.boards.verdicts import EvaluationKey, VerdictNumbers
+from app.services.boards.version_filter import select_comparable
+from app.services.contests import visibility
 from app.services.contests.contest import Contest, parse_stored_rules
-from app.services.contests.visibility import UNFROZEN
+from app.services.contests.visibility import UNFROZEN, BoardAccess, BoardScope
 
 _EvaluationQuery = Select[UUID, datetime, UUID, str, bool, State, UUID, datetime | None]
 ENDED_STATES = (State.SCORED, State.REJECTED)
@@ -49,18 +54,140 @@ class FinishedEvaluation:
         return self.received_at, self.submission_id
 
 
-def list_finished(
-    session: Session, competition: Competition, moment: datetime, *, targets_only: bool = False
-) -> list[FinishedEvaluation]:
+@dataclass(frozen=True, slots=True)
+class BoardTarget:
+    """A target that counts on the boards."""
+
+    id: UUID
+    name: str
+    individual_count: int
+    evaluation: FinishedEvaluation
+
+
+@dataclass(frozen=True, slots=True)
+class BoardSource:
+    """What the boards of one scope are computed from, except guesses and the numbers of verdicts.
+
+    ``rules`` were in force at the moment of the scope. ``evaluations`` had ended then; they are in order of
+    receipt. ``targets`` are sorted by name. They are accepted, and neither they nor their teams are
+    disqualified; before the publication there are none.
+    """
+
+    scope: BoardScope
+    competition_id: UUID
+    rules: Rules
+    evaluations: Sequence[FinishedEvaluation]
+    targets: Sequence[BoardTarget]
+
+    @property
+    def track(self) -> Track:
+        return TRACKS[self.rules.track]
+
+    @property
+    def questions(self) -> tuple[str, ...]:
+        return tuple(self.track.select_questions(self.rules))
+
+    @property
+    def counts_individuals(self) -> bool:
+        return self.track.asks_identity(self.rules)
+
+    @property
+    def eligible_evaluations(self) -> list[FinishedEvaluation]:
+        """The accepted evaluations; once targets are published, only those of targets and baselines."""
+        accepted = [evaluation for evaluation in self.evaluations if evaluation.state == State.SCORED]
+        if not self.scope.finals_only:
+            return accepted
+        finals = {target.evaluation.submission_id for target in self.targets}
+        return [
+            evaluation
+            for evaluation in accepted
+            if evaluation.is_baseline or evaluation.submission_id in finals
+        ]
+
+
+def read_source(session: Session, access: BoardAccess) -> BoardSource:
+    """Read the rows that this viewer's boards are computed from."""
+    contest, scope = access.contest, access.scope
+    return _build_source(
+        session,
+        contest.competition,
+        scope,
+        load_rules(session, contest, scope.as_of),
+        list_finished(session, contest.competition, scope.as_of),
+    )
+
+
+def read_proposed_source(
+    session: Session, competition: Competition, rules: Rules, evaluations: Iterable[Evaluation]
+) -> BoardSource:
+    """Read what the organizers' boards would be computed from if the rules and evaluations were in effect.
+
+    Unfinished evaluations and disqualified submissions are left out. The others keep their order.
+    """
+    finished_evaluations = [
+        _build_finished_evaluation(evaluation)
+        for evaluation in evaluations
+        if evaluation.state in ENDED_STATES and is_qualified(evaluation.submission)
+    ]
+    scope = visibility.build_organizer_scope(competition)
+    return _build_source(session, competition, scope, rules, finished_evaluations)
+
+
+def is_qualified(submission: Submission) -> bool:
+    return submission.disqualified_at is None and submission.team.disqualified_at is None
+
+
+def _build_finished_evaluation(evaluation: Evaluation) -> FinishedEvaluation:
+    submission = evaluation.submission
+    team = submission.team
+    submission_fields = submission.id, submission.received_at, team.id, team.name, team.baseline
+    return FinishedEvaluation(*submission_fields, evaluation.state, evaluation.id, evaluation.finished_at)
+
+
+def _build_source(
+    session: Session,
+    competition: Competition,
+    scope: BoardScope,
+    rules: Rules,
+    evaluations: Sequence[FinishedEvaluation],
+) -> BoardSource:
+    targets = _list_targets(session, competition, evaluations) if scope.finals_only else []
+    return BoardSource(scope, competition.id, rules, evaluations, targets)
+
+
+def _list_targets(
+    session: Session, competition: Competition, evaluations: Iterable[FinishedEvaluation]
+) -> list[BoardTarget]:
+    accepted = {
+        evaluation.submission_id: evaluation for evaluation in evaluations if evaluation.state == State.SCORED
+    }
+    targets = session.execute(
+        select(Target.id, Target.name, Target.rows, Target.submission_id)
+        .where(Target.competition_id == competition.id)
+        .order_by(Target.name)
+    )
+    return [
+        BoardTarget(target_id, name, individual_count, accepted[submission_id])
+        for target_id, name, individual_count, submission_id in targets
+        if submission_id in accepted
+    ]
+
+
+def load_numbers(
+    session: Session, source: BoardSource, evaluations: Iterable[FinishedEvaluation]
+) -> dict[UUID, VerdictNumbers]:
+    """Return the comparable numbers of these evaluations, by evaluation."""
+    numbers = verdicts.load_numbers(session, [evaluation.key for evaluation in evaluations])
+    return select_comparable(numbers, source.rules.scored_by)
+
+
+def list_finished(session: Session, competition: Competition, moment: datetime) -> list[FinishedEvaluation]:
     """Return the evaluations that were in effect and had ended at ``moment``, in order of receipt.
 
     ``UNFROZEN`` means now. Disqualified teams and submissions are left out.
     """
-    query = _select_effective(competition.id, moment)
-    if targets_only:
-        target_submissions = select(Target.submission_id).where(Target.competition_id == competition.id)
-        query = query.where(Submission.id.in_(target_submissions))
-    latest_by_submission = {fields[0]: FinishedEvaluation(*fields) for fields in session.execute(query)}
+    rows = session.execute(_select_effective(competition.id, moment))
+    latest_by_submission = {fields[0]: FinishedEvaluation(*fields) for fields in rows}
     return [
         evaluation
         for evaluation in latest_by_submission.values()

@@ -1,0 +1,544 @@
+"""Timeline of the anonymization board: each team's best submission over time.
+
+For each moment, the timeline shows only what the board then showed to the same viewer
+(``visibility.compute_past_scope``). A change hidden by a freeze or until midnight appears when the board
+showed it; a change that was never shown does not appear. Moments are whole seconds, so changes within one
+second are one step.
+
+The changes are read once, each with the second from which the viewer sees it, and applied in that order.
+"""
+
+import itertools
+from bisect import bisect_left, insort
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Literal
+from uuid import UUID
+
+from sqlalchemy import Select, func, or_, over, select
+from sqlalchemy.orm import Session
+
+from anoncup.rules.model import Rules
+from anoncup.rules.settings import OVERALL_DIGITS, Publication
+from anoncup.schemas import History, HistoryLeaders, HistoryPlace, HistoryRank, HistoryStep, HistoryTeam
+from anoncup.tracks.model import find_largest_risk
+from app.db.models import Guess, State, Target, Team
+from app.services.boards import best_guesses, ranking, source, verdicts
+from app.services.boards.best_guesses import RiskCombiner
+from app.services.boards.ranking import BoardEntry
+from app.services.boards.source import FinishedEvaluation
+from app.services.boards.verdicts import VerdictNumbers
+from app.services.boards.version_filter import compute_eligible_numbers
+from app.services.contests import phases, visibility
+from app.services.contests.contest import Contest
+from app.services.contests.visibility import BoardAccess, BoardScope, round_score
+
+_JudgedGuessQuery = Select[UUID, str, UUID, float, datetime, datetime]
+_MICROSECOND, _SECOND = timedelta(microseconds=1), timedelta(seconds=1)
+_RankKey = tuple[bool, float, datetime, UUID, UUID]
+"""Sort key of a team's best entry, followed by the team."""
+_LEADER_COUNT = 10
+"""Number of leading teams that are listed whenever one of them changes."""
+_StepReason = Literal["release", "scoring", "guesses"] | None
+_VisibleScores = tuple[float, float, float] | None
+"""``overall``, U and E as the board shows them for a team; None while no submission of the team counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class EffectiveStart:
+    """An evaluation takes effect for its submission."""
+
+    evaluation: FinishedEvaluation
+
+
+@dataclass(frozen=True, slots=True)
+class EffectiveEnd:
+    """An evaluation is no longer in effect for its submission."""
+
+    evaluation: FinishedEvaluation
+
+
+@dataclass(frozen=True, slots=True)
+class Reidentification:
+    """A guess of a team found ``risk`` in a submission that is a target."""
+
+    submission_id: UUID
+    question: str
+    team_id: UUID
+    risk: float
+
+
+@dataclass(frozen=True, slots=True)
+class RuleChange:
+    """The rules of the competition change."""
+
+    rules: Rules
+
+
+@dataclass(frozen=True, slots=True)
+class TargetPublication:
+    """The targets are published. From then on the board compares the finals."""
+
+
+_BoardChange = EffectiveStart | EffectiveEnd | Reidentification | RuleChange | TargetPublication
+
+
+@dataclass(frozen=True, slots=True)
+class BoardEvent:
+    """A change of the board. ``shown_at`` is the first full second at which the board shows it."""
+
+    shown_at: datetime
+    change: _BoardChange
+
+
+@dataclass(frozen=True, slots=True)
+class BoardVisibility:
+    """Determines when one viewer sees a change.
+
+    ``can_see_exact_scores`` means that changes are visible at once. ``stable_since`` is the moment from which
+    the present publication settings hold; earlier boards are unknown.
+    """
+
+    can_see_exact_scores: bool
+    stable_since: datetime | None
+    publication: Publication
+    timezone: str
+    closed_at: datetime | None
+    contest_end: datetime | None
+
+    def find_last_hidden_moment(self, moment: datetime) -> datetime | None:
+        """Return the last moment whose board still hides a change made at ``moment``; None if all hide it."""
+        frozen_from = self.publication.frozen_from
+        if not self.can_see_exact_scores and frozen_from is not None and frozen_from <= moment:
+            if self.contest_end is None:
+                return None
+            moment = max(moment, self.contest_end - _MICROSECOND)
+        return moment if self.stable_since is None else max(moment, self.stable_since)
+
+    def find_last_hidden_moment_of_guess(self, accepted_at: datetime, judged_at: datetime) -> datetime | None:
+        """Return the last moment whose board still hides a guess; None if all hide it."""
+        moment = max(accepted_at, judged_at)
+        if self.can_see_exact_scores or self.publication.feedback == "immediate":
+            return self.find_last_hidden_moment(moment)
+        candidates = [] if self.closed_at is None else [max(moment, self.closed_at - _MICROSECOND)]
+        if self.publication.feedback == "daily":
+            midnight = phases.find_midnights(accepted_at, self.timezone)[1]
+            candidates.append(max(moment, midnight - _MICROSECOND))
+        return self.find_last_hidden_moment(min(candidates)) if candidates else None
+
+
+def _build_visibility(session: Session, access: BoardAccess) -> BoardVisibility:
+    contest, viewer = access.contest, access.scope.viewer
+    rules = contest.rules
+    return BoardVisibility(
+        can_see_exact_scores=visibility.can_see_exact_scores(contest.competition, viewer),
+        stable_since=visibility.find_last_visibility_change(session, contest, viewer),
+        publication=rules.publication,
+        timezone=rules.timezone,
+        closed_at=contest.competition.closed_at,
+        contest_end=contest.over_at,
+    )
+
+
+def _list_events(session: Session, access: BoardAccess) -> list[BoardEvent]:
+    """Return all events that the viewer's boards show, in the order in which they show them."""
+    contest, board_visibility = access.contest, _build_visibility(session, access)
+    changes = [
+        *_iter_rule_changes(session, contest, board_visibility),
+        *_iter_evaluation_changes(session, contest, board_visibility),
+    ]
+    changes += _iter_guess_changes(session, contest, board_visibility)
+    return sorted(
+        (
+            BoardEvent(_find_next_full_second(hidden_until), change)
+            for hidden_until, change in changes
+            if hidden_until is not None
+        ),
+        key=_get_shown_at,
+    )
+
+
+def _get_shown_at(event: BoardEvent) -> datetime:
+    return event.shown_at
+
+
+def _find_next_full_second(moment: datetime) -> datetime:
+    """Return the first full second after ``moment``."""
+    return moment.replace(microsecond=0) + _SECOND
+
+
+def _iter_rule_changes(
+    session: Session, contest: Contest, board_visibility: BoardVisibility
+) -> Iterator[tuple[datetime | None, _BoardChange]]:
+    rule_periods = source.list_rule_periods(session, contest)
+    for (replaced_at, _), (_, rules) in itertools.pairwise(rule_periods):
+        yield board_visibility.find_last_hidden_moment(replaced_at), RuleChange(rules)
+    if contest.competition.published_at is not None:
+        yield board_visibility.find_last_hidden_moment(contest.competition.published_at), TargetPublication()
+
+
+def _iter_evaluation_changes(
+    session: Session, contest: Contest, board_visibility: BoardVisibility
+) -> Iterator[tuple[datetime | None, _BoardChange]]:
+    for period in source.list_effective_periods(session, contest.competition):
+        yield board_visibility.find_last_hidden_moment(period.begins_at), EffectiveStart(period.evaluation)
+        if period.ends_at != visibility.UNFROZEN:
+            yield board_visibility.find_last_hidden_moment(period.ends_at), EffectiveEnd(period.evaluation)
+
+
+def _iter_guess_changes(
+    session: Session, contest: Contest, board_visibility: BoardVisibility
+) -> Iterator[tuple[datetime | None, _BoardChange]]:
+    """Yield the judged guesses on finals that can change the board, each with its last hidden moment.
+
+    Guesses of disqualified teams are left out.
+    """
+    largest_only = contest.track.rival_risk is find_largest_risk
+    highest_by_key: dict[tuple[UUID, str, UUID | None], tuple[float, datetime]] = {}
+    judged_guesses = session.execute(_select_judged_guesses(contest, largest_only=largest_only))
+    for submission_id, question, team_id, risk, accepted_at, judged_at in judged_guesses:
+        key = submission_id, question, None if largest_only else team_id
+        highest_risk, highest_accepted_at = highest_by_key.get(key, (-1.0, accepted_at))
+        if risk <= highest_risk and highest_accepted_at <= accepted_at:
+            continue  # a guess with at least this risk is visible at least as early
+        if risk > highest_risk:
+            highest_by_key[key] = risk, accepted_at
+        yield (
+            board_visibility.find_last_hidden_moment_of_guess(accepted_at, judged_at),
+            Reidentification(submission_id, question, team_id, risk),
+        )
+
+
+def _select_judged_guesses(contest: Contest, *, largest_only: bool) -> _JudgedGuessQuery:
+    """Select the judged guesses on finals in the order in which they were judged, without redundant ones.
+
+    A guess is redundant if one judged earlier found at least as much risk and none judged earlier was
+    accepted later. This reduces sixty thousand guesses to a few hundred. ``largest_only`` compares the
+    guesses of all teams with each other; otherwise each team's guesses are compared among themselves. Guesses
+    of disqualified teams are left out.
+    """
+    risk = func.coalesce(Guess.risk, 0.0)
+    partition = [Guess.target_id, Guess.question, *([] if largest_only else [Guess.team_id])]
+    over_earlier = partial(
+        over, partition_by=partition, order_by=(Guess.finished_at, Guess.id), rows=(None, -1)
+    )
+    guess = (
+        select(
+            Target.submission_id,
+            Guess.question,
+            Guess.team_id,
+            risk.label("risk"),
+            Guess.created_at,
+            Guess.finished_at,
+            Guess.id,
+            over_earlier(func.max(risk)).label("most"),
+            over_earlier(func.max(Guess.created_at)).label("latest"),
+        )
+        .join(Target, Target.id == Guess.target_id)
+        .join(Team, Team.id == Guess.team_id)
+        .where(Guess.competition_id == contest.id, Guess.state == State.SCORED)
+        .where(Guess.finished_at.is_not(None), Team.disqualified_at.is_(None))
+        .subquery()
+        .c
+    )
+    is_visible_change = or_(guess.most.is_(None), guess.risk > guess.most, guess.created_at < guess.latest)
+    columns = (
+        guess.submission_id,
+        guess.question,
+        guess.team_id,
+        guess.risk,
+        guess.created_at,
+        guess.finished_at,
+    )
+    return select(*columns).where(is_visible_change).order_by(guess.finished_at, guess.id)
+
+
+@dataclass
+class BoardReplay:
+    """State of the board during a replay.
+
+    ``evaluations_by_team`` holds the evaluations in effect, by team and submission. ``risks_by_submission``
+    holds the highest risk found in each submission, by question and team. ``ranking`` lists the best entries
+    that have a rank, sorted by ``BoardEntry.sort_key``.
+    """
+
+    rules: Rules
+    numbers_by_evaluation: Mapping[UUID, VerdictNumbers]
+    final_ids: frozenset[UUID]
+    finals_only: bool = False
+    evaluations_by_team: dict[UUID, dict[UUID, FinishedEvaluation]] = field(default_factory=dict)
+    risks_by_submission: dict[UUID, dict[str, dict[UUID, float]]] = field(default_factory=dict)
+    best_entries: dict[UUID, BoardEntry] = field(default_factory=dict)
+    ranking: list[_RankKey] = field(default_factory=list)
+    team_by_submission: dict[UUID, UUID] = field(default_factory=dict)
+    rank_sum_ranks: dict[UUID, int] | None = None
+    effective_numbers: dict[UUID, VerdictNumbers | None] = field(default_factory=dict)
+    combine_risks: RiskCombiner = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.combine_risks = best_guesses.make_risk_combiner(self.rules)
+
+    @classmethod
+    def create(cls, session: Session, access: BoardAccess) -> "BoardReplay":
+        """Return the board before the first event."""
+        competition = access.contest.competition
+        (_, rules), *_ = source.list_rule_periods(session, access.contest)
+        evaluation_keys = [
+            period.evaluation.key for period in source.list_effective_periods(session, competition)
+        ]
+        finals = session.scalars(select(Target.submission_id).where(Target.competition_id == competition.id))
+        return cls(rules, verdicts.load_numbers(session, evaluation_keys), frozenset(finals))
+
+    def apply(self, events: Sequence[BoardEvent]) -> set[UUID]:
+        """Apply simultaneous events and return the teams whose best entry changed."""
+        affected_teams = {team_id for event in events for team_id in self.apply_change(event.change)}
+        return {team_id for team_id in affected_teams if self.update_best(team_id)}
+
+    def apply_change(self, change: object) -> Iterable[UUID]:
+        """Apply one change and return the teams that it may affect."""
+        match change:
+            case EffectiveStart(evaluation):
+                self.evaluations_by_team.setdefault(evaluation.team_id, {})[evaluation.submission_id] = (
+                    evaluation
+                )
+                self.team_by_submission[evaluation.submission_id] = evaluation.team_id
+                return [evaluation.team_id]
+            case EffectiveEnd(evaluation):
+                team_evaluations = self.evaluations_by_team[evaluation.team_id]
+                if team_evaluations.get(evaluation.submission_id) is evaluation:
+                    del team_evaluations[evaluation.submission_id]
+                return [evaluation.team_id]
+            case Reidentification(submission_id, question, team_id, risk):
+                team_risks = self.risks_by_submission.setdefault(submission_id, {}).setdefault(question, {})
+                team_risks[team_id] = max(risk, team_risks.get(team_id, 0.0))
+                return (
+                    [self.team_by_submission[submission_id]]
+                    if submission_id in self.team_by_submission
+                    else []
+                )
+            case RuleChange(rules):
+                self.rules, self.combine_risks = rules, best_guesses.make_risk_combiner(rules)
+                self.effective_numbers.clear()
+            case TargetPublication():
+                self.finals_only = True
+        return list(self.evaluations_by_team)
+
+    def update_best(self, team_id: UUID) -> bool:
+        """Update the team's best entry and return whether it changed."""
+        previous = self.best_entries.get(team_id)
+        best = min(
+            map(self.build_entry, self.evaluations_by_team[team_id].values()),
+            key=lambda candidate: candidate.sort_key,
+            default=None,
+        )
+        if best == previous:
+            return False
+        self.rank_sum_ranks = None
+        if previous is not None:
+            del self.best_entries[team_id]
+            if _is_ranked(previous):
+                del self.ranking[bisect_left(self.ranking, (*previous.sort_key, team_id))]
+        if best is not None:
+            self.best_entries[team_id] = best
+            if _is_ranked(best):
+                insort(self.ranking, (*best.sort_key, team_id))
+        return True
+
+    def build_entry(self, evaluation: FinishedEvaluation) -> BoardEntry:
+        is_eligible = evaluation.state == State.SCORED
+        if self.finals_only:
+            is_eligible = is_eligible and (
+                evaluation.is_baseline or evaluation.submission_id in self.final_ids
+            )
+        numbers = self.find_effective_numbers(evaluation.evaluation_id) if is_eligible else None
+        return ranking.build_entry(evaluation, numbers, self.find_rival_risk(evaluation.submission_id))
+
+    def find_effective_numbers(self, evaluation_id: UUID) -> VerdictNumbers | None:
+        """Return the evaluation's numbers under the present rules.
+
+        Results are cached because this is called again whenever the risk found in the submission changes.
+        """
+        if evaluation_id not in self.effective_numbers:
+            numbers = self.numbers_by_evaluation.get(evaluation_id)
+            scored_by = self.rules.scored_by
+            self.effective_numbers[evaluation_id] = (
+                compute_eligible_numbers(numbers, scored_by) if numbers is not None and scored_by else numbers
+            )
+        return self.effective_numbers[evaluation_id]
+
+    def find_rival_risk(self, submission_id: UUID) -> float | None:
+        """Return the risk from all guesses on a submission, combined as the present rules ask."""
+        if submission_id not in self.risks_by_submission:
+            return None
+        risks_by_question = self.risks_by_submission[submission_id].items()
+        return self.combine_risks(
+            {name: sorted(risk_by_team.values(), reverse=True) for name, risk_by_team in risks_by_question}
+        )
+
+    def find_rank(self, team_id: UUID) -> int | None:
+        best = self.best_entries.get(team_id)
+        if best is None or not _is_ranked(best):
+            return None
+        if self.rules.ranking.rule == "rank_sum":
+            return self.rank_by_sum()[team_id]
+        return bisect_left(self.ranking, best.sort_key[:2]) + 1
+
+    def list_leaders(self, leader_count: int) -> list[tuple[UUID, int]]:
+        """Return the leading teams with their ranks, in the order of the board."""
+        if self.rules.ranking.rule == "rank_sum":
+            return list(self.rank_by_sum().items())[:leader_count]
+        team_ids = [team_id for *_, team_id in self.ranking[:leader_count]]
+        return [(team_id, self.find_rank(team_id) or 0) for team_id in team_ids]
+
+    def rank_by_sum(self) -> dict[UUID, int]:
+        """Return rank by team under the rank-sum rule, in the order of the board.
+
+        Every best entry can affect all ranks, so any change of one discards the cached result.
+        """
+        if self.rank_sum_ranks is None:
+            ranked_entries = ranking.rank_entries(self.rules, self.best_entries.values())
+            self.rank_sum_ranks = {
+                ranked.entry.evaluation.team_id: ranked.rank
+                for ranked in ranked_entries
+                if ranked.rank is not None
+            }
+        return self.rank_sum_ranks
+
+
+def _is_ranked(entry: BoardEntry) -> bool:
+    return entry.overall is not None and not entry.evaluation.is_baseline
+
+
+def render_json(session: Session, access: BoardAccess) -> str:
+    """Return the steps of all teams, the leaders and the viewer's own ranks over time, as JSON."""
+    history, ranks = build_history(session, access, access.scope.viewer.team_id)
+    return history.model_copy(update={"own_ranks": tuple(ranks)}).model_dump_json()
+
+
+def build_history(
+    session: Session, access: BoardAccess, own_team_id: UUID | None
+) -> tuple[History, list[HistoryRank]]:
+    """Return the steps of all teams with the leaders, and the rank over time of ``own_team_id``.
+
+    A rank can change because of the submissions of other teams.
+    """
+    contest, scope = access.contest, access.scope
+    timelines: dict[UUID, TeamTimeline] = {}
+    leaders_by_moment: list[tuple[datetime, list[tuple[UUID, int]]]] = []
+    ranks: list[HistoryRank] = []
+    for moment, replay, changed_teams in _iter_changes(session, access):
+        for team_id in sorted(changed_teams):
+            _add_step(timelines, team_id, moment, replay, scope)
+        current_leaders = replay.list_leaders(_LEADER_COUNT)
+        if current_leaders != (leaders_by_moment[-1][1] if leaders_by_moment else []):
+            leaders_by_moment.append((moment, current_leaders))
+        if own_team_id is not None and replay.find_rank(own_team_id) != (ranks[-1].rank if ranks else None):
+            ranks.append(
+                HistoryRank(at=moment, rank=replay.find_rank(own_team_id), ranked=len(replay.ranking))
+            )
+    history = History(
+        competition=contest.slug,
+        title=dict(contest.rules.title),
+        frozen_from=contest.rules.publication.frozen_from,
+        digits=scope.digits,
+        teams=tuple(timeline.build_team_history(scope) for timeline in timelines.values()),
+        leaders=_build_leaders(leaders_by_moment, list(timelines)),
+    )
+    return history, ranks
+
+
+@dataclass
+class TeamTimeline:
+    """A team's steps so far. ``entry`` is its present or last best entry."""
+
+    entry: BoardEntry
+    last_scores: _VisibleScores
+    steps: list[HistoryStep]
+
+    def build_team_history(self, scope: BoardScope) -> HistoryTeam:
+        evaluation = self.entry.evaluation
+        own = scope.viewer.team_id == evaluation.team_id
+        steps = tuple(self.steps)
+        return HistoryTeam(
+            team_id=evaluation.team_id,
+            team=evaluation.team,
+            own=own,
+            baseline=evaluation.is_baseline,
+            steps=steps,
+        )
+
+
+def _add_step(
+    timelines: dict[UUID, TeamTimeline],
+    team_id: UUID,
+    moment: datetime,
+    replay: BoardReplay,
+    scope: BoardScope,
+) -> None:
+    """Add a step if the scores that the board shows for the team have changed."""
+    entry = replay.best_entries.get(team_id)
+    scores = _mask_scores(entry, scope)
+    if entry is not None and scores is not None:
+        timelines.setdefault(team_id, TeamTimeline(entry, None, []))
+    timeline = timelines.get(team_id)
+    if timeline is None:
+        return
+    if scores != timeline.last_scores:
+        is_exact = scope.digits is None or scope.viewer.team_id == team_id
+        reason = _find_reason(timeline, entry) if is_exact else None
+        timeline.last_scores = scores
+        timeline.steps.append(_build_step(moment, scores, replay.find_rank(team_id), reason))
+    timeline.entry = entry or timeline.entry
+
+
+def _find_reason(timeline: TeamTimeline, current: BoardEntry | None) -> _StepReason:
+    """Return why the shown scores changed; None if the team has no score any more."""
+    if current is None or current.overall is None:
+        return None
+    if (
+        timeline.last_scores is None
+        or current.evaluation.submission_id != timeline.entry.evaluation.submission_id
+    ):
+        return "release"
+    return "guesses" if current.numbers == timeline.entry.numbers else "scoring"
+
+
+def _build_leaders(
+    leaders_by_moment: list[tuple[datetime, list[tuple[UUID, int]]]], team_ids: list[UUID]
+) -> tuple[HistoryLeaders, ...]:
+    team_indexes = {team_id: index for index, team_id in enumerate(team_ids)}
+    return tuple(
+        HistoryLeaders(
+            at=moment,
+            first=tuple(
+                HistoryPlace(team=team_indexes[team_id], rank=rank) for team_id, rank in current_leaders
+            ),
+        )
+        for moment, current_leaders in leaders_by_moment
+    )
+
+
+def _iter_changes(session: Session, access: BoardAccess) -> Iterator[tuple[datetime, BoardReplay, set[UUID]]]:
+    """Yield each second at which the board changed, the board, and the teams whose best entry changed."""
+    replay = BoardReplay.create(session, access)
+    for moment, events in itertools.groupby(_list_events(session, access), key=lambda event: event.shown_at):
+        if changed_teams := replay.apply(list(events)):
+            yield moment, replay, changed_teams
+
+
+def _mask_scores(entry: BoardEntry | None, scope: BoardScope) -> _VisibleScores:
+    if entry is None or entry.overall is None or entry.utility is None or entry.security is None:
+        return None
+    if scope.viewer.team_id == entry.evaluation.team_id:
+        return entry.overall, entry.utility, entry.security
+    digits = None if scope.digits is None else OVERALL_DIGITS
+    return round_score(entry.overall, digits), *scope.round_losses(entry.utility, entry.security)
+
+
+def _build_step(
+    moment: datetime, scores: _VisibleScores, rank: int | None, reason: _StepReason
+) -> HistoryStep:
+    overall, utility, security = scores or (None, None, None)
+    return HistoryStep(at=moment, rank=rank, overall=overall, utility=utility, security=security, why=reason)
