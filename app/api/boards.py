@@ -24,12 +24,8 @@ JSON, CSV = "application/json", "text/csv; charset=utf-8"
 async def anonymization_board(slug: str, credential: RequestCredential, request: Request) -> Response:
     """Every team's best accepted submission (its best final, once they are frozen), lowest overall first."""
     return await board_cache.build_board_response(
-        request, credential, slug, _render_anonymization_json, media_type=JSON
+        request, credential, slug, anonymization.build_board, media_type=JSON
     )
-
-
-def _render_anonymization_json(session: Session, access: BoardAccess) -> str:
-    return anonymization.build_board(session, access).model_dump_json()
 
 
 @router.get(
@@ -52,7 +48,7 @@ def _render_anonymization_csv(session: Session, access: BoardAccess) -> str:
 async def anonymization_history(slug: str, credential: RequestCredential, request: Request) -> Response:
     """How it came about: each team's best over time, as the board of each moment showed it."""
     return await board_cache.build_board_response(
-        request, credential, slug, timeline.render_json, media_type=JSON
+        request, credential, slug, timeline.build_board_history, media_type=JSON
     )
 
 
@@ -60,12 +56,8 @@ async def anonymization_history(slug: str, credential: RequestCredential, reques
 async def reidentification_board(slug: str, credential: RequestCredential, request: Request) -> Response:
     """How many records each team identified, most first."""
     return await board_cache.build_board_response(
-        request, credential, slug, _render_reidentification_json, media_type=JSON
+        request, credential, slug, reidentification.build_board, media_type=JSON
     )
-
-
-def _render_reidentification_json(session: Session, access: BoardAccess) -> str:
-    return reidentification.build_board(session, access).model_dump_json()
 
 
 @router.get(
@@ -90,12 +82,8 @@ def _render_reidentification_csv(session: Session, access: BoardAccess) -> str:
 async def matrix_board(slug: str, credential: RequestCredential, request: Request) -> Response:
     """The best trial of every attacker on every target."""
     return await board_cache.build_board_response(
-        request, credential, slug, _render_matrix_json, media_type=JSON
+        request, credential, slug, matrix.build_matrix, media_type=JSON
     )
-
-
-def _render_matrix_json(session: Session, access: BoardAccess) -> str:
-    return matrix.build_matrix(session, access).model_dump_json()
 
 
 @router.get(

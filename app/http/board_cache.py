@@ -1,4 +1,4 @@
-"""Cache of rendered boards, shared by the API and the pages.
+"""Cache of rendered boards, shared by the API and the pages. Pages read the JSON that the API sends.
 
 A board depends on the committed rows, the viewer and the time; the owner of a token depends on the committed
 rows and the time. Each entry is stored with the database snapshot that it was computed from, and is valid as
@@ -16,6 +16,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from weakref import WeakValueDictionary
 
 from fastapi import Request, Response
+from pydantic import BaseModel
 from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 
@@ -31,6 +32,8 @@ T = TypeVar("T")
 ArgumentT = TypeVar("ArgumentT", bound=Hashable)
 _MAX_VIEW_BYTES = 64 * 1024 * 1024
 """Maximum bytes of all boards, one for each viewer. A large board takes 60 KB, a huge one 2 MB."""
+_CLOSED_SIZE = 500
+"""Approximate bytes of the entry of a board that is not open to its reader."""
 _MAX_PRINCIPALS = 4096
 """Maximum number of cached tokens and sessions, a few hundred bytes each."""
 
@@ -52,6 +55,9 @@ class HasSize(Protocol):
 
 CacheEntryT = TypeVar("CacheEntryT", bound=CacheEntry)
 ViewT = TypeVar("ViewT", bound=HasSize)
+ModelT = TypeVar("ModelT", bound=BaseModel)
+_ContentT = TypeVar("_ContentT", bound=BaseModel | str)
+BoardBuilder = Callable[[Session, BoardAccess], _ContentT]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,22 +75,24 @@ class RenderedBoard:
 
 @dataclass(frozen=True, slots=True)
 class CachedView(Generic[ViewT]):
-    """A value computed from a board for one viewer.
+    """A value computed from a board for one viewer; None for both if the board is not open to them.
 
     ``snapshot_version`` was read before the value was computed. If it is unchanged at the next request,
     nothing was committed during the computation either.
     """
 
-    view: ViewT
-    access: BoardAccess
+    view: ViewT | None
+    access: BoardAccess | None
     snapshot_version: str
 
     @property
     def size(self) -> int:
-        return self.view.size
+        return _CLOSED_SIZE if self.view is None else self.view.size
 
     def is_current(self, snapshot: Snapshot) -> bool:
-        return self.snapshot_version == snapshot.version and self.access.is_same_at(snapshot.read_at)
+        return self.snapshot_version == snapshot.version and (
+            self.access is None or self.access.is_same_at(snapshot.read_at)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,10 +176,10 @@ class BoardCache:
         self.principals: Cache[CachedPrincipal] = Cache(_MAX_PRINCIPALS, self.single_flight)
 
     async def get_rendered_board(
-        self, credential: Credential | None, slug: str, render: Callable[[Session, BoardAccess], str]
-    ) -> RenderedBoard:
-        """Return the board as rendered by ``render`` for the owner of the credential, up to date."""
-        return await self.get_view(credential, slug, _render_board, render)
+        self, credential: Credential | None, slug: str, build: BoardBuilder[BaseModel | str]
+    ) -> RenderedBoard | None:
+        """Return the text or the JSON that ``build`` returns for the owner of the credential, up to date."""
+        return await self.get_view(credential, slug, _render_board, build)
 
     async def get_view(
         self,
@@ -179,8 +187,11 @@ class BoardCache:
         slug: str,
         build: Callable[[Session, BoardAccess, ArgumentT], ViewT],
         argument: ArgumentT,
-    ) -> ViewT:
-        """Return ``build(session, access, argument)`` for the owner of the credential, up to date."""
+    ) -> ViewT | None:
+        """Return ``build(session, access, argument)`` for the owner of the credential, up to date.
+
+        The result is None if the boards are not open to them.
+        """
         snapshot = await self.single_flight.run(None, _load_snapshot)
         cached_principal = (
             None
@@ -212,14 +223,16 @@ def _load_view(
 ) -> CachedView[ViewT]:
     with transaction() as session:
         snapshot_version = read_snapshot(session).version
-        access = visibility.authorize_boards(session, principal, slug)
-        return CachedView(build(session, access, argument), access, snapshot_version)
+        access = visibility.find_board_access(session, principal, slug)
+        view = None if access is None else build(session, access, argument)
+        return CachedView(view, access, snapshot_version)
 
 
 def _render_board(
-    session: Session, access: BoardAccess, render: Callable[[Session, BoardAccess], str]
+    session: Session, access: BoardAccess, build: BoardBuilder[BaseModel | str]
 ) -> RenderedBoard:
-    body = render(session, access).encode()
+    content = build(session, access)
+    body = (content if isinstance(content, str) else content.model_dump_json()).encode()
     return RenderedBoard(body, compress(body), _compute_etag(body))
 
 
@@ -233,16 +246,30 @@ def _compute_etag(body: bytes) -> str:
     return '"' + hashlib.sha256(body).hexdigest()[:32] + '"'
 
 
+async def load_open_board(
+    request: Request,
+    credential: Credential | None,
+    slug: str,
+    build: BoardBuilder[ModelT],
+    model: type[ModelT],
+) -> ModelT | None:
+    """Return the board that ``build`` returns, or None if it is not open to the owner of the credential."""
+    rendered = await get_board_cache(request).get_rendered_board(credential, slug, build)
+    return None if rendered is None else await run_in_threadpool(model.model_validate_json, rendered.body)
+
+
 async def build_board_response(
     request: Request,
     credential: Credential | None,
     slug: str,
-    render: Callable[[Session, BoardAccess], str],
+    build: BoardBuilder[BaseModel | str],
     *,
     media_type: str,
 ) -> Response:
-    """Return the board with its ETag, or 304 if the client has it already."""
-    rendered = await get_board_cache(request).get_rendered_board(credential, slug, render)
+    """Return the board with its ETag, or 304 if the client has it; raise Forbidden if it is not open."""
+    rendered = visibility.require_open(
+        await get_board_cache(request).get_rendered_board(credential, slug, build)
+    )
     is_compressed = accepts_gzip(request.headers) and is_safe_to_compress(request.scope)
     headers = {
         "ETag": weaken_etag(rendered.etag) if is_compressed else rendered.etag,

@@ -169,8 +169,9 @@ def test_commit_during_rendering_invalidates_the_board(scored_arena: Arena) -> N
         return rendered[-1]
 
     async def request_boards() -> list[bytes]:
-        boards = BoardCache()
-        return [(await boards.get_rendered_board(None, scored_arena.slug, render)).body for _ in range(3)]
+        cache = BoardCache()
+        boards = [await cache.get_rendered_board(None, scored_arena.slug, render) for _ in range(3)]
+        return [board.body for board in boards if board]
 
     assert asyncio.run(request_boards()) == [b"red", b"crimson", b"crimson"]
     assert rendered == ["red", "crimson"]

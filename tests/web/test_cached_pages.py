@@ -1,5 +1,6 @@
 """Cached pages of boards equal pages that are built without a cache, for each reader."""
 
+import html
 import re
 from itertools import product
 
@@ -17,7 +18,14 @@ from tests.support.random_contests import RandomContest, unrecorded_versions
 pytestmark = pytest.mark.full
 
 __all__ = ["unrecorded_versions"]  # an autouse fixture
-BOARDS = ("boards/replay", "boards/matrix")
+PAGES = (
+    "",
+    "/embed",
+    "/boards/anonymization",
+    "/boards/reidentification",
+    "/boards/replay",
+    "/boards/matrix",
+)
 READERS = ("visitor", "red", "organizer")
 
 
@@ -37,14 +45,15 @@ class ContestReaders:
 
     @property
     def paths(self) -> list[str]:
-        return [f"/competitions/small/{suffix}" for suffix in (*BOARDS, f"teams/{self.team_id}")]
+        return [f"/competitions/small{suffix}" for suffix in (*PAGES, f"/teams/{self.team_id}")]
 
     def get(self, path: str, reader: str) -> tuple[int, str]:
-        """Return the status and the page without the time at which it was built."""
+        """Return the status and the page without the time at which it was built and the countdown."""
         session = self.sessions.get(reader)
         self.client.cookies.clear()
         response = self.client.get(path, headers={"Cookie": f"{COOKIE}={session}"} if session else {})
-        return response.status_code, re.sub(r"(?s)<p[^>]*as_of.*?</p>", "", response.text.partition("<h1")[2])
+        content = response.text.partition("<h1")[2]
+        return response.status_code, re.sub(r'(?s)<p[^>]*(as_of|class="clock").*?</p>', "", content)
 
     def get_with_cache(self, boards: BoardCache, path: str, reader: str) -> tuple[int, str]:
         """Return the status and the page with the given cache."""
@@ -106,6 +115,18 @@ def test_cached_page_reads_no_evaluations(
     with log_queries() as counter:
         readers.get(path, "visitor")
     assert len(counter.statements) <= 4
+
+
+def test_page_uses_the_board_that_the_api_computed(client: TestClient) -> None:
+    random_contest = RandomContest(client, 0, rule="score", feedback="immediate")
+    random_contest.submit()
+    readers = ContestReaders(random_contest)
+    board = random_contest.contest.get_board()
+    with log_queries() as counter:
+        status, page = readers.get("/competitions/small/boards/anonymization", "visitor")
+    assert status == 200
+    assert [row["team"] in html.unescape(page) for row in board["rows"]] == [True]
+    assert not any("evaluations" in statement for statement in counter.statements)
 
 
 class SizedView:

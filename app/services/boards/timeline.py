@@ -411,10 +411,10 @@ def _is_ranked(entry: BoardEntry) -> bool:
     return entry.overall is not None and not entry.evaluation.is_baseline
 
 
-def render_json(session: Session, access: BoardAccess) -> str:
-    """Return the steps of all teams, the leaders and the viewer's own ranks over time, as JSON."""
+def build_board_history(session: Session, access: BoardAccess) -> History:
+    """Return the steps of all teams, the leaders and the viewer's own ranks over time."""
     history, ranks = build_history(session, access, access.scope.viewer.team_id)
-    return history.model_copy(update={"own_ranks": tuple(ranks)}).model_dump_json()
+    return history.model_copy(update={"own_ranks": tuple(ranks)})
 
 
 def build_history(

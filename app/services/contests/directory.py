@@ -7,7 +7,7 @@ from uuid import UUID
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from anoncup.errors import CompetitionUnavailable, Forbidden
+from anoncup.errors import CompetitionUnavailable
 from anoncup.rules.model import Rules
 from app.db.models import Member, Organizer, Team
 from app.db.now import read_clock
@@ -74,16 +74,9 @@ def _build_entry(
 ) -> DirectoryEntry:
     rules = contest.rules
     viewer = Viewer(team.id if team else None, is_organizer)
-    team_count = counts.get(contest.id, 0) if _can_see_teams(rules, viewer) else None
+    can_see_boards = visibility.can_see_boards(rules.publication, viewer)
+    team_count = counts.get(contest.id, 0) if can_see_boards else None
     return DirectoryEntry(rules, status, team.name if team else None, is_organizer, team_count)
-
-
-def _can_see_teams(rules: Rules, viewer: Viewer) -> bool:
-    try:
-        visibility.require_board(rules.publication, viewer)
-    except Forbidden:
-        return False
-    return True
 
 
 def _load_own_teams(session: Session, principal: Principal) -> dict[UUID, Team]:

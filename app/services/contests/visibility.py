@@ -97,6 +97,7 @@ class BoardAccess:
 
 
 _Score = TypeVar("_Score", float, float | None)
+_OpenT = TypeVar("_OpenT")
 
 
 def round_score(score: _Score, digits: int | None) -> _Score:
@@ -111,13 +112,25 @@ def load_viewer(session: Session, competition: Competition, principal: Principal
     return Viewer(team.id if team else None, competitions.is_organizer(session, competition.id, principal))
 
 
-def authorize_boards(session: Session, principal: Principal | None, slug: str) -> BoardAccess:
-    """Return this person's access to the boards; raises NotFound or Forbidden."""
+def find_board_access(session: Session, principal: Principal | None, slug: str) -> BoardAccess | None:
+    """Return this person's access to the boards, or None if these are not open to them."""
     contest = competitions.find(session, principal, slug)
     viewer = load_viewer(session, contest.competition, principal)
-    access = BoardAccess(contest, compute_scope(contest, viewer, read_clock(session)))
-    require_board(contest.rules.publication, viewer)
-    return access
+    if not can_see_boards(contest.rules.publication, viewer):
+        return None
+    return BoardAccess(contest, compute_scope(contest, viewer, read_clock(session)))
+
+
+def authorize_boards(session: Session, principal: Principal | None, slug: str) -> BoardAccess:
+    """Return this person's access to the boards; raises NotFound or Forbidden."""
+    return require_open(find_board_access(session, principal, slug))
+
+
+def require_open(board: _OpenT | None) -> _OpenT:
+    """Return a board or the access to it; raise Forbidden if it is None, because it is not open."""
+    if board is None:
+        raise Forbidden("this board is not open to you", code="board_not_open")
+    return board
 
 
 def compute_scope(contest: Contest, viewer: Viewer, now: datetime) -> BoardScope:
@@ -201,12 +214,7 @@ def build_organizer_scope(competition: Competition) -> BoardScope:
     )
 
 
-def require_board(publication: Publication, viewer: Viewer) -> None:
-    if not _can_see_boards(publication, viewer):
-        raise Forbidden("this board is not open to you", code="board_not_open")
-
-
-def _can_see_boards(publication: Publication, viewer: Viewer) -> bool:
+def can_see_boards(publication: Publication, viewer: Viewer) -> bool:
     """Whether the competition file opens the boards to this viewer."""
     open_to = publication.board
     return viewer.is_organizer or open_to == "public" or (open_to == "teams" and viewer.team_id is not None)
@@ -240,7 +248,7 @@ def can_see_exact_scores(competition: Competition, viewer: Viewer) -> bool:
 def can_see_owners(contest: Contest, viewer: Viewer) -> bool:
     """Whether targets show their teams to this viewer; visitors see them only where boards show teams."""
     publication = contest.rules.publication
-    can_see_teams = viewer.team_id is not None or _can_see_boards(publication, viewer)
+    can_see_teams = viewer.team_id is not None or can_see_boards(publication, viewer)
     return can_see_exact_scores(contest.competition, viewer) or (
         publication.owners == "shown" and can_see_teams
     )

@@ -7,7 +7,6 @@ from datetime import datetime
 from sqlalchemy.orm import Session
 
 from anoncup import schemas
-from anoncup.errors import Forbidden
 from app.db.models import State
 from app.services.accounts.accounts import Principal
 from app.services.boards import anonymization
@@ -29,11 +28,8 @@ def load_board_if_open(
     session: Session, principal: Principal, slug: str
 ) -> tuple[BoardAccess, schemas.Board] | tuple[None, None]:
     """Return the reader's access to the board and the board; None for both if they may not see it."""
-    try:
-        access = visibility.authorize_boards(session, principal, slug)
-    except Forbidden:
-        return None, None
-    return access, anonymization.build_board(session, access)
+    access = visibility.find_board_access(session, principal, slug)
+    return (None, None) if access is None else (access, anonymization.build_board(session, access))
 
 
 def find_position(

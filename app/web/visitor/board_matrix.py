@@ -28,7 +28,6 @@ from app.services.contests.visibility import BoardAccess
 from app.web.site import language
 from app.web.site.frame import load_frame
 from app.web.site.pages import PageRoute, render_page
-from app.web.visitor.board_access import await_if_open
 from app.web.visitor.board_pictures import translate_title
 from app.web.visitor.board_view import build_board_view
 from app.web.visitor.boards import label_questions, words_for
@@ -107,9 +106,7 @@ async def _load_matrix_view(
         "name" if order == "name" else "strength",
         "attackers" if by == "attackers" else "targets",
     )
-    return await await_if_open(
-        board_cache.get_board_cache(request).get_view(credential, slug, _build_matrix_view, choice)
-    )
+    return await board_cache.get_board_cache(request).get_view(credential, slug, _build_matrix_view, choice)
 
 
 def _build_matrix_view(session: Session, access: BoardAccess, choice: MatrixChoice) -> MatrixView:

@@ -9,12 +9,12 @@ from anoncup.schemas import AttackersBoard
 from app.db.transaction import transaction
 from app.http.authentication import OptionalPrincipal
 from app.locale.language import Translator
-from app.services.boards import reidentification
 from app.web.site.frame import load_frame
+from app.web.site.open_boards import OpenAttackersBoard
 from app.web.site.pages import PageRoute, render_page
 from app.web.visitor import leader_text, standings
 from app.web.visitor.board_view import build_board_view
-from app.web.visitor.boards import build_headings, label_questions, load_if_open, words_for
+from app.web.visitor.boards import build_headings, label_questions, words_for
 
 router = APIRouter(route_class=PageRoute)
 _HIDDEN_ON_PHONES = ("tried", "targets")
@@ -23,11 +23,10 @@ _HIDDEN_ON_PHONES = ("tried", "targets")
 
 @router.get("/competitions/{slug}/boards/reidentification")
 def show_reidentification_board(
-    request: Request, slug: str, principal: OptionalPrincipal, find: str = ""
+    request: Request, slug: str, principal: OptionalPrincipal, board: OpenAttackersBoard, find: str = ""
 ) -> HTMLResponse:
     with transaction() as session:
         frame = load_frame(session, principal, slug)
-        board = load_if_open(reidentification.build_board, session, principal, slug)
     return render_page(
         request,
         principal,

@@ -1,31 +1,25 @@
 """The page of the anonymization board, and functions that several board pages use."""
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
-from sqlalchemy.orm import Session
 
 from anoncup import schemas
-from anoncup.errors import Forbidden
 from app.db.transaction import transaction
 from app.http.authentication import OptionalPrincipal
 from app.locale.language import Translator
-from app.services.accounts.accounts import Principal
-from app.services.boards import anonymization
-from app.services.contests import visibility
-from app.services.contests.visibility import BoardAccess
 from app.services.submissions import summaries
 from app.web.site import language
 from app.web.site.frame import Frame, load_frame
+from app.web.site.open_boards import OpenBoard
 from app.web.site.pages import PageRoute, render_page
 from app.web.site.timeline_chart import draw_timeline
 from app.web.visitor import board_pictures, leader_text, standings
 from app.web.visitor.board_view import build_board_view
 
 router = APIRouter(route_class=PageRoute)
-BoardT = TypeVar("BoardT")
 
 
 @router.get("/competitions/{slug}/boards/anonymization")
@@ -33,6 +27,7 @@ def show_anonymization_board(
     request: Request,
     slug: str,
     principal: OptionalPrincipal,
+    board: OpenBoard,
     *,
     columns: str = "result",
     measure: str = "",
@@ -40,7 +35,6 @@ def show_anonymization_board(
 ) -> HTMLResponse:
     with transaction() as session:
         frame = load_frame(session, principal, slug)
-        board = load_if_open(anonymization.build_board, session, principal, slug)
         own_summaries = summaries.list_summaries(session, principal, slug) if principal and frame.team else ()
     all_columns = columns == "all" and (board is None or board.digits is None)
     content = _build_board_content(board, frame, measure, all_columns, words_for(request)) if board else {}
@@ -114,18 +108,3 @@ def build_headings(columns: Mapping[str, schemas.ColumnLabel], t: Translator) ->
 
 def words_for(request: Request) -> Translator:
     return language.negotiate_translator(request)
-
-
-def load_if_open(
-    build_board: Callable[[Session, BoardAccess], BoardT],
-    session: Session,
-    principal: Principal | None,
-    slug: str,
-) -> BoardT | None:
-    """Return the board, or None if this person may not see it."""
-    try:
-        return build_board(session, visibility.authorize_boards(session, principal, slug))
-    except Forbidden as problem:
-        if problem.code != "board_not_open":
-            raise
-        return None

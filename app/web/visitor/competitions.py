@@ -6,21 +6,22 @@ from datetime import datetime
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
-from sqlalchemy.orm import Session
+from starlette.concurrency import run_in_threadpool
 
 from anoncup.rules.model import Rules
 from anoncup.schemas import Board, BoardRow
 from anoncup.schemas.roles import Role
 from app.db.transaction import transaction
-from app.http.authentication import OptionalPrincipal
-from app.services.accounts.accounts import Principal
+from app.http.authentication import OptionalPrincipal, RequestCredential
+from app.http.board_cache import load_open_board
+from app.services.accounts.accounts import Credential, Principal
+from app.services.boards import anonymization
 from app.services.contests import directory
-from app.services.contests.directory import DirectoryEntry
+from app.services.contests.directory import Directory, DirectoryEntry
 from app.services.contests.phases import PhaseStatus
 from app.web.site.frame import PhaseBoundary, find_next_boundary
 from app.web.site.pages import PageRoute, render_page
 from app.web.visitor.leader import select_podium
-from app.web.visitor.overview import load_open_board
 
 router = APIRouter(route_class=PageRoute)
 _RUNNING_STATES = ("anonymization", "settling", "between", "reidentification")
@@ -75,21 +76,27 @@ class FeaturedCompetition:
 
 
 @router.get("/")
-def show_competitions(request: Request, principal: OptionalPrincipal) -> HTMLResponse:
-    with transaction() as session:
-        directory_listing = directory.load_directory(session, principal)
-        groups = _group_cards(map(CompetitionCard, directory_listing.readable))
-        featured = _choose_featured(session, principal, groups)
-    can_create = principal is not None and principal.role != Role.PARTICIPANT
-    return render_page(
+async def show_competitions(
+    request: Request, principal: OptionalPrincipal, credential: RequestCredential
+) -> HTMLResponse:
+    directory_listing = await run_in_threadpool(_load_directory, principal)
+    groups = _group_cards(map(CompetitionCard, directory_listing.readable))
+    featured = await _load_featured(request, credential, groups)
+    return await run_in_threadpool(
+        render_page,
         request,
         principal,
         "visitor/competitions.html",
         groups=groups,
         first=featured,
         unreadable=directory_listing.unreadable,
-        may_create=can_create,
+        may_create=principal is not None and principal.role != Role.PARTICIPANT,
     )
+
+
+def _load_directory(principal: Principal | None) -> Directory:
+    with transaction() as session:
+        return directory.load_directory(session, principal)
 
 
 def _group_cards(cards: Iterable[CompetitionCard]) -> dict[str, list[CompetitionCard]]:
@@ -103,14 +110,14 @@ def _group_cards(cards: Iterable[CompetitionCard]) -> dict[str, list[Competition
     return {name: group for name, group in groups.items() if group}
 
 
-def _choose_featured(
-    session: Session, principal: Principal | None, groups: Mapping[str, list[CompetitionCard]]
+async def _load_featured(
+    request: Request, credential: Credential | None, groups: Mapping[str, list[CompetitionCard]]
 ) -> FeaturedCompetition | None:
     """Return the first competition that has begun, or None if its board is closed or has no ranks."""
     started_cards = (card for cards in groups.values() for card in cards if card.status.state != "draft")
     if (card := next(started_cards, None)) is None:
         return None
-    board = load_open_board(session, principal, card.rules.slug)
+    board = await load_open_board(request, credential, card.rules.slug, anonymization.build_board, Board)
     return FeaturedCompetition(card, board) if board and select_podium(board) else None
 
 

@@ -9,10 +9,10 @@ from app.db.transaction import transaction
 from app.http.middleware import SECURITY_HEADERS
 from app.web.site import language
 from app.web.site.frame import load_frame
+from app.web.site.open_boards import VisitorsBoard
 from app.web.site.pages import PageRoute, render_page
 from app.web.visitor import board_pictures, leader_text, standings
 from app.web.visitor.leader import select_podium
-from app.web.visitor.overview import load_open_board
 
 router = APIRouter(route_class=PageRoute)
 _MAX_ROWS = 10
@@ -25,12 +25,11 @@ _CACHE_MAX_AGE_S = 30
 
 @router.get("/competitions/{slug}/embed")
 def show_embedded_board(
-    request: Request, slug: str, theme: Literal["", "light", "dark"] = ""
+    request: Request, slug: str, board: VisitorsBoard, theme: Literal["", "light", "dark"] = ""
 ) -> HTMLResponse:
     """Render the page as a visitor sees it. Only the language cookie is read, and no cookie is set."""
     with transaction() as session:
         frame = load_frame(session, None, slug)
-        board = load_open_board(session, None, slug)
     t = language.negotiate_translator(request)
     response = render_page(
         request,

@@ -5,20 +5,17 @@ from datetime import datetime
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
-from sqlalchemy.orm import Session
 
-from anoncup.errors import Forbidden
 from anoncup.rules.model import Rules
-from anoncup.schemas import AttackersBoard, Board
+from anoncup.schemas import AttackersBoard
 from anoncup.tracks.model import Track
 from app.db.transaction import transaction
 from app.http.authentication import OptionalPrincipal
 from app.locale.language import Translator
-from app.services.accounts.accounts import Principal
-from app.services.boards import anonymization, reidentification
-from app.services.contests import announcements, clarifications, observed_deadlines, visibility
+from app.services.contests import announcements, clarifications, observed_deadlines
 from app.web.site import language
 from app.web.site.frame import Frame, load_frame
+from app.web.site.open_boards import OpenAttackersBoard, OpenBoard
 from app.web.site.pages import PageRoute, render_page
 from app.web.visitor import board_pictures, leader_text, standings
 from app.web.visitor.call_to_action import choose_action
@@ -34,11 +31,17 @@ _MAX_ANSWERS = 2
 
 
 @router.get("/competitions/{slug}")
-def show_overview(request: Request, slug: str, principal: OptionalPrincipal) -> HTMLResponse:
+def show_overview(
+    request: Request,
+    slug: str,
+    principal: OptionalPrincipal,
+    board: OpenBoard,
+    current_attackers_board: OpenAttackersBoard,
+) -> HTMLResponse:
     with transaction() as session:
         frame = load_frame(session, principal, slug)
-        board = load_open_board(session, principal, slug)
-        attackers_board = _load_attackers_board(session, principal, frame) if board else None
+        is_published = frame.contest.competition.published_at is not None
+        attackers_board = current_attackers_board if is_published else None
         announcement_rows = announcements.list_announcements(session, principal, slug)
         questions = clarifications.list_clarifications(session, principal, slug)
         answers = clarifications.list_public_answers(session, principal, slug, limit=_MAX_ANSWERS)
@@ -86,24 +89,6 @@ def _find_late_reveal(frame: Frame, reveal_time: datetime | None) -> datetime | 
     if attack_phase is None or reveal_time is None or frame.contest.competition.revealed_at is not None:
         return None
     return reveal_time if reveal_time > attack_phase.end else None
-
-
-def load_open_board(session: Session, principal: Principal | None, slug: str) -> Board | None:
-    try:
-        return anonymization.build_board(session, visibility.authorize_boards(session, principal, slug))
-    except Forbidden:
-        return None
-
-
-def _load_attackers_board(
-    session: Session, principal: Principal | None, frame: Frame
-) -> AttackersBoard | None:
-    """Return the re-identification board, or None before the targets are published."""
-    if frame.contest.competition.published_at is None:
-        return None
-    return reidentification.build_board(
-        session, visibility.authorize_boards(session, principal, frame.contest.slug)
-    )
 
 
 def _describe_attacks(board: AttackersBoard | None, t: Translator, *, is_over: bool) -> str:

@@ -5,18 +5,16 @@ import re
 from functools import cache
 
 from fastapi import APIRouter, Request, Response
-from sqlalchemy.orm import Session
 
-from anoncup.errors import Forbidden, NotFound
+from anoncup.errors import NotFound
 from anoncup.schemas import Board
 from app.charts.card import PodiumRow, PreviewCard, draw_card
 from app.db.transaction import transaction
 from app.http.board_cache import parse_known_etags
 from app.locale.language import Translator
-from app.services.boards import anonymization
-from app.services.contests import visibility
 from app.web.site import language, notation, raster
-from app.web.site.frame import load_frame
+from app.web.site.frame import Frame, load_frame
+from app.web.site.open_boards import VisitorsBoard
 from app.web.site.pages import WEB_ROOT, PageRoute
 from app.web.site.raster import blank_if_undrawable
 from app.web.visitor import board_pictures
@@ -26,22 +24,22 @@ _PODIUM_SIZE = 3
 
 
 @router.get("/competitions/{slug}/picture.png")
-def show_picture(request: Request, slug: str) -> Response:
+def show_picture(request: Request, slug: str, board: VisitorsBoard) -> Response:
     """Return the preview image, which is the same for all readers of a language."""
     if not raster.has_fonts():
         raise NotFound("this service has no fonts to draw with")
     with transaction() as session:
-        svg = str(draw_preview(session, slug, language.negotiate_translator(request)))
+        frame = load_frame(session, None, slug)
+    svg = str(draw_preview(frame, board, language.negotiate_translator(request)))
     headers = {"ETag": f'"{hashlib.sha256(svg.encode()).hexdigest()[:32]}"', "Cache-Control": "no-cache"}
     if headers["ETag"] in parse_known_etags(request):
         return Response(status_code=304, headers=headers)
     return Response(raster.rasterize(svg), media_type="image/png", headers=headers)
 
 
-def draw_preview(session: Session, slug: str, t: Translator) -> str:
+def draw_preview(frame: Frame, visitors_board: Board | None, t: Translator) -> str:
     """Return the preview image as SVG."""
-    frame = load_frame(session, None, slug)
-    board = load_public_board(session, slug)
+    board = _blank_undrawable_names(visitors_board) if visitors_board else None
     title = language.localize_title(frame.rules.title, t.language)
     state_label = t.label(f"phase_{frame.status.state}")
     if board is None or not any(row.rank for row in board.rows):
@@ -57,12 +55,8 @@ def draw_preview(session: Session, slug: str, t: Translator) -> str:
     )
 
 
-def load_public_board(session: Session, slug: str) -> Board | None:
-    """Return the board as visitors see it, with team names removed that no font can draw."""
-    try:
-        board = anonymization.build_board(session, visibility.authorize_boards(session, None, slug))
-    except Forbidden:
-        return None
+def _blank_undrawable_names(board: Board) -> Board:
+    """Return the board without team names that no font can draw."""
     rows = tuple(row.model_copy(update={"team": blank_if_undrawable(row.team)}) for row in board.rows)
     return board.model_copy(update={"rows": rows})
 

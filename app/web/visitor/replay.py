@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
 from anoncup import schemas
@@ -13,16 +13,13 @@ from app.charts.figure import Figure
 from app.charts.text import translate_words
 from app.charts.timeline import TimelineEntry, TimelineWords, build_timeline
 from app.db.transaction import transaction
-from app.http import board_cache
-from app.http.authentication import OptionalPrincipal, RequestCredential
-from app.http.board_cache import RenderedBoard
+from app.http.authentication import OptionalPrincipal
 from app.locale.language import Translator
-from app.services.boards import timeline
 from app.web.site import language
 from app.web.site.frame import load_frame
 from app.web.site.names import join_names
+from app.web.site.open_boards import OpenHistory
 from app.web.site.pages import PageRoute, render_page
-from app.web.visitor.board_access import await_if_open
 from app.web.visitor.board_view import build_board_view
 
 router = APIRouter(route_class=PageRoute)
@@ -39,26 +36,13 @@ class LeadChange:
     overall: float | None
 
 
-async def _load_history_json(
-    request: Request, slug: str, credential: RequestCredential
-) -> RenderedBoard | None:
-    """Return the cached history as JSON, as the API returns it to the script of the page."""
-    return await await_if_open(
-        board_cache.get_board_cache(request).get_rendered_board(credential, slug, timeline.render_json)
-    )
-
-
-_HistoryJson = Annotated[RenderedBoard | None, Depends(_load_history_json)]
-
-
 @router.get("/competitions/{slug}/boards/replay")
 def show_replay(
-    request: Request, slug: str, principal: OptionalPrincipal, history_json: _HistoryJson
+    request: Request, slug: str, principal: OptionalPrincipal, history: OpenHistory
 ) -> HTMLResponse:
     with transaction() as session:
         frame = load_frame(session, principal, slug)
     t = language.negotiate_translator(request)
-    history = schemas.History.model_validate_json(history_json.body) if history_json else None
     lead_changes = _find_lead_changes(history) if history else []
     return render_page(
         request,

@@ -19,6 +19,7 @@ from app.http import board_cache
 from app.http.authentication import OptionalPrincipal, RequestCredential
 from app.locale.language import Translator
 from app.services.boards import anonymization, matrix, reidentification, timeline
+from app.services.contests import visibility
 from app.services.contests.visibility import BoardAccess
 from app.web.site import language
 from app.web.site.frame import load_frame
@@ -95,7 +96,8 @@ class TeamSummary:
 async def _load_team_summary(
     request: Request, slug: str, team_id: UUID, credential: RequestCredential
 ) -> TeamSummary:
-    return await board_cache.get_board_cache(request).get_view(credential, slug, _build_team_summary, team_id)
+    boards = board_cache.get_board_cache(request)
+    return visibility.require_open(await boards.get_view(credential, slug, _build_team_summary, team_id))
 
 
 @router.get("/competitions/{slug}/teams/{team_id}")
