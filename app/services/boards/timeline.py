@@ -21,19 +21,19 @@ from sqlalchemy import Select, func, or_, over, select
 from sqlalchemy.orm import Session
 
 from anoncup.rules.model import Rules
-from anoncup.rules.settings import OVERALL_DIGITS, Publication
+from anoncup.rules.settings import Publication
 from anoncup.schemas import History, HistoryLeaders, HistoryPlace, HistoryRank, HistoryStep, HistoryTeam
 from anoncup.tracks.model import find_largest_risk
 from app.db.models import Guess, State, Target, Team
 from app.services.boards import best_guesses, ranking, source, verdicts
 from app.services.boards.best_guesses import RiskCombiner
 from app.services.boards.ranking import BoardEntry
-from app.services.boards.source import FinishedEvaluation
+from app.services.boards.source import EffectivePeriod, FinishedEvaluation
 from app.services.boards.verdicts import VerdictNumbers
 from app.services.boards.version_filter import compute_eligible_numbers
 from app.services.contests import phases, visibility
 from app.services.contests.contest import Contest
-from app.services.contests.visibility import BoardAccess, BoardScope, round_score
+from app.services.contests.visibility import BoardAccess, BoardScope
 
 _JudgedGuessQuery = Select[UUID, str, UUID, float, datetime, datetime]
 _MICROSECOND, _SECOND = timedelta(microseconds=1), timedelta(seconds=1)
@@ -83,14 +83,8 @@ class TargetPublication:
 
 
 _BoardChange = EffectiveStart | EffectiveEnd | Reidentification | RuleChange | TargetPublication
-
-
-@dataclass(frozen=True, slots=True)
-class BoardEvent:
-    """A change of the board. ``shown_at`` is the first full second at which the board shows it."""
-
-    shown_at: datetime
-    change: _BoardChange
+_HiddenChange = tuple[datetime | None, _BoardChange]
+"""A change with the last moment whose board still hides it; None if it is never shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,37 +136,14 @@ def _build_visibility(session: Session, access: BoardAccess) -> BoardVisibility:
     )
 
 
-def _list_events(session: Session, access: BoardAccess) -> list[BoardEvent]:
-    """Return all events that the viewer's boards show, in the order in which they show them."""
-    contest, board_visibility = access.contest, _build_visibility(session, access)
-    changes = [
-        *_iter_rule_changes(session, contest, board_visibility),
-        *_iter_evaluation_changes(session, contest, board_visibility),
-    ]
-    changes += _iter_guess_changes(session, contest, board_visibility)
-    return sorted(
-        (
-            BoardEvent(_find_next_full_second(hidden_until), change)
-            for hidden_until, change in changes
-            if hidden_until is not None
-        ),
-        key=_get_shown_at,
-    )
-
-
-def _get_shown_at(event: BoardEvent) -> datetime:
-    return event.shown_at
-
-
 def _find_next_full_second(moment: datetime) -> datetime:
     """Return the first full second after ``moment``."""
     return moment.replace(microsecond=0) + _SECOND
 
 
 def _iter_rule_changes(
-    session: Session, contest: Contest, board_visibility: BoardVisibility
-) -> Iterator[tuple[datetime | None, _BoardChange]]:
-    rule_periods = source.list_rule_periods(session, contest)
+    contest: Contest, rule_periods: Sequence[tuple[datetime, Rules]], board_visibility: BoardVisibility
+) -> Iterator[_HiddenChange]:
     for (replaced_at, _), (_, rules) in itertools.pairwise(rule_periods):
         yield board_visibility.find_last_hidden_moment(replaced_at), RuleChange(rules)
     if contest.competition.published_at is not None:
@@ -180,9 +151,9 @@ def _iter_rule_changes(
 
 
 def _iter_evaluation_changes(
-    session: Session, contest: Contest, board_visibility: BoardVisibility
-) -> Iterator[tuple[datetime | None, _BoardChange]]:
-    for period in source.list_effective_periods(session, contest.competition):
+    periods: Iterable[EffectivePeriod], board_visibility: BoardVisibility
+) -> Iterator[_HiddenChange]:
+    for period in periods:
         yield board_visibility.find_last_hidden_moment(period.begins_at), EffectiveStart(period.evaluation)
         if period.ends_at != visibility.UNFROZEN:
             yield board_visibility.find_last_hidden_moment(period.ends_at), EffectiveEnd(period.evaluation)
@@ -190,7 +161,7 @@ def _iter_evaluation_changes(
 
 def _iter_guess_changes(
     session: Session, contest: Contest, board_visibility: BoardVisibility
-) -> Iterator[tuple[datetime | None, _BoardChange]]:
+) -> Iterator[_HiddenChange]:
     """Yield the judged guesses on finals that can change the board, each with its last hidden moment.
 
     Guesses of disqualified teams are left out.
@@ -280,23 +251,12 @@ class BoardReplay:
     def __post_init__(self) -> None:
         self.combine_risks = best_guesses.make_risk_combiner(self.rules)
 
-    @classmethod
-    def create(cls, session: Session, access: BoardAccess) -> "BoardReplay":
-        """Return the board before the first event."""
-        competition = access.contest.competition
-        (_, rules), *_ = source.list_rule_periods(session, access.contest)
-        evaluation_keys = [
-            period.evaluation.key for period in source.list_effective_periods(session, competition)
-        ]
-        finals = session.scalars(select(Target.submission_id).where(Target.competition_id == competition.id))
-        return cls(rules, verdicts.load_numbers(session, evaluation_keys), frozenset(finals))
-
-    def apply(self, events: Sequence[BoardEvent]) -> set[UUID]:
-        """Apply simultaneous events and return the teams whose best entry changed."""
-        affected_teams = {team_id for event in events for team_id in self.apply_change(event.change)}
+    def apply(self, changes: Iterable[_BoardChange]) -> set[UUID]:
+        """Apply simultaneous changes and return the teams whose best entry changed."""
+        affected_teams = {team_id for change in changes for team_id in self.apply_change(change)}
         return {team_id for team_id in affected_teams if self.update_best(team_id)}
 
-    def apply_change(self, change: object) -> Iterable[UUID]:
+    def apply_change(self, change: _BoardChange) -> Iterable[UUID]:
         """Apply one change and return the teams that it may affect."""
         match change:
             case EffectiveStart(evaluation):
@@ -459,14 +419,12 @@ class TeamTimeline:
 
     def build_team_history(self, scope: BoardScope) -> HistoryTeam:
         evaluation = self.entry.evaluation
-        own = scope.viewer.team_id == evaluation.team_id
-        steps = tuple(self.steps)
         return HistoryTeam(
             team_id=evaluation.team_id,
             team=evaluation.team,
-            own=own,
+            own=scope.viewer.team_id == evaluation.team_id,
             baseline=evaluation.is_baseline,
-            steps=steps,
+            steps=tuple(self.steps),
         )
 
 
@@ -522,10 +480,30 @@ def _build_leaders(
 
 def _iter_changes(session: Session, access: BoardAccess) -> Iterator[tuple[datetime, BoardReplay, set[UUID]]]:
     """Yield each second at which the board changed, the board, and the teams whose best entry changed."""
-    replay = BoardReplay.create(session, access)
-    for moment, events in itertools.groupby(_list_events(session, access), key=lambda event: event.shown_at):
-        if changed_teams := replay.apply(list(events)):
+    contest, board_visibility = access.contest, _build_visibility(session, access)
+    rule_periods = source.list_rule_periods(session, contest)
+    periods = source.list_effective_periods(session, contest.competition)
+    hidden_changes = [
+        *_iter_rule_changes(contest, rule_periods, board_visibility),
+        *_iter_evaluation_changes(periods, board_visibility),
+        *_iter_guess_changes(session, contest, board_visibility),
+    ]
+    shown_changes = [
+        (_find_next_full_second(hidden_until), change)
+        for hidden_until, change in hidden_changes
+        if hidden_until is not None
+    ]
+    shown_changes.sort(key=_get_moment)
+    numbers = verdicts.load_numbers(session, [period.evaluation.key for period in periods])
+    finals = session.scalars(select(Target.submission_id).where(Target.competition_id == contest.id))
+    replay = BoardReplay(rule_periods[0][1], numbers, frozenset(finals))
+    for moment, simultaneous_changes in itertools.groupby(shown_changes, key=_get_moment):
+        if changed_teams := replay.apply(change for _, change in simultaneous_changes):
             yield moment, replay, changed_teams
+
+
+def _get_moment(shown_change: tuple[datetime, _BoardChange]) -> datetime:
+    return shown_change[0]
 
 
 def _mask_scores(entry: BoardEntry | None, scope: BoardScope) -> _VisibleScores:
@@ -533,8 +511,7 @@ def _mask_scores(entry: BoardEntry | None, scope: BoardScope) -> _VisibleScores:
         return None
     if scope.viewer.team_id == entry.evaluation.team_id:
         return entry.overall, entry.utility, entry.security
-    digits = None if scope.digits is None else OVERALL_DIGITS
-    return round_score(entry.overall, digits), *scope.round_losses(entry.utility, entry.security)
+    return scope.round_overall(entry.overall), *scope.round_losses(entry.utility, entry.security)
 
 
 def _build_step(

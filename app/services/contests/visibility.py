@@ -35,6 +35,10 @@ UNFROZEN = datetime.max.replace(tzinfo=UTC)
 """A moment later than any other: the boards are shown as they are now."""
 
 
+_Score = TypeVar("_Score", float, float | None)
+_OpenT = TypeVar("_OpenT")
+
+
 @dataclass(frozen=True, slots=True)
 class Viewer:
     """A visitor, a member of ``team_id``, or an organizer; administrators count as organizers."""
@@ -65,7 +69,11 @@ class BoardScope:
 
     def round_losses(self, utility: float, security: float) -> tuple[float, float]:
         """Round U and E to the precision that this viewer may see."""
-        return round_score(utility, self.digits), round_score(security, self.digits)
+        return _round_score(utility, self.digits), _round_score(security, self.digits)
+
+    def round_overall(self, overall: _Score) -> _Score:
+        """Round ``overall`` to the precision that this viewer may see."""
+        return _round_score(overall, None if self.digits is None else OVERALL_DIGITS)
 
     def mask_row(self, row: BoardRow) -> BoardRow:
         """Return a row of the anonymization board as this viewer may see it, rounded or without details."""
@@ -73,9 +81,9 @@ class BoardScope:
             return row
         return row.model_copy(
             update={
-                "overall": round_score(row.overall, OVERALL_DIGITS),
-                "utility": round_score(row.utility, self.digits),
-                "security": round_score(row.security, self.digits),
+                "overall": self.round_overall(row.overall),
+                "utility": _round_score(row.utility, self.digits),
+                "security": _round_score(row.security, self.digits),
                 "rivals": None,
                 "rank_sum": None,
                 "measures": {},
@@ -96,11 +104,7 @@ class BoardAccess:
         return compute_scope(self.contest, self.scope.viewer, now) == self.scope
 
 
-_Score = TypeVar("_Score", float, float | None)
-_OpenT = TypeVar("_OpenT")
-
-
-def round_score(score: _Score, digits: int | None) -> _Score:
+def _round_score(score: _Score, digits: int | None) -> _Score:
     return score if score is None or digits is None else round(score, digits)
 
 
