@@ -13,7 +13,7 @@ from anoncup.schemas import HistoryRank
 from app.db.models import Competition, Team
 from app.db.transaction import transaction
 from app.services.accounts import accounts
-from app.services.boards import anonymization, timeline
+from app.services.boards import anonymization, source, timeline
 from app.services.contests import visibility
 from app.services.contests.visibility import BoardAccess
 from tests.support import board_facts
@@ -143,7 +143,9 @@ def compute_service_ranks(contest: RandomContest, viewer: str, moment: datetime)
         session.execute(update(Competition).values(created_at=long_ago))
         session.expire_all()
         ranks = anonymization.load_previous_ranks(
-            session, replace(access, scope=compare_with(access, moment))
+            session,
+            replace(access, scope=compare_with(access, moment)),
+            source.read_rows(session, access.contest),
         )
         session.rollback()
         return ranks

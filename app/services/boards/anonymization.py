@@ -14,7 +14,7 @@ from anoncup.schemas import Board, BoardRow
 from app.db.models import Competition, Evaluation
 from app.services.boards import best_guesses, ranking, source
 from app.services.boards.ranking import BoardEntry, RankedEntry
-from app.services.boards.source import BoardSource
+from app.services.boards.source import BoardRows, BoardSource
 from app.services.boards.spreadsheet import render_board_csv
 from app.services.contests import visibility
 from app.services.contests.contest import parse_stored_rules
@@ -24,11 +24,12 @@ from app.services.contests.visibility import BoardAccess, BoardScope
 def build_board(session: Session, access: BoardAccess) -> Board:
     """Build the board as this viewer may see it."""
     contest, scope = access.contest, access.scope
-    board_source = source.read_source(session, access)
+    board_rows = source.read_rows(session, contest)
+    board_source = board_rows.build_source(scope)
     entries = _load_entries(session, board_source)
     entry_counts = Counter(entry.evaluation.team_id for entry in entries)
     ranked_entries = _rank(board_source, entries)
-    previous_ranks = load_previous_ranks(session, access)
+    previous_ranks = load_previous_ranks(session, access, board_rows)
     rows = [
         _build_row(ranked, entry_counts, previous_ranks.get(ranked.entry.evaluation.team))
         for ranked in ranked_entries
@@ -46,7 +47,7 @@ def build_board(session: Session, access: BoardAccess) -> Board:
     )
 
 
-def load_previous_ranks(session: Session, access: BoardAccess) -> dict[str, int]:
+def load_previous_ranks(session: Session, access: BoardAccess, board_rows: BoardRows) -> dict[str, int]:
     """Return rank by team on the earlier board used for comparison.
 
     The result is empty if there was no such board, or if this viewer could not see it.
@@ -58,7 +59,7 @@ def load_previous_ranks(session: Session, access: BoardAccess) -> dict[str, int]
     if stable_since is not None and compared_with <= stable_since:
         return {}
     past_scope = visibility.compute_past_scope(contest, access.scope.viewer, compared_with)
-    return _load_ranks(session, source.read_source(session, BoardAccess(contest, past_scope)))
+    return _load_ranks(session, board_rows.build_source(past_scope))
 
 
 def rank_under_rules(

@@ -37,7 +37,7 @@ def build_matrix(session: Session, access: BoardAccess, *, owner_team_id: UUID |
     the targets of one team; there are none while the teams of the targets are hidden.
     """
     contest, scope = access.contest, access.scope
-    board_source = source.read_source(session, access)
+    board_source = source.read_source(session, access, targets_only=True)
     if owner_team_id is not None:
         own_targets = [
             target
@@ -64,7 +64,7 @@ def list_attacks(session: Session, access: BoardAccess, submission_id: UUID) -> 
 
     The list is empty if the submission is not a target or while guesses are hidden.
     """
-    board_source = source.read_source(session, access)
+    board_source = source.read_source(session, access, targets_only=True)
     targets = [target for target in board_source.targets if target.evaluation.submission_id == submission_id]
     attacks = [
         SubmissionAttack(row.attacker, cell, target.individual_count)

@@ -9,11 +9,13 @@ reinstated one is back on all of them.
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import NamedTuple
 from uuid import UUID
 
 from sqlalchemy import Select, and_, func, or_, select
 from sqlalchemy.orm import Session, aliased
 
+from anoncup.competition.scoring_versions import Versions
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.tracks.model import Track
@@ -31,8 +33,7 @@ _EFFECTIVE_FROM = func.coalesce(Rescore.applied_at, Evaluation.created_at)
 """Moment from which an evaluation is in effect for its submission."""
 
 
-@dataclass(frozen=True, slots=True)
-class FinishedEvaluation:
+class FinishedEvaluation(NamedTuple):
     """An evaluation whose scoring has ended. ``is_baseline`` marks a submission of a sample method."""
 
     submission_id: UUID
@@ -105,16 +106,72 @@ class BoardSource:
         ]
 
 
-def read_source(session: Session, access: BoardAccess) -> BoardSource:
-    """Read the rows that this viewer's boards are computed from."""
-    contest, scope = access.contest, access.scope
-    return _build_source(
-        session,
-        contest.competition,
-        scope,
-        load_rules(session, contest, scope.as_of),
-        list_finished(session, contest.competition, scope.as_of),
+class EffectivePeriod(NamedTuple):
+    """Period in which an evaluation was in effect: after ``begins_at``, up to and including ``ends_at``."""
+
+    evaluation: FinishedEvaluation
+    begins_at: datetime
+    ends_at: datetime
+
+
+class ReplacedRules(NamedTuple):
+    """A competition file that a rescore replaced, with the scoring versions that applied to it."""
+
+    replaced_at: datetime
+    file: str
+    scored_by: Versions
+
+    def parse(self) -> Rules:
+        return replace(parse_stored_rules(self.file), scored_by=self.scored_by)
+
+
+class TargetRow(NamedTuple):
+    id: UUID
+    name: str
+    individual_count: int
+    submission_id: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class BoardRows:
+    """The rows from which all boards of a contest are computed, the present ones and those of any moment.
+
+    ``periods`` are in order of receipt of their submissions, and then of time; disqualified teams and
+    submissions are left out. ``replaced_rules`` are in order of time, and ``targets`` are sorted by name.
+    """
+
+    contest: Contest
+    replaced_rules: Sequence[ReplacedRules]
+    periods: Sequence[EffectivePeriod]
+    targets: Sequence[TargetRow]
+
+    def build_source(self, scope: BoardScope) -> BoardSource:
+        """Return the part that was in effect at the moment of the scope."""
+        moment = scope.as_of
+        evaluations = [
+            period.evaluation for period in self.periods if period.begins_at < moment <= period.ends_at
+        ]
+        rules = find_rules(self.contest, self.replaced_rules, moment)
+        return _build_source(self.contest.id, scope, rules, evaluations, self.targets)
+
+    def list_rule_periods(self) -> list[tuple[datetime, Rules]]:
+        """Return the end of each rule period with its rules; the present rules end at ``UNFROZEN``."""
+        past_periods = [(replaced.replaced_at, replaced.parse()) for replaced in self.replaced_rules]
+        return [*past_periods, (UNFROZEN, self.contest.rules)]
+
+
+def read_rows(session: Session, contest: Contest, *, targets_only: bool = False) -> BoardRows:
+    return BoardRows(
+        contest,
+        list_replaced_rules(session, contest),
+        list_effective_periods(session, contest.id, targets_only=targets_only),
+        _list_targets(session, contest.id),
     )
+
+
+def read_source(session: Session, access: BoardAccess, *, targets_only: bool = False) -> BoardSource:
+    """Read what this viewer's boards are computed from; ``targets_only`` limits evaluations to targets."""
+    return read_rows(session, access.contest, targets_only=targets_only).build_source(access.scope)
 
 
 def read_proposed_source(
@@ -130,7 +187,8 @@ def read_proposed_source(
         if evaluation.state in ENDED_STATES and is_qualified(evaluation.submission)
     ]
     scope = visibility.build_organizer_scope(competition)
-    return _build_source(session, competition, scope, rules, finished_evaluations)
+    targets = _list_targets(session, competition.id)
+    return _build_source(competition.id, scope, rules, finished_evaluations, targets)
 
 
 def is_qualified(submission: Submission) -> bool:
@@ -145,32 +203,30 @@ def _build_finished_evaluation(evaluation: Evaluation) -> FinishedEvaluation:
 
 
 def _build_source(
-    session: Session,
-    competition: Competition,
+    competition_id: UUID,
     scope: BoardScope,
     rules: Rules,
     evaluations: Sequence[FinishedEvaluation],
+    target_rows: Iterable[TargetRow],
 ) -> BoardSource:
-    targets = _list_targets(session, competition, evaluations) if scope.finals_only else []
-    return BoardSource(scope, competition.id, rules, evaluations, targets)
-
-
-def _list_targets(
-    session: Session, competition: Competition, evaluations: Iterable[FinishedEvaluation]
-) -> list[BoardTarget]:
     accepted = {
         evaluation.submission_id: evaluation for evaluation in evaluations if evaluation.state == State.SCORED
     }
-    targets = session.execute(
+    targets = [
+        BoardTarget(target.id, target.name, target.individual_count, accepted[target.submission_id])
+        for target in target_rows
+        if scope.finals_only and target.submission_id in accepted
+    ]
+    return BoardSource(scope, competition_id, rules, evaluations, targets)
+
+
+def _list_targets(session: Session, competition_id: UUID) -> list[TargetRow]:
+    query = (
         select(Target.id, Target.name, Target.rows, Target.submission_id)
-        .where(Target.competition_id == competition.id)
+        .where(Target.competition_id == competition_id)
         .order_by(Target.name)
     )
-    return [
-        BoardTarget(target_id, name, individual_count, accepted[submission_id])
-        for target_id, name, individual_count, submission_id in targets
-        if submission_id in accepted
-    ]
+    return [TargetRow(*fields) for fields in session.execute(query)]
 
 
 def load_numbers(
@@ -181,79 +237,38 @@ def load_numbers(
     return select_comparable(numbers, source.rules.scored_by)
 
 
-def list_finished(session: Session, competition: Competition, moment: datetime) -> list[FinishedEvaluation]:
-    """Return the evaluations that were in effect and had ended at ``moment``, in order of receipt.
-
-    ``UNFROZEN`` means now. Disqualified teams and submissions are left out.
-    """
-    rows = session.execute(_select_effective(competition.id, moment))
-    latest_by_submission = {fields[0]: FinishedEvaluation(*fields) for fields in rows}
-    return [
-        evaluation
-        for evaluation in latest_by_submission.values()
-        if evaluation.state in ENDED_STATES and _has_ended_before(evaluation.ended_at, moment)
+def list_effective_periods(
+    session: Session, competition_id: UUID, *, targets_only: bool = False
+) -> list[EffectivePeriod]:
+    """Return the periods of effect of all evaluations, except those of disqualified submissions and teams."""
+    query = _select_effective(competition_id).add_columns(_EFFECTIVE_FROM)
+    if targets_only:
+        target_submissions = select(Target.submission_id).where(Target.competition_id == competition_id)
+        query = query.where(Submission.id.in_(target_submissions))
+    starts = [
+        (FinishedEvaluation._make(fields), effective_from)
+        for *fields, effective_from in session.execute(query)
     ]
+    return list(_iter_periods(starts))
 
 
-@dataclass(frozen=True, slots=True)
-class EffectivePeriod:
-    """Period in which an evaluation was in effect: after ``begins_at``, up to and including ``ends_at``."""
+def _iter_periods(starts: Sequence[tuple[FinishedEvaluation, datetime]]) -> Iterator[EffectivePeriod]:
+    """Yield the periods of evaluations, which are given with the moments at which they took effect."""
+    for index, (evaluation, effective_from) in enumerate(starts, 1):
+        is_replaced = index < len(starts) and starts[index][0].submission_id == evaluation.submission_id
+        ends_at = starts[index][1] if is_replaced else UNFROZEN
+        if evaluation.state in ENDED_STATES and evaluation.ended_at is not None:
+            begins_at = max(effective_from, evaluation.ended_at)
+            if begins_at < ends_at:
+                yield EffectivePeriod(evaluation, begins_at, ends_at)
 
-    evaluation: FinishedEvaluation
-    begins_at: datetime
-    ends_at: datetime
 
+def _select_effective(competition_id: UUID) -> _EvaluationQuery:
+    """Select the evaluations that have taken effect, in order of receipt and then of effect.
 
-def list_effective_periods(session: Session, competition: Competition) -> list[EffectivePeriod]:
-    """Return all periods of effect of all evaluations.
-
-    The evaluations whose period contains a moment are those that ``list_finished`` returns for it.
+    Cancelled submissions are excluded: they were never visible, though a rescore may have scored them.
     """
-    query = _filter_effective(_select_qualified(competition.id), UNFROZEN).add_columns(_EFFECTIVE_FROM)
-    by_submission: dict[UUID, list[tuple[FinishedEvaluation, datetime]]] = {}
-    for *fields, effective_from in session.execute(query):
-        evaluation = FinishedEvaluation(*fields)
-        by_submission.setdefault(evaluation.submission_id, []).append((evaluation, effective_from))
-    return [period for evaluations in by_submission.values() for period in _iter_periods(evaluations)]
-
-
-def _iter_periods(evaluations: Sequence[tuple[FinishedEvaluation, datetime]]) -> Iterator[EffectivePeriod]:
-    period_ends = [*(effective_from for _, effective_from in evaluations[1:]), UNFROZEN]
-    for (evaluation, effective_from), period_end in zip(evaluations, period_ends, strict=True):
-        if (
-            evaluation.state in ENDED_STATES
-            and evaluation.ended_at is not None
-            and max(effective_from, evaluation.ended_at) < period_end
-        ):
-            yield EffectivePeriod(evaluation, max(effective_from, evaluation.ended_at), period_end)
-
-
-def list_rule_periods(session: Session, contest: Contest) -> list[tuple[datetime, Rules]]:
-    """Return the end of each rule period with its rules; the present rules end at ``UNFROZEN``."""
-    replaced_rules = session.execute(
-        select(Rescore.applied_at, Rescore.replaced_file, Rescore.replaced_scored_by)
-        .where(Rescore.competition_id == contest.id, Rescore.replaced_file.is_not(None))
-        .order_by(Rescore.applied_at)
-    )
-    past_periods = [
-        (applied_at, replace(parse_stored_rules(competition_file), scored_by=scored_by))
-        for applied_at, competition_file, scored_by in replaced_rules
-    ]
-    return [*past_periods, (UNFROZEN, contest.rules)]
-
-
-def _has_ended_before(ended_at: datetime | None, moment: datetime) -> bool:
-    return moment == UNFROZEN or (ended_at is not None and ended_at < moment)
-
-
-def _select_effective(competition_id: UUID, moment: datetime) -> _EvaluationQuery:
-    """Select the evaluations that had taken effect before ``moment``; the last of each submission applies."""
-    query = _select_qualified(competition_id)
-    return query.where(Evaluation.current) if moment == UNFROZEN else _filter_effective(query, moment)
-
-
-def _select_qualified(competition_id: UUID) -> _EvaluationQuery:
-    """Select all evaluations of submissions that are not disqualified, in order of receipt."""
+    current = aliased(Evaluation)
     return (
         select(
             Submission.id,
@@ -268,37 +283,29 @@ def _select_qualified(competition_id: UUID) -> _EvaluationQuery:
         .select_from(Submission)
         .join(Submission.team)
         .join(Evaluation, Evaluation.submission_id == Submission.id)
-        .where(Submission.competition_id == competition_id)
-        .where(Submission.disqualified_at.is_(None), Team.disqualified_at.is_(None))
-        .order_by(Submission.received_at, Submission.id)
-    )
-
-
-def _filter_effective(query: _EvaluationQuery, moment: datetime) -> _EvaluationQuery:
-    """Limit the query to evaluations that had taken effect before ``moment``, and order it by that time.
-
-    Cancelled submissions are excluded: they were never visible, though a rescore may have scored them.
-    """
-    current = aliased(Evaluation)
-    return (
-        query.outerjoin(Rescore, Rescore.id == Evaluation.rescore_id)
         .join(current, and_(current.submission_id == Submission.id, current.current))
-        .where(current.state != State.CANCELLED, moment > _EFFECTIVE_FROM)
+        .outerjoin(Rescore, Rescore.id == Evaluation.rescore_id)
+        .where(Submission.competition_id == competition_id, current.state != State.CANCELLED)
+        .where(Submission.disqualified_at.is_(None), Team.disqualified_at.is_(None))
         .where(or_(Evaluation.rescore_id.is_(None), Rescore.applied_at.is_not(None)))
-        .order_by(_EFFECTIVE_FROM)
+        .order_by(Submission.received_at, Submission.id, _EFFECTIVE_FROM)
     )
 
 
-def load_rules(session: Session, contest: Contest, moment: datetime) -> Rules:
+def list_replaced_rules(session: Session, contest: Contest) -> list[ReplacedRules]:
+    query = (
+        select(Rescore.applied_at, Rescore.replaced_file, Rescore.replaced_scored_by)
+        .where(Rescore.competition_id == contest.id, Rescore.replaced_file.is_not(None))
+        .order_by(Rescore.applied_at)
+    )
+    return [ReplacedRules(*fields) for fields in session.execute(query)]
+
+
+def find_rules(contest: Contest, replaced_rules: Iterable[ReplacedRules], moment: datetime) -> Rules:
     """Return the competition's rules at the moment.
 
     These are the rules that the next rescore replaced or, if there was none, the present ones. Ordinary
     revisions change nothing that is measured.
     """
-    if moment == UNFROZEN:
-        return contest.rules
-    return next(
-        period_rules
-        for period_end, period_rules in list_rule_periods(session, contest)
-        if period_end >= moment
-    )
+    replaced = next((rules for rules in replaced_rules if rules.replaced_at >= moment), None)
+    return contest.rules if replaced is None else replaced.parse()

@@ -20,7 +20,7 @@ from app.db.models import State, Submission
 from app.services.boards import source, verdicts
 from app.services.boards.version_filter import select_comparable
 from app.services.contests.contest import Contest
-from app.services.contests.visibility import UNFROZEN, BoardAccess
+from app.services.contests.visibility import BoardAccess
 
 _SHOWN_STEP = Fraction(1, 10**OVERALL_DIGITS)
 """Difference between two neighbouring values of ``overall`` as shown."""
@@ -147,8 +147,9 @@ def _count_individuals(contest: Contest, verdict: Verdict) -> int | None:
 
 def _uses_current_rules(session: Session, access: BoardAccess) -> bool:
     """Return whether the board, frozen or not, uses the rules that are in force now."""
-    as_of = access.scope.as_of
-    return as_of == UNFROZEN or source.load_rules(session, access.contest, as_of) == access.contest.rules
+    contest = access.contest
+    replaced_rules = source.list_replaced_rules(session, contest)
+    return source.find_rules(contest, replaced_rules, access.scope.as_of) == contest.rules
 
 
 def find_position(

@@ -481,11 +481,11 @@ def _build_leaders(
 def _iter_changes(session: Session, access: BoardAccess) -> Iterator[tuple[datetime, BoardReplay, set[UUID]]]:
     """Yield each second at which the board changed, the board, and the teams whose best entry changed."""
     contest, board_visibility = access.contest, _build_visibility(session, access)
-    rule_periods = source.list_rule_periods(session, contest)
-    periods = source.list_effective_periods(session, contest.competition)
+    board_rows = source.read_rows(session, contest)
+    rule_periods = board_rows.list_rule_periods()
     hidden_changes = [
         *_iter_rule_changes(contest, rule_periods, board_visibility),
-        *_iter_evaluation_changes(periods, board_visibility),
+        *_iter_evaluation_changes(board_rows.periods, board_visibility),
         *_iter_guess_changes(session, contest, board_visibility),
     ]
     shown_changes = [
@@ -494,9 +494,9 @@ def _iter_changes(session: Session, access: BoardAccess) -> Iterator[tuple[datet
         if hidden_until is not None
     ]
     shown_changes.sort(key=_get_moment)
-    numbers = verdicts.load_numbers(session, [period.evaluation.key for period in periods])
-    finals = session.scalars(select(Target.submission_id).where(Target.competition_id == contest.id))
-    replay = BoardReplay(rule_periods[0][1], numbers, frozenset(finals))
+    numbers = verdicts.load_numbers(session, [period.evaluation.key for period in board_rows.periods])
+    final_ids = frozenset(target.submission_id for target in board_rows.targets)
+    replay = BoardReplay(rule_periods[0][1], numbers, final_ids)
     for moment, simultaneous_changes in itertools.groupby(shown_changes, key=_get_moment):
         if changed_teams := replay.apply(change for _, change in simultaneous_changes):
             yield moment, replay, changed_teams

@@ -116,7 +116,11 @@ def load_dashboard(session: Session, principal: Principal, slug: str) -> Dashboa
 
 def _count_mixed_versions(session: Session, competition: Competition) -> int:
     evaluation_keys = (
-        [evaluation.key for evaluation in source.list_finished(session, competition, UNFROZEN)]
+        [
+            period.evaluation.key
+            for period in source.list_effective_periods(session, competition.id)
+            if period.ends_at == UNFROZEN
+        ]
         if competition.scored_by
         else []
     )
