@@ -42,13 +42,13 @@ BROKEN_PLUGINS = {
     "PLUGIN = Plugin(api=0, attackers={'microdata': {'a': Attacker('a', 1, by('x'), question='why')}})": (
         "a answers why, which microdata does not ask"
     ),
-    "PLUGIN = Plugin(api=0, measures=coins(), formulas={'microdata': {'coins': '<math>'}})": (
-        "the formula of coins is no math element"
+    "PLUGIN = Plugin(api=0, measures=coins(), formulas={'microdata': {'coins': ' '}})": (
+        "the formula of coins is not LaTeX"
     ),
     "PLUGIN = Plugin(api=0, measures=coins(), formulas={'microdata': {'coins': '<script/>'}})": (
-        "the formula of coins is no math element"
+        "the formula of coins is not LaTeX"
     ),
-    "PLUGIN = Plugin(api=0, formulas={'microdata': {'coins': '<math/>'}})": (
+    "PLUGIN = Plugin(api=0, formulas={'microdata': {'coins': 'x'}})": (
         "a formula of coins, which is no measure of microdata"
     ),
 }

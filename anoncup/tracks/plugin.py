@@ -17,7 +17,7 @@ class Plugin:
 
     ``api`` is the version of the plug-in interface that the package was written for, as a literal number.
     ``tracks`` are keyed by name; ``measures``, ``attackers``, ``methods`` and ``formulas`` by the name of a
-    track, then by their own name. A formula is the ``<math>`` element of a measure. Texts come from the
+    track, then by their own name. A formula is LaTeX for a measure. Texts come from the
     package's message catalogues, which are registered under the entry point group ``anoncup.locale``.
     """
 

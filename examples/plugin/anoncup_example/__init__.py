@@ -7,10 +7,7 @@ from anoncup.tracks.plugin import Plugin
 
 _lazy = lazy_in(__name__)
 
-LOST_FORMULA = """<math display="block"><mfrac>
-<mrow><mo>|</mo><mi>K</mi><mo>∖</mo><mi>K′</mi><mo>|</mo></mrow>
-<mrow><mo>|</mo><mi>K</mi><mo>|</mo></mrow>
-</mfrac></math>"""
+LOST_FORMULA = r"\frac{\left|K \smallsetminus K^\prime\right|}{\left|K\right|}"
 
 PLUGIN = Plugin(
     api=0,

@@ -31,9 +31,7 @@ SURE_QUESTION = Question(
     optional=True,
 )
 
-SHIFT_FORMULA = """<math display="block"><mfrac><mn>1</mn><mi>n</mi></mfrac><mo>∑</mo>
-<mfrac><mrow><mo>|</mo><msub><mi>x</mi><mi>i</mi></msub><mo>−</mo><msub><mi>y</mi><mi>i</mi></msub><mo>|</mo></mrow>
-<mi>D</mi></mfrac></math>"""
+SHIFT_FORMULA = r"\frac{1}{n} \sum\limits_i \frac{\left|x_i - y_i\right|}{D}"
 
 PLACES = Track(
     name="places",

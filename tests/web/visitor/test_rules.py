@@ -30,6 +30,9 @@ from tests.support.arena import Arena, build_competition_toml
 from tests.support.page_requests import extract_words, get_page
 from tests.support.translations import LABEL_KEYS, translate
 
+MATHML = "http://www.w3.org/1998/Math/MathML"
+KNOWN_TAGS = {"math", "mrow", "mi", "mn", "mo", "mfrac", "msub", "msup", "msubsup", "munder", "msqrt"}
+
 
 def list_names(kind: str) -> set[str]:
     """Return the names of the measures, attackers, distances or methods of all tracks."""
@@ -61,25 +64,36 @@ def test_measures_and_attackers_have_distinct_names() -> None:
 
 
 def list_formulas() -> list[Markup]:
-    tables = (*formulas.MEASURES.values(), formulas.DISTANCES, formulas.SCORES)
-    return [formula for table in tables for formula in table.values()]
+    tables = [table for name in TRACKS for table in formulas.load_formulas(name).values()]
+    latex_formulas = [latex for table in tables for latex in table.values()]
+    return [*map(formulas.typeset, latex_formulas), *formulas.load_score_formulas().values()]
 
 
 def test_measures_and_distances_have_a_formula() -> None:
-    assert set(formulas.MEASURES) == set(TRACKS)
     for name, track in TRACKS.items():
-        assert set(formulas.MEASURES[name]) == set(track.measures)
-    assert set(formulas.DISTANCES) == list_names("distances")
+        tables = formulas.load_formulas(name)
+        assert set(tables["measures"]) == set(track.measures)
+        assert set(tables.get("distances", ())) == set(track.distances)
 
 
 def test_formulas_are_well_formed_mathml() -> None:
     child_counts = {"mfrac": 2, "msub": 2, "msup": 2, "munder": 2, "msubsup": 3}
     for formula in list_formulas():
         root = ElementTree.fromstring(formula)
-        assert root.tag == "math"
+        assert root.tag == f"{{{MATHML}}}math"
         for element in root.iter():
-            assert len(element) == child_counts.get(element.tag, len(element))
+            tag = element.tag.removeprefix(f"{{{MATHML}}}")
+            assert tag in KNOWN_TAGS
+            assert len(element) == child_counts.get(tag, len(element))
             assert not element.text or not len(element)
+            assert "\\" not in (element.text or "")  # a command that LaTeX does not know
+
+
+def test_primes_are_not_superscripts() -> None:
+    text = formulas.typeset(r"n^\prime + p_{a b}^\prime + x_k^l + r_l^X")
+    assert [item for item in ("n′", "p′") if f"<mi>{item}</mi>" in text] == ["n′", "p′"]
+    assert "&#x02032;" not in text
+    assert text.count("<msubsup>") == 2
 
 
 def test_formula_notes_belong_to_registered_measures() -> None:
