@@ -100,9 +100,11 @@ def create_served_app() -> FastAPI:
 
 @asynccontextmanager
 async def end_parsers_on_shutdown(app: FastAPI) -> AsyncIterator[None]:
-    async with progress_stream.close_on_shutdown(app):
-        yield
-    parser_process.disable()
+    try:
+        async with progress_stream.close_on_shutdown(app):
+            yield
+    finally:
+        parser_process.close()
 
 
 def create_app(*, lifespan: Lifespan[FastAPI] = progress_stream.close_on_shutdown) -> FastAPI:
@@ -157,7 +159,7 @@ async def healthz() -> schemas.Alive:
 
 
 def readyz(request: Request) -> schemas.Ready:
-    """The database takes changes, the store answers and the clock goes; the queue may be away for a while."""
+    """The database takes changes, the store answers and the clock runs; the queue may be unreachable."""
     with transaction() as session:
         heartbeat_ages = health.load_heartbeat_ages(session)
     write_test: WriteTest = request.app.state.write_test

@@ -70,7 +70,9 @@ def check_database_privileges(**_: Any) -> None:
 @worker_before_create_process.connect
 def share_memory_with_pool(**_: Any) -> None:
     """Keep the garbage collector of pool processes from writing to memory that they share with this one."""
-    gc.freeze()
+    if not gc.get_freeze_count():
+        gc.collect()
+        gc.freeze()
 
 
 @worker_process_init.connect

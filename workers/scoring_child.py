@@ -85,12 +85,12 @@ def run(
         try:
             result = _run_with_deadline(child, job, settings, on_step)
         except CompetitionUnavailable:  # the child has finished and is ready for the next job
-            slot.keep(settings)
+            slot.release(settings)
             raise
         except BaseException:
             slot.end()
             raise
-        slot.keep(settings)
+        slot.release(settings)
         return result
 
 

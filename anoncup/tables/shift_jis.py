@@ -3,7 +3,9 @@
 Almost any bytes are valid CP932: ``Ñ`` in Latin-1 is the half-width katakana ``ﾑ``, and ``é`` forms a rare
 kanji with the following letter. A wrong decoding changes no number and moves no cell, because second bytes
 are never digits, commas, quotation marks or line ends. But it changes words. Therefore, CP932 is accepted
-only if at least half of the words contain a character that no text in another code page yields.
+only if at least half of the words contain a character that is unlikely in text of the Windows code pages for
+Western and Central Europe and in other encodings of East Asia. Mac, DOS and other Windows code pages are not
+recognized.
 """
 
 import re
@@ -17,9 +19,9 @@ _IMPOSSIBLE_PATTERN = re.compile("[\ue000-\uf8ff\x80\xa0]")
 """Characters that Python decodes from bytes that no CP932 text contains."""
 _JAPANESE_LEADS = frozenset(range(0x81, 0xA0))
 """First bytes of kana and common kanji. They are control characters in Latin-1 and rare in EUC."""
-_WINDOWS_CHARACTERS = frozenset(b"\x84\x85\x8a\x8c\x8e\x91\x92\x93\x94\x95\x96\x97\x9a\x9c\x9e\x9f")
+_WINDOWS_BYTES = frozenset(b"\x84\x85\x8a\x8c\x8d\x8e\x91\x92\x93\x94\x95\x96\x97\x9a\x9c\x9d\x9e\x9f")
 """Letters and punctuation of Windows code pages in the same range: ``’`` in ``it’s``, ``œ`` in ``cœur``."""
-_WESTERN_TEXT = _WINDOWS_CHARACTERS.union(string.ascii_letters.encode(), range(0xC0, 0x100))
+_WESTERN_BYTES = _WINDOWS_BYTES.union(string.ascii_letters.encode(), range(0xC0, 0x100))
 
 
 class NotShiftJis(ValueError):
@@ -46,7 +48,7 @@ def decode_shift_jis(content: bytes) -> str:
 
 def _is_certainly_japanese(character: str) -> bool:
     lead, *trail = character.encode("cp932")
-    is_western = lead in _WINDOWS_CHARACTERS and _WESTERN_TEXT.issuperset(trail)
+    is_western = lead in _WINDOWS_BYTES and _WESTERN_BYTES.issuperset(trail)
     return lead in _JAPANESE_LEADS and not is_western
 
 

@@ -138,7 +138,7 @@ class RunningService:
 def run_service(
     host: str, port: int, data_folder: Path, web_processes: int | None = None
 ) -> Iterator[RunningService]:
-    """Migrate the database, and run the web server, a worker and the clock inside the context."""
+    """Migrate the database, and run the web server, two workers and the clock inside the context."""
     data_folder = data_folder.resolve()
     check_port_is_free(host, port)
     warn_if_no_public_url(host)
@@ -167,7 +167,7 @@ def run_service(
                 log=log_folder / "scheduler.log",
             ),
         ]
-        logger.info("starting the web server, a worker and the clock")
+        logger.info("starting the web server, the workers and the clock")
         with supervise(programs, on_check=services.restart_ended_servers) as supervisor:
             wait_until_healthy(f"{build_local_url(host, port)}/readyz", check=supervisor.check_startup)
             yield RunningService(supervisor, shared_env)

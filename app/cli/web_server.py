@@ -1,6 +1,7 @@
 """The web server as a program: ``python -m app.cli.web_server HOST PORT``.
 
-uvicorn runs one process, or ``ANONCUP_WEB_PROCESSES`` below a parent process that replaces those that end.
+uvicorn runs one process, or ``ANONCUP_WEB_PROCESSES`` below a parent process that replaces those that end or
+do not answer.
 """
 
 import hashlib
@@ -11,43 +12,78 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import uvicorn
+import structlog
+from uvicorn import Config, Server
+from uvicorn.config import STARTUP_FAILURE
+from uvicorn.supervisors import Multiprocess
 
 from app import logs
 from app.config import get_settings
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+log = structlog.get_logger(__name__)
 
 SHARED_MEMORY_FOLDER = Path("/dev/shm")  # noqa: S108 - a folder is made in it by mkdtemp
 
 
 def main() -> None:
-    """Serve until a signal ends the process."""
+    """Serve until a signal ends the process. Its status is uvicorn's for a failed start if there is one."""
     host, port = sys.argv[1], int(sys.argv[2])
     settings = get_settings()
     logs.configure()
     allow_open_files(2 * settings.connections)
-    with _share_metrics(port) if settings.web_processes > 1 else nullcontext():
-        uvicorn.run(
-            "app.main:create_served_app",
-            factory=True,
-            host=host,
-            port=port,
-            workers=settings.web_processes,
-            # A busy process may take long to answer its parent, and is not to be replaced for it.
-            timeout_worker_healthcheck=60,
-            # Without this limit, one open event stream would keep the server from stopping.
-            timeout_graceful_shutdown=5,
-            # Timeout between requests; the protocol class adds the limits that the server does not have.
-            timeout_keep_alive=5,
-            http="app.http.connections:Connection",
-            # Trust no proxy unless configured. uvicorn's default trusts local proxies, which may pass on
-            # headers that clients invented.
-            forwarded_allow_ips=os.environ.get("FORWARDED_ALLOW_IPS", ""),
-            server_header=False,
-            log_config=None,
-        )
+    config = _build_config(host, port)
+    if settings.web_processes == 1:
+        server = Server(config)
+        with suppress(KeyboardInterrupt):
+            server.run()
+        if not server.started:
+            sys.exit(STARTUP_FAILURE)
+        return
+    with _share_metrics(port):
+        supervisor = Multiprocess(config, sockets=[config.bind_socket()])
+        supervisor.run()
+    if any(process.exitcode == STARTUP_FAILURE for process in supervisor.processes):
+        sys.exit(STARTUP_FAILURE)
+
+
+def _build_config(host: str, port: int) -> Config:
+    return Config(
+        "app.cli.web_server:_create_application",
+        factory=True,
+        host=host,
+        port=port,
+        workers=get_settings().web_processes,
+        # A busy machine may delay the answer of a process to its parent, which then replaces the process.
+        timeout_worker_healthcheck=30,
+        # Without this limit, one open event stream would keep the server from stopping.
+        timeout_graceful_shutdown=5,
+        # Timeout between requests; the protocol class adds the limits that the server does not have.
+        timeout_keep_alive=5,
+        http="app.http.connections:Connection",
+        # Trust no proxy unless configured. uvicorn's default trusts local proxies, which may pass on headers
+        # that clients invented.
+        forwarded_allow_ips=os.environ.get("FORWARDED_ALLOW_IPS", ""),
+        server_header=False,
+        log_config=None,
+    )
+
+
+def _create_application() -> "FastAPI":
+    """Return the application; if it cannot be loaded, end this process so that its parent ends as well."""
+    try:
+        from app.main import create_served_app
+
+        return create_served_app()
+    except Exception:
+        log.exception("web_process_cannot_start")
+        sys.exit(STARTUP_FAILURE)
 
 
 def allow_open_files(count: int) -> None:

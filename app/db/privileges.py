@@ -336,7 +336,7 @@ def warn_if_overprivileged() -> None:
     """Log a warning at the start of a process if its role has more privileges than it needs.
 
     The process continues, because one ``DATABASE_URL`` for all processes is allowed. The connection is closed
-    before the function returns, because the process may fork afterwards.
+    before the function returns, because a Celery worker forks afterwards.
     """
     url = get_settings().database_url
     engine = create_engine(url, poolclass=NullPool, connect_args={"connect_timeout": 5})

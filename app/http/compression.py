@@ -2,7 +2,7 @@
 
 In the BREACH attack, somebody makes a person's browser open addresses with guesses in the query, observes the
 sizes of the responses, and so learns what else is in the page. Therefore a request with both a cookie and a
-query gets an uncompressed response (docs/decisions/0041). The rest is Starlette's.
+query gets an uncompressed response (docs/decisions/0041). Starlette's middleware does the rest.
 """
 
 import gzip

@@ -4,6 +4,7 @@ import os
 import platform
 import time
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -112,12 +113,20 @@ class MetricsMiddleware:
             self.meters.record_request(scope, status, time.perf_counter() - started_at)
 
 
+def _is_web_process(pid: str) -> bool:
+    """Return whether a child of the web server's parent serves requests, unlike its resource tracker."""
+    with suppress(OSError):  # it has ended
+        return b"resource_tracker" not in Path(f"/proc/{pid}/cmdline").read_bytes()
+    return False
+
+
 class WebProcessCollector(Collector):
     """Collects the resource usage of all web processes, which are the children of this process's parent."""
 
     def collect(self) -> Iterator[Metric]:
         parent_pid = os.getppid()
-        pids = Path(f"/proc/{parent_pid}/task/{parent_pid}/children").read_text().split()
+        children = Path(f"/proc/{parent_pid}/task/{parent_pid}/children").read_text().split()
+        pids = [pid for pid in children if _is_web_process(pid)]
         families: dict[str, Metric] = {}
         for pid in pids:
             for metric in ProcessCollector(pid=partial(str, pid), registry=None).collect():

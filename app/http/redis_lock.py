@@ -34,7 +34,7 @@ def release(name: str, holder: str) -> None:
 
 
 def build_lock(name: str, holder: str) -> Lock:
-    """Return the lock as its holder sees it, who may also release it if the reply to ``acquire`` was lost."""
+    """Return the lock with its holder's token, which releases it if the reply to ``acquire`` was lost."""
     client = redis.Redis(connection_pool=get_pool(get_settings().redis_url))
     lock: Lock = client.lock(f"anoncup:lock:{name}", timeout=TTL_S, blocking=False, thread_local=False)
     lock.local.token = holder.encode()

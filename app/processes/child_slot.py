@@ -35,7 +35,7 @@ class ChildSlot:
         self.job_count += 1
         return self.child
 
-    def keep(self, settings: Settings) -> None:
+    def release(self, settings: Settings) -> None:
         """Keep the child for the next job until it is idle for too long; end it if it has done enough jobs.
 
         A compromised child may have left a thread running, which only ending the child is sure to stop.

@@ -104,6 +104,7 @@ class ParserProcess:
         self.time_limit_s = time_limit_s
         self.warm = warm
         self.slot = ChildSlot(PROGRAM)
+        self.is_closed = False
 
     def call(
         self,
@@ -131,9 +132,7 @@ class ParserProcess:
                 ) from None
             except ChildDiedError:
                 self.slot.end()
-                raise Unavailable(
-                    "the process that reads files has ended; send it again in a moment"
-                ) from None
+                raise _build_ended_error() from None
             except (ChildProtocolError, ValidationError):
                 self.slot.end()
                 log.exception("parser_misbehaved")
@@ -141,7 +140,7 @@ class ParserProcess:
             except BaseException:
                 self.slot.end()  # its later output must not be taken for the answer to another call
                 raise
-            self.slot.keep(self.settings)
+            self.slot.release(self.settings)
         return answer.unwrap()
 
     def exchange_messages(
@@ -155,6 +154,8 @@ class ParserProcess:
         deadline = time.monotonic() + self.time_limit_s
         request = pickle.dumps((function, arguments, keywords))
         sent_bytes = len(request)
+        if self.is_closed:
+            raise _build_ended_error()
         if self.slot.child is None:
             _require_sandbox(self.settings.sandbox)
         child = self.slot.get(self.settings, memory_mb=self.memory_mb, warm=self.warm)
@@ -190,6 +191,10 @@ class ParserProcess:
                     raise ChildProtocolError
 
 
+def _build_ended_error() -> Unavailable:
+    return Unavailable("the process that reads files has ended; send it again in a moment")
+
+
 def _require_sandbox(setting: str) -> None:
     if setting == sandbox.REQUIRED and not sandbox.get_available().is_complete:
         log.error("reads_no_files", reason=sandbox.explain_missing())
@@ -211,7 +216,15 @@ def enable(settings: Settings) -> None:
     )
 
 
+def close() -> None:
+    """End the parsers and refuse later calls, which must not run in this process."""
+    for parser in parsers.values():
+        parser.is_closed = True
+        parser.slot.end()
+
+
 def disable() -> None:
+    """End the parsers and call functions in this process from now on."""
     for parser in parsers.values():
         parser.slot.end()
     parsers.clear()

@@ -76,7 +76,7 @@ def test_reidentified_individuals_are_written_with_a_summary(folder: Path) -> No
     completed = run_score(folder, "--reidentified", "reidentified.csv")
     assert (completed.returncode, completed.stderr) == (0, "")
     lines = (folder / "reidentified.csv").read_text("utf-8").splitlines()
-    assert lines[0] == "original_row,found_by,attackers,sex,歳[/b]"
+    assert lines[0] == "original_row,found_by,attackers,sex,年数[/b]"
     content = json.loads(run_score(folder, "--reidentified", "again.csv", "--json").stdout)
     assert (folder / "again.csv").read_text("utf-8").splitlines() == lines
     reidentified = content.pop("reidentified")
@@ -173,7 +173,7 @@ def test_rewritten_release_is_accepted_with_a_warning(folder: Path) -> None:
     assert (completed.returncode, content["verdict"]) == (0, "accepted")
     assert [set(entry) for entry in content["warnings"]] == [{"code", "message", "values"}]
     assert content["warnings"][0]["code"] == "respelled"
-    assert content["warnings"][0]["message"].startswith("歳[/b]: ")
+    assert content["warnings"][0]["message"].startswith("年数[/b]: ")
 
 
 @pytest.mark.parametrize("is_shuffled", [False, True])
@@ -193,7 +193,7 @@ def test_warning_shows_column_names_with_brackets(folder: Path) -> None:
     replace_text(folder, "anonymized", "m,30,200,20", "m,30.0,200,20")
     completed = run_score(folder)
     assert completed.returncode == 0
-    assert "  respelled: 歳[/b]: some numbers are spelled differently" in completed.stdout
+    assert "  respelled: 年数[/b]: some numbers are spelled differently" in completed.stdout
 
 
 def test_shift_jis_files_are_read_with_warnings(folder: Path) -> None:

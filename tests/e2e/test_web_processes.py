@@ -1,5 +1,6 @@
 """A web server with several processes, each of which can be killed without loss."""
 
+import re
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,8 +17,15 @@ from app.cli import web_server
 from app.cli.local_service import count_web_processes
 from app.config import Settings
 from app.db import engine
+from app.processes.supervisor import build_web_program
 from tests.support.raw_connection import watch_events
-from tests.support.service_processes import open_small_contest, read_command_line, run_web_server
+from tests.support.service_processes import (
+    find_free_port,
+    open_small_contest,
+    read_command_line,
+    run_program,
+    run_web_server,
+)
 from tests.support.wait import TIMEOUT_S, poll_until
 
 pytestmark = pytest.mark.full
@@ -76,8 +84,9 @@ def test_metrics_cover_all_processes(settings: Settings, tmp_path: Path) -> None
             assert read_request_count(url) == 7
         assert read_request_count(url) == 7
         metrics = httpx2.get(f"{url}/metrics", timeout=TIMEOUT_S).text
-        for child in first, second:
-            assert f'process_cpu_seconds_total{{pid="{child.pid}"}}' in metrics
+        assert {*re.findall(r'process_cpu_seconds_total\{pid="(\d+)"\}', metrics)} == {
+            str(child.pid) for child in (first, second)
+        }
 
 
 def test_web_processes_load_no_numeric_libraries(settings: Settings, tmp_path: Path) -> None:
@@ -148,6 +157,23 @@ def test_stopped_process_does_not_delay_the_shutdown_of_others(settings: Setting
             parent.send_signal(signal.SIGTERM)
             assert poll_until(lambda: not is_alive(second))
         assert poll_until(lambda: not is_alive(parent))
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_server_that_cannot_load_the_application_ends(
+    processes: int, settings: Settings, tmp_path: Path
+) -> None:
+    (tmp_path / "data").write_text("a file where the folder should be")
+    program = build_web_program(
+        host="127.0.0.1",
+        port=find_free_port(),
+        env={"ANONCUP_DATA": str(tmp_path / "data")},
+        log=tmp_path / "log",
+        process_count=processes,
+    )
+    with run_program(program) as process:
+        assert process.wait(TIMEOUT_S) != 0
+    assert "Error" in (tmp_path / "log").read_text()
 
 
 @pytest.mark.full

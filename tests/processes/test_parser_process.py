@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from anoncup.competition.drafts import change_columns, create_draft
-from anoncup.errors import Conflict, FileProblem, InvalidUpload
+from anoncup.errors import Conflict, FileProblem, InvalidUpload, Unavailable
 from anoncup.messages import Message, PluralMessage
 from anoncup.plugins import TRACKS
 from anoncup.tables.csv_text import write_csv
@@ -99,6 +99,12 @@ def test_idle_parser_ends_and_is_restarted(parser_enabled: None) -> None:
     first = get_parser_pid()
     assert poll_until(lambda: not psutil.pid_exists(first))
     assert get_parser_pid() != first
+
+
+def test_closed_parsers_run_nothing_in_this_process(parser_enabled: None) -> None:
+    parser_process.close()
+    with pytest.raises(Unavailable):
+        get_parser_pid()
 
 
 PARENT_PROGRAM = """

@@ -15,7 +15,7 @@ title = { en = "Local cup", ja = "手元の杯" }
 track = "microdata"
 timezone = "Asia/Tokyo"
 [columns]
-quasi_identifiers = ["sex", "歳[/b]"]
+quasi_identifiers = ["sex", "年数[/b]"]
 sensitive = ["income", "rent"]
 [measures.mean_mae]
 weight = 1.0
@@ -25,7 +25,7 @@ weight = 2.0
 threshold = 0.2
 # the end
 """
-ORIGINAL = """sex,歳[/b],income,rent
+ORIGINAL = """sex,年数[/b],income,rent
 f,20,100,10
 m,30,200,20
 f,20,150,30
@@ -33,7 +33,7 @@ m,40,0,0.1
 m,30,250,25
 f,,300,5
 """
-RELEASE = """sex,歳[/b],income,rent
+RELEASE = """sex,年数[/b],income,rent
 m,30,200,20
 f,20,110,10
 m,40,0,0.1

@@ -135,7 +135,7 @@ class GuessUpload(Upload[Guess, GuessCheck]):
         return f"page:{self.fingerprint}:{session.scalars(failed_count).one()}"
 
     def read_texts(self, files: Collection[str], texts: Mapping[str, str]) -> str:
-        """Note the question, by default the first, and return it with the target."""
+        """Set ``question``, by default the first, and return it with the target."""
         names = tuple(self.questions)
         question = texts.get("question", "" if "question" in files else names[0])
         if question not in names:

@@ -67,7 +67,7 @@ class BoardTarget:
 
 @dataclass(frozen=True, slots=True)
 class BoardSource:
-    """What the boards of one scope are computed from, except guesses and the numbers of verdicts.
+    """The input of all boards of one scope, except guesses and the numbers of verdicts.
 
     ``rules`` were in force at the moment of the scope. ``evaluations`` had ended then; they are in order of
     receipt. ``targets`` are sorted by name. They are accepted, and neither they nor their teams are
@@ -170,14 +170,14 @@ def read_rows(session: Session, contest: Contest, *, targets_only: bool = False)
 
 
 def read_source(session: Session, access: BoardAccess, *, targets_only: bool = False) -> BoardSource:
-    """Read what this viewer's boards are computed from; ``targets_only`` limits evaluations to targets."""
+    """Read the input of this viewer's boards; ``targets_only`` limits evaluations to targets."""
     return read_rows(session, access.contest, targets_only=targets_only).build_source(access.scope)
 
 
 def read_proposed_source(
     session: Session, competition: Competition, rules: Rules, evaluations: Iterable[Evaluation]
 ) -> BoardSource:
-    """Read what the organizers' boards would be computed from if the rules and evaluations were in effect.
+    """Return the input that the organizers' boards would have with the proposed rules and evaluations.
 
     Unfinished evaluations and disqualified submissions are left out. The others keep their order.
     """

@@ -83,8 +83,8 @@ class TargetPublication:
 
 
 _BoardChange = EffectiveStart | EffectiveEnd | Reidentification | RuleChange | TargetPublication
-_HiddenChange = tuple[datetime | None, _BoardChange]
-"""A change with the last moment whose board still hides it; None if it is never shown."""
+_TimedChange = tuple[datetime | None, _BoardChange]
+"""The last moment at which boards hide a change, and the change; None if it is never shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +143,7 @@ def _find_next_full_second(moment: datetime) -> datetime:
 
 def _iter_rule_changes(
     contest: Contest, rule_periods: Sequence[tuple[datetime, Rules]], board_visibility: BoardVisibility
-) -> Iterator[_HiddenChange]:
+) -> Iterator[_TimedChange]:
     for (replaced_at, _), (_, rules) in itertools.pairwise(rule_periods):
         yield board_visibility.find_last_hidden_moment(replaced_at), RuleChange(rules)
     if contest.competition.published_at is not None:
@@ -152,7 +152,7 @@ def _iter_rule_changes(
 
 def _iter_evaluation_changes(
     periods: Iterable[EffectivePeriod], board_visibility: BoardVisibility
-) -> Iterator[_HiddenChange]:
+) -> Iterator[_TimedChange]:
     for period in periods:
         yield board_visibility.find_last_hidden_moment(period.begins_at), EffectiveStart(period.evaluation)
         if period.ends_at != visibility.UNFROZEN:
@@ -161,7 +161,7 @@ def _iter_evaluation_changes(
 
 def _iter_guess_changes(
     session: Session, contest: Contest, board_visibility: BoardVisibility
-) -> Iterator[_HiddenChange]:
+) -> Iterator[_TimedChange]:
     """Yield the judged guesses on finals that can change the board, each with its last hidden moment.
 
     Guesses of disqualified teams are left out.

@@ -39,7 +39,7 @@ class BaselineUpload(ReleaseUpload):
 
     def enter(self, session: Session, principal: Principal) -> None:
         """Check that the person is one of the organizers."""
-        self.keep(competitions.find_for_organizer(session, principal, self.slug).competition)
+        self.set_competition(competitions.find_for_organizer(session, principal, self.slug).competition)
         self.load(session, None)
 
     def parse(self, files: Mapping[str, bytes], texts: Mapping[str, str]) -> None:

@@ -48,12 +48,12 @@ class MoveClaim:
 
     def start_release(self, seal: Seal) -> ReleaseUpload:
         upload = ReleaseUpload(self.competition.slug, seal=seal)
-        upload.keep(self.competition)
+        upload.set_competition(self.competition)
         return upload
 
     def start_guess(self, target: Target) -> GuessUpload:
         upload = GuessUpload(target.id)
-        upload.keep(self.competition)
+        upload.set_competition(self.competition)
         upload.sizes = target.sizes
         return upload
 

@@ -93,7 +93,7 @@ class Upload(ABC, Generic[AcceptedT, CheckT]):
     fingerprint: str = field(default="", init=False)
     """SHA-256 of all parts of the request."""
 
-    def keep(self, competition: Competition) -> None:
+    def set_competition(self, competition: Competition) -> None:
         """Keep the competition as it is now, for parsing."""
         self.competition, self.rules = competition, parse_stored_rules(competition.file)
         self.track, self.original = TRACKS[self.rules.track], list_original_digests(competition)
@@ -108,7 +108,7 @@ class Upload(ABC, Generic[AcceptedT, CheckT]):
         self.attempt = None
         competition_id = self.find_competition(session, principal).id
         competition, team = self._lock(session, principal, competition_id)
-        self.keep(competition)
+        self.set_competition(competition)
         self.team_id = team.id
         self.admit(session, competition, team, principal.user_id)
 
@@ -121,7 +121,7 @@ class Upload(ABC, Generic[AcceptedT, CheckT]):
         """Enter a dry run, which counts no attempt. It may precede the phase, but not follow it."""
         principal.require("submit")
         competition = self.find_competition(session, principal)
-        self.keep(competition)
+        self.set_competition(competition)
         team = memberships.require_team(session, competition.id, principal)
         self.team_id = team.id
         require_qualified(team)
@@ -299,9 +299,9 @@ class ReleaseUpload(Upload[SubmissionReceipt, ReleaseCheck]):
     files: dict[str, str] = field(default_factory=dict, init=False)
     """SHA-256 of the stored files by name."""
 
-    def keep(self, competition: Competition) -> None:
+    def set_competition(self, competition: Competition) -> None:
         """Keep the competition; no secret is sent where the service allocates the answer."""
-        super().keep(competition)
+        super().set_competition(competition)
         secret_names = () if self.track.allocates_answer else (SECRET_FILE,)
         self.file_names = (*self.track.release_file_names, *secret_names)
 
@@ -329,7 +329,7 @@ class ReleaseUpload(Upload[SubmissionReceipt, ReleaseCheck]):
             raise Conflict("the competition has changed meanwhile; send it again", code="changed_meanwhile")
 
     def read_texts(self, files: Collection[str], texts: Mapping[str, str]) -> str:
-        """Note and return the comment; raises InvalidUpload for a secret that the service has allocated."""
+        """Set ``comment`` and return it; raises InvalidUpload for a secret that the service has allocated."""
         if SECRET_FILE in {*files, *texts} and SECRET_FILE not in self.file_names:
             message = Message("the service has drawn the answer itself: do not send a secret")
             raise InvalidUpload([FileProblem(SECRET_FILE, None, None, "answer_is_drawn", message)])
@@ -342,7 +342,7 @@ class ReleaseUpload(Upload[SubmissionReceipt, ReleaseCheck]):
         _require_comment(self.comment)
         tables = {name: files[name] for name in self.track.release_file_names}
         self.release = self._call_parser(parse_release, tables, self._choose_answer(files))
-        stored = self.release.files or tables
+        stored = self.release.files if self.rules.publication.shuffle_targets else tables
         self.files = {name: get_store().save(self._seal_if_required(stored[name])) for name in tables}
 
     def check(self, files: Mapping[str, bytes], texts: Mapping[str, str]) -> ReleaseCheck:

@@ -1,6 +1,7 @@
 """Releases whose answer the service allocates: teams send none, and the allocated one is sealed."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
@@ -9,6 +10,7 @@ from anoncup.errors import InvalidUpload
 from anoncup.plugins import BUILT_IN, TRACKS
 from anoncup.tracks.files import FileSpec
 from anoncup.tracks.model import Allocation
+from app.services.submissions.uploads import ParsedRelease, ReleaseUpload
 from app.storage import get_store
 from tests.support.arena import Arena, build_competition_toml, build_noisy_release
 from tests.support.page_requests import get_page
@@ -41,6 +43,21 @@ def test_allocated_answer_replaces_an_uploaded_secret(arena: Arena, monkeypatch:
     allocated_upload.parse({"anonymized": table}, {})
     assert (allocated_upload.release, allocated_upload.files) == (upload.release, upload.files)
     assert allocated_upload.fingerprint != upload.fingerprint
+
+
+def test_unshuffled_release_is_stored_as_it_was_sent(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A compromised parser could replace the releases of other teams."""
+    table, secret = build_noisy_release(1, arena.table)
+    _, upload = enter_upload(arena, "red")
+    parse_honestly = ReleaseUpload._call_parser
+
+    def parse_and_add_files(self: ReleaseUpload, *arguments: Any) -> ParsedRelease:
+        release: ParsedRelease = parse_honestly(self, *arguments)
+        return replace(release, files={"anonymized": b"forged"})
+
+    monkeypatch.setattr(ReleaseUpload, "_call_parser", parse_and_add_files)
+    upload.parse({"anonymized": table, "secret": secret}, {})
+    assert upload.files == {"anonymized": get_store().save(table)}
 
 
 @pytest.mark.parametrize("part", ["file", "text"])
