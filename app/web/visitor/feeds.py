@@ -1,7 +1,14 @@
-"""Feeds to subscribe to: deadlines as an iCalendar file, announcements and public answers as Atom."""
+"""Feeds: deadlines as an iCalendar file (RFC 5545), announcements and public answers as Atom (RFC 4287)."""
 
 import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+from xml.etree.ElementTree import Element, SubElement, tostring
 
+import icalendar
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
@@ -17,11 +24,65 @@ from app.services.contests.contest import Contest
 from app.services.contests.schedule import CalendarVersion
 from app.web.site import language
 from app.web.site.pages import PageRoute
-from app.web.visitor.atom import Feed, FeedEntry, render_atom
-from app.web.visitor.calendar import CalendarEvent, render_calendar
 
 router = APIRouter(route_class=PageRoute)
 _MAX_ENTRIES = 50
+NAMESPACE = "http://www.w3.org/2005/Atom"
+INVALID_XML_CHARACTER = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""Characters that XML 1.0 cannot represent."""
+_MAX_TITLE_LENGTH = 80
+
+
+@dataclass(frozen=True, slots=True)
+class FeedEntry:
+    """An announcement or a public answer.
+
+    ``language`` is the language of the text, or "" if it is unknown. ``url_suffix`` is appended to the feed's
+    ``page_url``.
+    """
+
+    id: UUID
+    published_at: datetime
+    text: str
+    language: str
+    url_suffix: str = "#announcements"
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Feed:
+    """An Atom feed.
+
+    ``id`` does not depend on the URL. ``updated_at`` is the time of the newest entry, or the creation of the
+    competition if there are no entries.
+    """
+
+    id: UUID
+    title: str
+    author: str
+    page_url: str
+    self_url: str
+    updated_at: datetime
+    language: str
+
+
+@dataclass(frozen=True, slots=True)
+class CalendarEvent:
+    """A calendar event.
+
+    If the event is moved, ``uid`` stays the same, ``sequence`` grows and ``changed_at`` is the time of the
+    move. ``is_confirmed`` is false while the competition is paused, because the deadline then keeps moving.
+    """
+
+    uid: str
+    start: datetime
+    end: datetime
+    summary: str
+    description: str
+    url: str
+    sequence: int
+    changed_at: datetime
+    is_confirmed: bool = True
 
 
 @router.get("/competitions/{slug}/calendar.ics")
@@ -110,3 +171,79 @@ def _respond_with_etag(request: Request, body: bytes, media_type: str) -> Respon
     if etag in parse_known_etags(request):
         return Response(status_code=304, headers=headers)
     return Response(body, media_type=media_type, headers=headers)
+
+
+def render_atom(feed: Feed, entries: Sequence[FeedEntry]) -> bytes:
+    """Return the feed as XML, with the entries in the given order."""
+    root = Element("feed", {"xmlns": NAMESPACE, "xml:lang": feed.language})
+    _add_text_element(root, "id", feed.id.urn)
+    _add_text_element(root, "title", feed.title)
+    _add_text_element(root, "updated", _format_timestamp(feed.updated_at))
+    SubElement(root, "link", {"rel": "self", "type": "application/atom+xml", "href": feed.self_url})
+    SubElement(root, "link", {"rel": "alternate", "type": "text/html", "href": feed.page_url})
+    _add_text_element(SubElement(root, "author"), "name", feed.author)
+    for entry in entries:
+        _add_entry(root, entry, feed.page_url)
+    xml: bytes = tostring(root, encoding="utf-8", xml_declaration=True)
+    return xml
+
+
+def _add_entry(root: Element, entry: FeedEntry, page_url: str) -> None:
+    element = SubElement(root, "entry", {"xml:lang": entry.language})
+    _add_text_element(element, "id", entry.id.urn)
+    _add_text_element(element, "title", shorten_title(entry.title or entry.text))
+    _add_text_element(element, "updated", _format_timestamp(entry.published_at))
+    _add_text_element(element, "published", _format_timestamp(entry.published_at))
+    SubElement(
+        element, "link", {"rel": "alternate", "type": "text/html", "href": f"{page_url}{entry.url_suffix}"}
+    )
+    _add_text_element(element, "content", entry.text).set("type", "text")
+
+
+def _add_text_element(parent: Element, name: str, text: str) -> Element:
+    child = SubElement(parent, name)
+    child.text = INVALID_XML_CHARACTER.sub("\ufffd", text)
+    return child
+
+
+def shorten_title(text: str) -> str:
+    """Return the first line of the text, cut to ``_MAX_TITLE_LENGTH`` characters."""
+    line = text.strip().partition("\n")[0].strip()
+    return line if len(line) <= _MAX_TITLE_LENGTH else line[: _MAX_TITLE_LENGTH - 1].rstrip() + "…"
+
+
+def _format_timestamp(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def render_calendar(name: str, events: Sequence[CalendarEvent], *, language: str) -> bytes:
+    """Return a calendar that clients can subscribe to; it asks them to refresh it every hour."""
+    calendar = icalendar.Calendar()
+    calendar.add("VERSION", "2.0")
+    calendar.add("PRODID", "-//anoncup//schedule//EN")
+    calendar.add("CALSCALE", "GREGORIAN")
+    calendar.add("METHOD", "PUBLISH")
+    calendar.add("REFRESH-INTERVAL", timedelta(hours=1), parameters={"value": "DURATION"})
+    for property_name in ("NAME", "X-WR-CALNAME"):
+        calendar.add(property_name, icalendar.vText(name))  # icalendar escapes neither unless it is a vText
+    for event in events:
+        calendar.add_component(_build_component(event, language))
+    body: bytes = calendar.to_ical()
+    return body
+
+
+def _build_component(event: CalendarEvent, language: str) -> icalendar.Event:
+    component = icalendar.Event.new(
+        uid=event.uid,
+        stamp=event.changed_at,
+        last_modified=event.changed_at,
+        sequence=event.sequence,
+        start=event.start.astimezone(UTC),
+        end=event.end.astimezone(UTC),
+        url=event.url,
+        status=icalendar.STATUS.CONFIRMED if event.is_confirmed else icalendar.STATUS.TENTATIVE,
+        transparency=icalendar.TRANSP.TRANSPARENT,
+    )
+    component.add("SUMMARY", event.summary, parameters={"language": language})
+    component.add("DESCRIPTION", event.description, parameters={"language": language})
+    return component

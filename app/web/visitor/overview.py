@@ -1,33 +1,93 @@
 """The overview page of a competition: its leaders, deadlines, announcements and the reader's next action."""
 
 import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from uuid import UUID
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
+from sqlalchemy.orm import Session
 
 from anoncup.rules.model import Rules
-from anoncup.schemas import AttackersBoard
+from anoncup.schemas import AttackersBoard, AttackersRow, Board, BoardRow
 from anoncup.tracks.model import Track
 from app.db.transaction import transaction
 from app.http.authentication import OptionalPrincipal
 from app.locale.language import Translator
+from app.services.accounts.accounts import Principal
 from app.services.contests import announcements, clarifications, observed_deadlines
-from app.web.site import language
+from app.services.organizing import dashboard
+from app.services.organizing.dashboard import Dashboard, OrganizerTask
+from app.services.submissions import quota
+from app.web.site import language, notation
 from app.web.site.frame import Frame, load_frame
+from app.web.site.names import join_names
 from app.web.site.open_boards import OpenAttackersBoard, OpenBoard
 from app.web.site.pages import PageRoute, render_page
-from app.web.visitor import board_pictures, leader_text, standings
-from app.web.visitor.call_to_action import choose_action
-from app.web.visitor.leader import select_podium
-from app.web.visitor.winners import iter_winners, list_leading_attackers
-from app.web.visitor.your_rank import load_organizer_status, load_team_status
+from app.web.visitor import board_pictures, leader_text
+from app.web.visitor.leader import list_rows_at_rank, select_podium
+from app.web.visitor.standings import count_ranked_teams, find_own_row
 
 router = APIRouter(route_class=PageRoute)
 _MAX_OPEN_ANNOUNCEMENTS = 3
 """Number of announcements shown unfolded; older ones are folded."""
 _MAX_ANSWERS = 2
 """Number of public answers shown beside the announcements; the questions page shows all."""
+_WATCHABLE_STATES = ("settling", "between", "reidentification")
+"""States in which newcomers cannot submit anything but can watch the board."""
+_MAX_TASKS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class CallToAction:
+    """A link with the labels ``step_<name>`` and ``step_<name>_link``.
+
+    ``starts_at`` is the start of the next phase if the reader has to wait for it.
+    """
+
+    name: str
+    path: str
+    starts_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Winner:
+    """The winners of a board: the names of all teams on its first rank.
+
+    ``team_id`` is only set if there is a single winner. ``result`` is the winning score as a text.
+    """
+
+    board: str
+    teams: str
+    team_id: UUID | None
+    result: str
+
+
+@dataclass(frozen=True, slots=True)
+class TeamStatus:
+    """Ranks and quota of the reader's team.
+
+    ``row`` is its row on the anonymization board, and ``ranked_teams`` the number of teams with a rank there.
+    ``attackers_row`` and ``ranked_attackers`` are the same for the re-identification board. ``uploads_left``
+    is the number of uploads left, or None while uploads are closed.
+    """
+
+    row: BoardRow | None
+    ranked_teams: int
+    attackers_row: AttackersRow | None
+    ranked_attackers: int
+    uploads_left: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class OrganizerStatus:
+    """The dashboard of an organizer with the first tasks, and the number of further tasks."""
+
+    dashboard: Dashboard
+    tasks: Sequence[OrganizerTask]
+    more_tasks: int
 
 
 @router.get("/competitions/{slug}")
@@ -48,8 +108,8 @@ def show_overview(
         reveal_time = observed_deadlines.load_reveal_times(session, [frame.contest.competition]).get(
             frame.contest.id
         )
-        organizer_status = load_organizer_status(session, principal, frame)
-        team_status = load_team_status(session, principal, frame, board, attackers_board)
+        organizer_status = _load_organizer_status(session, principal, frame)
+        team_status = _load_team_status(session, principal, frame, board, attackers_board)
     rules, track, t = frame.rules, frame.contest.track, language.negotiate_translator(request)
     is_over = frame.status.state == "closed"
     return render_page(
@@ -63,16 +123,14 @@ def show_overview(
         winners=list(iter_winners(board, attackers_board, t)) if is_over and board else [],
         attacks=_describe_attacks(attackers_board, t, is_over=is_over),
         attackers_hidden=attackers_board is not None and attackers_board.hidden,
-        picture=board_pictures.draw_scatter(board, rules, t)
-        if board and standings.count_ranked_teams(board)
-        else None,
+        picture=board_pictures.draw_scatter(board, rules, t) if board and count_ranked_teams(board) else None,
         paragraphs=_split_paragraphs,
         announcements=announcement_rows,
         answers=answers,
         in_view=_MAX_OPEN_ANNOUNCEMENTS,
         answered=sum(question.clarification.answer is not None for question in questions),
         waits_until=_find_late_reveal(frame, reveal_time),
-        step=choose_action(frame, principal, is_board_open=board is not None),
+        step=_choose_action(frame, principal, is_board_open=board is not None),
         desk=organizer_status,
         place=team_status,
         columns=_count_columns(rules, track),
@@ -93,7 +151,7 @@ def _find_late_reveal(frame: Frame, reveal_time: datetime | None) -> datetime | 
 
 def _describe_attacks(board: AttackersBoard | None, t: Translator, *, is_over: bool) -> str:
     """Describe the leaders of the re-identification board; return "" if there are none."""
-    leaders = list_leading_attackers(board)
+    leaders = _list_leading_attackers(board)
     return leader_text.describe_attack_leaders(leaders, t, is_over=is_over) if leaders else ""
 
 
@@ -107,3 +165,137 @@ def _count_columns(rules: Rules, track: Track) -> int:
     if rules.columns is None:
         return sum(len(file.header(rules) or ()) for file in track.original_files)
     return len(rules.columns.quasi_identifiers) + len(rules.columns.sensitive)
+
+
+def _choose_action(frame: Frame, principal: Principal | None, *, is_board_open: bool) -> CallToAction | None:
+    """Return the reader's next action, or None for members of a disqualified team."""
+    if frame.is_organizer:
+        return _choose_organizer_action(frame)
+    if frame.team is not None:
+        return None if frame.is_disqualified else _choose_team_action(frame)
+    if frame.status.state == "closed":
+        return CallToAction("over", f"{frame.path}/boards/anonymization")
+    if frame.status.state in _WATCHABLE_STATES and is_board_open:
+        return CallToAction(f"watch_{frame.status.state}", f"{frame.path}/boards/anonymization")
+    return (
+        CallToAction("join", "/account")
+        if principal
+        else CallToAction("visitor", f"/sign-in?to={frame.path}")
+    )
+
+
+def _choose_organizer_action(frame: Frame) -> CallToAction:
+    if frame.contest.competition.original_rows is None:
+        return CallToAction("data", f"{frame.path}/organize/data")
+    return CallToAction("organize", f"{frame.path}/organize")
+
+
+def _choose_team_action(frame: Frame) -> CallToAction:
+    """Return the next action of a team member, which depends on the state of the competition."""
+    if frame.status.paused:
+        return CallToAction("team_paused", f"{frame.path}/rules")
+    page_by_state = {
+        "draft": "rules",
+        "anonymization": "submissions",
+        "settling": "submissions",
+        "between": "submissions",
+        "reidentification": "targets",
+        "closed": "boards/anonymization",
+    }
+    state = frame.status.state
+    return CallToAction(f"team_{state}", f"{frame.path}/{page_by_state[state]}", frame.next_start)
+
+
+def iter_winners(board: Board, attackers_board: AttackersBoard | None, t: Translator) -> Iterator[Winner]:
+    """Yield the winners of the anonymization board, then of the re-identification board, if there are any."""
+    team_ids = {row.team: row.team_id for row in board.rows}
+    if leading_rows := list_rows_at_rank(board, 1):
+        yield _build_winner(
+            "anonymization",
+            [row.team for row in leading_rows],
+            _format_board_result(leading_rows[0], t),
+            team_ids,
+            t,
+        )
+    if leading_attackers := _list_leading_attackers(attackers_board):
+        yield _build_winner(
+            "reidentification",
+            [row.team for row in leading_attackers],
+            _format_attack_result(leading_attackers[0], t),
+            team_ids,
+            t,
+        )
+
+
+def _build_winner(
+    board: str, teams: list[str], result: str, team_ids: Mapping[str, UUID | None], t: Translator
+) -> Winner:
+    """Return the winners of a board. A single name is not formatted as a list, which may add brackets."""
+    if len(teams) == 1:
+        return Winner(board, teams[0], team_ids.get(teams[0]), result)
+    return Winner(board, join_names(teams, t), None, result)
+
+
+def _format_board_result(row: BoardRow, t: Translator) -> str:
+    if row.rank_sum is not None:
+        return t("sum of ranks {sum}", sum=t.localize_numbers(notation.format_number(row.rank_sum)))
+    return t("overall score {overall}", overall=t.localize_numbers(notation.format_score(row.overall)))
+
+
+def _format_attack_result(row: AttackersRow, t: Translator) -> str:
+    if row.score is not None:
+        return t(
+            "score {score} of {targets}",
+            score=t.localize_numbers(notation.format_score(row.score)),
+            targets=row.targets,
+        )
+    return t("{identified} of {tried} individuals identified", identified=row.identified, tried=row.tried)
+
+
+def _list_leading_attackers(board: AttackersBoard | None) -> list[AttackersRow]:
+    """Return the rows on the first rank that found anything, the reader's own first.
+
+    There are none while the results are hidden.
+    """
+    rows = board.rows if board else ()
+    leading_rows = [row for row in rows if row.rank == 1 and (row.identified or row.score)]
+    return sorted(leading_rows, key=lambda row: not row.own)
+
+
+def _load_team_status(
+    session: Session,
+    principal: Principal | None,
+    frame: Frame,
+    board: Board | None,
+    attackers_board: AttackersBoard | None,
+) -> TeamStatus | None:
+    """Return the status of the reader's team, or None for readers without a team."""
+    if principal is None or frame.team is None:
+        return None
+    return TeamStatus(
+        row=find_own_row(board.rows) if board else None,
+        ranked_teams=count_ranked_teams(board) if board else 0,
+        attackers_row=find_own_row(attackers_board.rows)
+        if attackers_board and not attackers_board.hidden
+        else None,
+        ranked_attackers=count_ranked_teams(attackers_board) if attackers_board else 0,
+        uploads_left=_count_uploads_left(session, principal, frame),
+    )
+
+
+def _count_uploads_left(session: Session, principal: Principal, frame: Frame) -> int | None:
+    """Return how many uploads the tightest cap still allows, or None while uploads are closed."""
+    if frame.status.open_phase is None or frame.status.open_phase.name != "anonymization":
+        return None
+    return min(cap.left for cap in quota.load_report(session, principal, frame.contest.slug).caps)
+
+
+def _load_organizer_status(
+    session: Session, principal: Principal | None, frame: Frame
+) -> OrganizerStatus | None:
+    """Return the status of an organizer, or None for other readers."""
+    if principal is None or not frame.is_organizer:
+        return None
+    overview = dashboard.load_dashboard(session, principal, frame.contest.slug)
+    tasks = dashboard.list_tasks(frame.rules, frame.contest.competition, frame.status, overview)
+    return OrganizerStatus(overview, tasks[:_MAX_TASKS], len(tasks[_MAX_TASKS:]))

@@ -11,8 +11,16 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 
 from anoncup.competition.parser import parse_competition
-from app.web.visitor.atom import INVALID_XML_CHARACTER, NAMESPACE, Feed, FeedEntry, render_atom, shorten_title
-from app.web.visitor.calendar import CalendarEvent, render_calendar
+from app.web.visitor.feeds import (
+    INVALID_XML_CHARACTER,
+    NAMESPACE,
+    CalendarEvent,
+    Feed,
+    FeedEntry,
+    render_atom,
+    render_calendar,
+    shorten_title,
+)
 from tests.support.arena import Arena
 from tests.support.contest import Contest, load_competition
 

@@ -12,7 +12,7 @@ from anoncup.schemas import AttackersBoard, AttackersRow, Board, BoardRow
 from app.locale.language import load_translator
 from app.web.site.names import join_names
 from app.web.visitor import leader_text
-from app.web.visitor.winners import iter_winners
+from app.web.visitor.overview import iter_winners
 from tests.support.arena import build_competition_toml
 from tests.support.visitor_pages import RULES, build_board_from_rows, build_row
 
