@@ -1,4 +1,4 @@
-"""Setup step for the data: upload the files of the original, and review their columns."""
+"""Setup step for the data: upload the original, repair its headers, and choose the roles of its columns."""
 
 from collections.abc import Mapping, Sequence
 
@@ -16,15 +16,24 @@ from app.http.authentication import CurrentPrincipal
 from app.services.contests import revisions, sealed_inputs
 from app.services.originals import organizer_data, original_import, originals
 from app.services.originals.originals import OriginalSummary
-from app.web.organizer.column_roles import RoleChoice, read_stored_choice, review_roles
+from app.web.organizer.column_roles import (
+    LEFT_OUT,
+    RoleChoice,
+    parse_choice,
+    read_stored_choice,
+    require_complete,
+    review_roles,
+)
 from app.web.organizer.forms import FormBody, ParsedForm
 from app.web.organizer.header_repair_form import (
+    FIRST_LINE_KINDS,
     HeaderRepairForm,
     build_repair_form,
     build_requirements,
     can_repair_header,
     has_only_header_problems,
     leave_out_unusable,
+    parse_repair_form,
 )
 from app.web.organizer.setup_steps import SetupContext, apply_or_rescore, load_setup_context, render_step
 from app.web.site.pages import PageRoute, see_other
@@ -36,10 +45,10 @@ router = APIRouter(route_class=PageRoute)
 def show_data(request: Request, slug: str, principal: CurrentPrincipal) -> HTMLResponse:
     with transaction() as session:
         context = load_setup_context(session, principal, slug)
-    return render_data(request, principal, context)
+    return _render_data(request, principal, context)
 
 
-def render_data(
+def _render_data(
     request: Request,
     principal: CurrentPrincipal,
     context: SetupContext,
@@ -56,7 +65,7 @@ def render_data(
     row, specs = context.frame.contest.competition, context.frame.contest.track.original_files
     with transaction() as session:
         commitments = sealed_inputs.load_commitments(session, row.id)
-    summary = load_summary(context, choice.min_common if choice else MIN_COMMON)
+    summary = _load_summary(context, choice.min_common if choice else MIN_COMMON)
     choice = choice or read_stored_choice(context)
     return render_step(
         request,
@@ -91,7 +100,7 @@ def _list_uploadable(specs: Sequence[FileSpec], uploaded: Mapping[str, str]) -> 
     )
 
 
-def load_summary(context: SetupContext, min_common: int = MIN_COMMON) -> OriginalSummary | None:
+def _load_summary(context: SetupContext, min_common: int = MIN_COMMON) -> OriginalSummary | None:
     row = context.frame.contest.competition
     return originals.load_summary(tuple(row.original.items()), row.file, min_common) if row.original else None
 
@@ -106,10 +115,10 @@ def upload(
     try:
         content = _read_uploaded_file(form, name)
     except InvalidUpload as problem:
-        return render_data(request, principal, context, problem=problem)
+        return _render_data(request, principal, context, problem=problem)
     repair = original_import.find_repair(context.frame.contest, name, content)
     if repair is not None and repair.needs_decision:
-        return render_data(
+        return _render_data(
             request,
             principal,
             context,
@@ -128,8 +137,8 @@ def upload(
         if repair and can_repair_header(repair, problem):
             repair_form = leave_out_unusable(build_repair_form(context, name, content, repair), problem)
         if repair_form and repair_form.required_columns and has_only_header_problems(problem):
-            return render_data(request, principal, context, repair_form=repair_form, status=422)
-        return render_data(request, principal, context, problem=problem, repair_form=repair_form)
+            return _render_data(request, principal, context, repair_form=repair_form, status=422)
+        return _render_data(request, principal, context, problem=problem, repair_form=repair_form)
 
 
 @router.post("/competitions/{slug}/organize/truth/{file}")
@@ -149,7 +158,7 @@ def upload_organizer_data(
                 session, principal, slug, organizer_file, sealing_key=get_settings().sealing_key_file
             )
     except (Conflict, InvalidUpload, Unavailable) as problem:
-        return render_data(request, principal, context, problem=problem)
+        return _render_data(request, principal, context, problem=problem)
     return see_other(f"{context.frame.path}/organize/data", notice="setup_saved")
 
 
@@ -158,3 +167,71 @@ def _read_uploaded_file(form: ParsedForm, name: str) -> bytes:
         message = Message("no file was chosen, or it is empty")
         raise InvalidUpload([FileProblem(name, None, None, "missing_file", message)])
     return form.files["table"]
+
+
+@router.post("/competitions/{slug}/organize/data/check")
+def check_roles(request: Request, slug: str, principal: CurrentPrincipal, form: FormBody) -> HTMLResponse:
+    """Render the data page with unsaved roles; the page's script and a button call this."""
+    with transaction() as session:
+        context = load_setup_context(session, principal, slug)
+    try:
+        choice = parse_choice(form, context, _load_summary(context))
+    except (Conflict, InvalidCompetition) as problem:
+        return _render_data(request, principal, context, problem=problem)
+    return _render_data(request, principal, context, choice=choice)
+
+
+@router.post("/competitions/{slug}/organize/data")
+def save_roles(request: Request, slug: str, principal: CurrentPrincipal, form: FormBody) -> Response:
+    """Save the roles; the form refers to columns by their index in the table that it showed."""
+    with transaction() as session:
+        context = load_setup_context(session, principal, slug)
+    choice: RoleChoice | None = None
+    try:
+        choice = parse_choice(form, context, _load_summary(context))
+        columns, left_out = require_complete(choice), choice.columns_in_role(LEFT_OUT)
+        return apply_or_rescore(
+            principal,
+            slug,
+            lambda contest: originals.compute_columns_revision(contest, columns, left_out),
+            step_name=context.choose_next_step_name(form, "data"),
+        )
+    except (Conflict, InvalidCompetition, InvalidUpload) as problem:
+        return _render_data(request, principal, context, problem=problem, choice=choice)
+
+
+@router.post("/competitions/{slug}/organize/original/{file}/names")
+def name_columns(
+    request: Request, slug: str, file: str, *, principal: CurrentPrincipal, form: FormBody
+) -> Response:
+    with transaction() as session:
+        context = load_setup_context(session, principal, slug)
+    contest = context.frame.contest
+    name = revisions.find_original_part(contest, file)
+    try:
+        content = original_import.load_staged(contest, name, form.text("held"))
+    except Conflict as problem:
+        return _render_data(request, principal, context, problem=problem)
+    repair_form = parse_repair_form(form, name, original_import.find_repair(contest, name, content))
+    try:
+        first_is_data = form.parse_choice("first", FIRST_LINE_KINDS) == "data"
+        if repair_form.required_columns:
+            repaired_content = original_import.arrange_columns(
+                name, content, repair_form.column_sources, first_is_data=first_is_data
+            )
+        else:
+            repaired_content = original_import.rewrite(name, content, repair_form.file_rewrite)
+        build_revision = (
+            originals.compute_replacement_revision
+            if form.is_checked("fit")
+            else originals.compute_upload_revision
+        )
+        response = apply_or_rescore(
+            principal, slug, lambda current: build_revision(current, name, repaired_content), step_name="data"
+        )
+    except (Conflict, InvalidCompetition, InvalidUpload) as problem:
+        return _render_data(
+            request, principal, context, problem=problem, repair_form=leave_out_unusable(repair_form, problem)
+        )
+    original_import.discard(repair_form.staging_key)
+    return response

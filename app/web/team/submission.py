@@ -1,7 +1,9 @@
 """The page of a submission: its progress, then its results."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any, Literal
 from uuid import UUID
 
 from fastapi import APIRouter, Request
@@ -9,8 +11,15 @@ from fastapi.responses import HTMLResponse
 
 from anoncup import schemas
 from anoncup.competition.scoring_versions import is_unsupported
+from anoncup.evaluation.ranking import combine_losses, compute_overall_loss
 from anoncup.rules.model import Rules
+from anoncup.rules.toml_values import MAX_NUMBER
 from anoncup.tracks.model import Track
+from app.charts.figure import Figure
+from app.charts.histogram import HistogramWords, build_histogram
+from app.charts.intervals import AttackRate, IntervalCells, IntervalWords, build_intervals
+from app.charts.strip import StripWords, build_strip
+from app.charts.text import translate_words
 from app.db.transaction import transaction
 from app.http.authentication import CurrentPrincipal
 from app.locale.language import Translator
@@ -23,13 +32,68 @@ from app.web.site import language
 from app.web.site.frame import Frame, load_frame
 from app.web.site.pages import PageRoute, render_page
 from app.web.team.board_position import load_board_if_open
-from app.web.team.costs import summarize_costs
 from app.web.team.submission_lines import build_lines, summarize_finals
-from app.web.team.submission_pictures import draw_attackers, draw_distances, draw_strips
-from app.web.team.verdicts import build_attacker_lines, build_measure_lines, compare_with_threshold
-from app.web.team.weights import compute_what_if
+from app.web.team.verdicts import (
+    AttackerLine,
+    MeasureLine,
+    ThresholdComparison,
+    build_attacker_lines,
+    build_measure_lines,
+    compare_with_threshold,
+)
 
 router = APIRouter(route_class=PageRoute)
+_EVERYBODY_FOUND_RATE = 0.9995
+"""Attackers with at least this rate are said to find everybody."""
+_FIELD_PREFIX = "weight."
+_REQUEST_FIELD = "what"
+_MAX_CHARACTERS = 40
+"""Maximum length of a typed number."""
+
+
+@dataclass(frozen=True, slots=True)
+class CostSummary:
+    """The largest costs of a release.
+
+    ``dominant`` tells whether risk or utility loss is larger. ``attackers`` are those that determine the
+    risk. ``measure`` contributes most to the utility loss; it is None if nothing is lost.
+    ``finds_everybody`` means that the risk is (almost) 1.
+    """
+
+    dominant: Literal["risk", "utility", "both", "nothing"]
+    attackers: tuple[AttackerLine, ...]
+    measure: MeasureLine | None
+    finds_everybody: bool
+
+
+@dataclass(frozen=True, slots=True)
+class WeightInput:
+    """A measure and the weight typed for it."""
+
+    name: str
+    raw_weight: str
+    is_invalid: bool
+
+    @property
+    def field(self) -> str:
+        return _FIELD_PREFIX + self.name
+
+
+@dataclass(frozen=True, slots=True)
+class WhatIf:
+    """Results under the typed weights.
+
+    ``utility`` and ``overall`` are None before they are requested, or if a weight is invalid.
+    """
+
+    measures: tuple[WeightInput, ...]
+    is_requested: bool
+    utility: float | None = None
+    overall: float | None = None
+
+    @property
+    def invalid_names(self) -> tuple[str, ...]:
+        return tuple(measure.name for measure in self.measures if measure.is_invalid)
 
 
 @router.get("/submissions/{submission_id}")
@@ -117,11 +181,149 @@ def _build_result_content(
     comparison = compare_with_threshold(rules, verdict)
     return {
         "measures": measures,
-        "strips": draw_strips(measures, t),
+        "strips": _draw_strips(measures, t),
         "attackers": attackers,
         "details": list(dict.fromkeys(part for line in attackers for part in line.entry.details or ())),
         "costs": summarize_costs(measures, attackers, verdict),
-        "rates": draw_attackers(attackers, t),
+        "rates": _draw_attackers(attackers, t),
         "limit": comparison,
-        "distances": draw_distances(verdict, comparison, t),
+        "distances": _draw_distances(verdict, comparison, t),
     }
+
+
+def summarize_costs(
+    measures: Sequence[MeasureLine], attackers: Sequence[AttackerLine], verdict: schemas.Verdict
+) -> CostSummary:
+    risk, loss = verdict.security, verdict.utility
+    contributing = [line for line in measures if line.contribution]
+    return CostSummary(
+        dominant=_compare_costs(risk, loss),
+        attackers=tuple(line for line in attackers if line.is_decisive) if risk else (),
+        measure=max(contributing, key=lambda line: line.contribution or 0.0, default=None),
+        finds_everybody=risk >= _EVERYBODY_FOUND_RATE,
+    )
+
+
+def _compare_costs(risk: float, loss: float) -> Literal["risk", "utility", "both", "nothing"]:
+    if risk == loss:
+        return "both" if risk else "nothing"
+    return "risk" if risk > loss else "utility"
+
+
+def _draw_distances(
+    verdict: schemas.Verdict, comparison: ThresholdComparison | None, t: Translator
+) -> Figure | None:
+    """Draw the individuals' distances to their originals, and the threshold; None without distances."""
+    excessive = verdict.excessive
+    if excessive is None or comparison is None:
+        return None
+    words = translate_words(
+        HistogramWords,
+        t,
+        title=t("Individuals by their distance to their own original"),
+        x=t.label(f"distance_{excessive.distance}", "") or excessive.distance,
+        y=t("Individuals"),
+        low=t("Low"),
+        high=t("High"),
+        threshold=t("Threshold"),
+        mean=t("Mean"),
+        above=t("Beyond the threshold"),
+        empty=t("No distances are known."),
+        summary=t("{count} individuals, at distances from {least} to {largest}."),
+    )
+    return build_histogram(
+        excessive.histogram.counts,
+        words,
+        minimum=0.0,
+        maximum=excessive.histogram.end,
+        # The threshold of Approach I applies to distances to other individuals, which are not drawn here.
+        threshold=excessive.threshold if comparison.compared_distance else None,
+        mean=excessive.mean,
+        per_individual=comparison.compared_distance == "largest",
+        identifier="distances",
+    )
+
+
+def _draw_attackers(lines: Sequence[AttackerLine], t: Translator) -> IntervalCells:
+    """Draw an interval for each attacker, in the given order."""
+    return build_intervals(
+        [_build_attack_rate(line.entry) for line in lines], translate_words(IntervalWords, t)
+    )
+
+
+def _build_attack_rate(entry: schemas.AttackerVerdict) -> AttackRate:
+    low, high = entry.interval or (None, None)
+    return AttackRate(entry.rate, low, high, entry.sd, entry.baseline)
+
+
+def _draw_strips(lines: Sequence[MeasureLine], t: Translator) -> dict[str, Figure]:
+    """Draw the value of each measure among the values of other teams that the viewer may see."""
+    words = translate_words(
+        StripWords,
+        t,
+        title=t("Among all teams"),
+        value=t("Value"),
+        empty=t("No other values yet"),
+        summary=t("{count} teams: from {least} to {largest}, median {median}."),
+        summary_own=t("This one: {own}."),
+    )
+    return {
+        line.name: build_strip(line.board_values, line.value, words, identifier=f"strip-{line.name}")
+        for line in lines
+        if line.board_values
+    }
+
+
+def compute_what_if(
+    rules: Rules, track: Track, verdict: schemas.Verdict, query: Mapping[str, str]
+) -> WhatIf | None:
+    """Return the results under the weights in the query, or None if no measure can have a weight."""
+    names = [name for name in track.measures if _can_weigh(rules, track, verdict, name)]
+    if not names:
+        return None
+    is_requested = _REQUEST_FIELD in query
+    raw_weights = {
+        name: query.get(_FIELD_PREFIX + name, "") if is_requested else _format_weight(rules.weight(name))
+        for name in names
+    }
+    weights = {name: _parse_weight(text) for name, text in raw_weights.items()}
+    inputs = tuple(
+        WeightInput(name, text[:_MAX_CHARACTERS], weights[name] is None) for name, text in raw_weights.items()
+    )
+    valid_weights = {name: weight for name, weight in weights.items() if weight is not None}
+    if not is_requested or len(valid_weights) < len(weights):
+        return WhatIf(inputs, is_requested)
+    utility = _compute_verdict_utility(rules, track, verdict, valid_weights)
+    return WhatIf(inputs, is_requested, utility, compute_overall_loss(utility, verdict.security))
+
+
+def _can_weigh(rules: Rules, track: Track, verdict: schemas.Verdict, name: str) -> bool:
+    return track.measures[name].weighs and name in verdict.measures and bool(rules.scales.get(name))
+
+
+def _compute_verdict_utility(
+    rules: Rules, track: Track, verdict: schemas.Verdict, weights: Mapping[str, float]
+) -> float:
+    """Compute U as scoring does, which leaves out measures of weight 0."""
+    positive_weights = {name: weight for name, weight in weights.items() if weight > 0}
+    entries = {name: verdict.measures[name] for name in positive_weights}
+    return combine_losses(
+        {name: entry.value for name, entry in entries.items()},
+        weights=positive_weights,
+        scales=rules.scales,
+        rounding={name: entry.rounding for name, entry in entries.items()},
+        aggregation=track.utility,
+    )
+
+
+def _parse_weight(text: str) -> float | None:
+    """Parse a weight that a competition file allows. Empty text gives 0, invalid text None."""
+    try:
+        weight = float(text.strip() or 0)
+    except ValueError:
+        return None
+    return weight if isfinite(weight) and 0 <= weight <= MAX_NUMBER and len(text) <= _MAX_CHARACTERS else None
+
+
+def _format_weight(weight: float) -> str:
+    return str(int(weight)) if weight == int(weight) else str(weight)
