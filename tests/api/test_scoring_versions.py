@@ -20,7 +20,7 @@ from anoncup.plugins import TRACKS
 from anoncup.tracks.linkage.permutation import parse_secret
 from app.db.models import Competition, Evaluation, Submission
 from app.db.transaction import transaction
-from app.services.attacks import candidates
+from app.services.attacks import contest_lifecycle
 from app.services.contests.contest import parse_rules
 from tests import upgrades
 from tests.support.arena import ROWS, Arena, build_noisy_release
@@ -243,5 +243,5 @@ def test_submission_scored_by_another_version_is_excluded(client: TestClient) ->
     assert translate("duty_mixed_versions", n=1) in get_page_text(contest.arena)
     with transaction() as session:
         row = session.scalars(select(Competition)).one()
-        assert [str(candidate.id) for candidate in candidates.choose_finals(session, row)] == [red]
+        assert [str(candidate.id) for candidate in contest_lifecycle.choose_finals(session, row)] == [red]
         assert session.scalar(select(func.count()).select_from(Submission)) == 2

@@ -7,14 +7,16 @@ and is recorded once.
 """
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import groupby
+from typing import Any
 from uuid import UUID
 
 import structlog
-from sqlalchemy import ColumnElement, exists, func, select, update
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy import ColumnElement, cast, exists, func, select, true, update
+from sqlalchemy.dialects.postgresql import JSONB, insert
 from sqlalchemy.orm import Session
 
 from anoncup.errors import CompetitionUnavailable
@@ -25,12 +27,14 @@ from app.db.models import (
     ObservedDeadline,
     Opening,
     Secret,
+    State,
     Submission,
     Target,
+    Team,
 )
 from app.db.now import read_clock
 from app.services.accounts import audit
-from app.services.attacks import allocation, candidates
+from app.services.attacks import allocation
 from app.services.contests import observed_deadlines, phases, upload_terms
 from app.services.contests.sealed_inputs import SealedBox
 from app.services.jobs.leases import UNFINISHED
@@ -78,6 +82,19 @@ class DueWork:
     unobserved_ids: list[UUID]
     unreadable: dict[UUID, str]
     unsigned: list[ObservedDeadline]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A valid submission with the score by which it is ranked."""
+
+    submission: Submission
+    overall: float
+
+    @property
+    def sort_key(self) -> tuple[float, datetime, UUID]:
+        """Sort key: lowest overall first, then earliest receipt."""
+        return self.overall, self.submission.received_at, self.submission.id
 
 
 def find_due_work(session: Session) -> DueWork:
@@ -168,7 +185,7 @@ def freeze(session: Session, competition_id: UUID) -> bool:
         or attempts.has_pending_uploads(session, competition, phases.ANONYMIZATION)
     ):
         return False
-    finals = candidates.choose_finals(session, competition)
+    finals = choose_finals(session, competition)
     # Shuffle, so that target names reveal neither the team nor the time of receipt.
     secrets.SystemRandom().shuffle(finals)
     width = max(2, len(str(len(finals))))
@@ -338,3 +355,55 @@ def _audit_action(session: Session, competition: Competition, action: str, **det
         new_values=details or None,
     )
     log.info(action, competition=competition.slug, **details)
+
+
+def choose_finals(session: Session, competition: Competition) -> list[Submission]:
+    """Return the finals of all teams at the deadline: those that a team marked, or else its best valid ones.
+
+    A marked submission is taken even if it is disqualified, so that reinstating it restores the target.
+    Submissions scored with versions that do not count are never taken.
+    """
+    max_finals = phases.get_timetable(competition).ranking.finals
+    valid = session.execute(
+        # Load one number instead of the verdict: a contest has thousands, and the clock holds the lock.
+        select(Submission, Evaluation.verdict["overall"].as_float())
+        .join(Evaluation, (Evaluation.submission_id == Submission.id) & Evaluation.current)
+        .join(Submission.team)
+        .where(Submission.competition_id == competition.id, Evaluation.state == State.SCORED)
+        .where(~Team.baseline, _has_same_versions(competition.scored_by))
+        .order_by(Submission.team_id)
+    )
+    by_team = groupby(
+        (Candidate(*fields) for fields in valid), key=lambda candidate: candidate.submission.team_id
+    )
+    return [
+        final
+        for _, team_candidates in by_team
+        for final in _choose_team_finals(list(team_candidates), max_finals)
+    ]
+
+
+def _choose_team_finals(team_candidates: Sequence[Candidate], max_finals: int) -> list[Submission]:
+    """Return a team's best marked submissions, or its best qualified ones if it marked none.
+
+    More than ``max_finals`` may be marked if the limit was lowered later.
+    """
+    marked = [candidate for candidate in team_candidates if candidate.submission.final]
+    qualified = [candidate for candidate in team_candidates if candidate.submission.disqualified_at is None]
+    return [
+        candidate.submission
+        for candidate in sorted(marked or qualified, key=lambda item: item.sort_key)[:max_finals]
+    ]
+
+
+def _has_same_versions(scored_by: Mapping[str, str]) -> ColumnElement[bool]:
+    """Build the condition that a verdict contains all parts that count, in these versions.
+
+    It is always true if no versions are recorded. The database evaluates it on the stored JSON.
+    """
+    parts: dict[str, dict[str, Any]] = {"measures": {}, "attackers": {}}
+    for name, version in scored_by.items():
+        kind, _, part = name.partition(".")
+        if kind in parts:
+            parts[kind][part] = {"version": int(version)}
+    return cast(Evaluation.verdict, JSONB).contains(parts) if scored_by else true()

@@ -8,7 +8,7 @@ import pytest
 
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import Limits, Phase, Publication, Ranking
-from app.services.contests.disclosure import discloses_more
+from app.services.contests.revisions import discloses_more
 
 EARLY, LATE = (datetime(2027, 1, day, tzinfo=UTC) for day in (1, 2))
 DISCLOSING_CHANGES = (
