@@ -1,8 +1,10 @@
-"""Axes: value ranges, round tick values and number formatting."""
+"""Axes of numbers and of times: value ranges, round ticks and their labels."""
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 _MAX_MAGNITUDE = 1e300
 """Larger numbers are clamped to this value, so that the difference of any two is finite."""
@@ -13,6 +15,14 @@ _DECIMAL_RANGE = (1e-9, 1e9)
 _TICK_DECIMAL_RANGE = (1e-4, 1e9)
 """The same range for ticks, which have less space."""
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+_HOUR = timedelta(hours=1)
+_DAY = 24 * _HOUR
+_STEPS = (
+    *(timedelta(minutes=minutes) for minutes in (1, 5, 15, 30)),
+    *(hours * _HOUR for hours in (1, 3, 6, 12)),
+    *(days * _DAY for days in (1, 2, 3, 7, 14)),
+)
+_MONTH_STEPS = (1, 3, 6, 12, 24, 60, 120)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,3 +176,67 @@ def _write_power(mantissa: str, power: int) -> str:
 def _replace_minus(digits: str) -> str:
     """Replace hyphens by minus signs, which are as wide as a digit."""
     return digits.replace("-", "−")
+
+
+def build_time_axis(moments: Sequence[datetime], zone: str, *, max_ticks: int = 7) -> Axis:
+    """Return an axis from the first moment to the last, in seconds since 1970.
+
+    Its ticks are at round hours, days and months of the time zone, with or without daylight saving.
+    A range of less than a minute is extended by about a minute on both sides.
+    """
+    low, high = (pick(moments).timestamp() for pick in (min, max))
+    if high - low < 60:
+        low, high = low // 60 * 60 - 60, high // 60 * 60 + 120
+    ticks = _choose_ticks(low, high, ZoneInfo(zone), max_ticks)
+    texts = _format_moments([datetime.fromtimestamp(tick, ZoneInfo(zone)) for tick in ticks])
+    return Axis(low, high, tuple(ticks), texts)
+
+
+def _choose_ticks(low: float, high: float, zone: ZoneInfo, max_ticks: int) -> list[float]:
+    """Return the ticks of the smallest step that gives about ``max_ticks`` or fewer."""
+    for step in _STEPS:
+        if (high - low) / step.total_seconds() <= max_ticks:
+            return [tick for tick in _iter_ticks_by_step(low, high, zone, step) if low <= tick <= high]
+    for months in _MONTH_STEPS:
+        if (high - low) / (months * 30 * _DAY).total_seconds() <= max_ticks - 2:
+            break
+    return [tick for tick in _iter_ticks_by_month(low, high, zone, months) if low <= tick <= high]
+
+
+def _iter_ticks_by_step(low: float, high: float, zone: ZoneInfo, step: timedelta) -> Iterator[float]:
+    """Yield multiples of the step since midnight in local time, without times that daylight saving skips.
+
+    Steps of several days are counted from a Monday, so that weekly ticks are Mondays.
+    """
+    start = datetime.fromtimestamp(low, zone).replace(tzinfo=None, hour=0, minute=0, second=0, microsecond=0)
+    local_time = start - (start.toordinal() - 1) % max(step // _DAY, 1) * _DAY
+    while (tick := local_time.replace(tzinfo=zone)).timestamp() <= high:
+        if tick.astimezone(UTC).astimezone(zone).replace(tzinfo=None) == local_time:
+            yield tick.timestamp()
+        local_time += step
+
+
+def _iter_ticks_by_month(low: float, high: float, zone: ZoneInfo, months: int) -> Iterator[float]:
+    """Yield the first day of every month, or of every few ``months``."""
+    month_index = datetime.fromtimestamp(low, zone).year * 12 // months * months
+    while (tick := datetime(month_index // 12, month_index % 12 + 1, 1, tzinfo=zone)).timestamp() <= high:
+        yield tick.timestamp()
+        month_index += months
+
+
+def _format_moments(moments: Sequence[datetime]) -> tuple[str, ...]:
+    """Format midnights as days and other times as hours and minutes; below the first one is its day.
+
+    If all moments are the first day of a month, format them as year and month.
+    """
+    if all(moment.day == 1 and _is_midnight(moment) for moment in moments) and len(moments) > 1:
+        return tuple(moment.strftime("%Y-%m") for moment in moments)
+    kinds = (
+        "%m-%d" if _is_midnight(moment) else "%H:%M" if index else "%H:%M\n%m-%d"
+        for index, moment in enumerate(moments)
+    )
+    return tuple(moment.strftime(kind) for moment, kind in zip(moments, kinds, strict=True))
+
+
+def _is_midnight(moment: datetime) -> bool:
+    return (moment.hour, moment.minute) == (0, 0)

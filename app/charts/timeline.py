@@ -10,12 +10,11 @@ from markupsafe import Markup
 
 from anoncup.messages import N_
 from app.charts import marks
-from app.charts.axes import Axis, build_axis, clamp_finite, keep_finite
+from app.charts.axes import Axis, build_axis, build_time_axis, clamp_finite, keep_finite
 from app.charts.figure import Figure, LegendEntry
 from app.charts.frame import PlotArea, build_picture, draw_empty, draw_grid, fit_plot_area, label_mark
 from app.charts.svg import MAX_FONT_SIZE, format_coordinate, isolate_text, tag
 from app.charts.text import ChartWords
-from app.charts.time_axis import build_time_axis
 
 _HEIGHT = 300.0
 _UNSCORED_LANE_HEIGHT = 24.0

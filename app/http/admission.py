@@ -3,6 +3,9 @@
 An upload waits twice, without holding a thread. First it waits for its team's lock and for a slot; only then
 is its body read and written to disk. Then it waits until its bytes fit into the parse budget, because parsing
 needs several times as much memory.
+
+The locks are shared by all web processes and held in Redis for a few seconds at a time. Nothing else depends
+on them: without Redis, each process applies its own limits only.
 """
 
 import asyncio
@@ -14,12 +17,18 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import ParamSpec, TypeVar
 
+import redis
+import structlog
 from anyio import CancelScope, CapacityLimiter, to_thread
+from redis.exceptions import LockError
+from redis.lock import Lock
 from starlette.concurrency import run_in_threadpool
 
 from anoncup.errors import Unavailable
-from app.config import Settings
-from app.http import redis_lock
+from app.config import Settings, get_settings
+from app.http.redis_client import CONNECTION_ERRORS, get_pool
+
+log = structlog.get_logger(__name__)
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -30,6 +39,8 @@ _LARGE_UPLOAD_LOCK = f"large:{platform.node()}"
 """Lock of this host for uploads that exceed the parse budget of one process."""
 FIRST_RETRY_PAUSE_S, MAX_RETRY_PAUSE_S = 0.05, 0.5
 """Pauses between attempts to acquire a lock that another process holds."""
+LOCK_TTL_S = 15
+"""Seconds until the locks of a dead process expire; a live process extends them."""
 
 
 @dataclass
@@ -148,17 +159,49 @@ async def _hold_distributed_lock(name: str) -> AsyncIterator[None]:
         if renewal is not None:
             renewal.cancel()
         with CancelScope(shield=True):
-            await run_in_threadpool(redis_lock.release, name, holder)
+            await run_in_threadpool(release_lock, name, holder)
 
 
 async def _acquire_lock(name: str, holder: str) -> None:
     pause = FIRST_RETRY_PAUSE_S
-    while not await run_in_threadpool(redis_lock.acquire, name, holder):
+    while not await run_in_threadpool(try_lock, name, holder):
         await asyncio.sleep(pause)
         pause = min(2 * pause, MAX_RETRY_PAUSE_S)
 
 
 async def _renew_lock(name: str, holder: str) -> None:
     while True:
-        await asyncio.sleep(redis_lock.TTL_S / 3)
-        await run_in_threadpool(redis_lock.extend, name, holder)
+        await asyncio.sleep(LOCK_TTL_S / 3)
+        await run_in_threadpool(extend_lock, name, holder)
+
+
+def try_lock(name: str, holder: str) -> bool:
+    """Try to acquire the lock and return whether ``holder`` has it. True if Redis is unavailable."""
+    return _call_redis(lambda: build_lock(name, holder).acquire(token=holder))
+
+
+def extend_lock(name: str, holder: str) -> None:
+    _call_redis(lambda: build_lock(name, holder).reacquire())
+
+
+def release_lock(name: str, holder: str) -> None:
+    _call_redis(lambda: build_lock(name, holder).release())
+
+
+def build_lock(name: str, holder: str) -> Lock:
+    """Return the lock with its holder's token, which releases it if the reply to ``try_lock`` was lost."""
+    client = redis.Redis(connection_pool=get_pool(get_settings().redis_url))
+    lock: Lock = client.lock(f"anoncup:lock:{name}", timeout=LOCK_TTL_S, blocking=False, thread_local=False)
+    lock.local.token = holder.encode()
+    return lock
+
+
+def _call_redis(operation: Callable[[], bool | None]) -> bool:
+    """Return the operation's result: true if Redis is unavailable, false if somebody else holds the lock."""
+    try:
+        return bool(operation())
+    except LockError:
+        return False
+    except CONNECTION_ERRORS as problem:
+        log.warning("locks_unreachable", kind=type(problem).__name__)
+        return True

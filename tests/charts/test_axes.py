@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.charts.axes import build_axis, write_number
-from app.charts.time_axis import build_time_axis
+from app.charts.axes import build_axis, build_time_axis, write_number
 
 
 def parse_tick_text(text: str) -> float:

@@ -18,7 +18,7 @@ from anoncup.tables.csv_text import write_csv
 from app.config import Settings, get_settings
 from app.db.models import Attempt
 from app.db.transaction import transaction
-from app.http import redis_lock
+from app.http import admission
 from app.http.admission import Admission
 from app.http.authentication import COOKIE
 from app.services.submissions.uploads import ReleaseUpload
@@ -204,7 +204,7 @@ def test_without_redis_each_process_locks_teams_itself(
 ) -> None:
     arena.get_team_token("red")
     unreachable = settings.model_copy(update={"redis_url": "redis://127.0.0.1:1/0"})
-    monkeypatch.setattr(redis_lock, "get_settings", lambda: unreachable)
+    monkeypatch.setattr(admission, "get_settings", lambda: unreachable)
     with start_web_process() as web, open_upload(web, arena, "red") as first:
         first.wait_for_body_read()
         with open_upload(web, arena, "red", seed=2) as second:
@@ -216,15 +216,15 @@ def test_without_redis_each_process_locks_teams_itself(
 
 
 def test_team_lock_has_one_holder_and_expires(settings: Settings) -> None:
-    assert redis_lock.acquire("red", "a")
-    assert not redis_lock.acquire("red", "b")
-    redis_lock.release("red", "b")
-    redis_lock.extend("red", "b")
-    assert not redis_lock.acquire("red", "b")
-    lock = redis_lock.build_lock("red", "a")
-    assert 0 < lock.redis.ttl(lock.name) <= redis_lock.TTL_S
-    redis_lock.release("red", "a")
-    assert redis_lock.acquire("red", "b")
+    assert admission.try_lock("red", "a")
+    assert not admission.try_lock("red", "b")
+    admission.release_lock("red", "b")
+    admission.extend_lock("red", "b")
+    assert not admission.try_lock("red", "b")
+    lock = admission.build_lock("red", "a")
+    assert 0 < lock.redis.ttl(lock.name) <= admission.LOCK_TTL_S
+    admission.release_lock("red", "a")
+    assert admission.try_lock("red", "b")
 
 
 def test_original_upload_waits_for_the_byte_budget(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:

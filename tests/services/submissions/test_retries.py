@@ -13,7 +13,7 @@ from sqlalchemy import select, update
 
 from app.db.models import Attempt
 from app.db.transaction import transaction
-from app.http import redis_lock
+from app.http import admission
 from app.http.admission import Admission
 from app.services.attacks.guesses import GuessUpload
 from app.services.submissions import attempts
@@ -195,7 +195,7 @@ def test_busy_refusal_does_not_count_as_an_attempt(
 ) -> None:
     contest = Contest.create(client, extra_toml="[limits]\nattempts_total = 1")
     with monkeypatch.context() as patch:
-        patch.setattr(redis_lock, "acquire", lambda *_: False)
+        patch.setattr(admission, "try_lock", lambda *_: False)
         patch.setattr(get_admission(contest), "max_wait_s", 0)
         assert (submit(contest).status_code, count_spent_attempts(contest)) == (503, 0)
     assert contest.arena.submit("red").status_code == 202
