@@ -9,6 +9,8 @@ usage: python -m workers.clock
 import select
 import signal
 import socket
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -27,12 +29,12 @@ from app.crypto import deadline_signing
 from app.db.models import ObservedDeadline
 from app.db.privileges import warn_if_overprivileged
 from app.db.transaction import transaction
+from app.processes import child_process
 from app.services.attacks import contest_lifecycle
 from app.services.contests import observed_deadlines, upload_terms
 from app.services.jobs import health, queue, requeue
 from app.storage import staging
 from workers import sandbox
-from workers.transition_pool import TransitionPool
 
 log = structlog.get_logger(__name__)
 
@@ -45,6 +47,10 @@ _HEARTBEATS_PER_STALE_PERIOD = 6
 """Heartbeats within the time after which the clock would count as stopped."""
 _MAX_RETRY_DELAY_S = 60.0
 """Maximum seconds before a failed competition is tried again. The delay doubles, starting with one round."""
+_MAX_CHILDREN = 3
+"""Maximum number of children. Each loads the code that parses releases, and scoring needs memory as well."""
+_CHILD_TIMEOUT_S = 1800.0
+"""A child that takes longer counts as hanging and is killed. Files that it has written stay."""
 
 
 class TransitionRunner(Protocol):
@@ -193,6 +199,58 @@ class Clock:
         if time.monotonic() >= self.last_cleanup + _CLEANUP_INTERVAL_S:
             self.last_cleanup = time.monotonic()
             remove_stale_files()
+
+
+@dataclass(slots=True)
+class TransitionPool:
+    """The running children by competition.
+
+    Use it from one thread: a child ends with the thread that started it.
+    """
+
+    children: dict[UUID, tuple[subprocess.Popen[bytes], float]] = field(default_factory=dict)
+
+    def submit(self, competition_id: UUID) -> None:
+        """Start a child for the competition.
+
+        Does nothing if it has one or if too many run: the next round tries again.
+        """
+        if competition_id in self.children or len(self.children) >= _MAX_CHILDREN:
+            return
+        command = [sys.executable, "-m", "workers.lifecycle", str(competition_id)]
+        process = child_process.start(command, parent_death_signal=signal.SIGKILL)
+        self.children[competition_id] = (process, time.monotonic() + _CHILD_TIMEOUT_S)
+
+    def pop_failed(self) -> list[UUID]:
+        """Remove all children that have ended, and return the competitions of those that failed."""
+        ended_ids = [
+            competition_id
+            for competition_id, (process, deadline) in self.children.items()
+            if _has_ended(process, deadline)
+        ]
+        statuses = {
+            competition_id: self.children.pop(competition_id)[0].returncode for competition_id in ended_ids
+        }
+        failed_ids = [competition_id for competition_id, status in statuses.items() if status != 0]
+        for competition_id in failed_ids:
+            log.error("turning_work_failed", competition=str(competition_id), status=statuses[competition_id])
+        return failed_ids
+
+    def stop(self) -> None:
+        for process, _ in self.children.values():
+            _kill(process)
+        self.children.clear()
+
+
+def _has_ended(process: subprocess.Popen[bytes], deadline: float) -> bool:
+    if process.poll() is None and time.monotonic() > deadline:
+        _kill(process)
+    return process.poll() is not None
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    process.kill()
+    process.wait()
 
 
 def _describe_problem(problem: Exception) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import sys
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from importlib.metadata import version
 from typing import Any, Protocol
 
@@ -26,10 +27,16 @@ from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.tracks.generators import create_generator
 from anoncup.tracks.model import ReleaseContext, Track
-from workers.original_cache import Digests, LoadedOriginal, make_original_loader
 
 SCORER_VERSION = version("anoncup")
 """Version of the scoring code as a whole. Each measure also has its own version."""
+_CACHE_SIZE = 2
+"""Number of prepared originals kept between jobs."""
+
+Digests = tuple[tuple[str, str], ...]
+"""Name and SHA-256 of each file of an original."""
+_LoadedOriginal = tuple[Rules, Any, Any]
+"""The rules, the original tables, and the tables prepared for scoring, which also cache derived values."""
 
 
 class ParentPipe(Protocol):
@@ -59,7 +66,7 @@ class JobContext:
     """Access to files and prepared originals, shared by all jobs."""
 
     fetch: Callable[[str], bytes]
-    load_original: Callable[[Digests, str], LoadedOriginal]
+    load_original: Callable[[Digests, str], _LoadedOriginal]
 
 
 def _answer_request(request: dict[str, Any], context: JobContext, pipe: ParentPipe) -> None:
@@ -228,3 +235,16 @@ HANDLERS: Mapping[str, Callable[[dict[str, Any], JobContext, ProgressCallback], 
     "AttackJob": attack,
 }
 """The handler of each kind of job in ``workers.jobs``."""
+
+
+def make_original_loader(fetch: Callable[[str], bytes]) -> Callable[[Digests, str], _LoadedOriginal]:
+    """Return a cached function that loads and prepares an original, fetching its files with ``fetch``."""
+
+    @lru_cache(maxsize=_CACHE_SIZE)
+    def load_original(digests: Digests, competition_file: str) -> _LoadedOriginal:
+        rules = parse_competition(competition_file)
+        track = TRACKS[rules.track]
+        tables, _ = track.parse_original({name: fetch(digest) for name, digest in digests}, rules)
+        return rules, tables, track.prepare(tables, rules)
+
+    return load_original

@@ -25,7 +25,7 @@ from app.config import Settings
 from app.storage import get_store
 from workers import scorer, scoring_child
 from workers.jobs import Job
-from workers.original_cache import make_original_loader
+from workers.scorer import make_original_loader
 from workers.scoring_child import JobResult, ProgressStep
 
 GeneratorByPurpose = Callable[[str], Generator]

@@ -16,8 +16,8 @@ from app.processes.sandboxed_child import build_environment
 from app.processes.server_process import Server
 from workers import readiness, sandbox
 from workers.readiness import REPORT_READINESS, SCORING_READINESS
-from workers.sandbox import Sandbox, SandboxError, calls, landlock, seccomp
-from workers.sandbox.calls import CONDITIONAL_CALLS, UNCONDITIONAL_CALLS, build_conditions
+from workers.sandbox import Sandbox, SandboxError, landlock, seccomp
+from workers.sandbox.seccomp import CONDITIONAL_CALLS, UNCONDITIONAL_CALLS, build_conditions
 
 pytestmark = pytest.mark.full
 
@@ -255,4 +255,4 @@ def test_guarded_calls_are_allowed_only_with_certain_arguments(
 def test_guarded_calls_have_conditions() -> None:
     assert build_conditions(7).keys() == CONDITIONAL_CALLS.keys()
     assert not CONDITIONAL_CALLS.keys() & UNCONDITIONAL_CALLS.keys()
-    assert calls.CLONE_THREAD & calls.FORBIDDEN_CLONE_FLAGS == 0
+    assert seccomp.CLONE_THREAD & seccomp.FORBIDDEN_CLONE_FLAGS == 0

@@ -1,11 +1,16 @@
-"""seccomp restricts the system calls of a process, by a small BPF program that the kernel runs."""
+"""seccomp restricts the system calls of a process, by a small BPF program that the kernel runs.
+
+Calls that are not allowed fail with ENOSYS. Libraries know ENOSYS from older kernels and use a fallback.
+Among others, these are not allowed: sockets, starting programs or processes, tracing or reading other
+processes, io_uring, bpf, keys, mounts, namespaces, changing owners, modes or locks of files, reserving disk
+space, and setting limits.
+"""
 
 import ctypes
 import os
 import struct
 from collections.abc import Iterator
 
-from workers.sandbox.calls import CONDITIONAL_CALLS, UNCONDITIONAL_CALLS, ArgumentTest, build_conditions
 from workers.sandbox.kernel import ARCHITECTURES, SandboxError, detect_architecture, syscall
 
 SECCOMP_NUMBERS = {"x86_64": 317, "aarch64": 277}
@@ -22,6 +27,154 @@ _FIRST_X32_NUMBER = 0x40000000
 
 _Instruction = tuple[int, int, int, int]
 """Operation, instructions to skip if true and if false, operand."""
+
+_ArgumentTest = tuple[int, int, int]
+"""A test of 32 bits of the arguments: their position in 4-byte words, a mask, and the expected value."""
+
+
+def _match_argument(number: int, *, mask: int = 0xFFFFFFFF, value: int) -> _ArgumentTest:
+    """Return a test of the lower half of the argument with this number, counted from 0."""
+    return (2 * number, mask, value)
+
+
+def _match_any(number: int, *values: int) -> tuple[tuple[_ArgumentTest, ...], ...]:
+    return tuple((_match_argument(number, value=value),) for value in values)
+
+
+UNCONDITIONAL_CALLS: dict[str, tuple[int | None, int | None]] = {
+    "read": (0, 63),
+    "write": (1, 64),
+    "readv": (19, 65),
+    "writev": (20, 66),
+    "pread64": (17, 67),
+    "pwrite64": (18, 68),
+    "close": (3, 57),
+    "close_range": (436, 436),
+    "fstat": (5, 80),
+    "newfstatat": (262, 79),
+    "stat": (4, None),
+    "lstat": (6, None),
+    "statx": (332, 291),
+    "lseek": (8, 62),
+    "access": (21, None),
+    "faccessat": (269, 48),
+    "faccessat2": (439, 439),
+    "readlink": (89, None),
+    "readlinkat": (267, 78),
+    "getdents64": (217, 61),
+    "getcwd": (79, 17),
+    "ftruncate": (77, 46),
+    "fsync": (74, 82),
+    "fdatasync": (75, 83),
+    "rename": (82, None),
+    "renameat": (264, 38),
+    "renameat2": (316, 276),
+    "unlink": (87, None),
+    "unlinkat": (263, 35),
+    "fadvise64": (221, 223),
+    "dup": (32, 23),
+    "dup2": (33, None),
+    "dup3": (292, 24),
+    "pipe2": (293, 59),
+    "poll": (7, None),
+    "ppoll": (271, 73),
+    "select": (23, None),
+    "pselect6": (270, 72),
+    "epoll_create1": (291, 20),
+    "epoll_ctl": (233, 21),
+    "epoll_wait": (232, None),
+    "epoll_pwait": (281, 22),
+    "eventfd2": (290, 19),
+    "mmap": (9, 222),
+    "mprotect": (10, 226),
+    "munmap": (11, 215),
+    "mremap": (25, 216),
+    "madvise": (28, 233),
+    "mincore": (27, 232),
+    "brk": (12, 214),
+    "membarrier": (324, 283),
+    "futex": (202, 98),
+    "set_robust_list": (273, 99),
+    "get_robust_list": (274, 100),
+    "rseq": (334, 293),
+    "set_tid_address": (218, 96),
+    "arch_prctl": (158, None),
+    "exit": (60, 93),
+    "exit_group": (231, 94),
+    "rt_sigaction": (13, 134),
+    "rt_sigprocmask": (14, 135),
+    "rt_sigreturn": (15, 139),
+    "rt_sigpending": (127, 136),
+    "sigaltstack": (131, 132),
+    "restart_syscall": (219, 128),
+    "clock_gettime": (228, 113),
+    "clock_getres": (229, 114),
+    "clock_nanosleep": (230, 115),
+    "nanosleep": (35, 101),
+    "gettimeofday": (96, 169),
+    "time": (201, None),
+    "times": (100, 153),
+    "getrusage": (98, 165),
+    "getrandom": (318, 278),
+    "getpid": (39, 172),
+    "gettid": (186, 178),
+    "getppid": (110, 173),
+    "getuid": (102, 174),
+    "geteuid": (107, 175),
+    "getgid": (104, 176),
+    "getegid": (108, 177),
+    "uname": (63, 160),
+    "sysinfo": (99, 179),
+    "getrlimit": (97, 163),
+    "getcpu": (309, 168),
+    "sched_getaffinity": (204, 123),
+    "sched_yield": (24, 124),
+    "sched_getparam": (143, 121),
+    "sched_getscheduler": (145, 120),
+    "get_mempolicy": (239, 236),
+    "fstatfs": (138, 44),
+    "statfs": (137, 43),
+}
+"""Calls allowed with any arguments: their numbers on x86_64 and aarch64 (None: not on this architecture)."""
+
+CONDITIONAL_CALLS: dict[str, tuple[int, int]] = {
+    "openat": (257, 56),
+    "fcntl": (72, 25),
+    "ioctl": (16, 29),
+    "prctl": (157, 167),
+    "prlimit64": (302, 261),
+    "clone": (56, 220),
+    "kill": (62, 129),
+    "tgkill": (234, 131),
+}
+
+CLONE_THREAD, FORBIDDEN_CLONE_FLAGS = 0x10000, 0x7E022000
+"""The flag of a new thread, and the flags CLONE_NEW… and CLONE_PTRACE."""
+
+
+def build_conditions(pid: int) -> dict[str, tuple[tuple[_ArgumentTest, ...], ...]]:
+    """Return the conditions of each conditional call: it is allowed if all tests of one group hold."""
+    return {
+        # Reject O_TRUNC with O_RDONLY: Landlock before version 3 does not restrict truncation.
+        "openat": (
+            (_match_argument(2, mask=0x200, value=0),),
+            (_match_argument(2, mask=3, value=1),),
+            (_match_argument(2, mask=3, value=2),),
+        ),
+        # Duplicates and flags. Not F_SETOWN, which signals other processes, nor locks, which may block them.
+        "fcntl": _match_any(1, 0, 1, 2, 3, 4, 1030, 1032),
+        # TCGETS, FIONCLEX, FIOCLEX, FIONBIO and FIONREAD. Not TIOCSTI, which types into a terminal.
+        "ioctl": _match_any(1, 0x5401, 0x5450, 0x5451, 0x5421, 0x541B),
+        # Names of threads and memory. Not PR_SET_PDEATHSIG, which would let it outlive the parent.
+        "prctl": _match_any(0, 15, 16, 0x53564D41),
+        # Its own limits may be read, not set: the third argument, the new limit, must be NULL.
+        "prlimit64": (
+            (_match_argument(0, value=0), _match_argument(2, value=0), (2 * 2 + 1, 0xFFFFFFFF, 0)),
+        ),
+        "clone": ((_match_argument(0, mask=CLONE_THREAD | FORBIDDEN_CLONE_FLAGS, value=CLONE_THREAD),),),
+        "kill": _match_any(0, pid),
+        "tgkill": _match_any(0, pid),
+    }
 
 
 def is_available() -> bool:
@@ -42,7 +195,7 @@ def is_available() -> bool:
 
 
 def restrict() -> None:
-    """Allow this process only the calls of ``calls.py``; raise SandboxError if the kernel refuses."""
+    """Allow this process only the calls above; raise SandboxError if the kernel refuses."""
     architecture = detect_architecture()
     if architecture is None:
         raise SandboxError("seccomp: an unknown processor")
@@ -96,13 +249,13 @@ def _build_return(number: int, action: int) -> list[_Instruction]:
     return [(IF_EQUAL, 0, 1, number), (RETURN, 0, 0, action)]
 
 
-def _build_conditional(number: int, groups: tuple[tuple[ArgumentTest, ...], ...]) -> list[_Instruction]:
+def _build_conditional(number: int, groups: tuple[tuple[_ArgumentTest, ...], ...]) -> list[_Instruction]:
     """Return instructions that allow a call if all tests of a group hold, and else fail it with EPERM."""
     instructions = [instruction for group in groups for instruction in _build_group_tests(group)]
     return [(IF_EQUAL, 0, len(instructions) + 1, number), *instructions, (RETURN, 0, 0, FAIL | EPERM)]
 
 
-def _build_group_tests(group: tuple[ArgumentTest, ...]) -> Iterator[_Instruction]:
+def _build_group_tests(group: tuple[_ArgumentTest, ...]) -> Iterator[_Instruction]:
     """Return instructions that allow the call if all tests hold, and else skip to the next group."""
     for position, (word, mask, value) in enumerate(group):
         yield LOAD, 0, 0, ARGUMENTS_OFFSET + 4 * word
