@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from anoncup.tracks.linkage.attack_rates import sample_guess as sample_guess
     from anoncup.tracks.microdata.example import generate_households as generate_households
     from anoncup.tracks.microdata.example import get_household_columns as get_household_columns
-    from anoncup.tracks.microdata.permutations import shuffle_rows as shuffle_rows
+    from anoncup.tracks.microdata.methods import shuffle_rows as shuffle_rows
     from anoncup.tracks.microdata.registry import ATTACKERS as ATTACKERS
     from anoncup.tracks.microdata.registry import METHODS as METHODS
     from anoncup.tracks.microdata.registry import UTILITIES as UTILITIES
@@ -83,7 +83,7 @@ _IMPORT_PATHS = {
     "rate_prediction": "anoncup.tracks.linkage.attack_rates.rate_prediction",
     "sample_guess": "anoncup.tracks.linkage.attack_rates.sample_guess",
     "scales": "anoncup.evaluation.scales.scales",
-    "shuffle_rows": "anoncup.tracks.microdata.permutations.shuffle_rows",
+    "shuffle_rows": "anoncup.tracks.microdata.methods.shuffle_rows",
     "template": "anoncup.competition.templates.template",
 }
 """Dotted path of each public name. A name is imported on first access."""

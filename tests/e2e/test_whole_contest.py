@@ -13,7 +13,7 @@ from anoncup.rules.settings import Columns
 from anoncup.tables.csv_text import write_csv
 from anoncup.tracks.linkage.permutation import write_secret
 from anoncup.tracks.microdata.example import generate_households, get_household_columns
-from anoncup.tracks.microdata.permutations import shuffle_rows
+from anoncup.tracks.microdata.methods import shuffle_rows
 from anoncup.tracks.microdata.registry import METHODS
 from anoncup.tracks.microdata.tables import parse_original
 from app.config import Settings

@@ -2,10 +2,15 @@
 
 The hidden column is guessed for all candidates, not for selected members and controls: otherwise anyone who
 recognizes these among the candidates would know the members.
+
+ROC statistics are exact fractions that do not depend on the order of rows. Candidates with the same score are
+one operating point. All statistics are linear between two points, which is their expected value if ties are
+broken at random.
 """
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from hashlib import sha256
 from typing import Literal
@@ -14,11 +19,10 @@ import numpy as np
 from numpy.random import Generator
 
 from anoncup.errors import InvalidInput
-from anoncup.geometry.arrays import BoolArray, FloatArray
+from anoncup.geometry.arrays import BoolArray, FloatArray, IntArray
 from anoncup.tracks.files import GUESS_FILE
 from anoncup.tracks.membership.answer import Members
 from anoncup.tracks.membership.reference_predictor import predict
-from anoncup.tracks.membership.roc import LOW_FPR, accuracy, auc, compute_operating_points, tpr
 from anoncup.tracks.membership.settings import get_hidden_schema
 from anoncup.tracks.membership.tables import TypedTable, parse_rows, parse_scores
 from anoncup.tracks.memo import memoize
@@ -27,6 +31,28 @@ from anoncup.tracks.outcomes import NORMAL_QUANTILE_975, Outcome, wilson_interva
 
 _MembershipValue = Literal["tpr", "advantage"]
 """The statistic that the competition file chooses as the value of the question ``membership``."""
+_LOW_FPR = Fraction(1, 100)
+"""The false positive rate at which membership guesses are evaluated."""
+
+
+@dataclass(frozen=True, slots=True)
+class OperatingPoints:
+    """Counts of candidates at or above each threshold, from (0, 0) to all candidates, thresholds descending.
+
+    ``true_positives`` (points,) counts the members, ``false_positives`` (points,) the other candidates. There
+    is at least one of each.
+    """
+
+    true_positives: IntArray
+    false_positives: IntArray
+
+    @property
+    def member_count(self) -> int:
+        return int(self.true_positives[-1])
+
+    @property
+    def nonmember_count(self) -> int:
+        return int(self.false_positives[-1])
 
 
 def compute_membership_outcome(
@@ -34,7 +60,7 @@ def compute_membership_outcome(
 ) -> Outcome:
     """Judge the scores of all candidates, (2N,), against the mask of members, (2N,).
 
-    The value is :func:`roc.tpr` at 1 % FPR with the baseline .01, or the advantage 2 · :func:`roc.accuracy`
+    The value is :func:`tpr` at 1 % FPR with the baseline .01, or the advantage 2 · :func:`accuracy`
     - 1, at least 0, with the baseline 0. Both are in [0, 1], 0 best for the anonymizer. The interval is
     Wilson's at 95 % over the N members, for a fixed operating point.
     """
@@ -46,7 +72,7 @@ def compute_membership_outcome(
         float((rate if value == "tpr" else correct_share) * points.member_count), points.member_count
     )
     if value == "tpr":
-        return Outcome(float(rate), float(LOW_FPR), interval=(low, high), details=details)
+        return Outcome(float(rate), float(_LOW_FPR), interval=(low, high), details=details)
     interval = max(0.0, 2 * low - 1), max(0.0, 2 * high - 1)
     return Outcome(max(0.0, float(2 * correct_share - 1)), interval=interval, details=details)
 
@@ -257,3 +283,61 @@ def _adjust_for_control(share: Fraction, control: Fraction) -> Fraction:
     if control == 1:
         return Fraction(0)
     return min(max((share - control) / (1 - control), Fraction(0)), Fraction(1))
+
+
+def compute_operating_points(scores: FloatArray, members: BoolArray) -> OperatingPoints:
+    """Compute the operating points from scores, (n,), and the mask of members, (n,)."""
+    levels, level_of = np.unique(-scores, return_inverse=True)
+    true_counts = np.bincount(level_of[members], minlength=len(levels))
+    false_counts = np.bincount(level_of[~members], minlength=len(levels))
+    return OperatingPoints(np.cumsum(np.append(0, true_counts)), np.cumsum(np.append(0, false_counts)))
+
+
+def tpr(points: OperatingPoints, fpr: Fraction = _LOW_FPR) -> Fraction:
+    """Return the true positive rate at the false positive rate ``fpr``, in [0, 1]; 0 best for the anonymizer.
+
+    It is interpolated between operating points, starting at (0, 0); if several points have that rate, the
+    highest counts. Blind guessing gets ``fpr``. Carlini et al., "Membership Inference Attacks From First
+    Principles", 2022, section III.
+    """
+    return (
+        _interpolate(points.false_positives, points.true_positives, fpr * points.nonmember_count)
+        / points.member_count
+    )
+
+
+def auc(points: OperatingPoints) -> Fraction:
+    """Return the probability that a member scores above another candidate, in [0, 1]; ties count half.
+
+    Blind guessing gets 1/2. Hanley and McNeil, "The meaning and use of the area under a ROC curve", 1982.
+    """
+    widths, heights = np.diff(points.false_positives), points.true_positives[1:] + points.true_positives[:-1]
+    return Fraction(int((widths * heights).sum()), 2 * points.member_count * points.nonmember_count)
+
+
+def accuracy(points: OperatingPoints) -> Fraction:
+    """Return the share of candidates classified right if the N highest scores are taken for members.
+
+    N is the number of members. If the N-th place is tied, the result is the expected value of breaking the
+    tie at random. It is in [0, 1]; blind guessing gets 1/2.
+    """
+    correct_members = _interpolate(
+        points.true_positives + points.false_positives, points.true_positives, Fraction(points.member_count)
+    )
+    return (2 * correct_members + points.nonmember_count - points.member_count) / (
+        points.member_count + points.nonmember_count
+    )
+
+
+def _interpolate(counts: IntArray, true_positives: IntArray, limit: Fraction) -> Fraction:
+    """Return the true positives at the point where the ascending ``counts`` reach the limit.
+
+    The result is linear between points. If several points have this count, the last one is used.
+    """
+    index = int(np.searchsorted(counts, math.floor(limit), side="right")) - 1
+    if index == len(counts) - 1:
+        return Fraction(int(true_positives[-1]))
+    slope = Fraction(
+        int(true_positives[index + 1] - true_positives[index]), int(counts[index + 1] - counts[index])
+    )
+    return int(true_positives[index]) + (limit - int(counts[index])) * slope

@@ -86,7 +86,7 @@ MICRODATA = Track(
         ),
     },
     anonymize=_lazy("adapter.anonymize"),
-    shuffle=lazy("anoncup.tracks.microdata.permutations.shuffle_rows"),
+    shuffle=lazy("anoncup.tracks.microdata.methods.shuffle_rows"),
     identity_release=_lazy("adapter.identity_release"),
     null_release=_lazy("adapter.null_release"),
     largest_cell=_lazy("adapter.find_largest_cell"),

@@ -152,7 +152,7 @@ METHODS = {
         vary_parameter("strength", 0.05, 0.1, 0.2, 0.5),
     ),
     "cheating_permutation": Method(
-        "cheating_permutation", _lazy("permutations.cheating_permutation"), (), list_no_strengths
+        "cheating_permutation", _lazy("methods.cheating_permutation"), (), list_no_strengths
     ),
     "unify_columns": Method(
         "unify_columns", _lazy("methods.unify_columns"), (_columns_parameter,), _vary_columns
@@ -160,11 +160,11 @@ METHODS = {
     "microaggregate": Method("microaggregate", _lazy("methods.microaggregate")),
     "swap_within_classes": Method("swap_within_classes", _lazy("methods.swap_within_classes")),
     "delete_rows": Method("delete_rows", _lazy("methods.delete_rows"), (SHARE_PARAMETER,), SHARE_STRENGTHS),
-    "shift": Method("shift", _lazy("permutations.shift"), (), list_no_strengths),
+    "shift": Method("shift", _lazy("methods.shift"), (), list_no_strengths),
     "random_permutation": Method(
-        "random_permutation", _lazy("permutations.random_permutation"), (), list_no_strengths
+        "random_permutation", _lazy("methods.random_permutation"), (), list_no_strengths
     ),
     "group_permutation": Method(
-        "group_permutation", _lazy("permutations.group_permutation"), (_columns_parameter,), list_no_strengths
+        "group_permutation", _lazy("methods.group_permutation"), (_columns_parameter,), list_no_strengths
     ),
 }

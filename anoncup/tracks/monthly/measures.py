@@ -9,12 +9,11 @@ from collections.abc import Callable
 from math import fsum
 
 import numpy as np
-from scipy.sparse import coo_array, csr_array
+from scipy.sparse import coo_array, csr_array, triu
 
-from anoncup.geometry.arrays import BoolArray, FloatArray, IntArray, SparseCounts
+from anoncup.geometry.arrays import BoolArray, FloatArray, IntArray, SparseCounts, SparseWeights
 from anoncup.geometry.encoding import encode, factorize, get_column_texts
 from anoncup.tracks.memo import memoize
-from anoncup.tracks.monthly.goods_similarity import cosine_distance
 from anoncup.tracks.monthly.original import MonthlyOriginal, PurchaseRecords
 from anoncup.tracks.monthly.release import MonthlyRelease
 
@@ -22,6 +21,8 @@ _QUANTITY_LEVELS = np.array([12, 24, 36, 48, 60, 72])
 _MAX_SMALL_QUANTITY = 11
 _TOP_COUNT = 100
 _MAX_DAYS_PER_MONTH = 31
+_GOODS_PER_BLOCK = 512
+"""Number of rows of the table of cosines that are held in memory at a time."""
 
 
 def itemcf_levels(release: MonthlyRelease) -> float:
@@ -130,3 +131,44 @@ def _find_top_goods(amounts: SparseCounts) -> IntArray:
     """Return the first 100 of all goods, bought or not, by (number of users, id) descending."""
     users = np.diff(amounts.indptr)
     return np.lexsort((np.arange(len(users)), users))[::-1][:_TOP_COUNT]
+
+
+def cosine_distance(
+    original_amounts: SparseCounts, release_amounts: SparseCounts, *, goods_per_block: int = _GOODS_PER_BLOCK
+) -> float:
+    """Return min(1, Σ |a - c| / Σ a) over the pairs of goods with a > 0, in [0, 1]; 0 means no change.
+
+    a are the cosines of ``original_amounts`` and c those of ``release_amounts``, both (goods, users). The
+    result is 0 if Σ a is 0. Each pair is counted once, which gives the same quotient as ordered pairs.
+
+    The cosine of two goods g and h is Σ q[g, u] q[h, u] over the users u, divided by the square root of the
+    product of their Σ q², or 0 if one of these is 0. (Item-based collaborative filtering: Sarwar, Karypis,
+    Konstan, Riedl, WWW 2001.)
+    """
+    difference = total = 0.0
+    for first in range(0, original_amounts.shape[0], goods_per_block):
+        original_cosines, release_cosines = (
+            _compute_cosines(amounts, first, first + goods_per_block)
+            for amounts in (original_amounts, release_amounts)
+        )
+        difference += float(abs(original_cosines - release_cosines.multiply(original_cosines > 0)).sum())
+        total += float(original_cosines.sum())
+    return min(1.0, difference / total) if total else 0.0
+
+
+def _compute_cosines(amounts: SparseCounts, first: int, end: int) -> SparseWeights:
+    """Return the cosines of the goods ``first`` to ``end`` - 1 with all later goods, (end - first, goods).
+
+    Sums of whole numbers are exact, so the result does not depend on the order of the users.
+    """
+    squares = _sum_squares(amounts)
+    dots = triu(amounts[first:end] @ amounts.T, k=first + 1, format="coo")
+    rows, columns = dots.coords
+    values = dots.data / np.sqrt(squares[rows + first] * squares[columns])
+    return csr_array((values, (rows, columns)), shape=dots.shape)
+
+
+def _sum_squares(amounts: SparseCounts) -> IntArray:
+    """Return Σ q² of every good, (goods,)."""
+    result: IntArray = np.asarray(amounts.multiply(amounts).sum(axis=1), dtype=np.int64).ravel()
+    return result

@@ -11,15 +11,18 @@ from hypothesis import strategies as st
 from anoncup.geometry.arrays import BoolArray, FloatArray
 from anoncup.tracks.membership.answer import Members
 from anoncup.tracks.membership.questions import (
+    accuracy,
+    auc,
     compute_attribute_outcome,
     compute_difference_interval,
     compute_membership_outcome,
+    compute_operating_points,
     find_right_cells,
     guess_most_common,
     make_reference_guess,
+    tpr,
 )
 from anoncup.tracks.membership.reference_predictor import predict
-from anoncup.tracks.membership.roc import accuracy, auc, compute_operating_points, tpr
 from anoncup.tracks.membership.tables import MembershipOriginal, TypedTable
 from anoncup.tracks.outcomes import Outcome
 from tests.support import membership_reference as plain

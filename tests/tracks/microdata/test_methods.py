@@ -15,7 +15,7 @@ from anoncup.tracks.linkage.attack_rates import rate_prediction
 from anoncup.tracks.linkage.shuffling import sample_derangement
 from anoncup.tracks.microdata import MICRODATA
 from anoncup.tracks.microdata.example import generate_households, get_household_columns
-from anoncup.tracks.microdata.permutations import shuffle_rows
+from anoncup.tracks.microdata.methods import shuffle_rows
 from anoncup.tracks.microdata.registry import ANONYMITY, ATTACKERS, METHODS, UTILITIES
 from anoncup.tracks.microdata.release import MicrodataRelease, PreparedMicrodata, build_release, prepare
 

@@ -17,7 +17,7 @@ from anoncup.geometry.arrays import BoolArray
 from anoncup.tracks.monthly import MONTHLY
 from anoncup.tracks.monthly.answer import PseudonymArray, build_pseudonym_table, extract_answer
 from anoncup.tracks.monthly.files import QUESTIONS
-from anoncup.tracks.monthly.goods_similarity import cosine_distance
+from anoncup.tracks.monthly.measures import cosine_distance
 from anoncup.tracks.monthly.original import MonthlyOriginal
 from tests.support import monthly_reference as reference
 from tests.support.hypothesis_profiles import limit_examples

@@ -13,7 +13,7 @@ from anoncup.tracks.monthly import MONTHLY
 from anoncup.tracks.monthly.adapter import ScoredMonthlyRelease
 from anoncup.tracks.monthly.answer import extract_answer, judge_pseudonyms
 from anoncup.tracks.monthly.files import KNOWLEDGE_PERCENTAGES
-from anoncup.tracks.monthly.goods_similarity import cosine_distance
+from anoncup.tracks.monthly.measures import cosine_distance
 from anoncup.tracks.monthly.release import MonthlyRelease
 from tests.support.monthly_cases import DELETED_ROW, TRANSACTIONS, build_case, compute_measures
 from tests.support.monthly_reference import Row
