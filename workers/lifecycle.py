@@ -101,7 +101,7 @@ def _try_action(action: Callable[[], None], **ids: UUID) -> bool:
 
 def write_target_files(target: TargetWithoutFiles, settings: Settings) -> None:
     """Let the child rewrite a target's files, without a trace of the uploaded bytes, and store them."""
-    track = _read_track(target)
+    track = TRACKS[parse_stored_rules(target.competition_file).track]
     job = TargetFilesJob(
         target.competition_file,
         dict(target.original),
@@ -124,10 +124,6 @@ def _build_target_inputs(target: TargetWithoutFiles, track: Track, settings: Set
     with transaction() as session:
         draw_inputs = sealed_inputs.load_allocation_inputs(session, target.competition_id, target.team_id)
     return build_worker_inputs(target.competition_file, draw_inputs, settings)
-
-
-def _read_track(target: TargetWithoutFiles) -> Track:
-    return TRACKS[parse_stored_rules(target.competition_file).track]
 
 
 def _open_target_secret(target: TargetWithoutFiles, settings: Settings) -> str:

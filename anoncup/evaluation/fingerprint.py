@@ -64,7 +64,7 @@ def fingerprint(
         return ()
     untouched_values = memoize(
         original.memo,
-        ("fingerprint", _build_cache_key(rules)),
+        ("fingerprint", repr((rules.measures, rules.attackers))),
         lambda: _compute_untouched_values(rules, track, original),
     )
     released_values = _read_values(track, verdict)
@@ -138,7 +138,3 @@ def _has_changed(
     if measure.higher_is_better:
         return released_value > untouched_value * (1 + _MIN_RELATIVE_CHANGE)
     return released_value > rounding_threshold(measure, track.largest_cell(original))
-
-
-def _build_cache_key(rules: Rules) -> str:
-    return repr((rules.measures, rules.attackers))

@@ -5,7 +5,6 @@ from fastapi import APIRouter
 from anoncup import schemas
 from anoncup.schemas.roles import Role
 from app.api.documentation.responses import ORGANIZER, build_error_responses
-from app.db.models import AuditEntry
 from app.db.transaction import transaction
 from app.http.authentication import CurrentPrincipal
 from app.http.paging import RequestedPage, decode_cursor, parse_number
@@ -28,7 +27,10 @@ def audit_log(slug: str, principal: CurrentPrincipal, page: RequestedPage) -> li
         rows = competitions.list_audit_entries(
             session, principal, slug, cursor=before_number, limit=page.fetch_limit
         )
-    return [_serialize_entry(entry) for entry in page.take_page(rows, lambda last: (last.number,))]
+    return [
+        schemas.AuditEntry.model_validate(entry, from_attributes=True)
+        for entry in page.take_page(rows, lambda last: (last.number,))
+    ]
 
 
 @router.get("/queue", responses=build_error_responses(ORGANIZER))
@@ -53,7 +55,3 @@ def _serialize_worker(duties: queue.WorkerDuties, principal: Principal) -> schem
     """Return a worker; only administrators see why it takes no work, which may name folders and hosts."""
     reason = duties.missing if principal.role == Role.ADMINISTRATOR else duties.missing and _HIDDEN_REASON
     return schemas.Worker(name=duties.worker, serves=duties.kinds, lacks=reason)
-
-
-def _serialize_entry(entry: AuditEntry) -> schemas.AuditEntry:
-    return schemas.AuditEntry.model_validate(entry, from_attributes=True)

@@ -11,6 +11,7 @@ from anoncup.tracks.memo import memoize
 from anoncup.tracks.microdata.distances import (
     build_whole_gower_index,
     compute_gower_sums,
+    count_columns,
     scale_to_unit,
     search_gower_index,
 )
@@ -23,7 +24,7 @@ _MAX_TREE_SEARCH = 1000
 
 def list_gower_nearest(original: PreparedMicrodata, rows: IntArray, length: int) -> CandidateLists:
     """List the ``length`` nearest others of the given rows of X by Gower's distance."""
-    column_count = max(_count_columns(original), 1)
+    column_count = max(count_columns(original), 1)
     if length > _MAX_TREE_SEARCH:
         return _sort_all_distances(
             rows,
@@ -97,7 +98,3 @@ def _exclude_self(rows: IntArray, compute_distances: Callable[[IntArray], FloatA
 
 def _identity_target(original: PreparedMicrodata) -> MicrodataTarget:
     return memoize(original.memo, ("as a target",), lambda: build_target(original, original.table))
-
-
-def _count_columns(original: PreparedMicrodata) -> int:
-    return len(original.columns.quasi_identifiers) + len(original.columns.sensitive)

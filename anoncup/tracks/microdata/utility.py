@@ -32,7 +32,9 @@ from anoncup.tracks.microdata.release import (
 
 def mean_mae(release: MicrodataRelease) -> float:
     """Return U1, the mean over the sensitive columns of |mean in X - mean in Y|; in data units, >= 0."""
-    return scaled_mean(_mean_gap(x, y) for x, y in zip(*_sorted_columns(release), strict=True))
+    return scaled_mean(
+        _mean_gap(x, y) for x, y in zip(_original_columns(release), _release_columns(release), strict=True)
+    )
 
 
 def mean_deviation(original: PreparedMicrodata) -> float:
@@ -158,10 +160,6 @@ def _divide_by_cells(release: MicrodataRelease, columns: Sequence[str], total: f
     for column_index in find_column_indices(columns, release.original.columns.quasi_identifiers):
         total /= release.target.widths[column_index]
     return total
-
-
-def _sorted_columns(release: MicrodataRelease) -> tuple[list[FloatArray], list[FloatArray]]:
-    return _original_columns(release), _release_columns(release)
 
 
 def _original_columns(release: MicrodataRelease) -> list[FloatArray]:

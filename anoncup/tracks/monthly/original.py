@@ -168,9 +168,9 @@ def _build_original(customers: pd.DataFrame, table: pa.Table) -> MonthlyOriginal
     row_by_id = {name: row for row, name in enumerate(get_column_texts(customers, "customer"))}
     customer_row = encode(get_column_texts(records.cells, "customer"), row_by_id)
     return MonthlyOriginal(
-        customers, records, _format_months(months), customer_row, month_index.astype(np.int64)
+        customers,
+        records,
+        tuple(map(str, months.astype("datetime64[M]"))),
+        customer_row,
+        month_index.astype(np.int64),
     )
-
-
-def _format_months(months: IntArray) -> tuple[str, ...]:
-    return tuple(map(str, months.astype("datetime64[M]")))

@@ -42,11 +42,9 @@ class VisibleTarget:
 
 def is_in_contest() -> ColumnElement[bool]:
     """Build the condition that a target is accepted and neither it nor its team is disqualified."""
-    return and_(_is_qualified(), Evaluation.state == State.SCORED)
-
-
-def _is_qualified() -> ColumnElement[bool]:
-    return and_(Submission.disqualified_at.is_(None), Team.disqualified_at.is_(None))
+    return and_(
+        Submission.disqualified_at.is_(None), Team.disqualified_at.is_(None), Evaluation.state == State.SCORED
+    )
 
 
 def select_targets() -> Select[Target]:
@@ -84,7 +82,7 @@ def list_visible(session: Session, principal: Principal, slug: str) -> list[Visi
         select_targets().where(Target.competition_id == contest.id).order_by(Target.name)
     ).all()
     used_by_target = _count_used_guesses(session, contest.competition, viewer)
-    limit = _find_guess_limit(session, contest, viewer)
+    limit = 0 if viewer.team_id is None else quota.compute_guess_limit(session, contest, viewer.team_id)
     questions = contest.track.select_questions(contest.rules)
     return [
         _build_visible_target(
@@ -142,10 +140,6 @@ def _count_used_guesses(
     for target, question, count in session.execute(guess_counts):
         used[target][question] = count
     return used
-
-
-def _find_guess_limit(session: Session, contest: Contest, viewer: Viewer) -> int:
-    return 0 if viewer.team_id is None else quota.compute_guess_limit(session, contest, viewer.team_id)
 
 
 def find_visible(session: Session, principal: Principal, target_id: UUID) -> Target:

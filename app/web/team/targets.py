@@ -283,7 +283,7 @@ def _build_target_content(session: Session, principal: Principal, target_id: UUI
         "one": visible_target,
         "own": own_guesses,
         "waits": any(own_guess.is_pending for own_guess in own_guesses),
-        "files": _list_files(target),
+        "files": [(f"{name}.csv", digest) for name, digest in sorted((target.files or {}).items())],
         "titles": {f"{file.name}.csv": file.title for file in frame.contest.track.target_files},
         "originals": frame.contest.competition.original_rows or 0,
         "salt": _load_salt(session, principal, frame.contest.competition, target),
@@ -310,11 +310,6 @@ def _build_target_questions(
         )
         for question in _list_questions(frame)
     ]
-
-
-def _list_files(target: Target) -> list[tuple[str, str]]:
-    """Return the name and SHA-256 of each file."""
-    return [(f"{name}.csv", digest) for name, digest in sorted((target.files or {}).items())]
 
 
 def _load_salt(session: Session, principal: Principal, row: Competition, target: Target) -> str | None:

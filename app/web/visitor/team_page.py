@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated
 from uuid import UUID
 
 from fastapi import APIRouter, Depends, Request
@@ -123,8 +122,8 @@ def show_team(
         told=summary,
         row=summary.row,
         method_description=method_description,
-        ranks=[[_convert_to_milliseconds(rank.at), rank.rank, rank.ranked] for rank in summary.ranks],
-        words=_translate_script_texts(t),
+        ranks=[[round(1000 * rank.at.timestamp()), rank.rank, rank.ranked] for rank in summary.ranks],
+        words={"rank": t("Rank"), "picture": t("Rank over time"), "among": t("Teams with a rank")},
     )
 
 
@@ -153,10 +152,6 @@ def _build_team_summary(session: Session, access: BoardAccess, team_id: UUID) ->
             None,
         ),
     )
-
-
-def _convert_to_milliseconds(moment: datetime) -> int:
-    return round(1000 * moment.timestamp())
 
 
 def _find_row(board: schemas.Board, team_id: UUID) -> schemas.BoardRow:
@@ -192,8 +187,3 @@ def _find_best_attackers(
         return None
     highest = max(rate for rate, _ in rates)
     return BestAttackers(tuple(name for rate, name in rates if rate == highest), highest)
-
-
-def _translate_script_texts(t: Translator) -> dict[str, Any]:
-    """Return the texts that the script of the rank chart shows."""
-    return {"rank": t("Rank"), "picture": t("Rank over time"), "among": t("Teams with a rank")}
