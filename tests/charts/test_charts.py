@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.charts.bars import build_bins
 from app.charts.frame import PICTURE_WIDTH, Box
 from app.charts.heatmap import HeatmapHeader, HeatmapRow, HeatmapWords, build_heatmap, format_hundredths
-from app.charts.histogram import HistogramWords, build_histogram
+from app.charts.histogram import HistogramWords, build_bins, build_histogram
 from app.charts.label_placement import LabelRequest, place_labels
 from app.charts.scatter import ScatterPoint, ScatterWords, build_scatter
 from app.charts.svg import estimate_text_width, isolate_text, shorten
