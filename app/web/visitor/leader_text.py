@@ -6,7 +6,7 @@ from anoncup.rules.model import Rules
 from anoncup.schemas import AttackersRow, Board, BoardRow
 from app.locale.language import Translator
 from app.web.site import notation
-from app.web.site.names import join_names, join_sentences
+from app.web.site.sentences import join_names, join_sentences
 from app.web.visitor.leader import Leader, find_leader
 
 

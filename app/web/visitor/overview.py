@@ -23,9 +23,9 @@ from app.services.organizing.dashboard import Dashboard, OrganizerTask
 from app.services.submissions import quota
 from app.web.site import language, notation
 from app.web.site.frame import Frame, load_frame
-from app.web.site.names import join_names
 from app.web.site.open_boards import OpenAttackersBoard, OpenBoard
 from app.web.site.pages import PageRoute, render_page
+from app.web.site.sentences import join_names
 from app.web.visitor import board_pictures, leader_text
 from app.web.visitor.leader import list_rows_at_rank, select_podium
 from app.web.visitor.standings import count_ranked_teams, find_own_row

@@ -17,9 +17,9 @@ from app.http.authentication import OptionalPrincipal
 from app.locale.language import Translator
 from app.web.site import language
 from app.web.site.frame import load_frame
-from app.web.site.names import join_names
 from app.web.site.open_boards import OpenHistory
 from app.web.site.pages import PageRoute, render_page
+from app.web.site.sentences import join_names
 from app.web.visitor.board_view import build_board_view
 
 router = APIRouter(route_class=PageRoute)

@@ -22,8 +22,8 @@ from app.services.contests import visibility
 from app.services.contests.visibility import BoardAccess
 from app.web.site import language
 from app.web.site.frame import load_frame
-from app.web.site.names import join_names
 from app.web.site.pages import PageRoute, render_page
+from app.web.site.sentences import join_names
 from app.web.visitor import standings
 from app.web.visitor.board_pictures import translate_title
 from app.web.visitor.board_view import build_board_view

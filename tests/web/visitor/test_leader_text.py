@@ -10,7 +10,7 @@ from anoncup.competition.parser import parse_competition
 from anoncup.evaluation.ranking import compute_ranks
 from anoncup.schemas import AttackersBoard, AttackersRow, Board, BoardRow
 from app.locale.language import load_translator
-from app.web.site.names import join_names
+from app.web.site.sentences import join_names
 from app.web.visitor import leader_text
 from app.web.visitor.overview import iter_winners
 from tests.support.arena import build_competition_toml
