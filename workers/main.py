@@ -9,6 +9,7 @@ from typing import Any
 from billiard.process import current_process
 from celery.signals import (
     celeryd_after_setup,
+    celeryd_init,
     setup_logging,
     worker_before_create_process,
     worker_init,
@@ -30,9 +31,13 @@ __all__ = ["advise", "celery", "judge", "score"]
 _PR_SET_PDEATHSIG = 1
 
 
+@celeryd_init.connect
 @setup_logging.connect
 def configure_logging(**_: Any) -> None:
-    """Configure logging as in all other processes. Celery leaves logging alone once this is connected."""
+    """Configure logging as in all other processes, before Celery's first warning.
+
+    Celery leaves logging alone because ``setup_logging`` has a receiver.
+    """
     logs.configure()
 
 

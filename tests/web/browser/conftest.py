@@ -10,7 +10,7 @@ from tests.support.browser import CHROMIUM, CHROMIUM_OPTIONS
 from tests.web.browser.page_inspector import TIMEOUT_MS
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # Playwright keeps an event loop running, in which asyncio.run fails
 def browser() -> Iterator[Browser]:
     # The browser is no Python package; a machine without one still runs all other tests.
     if CHROMIUM is None:
