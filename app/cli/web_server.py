@@ -11,6 +11,7 @@ import resource
 import shutil
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
+_SHUTDOWN_GRACE_S = 7.0
+"""Time for processes to end. Each gives its requests 5 s, and the supervisor waits longer than this."""
 SHARED_MEMORY_FOLDER = Path("/dev/shm")  # noqa: S108 - a folder is made in it by mkdtemp
 
 
@@ -47,10 +50,21 @@ def main() -> None:
             sys.exit(STARTUP_FAILURE)
         return
     with _share_metrics(port):
-        supervisor = Multiprocess(config, sockets=[config.bind_socket()])
+        supervisor = _WebProcesses(config, sockets=[config.bind_socket()])
         supervisor.run()
     if any(process.exitcode == STARTUP_FAILURE for process in supervisor.processes):
         sys.exit(STARTUP_FAILURE)
+
+
+class _WebProcesses(Multiprocess):
+    """uvicorn's parent process. When it stops, it does not wait for a process that hangs."""
+
+    def join_all(self) -> None:
+        deadline = time.monotonic() + _SHUTDOWN_GRACE_S
+        for process in self.processes:
+            process.process.join(max(0.0, deadline - time.monotonic()))
+            process.process.kill()  # does nothing if it has ended
+            process.join()
 
 
 def _build_config(host: str, port: int) -> Config:
