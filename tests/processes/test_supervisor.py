@@ -123,6 +123,25 @@ def test_second_ctrl_c_leaves_no_orphans() -> None:
         assert wait_for_end(pids)
 
 
+def test_clock_that_ignores_sigterm_ends_with_its_killed_supervisor() -> None:
+    """The signal comes only once, so a clock that ignores it would run on."""
+    signal_number = int(build_scheduler_program(env={}).orphan_signal)
+    start_and_wait = (
+        "import sys, time\nfrom signal import Signals\nfrom app.processes import child_process\n"
+        "child = child_process.start(eval(sys.argv[1]), parent_death_signal=Signals(int(sys.argv[2])))\n"
+        "print(child.pid, flush=True)\ntime.sleep(600)"
+    )
+    arguments = [repr(SIGTERM_IGNORING_COMMAND), str(signal_number)]
+    with subprocess.Popen(
+        [sys.executable, "-c", start_and_wait, *arguments], stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout
+        pid = int(process.stdout.readline())
+        assert poll_until(lambda: is_ignoring(pid, signal.SIGTERM))
+        process.kill()
+        assert wait_for_end([pid])
+
+
 def test_killed_command_ends_its_children() -> None:
     with start_supervisor(SLEEP_COMMAND, SLEEP_COMMAND) as (process, pids):
         process.kill()
