@@ -112,7 +112,7 @@ def _read_values(track: Track, verdict: Verdict) -> dict[str, float]:
 
 def _compute_untouched_values(rules: Rules, track: Track, original: Any) -> Mapping[str, float]:
     """Compute the same values for the original released unchanged."""
-    # Every track with signatures has an identity release; see ``test_track_laws``.
+    # Every track with signatures has an identity release; ``tests/tracks/test_registry_laws.py`` checks it.
     assert track.identity_release is not None  # noqa: S101
     release = track.identity_release(original)
     values = {}

@@ -52,7 +52,7 @@ def combine_losses(
     rounding: Mapping[str, float],
     aggregation: Literal["mean", "largest"] = "mean",
 ) -> float:
-    """Return U as :func:`compute_utility` does, with a given ``rounding`` limit for each weighted measure."""
+    """Return U as ``compute_utility_loss`` does, with a ``rounding`` limit for each weighted measure."""
     losses = {name: normalize_loss(values[name], scales[name], rounding=rounding[name]) for name in weights}
     if aggregation == "largest":
         return max(losses.values(), default=0.0)
@@ -80,7 +80,7 @@ def compute_ranks(scores: Sequence[float | None], *, rounding: float = 0.0) -> l
     Equal scores share a rank ("1 2 2 4"). Scores less than ``rounding`` above the lowest score of their rank
     count as equal.
 
-    >>> ranks([0.2, None, 0.1, 0.2])
+    >>> compute_ranks([0.2, None, 0.1, 0.2])
     [2, None, 1, 2]
     """
     ranks_by_score: dict[float, int] = {}
@@ -97,7 +97,7 @@ def sort_for_board(scores: Sequence[float | None]) -> list[int]:
 
     Entries with equal scores keep their order.
 
-    >>> board_order([0.2, None, 0.1, 0.2])
+    >>> sort_for_board([0.2, None, 0.1, 0.2])
     [2, 0, 3, 1]
     """
     return sorted(range(len(scores)), key=lambda index: _build_sort_key(scores[index]))
@@ -111,7 +111,7 @@ def compute_rank_sums(
     The lowest value has rank 1. ``rounding``: for each value's name, the limit below which values count as 0
     and differences as ties. It is 1e-9 for other names.
 
-    >>> rank_sums([{"U": 0.1, "E": 0.5}, None, {"U": 0.3, "E": 0.5}])
+    >>> compute_rank_sums([{"U": 0.1, "E": 0.5}, None, {"U": 0.3, "E": 0.5}])
     [2.0, None, 3.0]
     """
     names = next((list(entry) for entry in entries if entry is not None), [])
@@ -138,7 +138,7 @@ def find_pareto_front(points: Sequence[tuple[float, float] | None]) -> list[bool
 
     Equal pairs are on the Pareto front together. None is not on it.
 
-    >>> pareto_front([(0.1, 0.5), (0.2, 0.2), (0.2, 0.5), None, (0.1, 0.5)])
+    >>> find_pareto_front([(0.1, 0.5), (0.2, 0.2), (0.2, 0.5), None, (0.1, 0.5)])
     [True, True, False, False, True]
     """
     lowest_risk, front = math.inf, set()

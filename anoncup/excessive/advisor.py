@@ -212,7 +212,7 @@ def find_largest_round_number(low: float, high: float) -> float | None:
 
     If there is none, numbers with three, four and more decimals are tried. None: no number was found.
 
-    >>> largest_round_number(0.3567, 0.6435)
+    >>> find_largest_round_number(0.3567, 0.6435)
     0.64
     """
     for decimals in range(2, _MAX_DECIMALS + 1):

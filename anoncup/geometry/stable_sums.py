@@ -66,7 +66,7 @@ def scaled_mean(scaled_numbers: Iterable[tuple[float, int]]) -> float:
 
 
 def mean(column: FloatArray) -> float:
-    """Return the mean of values already scaled by :func:`headroom`; 0 without values."""
+    """Return the mean of values already scaled by :func:`find_scale_exponent`; 0 without values."""
     return float(column.sum()) / column.size if column.size else 0.0
 
 

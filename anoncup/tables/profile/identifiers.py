@@ -147,9 +147,9 @@ def _find_number_reason(numbers: IntArray, distinct: int) -> IdentifyingReason |
 def _is_identifier_name(name: str, *, distinct: int, rows: int, is_text: bool) -> bool:
     """Return whether a column with many values has the name of an identifier.
 
-    >>> _is_named_as_identifier("PassengerId", distinct=891, rows=891, is_text=False)
+    >>> _is_identifier_name("PassengerId", distinct=891, rows=891, is_text=False)
     True
-    >>> _is_named_as_identifier("paid", distinct=891, rows=891, is_text=False)
+    >>> _is_identifier_name("paid", distinct=891, rows=891, is_text=False)
     False
     """
     plain = unicodedata.normalize("NFKC", name)

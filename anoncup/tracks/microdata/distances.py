@@ -57,7 +57,7 @@ def compute_cell_differences(release: MicrodataRelease) -> FloatArray:
 
 
 def compute_ranges(original: PreparedMicrodata) -> tuple[IntArray, FloatArray]:
-    """Return the exponent of :func:`headroom` of each sensitive column, and max - min scaled by it."""
+    """Return the ``find_scale_exponent`` of each sensitive column, and max - min scaled by it."""
 
     def compute() -> tuple[IntArray, FloatArray]:
         exponents = np.array([find_scale_exponent(column) for column in original.values.T], dtype=np.int64)

@@ -258,7 +258,7 @@ def _make_class_lister(
 def _search_selected(
     index: NeighbourIndex, queries: FloatArray, is_selected: BoolArray, groups: IntArray, count: int
 ) -> tuple[IntArray, FloatArray]:
-    """Search like :func:`k_nearest_rows` for the selected queries and return rows and distances.
+    """Search like :func:`find_k_nearest_rows` for the selected queries and return rows and distances.
 
     Both results have no columns if no query is selected.
     """
