@@ -3,14 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from anoncup.errors import CompetitionUnavailable, Conflict, NotFound
-from anoncup.lazy import lazy
 from anoncup.messages import N_, Message
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
@@ -24,14 +22,6 @@ from app.services.accounts.accounts import Principal
 from app.services.contests import competitions, phases, rehearsal_schedule
 from app.services.contests.contest import Contest, parse_rules, parse_stored_rules
 from app.storage import get_store
-
-if TYPE_CHECKING:
-    from anoncup.evaluation.scales import check_scales, scales
-    from anoncup.tables.profile.header_guess import check_first_line
-else:
-    check_first_line = lazy("anoncup.tables.profile.header_guess.check_first_line")
-    check_scales = lazy("anoncup.evaluation.scales.check_scales")
-    scales = lazy("anoncup.evaluation.scales.scales")
 
 ALREADY_ALLOCATED = N_("the teams' data have been drawn: their source can no longer be changed")
 
@@ -128,6 +118,8 @@ def _list_expected_columns(spec: FileSpec, rules: Rules) -> tuple[str, ...]:
 
 
 def _check_header(content: bytes, name: str, names: tuple[str, ...]) -> None:
+    from anoncup.tables.profile.header_guess import check_first_line
+
     check_first_line(content, name, names)
 
 
@@ -151,6 +143,8 @@ def parse_original(file: str, contents: dict[str, bytes], *, in_use: bool) -> Pa
 
     ``in_use``: there are submissions, so the scales are no longer checked.
     """
+    from anoncup.evaluation.scales import check_scales, scales
+
     rules = parse_rules(file)
     track = TRACKS[rules.track]
     missing = [file.name for file in track.original_files if file.required and file.name not in contents]

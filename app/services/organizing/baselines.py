@@ -1,14 +1,12 @@
 """Baselines: releases made by sample methods, which organizers put on the board for comparison."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 from sqlalchemy.orm import Session
 
 from anoncup.errors import Conflict, InvalidInput, NotFound
 from anoncup.evaluation.samples import build_sample_release
-from anoncup.lazy import lazy
 from anoncup.plugins import TRACKS
 from anoncup.tracks.model import ReleaseContext
 from app.db import now
@@ -21,12 +19,6 @@ from app.services.contests.contest import parse_stored_rules
 from app.services.organizing import disqualification
 from app.services.submissions.uploads import ReleaseUpload, SubmissionReceipt
 from app.storage import get_store
-
-if TYPE_CHECKING:
-    from numpy.random import default_rng
-
-else:
-    default_rng = lazy("numpy.random.default_rng")
 
 _SEED = 2015
 """Seed of the sample methods; it can be public because a baseline is not a target."""
@@ -91,6 +83,8 @@ def _make_sample_files(
     ``answer``: digest of the answer allocated to the baselines, or None where teams send secrets. All
     baselines share one answer, so that they differ only in their methods.
     """
+    from numpy.random import default_rng
+
     rules = parse_stored_rules(competition_file)
     track = TRACKS[rules.track]
     original = competitions.load_original_tables(digests, competition_file)

@@ -68,7 +68,7 @@ def _render(rules: Rules, track: Track, values: Mapping[str, object], translate:
 
 @cache
 def _load_template() -> "Template":
-    from jinja2 import Environment, StrictUndefined  # noqa: PLC0415  # the parser process needs no templates
+    from jinja2 import Environment, StrictUndefined  # the parser process needs no templates
 
     environment = Environment(  # noqa: S701  # Markdown has no markup to escape
         trim_blocks=True, keep_trailing_newline=True, undefined=StrictUndefined

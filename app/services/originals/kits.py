@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from anoncup.lazy import lazy
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.tracks.model import Tables, Track
@@ -17,15 +16,7 @@ from app.services.originals.kit_readme import ServiceInfo
 from app.storage import get_store
 
 if TYPE_CHECKING:
-    from numpy import arange
-    from numpy.random import default_rng
-
-    from anoncup.evaluation.evaluate import judge
     from anoncup.geometry.arrays import IntArray
-else:
-    arange = lazy("numpy.arange")
-    default_rng = lazy("numpy.random.default_rng")
-    judge = lazy("anoncup.evaluation.evaluate.judge")
 
 _EXAMPLE_SEED = 2015
 
@@ -77,6 +68,8 @@ def _build_example_release(rules: Rules, track: Track, original: Tables) -> dict
 
     If no candidate is accepted, the last one is returned.
     """
+    from anoncup.evaluation.evaluate import judge
+
     prepared = track.prepare(original, rules)
     for release, answer in _iter_candidates(rules, track, original):
         violations, _ = judge(rules, prepared, release, answer)
@@ -91,12 +84,14 @@ def _iter_candidates(rules: Rules, track: Track, original: Tables) -> Iterator[t
     The track's example method comes first. If the secret is a permutation, the shuffled original follows,
     which is never excessive. All sample methods come last.
     """
-    rng = default_rng(_EXAMPLE_SEED)
+    import numpy as np
+
+    rng = np.random.default_rng(_EXAMPLE_SEED)
     if track.example_method:
         release, source = track.anonymize(track.methods[track.example_method], original, rules, rng, {})
         yield track.shuffle(release, source, rng=rng)
     if track.answer_spec.file.kind == "permutation":
-        yield track.shuffle(original, arange(track.count_individuals(original)), rng=rng)
+        yield track.shuffle(original, np.arange(track.count_individuals(original)), rng=rng)
     for method in track.methods.values():
         release, answer = track.anonymize(method, original, rules, rng, {})
         yield track.shuffle(release, answer, rng=rng)

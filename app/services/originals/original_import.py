@@ -4,11 +4,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from anoncup.competition.drafts import PLACEHOLDER_COLUMNS, change_columns
 from anoncup.errors import Conflict, InvalidUpload, Unavailable
-from anoncup.lazy import lazy
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import Columns
@@ -26,27 +25,6 @@ from app.processes import parser_process
 from app.processes.parser_process import ORIGINALS
 from app.services.contests.contest import Contest, parse_stored_rules
 from app.storage import get_store, staging
-
-if TYPE_CHECKING:
-    from anoncup.tables.profile.counts import count_classes, count_cross_tables, drop_identifying_columns
-    from anoncup.tables.profile.header_guess import drop_columns, fill_zeros, guess_header, replace_header
-    from anoncup.tables.profile.header_guess import rearrange_columns as select_table_columns
-    from anoncup.tables.profile.identifiers import find_identifiers, find_missing_amounts, read_text_table
-    from anoncup.tables.profile.locale_formats import convert_locale_format
-else:
-    select_table_columns = lazy("anoncup.tables.profile.header_guess.rearrange_columns")
-    guess_header = lazy("anoncup.tables.profile.header_guess.guess_header")
-    replace_header = lazy("anoncup.tables.profile.header_guess.replace_header")
-    drop_columns = lazy("anoncup.tables.profile.header_guess.drop_columns")
-    count_classes = lazy("anoncup.tables.profile.counts.count_classes")
-    count_cross_tables = lazy("anoncup.tables.profile.counts.count_cross_tables")
-    drop_identifying_columns = lazy("anoncup.tables.profile.counts.drop_identifying_columns")
-    find_missing_amounts = lazy("anoncup.tables.profile.identifiers.find_missing_amounts")
-    find_identifiers = lazy("anoncup.tables.profile.identifiers.find_identifiers")
-    read_text_table = lazy("anoncup.tables.profile.identifiers.read_text_table")
-    fill_zeros = lazy("anoncup.tables.profile.header_guess.fill_zeros")
-    convert_locale_format = lazy("anoncup.tables.profile.locale_formats.convert_locale_format")
-
 
 _NamedColumn = TypeVar("_NamedColumn", IdentifyingColumn, MissingAmounts)
 
@@ -135,6 +113,9 @@ def build_profile(
     crossed_columns: Mapping[str, Sequence[str]],
     min_common: int,
 ) -> DataProfile:
+    from anoncup.tables.profile.counts import count_classes, count_cross_tables
+    from anoncup.tables.profile.identifiers import read_text_table
+
     table = read_text_table(get_store().get(digest), "original").to_pandas()
     return DataProfile(
         count_classes(table, quasi_identifiers, min_common), count_cross_tables(table, crossed_columns)
@@ -160,6 +141,9 @@ def _select_grouping_columns_cached(first_file: tuple[str, str], columns: tuple[
 
 
 def _compute_grouping_columns(first_file: tuple[str, str], columns: tuple[str, ...]) -> tuple[str, ...]:
+    from anoncup.tables.profile.counts import drop_identifying_columns
+    from anoncup.tables.profile.identifiers import read_text_table
+
     name, digest = first_file
     return drop_identifying_columns(read_text_table(get_store().get(digest), name).to_pandas(), columns)
 
@@ -173,6 +157,10 @@ def find_repair(contest: Contest, name: str, content: bytes) -> HeaderRepair | N
 
 
 def build_repair(file: str, name: str, content: bytes) -> HeaderRepair:
+    from anoncup.tables.profile.header_guess import guess_header, replace_header
+    from anoncup.tables.profile.identifiers import find_identifiers, find_missing_amounts
+    from anoncup.tables.profile.locale_formats import convert_locale_format
+
     rules = parse_stored_rules(file)
     track = TRACKS[rules.track]
     content, locale_format = convert_locale_format(content, name)
@@ -232,6 +220,9 @@ def rewrite(name: str, content: bytes, plan: FileRewrite) -> bytes:
 
 
 def _apply_rewrite(name: str, content: bytes, plan: FileRewrite) -> bytes:
+    from anoncup.tables.profile.header_guess import drop_columns, fill_zeros, replace_header
+    from anoncup.tables.profile.locale_formats import convert_locale_format
+
     content = convert_locale_format(content, name)[0]
     result = replace_header(content, plan.names, name, first_is_data=plan.first_is_data)
     if plan.left_out:
@@ -254,7 +245,10 @@ def arrange_columns(
 def _reorder_columns(
     name: str, content: bytes, sources: Mapping[str, int | str], *, first_is_data: bool
 ) -> bytes:
-    return select_table_columns(
+    from anoncup.tables.profile.header_guess import rearrange_columns
+    from anoncup.tables.profile.locale_formats import convert_locale_format
+
+    return rearrange_columns(
         convert_locale_format(content, name)[0], sources, name, first_is_data=first_is_data
     )
 

@@ -9,7 +9,6 @@ from anoncup.competition.drafts import change_columns
 from anoncup.competition.rules_text import set_weights
 from anoncup.competition.writer import replace_measures
 from anoncup.errors import Conflict, InvalidCompetition, InvalidUpload
-from anoncup.lazy import lazy
 from anoncup.messages import Message
 from anoncup.plugins import TRACKS
 from anoncup.rules.settings import Columns
@@ -25,22 +24,6 @@ from app.services.originals import original_import
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from anoncup.tables.profile.counts import are_all_numbers, count_values, drop_sparse_columns
-    from anoncup.tables.profile.header_guess import drop_columns
-    from anoncup.tables.profile.identifiers import find_identifiers, find_missing_words, read_text_table
-    from anoncup.tracks.microdata.column_roles import matches_columns, suggest_roles
-else:
-    matches_columns = lazy("anoncup.tracks.microdata.column_roles.matches_columns")
-    suggest_roles = lazy("anoncup.tracks.microdata.column_roles.suggest_roles")
-    drop_columns = lazy("anoncup.tables.profile.header_guess.drop_columns")
-    are_all_numbers = lazy("anoncup.tables.profile.counts.are_all_numbers")
-    drop_sparse_columns = lazy("anoncup.tables.profile.counts.drop_sparse_columns")
-    find_identifiers = lazy("anoncup.tables.profile.identifiers.find_identifiers")
-    read_text_table = lazy("anoncup.tables.profile.identifiers.read_text_table")
-    count_values = lazy("anoncup.tables.profile.counts.count_values")
-    find_missing_words = lazy("anoncup.tables.profile.identifiers.find_missing_words")
-
 
 _MAX_WORDS_SHOWN = 5
 """Number of non-numeric words shown for a column that is numeric otherwise."""
@@ -109,14 +92,20 @@ def compute_upload_revision(contest: Contest, name: str, content: bytes) -> Revi
 
 
 def has_columns(content: bytes, columns: Columns) -> bool:
+    from anoncup.tracks.microdata.column_roles import matches_columns
+
     return matches_columns(content, columns)
 
 
 def suggest_columns(content: bytes, columns: Columns) -> Columns:
+    from anoncup.tracks.microdata.column_roles import suggest_roles
+
     return suggest_roles(content, columns)
 
 
 def _remove_columns(content: bytes, columns: Sequence[str], name: str) -> bytes:
+    from anoncup.tables.profile.header_guess import drop_columns
+
     return drop_columns(content, columns, name)
 
 
@@ -125,6 +114,9 @@ def _reduce_sparse_cross_tables(file: str, name: str, content: bytes) -> str:
 
     Cross-tables whose columns are set in the file stay unchanged.
     """
+    from anoncup.tables.profile.counts import drop_sparse_columns
+    from anoncup.tables.profile.identifiers import read_text_table
+
     rules = parse_stored_rules(file)
     table = read_text_table(content, name).to_pandas()
     measures = dict(rules.measures)
@@ -234,6 +226,8 @@ def _summarize_part(name: str, frame: "pd.DataFrame", sensitive: set[str], min_c
 
 def _mark_identifiers(part: OriginalPart, content: bytes) -> OriginalPart:
     """Mark the identifying columns of a part."""
+    from anoncup.tables.profile.identifiers import find_identifiers
+
     identifiers = {item.name: item for item in find_identifiers(content, part.name)}
     return replace(
         part, columns=tuple(replace(item, identifying=identifiers.get(item.name)) for item in part.columns)
@@ -241,6 +235,9 @@ def _mark_identifiers(part: OriginalPart, content: bytes) -> OriginalPart:
 
 
 def _summarize_column(cells: "pd.Series", is_sensitive: bool, min_common: int) -> OriginalColumn:
+    from anoncup.tables.profile.counts import are_all_numbers, count_values
+    from anoncup.tables.profile.identifiers import find_missing_words
+
     is_numeric = cells.dtype.kind in "if"
     values = cells.unique()
     words = () if is_numeric else find_missing_words(values.tolist())
