@@ -24,6 +24,7 @@ from app.cli.backup import service as backups
 from app.config import get_settings
 from app.db import engine, now
 from app.db.models import Evaluation, Submission, Team
+from app.db.paging import fetch_newest_first
 from app.db.transaction import transaction
 from app.services.attacks import contest_lifecycle
 from app.services.boards import anonymization, verdicts
@@ -221,7 +222,7 @@ def _build_operations() -> dict[str, Callable[[Session], Any]]:
 
     def list_submissions(session: Session) -> None:
         query = submissions.select_with_details().where(Submission.competition_id == contest.id)
-        submissions.fetch_newest_first(session, query, None, 50)
+        fetch_newest_first(session, query, Submission.received_at, Submission.id, cursor=None, limit=50)
 
     return {
         "a board after a change": load_board,

@@ -1,6 +1,6 @@
 """Routes of the caller's own account: sign-up, password, tokens."""
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Annotated
 from uuid import UUID
 
@@ -13,7 +13,7 @@ from app.api.documentation.responses import NEW_NAME, build_error_responses
 from app.db.transaction import transaction
 from app.http import throttle
 from app.http.authentication import ClientAddress, CurrentPrincipal
-from app.http.paging import Cursor, Limit, add_next_link, decode_cursor, encode_cursor
+from app.http.paging import Cursor, Limit, PageRequest
 from app.http.passwords import change_own_password, limit_concurrency, verify_password
 from app.services.accounts import accounts, memberships, passwords
 from app.services.teams import invites, members, organizers
@@ -188,12 +188,9 @@ def list_tokens(
     cursor: Cursor = None,
 ) -> list[schemas.Token]:
     """Your tokens and browser sessions, newest first, ended ones too."""
-    position = decode_cursor(cursor, datetime.fromisoformat, UUID)
+    page = PageRequest(request, response, limit, cursor)
     with transaction() as session:
-        rows = accounts.list_tokens(session, principal, cursor=position, limit=limit + 1)
-    page = rows[:limit]
-    next_cursor = encode_cursor(page[-1].created_at.isoformat(), page[-1].id) if len(rows) > limit else None
-    add_next_link(request, response, next_cursor)
+        rows = accounts.list_tokens(session, principal, cursor=page.position, limit=page.fetch_limit)
     return [
         schemas.Token(
             id=row.id,
@@ -205,7 +202,7 @@ def list_tokens(
             revoked_at=row.revoked_at,
             current=row.id == principal.token_id,
         )
-        for row in page
+        for row in page.take_page(rows, lambda last: (last.created_at, last.id))
     ]
 
 

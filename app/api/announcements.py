@@ -1,6 +1,5 @@
 """Routes of announcements: everybody reads them, organizers write them."""
 
-from datetime import datetime
 from typing import Annotated
 from uuid import UUID
 
@@ -13,7 +12,7 @@ from app.api.documentation.responses import ORGANIZER, build_error_responses
 from app.db.models import Announcement
 from app.db.transaction import transaction
 from app.http.authentication import CurrentPrincipal, OptionalPrincipal
-from app.http.paging import RequestedPage, decode_cursor
+from app.http.paging import RequestedPage
 from app.http.step_up import ReauthenticatedCaller
 from app.services.contests import announcements
 
@@ -54,10 +53,9 @@ def list_announcements(
     slug: str, principal: OptionalPrincipal, page: RequestedPage
 ) -> list[schemas.Announcement]:
     """What the organizers have said, newest first."""
-    position = decode_cursor(page.cursor, datetime.fromisoformat, UUID)
     with transaction() as session:
         rows = announcements.list_announcements(
-            session, principal, slug, cursor=position, limit=page.fetch_limit
+            session, principal, slug, cursor=page.position, limit=page.fetch_limit
         )
     return [_serialize_announcement(row) for row in page.take_page(rows, lambda last: (last.at, last.id))]
 

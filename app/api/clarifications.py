@@ -1,6 +1,5 @@
 """Routes of the teams' questions to the organizers, and of their answers."""
 
-from datetime import datetime
 from typing import Annotated
 from uuid import UUID
 
@@ -12,7 +11,7 @@ from anoncup.schemas.fields import example
 from app.api.documentation.responses import ORGANIZER, TEAM, build_error_responses
 from app.db.transaction import transaction
 from app.http.authentication import CurrentPrincipal, OptionalPrincipal
-from app.http.paging import RequestedPage, decode_cursor
+from app.http.paging import RequestedPage
 from app.services.contests import clarifications
 from app.services.contests.clarifications import VisibleClarification
 
@@ -43,10 +42,9 @@ def list_clarifications(
     slug: str, principal: OptionalPrincipal, page: RequestedPage
 ) -> list[schemas.Clarification]:
     """What was asked, newest first: for organizers all, others read what is public and their team's."""
-    position = decode_cursor(page.cursor, datetime.fromisoformat, UUID)
     with transaction() as session:
         rows = clarifications.list_clarifications(
-            session, principal, slug, cursor=position, limit=page.fetch_limit
+            session, principal, slug, cursor=page.position, limit=page.fetch_limit
         )
     return [
         _serialize_clarification(row)

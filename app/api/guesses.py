@@ -14,7 +14,7 @@ from app.api.documentation.responses import CHECK, TEAM, UPLOAD, build_error_res
 from app.db.models import Guess, State
 from app.db.transaction import transaction
 from app.http.authentication import CurrentPrincipal, IdempotencyKey
-from app.http.paging import RequestedPage, decode_cursor
+from app.http.paging import RequestedPage
 from app.http.uploads import receive_dry_run, receive_upload
 from app.services.attacks import guesses
 from app.services.attacks.guesses import GuessUpload
@@ -72,16 +72,14 @@ async def check_guess(request: Request, target_id: UUID, principal: CurrentPrinc
 @router.get("/competitions/{slug}/guesses", responses=build_error_responses(TEAM))
 def list_guesses(slug: str, principal: CurrentPrincipal, page: RequestedPage) -> list[schemas.Guess]:
     """Your team's guesses, newest first; with their scores where the competition shows them."""
-    position = decode_cursor(page.cursor, datetime.fromisoformat, UUID)
     with transaction() as session:
         rows, horizon = guesses.list_for_team(
-            session, principal, slug, cursor=position, limit=page.fetch_limit
+            session, principal, slug, cursor=page.position, limit=page.fetch_limit
         )
-        return [_serialize_guess(row, horizon) for row in page.take_page(rows, _get_cursor_key)]
-
-
-def _get_cursor_key(guess: Guess) -> tuple[datetime, UUID]:
-    return guess.received_at, guess.id
+        return [
+            _serialize_guess(row, horizon)
+            for row in page.take_page(rows, lambda last: (last.received_at, last.id))
+        ]
 
 
 def _serialize_receipt(guess: Guess) -> schemas.GuessReceipt:

@@ -1,7 +1,6 @@
 """Routes of submissions: submit, check, follow and list them, mark finals, read the quota."""
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Annotated
 from uuid import UUID
 
@@ -19,9 +18,10 @@ from app.api.documentation.bodies import Json, build_file_schemas, build_multipa
 from app.api.documentation.responses import CHECK, ORGANIZER, TEAM, UPLOAD, build_error_responses
 from app.api.file_names import key_by_file_name
 from app.db.models import State, Submission
+from app.db.paging import Position
 from app.db.transaction import transaction
 from app.http.authentication import CurrentPrincipal, IdempotencyKey
-from app.http.paging import RequestedPage, decode_cursor
+from app.http.paging import RequestedPage
 from app.http.uploads import receive_dry_run, receive_upload
 from app.services.submissions import finals, progress, quota, submissions, uploads
 from app.services.submissions.uploads import ReleaseCheck, ReleaseUpload, SubmissionReceipt
@@ -129,10 +129,9 @@ def serialize_receipt(receipt: SubmissionReceipt) -> schemas.Receipt:
 @router.get("/competitions/{slug}/submissions", responses=build_error_responses(TEAM))
 def list_submissions(slug: str, principal: CurrentPrincipal, page: RequestedPage) -> list[schemas.Submission]:
     """Your team’s submissions, newest first."""
-    position = decode_cursor(page.cursor, datetime.fromisoformat, UUID)
     with transaction() as session:
-        rows = submissions.list_own(session, principal, slug, cursor=position, limit=page.fetch_limit)
-        return _serialize_submissions(session, slug, page.take_page(rows, _get_cursor_key))
+        rows = submissions.list_own(session, principal, slug, cursor=page.position, limit=page.fetch_limit)
+        return _serialize_submissions(session, slug, page.take_page(rows, _get_position))
 
 
 @router.get("/competitions/{slug}/submissions/all", responses=build_error_responses(ORGANIZER))
@@ -144,15 +143,14 @@ def list_all_submissions(
     state: Annotated[State | None, Query(description="in this state only")] = None,
 ) -> list[schemas.Submission]:
     """Every team's submissions, newest first, for the organizers."""
-    position = decode_cursor(page.cursor, datetime.fromisoformat, UUID)
     with transaction() as session:
         rows = submissions.list_for_organizer(
-            session, principal, slug, team_id=team, state=state, cursor=position, limit=page.fetch_limit
+            session, principal, slug, team_id=team, state=state, cursor=page.position, limit=page.fetch_limit
         )
-        return _serialize_submissions(session, slug, page.take_page(rows, _get_cursor_key))
+        return _serialize_submissions(session, slug, page.take_page(rows, _get_position))
 
 
-def _get_cursor_key(submission: Submission) -> tuple[datetime, UUID]:
+def _get_position(submission: Submission) -> Position:
     return submission.received_at, submission.id
 
 

@@ -4,11 +4,14 @@ import base64
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Annotated, Any, TypeVar
+from uuid import UUID
 
 from fastapi import Depends, Query, Request, Response
 
 from anoncup.errors import InvalidInput
+from app.db.paging import Position
 
 _MAX_PAGE_SIZE = 200
 
@@ -50,11 +53,10 @@ def parse_number(part: Any) -> int:
     return part
 
 
-def add_next_link(request: Request, response: Response, cursor: str | None) -> None:
-    """Add the Link header of the next page; none after the last page."""
-    if cursor is not None:
-        next_url = request.url.include_query_params(cursor=cursor)
-        response.headers["Link"] = f'<{next_url.path}?{next_url.query}>; rel="next"'
+def decode_position(cursor: str | None) -> Position | None:
+    """Return the time and id in a cursor; None for no cursor."""
+    parts = decode_cursor(cursor, datetime.fromisoformat, UUID)
+    return None if parts is None else (parts[0], parts[1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +67,11 @@ class PageRequest:
     response: Response
     limit: int
     cursor: str | None
+
+    @property
+    def position(self) -> Position | None:
+        """Time and id of the last entry of the page before."""
+        return decode_position(self.cursor)
 
     @property
     def fetch_limit(self) -> int:
@@ -78,14 +85,15 @@ class PageRequest:
         """
         page = entries[: self.limit]
         if len(entries) > self.limit:
-            add_next_link(self.request, self.response, encode_cursor(*get_position(page[-1])))
+            next_url = self.request.url.include_query_params(cursor=encode_cursor(*get_position(page[-1])))
+            self.response.headers["Link"] = f'<{next_url.path}?{next_url.query}>; rel="next"'
         return page
 
 
-def get_page_request(
+def _get_page_request(
     request: Request, response: Response, limit: Limit = 100, cursor: Cursor = None
 ) -> PageRequest:
     return PageRequest(request, response, limit, cursor)
 
 
-RequestedPage = Annotated[PageRequest, Depends(get_page_request)]
+RequestedPage = Annotated[PageRequest, Depends(_get_page_request)]

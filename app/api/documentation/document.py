@@ -24,7 +24,6 @@ from app.http.authentication import (
     read_credential,
     require_principal,
 )
-from app.http.paging import get_page_request
 from app.http.problems import TITLE_BY_STATUS, build_body
 
 _Json = dict[str, Any]
@@ -139,7 +138,7 @@ def build_document(app: FastAPI) -> _Json:
         operation["security"] = _list_security_schemes(dependencies)
         _describe_path_parameters(operation)
         bodies.add_examples(operation, models)
-        _add_headers(operation, path, dependencies)
+        _add_headers(operation, path)
         errors = _collect_errors(operation, route.name, method, dependencies)
         _add_errors(operation, errors)
         documented_errors |= {(status, code) for status, codes in errors.items() for code in codes}
@@ -183,9 +182,9 @@ def _describe_path_parameters(operation: _Json) -> None:
             parameter["example"], parameter["description"] = _PATH_PARAMETERS[parameter["name"]]
 
 
-def _add_headers(operation: _Json, path: str, dependencies: set[Any]) -> None:
+def _add_headers(operation: _Json, path: str) -> None:
     responses_by_status = operation["responses"]
-    if get_page_request in dependencies or "cursor" in _list_parameter_names(operation):
+    if "cursor" in _list_parameter_names(operation):
         _add_header(responses_by_status["200"], "Link")
     if "/boards/" in path or "304" in responses_by_status:
         operation.setdefault("parameters", []).append(_IF_NONE_MATCH)

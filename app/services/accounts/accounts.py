@@ -10,7 +10,7 @@ from uuid import UUID
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
-from sqlalchemy import ColumnElement, Select, and_, func, select, tuple_, update
+from sqlalchemy import ColumnElement, Select, and_, func, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, joinedload
 
@@ -18,6 +18,7 @@ from anoncup.errors import Conflict, Forbidden, InvalidInput, NotFound, NotSigne
 from anoncup.schemas import TokenKind
 from anoncup.schemas.roles import Role
 from app.db.models import Token, User
+from app.db.paging import Position, fetch_newest_first
 from app.services.accounts import names
 
 T = TypeVar("T")
@@ -293,14 +294,12 @@ def resolve_credential(session: Session, credential: Credential) -> Authenticate
 
 
 def list_tokens(
-    session: Session, principal: Principal, *, cursor: tuple[datetime, UUID] | None, limit: int
+    session: Session, principal: Principal, *, cursor: Position | None, limit: int
 ) -> Sequence[Token]:
     """Return the principal's tokens and sessions, newest first, starting after the cursor."""
     principal.require("read")
     query = select(Token).where(Token.user_id == principal.user_id)
-    if cursor is not None:
-        query = query.where(tuple_(Token.created_at, Token.id) < cursor)
-    return session.scalars(query.order_by(Token.created_at.desc(), Token.id.desc()).limit(limit)).all()
+    return fetch_newest_first(session, query, Token.created_at, Token.id, cursor=cursor, limit=limit)
 
 
 def list_valid_tokens(session: Session, principal: Principal) -> Sequence[Token]:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import func, select, tuple_
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session, joinedload
 
 from anoncup import schemas
@@ -20,6 +20,7 @@ from anoncup.tracks.model import Question, ReleaseContext, Sizes
 from anoncup.tracks.outcomes import Outcome
 from app.db import now
 from app.db.models import Competition, Guess, Secret, State, Target, Team
+from app.db.paging import Position, fetch_newest_first
 from app.processes import parser_process
 from app.services.accounts import memberships
 from app.services.accounts.accounts import Principal
@@ -215,7 +216,7 @@ def list_for_team(
     principal: Principal,
     slug: str,
     *,
-    cursor: tuple[datetime, UUID] | None = None,
+    cursor: Position | None = None,
     limit: int | None = None,
 ) -> tuple[Sequence[Guess], datetime | None]:
     """Return the team's guesses, newest first, and the horizon: guesses accepted before it show scores."""
@@ -227,10 +228,8 @@ def list_for_team(
     own_guesses = (
         select(Guess).where(Guess.team_id == team.id).options(joinedload(Guess.target, innerjoin=True))
     )
-    if cursor is not None:
-        own_guesses = own_guesses.where(tuple_(Guess.received_at, Guess.id) < tuple_(*cursor))
-    newest = own_guesses.order_by(Guess.received_at.desc(), Guess.id.desc()).limit(limit)
-    return session.scalars(newest).all(), horizon
+    newest = fetch_newest_first(session, own_guesses, Guess.received_at, Guess.id, cursor=cursor, limit=limit)
+    return newest, horizon
 
 
 def get_visible_result(guess: Guess, horizon: datetime | None) -> schemas.GuessOutcome | None:

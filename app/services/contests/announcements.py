@@ -2,14 +2,14 @@
 
 import unicodedata
 from collections.abc import Sequence
-from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import select, tuple_
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from anoncup.errors import Conflict, InvalidInput, NotFound
 from app.db.models import Announcement
+from app.db.paging import Position, fetch_newest_first
 from app.locale.language import LANGUAGES, load_translator
 from app.services.accounts import audit
 from app.services.accounts.accounts import Principal
@@ -84,15 +84,13 @@ def list_announcements(
     principal: Principal | None,
     slug: str,
     *,
-    cursor: tuple[datetime, UUID] | None = None,
+    cursor: Position | None = None,
     limit: int | None = None,
 ) -> Sequence[Announcement]:
     """Return the announcements of a competition, newest first."""
     contest = competitions.find(session, principal, slug)
     query = select(Announcement).where(Announcement.competition_id == contest.id)
-    if cursor is not None:
-        query = query.where(tuple_(Announcement.at, Announcement.id) < tuple_(*cursor))
-    return session.scalars(query.order_by(Announcement.at.desc(), Announcement.id.desc()).limit(limit)).all()
+    return fetch_newest_first(session, query, Announcement.at, Announcement.id, cursor=cursor, limit=limit)
 
 
 def withdraw(session: Session, principal: Principal, announcement_id: UUID) -> None:

@@ -1,15 +1,15 @@
 """Questions of teams to the organizers, with answers that are private to the team or public."""
 
 from dataclasses import dataclass
-from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import func, or_, select, tuple_
+from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session, joinedload
 
 from anoncup.errors import Conflict, InvalidInput, NotFound
 from app.db.models import Clarification
 from app.db.now import read_clock
+from app.db.paging import Position, fetch_newest_first
 from app.services.accounts import audit, memberships
 from app.services.accounts.accounts import Principal
 from app.services.contests import competitions, visibility
@@ -101,7 +101,7 @@ def list_clarifications(
     principal: Principal | None,
     slug: str,
     *,
-    cursor: tuple[datetime, UUID] | None = None,
+    cursor: Position | None = None,
     limit: int | None = None,
 ) -> list[VisibleClarification]:
     """Return the clarifications that this person may read, newest first.
@@ -110,13 +110,12 @@ def list_clarifications(
     """
     contest = competitions.find(session, principal, slug)
     viewer = visibility.load_viewer(session, contest.competition, principal)
-    query = select(Clarification).where(Clarification.competition_id == contest.id)
+    query = select(Clarification).where(Clarification.competition_id == contest.id).options(_WITH_TEAM)
     if not viewer.is_organizer:
         query = query.where(or_(Clarification.public, Clarification.team_id == viewer.team_id))
-    if cursor is not None:
-        query = query.where(tuple_(Clarification.asked_at, Clarification.id) < tuple_(*cursor))
-    ordered_query = query.order_by(Clarification.asked_at.desc(), Clarification.id.desc())
-    rows = session.scalars(ordered_query.options(_WITH_TEAM).limit(limit))
+    rows = fetch_newest_first(
+        session, query, Clarification.asked_at, Clarification.id, cursor=cursor, limit=limit
+    )
     return [_mask_clarification(clarification, viewer) for clarification in rows]
 
 

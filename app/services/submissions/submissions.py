@@ -1,23 +1,20 @@
 """Submissions: list, show and cancel them."""
 
 from collections.abc import Sequence
-from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import Select, select, tuple_
+from sqlalchemy import Select, select
 from sqlalchemy.orm import Session, joinedload, undefer
 
 from anoncup.errors import Conflict, NotFound
 from anoncup.messages import Message
 from app.db.models import Competition, Evaluation, Secret, State, Submission, Team
+from app.db.paging import Position, fetch_newest_first
 from app.services.accounts import memberships
 from app.services.accounts.accounts import Principal
 from app.services.contests import competitions
 from app.services.contests.contest import Contest
 from app.services.jobs import fairness, leases
-
-_ReceiptPosition = tuple[datetime, UUID]
-"""Time of receipt and id: position of a submission in the order of receipt."""
 
 
 def list_own(
@@ -25,15 +22,16 @@ def list_own(
     principal: Principal,
     slug: str,
     *,
-    cursor: _ReceiptPosition | None = None,
+    cursor: Position | None = None,
     limit: int | None = None,
 ) -> Sequence[Submission]:
     """Return the submissions of the person's own team, newest first."""
     principal.require("read")
     contest = competitions.find(session, principal, slug)
     team = memberships.require_team(session, contest.id, principal)
+    query = select_with_details().where(Submission.team_id == team.id)
     return fetch_newest_first(
-        session, select_with_details().where(Submission.team_id == team.id), cursor, limit
+        session, query, Submission.received_at, Submission.id, cursor=cursor, limit=limit
     )
 
 
@@ -46,7 +44,7 @@ def list_for_organizer(
     state: State | None = None,
     comment_text: str = "",
     baseline: bool | None = None,
-    cursor: _ReceiptPosition | None = None,
+    cursor: Position | None = None,
     limit: int | None = None,
 ) -> Sequence[Submission]:
     """Return the submissions of all teams for an organizer, newest first, optionally filtered.
@@ -64,16 +62,9 @@ def list_for_organizer(
         query = query.where(Submission.comment.icontains(comment_text, autoescape=True))
     if baseline is not None:
         query = query.where(Submission.team.has(Team.baseline.is_(baseline)))
-    return fetch_newest_first(session, query, cursor, limit)
-
-
-def fetch_newest_first(
-    session: Session, query: Select[Submission], cursor: _ReceiptPosition | None, limit: int | None
-) -> Sequence[Submission]:
-    if cursor is not None:
-        query = query.where(tuple_(Submission.received_at, Submission.id) < tuple_(*cursor))
-    query = query.order_by(Submission.received_at.desc(), Submission.id.desc()).limit(limit)
-    return session.scalars(query).all()
+    return fetch_newest_first(
+        session, query, Submission.received_at, Submission.id, cursor=cursor, limit=limit
+    )
 
 
 def find_visible(session: Session, principal: Principal, submission_id: UUID) -> Submission:

@@ -1,7 +1,6 @@
 """List all submissions of a competition for its organizers, and show a single one."""
 
 from dataclasses import dataclass, replace
-from datetime import datetime
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -14,7 +13,7 @@ from anoncup.errors import DomainError, NotFound
 from app.db.models import State, Submission
 from app.db.transaction import transaction
 from app.http.authentication import CurrentPrincipal
-from app.http.paging import decode_cursor, encode_cursor
+from app.http.paging import decode_position, encode_cursor
 from app.services.accounts.accounts import Principal
 from app.services.organizing import disqualification
 from app.services.submissions import submissions
@@ -59,7 +58,7 @@ def show_submissions(
     cursor: str | None = None,
 ) -> HTMLResponse:
     filters = replace(_parse_filters(team, state, said), kind=of if of in _BASELINE_BY_KIND else "")
-    cursor_key = decode_cursor(cursor, datetime.fromisoformat, UUID)
+    cursor_key = decode_position(cursor)
     with transaction() as session:
         frame = load_organizer_frame(session, principal, slug)
         rows = submissions.list_for_organizer(

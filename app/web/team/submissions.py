@@ -5,7 +5,6 @@ import secrets
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import datetime
 from types import MappingProxyType
 from typing import Annotated
 from urllib.parse import urlencode
@@ -24,7 +23,7 @@ from anoncup.tracks.swapped_files import MISPLACED_FILE_CODE as MISPLACED
 from app.db.models import Submission
 from app.db.transaction import transaction
 from app.http.authentication import CurrentPrincipal
-from app.http.paging import decode_cursor, encode_cursor
+from app.http.paging import decode_position, encode_cursor
 from app.http.problems import get_status
 from app.http.uploads import receive_dry_run, receive_upload
 from app.services.accounts.accounts import Principal
@@ -185,7 +184,7 @@ def _load_page(
     session: Session, principal: Principal, slug: str, cursor: str | None
 ) -> tuple[list[Submission], str | None]:
     """Return a page of the team's submissions, and the cursor of the next page."""
-    cursor_key = decode_cursor(cursor, datetime.fromisoformat, UUID)
+    cursor_key = decode_position(cursor)
     rows = submissions.list_own(session, principal, slug, cursor=cursor_key, limit=PAGE_SIZE + 1)
     page_rows = list(rows[:PAGE_SIZE])
     last = page_rows[-1] if len(rows) > PAGE_SIZE else None
