@@ -5,11 +5,14 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+import structlog
 from sqlalchemy import ColumnElement, Text, cast, func, or_, select
 from sqlalchemy.orm import Session
 
-from app.db.models import AuditEntry, Member, Submission, Team
+from app.db.models import AuditEntry, Competition, Member, Submission, Team
 from app.services.accounts.accounts import Principal
+
+log = structlog.get_logger(__name__)
 
 _CLOCK_ACTOR = "anoncup"
 """Actor of acts that the clock performs without a request."""
@@ -19,15 +22,15 @@ def record(
     session: Session,
     principal: Principal | None,
     action: str,
-    *,
     competition_id: UUID | None,
+    *,
     subject: str = "",
-    old_values: dict[str, Any] | None = None,
-    new_values: dict[str, Any] | None = None,
+    before: dict[str, Any] | None = None,
+    after: dict[str, Any] | None = None,
 ) -> None:
     """Record an act. ``action`` is a code such as ``phase.extend``; ``subject`` names the affected object.
 
-    Neither ``old_values`` nor ``new_values`` may contain a secret, a password or a code.
+    Neither ``before`` nor ``after`` may contain a secret, a password or a code.
     """
     session.add(
         AuditEntry(
@@ -36,10 +39,16 @@ def record(
             actor=principal.name if principal else _CLOCK_ACTOR,
             action=action,
             subject=subject,
-            before=old_values,
-            after=new_values,
+            before=before,
+            after=after,
         )
     )
+
+
+def record_by_clock(session: Session, competition: Competition, action: str, **details: object) -> None:
+    """Record and log an act of the clock on a competition."""
+    record(session, None, action, competition.id, subject=competition.slug, after=details or None)
+    log.info(action, competition=competition.slug, **details)
 
 
 @dataclass(frozen=True, slots=True)

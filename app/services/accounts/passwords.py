@@ -37,7 +37,7 @@ def change(session: Session, principal: Principal, *, verified_hash: str, new_ha
     if user.password_hash != verified_hash:
         raise build_wrong_old_password_error()
     _replace_password(session, user, new_hash, except_token=principal.token_id)
-    audit.record(session, principal, "user.password", competition_id=None, subject=user.name)
+    audit.record(session, principal, "user.password", None, subject=user.name)
 
 
 def load_current_hash(session: Session, principal: Principal) -> str:
@@ -79,9 +79,7 @@ def issue_link(session: Session, principal: Principal, name: str) -> IssuedPassw
     )
     session.add(link)
     for competition_id in (*competition_ids,) or (None,):
-        audit.record(
-            session, principal, "user.password_link", competition_id=competition_id, subject=user.name
-        )
+        audit.record(session, principal, "user.password_link", competition_id, subject=user.name)
     return IssuedPasswordLink(code, link.expires_at)
 
 
@@ -131,7 +129,7 @@ def reset_with_link(session: Session, *, code: str, new_hash: str) -> User:
         raise WrongCredential("the code is unknown, used or expired", code="invalid_code")
     _replace_password(session, user, new_hash, except_token=None)
     link_principal = Principal(user.id, user.name, user.role, frozenset(), link.id)
-    audit.record(session, link_principal, "user.password_by_link", competition_id=None, subject=user.name)
+    audit.record(session, link_principal, "user.password_by_link", None, subject=user.name)
     return user
 
 

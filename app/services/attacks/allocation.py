@@ -8,7 +8,6 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 import structlog
@@ -80,7 +79,7 @@ def commit_seed(session: Session, competition: Competition) -> bool:
     session.add(
         Seed(competition_id=competition.id, key_id=sealed.key_id, sealed=sealed.box, commitment=commitment)
     )
-    _audit_action(session, competition, "seed.commit", sha256=commitment)
+    audit.record_by_clock(session, competition, "seed.commit", sha256=commitment)
     return True
 
 
@@ -155,7 +154,7 @@ def record_allocation(
         return True
     if not competition.allocation["each_team"]:
         competition.shared_files = {**competition.shared_files, **files}
-        _audit_action(session, competition, "data.draw", **files)
+        audit.record_by_clock(session, competition, "data.draw", **files)
         return True
     if not allow_repeats and files in list_allocated_files(
         session, competition.id, with_baselines=avoid_baselines
@@ -167,7 +166,7 @@ def record_allocation(
     )
     session.add(allocation_row)
     competition.allocated_at = competition.allocated_at or read_clock(session)
-    _audit_action(session, competition, "own.draw", team=team, attempt=attempt)
+    audit.record_by_clock(session, competition, "own.draw", team=team, attempt=attempt)
     return True
 
 
@@ -192,7 +191,7 @@ def record_exhaustion(session: Session, request: AllocationRequest, attempt_coun
             competition_id=competition.id, team=team, team_id=request.team_id, attempt=attempt_count, files={}
         )
     )
-    _audit_action(session, competition, "own.exhausted", team=team)
+    audit.record_by_clock(session, competition, "own.exhausted", team=team)
     log.error("no_allocation_left", competition=str(competition.id), team=team)
 
 
@@ -206,10 +205,3 @@ def record_seed_opening(session: Session, competition_id: UUID, seed: bytes) -> 
     """Record the opened seed, which is shown from the reveal on, unless another process has recorded it."""
     opening = insert(SeedOpening).values(competition_id=competition_id, seed=seed)
     session.execute(opening.on_conflict_do_nothing())
-
-
-def _audit_action(session: Session, competition: Competition, action: str, **details: Any) -> None:
-    audit.record(
-        session, None, action, competition_id=competition.id, subject=competition.slug, new_values=details
-    )
-    log.info(action, competition=competition.slug, **details)

@@ -14,7 +14,6 @@ from itertools import groupby
 from typing import Any
 from uuid import UUID
 
-import structlog
 from sqlalchemy import ColumnElement, cast, exists, func, select, true, update
 from sqlalchemy.dialects.postgresql import JSONB, insert
 from sqlalchemy.orm import Session
@@ -39,8 +38,6 @@ from app.services.contests import observed_deadlines, phases, upload_terms
 from app.services.contests.sealed_inputs import SealedBox
 from app.services.jobs.leases import UNFINISHED
 from app.services.submissions import attempts
-
-log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +197,7 @@ def freeze(session: Session, competition_id: UUID) -> bool:
             )
         )
     competition.frozen_at = read_clock(session)
-    _audit_action(session, competition, "finals.freeze", targets=len(finals))
+    audit.record_by_clock(session, competition, "finals.freeze", targets=len(finals))
     return True
 
 
@@ -257,7 +254,7 @@ def publish(session: Session, competition_id: UUID) -> bool:
     ):
         return False
     competition.published_at = read_clock(session)
-    _audit_action(session, competition, "targets.publish")
+    audit.record_by_clock(session, competition, "targets.publish")
     return True
 
 
@@ -277,7 +274,7 @@ def close(session: Session, competition_id: UUID) -> bool:
     ):
         return False
     competition.closed_at = read_clock(session)
-    _audit_action(session, competition, "competition.close")
+    audit.record_by_clock(session, competition, "competition.close")
     return True
 
 
@@ -341,20 +338,8 @@ def reveal(session: Session, competition_id: UUID) -> bool:
         return False
     competition.revealed_at = read_clock(session)
     secret_count = session.scalar(select(func.count()).where(Target.competition_id == competition.id))
-    _audit_action(session, competition, "secrets.reveal", secrets=secret_count)
+    audit.record_by_clock(session, competition, "secrets.reveal", secrets=secret_count)
     return True
-
-
-def _audit_action(session: Session, competition: Competition, action: str, **details: object) -> None:
-    audit.record(
-        session,
-        None,
-        action,
-        competition_id=competition.id,
-        subject=competition.slug,
-        new_values=details or None,
-    )
-    log.info(action, competition=competition.slug, **details)
 
 
 def choose_finals(session: Session, competition: Competition) -> list[Submission]:

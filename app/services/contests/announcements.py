@@ -28,9 +28,9 @@ def post(session: Session, principal: Principal, slug: str, text: dict[str, str]
         session,
         principal,
         "announcement.post",
-        competition_id=contest.id,
+        contest.id,
         subject=str(announcement.id),
-        new_values=announcement.text,
+        after=announcement.text,
     )
     return announcement
 
@@ -109,8 +109,8 @@ def withdraw(session: Session, principal: Principal, announcement_id: UUID) -> N
         session,
         principal,
         "announcement.withdraw",
-        competition_id=announcement.competition_id,
+        announcement.competition_id,
         subject=str(announcement.id),
-        old_values=announcement.text,
+        before=announcement.text,
     )
     session.delete(announcement)

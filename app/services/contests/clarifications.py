@@ -87,10 +87,10 @@ def answer(
         session,
         principal,
         "clarification.answer",
-        competition_id=clarification.competition_id,
+        clarification.competition_id,
         subject=str(clarification.id),
-        old_values=previous if previous["answer"] is not None else None,
-        new_values={"answer": clarification.answer, "public": public},
+        before=previous if previous["answer"] is not None else None,
+        after={"answer": clarification.answer, "public": public},
     )
     session.flush()
     return VisibleClarification(clarification, is_own=False, team_name=clarification.team.name)

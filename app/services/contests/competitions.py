@@ -151,9 +151,9 @@ def create(session: Session, principal: Principal, text: str) -> Contest:
         session,
         principal,
         "competition.create",
-        competition_id=competition.id,
+        competition.id,
         subject=competition.slug,
-        new_values={"sha256": compute_text_digest(text)},
+        after={"sha256": compute_text_digest(text)},
     )
     return Contest(competition)
 

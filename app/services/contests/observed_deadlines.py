@@ -254,9 +254,9 @@ def audit_unsigned(session: Session, deadlines: Iterable[ObservedDeadline]) -> N
                 session,
                 None,
                 UNSIGNED_ACTION,
-                competition_id=deadline.competition_id,
+                deadline.competition_id,
                 subject=str(deadline.id),
-                new_values=details,
+                after=details,
             )
             log.error(UNSIGNED_ACTION, competition=str(deadline.competition_id), **details)
 

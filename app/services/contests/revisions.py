@@ -237,10 +237,10 @@ def _audit_revision(
             session,
             principal,
             "competition.revise",
-            competition_id=competition.id,
+            competition.id,
             subject=competition.slug,
-            old_values={"sha256": competitions.compute_text_digest(competition.file)},
-            new_values={
+            before={"sha256": competitions.compute_text_digest(competition.file)},
+            after={
                 "sha256": competitions.compute_text_digest(revision.file),
                 "changed": find_changed_parts(competition.file, revision.file),
             },
@@ -250,10 +250,10 @@ def _audit_revision(
             session,
             principal,
             "original.upload" if revision.original else "original.drop",
-            competition_id=competition.id,
+            competition.id,
             subject=competition.slug,
-            old_values=dict(competition.original),
-            new_values=dict(revision.original),
+            before=dict(competition.original),
+            after=dict(revision.original),
         )
 
 

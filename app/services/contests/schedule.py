@@ -78,7 +78,7 @@ def pause(session: Session, principal: Principal, slug: str, name: str) -> Conte
         raise Conflict("the phase is paused already", code="phase_paused")
     status.require_open(_require_phase_name(name))
     competition.paused_at = status.now
-    audit.record(session, principal, "phase.pause", competition_id=competition.id, subject=name)
+    audit.record(session, principal, "phase.pause", competition.id, subject=name)
     return Contest(competition)
 
 
@@ -161,10 +161,10 @@ def _save_phases(
         session,
         principal,
         action,
-        competition_id=competition.id,
+        competition.id,
         subject=subject,
-        old_values=old_values,
-        new_values=_format_phases(new_phases),
+        before=old_values,
+        after=_format_phases(new_phases),
     )
 
 

@@ -125,8 +125,8 @@ def _audit_raise(
             session,
             None,
             action,
-            competition_id=competition.id,
+            competition.id,
             subject=competition.slug,
-            old_values=old_values,
-            new_values=new_values,
+            before=old_values,
+            after=new_values,
         )

@@ -50,7 +50,7 @@ class BaselineUpload(ReleaseUpload):
         receipt = self.insert_submission(
             session, competition, team, principal.user_id, received_at=now.read_clock(session)
         )
-        audit.record(session, principal, "baseline.add", competition_id=competition.id, subject=team.name)
+        audit.record(session, principal, "baseline.add", competition.id, subject=team.name)
         return receipt
 
 
@@ -105,7 +105,7 @@ def remove(session: Session, principal: Principal, slug: str, team_id: UUID) -> 
     if not team.baseline:
         raise NotFound("the competition has no such baseline", code="no_such_baseline")
     principal.require_reauthentication()
-    audit.record(session, principal, "baseline.remove", competition_id=competition.id, subject=team.name)
+    audit.record(session, principal, "baseline.remove", competition.id, subject=team.name)
     team.disqualified_at = now.read_clock(session)
     # A suffix frees the name for a team.
     for column in names.build_key_columns(team.name):

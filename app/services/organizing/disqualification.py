@@ -103,9 +103,7 @@ def remove_method_description(session: Session, principal: Principal, slug: str,
         raise Conflict("the team has not described its method", code="nothing_to_change")
     previous = {"method_description": team.method_description}
     team.method_description = None
-    audit.record(
-        session, principal, "team.silence", competition_id=contest.id, subject=team.name, old_values=previous
-    )
+    audit.record(session, principal, "team.silence", contest.id, subject=team.name, before=previous)
     return team
 
 
@@ -194,9 +192,7 @@ def _audit_action(
 ) -> None:
     cleaned_reason = _clean_reason(reason)
     content = {**details, "reason": cleaned_reason} if cleaned_reason else dict(details)
-    audit.record(
-        session, principal, action, competition_id=competition.id, subject=subject, new_values=content or None
-    )
+    audit.record(session, principal, action, competition.id, subject=subject, after=content or None)
 
 
 def _clean_reason(reason: str) -> str:

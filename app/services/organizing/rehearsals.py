@@ -88,9 +88,7 @@ def begin(session: Session, principal: Principal, slug: str) -> Contest:
     _add_teams(session, principal, rehearsal)
     rehearsal_schedule.reschedule_moves(session, rehearsal.competition)
     for competition in (contest.competition, rehearsal.competition):
-        audit.record(
-            session, principal, "rehearsal.begin", competition_id=competition.id, subject=rehearsal.slug
-        )
+        audit.record(session, principal, "rehearsal.begin", competition.id, subject=rehearsal.slug)
     return rehearsal
 
 
@@ -222,9 +220,7 @@ def end(session: Session, principal: Principal, slug: str) -> None:
     principal.require_reauthentication()
     session.refresh(competition, with_for_update=True)
     for competition_id in (contest.id, competition.id):
-        audit.record(
-            session, principal, "rehearsal.end", competition_id=competition_id, subject=competition.slug
-        )
+        audit.record(session, principal, "rehearsal.end", competition_id, subject=competition.slug)
     competition.removed_at = read_clock(session)
     cancelled_values = {"state": State.CANCELLED, "finished_at": func.clock_timestamp(), "leased_until": None}
     moves_update = update(RehearsalMove).where(RehearsalMove.competition_id == competition.id)

@@ -104,7 +104,7 @@ def begin(session: Session, principal: Principal, slug: str, revision: Revision)
     session.flush()
     for submission_id in list_scorable(session, contest.id):
         evaluations.enqueue(session, submission_id, rescore=rescore)
-    audit.record(session, principal, "rescore.begin", competition_id=contest.id, subject=str(rescore.id))
+    audit.record(session, principal, "rescore.begin", contest.id, subject=str(rescore.id))
     return rescore
 
 
@@ -259,7 +259,8 @@ def apply(session: Session, principal: Principal, rescore_id: UUID) -> Rescore:
     competition.scales, competition.scored_by = rescore.scales, rescore.scored_by
     competition.allocation = competitions.describe_allocation(parse_stored_rules(competition.file))
     rescore.applied_at = now.read_clock(session)
-    _audit_action(session, principal, rescore, "rescore.apply", _summarize_changes(result.changes))
+    details = _summarize_changes(result.changes)
+    audit.record(session, principal, "rescore.apply", competition.id, subject=str(rescore.id), after=details)
     return rescore
 
 
@@ -280,7 +281,7 @@ def is_newly_failed(change: EvaluationChange) -> bool:
 
 def cancel(session: Session, principal: Principal, rescore_id: UUID) -> Rescore:
     """Cancel a rescore and its unfinished evaluations."""
-    _, rescore = _lock_open_rescore(session, principal, rescore_id)
+    competition, rescore = _lock_open_rescore(session, principal, rescore_id)
     unfinished = session.scalars(
         select(Evaluation)
         .where(Evaluation.rescore_id == rescore.id, Evaluation.state.in_(leases.UNFINISHED))
@@ -289,7 +290,7 @@ def cancel(session: Session, principal: Principal, rescore_id: UUID) -> Rescore:
     for evaluation in unfinished:
         leases.finish(session, evaluation, State.CANCELLED)
     rescore.cancelled_at = now.read_clock(session)
-    _audit_action(session, principal, rescore, "rescore.cancel", None)
+    audit.record(session, principal, "rescore.cancel", competition.id, subject=str(rescore.id))
     return rescore
 
 
@@ -311,20 +312,3 @@ def _lock_open_rescore(
 def _require_stage(stage: _Stage, required_stage: _Stage) -> None:
     if stage != required_stage:
         raise Conflict(_STAGE_MESSAGES[stage], code=f"rescore_{stage}")
-
-
-def _audit_action(
-    session: Session,
-    principal: Principal,
-    rescore: Rescore,
-    action: str,
-    details: dict[str, Any] | None,
-) -> None:
-    audit.record(
-        session,
-        principal,
-        action,
-        competition_id=rescore.competition_id,
-        subject=str(rescore.id),
-        new_values=details,
-    )

@@ -109,8 +109,8 @@ def store_sealed(
         session,
         principal,
         "truth.upload",
-        competition_id=competition.id,
+        competition.id,
         subject=checked_file.name,
-        new_values={"commitment": sealed.commitment},
+        after={"commitment": sealed.commitment},
     )
     return contest

@@ -54,7 +54,7 @@ def request_report(
     session.add(report)
     session.flush()
     queue.enqueue_after_commit(session, queue.ADVISE)
-    audit.record(session, principal, "threshold.ask", competition_id=contest.id, subject=str(report.id))
+    audit.record(session, principal, "threshold.ask", contest.id, subject=str(report.id))
     return report
 
 

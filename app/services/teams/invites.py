@@ -49,12 +49,7 @@ def create_for_new_teams(
     invite_id = invite_id or uuid4()
     code = insert_invite(session, competition.id, uses=uses, invite_id=invite_id)
     audit.record(
-        session,
-        principal,
-        "invite.create",
-        competition_id=competition.id,
-        subject=str(invite_id),
-        new_values={"teams": uses},
+        session, principal, "invite.create", competition.id, subject=str(invite_id), after={"teams": uses}
     )
     return code
 
@@ -93,12 +88,7 @@ def withdraw(session: Session, principal: Principal, slug: str, invite_id: UUID)
         raise NotFound("the competition has no such open invite", code="no_such_invite")
     uses_left, invite.uses_left = invite.uses_left, 0
     audit.record(
-        session,
-        principal,
-        "invite.withdraw",
-        competition_id=contest.id,
-        subject=str(invite.id),
-        old_values={"teams": uses_left},
+        session, principal, "invite.withdraw", contest.id, subject=str(invite.id), before={"teams": uses_left}
     )
 
 

@@ -58,7 +58,7 @@ def join(session: Session, principal: Principal, *, code: str, team_name: str | 
     invite = invites.redeem(session, code)
     joined_member = _add_member(session, invite, accounts.lock_user(session, principal.user_id), team_name)
     details = {"team": joined_member.team.name}
-    audit.record(session, principal, "team.join", competition_id=invite.competition_id, new_values=details)
+    audit.record(session, principal, "team.join", invite.competition_id, after=details)
     return joined_member
 
 
@@ -151,9 +151,9 @@ def remove(session: Session, principal: Principal, slug: str, user_id: UUID) -> 
         session,
         principal,
         "team.remove",
-        competition_id=contest.id,
+        contest.id,
         subject=session.get_one(User, user_id).name,
-        old_values={"team": team.name},
+        before={"team": team.name},
     )
 
 

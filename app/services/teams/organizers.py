@@ -19,9 +19,7 @@ def create_user(session: Session, principal: Principal, *, name: str, password_h
     """Create an account of any role. Only administrators may do this."""
     require_can_create_accounts(principal)
     user = accounts.add_user(session, name=name, password_hash=password_hash, role=role)
-    audit.record(
-        session, principal, "user.create", competition_id=None, subject=user.name, new_values={"role": role}
-    )
+    audit.record(session, principal, "user.create", None, subject=user.name, after={"role": role})
     return user
 
 
@@ -73,7 +71,7 @@ def add(session: Session, principal: Principal, slug: str, name: str) -> NamedUs
         raise Conflict("a member of a team does not organize its competition", code="in_a_team")
     principal.require_reauthentication()
     session.add(Organizer(competition_id=contest.id, user_id=user.id))
-    audit.record(session, principal, "organizer.add", competition_id=contest.id, subject=user.name)
+    audit.record(session, principal, "organizer.add", contest.id, subject=user.name)
     return NamedUser(user.id, user.name)
 
 
@@ -100,4 +98,4 @@ def remove(session: Session, principal: Principal, slug: str, user_id: UUID) -> 
     principal.require_reauthentication()
     session.delete(organizer)
     name = session.get_one(User, user_id).name
-    audit.record(session, principal, "organizer.remove", competition_id=contest.id, subject=name)
+    audit.record(session, principal, "organizer.remove", contest.id, subject=name)

@@ -56,7 +56,7 @@ def test_contest_continues_on_another_machine_after_a_restore(
     score_everything()
     queued = arena.submit("red", seed=10).json()["id"]
     with transaction() as session:
-        audit.record(session, None, "test", competition_id=None, subject="a number is given")
+        audit.record(session, None, "test", None, subject="a number is given")
     board, stop = arena.client.get(BOARD_PATH).content, threading.Event()
     uploads = threading.Thread(target=keep_uploading, args=(arena, stop))
     uploads.start()
@@ -84,7 +84,7 @@ def test_contest_continues_on_another_machine_after_a_restore(
         assert not list_queued()
         with transaction() as session:
             last_number = session.scalars(select(func.max(AuditEntry.number))).one()
-            audit.record(session, None, "test", competition_id=None, subject="the next number")
+            audit.record(session, None, "test", None, subject="the next number")
         with transaction() as session:
             assert session.scalars(select(func.max(AuditEntry.number))).one() == last_number + 1
 
