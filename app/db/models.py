@@ -1,6 +1,6 @@
 """The database tables. The settings of a competition are in its file, not in columns."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
@@ -348,9 +348,14 @@ class ObservedDeadline(Base):
     notice_hours: Mapped[int]
     """Notice period of a reveal in the competition's file, in hours."""
     before_submissions: Mapped[bool]
-    """Whether nothing had been submitted at that time."""
+    """Whether nothing had been submitted at that time, so that there was nothing to reveal."""
     observed_at: Mapped[datetime]
     signature: Mapped[bytes]
+
+    @property
+    def notice(self) -> timedelta:
+        """Notice period of a reveal."""
+        return timedelta(hours=self.notice_hours)
 
 
 class AuditEntry(Base):

@@ -21,7 +21,7 @@ from app.crypto import sealing
 from app.db.models import AllocatedFiles, Competition, Seed, SeedOpening, Team
 from app.db.now import read_clock
 from app.services.accounts import audit
-from app.services.contests import phases, sealed_inputs
+from app.services.contests import competitions, phases, sealed_inputs
 from app.services.contests.sealed_inputs import NO_TEAM, AllocationInputs, SealedBox
 
 log = structlog.get_logger(__name__)
@@ -98,7 +98,7 @@ def find_pending(session: Session, competition: Competition, now: datetime) -> P
             if competition.unallocated_files
             else None
         )
-    if not phases.has_first_phase_begun(competition, now) or sealed_inputs.list_missing_files(
+    if not phases.has_phase_begun(competition, phases.ANONYMIZATION, now) or sealed_inputs.list_missing_files(
         session, competition
     ):
         return None
@@ -147,9 +147,7 @@ def record_allocation(
 
     The files are dropped if their inputs have changed or another process has recorded the allocation.
     """
-    competition = session.get_one(
-        Competition, request.competition_id, with_for_update=True, populate_existing=True
-    )
+    competition = competitions.lock(session, request.competition_id)
     if load_request(session, competition.id) != request:
         return True
     if not competition.allocation["each_team"]:
@@ -180,9 +178,7 @@ def list_allocated_files(
 
 def record_exhaustion(session: Session, request: AllocationRequest, attempt_count: int) -> None:
     """Record that no allocation is left for a team, as a row without files, so that no step waits for it."""
-    competition = session.get_one(
-        Competition, request.competition_id, with_for_update=True, populate_existing=True
-    )
+    competition = competitions.lock(session, request.competition_id)
     if load_request(session, competition.id) != request:
         return
     team = request.allocation_inputs.team

@@ -34,7 +34,7 @@ from app.db.models import (
 from app.db.now import read_clock
 from app.services.accounts import audit
 from app.services.attacks import allocation
-from app.services.contests import observed_deadlines, phases, upload_terms
+from app.services.contests import competitions, observed_deadlines, phases, upload_terms
 from app.services.contests.sealed_inputs import SealedBox
 from app.services.jobs.leases import UNFINISHED
 from app.services.submissions import attempts
@@ -99,15 +99,13 @@ def find_due_work(session: Session) -> DueWork:
     unrevealed = select(Competition).where(
         Competition.revealed_at.is_(None), Competition.removed_at.is_(None)
     )
-    competitions = session.scalars(unrevealed.order_by(Competition.created_at)).all()
-    now = read_clock(session)
-    deadline_records = observed_deadlines.load_records(
-        session, [competition.id for competition in competitions], observed_deadlines.load_keys()
-    )
-    terms = upload_terms.list_recorded(session, [competition.id for competition in competitions])
-    due_work = DueWork([], [], {}, deadline_records.unsigned)
-    for competition in competitions:
-        deadlines = deadline_records.get_signed(competition.id)
+    rows = session.scalars(unrevealed.order_by(Competition.created_at)).all()
+    now, ids = read_clock(session), [competition.id for competition in rows]
+    signed, unsigned = observed_deadlines.load_records(session, ids, observed_deadlines.load_keys())
+    terms = upload_terms.list_recorded(session, ids)
+    due_work = DueWork([], [], {}, unsigned)
+    for competition in rows:
+        deadlines = signed[competition.id]
         try:
             if observed_deadlines.has_new_deadline(competition, deadlines):
                 due_work.unobserved_ids.append(competition.id)
@@ -125,15 +123,10 @@ def find_due_work(session: Session) -> DueWork:
 
 def _is_due(competition: Competition, deadlines: Sequence[ObservedDeadline], now: datetime) -> bool:
     if competition.published_at is None:
-        return competition.frozen_at is not None or phases.has_phase_ended_at(
+        return competition.frozen_at is not None or phases.has_phase_ended(
             competition, phases.ANONYMIZATION, now
         )
     return observed_deadlines.is_reveal_due(competition, deadlines, now)
-
-
-def _lock_competition(session: Session, competition_id: UUID) -> Competition:
-    """Lock the competition and reload it, even if the session has read it before."""
-    return session.get_one(Competition, competition_id, with_for_update=True, populate_existing=True)
 
 
 def take_next_step(session: Session, competition_id: UUID) -> bool:
@@ -167,14 +160,14 @@ def _commit_seed(session: Session, competition_id: UUID) -> bool:
     """Commit to the seed of the allocation, if the service allocates data in this competition."""
     if not allocation.is_uncommitted(session, session.get_one(Competition, competition_id)):
         return False
-    return allocation.commit_seed(session, _lock_competition(session, competition_id))
+    return allocation.commit_seed(session, competitions.lock(session, competition_id))
 
 
 def freeze(session: Session, competition_id: UUID) -> bool:
     """Freeze the finals once the first deadline has passed and all timely submissions have been scored."""
-    competition = _lock_competition(session, competition_id)
+    competition = competitions.lock(session, competition_id)
     is_ready = competition.frozen_at is None and phases.has_phase_ended(
-        session, competition, phases.ANONYMIZATION
+        competition, phases.ANONYMIZATION, read_clock(session)
     )
     if (
         not is_ready
@@ -245,7 +238,7 @@ def record_files(session: Session, target_id: UUID, files: dict[str, str]) -> No
 
 def publish(session: Session, competition_id: UUID) -> bool:
     """Publish the targets once all their files are written."""
-    competition = _lock_competition(session, competition_id)
+    competition = competitions.lock(session, competition_id)
     without_files = exists().where(Target.competition_id == competition.id, Target.files.is_(None))
     if (
         competition.frozen_at is None
@@ -264,7 +257,7 @@ def close(session: Session, competition_id: UUID) -> bool:
     If the end was moved to an earlier time, the reveal waits for the notice period. Until then organizers can
     move the end again, so that an accidental change can be undone.
     """
-    competition = _lock_competition(session, competition_id)
+    competition = competitions.lock(session, competition_id)
     is_ready = competition.closed_at is None and competition.published_at is not None
     if not is_ready or not observed_deadlines.can_reveal(session, competition):
         return False
@@ -326,7 +319,7 @@ def record_opening(session: Session, target_id: UUID, *, salt: bytes, secret: st
 
 def reveal(session: Session, competition_id: UUID) -> bool:
     """Reveal the secrets of the targets once all are opened."""
-    competition = _lock_competition(session, competition_id)
+    competition = competitions.lock(session, competition_id)
     still_sealed = exists().where(Target.competition_id == competition.id, _is_sealed())
     if (
         competition.revealed_at is not None

@@ -91,6 +91,11 @@ def find_for_organizer(session: Session, principal: Principal, slug: str) -> Con
     return contest
 
 
+def lock(session: Session, competition_id: UUID) -> Competition:
+    """Lock the competition against uploads and the clock and reload it, even if it was read before."""
+    return session.get_one(Competition, competition_id, with_for_update=True, populate_existing=True)
+
+
 def lock_for_organizer(session: Session, principal: Principal, slug: str) -> Contest:
     """Return the competition locked against uploads and the clock, for one of its organizers."""
     contest = find(session, principal, slug)

@@ -11,7 +11,6 @@ that reveals a secret early, because only rows signed with the key of the clock 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
@@ -25,17 +24,18 @@ from anoncup.rules.settings import Phase
 from app.config import get_settings
 from app.crypto import deadline_signing
 from app.crypto.deadline_signing import SigningKeys
-from app.db.models import Announcement, AuditEntry, Competition, ObservedDeadline, Submission
+from app.db.models import Announcement, AuditEntry, Competition, ObservedDeadline
 from app.db.now import read_clock
 from app.locale.language import ENGLISH
 from app.services.accounts import audit
-from app.services.contests import phases
+from app.services.contests import competitions, phases
 
 log = structlog.get_logger(__name__)
 
 UNSIGNED_ACTION = "end.unsigned"
 """Audit action for an observation without a valid signature."""
-
+_DeadlinesById = defaultdict[UUID, list[ObservedDeadline]]
+"""Observed deadlines by competition."""
 
 _END_MOVED = N_(
     "The end of the re-identification phase has moved from {before} to {end} ({zone}). "
@@ -49,50 +49,26 @@ _END_MOVED_REVEAL_LATER = N_(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class DeadlineRecords:
-    """Observed deadlines of some competitions.
-
-    ``signed``: valid observations by competition, oldest first; ``unsigned``: rows to report to organizers.
-    """
-
-    signed: dict[UUID, list[ObservedDeadline]] = field(default_factory=lambda: defaultdict(list))
-    unsigned: list[ObservedDeadline] = field(default_factory=list)
-
-    def get_signed(self, competition_id: UUID) -> Sequence[ObservedDeadline]:
-        return self.signed.get(competition_id, ())
-
-
-@dataclass(frozen=True, slots=True)
-class DeadlineObservation:
-    """An end of the last phase and the notice period of the file, as the clock observed them.
-
-    ``before_submissions``: nothing had been submitted yet, so that there was nothing to reveal.
-    """
-
-    end: datetime
-    notice: timedelta
-    observed_at: datetime
-    before_submissions: bool = False
-
-
 def load_keys() -> SigningKeys:
     """Load the signing keys of this process; the web application has none."""
     return deadline_signing.load_signing_keys(get_settings().opening_keys_dir)
 
 
-def load_records(session: Session, competition_ids: Iterable[UUID], keys: SigningKeys) -> DeadlineRecords:
-    """Load the observations of these competitions and separate them by valid signature."""
+def load_records(
+    session: Session, competition_ids: Iterable[UUID], keys: SigningKeys
+) -> tuple[_DeadlinesById, list[ObservedDeadline]]:
+    """Load the observations of these competitions with a valid signature, oldest first, and the others."""
     condition = ObservedDeadline.competition_id.in_(list(competition_ids))
-    records = DeadlineRecords()
+    signed: _DeadlinesById = defaultdict(list)
+    unsigned = []
     for deadline in session.scalars(
         select(ObservedDeadline).where(condition).order_by(ObservedDeadline.observed_at)
     ):
         if keys.verify(build_signed_message(deadline), deadline.signature):
-            records.signed[deadline.competition_id].append(deadline)
+            signed[deadline.competition_id].append(deadline)
         else:
-            records.unsigned.append(deadline)
-    return records
+            unsigned.append(deadline)
+    return signed, unsigned
 
 
 def build_signed_message(deadline: ObservedDeadline) -> bytes:
@@ -120,12 +96,9 @@ def has_new_deadline(competition: Competition, deadlines: Sequence[ObservedDeadl
     """Whether the end or the notice period differs from the latest observation."""
     phase = _get_last_phase(competition)
     return phase is not None and (
-        not deadlines or _get_end_and_notice(deadlines[-1]) != (phase.end, _get_reveal_notice(competition))
+        not deadlines
+        or (deadlines[-1].ends_at, deadlines[-1].notice) != (phase.end, _get_reveal_notice(competition))
     )
-
-
-def _get_end_and_notice(deadline: ObservedDeadline) -> tuple[datetime, timedelta]:
-    return deadline.ends_at, timedelta(hours=deadline.notice_hours)
 
 
 def _get_reveal_notice(competition: Competition) -> timedelta:
@@ -137,9 +110,9 @@ def observe_deadline(session: Session, competition_id: UUID) -> bool:
 
     The competition is locked, so that no submission slips in between the check and the observation.
     """
-    competition = session.get_one(Competition, competition_id, with_for_update=True, populate_existing=True)
+    competition = competitions.lock(session, competition_id)
     keys, phase = load_keys(), _get_last_phase(competition)
-    deadlines = load_records(session, [competition.id], keys).get_signed(competition.id)
+    deadlines = load_records(session, [competition.id], keys)[0][competition.id]
     if phase is None or not has_new_deadline(competition, deadlines):
         return False
     deadline = ObservedDeadline(
@@ -147,9 +120,7 @@ def observe_deadline(session: Session, competition_id: UUID) -> bool:
         phase=phase.name,
         ends_at=phase.end,
         notice_hours=_get_reveal_notice(competition) // timedelta(hours=1),
-        before_submissions=not session.scalar(
-            select(exists().where(Submission.competition_id == competition.id))
-        ),
+        before_submissions=not competitions.has_submissions(session, competition.id),
         observed_at=read_clock(session),
     )
     deadline.signature = keys.sign(build_signed_message(deadline))
@@ -190,52 +161,41 @@ def _announce_moved_end(
 def _get_reveal_time(competition: Competition, deadlines: Iterable[ObservedDeadline]) -> datetime | None:
     """Return the reveal time; None without a last phase or before its end has been observed."""
     phase = _get_last_phase(competition)
-    return None if phase is None else compute_reveal_time(phase.end, map(_build_observation, deadlines))
-
-
-def _build_observation(deadline: ObservedDeadline) -> DeadlineObservation:
-    end, notice = _get_end_and_notice(deadline)
-    return DeadlineObservation(end, notice, deadline.observed_at, deadline.before_submissions)
+    return None if phase is None else compute_reveal_time(phase.end, deadlines)
 
 
 def is_reveal_due(competition: Competition, deadlines: Iterable[ObservedDeadline], now: datetime) -> bool:
     """Whether the last phase has ended and the reveal time has passed; a pause delays both."""
     reveal_at = _get_reveal_time(competition, deadlines)
-    has_ended = phases.has_phase_ended_at(competition, phases.REIDENTIFICATION, now)
+    has_ended = phases.has_phase_ended(competition, phases.REIDENTIFICATION, now)
     return has_ended and reveal_at is not None and reveal_at <= now
 
 
 def can_reveal(session: Session, competition: Competition) -> bool:
     """Whether the reveal is due by the observations that this process can verify; never without keys."""
-    return is_reveal_due(
-        competition,
-        load_records(session, [competition.id], load_keys()).get_signed(competition.id),
-        read_clock(session),
-    )
+    signed, _ = load_records(session, [competition.id], load_keys())
+    return is_reveal_due(competition, signed[competition.id], read_clock(session))
 
 
-def load_reveal_times(session: Session, competitions: Sequence[Competition]) -> dict[UUID, datetime]:
+def load_reveal_times(session: Session, rows: Sequence[Competition]) -> dict[UUID, datetime]:
     """Return the expected reveal times by competition, for display.
 
     The web application cannot verify signatures, so all observations count that the clock has not reported as
     unsigned. Competitions are left out if they have no last phase, no observed end, or an unreadable file.
     """
-    condition = ObservedDeadline.competition_id.in_([competition.id for competition in competitions])
+    condition = ObservedDeadline.competition_id.in_([row.id for row in rows])
     is_reported = exists().where(
         AuditEntry.action == UNSIGNED_ACTION, AuditEntry.subject == cast(ObservedDeadline.id, Text)
     )
-    deadlines: dict[UUID, list[ObservedDeadline]] = defaultdict(list)
+    deadlines: _DeadlinesById = defaultdict(list)
     for deadline in session.scalars(select(ObservedDeadline).where(condition, ~is_reported)):
         deadlines[deadline.competition_id].append(deadline)
     reveal_times = {}
-    for competition in competitions:
+    for row in rows:
         with suppress(CompetitionUnavailable):
-            reveal_times[competition.id] = _get_reveal_time(competition, deadlines[competition.id])
-    return {
-        competition_id: reveal_at
-        for competition_id, reveal_at in reveal_times.items()
-        if reveal_at is not None
-    }
+            if (reveal_at := _get_reveal_time(row, deadlines[row.id])) is not None:
+                reveal_times[row.id] = reveal_at
+    return reveal_times
 
 
 def count_unsigned(session: Session, competition_id: UUID) -> int:
@@ -261,7 +221,7 @@ def audit_unsigned(session: Session, deadlines: Iterable[ObservedDeadline]) -> N
             log.error(UNSIGNED_ACTION, competition=str(deadline.competition_id), **details)
 
 
-def compute_reveal_time(end: datetime, observations: Iterable[DeadlineObservation]) -> datetime | None:
+def compute_reveal_time(end: datetime, deadlines: Iterable[ObservedDeadline]) -> datetime | None:
     """Return the reveal time of a contest whose last phase ends at ``end``; None before any observation.
 
     The reveal comes at the end, but never before an end that was observed early enough, that is before the
@@ -271,14 +231,14 @@ def compute_reveal_time(end: datetime, observations: Iterable[DeadlineObservatio
     """
     reveal_at: datetime | None = None
     notice = timedelta(0)
-    for observation in sorted(observations, key=lambda item: (item.observed_at, item.end)):
-        notice = observation.notice if observation.before_submissions else max(notice, observation.notice)
+    for deadline in sorted(deadlines, key=lambda item: (item.observed_at, item.ends_at)):
+        notice = deadline.notice if deadline.before_submissions else max(notice, deadline.notice)
         effective_at = max(
-            observation.end,
-            observation.observed_at if observation.before_submissions else observation.observed_at + notice,
+            deadline.ends_at,
+            deadline.observed_at if deadline.before_submissions else deadline.observed_at + notice,
         )
-        if reveal_at is None or observation.before_submissions:
+        if reveal_at is None or deadline.before_submissions:
             reveal_at = effective_at
         else:
-            reveal_at = observation.end if observation.end >= reveal_at else min(reveal_at, effective_at)
+            reveal_at = deadline.ends_at if deadline.ends_at >= reveal_at else min(reveal_at, effective_at)
     return None if reveal_at is None else max(end, reveal_at)

@@ -10,7 +10,6 @@ from functools import lru_cache
 from typing import Literal
 from zoneinfo import ZoneInfo
 
-from sqlalchemy import exists, select
 from sqlalchemy.orm import Session
 
 from anoncup import schemas
@@ -18,8 +17,9 @@ from anoncup.errors import CompetitionUnavailable, Conflict, InvalidCompetition
 from anoncup.messages import Message
 from anoncup.rules.settings import Phase
 from anoncup.rules.timetable import Timetable, parse_timetable
-from app.db.models import Competition, Submission
+from app.db.models import Competition
 from app.db.now import read_clock
+from app.services.contests import competitions
 
 ANONYMIZATION: Literal["anonymization"] = "anonymization"
 REIDENTIFICATION: Literal["reidentification"] = "reidentification"
@@ -82,17 +82,16 @@ def get_timetable(competition: Competition) -> Timetable:
         raise CompetitionUnavailable(problem.message) from None
 
 
-def has_first_phase_begun(competition: Competition, now: datetime) -> bool:
-    """Whether the first phase has begun, from which on teams get their own files."""
-    first = get_timetable(competition).phase(ANONYMIZATION)
-    return first is not None and first.start <= (competition.paused_at or now)
+def has_phase_begun(competition: Competition, name: str, now: datetime) -> bool:
+    """Whether the phase exists and has begun at ``now``; a pause stops the clock."""
+    phase = get_timetable(competition).phase(name)
+    return phase is not None and phase.start <= (competition.paused_at or now)
 
 
 def has_contest_begun(session: Session, competition: Competition) -> bool:
     """Whether the contest has begun; submissions count as a beginning even if the start is moved later."""
-    submission_exists = exists().where(Submission.competition_id == competition.id)
-    return get_status(session, competition).state != "draft" or bool(
-        session.scalar(select(submission_exists))
+    return get_status(session, competition).state != "draft" or competitions.has_submissions(
+        session, competition.id
     )
 
 
@@ -110,21 +109,27 @@ def _determine_state(moment: datetime, timetable: Timetable, competition: Compet
     return "settling" if second and competition.closed_at is None else "closed"
 
 
-def has_phase_ended(session: Session, competition: Competition, name: str) -> bool:
-    """Whether the phase exists and its deadline has passed."""
-    return has_phase_ended_at(competition, name, read_clock(session))
-
-
 def require_phase_not_ended(session: Session, competition: Competition, name: str) -> None:
     """Raise Conflict after the deadline of the phase; before its start, files may already be checked."""
-    if has_phase_ended(session, competition, name):
+    if has_phase_ended(competition, name, read_clock(session)):
         raise _build_not_open_error(name)
 
 
-def has_phase_ended_at(competition: Competition, name: str, now: datetime) -> bool:
+def has_phase_ended(competition: Competition, name: str, now: datetime) -> bool:
     """Whether the phase exists and its deadline has passed at ``now``; a pause stops the clock."""
     phase = get_timetable(competition).phase(name)
     return phase is not None and phase.end <= (competition.paused_at or now)
+
+
+def get_fixed_at(competition: Competition, name: str) -> datetime | None:
+    """Return when the results of the phase were fixed; from then on it can no longer be changed."""
+    return competition.frozen_at if name == ANONYMIZATION else competition.closed_at
+
+
+def build_fixed_error(name: str) -> Conflict:
+    return Conflict(
+        "the {phase} phase has ended and can no longer be changed", code="phase_turned", phase=Message(name)
+    )
 
 
 def find_midnights(now: datetime, timezone: str) -> tuple[datetime, datetime]:

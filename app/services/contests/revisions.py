@@ -312,16 +312,10 @@ def _check_fixed_parts(session: Session, contest: Contest, revision: Revision) -
         return
     if (current_rules.slug, current_rules.track) != (new_rules.slug, new_rules.track):
         raise Conflict("address and track of a competition are fixed", code="fixed")
-    for name, ended_at in (
-        ("anonymization", competition.frozen_at),
-        ("reidentification", competition.closed_at),
-    ):
-        if ended_at is not None and current_rules.phase(name) != new_rules.phase(name):
-            raise Conflict(
-                "the {phase} phase has ended and can no longer be changed",
-                code="phase_turned",
-                phase=Message(name),
-            )
+    for name in (phases.ANONYMIZATION, phases.REIDENTIFICATION):
+        is_changed = current_rules.phase(name) != new_rules.phase(name)
+        if is_changed and phases.get_fixed_at(competition, name) is not None:
+            raise phases.build_fixed_error(name)
     if competition.allocated_at is not None and (
         competition.original != revision.original
         or _build_allocation_key(current_rules) != _build_allocation_key(new_rules)
@@ -363,17 +357,10 @@ def _check_unreadable_replacement(
     """Check the replacement of an unreadable file against the facts stored outside of it."""
     if new_rules.slug != competition.slug:
         raise Conflict("the address of a competition is fixed", code="fixed")
-    for name, ended_at in (
-        ("anonymization", competition.frozen_at),
-        ("reidentification", competition.closed_at),
-    ):
-        phase = new_rules.phase(name)
-        if ended_at is not None and (phase is None or phase.end > ended_at):
-            raise Conflict(
-                "the {phase} phase has ended and can no longer be changed",
-                code="phase_turned",
-                phase=Message(name),
-            )
+    for name in (phases.ANONYMIZATION, phases.REIDENTIFICATION):
+        fixed_at, phase = phases.get_fixed_at(competition, name), new_rules.phase(name)
+        if fixed_at is not None and (phase is None or phase.end > fixed_at):
+            raise phases.build_fixed_error(name)
     require_no_open_rescore(session, competition.id)
     if competition.original != revision.original and competition.allocated_at is not None:
         raise Conflict(ALREADY_ALLOCATED, code="drawn_already")

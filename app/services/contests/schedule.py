@@ -18,7 +18,14 @@ from app.services.accounts import audit
 from app.services.accounts.accounts import Principal
 from app.services.contests import competitions, rehearsal_schedule, revisions
 from app.services.contests.contest import Contest, parse_rules
-from app.services.contests.phases import ANONYMIZATION, REIDENTIFICATION, get_status, get_timetable
+from app.services.contests.phases import (
+    ANONYMIZATION,
+    REIDENTIFICATION,
+    build_fixed_error,
+    get_fixed_at,
+    get_status,
+    get_timetable,
+)
 
 _END_YEAR_LIMIT = 3000
 _CALENDAR_PARTS = ("phases", "title")
@@ -107,18 +114,9 @@ def _find_changeable_phase(competition: Competition, name: str) -> Phase:
     phase = get_timetable(competition).phase(_require_phase_name(name))
     if phase is None:
         raise NotFound("the competition has no {phase} phase", code="no_such_phase", phase=Message(name))
-    _require_changeable(competition, name)
+    if get_fixed_at(competition, name) is not None:
+        raise build_fixed_error(name)
     return phase
-
-
-def _require_changeable(competition: Competition, name: str) -> None:
-    ended_at = competition.frozen_at if name == ANONYMIZATION else competition.closed_at
-    if ended_at is not None:
-        raise Conflict(
-            "the {phase} phase has ended and can no longer be changed",
-            code="phase_turned",
-            phase=Message(name),
-        )
 
 
 def _shift_phases(

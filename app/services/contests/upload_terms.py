@@ -8,13 +8,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import exists, func, select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from app.config import get_settings
-from app.db.models import Competition, GuessTerms, Submission, SubmissionTerms
+from app.db.models import Competition, GuessTerms, SubmissionTerms
 from app.services.accounts import audit
-from app.services.contests import phases
+from app.services.contests import competitions, phases
 
 _Terms = GuessTerms | SubmissionTerms
 _TermValues = Mapping[str, Any]
@@ -87,7 +87,7 @@ def record_terms(session: Session, competition_id: UUID) -> bool:
     A later end or a higher cap is written into the audit log after the first submission or the publication
     of targets.
     """
-    competition = session.get_one(Competition, competition_id, with_for_update=True, populate_existing=True)
+    competition = competitions.lock(session, competition_id)
     changed = [_record_terms_of_kind(session, competition, kind) for kind in _TERM_NAMES]
     return any(changed)
 
@@ -110,7 +110,7 @@ def _is_irrevocable(session: Session, competition: Competition, kind: type[Any])
     """Whether there are submissions, or published targets for guesses, which cannot be undone."""
     if kind is GuessTerms:
         return competition.published_at is not None
-    return bool(session.scalar(select(exists().where(Submission.competition_id == competition.id))))
+    return competitions.has_submissions(session, competition.id)
 
 
 def _audit_raise(

@@ -265,14 +265,12 @@ def require_targets(session: Session, contest: Contest, viewer: Viewer) -> None:
     """
     if not (viewer.is_organizer or viewer.team_id):
         raise Forbidden("targets are for the teams of this competition", code="not_in_a_team")
-    is_published = contest.competition.published_at is not None
-    if not is_published or not (viewer.is_organizer or _has_second_phase_begun(session, contest)):
+    competition = contest.competition
+    if competition.published_at is None or not (
+        viewer.is_organizer
+        or phases.has_phase_begun(competition, phases.REIDENTIFICATION, read_clock(session))
+    ):
         raise NotFound("the targets are not published yet", code="no_targets_yet")
-
-
-def _has_second_phase_begun(session: Session, contest: Contest) -> bool:
-    phase = contest.rules.phase(phases.REIDENTIFICATION)
-    return phase is not None and phase.start <= (contest.competition.paused_at or read_clock(session))
 
 
 def require_reveal(competition: Competition) -> None:

@@ -154,9 +154,7 @@ def _lock_submission(
     """Return a submission and its locked competition, for one of the organizers."""
     submission = submissions.find_visible(session, principal, submission_id)
     competitions.require_organizer(session, submission.competition_id, principal)
-    competition = session.get_one(
-        Competition, submission.competition_id, with_for_update=True, populate_existing=True
-    )
+    competition = competitions.lock(session, submission.competition_id)
     session.refresh(submission, ["disqualified_at"])
     return competition, submission
 

@@ -299,9 +299,7 @@ def _lock_open_rescore(
 ) -> tuple[Competition, Rescore]:
     """Lock the competition and return it with its open rescore; raises Conflict if that has ended."""
     rescore = find_for_organizer(session, principal, rescore_id)
-    competition = session.get_one(
-        Competition, rescore.competition_id, with_for_update=True, populate_existing=True
-    )
+    competition = competitions.lock(session, rescore.competition_id)
     session.refresh(rescore)
     for ended_at in (rescore.applied_at, rescore.cancelled_at):
         if ended_at is not None:

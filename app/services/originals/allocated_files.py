@@ -68,7 +68,7 @@ def _build_refusal(session: Session, competition: Competition) -> Conflict:
         return Conflict(NOT_READY, code="not_drawn_yet")
     if competition.frozen_at is not None:
         return Conflict(_PHASE_OVER, code="drawing_over")
-    if not phases.has_first_phase_begun(competition, read_clock(session)):
+    if not phases.has_phase_begun(competition, phases.ANONYMIZATION, read_clock(session)):
         return Conflict(PHASE_NOT_BEGUN, code="not_drawn_yet")
     return Conflict(
         FILES_MISSING if list_missing_files(session, competition) else NOT_READY, code="not_drawn_yet"

@@ -15,7 +15,8 @@ from sqlalchemy.orm import Session
 from anoncup.errors import Conflict
 from app.config import get_settings
 from app.db.models import Attempt, Competition, Team
-from app.services.contests.phases import ANONYMIZATION, PhaseStatus
+from app.services.contests import phases
+from app.services.contests.phases import PhaseStatus
 
 
 def find_unfinished(session: Session, team: Team, phase: str, key: str | None) -> Attempt | None:
@@ -65,8 +66,7 @@ def require_in_time(competition: Competition, attempt: Attempt, status: PhaseSta
     Uploads that entered in time are accepted even if the phase has ended or been paused meanwhile. After the
     grace period, an upload is treated as if it entered now.
     """
-    phase_ended_at = competition.frozen_at if attempt.phase == ANONYMIZATION else competition.closed_at
-    if phase_ended_at is None and is_in_grace_period(attempt, status):
+    if phases.get_fixed_at(competition, attempt.phase) is None and is_in_grace_period(attempt, status):
         return
     if status.open_phase is None or status.open_phase.name != attempt.phase:
         raise Conflict(

@@ -8,6 +8,7 @@ from fastapi.testclient import TestClient
 from sqlalchemy import insert, select
 
 from app.db.models import Competition
+from app.db.now import read_clock
 from app.db.transaction import transaction
 from app.services.attacks import contest_lifecycle
 from app.services.contests import competitions, phases, upload_terms
@@ -81,7 +82,9 @@ def test_due_work_lists_the_competitions_past_their_deadline(client: TestClient)
         rows = session.scalars(select(Competition)).all()
         for row in rows:
             upload_terms.record_terms(session, row.id)
-        ended_ids = {row.id for row in rows if phases.has_phase_ended(session, row, phases.ANONYMIZATION)}
+        ended_ids = {
+            row.id for row in rows if phases.has_phase_ended(row, phases.ANONYMIZATION, read_clock(session))
+        }
         due_ids = contest_lifecycle.find_due_work(session).due_ids
     assert set(due_ids) == ended_ids
     assert 0 < len(due_ids) < COMPETITION_COUNT

@@ -22,7 +22,7 @@ from app.db.models import Announcement, AuditEntry, Competition, ObservedDeadlin
 from app.db.transaction import transaction
 from app.services.attacks import contest_lifecycle
 from app.services.contests import announcements, observed_deadlines
-from app.services.contests.observed_deadlines import DeadlineObservation, compute_reveal_time
+from app.services.contests.observed_deadlines import compute_reveal_time
 from tests.support.contest import Contest, judge_everything, load_competition, load_competition_id, run_clock
 from tests.support.phase_changes import list_audit_actions, submit_with_verdict
 from workers.clock import ensure_signing_key
@@ -241,9 +241,8 @@ def test_pause_delays_the_reveal(contest: Contest) -> None:
     overwrite_competition(paused_at=func.clock_timestamp() - timedelta(hours=1))
     with transaction() as session:
         row = session.get_one(Competition, load_competition_id())
-        signed_deadlines = observed_deadlines.load_records(
-            session, [row.id], observed_deadlines.load_keys()
-        ).get_signed(row.id)
+        signed, _ = observed_deadlines.load_records(session, [row.id], observed_deadlines.load_keys())
+        signed_deadlines = signed[row.id]
         late_time = now.read_clock(session) + timedelta(days=100)
         assert not observed_deadlines.is_reveal_due(row, signed_deadlines, late_time)
         row.paused_at = None
@@ -408,12 +407,17 @@ def moment_at(hour: float) -> datetime:
 
 
 def build_observation(
-    observed_hour: float, end: float, *, notice: float = 24, free: bool = False
-) -> DeadlineObservation:
-    return DeadlineObservation(moment_at(end), timedelta(hours=notice), moment_at(observed_hour), free)
+    observed_hour: float, end: float, *, notice: int = 24, free: bool = False
+) -> ObservedDeadline:
+    return ObservedDeadline(
+        ends_at=moment_at(end),
+        notice_hours=notice,
+        observed_at=moment_at(observed_hour),
+        before_submissions=free,
+    )
 
 
-def is_foreseeable(moment: datetime, history: list[DeadlineObservation]) -> bool:
+def is_foreseeable(moment: datetime, history: list[ObservedDeadline]) -> bool:
     """Return whether readers of all observed deadlines had to expect a reveal at ``moment``.
 
     They had to if some deadline was announced early enough and neither it nor any deadline observed since
@@ -427,13 +431,13 @@ def is_foreseeable(moment: datetime, history: list[DeadlineObservation]) -> bool
             observation.observed_at if observation.before_submissions else observation.observed_at + notice
         )
         if known_since <= moment and all(
-            later_observation.end <= moment for later_observation in history[position:]
+            later_observation.ends_at <= moment for later_observation in history[position:]
         ):
             return True
     return False
 
 
-def find_first_foreseeable_moment(end: datetime, history: list[DeadlineObservation]) -> datetime:
+def find_first_foreseeable_moment(end: datetime, history: list[ObservedDeadline]) -> datetime:
     """Return the first possible moment by trying every whole hour, since all moments here are whole hours."""
     return next(
         moment_at(hour)
@@ -454,7 +458,7 @@ def test_secrets_are_revealed_at_the_first_foreseeable_moment(seed: int) -> None
             )
             for position, hour in enumerate(hours)
         ]
-        end = moment_at(rng.randint(0, 150)) if rng.random() < 0.5 else history[-1].end
+        end = moment_at(rng.randint(0, 150)) if rng.random() < 0.5 else history[-1].ends_at
         shuffled_history = rng.sample(history, len(history))
         # The reader has seen the whole history, so a moment before its last entry means "at once".
         asked_at, revealed_at = history[-1].observed_at, compute_reveal_time(end, shuffled_history)
@@ -522,9 +526,7 @@ def test_nothing_is_revealed_without_an_observed_deadline() -> None:
         ),
     ],
 )
-def test_reveal_times_of_worked_examples(
-    history: list[DeadlineObservation], end: float, reveal: float
-) -> None:
+def test_reveal_times_of_worked_examples(history: list[ObservedDeadline], end: float, reveal: float) -> None:
     assert compute_reveal_time(moment_at(end), history) == moment_at(reveal)
 
 
