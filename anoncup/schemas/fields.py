@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
@@ -67,3 +67,9 @@ class Form(BaseModel):
     """Base class of all schemas; instances are immutable."""
 
     model_config = ConfigDict(frozen=True)
+
+    @classmethod
+    def from_row(cls, row: object, **values: Any) -> Self:
+        """Return a form with ``values``; the other fields are attributes of ``row`` with the same names."""
+        names = cls.model_fields.keys() - values.keys()
+        return cls(**{name: getattr(row, name) for name in names}, **values)

@@ -192,16 +192,7 @@ def list_tokens(
     with transaction() as session:
         rows = accounts.list_tokens(session, principal, cursor=page.position, limit=page.fetch_limit)
     return [
-        schemas.Token(
-            id=row.id,
-            kind=row.kind,
-            name=row.name,
-            scopes=row.scopes,
-            created_at=row.created_at,
-            expires_at=row.expires_at,
-            revoked_at=row.revoked_at,
-            current=row.id == principal.token_id,
-        )
+        schemas.Token.from_row(row, current=row.id == principal.token_id)
         for row in page.take_page(rows, lambda last: (last.created_at, last.id))
     ]
 

@@ -73,9 +73,8 @@ def withdraw_announcement(announcement_id: UUID, principal: ReauthenticatedCalle
 
 def _serialize_announcement(announcement: Announcement) -> schemas.Announcement:
     service_notice = announcement.coded_message
-    return schemas.Announcement(
-        id=announcement.id,
-        at=announcement.at,
+    return schemas.Announcement.from_row(
+        announcement,
         text=announcements.translate(announcement),
         code=service_notice.code if service_notice else None,
         values=service_notice.message.values_in_english() if service_notice else None,

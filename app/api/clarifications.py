@@ -79,15 +79,5 @@ def answer_clarification(
         )
 
 
-def _serialize_clarification(visible_clarification: VisibleClarification) -> schemas.Clarification:
-    clarification = visible_clarification.clarification
-    return schemas.Clarification(
-        id=clarification.id,
-        asked_at=clarification.asked_at,
-        question=clarification.question,
-        answer=clarification.answer,
-        answered_at=clarification.answered_at,
-        public=clarification.public,
-        own=visible_clarification.is_own,
-        team=visible_clarification.team_name,
-    )
+def _serialize_clarification(visible: VisibleClarification) -> schemas.Clarification:
+    return schemas.Clarification.from_row(visible.clarification, own=visible.is_own, team=visible.team_name)

@@ -77,15 +77,7 @@ async def _iter_events(subscriber: Subscriber) -> AsyncIterator[bytes]:
 
 
 def _format_event(update: EvaluationProgress) -> bytes:
-    body = schemas.Progress(
-        id=update.submission_id,
-        status=update.state,
-        step=update.step,
-        steps=update.steps,
-        step_name=update.step_name,
-        attempt=update.attempt,
-        queue_position=update.queue_position,
-    )
+    body = schemas.Progress.from_row(update, id=update.submission_id, status=update.state)
     name = "done" if update.has_ended else "progress"
     return format_sse_event(data_str=body.model_dump_json(), event=name, id=_build_event_id(update))
 

@@ -49,8 +49,8 @@ async def create_guess(
 
     A partial guess is fine. What counts for a deadline is when the request entered, which the receipt shows.
     """
-    upload = GuessUpload(target_id, key=idempotency_key)
-    return _serialize_receipt(await receive_upload(request, principal, upload))
+    guess = await receive_upload(request, principal, GuessUpload(target_id, key=idempotency_key))
+    return schemas.GuessReceipt.from_row(guess, status=State.QUEUED)
 
 
 @router.post(
@@ -82,22 +82,10 @@ def list_guesses(slug: str, principal: CurrentPrincipal, page: RequestedPage) ->
         ]
 
 
-def _serialize_receipt(guess: Guess) -> schemas.GuessReceipt:
-    return schemas.GuessReceipt(
-        id=guess.id,
-        target_id=guess.target_id,
-        question=guess.question,
-        status=State.QUEUED,
-        received_at=guess.received_at,
-        answered=guess.answered,
-        guesses_left=guess.guesses_left,
-    )
-
-
 def _serialize_guess(guess: Guess, horizon: datetime | None) -> schemas.Guess:
     outcome = guesses.get_visible_result(guess, horizon)
-    return schemas.Guess(
-        **_serialize_receipt(guess).model_dump(exclude={"status"}),
+    return schemas.Guess.from_row(
+        guess,
         status=guess.state,
         target=guess.target.name,
         rows=guess.target.rows,

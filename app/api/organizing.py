@@ -81,9 +81,7 @@ def grant_quota(slug: str, principal: ReauthenticatedCaller, body: schemas.Grant
         grant = disqualification.grant(
             session, principal, slug, team_id=body.team_id, cap=body.cap, amount=body.amount
         )
-        return schemas.Grant(
-            id=grant.id, at=grant.granted_at, team_id=grant.team_id, cap=grant.cap, amount=grant.amount
-        )
+        return schemas.Grant.from_row(grant, at=grant.granted_at)
 
 
 @router.post(
@@ -154,12 +152,7 @@ def _set_team_disqualified(
         team = disqualification.set_team_disqualified(
             session, principal, slug, team_id, disqualified=disqualified, reason=reason
         )
-        return schemas.TeamDisqualification(
-            id=team.id,
-            name=team.name,
-            disqualified_at=team.disqualified_at,
-            disqualification_reason=team.disqualification_reason,
-        )
+        return schemas.TeamDisqualification.from_row(team)
 
 
 def _set_submission_disqualified(

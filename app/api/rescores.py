@@ -69,14 +69,8 @@ def cancel_rescore(rescore_id: UUID, principal: CurrentPrincipal) -> schemas.Res
 
 
 def _summarize(preview: RescorePreview) -> schemas.RescoreSummary:
-    return schemas.RescoreSummary(
-        id=preview.rescore.id,
-        state=preview.stage,
-        created_at=preview.rescore.created_at,
-        applied_at=preview.rescore.applied_at,
-        cancelled_at=preview.rescore.cancelled_at,
-        finished=preview.finished,
-        total=preview.total,
+    return schemas.RescoreSummary.from_row(
+        preview.rescore, state=preview.stage, finished=preview.finished, total=preview.total
     )
 
 

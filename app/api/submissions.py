@@ -114,15 +114,12 @@ def _collect_warnings(team_id: UUID, checked: ReleaseCheck) -> list[schemas.Noti
 
 
 def serialize_receipt(receipt: SubmissionReceipt) -> schemas.Receipt:
-    return schemas.Receipt(
-        id=receipt.submission.id,
-        number=receipt.submission.number,
+    return schemas.Receipt.from_row(
+        receipt.submission,
         status=State.QUEUED,
-        received_at=receipt.submission.received_at,
         sha256=key_by_file_name(receipt.submission.uploaded_sha256),
         commitment=receipt.commitment,
         warnings=receipt.submission.parsed_remarks,
-        quota_left=receipt.submission.quota_left,
     )
 
 
@@ -226,22 +223,15 @@ def serialize_submission(session: Session, slug: str, submission: Submission) ->
 
 def _build_submission(slug: str, submission: Submission, queue_position: int | None) -> schemas.Submission:
     evaluation = submission.evaluation
-    return schemas.Submission(
-        id=submission.id,
-        number=submission.number,
+    return schemas.Submission.from_row(
+        submission,
         status=evaluation.state,
-        received_at=submission.received_at,
         sha256=key_by_file_name(submission.uploaded_sha256),
         commitment=submission.secret.commitment,
         warnings=submission.parsed_remarks,
-        quota_left=submission.quota_left,
         competition=slug,
         team=submission.team.name,
-        comment=submission.comment,
-        rows=submission.rows,
-        final=submission.final,
         disqualified=submission.disqualified_at is not None,
-        disqualification_reason=submission.disqualification_reason,
         step=evaluation.step,
         steps=evaluation.steps,
         step_name=evaluation.step_name,

@@ -68,7 +68,10 @@ def get_manifest(slug: str, principal: OptionalPrincipal) -> schemas.Manifest:
     """Digests of all targets and commitments of their secrets, public from their publication on."""
     with transaction() as session:
         rows = targets.load_manifest_with_teams(session, principal, slug)
-    entries = [schemas.ManifestEntry(**_build_manifest_entry(target), team=team) for target, team in rows]
+    entries = [
+        schemas.ManifestEntry.from_row(target, **_build_file_fields(target), team=team)
+        for target, team in rows
+    ]
     checksums = targets.render_checksums([target for target, _ in rows])
     return schemas.Manifest(sha256=compute_digest(checksums.encode()), targets=entries)
 
@@ -79,10 +82,10 @@ def get_reveal(slug: str, principal: OptionalPrincipal) -> list[schemas.Revealed
     with transaction() as session:
         rows = targets.list_revealed(session, principal, slug)
     return [
-        schemas.RevealedTarget(
-            **_build_manifest_entry(row),
+        schemas.RevealedTarget.from_row(
+            row,
+            **_build_file_fields(row),
             team=row.submission.team.name,
-            submission_id=row.submission_id,
             salt=row.opening.salt.hex(),
             secret_sha256=row.opening.secret,
         )
@@ -105,21 +108,20 @@ def get_secret(target_id: UUID, principal: OptionalPrincipal) -> Response:
 
 
 def _serialize_target(row: targets.VisibleTarget) -> schemas.Target:
-    return schemas.Target(
-        id=row.target.id,
-        **_build_manifest_entry(row.target),
+    target = row.target
+    return schemas.Target.from_row(
+        row,
+        id=target.id,
+        name=target.name,
+        rows=target.rows,
+        **_build_file_fields(target),
         own=row.is_own,
         withdrawn=row.is_withdrawn,
-        team=row.team,
-        guesses_left=row.guesses_left,
-        guesses_left_by_question=row.guesses_left_by_question,
     )
 
 
-def _build_manifest_entry(target: Target) -> dict[str, Any]:
+def _build_file_fields(target: Target) -> dict[str, Any]:
     return {
-        "name": target.name,
-        "rows": target.rows,
         "files": key_by_file_name(target.files or {}),
         "commitment": target.submission.secret.commitment,
     }

@@ -1,6 +1,5 @@
 """Routes of the teams and organizers of a competition."""
 
-from collections.abc import Sequence
 from typing import Annotated
 from uuid import UUID
 
@@ -12,11 +11,9 @@ from anoncup.schemas.fields import example
 from app.api.competitions import InviteIn
 from app.api.documentation.responses import NEW_NAME, ORGANIZER, TEAM, build_error_responses
 from app.api.users import ByName
-from app.db.models import Team
 from app.db.transaction import transaction
 from app.http.authentication import CurrentPrincipal
 from app.http.step_up import ReauthenticatedCaller
-from app.services.accounts.memberships import NamedUser
 from app.services.teams import invites, members, organizers
 
 router = APIRouter(prefix="/competitions/{slug}", tags=["teams"])
@@ -32,15 +29,12 @@ class MethodDescriptionIn(BaseModel):
     ]
 
 
-def _serialize_people(persons: Sequence[NamedUser]) -> list[schemas.Person]:
-    return [schemas.Person(user_id=person.user_id, name=person.name) for person in persons]
-
-
 @router.get("/team", responses=build_error_responses(TEAM))
 def get_own_team(slug: str, principal: CurrentPrincipal) -> schemas.Team:
     """Your team in this competition."""
     with transaction() as session:
-        return _serialize_team(*members.load_own_team(session, principal, slug))
+        team, persons = members.load_own_team(session, principal, slug)
+        return schemas.Team.from_row(team, members=persons)
 
 
 @router.put("/team/method", responses=build_error_responses(TEAM, "method_description_text"))
@@ -48,18 +42,8 @@ def set_method_description(slug: str, principal: CurrentPrincipal, body: MethodD
     """Describe your team's method. The text is public after the close; an empty one removes it."""
     with transaction() as session:
         members.set_method_description(session, principal, slug, body.method_description)
-        return _serialize_team(*members.load_own_team(session, principal, slug))
-
-
-def _serialize_team(team: Team, persons: Sequence[NamedUser]) -> schemas.Team:
-    return schemas.Team(
-        id=team.id,
-        name=team.name,
-        members=_serialize_people(persons),
-        disqualified_at=team.disqualified_at,
-        disqualification_reason=team.disqualification_reason,
-        method_description=team.method_description,
-    )
+        team, persons = members.load_own_team(session, principal, slug)
+        return schemas.Team.from_row(team, members=persons)
 
 
 @router.post("/team/invites", status_code=status.HTTP_201_CREATED, responses=build_error_responses(TEAM))
@@ -91,17 +75,7 @@ def list_teams(slug: str, principal: CurrentPrincipal) -> list[schemas.Entrant]:
     with transaction() as session:
         entrants = members.list_entrants(session, principal, slug)
     return [
-        schemas.Entrant(
-            id=entrant.team.id,
-            name=entrant.team.name,
-            created_at=entrant.team.created_at,
-            disqualified_at=entrant.team.disqualified_at,
-            disqualification_reason=entrant.team.disqualification_reason,
-            method_description=entrant.team.method_description,
-            members=_serialize_people(entrant.members),
-            baseline=entrant.team.baseline,
-            submissions=entrant.submissions,
-        )
+        schemas.Entrant.from_row(entrant.team, members=list(entrant.members), submissions=entrant.submissions)
         for entrant in entrants
     ]
 
@@ -110,7 +84,7 @@ def list_teams(slug: str, principal: CurrentPrincipal) -> list[schemas.Entrant]:
 def list_organizers(slug: str, principal: CurrentPrincipal) -> list[schemas.Person]:
     """Who organizes the competition. For organizers."""
     with transaction() as session:
-        return _serialize_people(organizers.list_organizers(session, principal, slug))
+        return organizers.list_organizers(session, principal, slug)
 
 
 @router.post(
@@ -124,7 +98,7 @@ def list_organizers(slug: str, principal: CurrentPrincipal) -> list[schemas.Pers
 def add_organizer(slug: str, principal: ReauthenticatedCaller, body: ByName) -> schemas.Person:
     """Let somebody with an organizer's account, who is in no team of it, organize the competition, too."""
     with transaction() as session:
-        return _serialize_people([organizers.add(session, principal, slug, body.name)])[0]
+        return organizers.add(session, principal, slug, body.name)
 
 
 @router.delete(

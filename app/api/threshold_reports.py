@@ -73,11 +73,6 @@ def get_report(report_id: UUID, principal: CurrentPrincipal) -> schemas.Report:
 
 
 def _summarize(report: ThresholdReport) -> schemas.ReportSummary:
-    return schemas.ReportSummary(
-        id=report.id,
-        status=report.state,
-        created_at=report.created_at,
-        finished_at=report.finished_at,
-        **schemas.build_failure_fields(report.failure),
-        question=report.question,
+    return schemas.ReportSummary.from_row(
+        report, status=report.state, **schemas.build_failure_fields(report.failure)
     )

@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from uuid import UUID
 
 from sqlalchemy import func, select
@@ -10,17 +9,10 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from anoncup.errors import Conflict, Forbidden
+from anoncup.schemas import Person
 from app.db.models import Competition, Member, Team, User
 from app.services.accounts import names
 from app.services.accounts.accounts import Principal
-
-
-@dataclass(frozen=True, slots=True)
-class NamedUser:
-    """A user as others in the competition see them."""
-
-    user_id: UUID
-    name: str
 
 
 def create_team(session: Session, competition_id: UUID, name: str, *, baseline: bool = False) -> Team:
@@ -72,7 +64,7 @@ def list_teams(session: Session, user_id: UUID) -> Sequence[tuple[str, Team]]:
     return [(slug, team) for slug, team in rows]
 
 
-def load_members_by_team(session: Session, competition_id: UUID) -> defaultdict[UUID, list[NamedUser]]:
+def load_members_by_team(session: Session, competition_id: UUID) -> defaultdict[UUID, list[Person]]:
     """Return the members of every team of a competition, sorted by name."""
     rows = session.execute(
         select(Member.team_id, User.id, User.name)
@@ -80,7 +72,7 @@ def load_members_by_team(session: Session, competition_id: UUID) -> defaultdict[
         .where(Member.competition_id == competition_id)
         .order_by(func.lower(User.name), User.name)
     )
-    members_by_team: defaultdict[UUID, list[NamedUser]] = defaultdict(list)
+    members_by_team: defaultdict[UUID, list[Person]] = defaultdict(list)
     for team_id, user_id, name in rows:
-        members_by_team[team_id].append(NamedUser(user_id, name))
+        members_by_team[team_id].append(Person(user_id=user_id, name=name))
     return members_by_team

@@ -8,11 +8,11 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from anoncup.errors import Conflict, InvalidInput, NotFound
+from anoncup.schemas import Person
 from anoncup.schemas.roles import Role
 from app.db.models import Competition, Invite, Member, Organizer, Submission, Team, User
 from app.services.accounts import accounts, audit, memberships, names, passwords
 from app.services.accounts.accounts import Principal
-from app.services.accounts.memberships import NamedUser
 from app.services.contests import competitions
 from app.services.contests.announcements import is_valid_text, normalize_text
 from app.services.teams import invites
@@ -25,7 +25,7 @@ class EntrantTeam:
     """A team as organizers see it."""
 
     team: Team
-    members: tuple[NamedUser, ...]
+    members: tuple[Person, ...]
     submissions: int
 
 
@@ -100,7 +100,7 @@ def _resolve_team(session: Session, invite: Invite, team_name: str | None) -> Te
     return team
 
 
-def load_own_team(session: Session, principal: Principal, slug: str) -> tuple[Team, Sequence[NamedUser]]:
+def load_own_team(session: Session, principal: Principal, slug: str) -> tuple[Team, Sequence[Person]]:
     """Return the principal's team and its members."""
     principal.require("read")
     contest = competitions.find(session, principal, slug)

@@ -7,11 +7,11 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from anoncup.errors import Conflict, Forbidden, NotFound
+from anoncup.schemas import Person
 from anoncup.schemas.roles import Role
 from app.db.models import Competition, Member, Organizer, User
 from app.services.accounts import accounts, audit
 from app.services.accounts.accounts import Principal
-from app.services.accounts.memberships import NamedUser
 from app.services.contests import competitions
 
 
@@ -41,7 +41,7 @@ def list_competition_slugs(session: Session, user_id: UUID) -> Sequence[str]:
     ).all()
 
 
-def list_organizers(session: Session, principal: Principal, slug: str) -> list[NamedUser]:
+def list_organizers(session: Session, principal: Principal, slug: str) -> list[Person]:
     """Return the organizers of a competition, sorted by name. Only for organizers."""
     contest = competitions.find_for_organizer(session, principal, slug)
     user_rows = session.execute(
@@ -50,10 +50,10 @@ def list_organizers(session: Session, principal: Principal, slug: str) -> list[N
         .where(Organizer.competition_id == (contest.competition.rehearsal_of or contest.id))
         .order_by(func.lower(User.name), User.name)
     )
-    return [NamedUser(user_id, name) for user_id, name in user_rows]
+    return [Person(user_id=user_id, name=name) for user_id, name in user_rows]
 
 
-def add(session: Session, principal: Principal, slug: str, name: str) -> NamedUser:
+def add(session: Session, principal: Principal, slug: str, name: str) -> Person:
     """Add an organizer. The user must have that role and be in no team of the competition."""
     contest = competitions.find_for_organizer(session, principal, slug)
     competitions.require_no_rehearsal(contest.competition)
@@ -72,7 +72,7 @@ def add(session: Session, principal: Principal, slug: str, name: str) -> NamedUs
     principal.require_reauthentication()
     session.add(Organizer(competition_id=contest.id, user_id=user.id))
     audit.record(session, principal, "organizer.add", contest.id, subject=user.name)
-    return NamedUser(user.id, user.name)
+    return Person(user_id=user.id, name=user.name)
 
 
 def remove(session: Session, principal: Principal, slug: str, user_id: UUID) -> None:
