@@ -47,11 +47,12 @@ def queue_health(slug: str, principal: CurrentPrincipal) -> schemas.Queue:
         else queue_load.oldest_waiting.total_seconds(),
         broker_depth=queue.count_messages(),
         last_sweep_s=queue_load.last_sweep_s,
-        workers=None if workers is None else [_serialize_worker(worker, principal) for worker in workers],
+        workers=None if workers is None else [_hide_reason(worker, principal) for worker in workers],
     )
 
 
-def _serialize_worker(duties: queue.WorkerDuties, principal: Principal) -> schemas.Worker:
+def _hide_reason(worker: schemas.Worker, principal: Principal) -> schemas.Worker:
     """Return a worker; only administrators see why it takes no work, which may name folders and hosts."""
-    reason = duties.missing if principal.role == Role.ADMINISTRATOR else duties.missing and _HIDDEN_REASON
-    return schemas.Worker(name=duties.worker, serves=duties.kinds, lacks=reason)
+    if worker.lacks is None or principal.role == Role.ADMINISTRATOR:
+        return worker
+    return worker.model_copy(update={"lacks": _HIDDEN_REASON})

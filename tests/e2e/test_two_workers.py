@@ -62,11 +62,11 @@ def test_two_workers_on_one_host_score_under_their_own_names(
     contest = open_small_contest(server)
     with run_workers(tmp_path, {}, {}) as (first, second):
         reports = queue.list_workers() or []
-        assert {report.worker for report in reports} == {
+        assert {report.name for report in reports} == {
             f"celery-{process.pid}@{socket.gethostname()}" for process in (first, second)
         }
-        assert [report.kinds for report in reports] == [["scores", "guesses"]] * 2
-        assert [report.missing for report in reports] == [None, None]
+        assert [report.serves for report in reports] == [["scores", "guesses"]] * 2
+        assert [report.lacks for report in reports] == [None, None]
         for seed, idle in enumerate((first, second)):
             with suspend_tree(idle):
                 contest.wait_for_state(contest.submit(seed=seed), "SCORED")

@@ -195,14 +195,9 @@ def freeze(session: Session, competition_id: UUID) -> bool:
 
 
 def _is_being_scored(session: Session, competition: Competition) -> bool:
-    unfinished = (
-        select(Evaluation.id)
-        .join(Evaluation.submission)
-        .where(
-            Submission.competition_id == competition.id, Evaluation.current, Evaluation.state.in_(UNFINISHED)
-        )
-    )
-    return bool(session.scalar(select(unfinished.exists())))
+    in_competition = Evaluation.competition_id == competition.id
+    unfinished = exists().where(in_competition, Evaluation.current, Evaluation.state.in_(UNFINISHED))
+    return bool(session.scalar(select(unfinished)))
 
 
 def list_targets_without_files(session: Session, competition_id: UUID) -> list[TargetWithoutFiles]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import func, select, text
+from sqlalchemy import ColumnExpressionArgument, func, select, text
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
@@ -68,12 +68,14 @@ def count_jobs(session: Session) -> JobCounts:
     oldest_created_at = func.min(Evaluation.created_at).filter(Evaluation.state == State.QUEUED)
     oldest = session.scalar(select(func.extract("epoch", func.clock_timestamp() - oldest_created_at)))
     return JobCounts(
-        _count_by_state(session, Evaluation), _count_by_state(session, Guess), max(0.0, float(oldest or 0))
+        count_by_state(session, Evaluation), count_by_state(session, Guess), max(0.0, float(oldest or 0))
     )
 
 
-def _count_by_state(session: Session, kind: type[Any]) -> dict[State, int]:
-    counts: dict[State, int] = {}
-    for state, count in session.execute(select(kind.state, func.count()).group_by(kind.state)):
-        counts[state] = count
+def count_by_state(
+    session: Session, kind: type[Any], *conditions: ColumnExpressionArgument[bool]
+) -> dict[State, int]:
+    """Return the number of jobs of a kind that meet the conditions, for every state."""
+    query = select(kind.state, func.count()).where(*conditions).group_by(kind.state)
+    counts: dict[State, int] = dict(iter(session.execute(query)))
     return {state: counts.get(state, 0) for state in State}

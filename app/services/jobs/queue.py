@@ -16,6 +16,7 @@ from kombu.pools import ProducerPool
 from redis.exceptions import RedisError
 from sqlalchemy.orm import Session
 
+from anoncup.schemas import Worker
 from app.config import get_settings
 from app.db.transaction import AFTER_COMMIT
 
@@ -123,22 +124,13 @@ def list_sandboxes() -> list[ReportedSandbox] | None:
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class WorkerDuties:
-    """Kinds of jobs that a worker does, and what it lacks for them."""
-
-    worker: str
-    kinds: list[str]
-    missing: str | None
-
-
-def list_workers() -> list[WorkerDuties] | None:
-    """Return the duties of every worker that replies, by name; None if the queue cannot be reached."""
+def list_workers() -> list[Worker] | None:
+    """Return every worker that replies, by name; None if the queue cannot be reached."""
     replies = _ask_workers(DUTIES_QUERY)
     if replies is None:
         return None
     return [
-        WorkerDuties(worker, list(reply["kinds"]), reply["lacks"])
+        Worker(name=worker, serves=list(reply["kinds"]), lacks=reply["lacks"])
         for worker, reply in replies.items()
         if "kinds" in reply  # otherwise the reply is an error
     ]

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Literal
+from typing import Literal
 from uuid import UUID
 
 from sqlalchemy import exists, func, select
@@ -17,6 +17,7 @@ from app.services.boards.version_filter import compute_eligible_numbers
 from app.services.contests import clarifications, competitions, phases, revisions, sealed_inputs
 from app.services.contests.phases import PhaseStatus
 from app.services.contests.visibility import UNFROZEN
+from app.services.jobs import health
 from app.services.jobs.leases import UNFINISHED
 from app.services.organizing import rescores, workload
 from app.services.organizing.rescores import RescorePreview
@@ -151,22 +152,14 @@ def count_contents(session: Session, competition_id: UUID) -> ContestCounts:
         .select_from(Team)
         .where(in_competition)
     ).one()
-    evaluations = select(Evaluation.state, func.count()).join(Evaluation.submission).where(Evaluation.current)
-    guesses = select(Guess.state, func.count()).where(Guess.competition_id == competition_id)
+    current_evaluations = Evaluation.competition_id == competition_id, Evaluation.current
     targets = select(func.count()).where(Target.competition_id == competition_id)
     return ContestCounts(
         *teams,
-        _count_by_state(
-            session, evaluations.where(Submission.competition_id == competition_id), Evaluation.state
-        ),
-        _count_by_state(session, guesses, Guess.state),
+        health.count_by_state(session, Evaluation, *current_evaluations),
+        health.count_by_state(session, Guess, Guess.competition_id == competition_id),
         session.scalars(targets).one(),
     )
-
-
-def _count_by_state(session: Session, query: Any, state: Any) -> dict[State, int]:
-    counts: dict[State, int] = dict(session.execute(query.group_by(state)).all())
-    return {known_state: counts.get(known_state, 0) for known_state in State}
 
 
 def list_tasks(

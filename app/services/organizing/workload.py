@@ -2,16 +2,19 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 from uuid import UUID
 
-from sqlalchemy import CompoundSelect, Select, exists, func, literal, select, union_all
+from sqlalchemy import Select, exists, func, literal, select, union_all
 from sqlalchemy.orm import Session
 
-from app.db.models import Evaluation, Guess, State, Submission, ThresholdReport
+from app.db.models import Evaluation, Guess, State, ThresholdReport
 from app.services.accounts.accounts import Principal
 from app.services.contests import competitions
 from app.services.jobs import health
+from app.services.jobs.leases import UNFINISHED
+
+_JOB_MODELS = (Evaluation, Guess, ThresholdReport)
+_JOB_KINDS = tuple(model.__tablename__ for model in _JOB_MODELS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +34,7 @@ class Workload:
 def measure(session: Session, principal: Principal, slug: str) -> Workload:
     """Measure the workload of a competition for one of its organizers."""
     contest = competitions.find_for_organizer(session, principal, slug)
-    jobs = _select_unfinished(contest.id).subquery()
+    jobs = union_all(*(_select_unfinished(model, contest.id) for model in _JOB_MODELS)).subquery()
     age = func.max(func.clock_timestamp() - jobs.c.created_at)
     counts = session.execute(
         select(jobs.c.kind, jobs.c.state, func.count(), age).group_by(jobs.c.kind, jobs.c.state)
@@ -49,22 +52,9 @@ def measure(session: Session, principal: Principal, slug: str) -> Workload:
     )
 
 
-_JOB_KINDS = ("evaluations", "guesses", "threshold_reports")
-_JOB_MODELS = (Evaluation, Guess, ThresholdReport)
-
-
-def _select_unfinished(competition_id: UUID) -> CompoundSelect[Any]:
+def _select_unfinished(
+    model: type[Evaluation | Guess | ThresholdReport], competition_id: UUID
+) -> Select[str, State, datetime]:
     """Select kind, state and creation time of the competition's unfinished jobs."""
-    evaluations = _select_jobs(Evaluation, "evaluations").join(Evaluation.submission)
-    return union_all(
-        evaluations.where(Submission.competition_id == competition_id),
-        _select_jobs(Guess, "guesses").where(Guess.competition_id == competition_id),
-        _select_jobs(ThresholdReport, "threshold_reports").where(
-            ThresholdReport.competition_id == competition_id
-        ),
-    )
-
-
-def _select_jobs(kind: type[Evaluation | Guess | ThresholdReport], name: str) -> Select[str, State, datetime]:
-    columns = select(literal(name).label("kind"), kind.state, kind.created_at)
-    return columns.where(kind.state.in_([State.QUEUED, State.SCORING]))
+    columns = select(literal(model.__tablename__).label("kind"), model.state, model.created_at)
+    return columns.where(model.competition_id == competition_id, model.state.in_(UNFINISHED))
