@@ -16,7 +16,6 @@ from app.http.authentication import CurrentPrincipal
 from app.http.step_up import ReauthenticatedCaller
 from app.services.contests import schedule
 from app.services.organizing import disqualification
-from app.services.submissions import submissions
 
 router = APIRouter(tags=["organizing"])
 
@@ -140,9 +139,7 @@ def rescore_submission(submission_id: UUID, principal: CurrentPrincipal) -> sche
     """Have a submission that ended in ERROR scored once more."""
     with transaction() as session:
         submission = disqualification.rescore(session, principal, submission_id)
-        return serialize_submission(
-            session, submissions.get_competition_slug(session, submission), submission
-        )
+        return serialize_submission(session, submission)
 
 
 def _set_team_disqualified(
@@ -162,6 +159,4 @@ def _set_submission_disqualified(
         submission = disqualification.set_submission_disqualified(
             session, principal, submission_id, disqualified=disqualified, reason=reason
         )
-        return serialize_submission(
-            session, submissions.get_competition_slug(session, submission), submission
-        )
+        return serialize_submission(session, submission)

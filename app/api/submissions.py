@@ -164,9 +164,7 @@ def get_submission(submission_id: UUID, principal: CurrentPrincipal) -> schemas.
     """One submission with its state, step and every measure."""
     with transaction() as session:
         submission = submissions.find_visible(session, principal, submission_id)
-        return serialize_submission(
-            session, submissions.get_competition_slug(session, submission), submission
-        )
+        return serialize_submission(session, submission)
 
 
 @router.get(
@@ -189,9 +187,7 @@ def cancel_submission(submission_id: UUID, principal: CurrentPrincipal) -> schem
     """Withdraw a submission that is not scored yet. The attempt stays counted, the submission does not."""
     with transaction() as session:
         submission = submissions.cancel(session, principal, submission_id)
-        return serialize_submission(
-            session, submissions.get_competition_slug(session, submission), submission
-        )
+        return serialize_submission(session, submission)
 
 
 @router.put(
@@ -204,9 +200,7 @@ def mark_final(submission_id: UUID, body: FinalIn, principal: CurrentPrincipal) 
     """Mark a submission as one of the team's finals, or unmark it, while the first phase is open."""
     with transaction() as session:
         submission = finals.mark(session, principal, submission_id, final=body.final)
-        return serialize_submission(
-            session, submissions.get_competition_slug(session, submission), submission
-        )
+        return serialize_submission(session, submission)
 
 
 @router.get("/competitions/{slug}/quota", responses=build_error_responses(TEAM))
@@ -217,7 +211,8 @@ def get_quota(slug: str, principal: CurrentPrincipal) -> schemas.Quota:
     return schemas.Quota.model_validate(report, from_attributes=True)
 
 
-def serialize_submission(session: Session, slug: str, submission: Submission) -> schemas.Submission:
+def serialize_submission(session: Session, submission: Submission) -> schemas.Submission:
+    slug = submissions.get_competition_slug(session, submission)
     return _build_submission(slug, submission, submissions.get_queue_position(session, submission.evaluation))
 
 

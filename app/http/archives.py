@@ -3,6 +3,7 @@
 import hashlib
 import zipfile
 from collections.abc import Iterable, Iterator
+from functools import partial
 from tempfile import SpooledTemporaryFile
 from typing import IO
 
@@ -50,11 +51,6 @@ def _add_file(zip_file: zipfile.ZipFile, name: str, content: Content) -> None:
             member.write(chunk)
 
 
-def _read_chunks(file: IO[bytes] | _Archive) -> Iterator[bytes]:
-    while chunk := file.read(CHUNK_BYTES):
-        yield chunk
-
-
 def compute_etag(*parts: str) -> str:
     """Return an ETag that changes with any of the parts."""
     digest = hashlib.sha256()
@@ -73,7 +69,7 @@ def build_download(
 
     def body() -> Iterator[bytes]:
         with file:
-            yield from _read_chunks(file)
+            yield from iter(partial(file.read, CHUNK_BYTES), b"")
 
     download_headers = {"Content-Disposition": f'attachment; filename="{name}"', "Content-Length": str(size)}
     return StreamingResponse(body(), media_type="application/zip", headers=download_headers | (headers or {}))

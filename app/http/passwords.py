@@ -55,8 +55,9 @@ def verify_password(name: str, password: str) -> str:
 
 def change_own_password(principal: Principal, *, old: str, new: str) -> None:
     """Set a new password after checking the old one."""
+    principal.require("submit")
     with transaction() as session:
-        old_hash = passwords.load_current_hash(session, principal)
+        old_hash = passwords.load_hash(session, principal)
     if not accounts.is_correct_password(old_hash, old):
         raise passwords.build_wrong_old_password_error()
     new_hash = accounts.hash_password(new)

@@ -11,6 +11,7 @@ from urllib.parse import unquote
 from anyio import from_thread
 from fastapi import Depends, Form, Header
 
+from anoncup.errors import WrongCredential
 from app.db.transaction import transaction
 from app.http import throttle
 from app.http.authentication import ClientAddress, CurrentPrincipal
@@ -33,9 +34,9 @@ _PasswordHeader = Annotated[
 def _check_password(principal: Principal, address: str | None, password: str) -> Principal:
     with throttle.limit_tries(address, account=accounts.build_step_up_key(principal)):
         with transaction() as session:
-            password_hash = passwords.load_step_up_hash(session, principal)
+            password_hash = passwords.load_hash(session, principal)
         if not accounts.is_correct_password(password_hash, password):
-            raise passwords.build_wrong_password_error()
+            raise WrongCredential("the password is wrong", code="wrong_password")
     return principal.mark_reauthenticated()
 
 

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from io import BytesIO
 from pathlib import Path
 from typing import IO, Protocol
@@ -95,7 +95,7 @@ class Store:
     def read_chunks(self, digest: str) -> Iterator[bytes]:
         """Yield a large file in chunks. It is verified before the first chunk. Raises as ``get``."""
         with closing(self.open(digest)) as file:
-            yield from _iterate_chunks(file)
+            yield from iter(partial(file.read, CHUNK_BYTES), b"")
 
     def contains(self, digest: str) -> bool:
         """Return whether the file exists, without reading it."""
@@ -138,16 +138,11 @@ def _hash_file(file: IO[bytes]) -> str:
     file.seek(0)
     sha256 = hashlib.sha256()
     try:
-        for chunk in _iterate_chunks(file):
+        for chunk in iter(partial(file.read, CHUNK_BYTES), b""):
             sha256.update(chunk)
     except OSError as problem:
         raise Unavailable(READ_FAILED, code="storage_unavailable") from problem
     return sha256.hexdigest()
-
-
-def _iterate_chunks(file: IO[bytes]) -> Iterator[bytes]:
-    while chunk := file.read(CHUNK_BYTES):
-        yield chunk
 
 
 def get_store() -> Store:

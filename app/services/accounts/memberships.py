@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from anoncup.errors import Conflict, Forbidden
 from anoncup.schemas import Person
-from app.db.models import Competition, Member, Team, User
+from app.db.models import Competition, Member, Organizer, Team, User
 from app.services.accounts import names
 from app.services.accounts.accounts import Principal
 
@@ -62,6 +62,12 @@ def list_teams(session: Session, user_id: UUID) -> Sequence[tuple[str, Team]]:
         .order_by(Competition.created_at, Competition.id)
     )
     return [(slug, team) for slug, team in rows]
+
+
+def list_organized_ids(session: Session, principal: Principal) -> set[UUID]:
+    """Return the competitions that the person organizes, not counting the rights of administrators."""
+    query = select(Organizer.competition_id).where(Organizer.user_id == principal.user_id)
+    return set(session.scalars(query))
 
 
 def load_members_by_team(session: Session, competition_id: UUID) -> defaultdict[UUID, list[Person]]:

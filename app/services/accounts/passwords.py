@@ -11,9 +11,9 @@ from sqlalchemy.orm import Session
 
 from anoncup.errors import Forbidden, NotFound, WrongCredential
 from anoncup.schemas.roles import Role
-from app.db.models import Member, Organizer, PasswordLink, User
+from app.db.models import Member, PasswordLink, User
 from app.db.now import read_clock
-from app.services.accounts import accounts, audit
+from app.services.accounts import accounts, audit, memberships
 from app.services.accounts.accounts import Principal
 
 _LINK_LIFETIME = timedelta(hours=48)
@@ -40,19 +40,9 @@ def change(session: Session, principal: Principal, *, verified_hash: str, new_ha
     audit.record(session, principal, "user.password", None, subject=user.name)
 
 
-def load_current_hash(session: Session, principal: Principal) -> str:
-    """Return the hash against which the principal's old password is checked."""
-    principal.require("submit")
+def load_hash(session: Session, principal: Principal) -> str:
+    """Return the hash against which the principal's present password is checked."""
     return session.get_one(User, principal.user_id).password_hash
-
-
-def load_step_up_hash(session: Session, principal: Principal) -> str:
-    """Return the hash against which the password of a step-up authentication is checked."""
-    return session.get_one(User, principal.user_id).password_hash
-
-
-def build_wrong_password_error() -> WrongCredential:
-    return WrongCredential("the password is wrong", code="wrong_password")
 
 
 def build_wrong_old_password_error() -> WrongCredential:
@@ -100,9 +90,7 @@ def _require_authority(
         return
     if principal.role != Role.ORGANIZER:
         raise Forbidden("only organizers and administrators may do that", code="not_organizer")
-    own_competitions = set(
-        session.scalars(select(Organizer.competition_id).where(Organizer.user_id == principal.user_id))
-    )
+    own_competitions = memberships.list_organized_ids(session, principal)
     if user is None or user.role != Role.PARTICIPANT or not own_competitions.intersection(competition_ids):
         raise NotFound("nobody of that name takes part in your competitions", code="no_such_user")
     if not own_competitions.issuperset(competition_ids):

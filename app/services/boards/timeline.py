@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
+from operator import itemgetter
 from typing import Literal
 from uuid import UUID
 
@@ -493,17 +494,13 @@ def _iter_changes(session: Session, access: BoardAccess) -> Iterator[tuple[datet
         for hidden_until, change in hidden_changes
         if hidden_until is not None
     ]
-    shown_changes.sort(key=_get_moment)
+    shown_changes.sort(key=itemgetter(0))
     numbers = verdicts.load_numbers(session, [period.evaluation.key for period in board_rows.periods])
     final_ids = frozenset(target.submission_id for target in board_rows.targets)
     replay = BoardReplay(rule_periods[0][1], numbers, final_ids)
-    for moment, simultaneous_changes in itertools.groupby(shown_changes, key=_get_moment):
+    for moment, simultaneous_changes in itertools.groupby(shown_changes, key=itemgetter(0)):
         if changed_teams := replay.apply(change for _, change in simultaneous_changes):
             yield moment, replay, changed_teams
-
-
-def _get_moment(shown_change: tuple[datetime, _BoardChange]) -> datetime:
-    return shown_change[0]
 
 
 def _mask_scores(entry: BoardEntry | None, scope: BoardScope) -> _VisibleScores:

@@ -9,8 +9,9 @@ from sqlalchemy.orm import Session
 
 from anoncup.errors import CompetitionUnavailable
 from anoncup.rules.model import Rules
-from app.db.models import Member, Organizer, Team
+from app.db.models import Team
 from app.db.now import read_clock
+from app.services.accounts import memberships
 from app.services.accounts.accounts import Principal
 from app.services.contests import competitions, phases, visibility
 from app.services.contests.contest import Contest
@@ -51,8 +52,9 @@ class Directory:
 def load_directory(session: Session, principal: Principal | None) -> Directory:
     """Return all competitions, oldest first, the unreadable ones separately."""
     now = read_clock(session)
-    teams = _load_own_teams(session, principal) if principal else {}
-    organized_ids = _load_organized_ids(session, principal) if principal else set()
+    own_teams = memberships.list_teams(session, principal.user_id) if principal else ()
+    teams = {team.competition_id: team for _, team in own_teams}
+    organized_ids = memberships.list_organized_ids(session, principal) if principal else set()
     counts = _count_teams(session)
     directory = Directory([], [])
     for competition in competitions.list_competitions(session):
@@ -77,18 +79,6 @@ def _build_entry(
     can_see_boards = visibility.can_see_boards(rules.publication, viewer)
     team_count = counts.get(contest.id, 0) if can_see_boards else None
     return DirectoryEntry(rules, status, team.name if team else None, is_organizer, team_count)
-
-
-def _load_own_teams(session: Session, principal: Principal) -> dict[UUID, Team]:
-    """Return the person's teams by competition."""
-    query = select(Team).join(Member, Member.team_id == Team.id).where(Member.user_id == principal.user_id)
-    return {team.competition_id: team for team in session.scalars(query)}
-
-
-def _load_organized_ids(session: Session, principal: Principal) -> set[UUID]:
-    """Return the competitions that the person organizes, not counting the rights of administrators."""
-    query = select(Organizer.competition_id).where(Organizer.user_id == principal.user_id)
-    return set(session.scalars(query))
 
 
 def _count_teams(session: Session) -> dict[UUID, int]:

@@ -177,13 +177,13 @@ def apply_revision(session: Session, principal: Principal, slug: str, revision: 
     """Apply a revision; after the first submission, data and scoring rules can no longer change."""
     contest = competitions.lock_for_organizer(session, principal, slug)
     competition = contest.competition
-    require_unchanged(competition, revision)
+    require_unchanged(competition, revision.replaces)
     _check_fixed_parts(session, contest, revision)
     require_step_up_for_earlier_end(session, principal, competition, parse_rules(revision.file).phases)
     _require_step_up_for_disclosure(session, principal, contest, parse_rules(revision.file))
     _audit_revision(session, principal, competition, revision)
-    _discard_organizer_files(session, competition, revision)
-    competition.shared_files = _retain_allocated_files(competition, revision)
+    if not _keeps_allocation_inputs(competition, revision):
+        _discard_allocation(session, competition)
     competition.allocation = competitions.describe_allocation(parse_rules(revision.file))
     competition.file, competition.scales = revision.file, revision.scales
     competition.original, competition.original_rows = revision.original, revision.original_rows
@@ -191,9 +191,13 @@ def apply_revision(session: Session, principal: Principal, slug: str, revision: 
     return contest
 
 
-def _discard_organizer_files(session: Session, competition: Competition, revision: Revision) -> None:
-    """Delete the organizers' sealed files if the data or rules against which they were checked change."""
-    if competition.allocation.get("truth") and not _keeps_allocation_inputs(competition, revision):
+def _discard_allocation(session: Session, competition: Competition) -> None:
+    """Drop the files allocated to all teams, and delete the organizers' sealed files.
+
+    They were made from, or checked against, data or rules that change.
+    """
+    competition.shared_files = {}
+    if competition.allocation.get("truth"):
         session.execute(delete(OrganizerFile).where(OrganizerFile.competition_id == competition.id))
 
 
@@ -207,11 +211,6 @@ def _keeps_allocation_inputs(competition: Competition, revision: Revision) -> bo
     return is_same_key and competition.original == revision.original
 
 
-def _retain_allocated_files(competition: Competition, revision: Revision) -> dict[str, str]:
-    """Return the files allocated to all teams: unchanged, or none if their inputs have changed."""
-    return competition.shared_files if _keeps_allocation_inputs(competition, revision) else {}
-
-
 def _build_allocation_key(rules: Rules) -> tuple[object, ...]:
     """Return the rules on which an allocation depends, besides the data and the seed."""
     return *_build_parsing_key(rules), rules.questions
@@ -222,9 +221,9 @@ def build_team_files_key(rules: Rules) -> tuple[object, ...]:
     return *_build_parsing_key(rules), competitions.describe_allocation(rules)
 
 
-def require_unchanged(competition: Competition, revision: Revision) -> None:
-    """Raise Conflict if the competition has changed since the revision was computed."""
-    if (competition.file, competition.original) != revision.replaces:
+def require_unchanged(competition: Competition, replaces: FileAndDigests) -> None:
+    """Raise Conflict if the file or the data of the competition have changed since they were read."""
+    if (competition.file, competition.original) != replaces:
         raise Conflict("the competition has changed meanwhile; try again", code="changed_meanwhile")
 
 

@@ -81,17 +81,9 @@ def set_team_disqualified(
     """
     contest = competitions.lock_for_organizer(session, principal, slug)
     team = lock_team(session, contest.competition, team_id)
-    _require_change(principal, contest.competition, team.disqualified_at is not None, disqualified)
-    team.disqualified_at = read_clock(session) if disqualified else None
-    team.disqualification_reason = _clean_reason(reason) or None if disqualified else None
-    _audit_action(
-        session,
-        principal,
-        contest.competition,
-        f"team.{_choose_verb(disqualified)}",
-        team.name,
-        reason=reason,
-    )
+    _require_change(principal, contest.competition, team, disqualified)
+    verb = _set_disqualified(session, team, disqualified, reason)
+    _audit_action(session, principal, contest.competition, f"team.{verb}", team.name, reason=reason)
     return team
 
 
@@ -115,17 +107,9 @@ def set_submission_disqualified(
     ``reason`` appears in the audit log; the team sees the reason of a disqualification.
     """
     competition, submission = _lock_submission(session, principal, submission_id)
-    _require_change(principal, competition, submission.disqualified_at is not None, disqualified)
-    submission.disqualified_at = read_clock(session) if disqualified else None
-    submission.disqualification_reason = _clean_reason(reason) or None if disqualified else None
-    _audit_action(
-        session,
-        principal,
-        competition,
-        f"submission.{_choose_verb(disqualified)}",
-        str(submission.id),
-        reason=reason,
-    )
+    _require_change(principal, competition, submission, disqualified)
+    verb = _set_disqualified(session, submission, disqualified, reason)
+    _audit_action(session, principal, competition, f"submission.{verb}", str(submission.id), reason=reason)
     return submission
 
 
@@ -160,9 +144,9 @@ def _lock_submission(
 
 
 def _require_change(
-    principal: Principal, competition: Competition, is_disqualified: bool, disqualify: bool
+    principal: Principal, competition: Competition, row: Team | Submission, disqualify: bool
 ) -> None:
-    if is_disqualified == disqualify:
+    if (row.disqualified_at is not None) == disqualify:
         message = N_("it is disqualified already") if disqualify else N_("it is not disqualified")
         raise Conflict(message, code="nothing_to_change")
     if disqualify or reinstating_allows_guesses(competition):
@@ -174,7 +158,10 @@ def reinstating_allows_guesses(competition: Competition) -> bool:
     return competition.published_at is not None and competition.revealed_at is None
 
 
-def _choose_verb(disqualified: bool) -> str:
+def _set_disqualified(session: Session, row: Team | Submission, disqualified: bool, reason: str) -> str:
+    """Disqualify or reinstate a team or a submission, and return the verb for the audit log."""
+    row.disqualified_at = read_clock(session) if disqualified else None
+    row.disqualification_reason = (_clean_reason(reason) or None) if disqualified else None
     return "disqualify" if disqualified else "reinstate"
 
 

@@ -77,7 +77,7 @@ class RescorePreview:
 def begin(session: Session, principal: Principal, slug: str, revision: Revision) -> Rescore:
     """Queue every submission for scoring by the rules of ``revision``; only one rescore may be open."""
     contest = competitions.lock_for_organizer(session, principal, slug)
-    revisions.require_unchanged(contest.competition, revision)
+    revisions.require_unchanged(contest.competition, revision.replaces)
     current_rules, new_rules = contest.rules, parse_stored_rules(revision.file)
     is_same_contest = (current_rules.slug, current_rules.track, current_rules.columns) == (
         new_rules.slug,

@@ -1,6 +1,6 @@
 """Starter kits: the files that a team needs to take part, with an example release that the rules accept."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -39,10 +39,8 @@ def iter_files(kit: Kit) -> Iterator[tuple[str, bytes | Iterator[bytes]]]:
     originals = [name for name, _ in kit.original]
     digests = dict(kit.original).values()
     example = parser_process.call_with_files(ORIGINALS, digests, make_example, kit.file, kit.original)
-    yield (
-        "README.md",
-        kit_readme.build_readme(rules, track, _extract_headers(example), originals, kit.service).encode(),
-    )
+    headers = {name: content.partition(b"\n")[0].decode() for name, content in example.items()}
+    yield "README.md", kit_readme.build_readme(rules, track, headers, originals, kit.service).encode()
     yield "competition.toml", kit.file.encode()
     for name, content in example.items():
         yield f"example/{name}.csv", content
@@ -50,28 +48,17 @@ def iter_files(kit: Kit) -> Iterator[tuple[str, bytes | Iterator[bytes]]]:
         yield f"original/{name}.csv", get_store().read_chunks(digest)
 
 
-def _extract_headers(example: Mapping[str, bytes]) -> dict[str, str]:
-    """Return the header line of each file of a release, including its secret, by name."""
-    return {name: content.partition(b"\n")[0].decode() for name, content in example.items()}
-
-
 def make_example(file: str, original: tuple[tuple[str, str], ...]) -> dict[str, bytes]:
-    """Make the example release of a competition; runs in the parser process."""
-    rules = parse_stored_rules(file)
-    return _build_example_release(
-        rules, TRACKS[rules.track], competitions.load_original_tables(original, file)
-    )
+    """Return the files of a release that the rules accept, with its secret; runs in the parser process.
 
-
-def _build_example_release(rules: Rules, track: Track, original: Tables) -> dict[str, bytes]:
-    """Return the files of a release that the rules accept, with its secret; the result is reproducible.
-
-    If no candidate is accepted, the last one is returned.
+    The result is reproducible. If no candidate is accepted, the last one is returned.
     """
     from anoncup.evaluation.evaluate import judge
 
-    prepared = track.prepare(original, rules)
-    for release, answer in _iter_candidates(rules, track, original):
+    rules = parse_stored_rules(file)
+    track, tables = TRACKS[rules.track], competitions.load_original_tables(original, file)
+    prepared = track.prepare(tables, rules)
+    for release, answer in _iter_candidates(rules, track, tables):
         violations, _ = judge(rules, prepared, release, answer)
         if not violations:
             break

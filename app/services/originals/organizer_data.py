@@ -84,8 +84,7 @@ def store_sealed(
     contest = competitions.lock_for_organizer(session, principal, slug)
     competition = contest.competition
     _require_not_allocated(competition)
-    if (competition.file, competition.original) != checked_file.replaces:
-        raise Conflict("the competition has changed meanwhile; try again", code="changed_meanwhile")
+    revisions.require_unchanged(competition, checked_file.replaces)
     binding_id = sealed_inputs.compute_binding_id(competition.id, checked_file.name)
     sealed = sealing.seal(sealing_key, bound_to=binding_id, secret=checked_file.content)
     values = {"key_id": sealed.key_id, "sealed": sealed.box, "commitment": sealed.commitment}
