@@ -16,7 +16,7 @@ more tries.
 import hashlib
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from ipaddress import IPv6Address, ip_address, ip_network
@@ -54,7 +54,7 @@ def limit_tries(address: str | None, *, account: str | None = None) -> Iterator[
     The try is counted in advance, and undone unless the credential was wrong, so that a thousand simultaneous
     requests cannot exceed the limit. Raise TooManyRequests if the limit is reached.
     """
-    counted_try = _count_try(address, account)
+    counted_try = _count(_list_counters(address, account), local=_list_local_counters(address, account))
     try:
         yield
     except _WRONG_CREDENTIAL_ERRORS:
@@ -78,29 +78,24 @@ def limit_invite_tries(address: str | None) -> Iterator[None]:
         yield
     except _WRONG_CREDENTIAL_ERRORS:
         if address is not None:
-            _count_wrong_invite(build_key("invite", normalize_address(address)))
+            key = build_key("invite", normalize_address(address))
+            _count([(ADDRESS_LIMIT, key)], local=[(LOCAL_ADDRESS_LIMIT, key)])
         raise
 
 
-def _count_wrong_invite(key: str) -> None:
-    """Count a wrong invite; raise TooManyRequests if the limit was already reached."""
+def _count(counters: Iterable[_Counter], *, local: Iterable[_Counter]) -> _CountedTry:
+    """Count a try on every counter, on the ``local`` ones while Redis is unavailable, and return it.
+
+    Raise TooManyRequests if a limit is reached.
+    """
     try:
-        _hit_counters(_get_limiter(), iter([(ADDRESS_LIMIT, key)]))
+        return _hit_counters(_get_limiter(), counters)
     except CONNECTION_ERRORS as problem:
         _log_unreachable(problem)
-        _hit_counters(get_local_limiter(), iter([(LOCAL_ADDRESS_LIMIT, key)]))
+        return _hit_counters(get_local_limiter(), local)
 
 
-def _count_try(address: str | None, account: str | None) -> _CountedTry:
-    """Count a try on every counter and return it; raise TooManyRequests if a limit is reached."""
-    try:
-        return _hit_counters(_get_limiter(), _list_counters(address, account))
-    except CONNECTION_ERRORS as problem:
-        _log_unreachable(problem)
-        return _hit_counters(get_local_limiter(), _list_local_counters(address, account))
-
-
-def _hit_counters(limiter: FixedWindowRateLimiter, counters: Iterator[_Counter]) -> _CountedTry:
+def _hit_counters(limiter: FixedWindowRateLimiter, counters: Iterable[_Counter]) -> _CountedTry:
     increased_counters: list[_Counter] = []
     try:
         for counter in counters:
@@ -115,6 +110,14 @@ def _hit_counters(limiter: FixedWindowRateLimiter, counters: Iterator[_Counter])
 
 def _build_limit_error(limiter: FixedWindowRateLimiter, counter: _Counter) -> TooManyRequests:
     seconds = max(1, math.ceil(limiter.get_window_stats(*counter).reset_time - time.time()))
+    if counter[0] is TEAM_CHECK_LIMIT:
+        return TooManyRequests(
+            "your team has checked {limit} uploads in a minute; wait {seconds} s",
+            retry_after=seconds,
+            code="too_many_checks",
+            limit=TEAM_CHECK_LIMIT.amount,
+            seconds=seconds,
+        )
     return TooManyRequests(
         "too many wrong tries: try again in {minutes} min",
         retry_after=seconds,
@@ -205,23 +208,5 @@ def _log_unreachable(problem: Exception) -> None:
 
 def count_check(team_id: UUID) -> None:
     """Count a dry run of a team; raise TooManyRequests if it has reached the limit of this minute."""
-    key = build_key("checks", str(team_id))
-    try:
-        _hit_check_limit(_get_limiter(), key)
-    except CONNECTION_ERRORS as problem:
-        _log_unreachable(problem)
-        _hit_check_limit(get_local_limiter(), key)
-
-
-def _hit_check_limit(limiter: FixedWindowRateLimiter, key: str) -> None:
-    if limiter.hit(TEAM_CHECK_LIMIT, key):
-        return
-    seconds_left = limiter.get_window_stats(TEAM_CHECK_LIMIT, key).reset_time - time.time()
-    seconds = max(1, math.ceil(seconds_left))
-    raise TooManyRequests(
-        "your team has checked {limit} uploads in a minute; wait {seconds} s",
-        retry_after=seconds,
-        code="too_many_checks",
-        limit=TEAM_CHECK_LIMIT.amount,
-        seconds=seconds,
-    )
+    counters = [(TEAM_CHECK_LIMIT, build_key("checks", str(team_id)))]
+    _count(counters, local=counters)
