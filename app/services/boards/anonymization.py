@@ -21,10 +21,10 @@ from app.services.contests.contest import parse_stored_rules
 from app.services.contests.visibility import BoardAccess, BoardScope
 
 
-def build_board(session: Session, access: BoardAccess) -> Board:
-    """Build the board as this viewer may see it."""
+def build_board(session: Session, access: BoardAccess, board_rows: BoardRows | None = None) -> Board:
+    """Build the board as this viewer may see it, from ``board_rows`` if they have been read already."""
     contest, scope = access.contest, access.scope
-    board_rows = source.read_rows(session, contest)
+    board_rows = board_rows or source.read_rows(session, contest)
     board_source = board_rows.build_source(scope)
     entries = _load_entries(session, board_source)
     entry_counts = Counter(entry.evaluation.team_id for entry in entries)

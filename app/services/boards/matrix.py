@@ -11,7 +11,7 @@ from anoncup.schemas import Cell, Matrix, MatrixRow, MatrixTarget
 from anoncup.tracks.parts import Attacker
 from app.services.boards import best_guesses, source, spreadsheet
 from app.services.boards.best_guesses import BestByQuestion
-from app.services.boards.source import BoardSource, BoardTarget
+from app.services.boards.source import BoardRows, BoardSource, BoardTarget
 from app.services.boards.verdicts import VerdictNumbers
 from app.services.contests.visibility import BoardAccess, BoardScope
 
@@ -30,14 +30,20 @@ class SubmissionAttack:
     rows: int
 
 
-def build_matrix(session: Session, access: BoardAccess, *, owner_team_id: UUID | None = None) -> Matrix:
-    """Build the matrix as this viewer may see it.
+def build_matrix(
+    session: Session,
+    access: BoardAccess,
+    board_rows: BoardRows | None = None,
+    *,
+    owner_team_id: UUID | None = None,
+) -> Matrix:
+    """Build the matrix as this viewer may see it, from ``board_rows`` if they have been read already.
 
     Built-in attackers are included only where exact values are shown. ``owner_team_id`` limits the columns to
     the targets of one team; there are none while the teams of the targets are hidden.
     """
     contest, scope = access.contest, access.scope
-    board_source = source.read_source(session, access, targets_only=True)
+    board_source = source.read_source(session, access, board_rows, targets_only=True)
     if owner_team_id is not None:
         own_targets = [
             target

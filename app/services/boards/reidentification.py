@@ -11,6 +11,7 @@ from anoncup.schemas import AttackersBoard, AttackersRow
 from app.db.models import Team
 from app.services.boards import best_guesses, source
 from app.services.boards.best_guesses import AttackTotals
+from app.services.boards.source import BoardRows
 from app.services.boards.spreadsheet import render_board_csv
 from app.services.contests.visibility import BoardAccess
 
@@ -19,10 +20,10 @@ _SCORE_DECIMALS = 9
 """Decimals to which scores are compared, because sums of the same rates can differ by rounding errors."""
 
 
-def build_board(session: Session, access: BoardAccess) -> AttackersBoard:
-    """Build the board as this viewer may see it."""
+def build_board(session: Session, access: BoardAccess, board_rows: BoardRows | None = None) -> AttackersBoard:
+    """Build the board as this viewer may see it, from ``board_rows`` if they have been read already."""
     contest, scope = access.contest, access.scope
-    board_source = source.read_source(session, access)
+    board_source = source.read_source(session, access, board_rows)
     attacks = best_guesses.summarize_by_team(session, board_source)
     conditions = Team.competition_id == contest.id, Team.disqualified_at.is_(None), ~Team.baseline
     team_rows = session.execute(

@@ -169,9 +169,15 @@ def read_rows(session: Session, contest: Contest, *, targets_only: bool = False)
     )
 
 
-def read_source(session: Session, access: BoardAccess, *, targets_only: bool = False) -> BoardSource:
-    """Read the input of this viewer's boards; ``targets_only`` limits evaluations to targets."""
-    return read_rows(session, access.contest, targets_only=targets_only).build_source(access.scope)
+def read_source(
+    session: Session, access: BoardAccess, rows: BoardRows | None = None, *, targets_only: bool = False
+) -> BoardSource:
+    """Return the input of this viewer's boards, from ``rows`` if they have been read already.
+
+    ``targets_only`` limits the evaluations that are read to those of targets.
+    """
+    rows = rows or read_rows(session, access.contest, targets_only=targets_only)
+    return rows.build_source(access.scope)
 
 
 def read_proposed_source(

@@ -29,7 +29,7 @@ from app.db.models import Guess, State, Target, Team
 from app.services.boards import best_guesses, ranking, source, verdicts
 from app.services.boards.best_guesses import RiskCombiner
 from app.services.boards.ranking import BoardEntry
-from app.services.boards.source import EffectivePeriod, FinishedEvaluation
+from app.services.boards.source import BoardRows, EffectivePeriod, FinishedEvaluation
 from app.services.boards.verdicts import VerdictNumbers
 from app.services.boards.version_filter import compute_eligible_numbers
 from app.services.contests import phases, visibility
@@ -379,17 +379,21 @@ def build_board_history(session: Session, access: BoardAccess) -> History:
 
 
 def build_history(
-    session: Session, access: BoardAccess, own_team_id: UUID | None
+    session: Session,
+    access: BoardAccess,
+    own_team_id: UUID | None,
+    board_rows: BoardRows | None = None,
 ) -> tuple[History, list[HistoryRank]]:
     """Return the steps of all teams with the leaders, and the rank over time of ``own_team_id``.
 
-    A rank can change because of the submissions of other teams.
+    A rank can change because of the submissions of other teams. ``board_rows`` are read if they are not
+    given.
     """
     contest, scope = access.contest, access.scope
     timelines: dict[UUID, TeamTimeline] = {}
     leaders_by_moment: list[tuple[datetime, list[tuple[UUID, int]]]] = []
     ranks: list[HistoryRank] = []
-    for moment, replay, changed_teams in _iter_changes(session, access):
+    for moment, replay, changed_teams in _iter_changes(session, access, board_rows):
         for team_id in sorted(changed_teams):
             _add_step(timelines, team_id, moment, replay, scope)
         current_leaders = replay.list_leaders(_LEADER_COUNT)
@@ -479,10 +483,12 @@ def _build_leaders(
     )
 
 
-def _iter_changes(session: Session, access: BoardAccess) -> Iterator[tuple[datetime, BoardReplay, set[UUID]]]:
+def _iter_changes(
+    session: Session, access: BoardAccess, board_rows: BoardRows | None
+) -> Iterator[tuple[datetime, BoardReplay, set[UUID]]]:
     """Yield each second at which the board changed, the board, and the teams whose best entry changed."""
     contest, board_visibility = access.contest, _build_visibility(session, access)
-    board_rows = source.read_rows(session, contest)
+    board_rows = board_rows or source.read_rows(session, contest)
     rule_periods = board_rows.list_rule_periods()
     hidden_changes = [
         *_iter_rule_changes(contest, rule_periods, board_visibility),

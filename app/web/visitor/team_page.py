@@ -17,7 +17,7 @@ from app.db.transaction import transaction
 from app.http import board_cache
 from app.http.authentication import OptionalPrincipal, RequestCredential
 from app.locale.language import Translator
-from app.services.boards import anonymization, matrix, reidentification, timeline
+from app.services.boards import anonymization, matrix, reidentification, source, timeline
 from app.services.contests import visibility
 from app.services.contests.visibility import BoardAccess
 from app.web.site import language
@@ -128,11 +128,12 @@ def show_team(
 
 
 def _build_team_summary(session: Session, access: BoardAccess, team_id: UUID) -> TeamSummary:
-    board = anonymization.build_board(session, access)
+    board_rows = source.read_rows(session, access.contest)
+    board = anonymization.build_board(session, access, board_rows)
     row = _find_row(board, team_id)
-    history, ranks = timeline.build_history(session, access, team_id)
-    attack_matrix = matrix.build_matrix(session, access, owner_team_id=team_id)
-    attackers_board = reidentification.build_board(session, access)
+    history, ranks = timeline.build_history(session, access, team_id, board_rows)
+    attack_matrix = matrix.build_matrix(session, access, board_rows, owner_team_id=team_id)
+    attackers_board = reidentification.build_board(session, access, board_rows)
     return TeamSummary(
         board=board.model_copy(update={"rows": (row,)}),
         row=row,
