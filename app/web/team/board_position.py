@@ -1,17 +1,22 @@
-"""Load the anonymization board for a reader, and find the position of their team."""
+"""Load the anonymization board for the pages of a team's submissions, and find the position of the team."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Annotated
+from uuid import UUID
 
-from sqlalchemy.orm import Session
+from fastapi import Depends, Request
+from starlette.concurrency import run_in_threadpool
 
-from anoncup import schemas
+from anoncup.schemas import Board
 from app.db.models import State
+from app.db.transaction import transaction
+from app.http.authentication import CurrentPrincipal, RequestCredential
+from app.http.board_cache import load_open_board
 from app.services.accounts.accounts import Principal
 from app.services.boards import anonymization
-from app.services.contests import visibility
-from app.services.contests.visibility import BoardAccess
+from app.services.submissions import submissions, summaries
 from app.web.team.submission_lines import SubmissionLine
 
 
@@ -24,25 +29,48 @@ class TeamBoardPosition:
     ranked_teams: int
 
 
-def load_board_if_open(
-    session: Session, principal: Principal, slug: str
-) -> tuple[BoardAccess, schemas.Board] | tuple[None, None]:
-    """Return the reader's access to the board and the board; None for both if they may not see it."""
-    access = visibility.find_board_access(session, principal, slug)
-    return (None, None) if access is None else (access, anonymization.build_board(session, access))
-
-
-def find_position(
-    session: Session, principal: Principal, slug: str, lines: Sequence[SubmissionLine]
-) -> TeamBoardPosition | None:
-    """Return the team's position on the board, or None if it has no rank or no line has a score.
-
-    The board is expensive to compute, so it is not loaded if no line has a score.
-    """
-    if not any(line.state == State.SCORED for line in lines):
+async def load_team_board(
+    request: Request, slug: str, principal: CurrentPrincipal, credential: RequestCredential
+) -> Board | None:
+    """Return the reader's board; None if it is not open to them, or their team has no score yet."""
+    if not await run_in_threadpool(_has_score, principal, slug):
         return None
-    _, board = load_board_if_open(session, principal, slug)
-    ranked_rows = [row for row in board.rows if row.rank is not None] if board else []
+    return await load_open_board(request, credential, slug, anonymization.build_board, Board)
+
+
+def _has_score(principal: Principal, slug: str) -> bool:
+    with transaction() as session:
+        own_summaries = summaries.list_summaries(session, principal, slug)
+    return any(summary.state == State.SCORED for summary in own_summaries)
+
+
+async def _load_submission_board(
+    request: Request, submission_id: UUID, principal: CurrentPrincipal, credential: RequestCredential
+) -> Board | None:
+    """Return the reader's board; None if it is not open to them, or the submission has no verdict yet."""
+    slug = await run_in_threadpool(_find_slug_of_judged, principal, submission_id)
+    if slug is None:
+        return None
+    return await load_open_board(request, credential, slug, anonymization.build_board, Board)
+
+
+def _find_slug_of_judged(principal: Principal, submission_id: UUID) -> str | None:
+    """Return the slug of a submission's competition; None without a verdict."""
+    with transaction() as session:
+        submission = submissions.find_visible(session, principal, submission_id)
+        has_verdict = submission.evaluation.verdict is not None
+        return submissions.get_competition_slug(session, submission) if has_verdict else None
+
+
+TeamBoard = Annotated[Board | None, Depends(load_team_board)]
+SubmissionBoard = Annotated[Board | None, Depends(_load_submission_board)]
+
+
+def find_position(board: Board | None, lines: Sequence[SubmissionLine]) -> TeamBoardPosition | None:
+    """Return the team's position on the board, or None if it has no rank or no line has a score."""
+    if board is None or not any(line.state == State.SCORED for line in lines):
+        return None
+    ranked_rows = [row for row in board.rows if row.rank is not None]
     own_row = next((row for row in ranked_rows if row.own), None)
     if own_row is None or own_row.rank is None or own_row.received_at is None:
         return None

@@ -25,13 +25,14 @@ from app.http.authentication import CurrentPrincipal
 from app.locale.language import Translator
 from app.services.boards import matrix, standing_forecast
 from app.services.boards.standing_forecast import SubmissionPosition
+from app.services.contests import visibility
 from app.services.contests.visibility import UNFROZEN
 from app.services.submissions import submissions, summaries
 from app.services.submissions.summaries import SubmissionSummary
 from app.web.site import language
 from app.web.site.frame import Frame, load_frame
 from app.web.site.pages import PageRoute, render_page
-from app.web.team.board_position import load_board_if_open
+from app.web.team.board_position import SubmissionBoard
 from app.web.team.submission_lines import build_lines, summarize_finals
 from app.web.team.verdicts import (
     AttackerLine,
@@ -97,7 +98,9 @@ class WhatIf:
 
 
 @router.get("/submissions/{submission_id}")
-def show_submission(request: Request, submission_id: UUID, principal: CurrentPrincipal) -> HTMLResponse:
+def show_submission(
+    request: Request, submission_id: UUID, principal: CurrentPrincipal, board: SubmissionBoard
+) -> HTMLResponse:
     t = language.negotiate_translator(request)
     with transaction() as session:
         submission = submissions.find_visible(session, principal, submission_id)
@@ -106,7 +109,7 @@ def show_submission(request: Request, submission_id: UUID, principal: CurrentPri
         own_summaries = summaries.list_summaries(session, principal, frame.contest.slug) if is_own else []
         (line,) = build_lines(session, [submission])
         verdict = line.evaluation.parsed_verdict
-        access, board = load_board_if_open(session, principal, frame.contest.slug)
+        access = visibility.find_board_access(session, principal, frame.contest.slug)
         content = _build_result_content(frame, verdict, board, t) if verdict else {}
         rival_attacks = matrix.list_attacks(session, access, submission.id) if access else []
         forecast = (

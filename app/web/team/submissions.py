@@ -2,9 +2,10 @@
 
 import hashlib
 import secrets
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from types import MappingProxyType
 from typing import Annotated
 from urllib.parse import urlencode
@@ -18,11 +19,12 @@ from starlette.responses import RedirectResponse, Response
 
 from anoncup.errors import Conflict, DomainError, FileProblem, InvalidUpload
 from anoncup.messages import Message
+from anoncup.schemas import Board
 from anoncup.tracks.files import FileSpec
 from anoncup.tracks.swapped_files import MISPLACED_FILE_CODE as MISPLACED
 from app.db.models import Submission
 from app.db.transaction import transaction
-from app.http.authentication import CurrentPrincipal
+from app.http.authentication import CurrentPrincipal, RequestCredential
 from app.http.paging import decode_position, encode_cursor
 from app.http.problems import get_status
 from app.http.uploads import receive_dry_run, receive_upload
@@ -37,7 +39,7 @@ from app.web.site import language
 from app.web.site.frame import Frame, load_frame
 from app.web.site.pages import PageRoute, add_retry_after, render_page, see_other, translate_error
 from app.web.site.timeline_chart import draw_timeline
-from app.web.team.board_position import find_position
+from app.web.team.board_position import SubmissionBoard, TeamBoard, find_position, load_team_board
 from app.web.team.submission_lines import build_lines, find_intake_state, summarize_finals
 from app.web.team.upload_form import (
     UPLOAD_ERRORS,
@@ -94,15 +96,16 @@ class RejectedForm:
 
 @router.get("/competitions/{slug}/submissions")
 def show_submissions(
-    request: Request, slug: str, principal: CurrentPrincipal, cursor: _Cursor = None
+    request: Request, slug: str, principal: CurrentPrincipal, board: TeamBoard, cursor: _Cursor = None
 ) -> HTMLResponse:
-    return _render_submissions(request, principal, slug, cursor=cursor)
+    return _render_submissions(request, principal, slug, board, cursor=cursor)
 
 
 def _render_submissions(
     request: Request,
     principal: Principal,
     slug: str,
+    board: Board | None,
     *,
     cursor: str | None = None,
     rejection: RejectedForm | None = None,
@@ -122,7 +125,7 @@ def _render_submissions(
             "tag": _compute_page_tag(frame, own_summaries, caps, team_files),
             "lines": lines,
             "finals": summarize_finals(frame, own_summaries),
-            "best": find_position(session, principal, slug, lines),
+            "best": find_position(board, lines),
             "own": team_files,
         }
         parts, secret = build_parts(frame.contest), get_secret_spec(frame.contest.track)
@@ -193,7 +196,11 @@ def _load_page(
 
 @router.post("/competitions/{slug}/submissions")
 async def submit(
-    request: Request, slug: str, principal: CurrentPrincipal, key: _IdempotencyKey = None
+    request: Request,
+    slug: str,
+    principal: CurrentPrincipal,
+    credential: RequestCredential,
+    key: _IdempotencyKey = None,
 ) -> Response:
     """Accept a release and redirect to its page, or render the form again with the problems of each file."""
     form = ReleaseForm(slug, key=key)
@@ -201,7 +208,10 @@ async def submit(
         receipt = await await_upload(receive_upload(request, principal, form))
     except UPLOAD_ERRORS as problem:
         rejection = RejectedForm(problem, form.comment, key, form.file_starts, is_upload=True)
-        return await run_in_threadpool(_render_submissions, request, principal, slug, rejection=rejection)
+        board = await load_team_board(request, slug, principal, credential)
+        return await run_in_threadpool(
+            _render_submissions, request, principal, slug, board, rejection=rejection
+        )
     return see_other(f"/submissions/{receipt.submission.id}", notice="received")
 
 
@@ -332,77 +342,105 @@ def _require_files(names: Collection[str], chosen_files: Collection[str]) -> Non
 
 
 @router.get("/submissions/{submission_id}/row")
-def show_row(request: Request, submission_id: UUID, principal: CurrentPrincipal) -> HTMLResponse:
+def show_row(
+    request: Request, submission_id: UUID, principal: CurrentPrincipal, board: SubmissionBoard
+) -> HTMLResponse:
     """Render a single line of the list, with which the page's script replaces the old one."""
     with transaction() as session:
         submission = submissions.find_own(session, principal, submission_id)
         frame = load_frame(session, principal, submissions.get_competition_slug(session, submission))
         own_summaries = summaries.list_summaries(session, principal, frame.contest.slug)
         (line,) = build_lines(session, [submission])
-        board_position = find_position(session, principal, frame.contest.slug, [line])
     return render_page(
         request,
         principal,
         "team/submission_row.html",
         frame=frame,
-        best=board_position,
+        best=find_position(board, [line]),
         line=line,
         finals=summarize_finals(frame, own_summaries),
     )
 
 
 @router.post("/submissions/{submission_id}/final")
-def mark_final(
+async def mark_final(
     request: Request,
     submission_id: UUID,
     principal: CurrentPrincipal,
+    credential: RequestCredential,
     *,
     final: Annotated[bool, Form()],
     cursor: Annotated[str | None, Form(max_length=200)] = None,
     back: Annotated[str, Form(max_length=10)] = "",
 ) -> Response:
     """Choose a submission as a final or withdraw the choice, then redirect to the page with the form."""
-    try:
-        with transaction() as session:
-            finals.mark(session, principal, submission_id, final=final)
-    except Conflict as problem:
-        slug = _find_slug(principal, submission_id)
-        return _render_submissions(
-            request, principal, slug, cursor=cursor or None, rejection=RejectedForm(problem)
-        )
+    mark = partial(finals.mark, principal=principal, submission_id=submission_id, final=final)
     notice = "final_marked" if final else "final_unmarked"
-    return _redirect_back(principal, submission_id, notice, back=back, cursor=cursor)
+    destination = _Destination(submission_id, notice, back, cursor)
+    return await _change_submission(request, principal, credential, mark, destination)
 
 
 @router.post("/submissions/{submission_id}/cancel")
-def cancel(
+async def cancel(
     request: Request,
     submission_id: UUID,
     principal: CurrentPrincipal,
+    credential: RequestCredential,
     *,
     cursor: Annotated[str | None, Form(max_length=200)] = None,
     back: Annotated[str, Form(max_length=10)] = "",
 ) -> Response:
     """Cancel a submission that has not been scored yet."""
+    withdraw = partial(submissions.cancel, principal=principal, submission_id=submission_id)
+    destination = _Destination(submission_id, "cancelled", back, cursor)
+    return await _change_submission(request, principal, credential, withdraw, destination)
+
+
+@dataclass(frozen=True, slots=True)
+class _Destination:
+    """Where a form about a submission leads back to: the submission's page, or its line in the list."""
+
+    submission_id: UUID
+    notice: str
+    back: str
+    cursor: str | None
+
+    def redirect(self, slug: str) -> RedirectResponse:
+        if self.back == "page":
+            return see_other(f"/submissions/{self.submission_id}", notice=self.notice)
+        query = urlencode({"done": self.notice} | ({"cursor": self.cursor} if self.cursor else {}))
+        path = f"/competitions/{slug}/submissions?{query}#s-{self.submission_id}"
+        return RedirectResponse(path, status_code=303)
+
+
+async def _change_submission(
+    request: Request,
+    principal: Principal,
+    credential: RequestCredential,
+    change: Callable[[Session], object],
+    destination: _Destination,
+) -> Response:
+    """Make the change and redirect, or render the list with the reason why it is refused."""
+    slug = await run_in_threadpool(_find_slug, principal, destination.submission_id)
     try:
-        with transaction() as session:
-            submissions.cancel(session, principal, submission_id)
+        await run_in_threadpool(_commit, change)
     except Conflict as problem:
-        slug = _find_slug(principal, submission_id)
-        return _render_submissions(
-            request, principal, slug, cursor=cursor or None, rejection=RejectedForm(problem)
+        board = await load_team_board(request, slug, principal, credential)
+        return await run_in_threadpool(
+            _render_submissions,
+            request,
+            principal,
+            slug,
+            board,
+            cursor=destination.cursor or None,
+            rejection=RejectedForm(problem),
         )
-    return _redirect_back(principal, submission_id, "cancelled", back=back, cursor=cursor)
+    return destination.redirect(slug)
 
 
-def _redirect_back(
-    principal: Principal, submission_id: UUID, notice: str, *, back: str, cursor: str | None
-) -> RedirectResponse:
-    if back == "page":
-        return see_other(f"/submissions/{submission_id}", notice=notice)
-    path = f"/competitions/{_find_slug(principal, submission_id)}/submissions"
-    query = urlencode({"done": notice} | ({"cursor": cursor} if cursor else {}))
-    return RedirectResponse(f"{path}?{query}#s-{submission_id}", status_code=303)
+def _commit(change: Callable[[Session], object]) -> None:
+    with transaction() as session:
+        change(session)
 
 
 def _find_slug(principal: Principal, submission_id: UUID) -> str:
