@@ -37,7 +37,8 @@ def get_team_file(arena: Arena, team: str, file: str = "") -> Any:
 
 def load_allocations() -> dict[str, AllocatedFiles]:
     with transaction() as session:
-        return {row.team: row for row in session.scalars(select(AllocatedFiles))}
+        query = select(AllocatedFiles).order_by(AllocatedFiles.created_at)
+        return {row.team: row for row in session.scalars(query)}
 
 
 def load_audit_entries(action: str) -> list[AuditEntry]:
