@@ -93,25 +93,19 @@ def find_pending(session: Session, competition: Competition, now: datetime) -> P
     if not is_ready or not _has_seed(session, competition.id):
         return None
     if not competition.allocation["each_team"]:
-        return (
-            PendingAllocation(competition.unallocated_files, NO_TEAM, None)
-            if competition.unallocated_files
-            else None
-        )
+        file_names = competition.unallocated_files
+        return PendingAllocation(file_names, NO_TEAM, None) if file_names else None
     if not phases.has_phase_begun(competition, phases.ANONYMIZATION, now) or sealed_inputs.list_missing_files(
         session, competition
     ):
         return None
-    file_names, in_competition = (
-        tuple(competition.allocation["files"]),
-        AllocatedFiles.competition_id == competition.id,
-    )
+    file_names = tuple(competition.allocation["files"])
+    in_competition = AllocatedFiles.competition_id == competition.id
     if not session.scalar(select(exists().where(in_competition, AllocatedFiles.team == NO_TEAM))):
         return PendingAllocation(file_names, NO_TEAM, None)
-    waiting_teams = select(Team).where(Team.competition_id == competition.id, ~Team.baseline)
+    waiting_teams = select(Team.name, Team.id).where(Team.competition_id == competition.id, ~Team.baseline)
     waiting_teams = waiting_teams.where(~exists().where(AllocatedFiles.team_id == Team.id))
-    team_query = waiting_teams.with_only_columns(Team.name, Team.id).order_by(Team.created_at, Team.id)
-    team = session.execute(team_query.limit(1)).one_or_none()
+    team = session.execute(waiting_teams.order_by(Team.created_at, Team.id).limit(1)).one_or_none()
     return PendingAllocation(file_names, *team) if team else None
 
 
@@ -159,10 +153,7 @@ def record_allocation(
     ):
         return False
     team = request.allocation_inputs.team
-    allocation_row = AllocatedFiles(
-        competition_id=competition.id, team=team, team_id=request.team_id, attempt=attempt, files=dict(files)
-    )
-    session.add(allocation_row)
+    _add_files(session, request, attempt, files)
     competition.allocated_at = competition.allocated_at or read_clock(session)
     audit.record_by_clock(session, competition, "own.draw", team=team, attempt=attempt)
     return True
@@ -182,13 +173,21 @@ def record_exhaustion(session: Session, request: AllocationRequest, attempt_coun
     if load_request(session, competition.id) != request:
         return
     team = request.allocation_inputs.team
-    session.add(
-        AllocatedFiles(
-            competition_id=competition.id, team=team, team_id=request.team_id, attempt=attempt_count, files={}
-        )
-    )
+    _add_files(session, request, attempt_count, {})
     audit.record_by_clock(session, competition, "own.exhausted", team=team)
     log.error("no_allocation_left", competition=str(competition.id), team=team)
+
+
+def _add_files(session: Session, request: AllocationRequest, attempt: int, files: Mapping[str, str]) -> None:
+    session.add(
+        AllocatedFiles(
+            competition_id=request.competition_id,
+            team=request.allocation_inputs.team,
+            team_id=request.team_id,
+            attempt=attempt,
+            files=dict(files),
+        )
+    )
 
 
 def find_sealed_seed(session: Session, competition_id: UUID) -> SealedBox | None:

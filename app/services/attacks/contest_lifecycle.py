@@ -38,19 +38,20 @@ from app.services.contests import competitions, observed_deadlines, phases, uplo
 from app.services.contests.sealed_inputs import SealedBox
 from app.services.jobs.leases import UNFINISHED
 from app.services.submissions import attempts
+from app.services.submissions.uploads import list_original_digests
 
 
 @dataclass(frozen=True, slots=True)
 class TargetWithoutFiles:
     """A target whose files are not written yet, with everything needed to write them."""
 
-    target_id: UUID
+    competition_id: UUID
     competition_file: str
     original: tuple[tuple[str, str], ...]
-    files: dict[str, str]
+    target_id: UUID
     submission_id: UUID
-    competition_id: UUID
     team_id: UUID
+    files: dict[str, str]
     key_id: str
     sealed: bytes
 
@@ -203,27 +204,14 @@ def _is_being_scored(session: Session, competition: Competition) -> bool:
 def list_targets_without_files(session: Session, competition_id: UUID) -> list[TargetWithoutFiles]:
     competition = session.get_one(Competition, competition_id)
     target_rows = session.execute(
-        select(Target.id, Submission, Secret)
+        select(Target.id, Submission.id, Submission.team_id, Submission.files, Secret.key_id, Secret.sealed)
         .join(Target.submission)
         .join(Secret, Secret.submission_id == Submission.id)
         .where(Target.competition_id == competition_id, Target.files.is_(None))
         .order_by(Target.name)
     )
-    original = tuple(sorted(competition.public_files.items()))
-    return [
-        TargetWithoutFiles(
-            target_id,
-            competition.file,
-            original,
-            submission.files,
-            submission.id,
-            competition.id,
-            submission.team_id,
-            secret.key_id,
-            secret.sealed,
-        )
-        for target_id, submission, secret in target_rows
-    ]
+    original = list_original_digests(competition)
+    return [TargetWithoutFiles(competition.id, competition.file, original, *row) for row in target_rows]
 
 
 def record_files(session: Session, target_id: UUID, files: dict[str, str]) -> None:
@@ -279,17 +267,14 @@ def list_sealed_targets(session: Session, competition_id: UUID) -> list[SealedTa
     if not _can_open_secrets(session, session.get_one(Competition, competition_id)):
         return []
     secret_rows = session.execute(
-        select(Target.id, Secret)
+        select(Target.id, Secret.submission_id, Secret.key_id, Secret.sealed, Secret.commitment)
         .join(Secret, Secret.submission_id == Target.submission_id)
         .join(Submission, Submission.id == Target.submission_id)
         .where(Target.competition_id == competition_id, Submission.competition_id == competition_id)
         .where(_is_sealed())
         .order_by(Target.name)
     )
-    return [
-        SealedTarget(target_id, secret.submission_id, secret.key_id, secret.sealed, secret.commitment)
-        for target_id, secret in secret_rows
-    ]
+    return [SealedTarget(*row) for row in secret_rows]
 
 
 def find_unopened_seed(session: Session, competition_id: UUID) -> SealedBox | None:

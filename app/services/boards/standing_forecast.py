@@ -5,7 +5,7 @@ module uses only what the viewer sees, so results are ranges where the rounding 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from fractions import Fraction
@@ -183,30 +183,25 @@ def _build_current_position(
     rank = own_row.rank or 0
     tie_count = sum(row.rank == rank for row in ranked_rows) - 1
     is_risk_set_by_rival = own_row.security is not None and own_row.security > scored_submission.security
-    if is_rank_sum:
-        return SubmissionPosition(
-            rank,
-            rank,
-            len(ranked_rows),
-            is_on_board=True,
-            team_row=own_row,
-            tie_count=tie_count,
-            is_risk_set_by_rival=is_risk_set_by_rival,
-        )
-    rows_ahead = [row for row in ranked_rows if (row.rank or 0) < rank]
-    rows_behind = [row for row in ranked_rows if (row.rank or 0) > rank]
-    next_gap = _measure_gap(rows_ahead, rows_ahead[-1].rank, own_row) if rows_ahead else None
-    return SubmissionPosition(
+    position = SubmissionPosition(
         rank,
         rank,
         len(ranked_rows),
         is_on_board=True,
         team_row=own_row,
         tie_count=tie_count,
+        is_risk_set_by_rival=is_risk_set_by_rival,
+    )
+    if is_rank_sum:
+        return position
+    rows_ahead = [row for row in ranked_rows if (row.rank or 0) < rank]
+    rows_behind = [row for row in ranked_rows if (row.rank or 0) > rank]
+    next_gap = _measure_gap(rows_ahead, rows_ahead[-1].rank, own_row) if rows_ahead else None
+    return replace(
+        position,
         next_gap=next_gap,
         leader_gap=_measure_gap(rows_ahead, 1, own_row) if next_gap and next_gap.rank > 1 else None,
         follower_gap=_measure_gap(rows_behind, rows_behind[0].rank, own_row) if rows_behind else None,
-        is_risk_set_by_rival=is_risk_set_by_rival,
         improvement=None
         if board.finals or next_gap is None
         else _find_improvement(board, rows_ahead, own_row, scored_submission),

@@ -1,7 +1,7 @@
 """Export of a competition for its organizers, without secrets, passwords and tokens."""
 
 import json
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -111,19 +111,15 @@ def _format_submissions_csv(contest: Contest, submissions: Iterable[Submission])
 def _build_submission_row(submission: Submission, names: Iterable[str], *, is_sealed: bool) -> list[object]:
     """Return a row with the digests of the exported files or, for sealed releases, of the uploaded files."""
     files = submission.uploaded_sha256 if is_sealed else submission.files
-    digests = [files[name] for name in names]
-    leading_fields = [
+    return [
         str(submission.id),
         submission.team.name,
         _format_time(submission.received_at),
         str(submission.evaluation.state),
-    ]
-    return [
-        *leading_fields,
         submission.final,
         _format_time(submission.disqualified_at),
         submission.rows,
-        *digests,
+        *(files[name] for name in names),
         submission.comment,
     ]
 
@@ -155,12 +151,9 @@ def _serialize_evaluation(evaluation: Evaluation) -> dict[str, Any]:
         "finished_at": _format_time(evaluation.finished_at),
         "scorer": evaluation.scorer,
         **schemas.build_failure_fields(evaluation.failure),
-        "verdict": evaluation.verdict and _omit_keys(evaluation.verdict, schemas.FORMAT),
+        "verdict": evaluation.verdict
+        and {name: value for name, value in evaluation.verdict.items() if name not in schemas.FORMAT},
     }
-
-
-def _omit_keys(content: dict[str, Any], names: Container[str]) -> dict[str, Any]:
-    return {name: value for name, value in content.items() if name not in names}
 
 
 def _format_teams_csv(session: Session, competition: Competition) -> str:
@@ -228,14 +221,16 @@ def _build_risk_fields(guess: Guess) -> list[object]:
 
 
 def _build_guess_row(guess: Guess) -> list[object]:
-    leading_fields = [
+    return [
         str(guess.id),
         guess.team.name,
         guess.target.name,
         _format_time(guess.received_at),
         str(guess.state),
+        guess.answered,
+        guess.correct,
+        guess.file,
     ]
-    return [*leading_fields, guess.answered, guess.correct, guess.file]
 
 
 def _format_audit_csv(session: Session, competition: Competition) -> str:
@@ -245,8 +240,8 @@ def _format_audit_csv(session: Session, competition: Competition) -> str:
 
 
 def _build_audit_row(entry: AuditEntry) -> list[object]:
-    leading_fields = [entry.number, _format_time(entry.at), entry.actor, entry.action, entry.subject]
-    return [*leading_fields, _serialize_json(entry.before), _serialize_json(entry.after)]
+    details = map(_serialize_json, (entry.before, entry.after))
+    return [entry.number, _format_time(entry.at), entry.actor, entry.action, entry.subject, *details]
 
 
 def _serialize_json(details: dict[str, Any] | None) -> str | None:
