@@ -1,6 +1,6 @@
 """Attack matrix: the best result of each attacker on each target."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import fsum
 from uuid import UUID
@@ -10,13 +10,11 @@ from sqlalchemy.orm import Session
 from anoncup.schemas import Cell, Matrix, MatrixRow, MatrixTarget
 from anoncup.tracks.parts import Attacker
 from app.services.boards import best_guesses, source, spreadsheet
-from app.services.boards.best_guesses import BestByQuestion
+from app.services.boards.best_guesses import BestByQuestion, RiskCombiner
 from app.services.boards.source import BoardRows, BoardSource, BoardTarget
 from app.services.boards.verdicts import VerdictNumbers
 from app.services.contests.visibility import BoardAccess, BoardScope
 
-_CellsByTeam = Mapping[UUID, Mapping[UUID, Cell]]
-"""Cells by team and target."""
 _SUM_DECIMALS = 9
 """Decimals to which sums are compared, because sums of the same rates can differ by rounding errors."""
 
@@ -98,53 +96,41 @@ def _is_own(target: BoardTarget, scope: BoardScope) -> bool:
 
 def _list_team_rows(session: Session, board_source: BoardSource) -> list[MatrixRow]:
     """Return one row for each team with a visible guess, sorted by name."""
-    load_cells = _load_count_cells if board_source.counts_individuals else _load_risk_cells
-    cells_by_team = load_cells(session, board_source)
+    best_by_team = best_guesses.group_by_team_and_target(session, board_source)
+    combine_risks = best_guesses.make_risk_combiner(board_source.rules)
     return [
         MatrixRow(
             attacker=name,
             built_in=False,
             own=team_id == board_source.scope.viewer.team_id,
-            cells=tuple(cells_by_team[team_id].get(target.id) for target in board_source.targets),
+            cells=tuple(
+                _build_cell(board_source, target, best_by_team[team_id].get(target.id), combine_risks)
+                for target in board_source.targets
+            ),
         )
-        for team_id, name in best_guesses.list_teams_by_name(session, cells_by_team)
+        for team_id, name in best_guesses.list_teams_by_name(session, best_by_team)
     ]
 
 
-def _load_count_cells(session: Session, board_source: BoardSource) -> _CellsByTeam:
-    """Return the cells of a track that counts individuals."""
-    individual_counts = {target.id: target.individual_count for target in board_source.targets}
-    cells_by_team: dict[UUID, dict[UUID, Cell]] = {}
-    for team_id, target_id, _, best in best_guesses.iter_best_guesses(session, board_source):
-        cell = Cell(
-            correct=best.correct, rate=best.correct / individual_counts[target_id], trials=best.trials
-        )
-        cells_by_team.setdefault(team_id, {})[target_id] = cell
-    return cells_by_team
-
-
-def _load_risk_cells(session: Session, board_source: BoardSource) -> _CellsByTeam:
-    """Return the cells of a track that compares risks, with the risk by question if there are several."""
-    combine_risks = best_guesses.make_risk_combiner(board_source.rules)
-    has_several_questions = len(board_source.questions) > 1
-
-    def build_cell(best_by_question: BestByQuestion) -> Cell:
-        return Cell(
-            correct=None,
-            rate=combine_risks(best_guesses.collect_risks(best_by_question)),
-            trials=sum(best.trials for best in best_by_question.values()),
-            by_question={name: best.risk for name, best in best_by_question.items()}
-            if has_several_questions
-            else None,
-        )
-
-    best_by_team = best_guesses.group_by_team_and_target(session, board_source)
-    return {
-        team_id: {
-            target_id: build_cell(best_by_question) for target_id, best_by_question in best_by_target.items()
-        }
-        for team_id, best_by_target in best_by_team.items()
-    }
+def _build_cell(
+    board_source: BoardSource,
+    target: BoardTarget,
+    best_by_question: BestByQuestion | None,
+    combine_risks: RiskCombiner,
+) -> Cell | None:
+    """Return a team's best results on a target, by question if there are several; None if it did not try."""
+    if best_by_question is None:
+        return None
+    if board_source.counts_individuals:
+        (best,) = best_by_question.values()
+        return Cell(correct=best.correct, rate=best.correct / target.individual_count, trials=best.trials)
+    risks = {name: best.risk for name, best in best_by_question.items()}
+    return Cell(
+        correct=None,
+        rate=combine_risks(best_guesses.collect_risks(best_by_question)),
+        trials=sum(best.trials for best in best_by_question.values()),
+        by_question=risks if len(board_source.questions) > 1 else None,
+    )
 
 
 def _list_built_in_rows(session: Session, board_source: BoardSource) -> list[MatrixRow]:

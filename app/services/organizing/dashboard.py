@@ -14,8 +14,8 @@ from app.db.models import Competition, Evaluation, Guess, State, Submission, Tar
 from app.services.accounts.accounts import Principal
 from app.services.boards import source, verdicts
 from app.services.boards.version_filter import compute_eligible_numbers
-from app.services.contests import clarifications, competitions, phases, revisions, sealed_inputs
-from app.services.contests.phases import PhaseStatus
+from app.services.contests import clarifications, competitions, revisions, sealed_inputs
+from app.services.contests.phases import ANONYMIZATION, PhaseStatus
 from app.services.contests.visibility import UNFROZEN
 from app.services.jobs import health
 from app.services.jobs.leases import UNFINISHED
@@ -44,29 +44,32 @@ class ContestCounts:
     targets: int
 
 
+TaskCode = Literal[
+    "no_original",
+    "no_truth",
+    "no_threshold",
+    "no_phases",
+    "no_teams",
+    "unallocated",
+    "errors",
+    "questions",
+    "stalled",
+    "unswept",
+    "paused",
+    "settling",
+    "idle_teams",
+    "rescore_scoring",
+    "rescore_ready",
+    "newer_scorer",
+    "mixed_versions",
+]
+
+
 @dataclass(frozen=True, slots=True)
 class OrganizerTask:
     """Something that organizers should do or know. It is urgent if the contest suffers until it is done."""
 
-    code: Literal[
-        "no_original",
-        "no_truth",
-        "no_threshold",
-        "no_phases",
-        "no_teams",
-        "unallocated",
-        "errors",
-        "questions",
-        "stalled",
-        "unswept",
-        "paused",
-        "settling",
-        "idle_teams",
-        "rescore_scoring",
-        "rescore_ready",
-        "newer_scorer",
-        "mixed_versions",
-    ]
+    code: TaskCode
     count: int = 0
     urgent: bool = False
     rescore_id: UUID | None = None
@@ -166,83 +169,41 @@ def list_tasks(
     rules: Rules, competition: Competition, status: PhaseStatus, dashboard: Dashboard
 ) -> list[OrganizerTask]:
     """Return the tasks of the organizers, urgent ones first."""
+    counts, load = dashboard.counts, dashboard.workload
+    waiting_jobs, failed = sum(load.waiting.values()), counts.submissions[State.ERROR]
+    # Scoring versions change only through a rescore. Until then, no worker scores, and jobs wait.
+    is_unscorable = is_unsupported(rules)
     tasks = [
-        *(
-            [OrganizerTask("no_truth", len(dashboard.missing_files), urgent=True)]
-            if dashboard.missing_files
-            else []
-        ),
-        *(
-            [OrganizerTask("questions", dashboard.unanswered_questions, urgent=True)]
-            if dashboard.unanswered_questions
-            else []
-        ),
-        *(
-            [OrganizerTask("unallocated", dashboard.unallocated_teams, urgent=True)]
-            if dashboard.unallocated_teams
-            else []
-        ),
-        *_list_setup_tasks(rules, competition, dashboard.counts),
-        *(
-            task
-            for task in _list_job_tasks(status, dashboard)
-            if task.code != "stalled" or not is_unsupported(rules)
-        ),
-        *_list_phase_tasks(rules, status, dashboard.counts),
-        *_list_rescore_tasks(dashboard.open_rescore),
-        *_list_version_tasks(rules, dashboard),
+        (dashboard.missing_files, _urgent("no_truth", len(dashboard.missing_files))),
+        (dashboard.unanswered_questions, _urgent("questions", dashboard.unanswered_questions)),
+        (dashboard.unallocated_teams, _urgent("unallocated", dashboard.unallocated_teams)),
+        (competition.original_rows is None, _urgent("no_original")),
+        (rules.excessive is not None and rules.threshold is None, _urgent("no_threshold")),
+        (not rules.phases, _urgent("no_phases")),
+        (failed, _urgent("errors", failed)),
+        (is_stalled(load) and not is_unscorable, _urgent("stalled", waiting_jobs)),
+        (is_sweep_overdue(load), _urgent("unswept")),
+        (status.paused, _urgent("paused")),
+        *((True, task) for task in _list_rescore_tasks(dashboard.open_rescore)),
+        (is_unscorable, _urgent("newer_scorer", counts.submissions[State.QUEUED])),
+        (dashboard.mixed_versions, _urgent("mixed_versions", dashboard.mixed_versions)),
+        (not counts.teams, OrganizerTask("no_teams")),
+        (status.state == "settling", OrganizerTask("settling", dashboard.unfinished)),
+        (_ends_soon(status) and counts.idle_teams, OrganizerTask("idle_teams", counts.idle_teams)),
     ]
-    return sorted(tasks, key=lambda item: not item.urgent)
+    return sorted((task for is_due, task in tasks if is_due), key=lambda task: not task.urgent)
 
 
-def _list_setup_tasks(rules: Rules, competition: Competition, counts: ContestCounts) -> list[OrganizerTask]:
-    tasks = []
-    if competition.original_rows is None:
-        tasks.append(OrganizerTask("no_original", urgent=True))
-    if rules.excessive is not None and rules.threshold is None:
-        tasks.append(OrganizerTask("no_threshold", urgent=True))
-    if not rules.phases:
-        tasks.append(OrganizerTask("no_phases", urgent=True))
-    if not counts.teams:
-        tasks.append(OrganizerTask("no_teams"))
-    return tasks
+def _ends_soon(status: PhaseStatus) -> bool:
+    """Whether the first phase is open and ends within a day."""
+    phase = status.open_phase
+    if phase is None or phase.name != ANONYMIZATION:
+        return False
+    return phase.end - status.now <= _ENDING_SOON
 
 
-def _list_job_tasks(status: PhaseStatus, dashboard: Dashboard) -> list[OrganizerTask]:
-    tasks = []
-    failed_count = dashboard.counts.submissions[State.ERROR]
-    if failed_count:
-        tasks.append(OrganizerTask("errors", failed_count, urgent=True))
-    if is_stalled(dashboard.workload):
-        tasks.append(OrganizerTask("stalled", sum(dashboard.workload.waiting.values()), urgent=True))
-    if is_sweep_overdue(dashboard.workload):
-        tasks.append(OrganizerTask("unswept", urgent=True))
-    if status.state == "settling":
-        tasks.append(OrganizerTask("settling", dashboard.unfinished))
-    return tasks
-
-
-def _list_phase_tasks(rules: Rules, status: PhaseStatus, counts: ContestCounts) -> list[OrganizerTask]:
-    tasks = [OrganizerTask("paused", urgent=True)] if status.paused else []
-    first_phase = rules.phase(phases.ANONYMIZATION)
-    ends_soon = (
-        status.open_phase is not None
-        and status.open_phase == first_phase
-        and first_phase.end - status.now <= _ENDING_SOON
-    )
-    if ends_soon and counts.idle_teams:
-        tasks.append(OrganizerTask("idle_teams", counts.idle_teams))
-    return tasks
-
-
-def _list_version_tasks(rules: Rules, dashboard: Dashboard) -> list[OrganizerTask]:
-    """Return tasks about scoring versions, which change only through a rescore."""
-    tasks = []
-    if is_unsupported(rules):
-        tasks.append(OrganizerTask("newer_scorer", dashboard.counts.submissions[State.QUEUED], urgent=True))
-    if dashboard.mixed_versions:
-        tasks.append(OrganizerTask("mixed_versions", dashboard.mixed_versions, urgent=True))
-    return tasks
+def _urgent(code: TaskCode, count: int = 0) -> OrganizerTask:
+    return OrganizerTask(code, count, urgent=True)
 
 
 def _list_rescore_tasks(open_rescore: RescorePreview | None) -> list[OrganizerTask]:
