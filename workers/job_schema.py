@@ -141,10 +141,6 @@ def matches(adapter: TypeAdapter[T], content: Any) -> bool:
     return True
 
 
-def _is_message(content: dict[str, Any]) -> bool:
-    return matches(_MESSAGE_ADAPTER, content) and is_plain_json(content)
-
-
 def _has_matching_text(content: Mapping[str, Any], text_key: str, prefix: str = "") -> bool:
     """Return whether ``text_key`` has exactly the text that its template and values produce.
 
@@ -153,7 +149,8 @@ def _has_matching_text(content: Mapping[str, Any], text_key: str, prefix: str = 
     parts = {part: content[prefix + part] for part in STORED_KEYS if prefix + part in content}
     if text_key not in content:
         return not parts
-    return _is_message(parts) and content[text_key] == str(Message.from_json(parts))
+    is_message = matches(_MESSAGE_ADAPTER, parts) and is_plain_json(parts)
+    return is_message and content[text_key] == str(Message.from_json(parts))
 
 
 def is_valid_verdict(content: dict[str, Any]) -> bool:

@@ -2,32 +2,9 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 from workers import job_schema
-
-MAX_ANSWER_BYTES, MAX_FILES_ANSWER_BYTES = 2**22, 2**28
-"""Maximum bytes of an answer without and with files.
-
-The first exceeds the longest verdict but stays small: parsing may take thirty bytes of memory for each byte.
-"""
-
-
-class Job(Protocol):
-    """A dataclass that is sent to the child. Its class name is the kind of job."""
-
-    __dataclass_fields__: ClassVar[dict[str, Any]]
-
-    @property
-    def max_answer_bytes(self) -> int:
-        """Maximum bytes of one line from the child."""
-
-    @property
-    def fetchable_digests(self) -> Collection[str]:
-        """SHA-256 digests of the files that the child may fetch."""
-
-    def validates(self, content: dict[str, Any]) -> bool:
-        """Return whether an answer has a valid form. This does not show that it is true."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,23 +20,33 @@ class WorkerInputs:
 
 
 @dataclass(frozen=True, slots=True)
-class OriginalJob:
-    """A job about a competition's original data. ``original`` maps file names to SHA-256 digests."""
+class Job:
+    """A job about a competition's original data. Its class name is the kind of job.
+
+    ``original`` maps file names to SHA-256 digests.
+    """
+
+    max_answer_bytes: ClassVar[int] = 2**22
+    """Maximum bytes of one line from the child.
+
+    It exceeds the longest verdict but stays small: parsing may take thirty bytes of memory for each byte.
+    """
 
     competition_file: str
     original: dict[str, str]
 
     @property
-    def max_answer_bytes(self) -> int:
-        return MAX_ANSWER_BYTES
-
-    @property
     def fetchable_digests(self) -> Collection[str]:
+        """SHA-256 digests of the files that the child may fetch."""
         return set(self.original.values())
+
+    def validates(self, content: dict[str, Any]) -> bool:
+        """Return whether an answer has a valid form. This does not show that it is true."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)
-class ReleaseJob(OriginalJob):
+class ReleaseJob(Job):
     """A job about a release as well. ``files`` maps its file names to SHA-256 digests.
 
     ``sealed_for`` is the id of the submission that the files are sealed for, or None.
@@ -71,6 +58,17 @@ class ReleaseJob(OriginalJob):
     @property
     def fetchable_digests(self) -> Collection[str]:
         return {*self.original.values(), *self.files.values()}
+
+
+class FilesAnswer:
+    """Part of the class of a job whose answer is the files ``names``."""
+
+    __slots__ = ()
+    max_answer_bytes: ClassVar[int] = 2**28
+    names: tuple[str, ...]
+
+    def validates(self, content: dict[str, Any]) -> bool:
+        return job_schema.is_valid_files(content) and content["files"].keys() == set(self.names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +83,8 @@ class ScoreJob(ReleaseJob):
 
 
 @dataclass(frozen=True, slots=True)
-class TargetFilesJob(ReleaseJob):
-    """Write the files ``names`` of a target, as other teams get them.
+class TargetFilesJob(FilesAnswer, ReleaseJob):
+    """Write the files of a target, as other teams get them.
 
     ``secret`` is in clear text. It is None unless the files depend on it.
     """
@@ -95,66 +93,41 @@ class TargetFilesJob(ReleaseJob):
     secret: str | None = None
     inputs: WorkerInputs = field(default_factory=WorkerInputs)
 
-    @property
-    def max_answer_bytes(self) -> int:
-        return MAX_FILES_ANSWER_BYTES
-
-    def validates(self, content: dict[str, Any]) -> bool:
-        return job_schema.is_valid_files(content) and content["files"].keys() == set(self.names)
-
 
 @dataclass(frozen=True, slots=True)
-class AllocateJob(OriginalJob):
-    """Draw the files ``names`` from the original and the workers' inputs."""
+class AllocateJob(FilesAnswer, Job):
+    """Draw files from the original and the workers' inputs."""
 
     names: tuple[str, ...]
     inputs: WorkerInputs
 
-    @property
-    def max_answer_bytes(self) -> int:
-        return MAX_FILES_ANSWER_BYTES
-
-    def validates(self, content: dict[str, Any]) -> bool:
-        return job_schema.is_valid_files(content) and content["files"].keys() == set(self.names)
-
 
 @dataclass(frozen=True, slots=True)
-class SampleJob(OriginalJob):
-    """Make a release with a sample method: the files ``names``, including its secret."""
+class SampleJob(FilesAnswer, Job):
+    """Make a release with a sample method; its secret is one of the files."""
 
     method: str
     seed: int
     names: tuple[str, ...]
 
-    @property
-    def max_answer_bytes(self) -> int:
-        return MAX_FILES_ANSWER_BYTES
-
-    def validates(self, content: dict[str, Any]) -> bool:
-        return job_schema.is_valid_files(content) and content["files"].keys() == set(self.names)
-
 
 @dataclass(frozen=True, slots=True)
-class AttackJob(ReleaseJob):
+class AttackJob(FilesAnswer, ReleaseJob):
     """Attack a target with a built-in attacker.
 
-    The answer has a file for each of the ``questions`` that the attacker answers.
+    The answer has a file for each of the questions ``names`` that the attacker answers.
     """
 
     attacker: str
     seed: int
-    questions: tuple[str, ...]
-
-    @property
-    def max_answer_bytes(self) -> int:
-        return MAX_FILES_ANSWER_BYTES
+    names: tuple[str, ...]
 
     def validates(self, content: dict[str, Any]) -> bool:
-        return job_schema.is_valid_files(content) and content["files"].keys() <= set(self.questions)
+        return job_schema.is_valid_files(content) and content["files"].keys() <= set(self.names)
 
 
 @dataclass(frozen=True, slots=True)
-class AdviceJob(OriginalJob):
+class AdviceJob(Job):
     """Answer a question about a competition's data for a threshold report."""
 
     question: dict[str, Any]
@@ -164,20 +137,14 @@ class AdviceJob(OriginalJob):
 
 
 @dataclass(frozen=True, slots=True)
-class JudgeJob:
+class JudgeJob(Job):
     """Compare a guess with a target's secret. ``guess`` is a SHA-256 digest."""
 
-    competition_file: str
-    original: dict[str, str]
     guess: str
     secret: str
     question: str
     sizes: dict[str, int]
     inputs: WorkerInputs = field(default_factory=WorkerInputs)
-
-    @property
-    def max_answer_bytes(self) -> int:
-        return MAX_ANSWER_BYTES
 
     @property
     def fetchable_digests(self) -> Collection[str]:

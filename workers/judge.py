@@ -1,8 +1,5 @@
 """Celery task that judges guesses: the child compares each guess with the opened secret."""
 
-from collections.abc import Callable
-from datetime import timedelta
-
 from anoncup.errors import Unavailable
 from app.config import Settings, get_settings
 from app.crypto import sealing
@@ -14,8 +11,8 @@ from app.services.jobs.queue import JUDGE, celery
 from workers import lease_runner, scoring_child
 from workers.allocate import build_worker_inputs
 from workers.jobs import JudgeJob
+from workers.lease_runner import Lease
 from workers.readiness import SCORING_READINESS
-from workers.scoring_child import JobResult, ProgressStep
 
 
 @celery.task(name=JUDGE, throws=(Unavailable,))
@@ -25,20 +22,14 @@ def judge(*_: str) -> None:
 
     Running the task twice or killing it does no harm.
     """
-    if not SCORING_READINESS.wait_until_ready():
-        return  # the sweep sends the message again, and another worker may receive it
-    settings = get_settings()
-    lease = timedelta(seconds=settings.lease_s)
-    with transaction() as session:
-        claim = guesses.claim_next(session, lease=lease, max_attempts=settings.scoring_attempts)
+    claim = lease_runner.claim_when_ready(guesses.claim_next, SCORING_READINESS)
     if claim is None:
-        return  # another worker has claimed it
-
-    def evaluate_guess(on_step: Callable[[ProgressStep], None]) -> JobResult:
-        return scoring_child.run(_build_job(claim, settings), settings, on_step=on_step)
-
+        return
+    settings = get_settings()
     result = lease_runner.run(
-        evaluate_guess, Guess, claim.guess_id, claim.attempt, readiness=SCORING_READINESS
+        lambda on_step: scoring_child.run(_build_job(claim, settings), settings, on_step=on_step),
+        Lease(Guess, claim.guess_id, claim.attempt),
+        readiness=SCORING_READINESS,
     )
     if result is not None:
         with transaction() as session:
@@ -48,10 +39,7 @@ def judge(*_: str) -> None:
 def _build_job(claim: GuessClaim, settings: Settings) -> JudgeJob:
     """Return the job for the child. The opened secret reaches the child only through its pipe."""
     secret = sealing.open_sealed(
-        settings.opening_keys_dir,
-        key_id=claim.key_id,
-        box=claim.sealed,
-        bound_to=claim.submission_id,
+        settings.opening_keys_dir, key_id=claim.key_id, box=claim.sealed, bound_to=claim.submission_id
     )
     return JudgeJob(
         competition_file=claim.competition_file,

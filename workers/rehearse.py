@@ -1,7 +1,6 @@
 """Make the moves of rehearsals: the sandboxed child anonymizes or attacks, and the result is submitted."""
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import timedelta
 
 from sqlalchemy.orm import Session
 
@@ -17,6 +16,7 @@ from app.services.organizing.rehearsal_moves import MoveClaim
 from app.services.submissions.uploads import ReleaseUpload, Seal
 from workers import lease_runner, scoring_child
 from workers.jobs import AttackJob, SampleJob
+from workers.lease_runner import Lease
 from workers.readiness import SCORING_READINESS
 from workers.scoring_child import ProgressStep, ScoringError
 
@@ -29,9 +29,7 @@ def make_next_move() -> bool:
     Running it twice or killing it does no harm.
     """
     settings = get_settings()
-    lease = timedelta(seconds=settings.lease_s)
-    with transaction() as session:
-        claim = rehearsal_moves.claim_next(session, lease=lease, max_attempts=settings.scoring_attempts)
+    claim = lease_runner.claim(rehearsal_moves.claim_next)
     if claim is None:
         return False
     if claim.target is None:
@@ -72,7 +70,7 @@ def _submit_guesses(claim: MoveClaim, target: Target, settings: Settings) -> Non
             target.files or {},
             attacker=claim.method,
             seed=_derive_seed(claim),
-            questions=tuple(upload.questions),
+            names=tuple(upload.questions),
         )
         contents = scoring_child.run(job, settings, on_step=on_step).content["files"]
         uploads = []
@@ -86,9 +84,8 @@ def _submit_guesses(claim: MoveClaim, target: Target, settings: Settings) -> Non
 
 def _run(claim: MoveClaim, make_uploads: Callable[[_OnStep], Sequence[ReleaseUpload | GuessUpload]]) -> None:
     """Make the uploads under the lease of the move, and submit them."""
-    uploads = lease_runner.run(
-        make_uploads, RehearsalMove, claim.move_id, claim.attempt, readiness=SCORING_READINESS
-    )
+    lease = Lease(RehearsalMove, claim.move_id, claim.attempt)
+    uploads = lease_runner.run(make_uploads, lease, readiness=SCORING_READINESS)
     if uploads is not None:
         submit(claim, lambda session: rehearsal_moves.submit(session, claim, uploads))
 

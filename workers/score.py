@@ -1,7 +1,5 @@
 """Celery task that scores submissions in the scoring child."""
 
-from collections.abc import Callable
-from datetime import timedelta
 from typing import Any
 
 from anoncup.errors import Unavailable
@@ -17,8 +15,9 @@ from app.services.submissions.evaluations import EvaluationClaim
 from workers import lease_runner, scoring_child
 from workers.allocate import build_worker_inputs
 from workers.jobs import ScoreJob
+from workers.lease_runner import Lease
 from workers.readiness import SCORING_READINESS
-from workers.scoring_child import JobResult, ProgressStep
+from workers.scoring_child import ProgressStep
 
 
 @celery.task(name=SCORE, throws=(Unavailable,))
@@ -28,23 +27,13 @@ def score(*_: str) -> None:
 
     Running the task twice or killing it does no harm.
     """
-    if not SCORING_READINESS.wait_until_ready():
-        return  # the sweep sends the message again, and another worker may receive it
-    settings = get_settings()
-    lease = timedelta(seconds=settings.lease_s)
-    with transaction() as session:
-        claim = evaluations.claim_next(session, lease=lease, max_attempts=settings.scoring_attempts)
+    claim = lease_runner.claim_when_ready(evaluations.claim_next, SCORING_READINESS)
     if claim is None:
-        return  # another worker has claimed it
-
-    def evaluate_submission(on_step: Callable[[ProgressStep], None]) -> JobResult:
-        return scoring_child.run(_build_job(claim, settings), settings, on_step=on_step)
-
+        return
+    settings = get_settings()
     result = lease_runner.run(
-        evaluate_submission,
-        Evaluation,
-        claim.evaluation_id,
-        claim.attempt,
+        lambda on_step: scoring_child.run(_build_job(claim, settings), settings, on_step=on_step),
+        Lease(Evaluation, claim.evaluation_id, claim.attempt),
         readiness=SCORING_READINESS,
         progress_columns=build_progress_columns,
     )
@@ -61,21 +50,14 @@ def build_progress_columns(step: ProgressStep) -> dict[str, Any]:
 def _build_job(claim: EvaluationClaim, settings: Settings) -> ScoreJob:
     """Return the job for the child. The opened secret reaches the child only through its pipe."""
     secret = sealing.open_sealed(
-        settings.opening_keys_dir,
-        key_id=claim.key_id,
-        box=claim.sealed,
-        bound_to=claim.submission_id,
+        settings.opening_keys_dir, key_id=claim.key_id, box=claim.sealed, bound_to=claim.submission_id
     )
+    seals_release = TRACKS[parse_stored_rules(claim.competition_file).track].seals_release
     return ScoreJob(
         competition_file=claim.competition_file,
         original=claim.original,
         files=claim.files,
         secret=secret.decode(),
-        sealed_for=str(claim.submission_id) if _is_release_sealed(claim.competition_file) else None,
+        sealed_for=str(claim.submission_id) if seals_release else None,
         inputs=build_worker_inputs(claim.competition_file, claim.allocation_inputs, settings),
     )
-
-
-def _is_release_sealed(competition_file: str) -> bool:
-    """Return whether the track stores releases sealed."""
-    return TRACKS[parse_stored_rules(competition_file).track].seals_release

@@ -28,7 +28,7 @@ from app.processes.sandboxed_child import (
     SandboxedChild,
 )
 from app.storage import get_store
-from workers.jobs import AdviceJob, AllocateJob, Job, JudgeJob, ReleaseJob, SampleJob
+from workers.jobs import Job, ReleaseJob
 
 __all__ = ["DIED_MESSAGE", "ChildDiedError", "JobResult", "ProgressStep", "ScoringError", "run", "slot"]
 
@@ -165,8 +165,7 @@ def _build_unreadable_error(job: Job) -> CompetitionUnavailable | ScoringError:
     The file is parsed again here. Otherwise a compromised child could postpone a job for ever.
     """
     try:
-        if isinstance(job, ReleaseJob | AdviceJob | JudgeJob | AllocateJob | SampleJob):
-            parse_competition(job.competition_file)
+        parse_competition(job.competition_file)
     except InvalidCompetition as problem:
         return CompetitionUnavailable(
             "the competition's file cannot be read: {reason}", reason=problem.message

@@ -59,7 +59,8 @@ def run_deed(
     name: str, *arguments: Any, in_other_thread: bool = False, settings: Settings | None = None
 ) -> dict[str, Any]:
     used_settings = settings or Settings()
-    return scoring_child.run(Deed(name, list(arguments), in_other_thread), used_settings, warm=False).content
+    deed = Deed("", {}, name, list(arguments), in_other_thread)
+    return scoring_child.run(deed, used_settings, warm=False).content
 
 
 def is_denied(name: str, *arguments: Any, in_other_thread: bool = False) -> bool:

@@ -5,7 +5,7 @@
 
 import os
 import socket
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
@@ -13,24 +13,18 @@ from anoncup.plugins import TRACKS
 from anoncup.tracks.parts import Measure
 from tests.support.forbidden_actions import try_action
 from workers import scorer
+from workers.jobs import Job
 from workers.scorer import JobContext
 
 
 @dataclass(frozen=True, slots=True)
-class Deed:
+class Deed(Job):
     """A job that makes the child try an action; ``apart`` runs it in a thread of its own."""
 
+    max_answer_bytes = 2**24
     name: str
     arguments: list[Any] = field(default_factory=list)
     apart: bool = False
-
-    @property
-    def max_answer_bytes(self) -> int:
-        return 2**24
-
-    @property
-    def fetchable_digests(self) -> Collection[str]:
-        return ()
 
     def validates(self, content: dict[str, Any]) -> bool:
         return len(content) == 1

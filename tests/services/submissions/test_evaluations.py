@@ -21,6 +21,7 @@ from tests.support.database_rows import LEASE, claim_evaluation, load_evaluation
 from tests.support.queue import empty_queue
 from tests.support.wait import TIMEOUT_S, poll_until
 from workers import clock, lease_runner, score, scoring_child
+from workers.lease_runner import Lease
 from workers.scoring_child import ProgressStep
 
 VERDICT: dict[str, Any] = {"verdict": "accepted", "overall": 0.5}
@@ -101,9 +102,8 @@ def test_progress_is_rate_limited_even_if_step_totals_change(
 ) -> None:
     monkeypatch.setattr(lease_runner, "RENEW_INTERVAL_S", TIMEOUT_S)
     claim = require_claim(submit_evaluation(arena))
-    renew = lease_runner.make_renewal(
-        Evaluation, claim.evaluation_id, claim.attempt, score.build_progress_columns
-    )
+    lease = Lease(Evaluation, claim.evaluation_id, claim.attempt)
+    renew = lease_runner.make_renewal(lease, score.build_progress_columns)
     recorded_progress = []
     for number, total in ((0, 0), (1, 5), (2, 6), (3, 5)):
         renew(ProgressStep(number, total, "euc1"))
