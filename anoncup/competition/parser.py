@@ -7,14 +7,13 @@ it.
 import re
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import cast
 from zoneinfo import ZoneInfo
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion
 
-from anoncup.competition.scoring_versions import check_scored_by, read_scored_by
+from anoncup.competition.scoring_versions import check_scored_by
 from anoncup.errors import InvalidCompetition
 from anoncup.messages import Message
 from anoncup.plugins import INSTALLED, TRACKS, Package
@@ -29,9 +28,10 @@ from anoncup.rules.settings import (
     Parameters,
     Publication,
 )
-from anoncup.rules.timetable import check_format, read_notice_hours, read_phases, read_ranking, read_zone
+from anoncup.rules.timetable import check_format, read_phases, read_ranking, read_zone
 from anoncup.rules.toml_text import parse_toml
 from anoncup.rules.toml_values import (
+    Reader,
     TomlTable,
     build_value_error,
     make_choice_reader,
@@ -40,6 +40,7 @@ from anoncup.rules.toml_values import (
     make_whole_reader,
     read_count,
     read_flag,
+    read_hours,
     read_number,
     read_share,
     read_text,
@@ -66,7 +67,7 @@ def read_competition(table: TomlTable) -> Rules:
     check_format(table)
     # Packages come first, because a missing one explains why the rest of the file cannot be read.
     requires = _read_requires(table.take_table("requires"))
-    name = str(table.take("track", make_choice_reader(*TRACKS)))
+    name = table.take("track", make_choice_reader(*TRACKS))
     track = TRACKS[name]
     zone = read_zone(table)
     columns = _read_columns(table.take_table("columns")) if track.has_columns else None
@@ -89,7 +90,7 @@ def read_competition(table: TomlTable) -> Rules:
         limits=_read_limits(table.take_table("limits"), track),
         phases=read_phases(table, zone),
         requires=requires,
-        scored_by=read_scored_by(table.take_table("scored_by")),
+        scored_by=table.take_table("scored_by").take_values(read_text),
     )
     table.reject_unknown_keys()
     track.check_rules(rules)
@@ -98,7 +99,7 @@ def read_competition(table: TomlTable) -> Rules:
 
 
 def _read_slug(table: TomlTable) -> str:
-    slug = str(table.take("slug", read_text))
+    slug = table.take("slug", read_text)
     if not SLUG.fullmatch(slug):
         raise build_value_error("slug", Message("1 to 63 lower-case letters, digits and inner hyphens"))
     return slug
@@ -110,7 +111,7 @@ def _read_title(table: TomlTable) -> dict[str, str]:
         return {"en": read_text(raw, "title")}
     titles = TomlTable({} if raw is None else raw, "title")
     titles_by_language: dict[str, str] = {
-        language: str(titles.take(language, read_text)) for language in ("en", "ja") if language in titles.raw
+        language: titles.take(language, read_text) for language in ("en", "ja") if language in titles.raw
     }
     titles.reject_unknown_keys()
     if not titles_by_language:
@@ -119,14 +120,15 @@ def _read_title(table: TomlTable) -> dict[str, str]:
 
 
 def _read_columns(table: TomlTable) -> Columns:
-    quasi_identifiers = cast(tuple[str, ...], table.take("quasi_identifiers", make_names_reader()))
-    sensitive = cast(tuple[str, ...], table.take("sensitive", make_names_reader()))
+    columns = Columns(
+        table.take("quasi_identifiers", make_names_reader()), table.take("sensitive", make_names_reader())
+    )
     table.reject_unknown_keys()
-    for name in set(quasi_identifiers) & set(sensitive):
+    for name in set(columns.quasi_identifiers) & set(columns.sensitive):
         raise InvalidCompetition(
             "columns: {name} is listed in both roles", code="column_in_both_roles", name=name
         )
-    return Columns(quasi_identifiers, sensitive)
+    return columns
 
 
 def _read_parameters(table: TomlTable, parameters: tuple[Parameter, ...], roles: Roles) -> Parameters:
@@ -145,7 +147,7 @@ def _read_measures(table: TomlTable, track: Track, roles: Roles) -> dict[str, Me
             raise InvalidCompetition(
                 "{key} is not a measure of this track", code="unknown_measure", key=f"measures.{name}"
             )
-        weight = cast(float, entry.take("weight", read_number, 0.0))
+        weight = entry.take("weight", read_number, 0.0)
         _check_weight(weight, measures[name], track)
         settings[name] = MeasureSettings(weight, _read_parameters(entry, measures[name].parameters, roles))
         entry.reject_unknown_keys()
@@ -177,7 +179,7 @@ def _read_attackers(table: TomlTable, track: Track, roles: Roles) -> dict[str, A
                 "{key} is not an attacker of this track", code="unknown_attacker", key=f"attackers.{name}"
             )
         may_count = attackers[name].may_count
-        counts = cast(bool, entry.take("counts", read_flag, may_count))
+        counts = entry.take("counts", read_flag, may_count)
         if counts and not may_count:
             raise InvalidCompetition(
                 "{key} never counts towards E", code="attacker_never_counts", key=f"attackers.{name}"
@@ -205,64 +207,53 @@ def _read_scales(table: TomlTable, track: Track) -> dict[str, float]:
             raise InvalidCompetition(
                 "{key} is not a measure of this track", code="unknown_measure", key=f"scales.{name}"
             )
-    return {name: cast(float, table.take(name, read_number)) for name in list(table.raw)}
+    return table.take_values(read_number)
 
 
 def _read_excessive(table: TomlTable, track: Track) -> Excessive:
-    distances = tuple(track.distances)
-    values = {
-        "distance": table.take("distance", make_choice_reader(*distances), distances[0]),
-        "approach": table.take("approach", make_choice_reader("I", "II"), "II"),
-        "rule": table.take("rule", make_choice_reader("average", "strict"), "average"),
-        "threshold": table.take("threshold", read_number, None),
-    }
-    table.reject_unknown_keys()
-    return Excessive(**values)  # type: ignore[arg-type]  # each reader checked the type of its value
+    return table.read_as(
+        partial(Excessive, distance=next(iter(track.distances))),
+        distance=make_choice_reader(*track.distances),
+        approach=make_choice_reader("I", "II"),
+        rule=make_choice_reader("average", "strict"),
+        threshold=read_number,
+    )
 
 
 def _read_publication(table: TomlTable, zone: ZoneInfo, track: Track) -> Publication:
-    defaults = Publication()
-    shuffle_targets = cast(bool, table.take("shuffle_targets", read_flag, False))
-    if shuffle_targets and not track.can_shuffle:
-        key = "publication.shuffle_targets"
-        raise build_value_error(
-            key, Message("false (in this track the rows of a release cannot be reordered)")
-        )
-    values = {
-        "board": table.take("board", make_choice_reader("public", "teams", "organizers"), defaults.board),
-        "frozen_from": table.take("frozen_from", make_moment_reader(zone), None),
-        "feedback": table.take(
-            "feedback", make_choice_reader("hidden", "immediate", "daily"), defaults.feedback
-        ),
-        "shuffle_targets": shuffle_targets,
-        "digits": table.take("digits", make_whole_reader(0, MAX_DIGITS), defaults.digits),
-        "owners": table.take("owners", make_choice_reader("shown", "hidden"), defaults.owners),
-        "reveal_notice_hours": read_notice_hours(table),
-    }
+    def read_shuffle_targets(value: object, path: str) -> bool:
+        shuffles = read_flag(value, path)
+        if shuffles and not track.can_shuffle:
+            raise build_value_error(
+                path, Message("false (in this track the rows of a release cannot be reordered)")
+            )
+        return shuffles
+
     table.raw.pop("owners_at_least", None)  # obsolete, but possible in files of format 1
-    table.reject_unknown_keys()
-    return Publication(**values)  # type: ignore[arg-type]  # each reader checked the type of its value
+    return table.read_as(
+        Publication,
+        shuffle_targets=read_shuffle_targets,
+        board=make_choice_reader("public", "teams", "organizers"),
+        frozen_from=make_moment_reader(zone),
+        feedback=make_choice_reader("hidden", "immediate", "daily"),
+        digits=make_whole_reader(0, MAX_DIGITS),
+        owners=make_choice_reader("shown", "hidden"),
+        reveal_notice_hours=read_hours,
+    )
 
 
 def _read_limits(table: TomlTable, track: Track) -> Limits:
-    defaults = Limits()
-    counts = {
-        name: table.take(name, read_count, getattr(defaults, name))
-        for name in Limits.__dataclass_fields__
-        if name != "min_rows_kept"
+    readers: dict[str, Reader[float]] = {
+        name: read_count for name in Limits.__dataclass_fields__ if name != "min_rows_kept"
     }
-    min_rows_kept = (
-        cast(float, table.take("min_rows_kept", read_share, defaults.min_rows_kept))
-        if track.allows_deletion
-        else None
-    )
-    table.reject_unknown_keys()
-    return Limits(min_rows_kept=min_rows_kept, **cast(dict[str, int], counts))
+    if track.allows_deletion:
+        return table.read_as(Limits, **readers, min_rows_kept=read_share)
+    return table.read_as(partial(Limits, min_rows_kept=None), **readers)
 
 
 def _read_requires(table: TomlTable) -> dict[str, str]:
     """Return the required versions by package; raise InvalidCompetition if they are not installed."""
-    requirements = {name: cast(str, table.take(name, _read_specifier)) for name in list(table.raw)}
+    requirements = table.take_values(_read_specifier)
     for name, requirement in requirements.items():
         _require_package(table.path_of(name), name, requirement, INSTALLED.packages)
     return requirements

@@ -6,12 +6,10 @@ installed later are only reported.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import cast
 
 from anoncup.errors import InvalidCompetition
 from anoncup.plugins import INSTALLED, TRACKS, Package
 from anoncup.rules.model import Rules
-from anoncup.rules.toml_values import TomlTable, read_text
 from anoncup.tracks.model import Track
 from anoncup.tracks.parts import Attacker, Distance, Measure
 
@@ -69,10 +67,6 @@ def _collect_package_versions(track: str, parts: Iterable[str]) -> Versions:
     """Return the versions of the packages that provide the track and these parts of it."""
     packages = map(INSTALLED.find_provider, (f"tracks.{track}", *(f"{track}.{part}" for part in parts)))
     return {f"packages.{package.name}": package.version for package in packages if package}
-
-
-def read_scored_by(table: TomlTable) -> dict[str, str]:
-    return {name: cast(str, table.take(name, read_text)) for name in list(table.raw)}
 
 
 def is_unsupported(rules: Rules) -> bool:

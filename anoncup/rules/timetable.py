@@ -6,7 +6,7 @@ the code of measures, so that no measure can slow it down or stop it.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from itertools import pairwise
 from typing import Literal, cast
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -53,12 +53,17 @@ def parse_timetable(text: str) -> Timetable:
     table = TomlTable(parse_toml(text), "")
     check_format(table)
     zone = read_zone(table)
+    phases, ranking = read_phases(table, zone), read_ranking(table.take_table("ranking"))
+    notice_hours = table.take_table("publication").take(
+        "reveal_notice_hours", read_hours, Publication().reveal_notice_hours
+    )
+    limits = table.take_table("limits")
     return Timetable(
-        read_phases(table, zone),
-        read_ranking(table.take_table("ranking")),
-        timedelta(hours=read_notice_hours(table.take_table("publication"))),
+        phases,
+        ranking,
+        timedelta(hours=notice_hours),
         zone,
-        _read_limits(table.take_table("limits")),
+        {name: limits.take(name, read_count, getattr(Limits(), name)) for name in RECORDED_LIMITS},
     )
 
 
@@ -68,7 +73,7 @@ def check_format(table: TomlTable) -> None:
 
 
 def read_zone(table: TomlTable) -> ZoneInfo:
-    name = str(table.take("timezone", read_text))
+    name = table.take("timezone", read_text)
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
@@ -76,22 +81,7 @@ def read_zone(table: TomlTable) -> ZoneInfo:
 
 
 def read_ranking(table: TomlTable) -> Ranking:
-    rule = cast(
-        Literal["score", "rank_sum"], table.take("rule", make_choice_reader("score", "rank_sum"), "score")
-    )
-    finals = cast(int, table.take("finals", read_count, Ranking().finals))
-    table.reject_unknown_keys()
-    return Ranking(rule, finals)
-
-
-def read_notice_hours(table: TomlTable) -> int:
-    return cast(int, table.take("reveal_notice_hours", read_hours, Publication().reveal_notice_hours))
-
-
-def _read_limits(table: TomlTable) -> dict[str, int]:
-    return {
-        name: cast(int, table.take(name, read_count, getattr(Limits(), name))) for name in RECORDED_LIMITS
-    }
+    return table.read_as(Ranking, rule=make_choice_reader("score", "rank_sum"), finals=read_count)
 
 
 def read_phases(table: TomlTable, zone: ZoneInfo) -> tuple[Phase, ...]:
@@ -121,12 +111,13 @@ def _read_phase(table: TomlTable, zone: ZoneInfo) -> Phase:
     name = cast(
         Literal["anonymization", "reidentification"], table.take("name", make_choice_reader(*_PHASE_NAMES))
     )
-    start = cast(datetime, table.take("start", make_moment_reader(zone)))
-    end = cast(datetime, table.take("end", make_moment_reader(zone)))
+    phase = Phase(
+        name, table.take("start", make_moment_reader(zone)), table.take("end", make_moment_reader(zone))
+    )
     table.reject_unknown_keys()
-    if not start < end:
+    if not phase.start < phase.end:
         raise build_value_error(table.path, Message("a window that starts before it ends"))
-    return Phase(name, start, end)
+    return phase
 
 
 def replace_phases(text: str, phases: Iterable[Phase]) -> str:

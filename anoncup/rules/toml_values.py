@@ -4,6 +4,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable
 from datetime import datetime
+from typing import TypeAlias, TypeVar
 from zoneinfo import ZoneInfo
 
 from anoncup.errors import InvalidCompetition
@@ -13,6 +14,11 @@ CONTROL_CHARACTER = re.compile(r"[\x00-\x1f\x7f]")
 MAX_NUMBER = sys.float_info.max
 MAX_HOURS = 8760
 """One year."""
+
+ValueT = TypeVar("ValueT")
+SettingsT = TypeVar("SettingsT")
+Reader: TypeAlias = Callable[[object, str], ValueT]
+"""Reads a value; the second argument is the path that its errors name."""
 
 
 class TomlTable:
@@ -27,13 +33,23 @@ class TomlTable:
     def path_of(self, key: str) -> str:
         return f"{self.path}.{key}" if self.path else key
 
-    def take(self, key: str, reader: Callable[[object, str], object], *default: object) -> object:
+    def take(self, key: str, reader: Reader[ValueT], *default: ValueT) -> ValueT:
         """Remove a key and return its value, read by ``reader``. Without a default, the key is required."""
         if key in self.raw:
             return reader(self.raw.pop(key), self.path_of(key))
         if not default:
             raise InvalidCompetition("{key} is missing", code="missing_key", key=self.path_of(key))
         return default[0]
+
+    def take_values(self, reader: Reader[ValueT]) -> dict[str, ValueT]:
+        """Remove all entries and return their values, each read by ``reader``."""
+        return {key: self.take(key, reader) for key in list(self.raw)}
+
+    def read_as(self, settings: Callable[..., SettingsT], **readers: Reader[object]) -> SettingsT:
+        """Read the whole table into ``settings``, whose defaults stand for missing keys."""
+        values = {key: self.take(key, reader) for key, reader in readers.items() if key in self.raw}
+        self.reject_unknown_keys()
+        return settings(**values)
 
     def take_table(self, key: str) -> "TomlTable":
         return TomlTable(self.raw.pop(key, {}), self.path_of(key))
@@ -80,7 +96,7 @@ def read_share(value: object, path: str) -> float:
     return read_number(value, path)
 
 
-def make_whole_reader(minimum: int, maximum: int) -> Callable[[object, str], int]:
+def make_whole_reader(minimum: int, maximum: int) -> Reader[int]:
     def read(value: object, path: str) -> int:
         if isinstance(value, bool) or not isinstance(value, int) or not minimum <= value <= maximum:
             raise build_value_error(
@@ -95,7 +111,7 @@ read_count = make_whole_reader(1, 1_000_000)
 read_hours = make_whole_reader(0, MAX_HOURS)
 
 
-def make_choice_reader(*allowed: str) -> Callable[[object, str], str]:
+def make_choice_reader(*allowed: str) -> Reader[str]:
     def read(value: object, path: str) -> str:
         if value not in allowed:
             raise build_value_error(path, Message("one of {names}", names=allowed))
@@ -104,7 +120,7 @@ def make_choice_reader(*allowed: str) -> Callable[[object, str], str]:
     return read
 
 
-def make_names_reader(allowed: tuple[str, ...] | None = None) -> Callable[[object, str], tuple[str, ...]]:
+def make_names_reader(allowed: tuple[str, ...] | None = None) -> Reader[tuple[str, ...]]:
     """Return a reader of a list of distinct names, in the order of ``allowed`` if it is given."""
     allowed_names = frozenset(allowed or ())
 
@@ -128,7 +144,7 @@ def make_names_reader(allowed: tuple[str, ...] | None = None) -> Callable[[objec
     return read
 
 
-def make_moment_reader(zone: ZoneInfo) -> Callable[[object, str], datetime]:
+def make_moment_reader(zone: ZoneInfo) -> Reader[datetime]:
     """Return a reader of a date and time. Values without an offset are in the competition's time zone."""
 
     def read(value: object, path: str) -> datetime:

@@ -1,7 +1,6 @@
 """The schema of a table in a competition file: its columns and the values that each may have."""
 
 from dataclasses import dataclass
-from typing import cast
 
 from anoncup.messages import Message
 from anoncup.rules.toml_values import (
@@ -105,15 +104,15 @@ _parse_kind = make_choice_reader("numeric", "categorical")
 
 
 def _parse_numeric(name: str, entry: TomlTable) -> NumericColumn:
-    minimum = cast(float, entry.take("least", _parse_finite_number))
-    maximum = cast(float, entry.take("most", _parse_finite_number))
+    minimum = entry.take("least", _parse_finite_number)
+    maximum = entry.take("most", _parse_finite_number)
     if minimum > maximum:
         raise build_value_error(entry.path_of("most"), Message("no less than {least}", least=minimum))
     return NumericColumn(name, minimum, maximum)
 
 
 def _parse_categorical(name: str, entry: TomlTable) -> CategoricalColumn:
-    return CategoricalColumn(name, cast(tuple[str, ...], entry.take("values", _parse_categories)))
+    return CategoricalColumn(name, entry.take("values", _parse_categories))
 
 
 def _parse_finite_number(value: object, path: str) -> float:

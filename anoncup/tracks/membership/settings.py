@@ -4,7 +4,7 @@ from __future__ import annotations  # avoids an import cycle with rules
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from anoncup.errors import InvalidCompetition
 from anoncup.messages import Message
@@ -54,9 +54,9 @@ def read_settings(table: TomlTable) -> MembershipSettings:
     default = MembershipSettings(schema)
     settings = MembershipSettings(
         schema,
-        cast(bool, table.take("shared", read_flag, default.shared)),
-        cast(float, table.take("fewest_rows", read_number, default.fewest_rows)),
-        cast(float, table.take("most_rows", read_number, default.most_rows)),
+        table.take("shared", read_flag, default.shared),
+        table.take("fewest_rows", read_number, default.fewest_rows),
+        table.take("most_rows", read_number, default.most_rows),
     )
     if settings.most_rows < settings.fewest_rows:
         raise build_value_error(

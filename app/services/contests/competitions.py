@@ -10,13 +10,13 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from anoncup.competition.parser import SLUG, parse_title, read_competition
-from anoncup.competition.scoring_versions import Versions, collect_scoring_versions, read_scored_by
+from anoncup.competition.scoring_versions import Versions, collect_scoring_versions
 from anoncup.competition.writer import replace_scored_by
 from anoncup.errors import Conflict, Forbidden, InvalidCompetition, NotFound
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.rules.toml_text import parse_toml, replace_scales
-from anoncup.rules.toml_values import TomlTable
+from anoncup.rules.toml_values import TomlTable, read_text
 from anoncup.schemas.roles import Role
 from anoncup.tracks.model import Tables
 from app.db.models import AuditEntry, Competition, Organizer, Submission
@@ -176,7 +176,7 @@ def strip_scoring_versions(text: str) -> str:
     tables = parse_tables(text)
     if "scored_by" not in tables:
         return text
-    read_scored_by(TomlTable(tables.pop("scored_by"), "scored_by"))
+    TomlTable(tables.pop("scored_by"), "scored_by").take_values(read_text)
     read_competition(TomlTable(tables, ""))
     return replace_scored_by(text, {})
 
