@@ -17,35 +17,7 @@ from anoncup.geometry.kernels import (
     paths,
     trees,
 )
-from anoncup.geometry.kernels.assignment import find_k_smallest, place_rows
-from anoncup.geometry.kernels.baskets import (
-    cosine_gaps,
-    count_common_buyers,
-    find_largest_products,
-    find_most_similar_customers,
-    jaccard_matrix,
-)
 from anoncup.geometry.kernels.compilation import CompiledLoop
-from anoncup.geometry.kernels.gower import gower_sum_matrix, nearest_neighbour_sums
-from anoncup.geometry.kernels.groups import (
-    append_digits,
-    build_hash_slots,
-    encode_texts,
-    find_first_duplicates,
-    look_up_keys,
-    sort_by_group,
-)
-from anoncup.geometry.kernels.knn_baskets import nearest_baskets
-from anoncup.geometry.kernels.knn_gower import search_k_nearest_gower
-from anoncup.geometry.kernels.octree_bvh import (
-    build_octrees,
-    scan_small_groups,
-    search_k_nearest,
-    search_nearest,
-)
-from anoncup.geometry.kernels.pairing import find_largest_violation, pair_up
-from anoncup.geometry.kernels.paths import assign_successively, build_all_doublings, find_odd_walk
-from anoncup.geometry.kernels.trees import build_kd_trees
 
 
 def load() -> None:
@@ -57,7 +29,7 @@ def load() -> None:
 def disable_cache_writes() -> None:
     """Stop writing compiled loops to the cache, because other processes run the code in it."""
     CompiledLoop.writes_cache = False
-    for loop in _list_loops():
+    for loop in CompiledLoop.all_loops:
         loop.disable_cache()
 
 
@@ -68,24 +40,8 @@ def load_caches() -> None:
     writable.
     """
     _warm_tables()
-    for loop in _list_loops():
+    for loop in CompiledLoop.all_loops:
         loop.make_cache_readonly()
-
-
-def _list_loops() -> list[CompiledLoop]:
-    modules = (
-        assignment,
-        baskets,
-        octree_bvh,
-        groups,
-        gower,
-        knn_gower,
-        knn_baskets,
-        pairing,
-        paths,
-        trees,
-    )
-    return [loop for module in modules for loop in vars(module).values() if isinstance(loop, CompiledLoop)]
 
 
 def warm_scoring() -> None:
@@ -98,12 +54,12 @@ def _warm_tables() -> None:
     """Compile what reading and preparing a table needs."""
     zeros, zero_codes = np.zeros(1, dtype=np.int64), np.zeros((1, 1), dtype=np.int64)
     offsets, characters = np.frombuffer(bytes(16), dtype=np.int64), np.frombuffer(b"", dtype=np.uint8)
-    encode_texts(
+    groups.encode_texts(
         offsets, characters, np.full(1, -1, dtype=np.int64), zeros.copy(), zeros.copy(), zeros.copy()
     )
-    append_digits(zero_codes, zeros + 1, zeros.copy())
-    build_hash_slots(zeros, np.full(2, -1))
-    look_up_keys(zeros.copy(), zeros, np.full(2, -1))
+    groups.append_digits(zero_codes, zeros + 1, zeros.copy())
+    groups.build_hash_slots(zeros, np.full(2, -1))
+    groups.look_up_keys(zeros.copy(), zeros, np.full(2, -1))
 
 
 def _warm_microdata() -> None:
@@ -113,21 +69,21 @@ def _warm_microdata() -> None:
     zero_codes = np.zeros((1, 1), dtype=np.int64)
     no_child, rows = np.full(1, -1, dtype=np.int64), np.zeros((1, 1), dtype=np.int64)
     tree = (values, zeros, zeros, zeros + 1, no_child, zeros, values, values)
-    sort_by_group(zeros, zeros.copy(), no_child.copy())
-    find_first_duplicates(zeros, values, zeros, values, np.full(2, -1), True, no_child.copy())
+    groups.sort_by_group(zeros, zeros.copy(), no_child.copy())
+    groups.find_first_duplicates(zeros, values, zeros, values, np.full(2, -1), True, no_child.copy())
     index = (
         zeros,
         np.arange(2),
         no_child,
         *(values, zero_codes, zeros, zeros > 0, values, values, zero_codes),
     )
-    build_octrees(values, *index)
-    scan_small_groups(values, zeros, values, *index[:3], False, no_child, zeros.copy())
-    search_nearest(values, zeros, *index[2:], False, no_child, zeros.copy())
-    search_k_nearest(values, zeros, values, *index, values.copy(), rows)
+    octree_bvh.build_octrees(values, *index)
+    octree_bvh.scan_small_groups(values, zeros, values, *index[:3], False, no_child, zeros.copy())
+    octree_bvh.search_nearest(values, zeros, *index[2:], False, no_child, zeros.copy())
+    octree_bvh.search_k_nearest(values, zeros, values, *index, values.copy(), rows)
     spans, widths, short_codes = np.arange(2), np.ones(1), zero_codes.astype(np.int32)
     blocks = np.zeros((1, knn_gower.BLOCK_SIZE), dtype=np.uint8)
-    search_k_nearest_gower(
+    knn_gower.search_k_nearest_gower(
         values,
         spans,
         short_codes,
@@ -141,33 +97,37 @@ def _warm_microdata() -> None:
         values.copy(),
         rows,
     )
-    nearest_neighbour_sums(zero_codes, values)
-    gower_sum_matrix(short_codes, values, short_codes, values, widths)
-    build_kd_trees(1, 1, values, zeros, zeros, zeros + 1, no_child, zeros, values, values, no_child.copy())
-    place_rows(zeros, zeros, zeros, zeros, widths, widths, widths, widths, no_child.copy(), no_child.copy())
+    gower.nearest_neighbour_sums(zero_codes, values)
+    gower.gower_sum_matrix(short_codes, values, short_codes, values, widths)
+    trees.build_kd_trees(
+        1, 1, values, zeros, zeros, zeros + 1, no_child, zeros, values, values, no_child.copy()
+    )
+    assignment.place_rows(
+        zeros, zeros, zeros, zeros, widths, widths, widths, widths, no_child.copy(), no_child.copy()
+    )
 
 
 def warm_baskets() -> None:
     offsets, zeros = np.arange(2), np.zeros(1, dtype=np.int64)
     entries = offsets, zeros, np.zeros(1)
-    jaccard_matrix(*(offsets, zeros, zeros) * 2, zeros)
-    find_largest_products(*entries, *entries, np.ones(1), 1.0)
-    find_k_smallest(np.zeros((1, 1)), 1)
-    find_most_similar_customers(*(offsets, zeros, zeros) * 3, zeros, zeros, 1.0)
-    count_common_buyers(offsets, zeros, offsets, zeros)
-    cosine_gaps(zeros, zeros, np.zeros(1), np.zeros(1), offsets, zeros, 1)
+    baskets.jaccard_matrix(*(offsets, zeros, zeros) * 2, zeros)
+    baskets.find_largest_products(*entries, *entries, np.ones(1), 1.0)
+    assignment.find_k_smallest(np.zeros((1, 1)), 1)
+    baskets.find_most_similar_customers(*(offsets, zeros, zeros) * 3, zeros, zeros, 1.0)
+    baskets.count_common_buyers(offsets, zeros, offsets, zeros)
+    baskets.cosine_gaps(zeros, zeros, np.zeros(1), np.zeros(1), offsets, zeros, 1)
 
 
 def warm_bounds() -> None:
     """Compile what the bounds on excessive anonymization need; scoring does not use them."""
     costs, nearest = np.array([[np.inf, 1.0], [1.0, np.inf]]), np.array([[1, 0], [0, 1]])
-    _, partners, _, _ = assign_successively(costs, nearest, np.arange(1, 3))
-    build_all_doublings(costs, partners)
-    find_odd_walk(np.array([0, 0]), np.zeros(0, np.int64), np.zeros(0), np.zeros(0, np.bool_), 0, 1.0)
+    _, partners, _, _ = paths.assign_successively(costs, nearest, np.arange(1, 3))
+    paths.build_all_doublings(costs, partners)
+    paths.find_odd_walk(np.array([0, 0]), np.zeros(0, np.int64), np.zeros(0), np.zeros(0, np.bool_), 0, 1.0)
     pair_graph = np.arange(3), np.array([1, 0]), np.ones(2), np.ones(2)
-    price_path = pair_up(*pair_graph, np.ones(1, np.int64))[-1]
-    find_largest_violation(*pair_graph, np.arange(3), price_path)
+    price_path = pairing.pair_up(*pair_graph, np.ones(1, np.int64))[-1]
+    pairing.find_largest_violation(*pair_graph, np.arange(3), price_path)
     zero, offsets = np.zeros(1, np.int64), np.arange(2)
-    nearest_baskets(
+    knn_baskets.nearest_baskets(
         zero, offsets, zero, zero, offsets, zero, zero, zero, zero[:, np.newaxis] - 1, np.ones((1, 1))
     )

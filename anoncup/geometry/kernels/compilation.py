@@ -6,7 +6,7 @@ machine, and ties are broken the same way everywhere.
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, TypeVar, cast
+from typing import Any, ClassVar, TypeVar, cast
 
 from anoncup.lazy import lazy
 
@@ -30,11 +30,13 @@ class CompiledLoop:
 
     writes_cache = True
     """Whether compiled code is written to disk."""
+    all_loops: ClassVar[list["CompiledLoop"]] = []
     is_unavailable = False
     """Whether this process does without numba, which it could not load inside of its sandbox."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
+        self.all_loops.append(self)
 
     @cached_property
     def loop(self) -> Any:

@@ -4,6 +4,7 @@ import numpy as np
 
 from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.geometry.kernels.compilation import compile_loop
+from anoncup.geometry.kernels.knn_gower import insert_neighbour
 
 
 @compile_loop
@@ -41,17 +42,10 @@ def nearest_baskets(  # noqa: PLR0917 - compiled code takes plain arrays by posi
             shared[neighbour] = 0
             if neighbour == basket:
                 continue
-            slot = min(list_length, width - 1)
             if list_length == width and (
-                distance > costs[line, slot]
-                or (distance == costs[line, slot] and neighbour > neighbours[line, slot])
+                distance > costs[line, width - 1]
+                or (distance == costs[line, width - 1] and neighbour > neighbours[line, width - 1])
             ):
                 continue
             list_length = min(list_length + 1, width)
-            while slot > 0 and (
-                distance < costs[line, slot - 1]
-                or (distance == costs[line, slot - 1] and neighbour < neighbours[line, slot - 1])
-            ):
-                costs[line, slot], neighbours[line, slot] = costs[line, slot - 1], neighbours[line, slot - 1]
-                slot -= 1
-            costs[line, slot], neighbours[line, slot] = distance, neighbour
+            insert_neighbour(costs[line, :list_length], neighbours[line, :list_length], distance, neighbour)
