@@ -1,7 +1,6 @@
 """Contract tests for allocations: the files that a track makes by lot for each team."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 
 from numpy.random import Generator
 
@@ -14,18 +13,6 @@ from anoncup.tracks.model import Allocation, ReleaseContext, Tables, Track
 SEED = b"laws"
 TEAMS = tuple(f"team {number}" for number in range(20))
 """There are enough teams that at least one gets different files from the first team."""
-
-
-@dataclass(slots=True)
-class RecordingGeneratorFactory:
-    """Create the random generators of a team and record the purposes they are requested for."""
-
-    team: str
-    purposes: set[str] = field(default_factory=set)
-
-    def __call__(self, purpose: str) -> Generator:
-        self.purposes.add(purpose)
-        return derive_generator(SEED, purpose, self.team)
 
 
 def check_allocation(
@@ -53,33 +40,29 @@ def check_allocation(
         f"its competition asks for {sorted(expected_names)} of its organizers",
     )
     tables, _ = track.parse_original(dict(original), rules)
-    recording_factory = RecordingGeneratorFactory(TEAMS[0])
-    contents = allocation.make_files(tables, organizer_contents, rules, recording_factory)
+    purposes: set[str] = set()
+
+    def make_files(team: str) -> dict[str, bytes]:
+        """Make the files of a team, and record for which purposes generators are requested."""
+
+        def create_generator(purpose: str) -> Generator:
+            purposes.add(purpose)
+            return derive_generator(SEED, purpose, team)
+
+        return _select_files(
+            allocation, allocation.make_files(tables, organizer_contents, rules, create_generator)
+        )
+
+    files = make_files(TEAMS[0])
     require(
-        recording_factory.purposes <= set(allocation.generator_purposes),
+        purposes <= set(allocation.generator_purposes),
         track.name,
         f"it draws for {allocation.generator_purposes} only",
     )
-    files = _select_files(allocation, contents)
-    for repeated_files in (
-        _select_files(
-            allocation,
-            allocation.make_files(tables, organizer_contents, rules, RecordingGeneratorFactory(TEAMS[0])),
-        )
-        for _ in "12"
-    ):
-        require(repeated_files == files, track.name, "the same generators draw the same files")
-    other_team_files = [
-        _select_files(
-            allocation,
-            allocation.make_files(tables, organizer_contents, rules, RecordingGeneratorFactory(team)),
-        )
-        for team in TEAMS[1:]
-    ]
+    for _ in range(2):
+        require(make_files(TEAMS[0]) == files, track.name, "the same generators draw the same files")
     require(
-        any(team_files != files for team_files in other_team_files),
-        track.name,
-        "other generators draw other files",
+        any(make_files(team) != files for team in TEAMS[1:]), track.name, "other generators draw other files"
     )
     _check_organizer_files(track, allocation, rules, tables, organizer_contents)
     if track.allocates_answer:

@@ -8,6 +8,7 @@ import inspect
 import math
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -300,22 +301,12 @@ def find_other_answer(prepared_case: PreparedCase) -> Any | None:
     return prepared_case.track.shuffle(prepared_case.case.release, prepared_case.case.answer, rng=rng)[1]
 
 
-class unchanged_inputs:  # noqa: N801  # reads as a statement
-    """Context manager that raises BrokenLaw if its block changed the inputs of a part."""
-
-    def __init__(self, part: str, prepared_case: PreparedCase) -> None:
-        self.part, self.prepared_case, self.snapshot = part, prepared_case, _take_snapshot(prepared_case)
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: object, *_: object) -> None:
-        if kind is None:
-            require(
-                _take_snapshot(self.prepared_case) == self.snapshot,
-                self.part,
-                "what it is given stays as it is",
-            )
+@contextmanager
+def unchanged_inputs(part: str, prepared_case: PreparedCase) -> Iterator[None]:
+    """Raise BrokenLaw if the block changed the inputs of a part."""
+    snapshot = _take_snapshot(prepared_case)
+    yield
+    require(_take_snapshot(prepared_case) == snapshot, part, "what it is given stays as it is")
 
 
 def _take_snapshot(prepared_case: PreparedCase) -> tuple[Any, ...]:

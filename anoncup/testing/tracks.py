@@ -1,7 +1,7 @@
 """Contract tests for whole tracks: files, answers, questions and targets."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -20,7 +20,6 @@ from anoncup.testing.parts import (
     prepare_cases,
     require,
 )
-from anoncup.tracks.files import FileSpec
 from anoncup.tracks.model import Question, ReleaseContext, Track
 
 _BLIND_GUESS_COUNT = 60
@@ -73,7 +72,13 @@ def _check_files(prepared_case: PreparedCase) -> None:
     require(is_equal, track.name, "equal releases are equal bytes")
     for name in track.release_file_names:
         for malformed in _make_malformed(files[name]):
-            _check_release_refused(prepared_case, {**files, name: malformed}, name)
+            malformed_files = {**files, name: malformed}
+            _check_malformed_refused(
+                track.name,
+                lambda: track.parse_release(malformed_files, case.original, case.rules),  # noqa: B023
+                name,
+                track.release_file_names,
+            )
 
 
 def _check_target_files(prepared_case: PreparedCase) -> None:
@@ -100,28 +105,21 @@ def _make_malformed(content: bytes) -> tuple[bytes, ...]:
     return b"", header + b"\n" + header + b",more\n", b"\xff\x00\n1\n"
 
 
-def _check_malformed_refused(part: str, read: Callable[[], Any], file: FileSpec) -> None:
+def _check_malformed_refused(
+    part: str, read: Callable[[], Any], file_name: str, possible_names: Sequence[str] = ()
+) -> None:
+    """Check that a malformed file is refused, and that the error names it or one of ``possible_names``."""
     try:
         read()
     except InvalidUpload as error:
-        is_named = all(problem.file == file.name for problem in error.problems)
-        require(is_named, part, f"what is wrong in {file.name} is said of it")
-        return
-    raise BrokenLaw(f"{part}: a {file.name} that is no table is refused")
-
-
-def _check_release_refused(prepared_case: PreparedCase, files: Mapping[str, bytes], file_name: str) -> None:
-    try:
-        prepared_case.track.parse_release(files, prepared_case.case.original, prepared_case.case.rules)
-    except InvalidUpload as error:
         named_files = {problem.file for problem in error.problems}
         require(
-            named_files <= set(prepared_case.track.release_file_names),
-            prepared_case.track.name,
+            named_files <= {file_name, *possible_names},
+            part,
             f"a wrong {file_name} is named, not {named_files}",
         )
         return
-    raise BrokenLaw(f"{prepared_case.track.name}: a {file_name} that is no table is refused")
+    raise BrokenLaw(f"{part}: a {file_name} that is no table is refused")
 
 
 def _check_questions(prepared_case: PreparedCase) -> None:
@@ -147,7 +145,7 @@ def _check_malformed_answers(
 ) -> None:
     name, answer_spec = prepared_case.track.name, prepared_case.track.answer_spec
     for malformed in _make_malformed(answer_file):
-        _check_malformed_refused(name, lambda: answer_spec.read(malformed, context), answer_spec.file)  # noqa: B023
+        _check_malformed_refused(name, lambda: answer_spec.read(malformed, context), answer_spec.file.name)  # noqa: B023
     for malformed in _corrupt_last_line(answer_file):
         _check_not_repeated(name, lambda: answer_spec.read(malformed, context))  # noqa: B023
 
@@ -197,7 +195,7 @@ def _check_question(question: Question, prepared_case: PreparedCase) -> None:
         _check_malformed_refused(
             question.name,
             lambda: question.read(malformed, prepared_case.context),  # noqa: B023
-            question.file,
+            question.file.name,
         )
     if question.make_blind_guess is not None:
         _check_blind_guesses(question, prepared_case)

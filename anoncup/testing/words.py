@@ -1,7 +1,6 @@
 """Check that the message catalogues of a package have texts for all of its parts in every language."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from gettext import NullTranslations
 from string import Formatter
 
 from anoncup.catalogues import LANGUAGES, find_package_catalogues, load_translations
@@ -22,27 +21,18 @@ def check_words(plugin: Plugin) -> None:
     BrokenLaw lists the missing texts.
     """
     required_keys = dict.fromkeys(iter_required_keys(plugin))
-    missing_by_language = {
-        language: [
-            key
-            for key in required_keys
-            if _find_text(key, load_translations(find_package_catalogues(), language)) is None
-        ]
-        for language in LANGUAGES
-    }
+    catalogues = {language: load_translations(find_package_catalogues(), language) for language in LANGUAGES}
     missing_texts = ", ".join(
         f"{key} in {language}"
-        for language, missing_keys in missing_by_language.items()
-        for key in missing_keys
+        for language, translations in catalogues.items()
+        for key in required_keys
+        if translations.gettext(key) == key
     )
     require(not missing_texts, "words", f"not said are {missing_texts}")
     for key in required_keys:
-        translations = {
-            language: _find_text(key, load_translations(find_package_catalogues(), language))
-            for language in LANGUAGES
-        }
         fields_by_language = {
-            language: _extract_fields(text or "") for language, text in translations.items()
+            language: _extract_fields(translations.gettext(key))
+            for language, translations in catalogues.items()
         }
         for language, field_names in fields_by_language.items():
             require(
@@ -50,11 +40,6 @@ def check_words(plugin: Plugin) -> None:
                 key,
                 f"{language} has the fields of {LANGUAGES[0]}",
             )
-
-
-def _find_text(key: str, translations: NullTranslations) -> str | None:
-    text = translations.gettext(key)
-    return text if text != key else None
 
 
 def _extract_fields(text: str) -> set[str]:
