@@ -16,6 +16,7 @@ from anoncup.cli.options import (
     accept_release_files,
     read_text,
     require_file,
+    use_local_names,
 )
 from anoncup.cli.output import print_json
 from anoncup.cli.score import ACCEPTED, REJECTED, build_notices
@@ -92,7 +93,7 @@ def _check_at_service(
 ) -> tuple[str, list[schemas.Notice], list[schemas.Notice]]:
     """Return the decision, violations and warnings of the service's dry run."""
     from anoncup.cli.connection import connect, transfer_bar
-    from anoncup.cli.submit import collect_paths, use_local_names
+    from anoncup.cli.submit import collect_paths
 
     contents = {name: path.read_bytes() for name, path in release.items()}
     secret_content = secret.read_bytes() if secret else None

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from anoncup.cli.archives import unpack
+from anoncup.cli.archives import SAFE_NAME, compute_file_digest, unpack
 from anoncup.cli.connection import connect, transfer_bar
 from anoncup.cli.options import AsJson, Slug
 from anoncup.cli.output import print_json, replace_unprintable
@@ -45,17 +42,16 @@ def download(
         # Before the folder is created, so that a wrong slug leaves none behind.
         competition = client.get_competition(slug)
         folder.mkdir(parents=True, exist_ok=True)
-        fetch = (
-            _fetch_targets
-            if targets
-            else _fetch_kit
-            if kit
-            else _fetch_own_data
-            if own
-            else _fetch_competition
-        )
-        with _create_staging_folder(folder) as staging_folder:
-            names = fetch(client, competition, staging_folder)
+        with tempfile.TemporaryDirectory(prefix=".anoncup-", dir=folder) as staging:  # on the same disk
+            staging_folder = Path(staging)
+            if targets:
+                names = _fetch_targets(client, competition, staging_folder)
+            elif kit:
+                names = [_fetch_file(client, staging_folder, slug, "kit.zip")]
+            elif own:
+                names = _fetch_own_data(client, competition, staging_folder)
+            else:
+                names = _fetch_competition(client, competition, staging_folder)
             is_new = [_install_file(staging_folder / name, folder / name, replace=replace) for name in names]
     files = [{"file": str(folder / name), "new": new} for name, new in zip(names, is_new, strict=True)]
     if as_json:
@@ -65,83 +61,45 @@ def download(
         print(f"{entry['file']}" + ("" if entry["new"] else " (unchanged)"))
 
 
-@contextmanager
-def _create_staging_folder(folder: Path) -> Iterator[Path]:
-    """Create a temporary folder inside ``folder``; on the same disk, files are moved without copying."""
-    staging_folder = Path(tempfile.mkdtemp(prefix=".anoncup-", dir=folder))
-    try:
-        yield staging_folder
-    finally:
-        shutil.rmtree(staging_folder)
-
-
 def _fetch_competition(client: Client, competition: schemas.Competition, staging_folder: Path) -> list[str]:
-    from anoncup.client import competition_path
-
-    slug = competition.slug
+    slug, digests = competition.slug, competition.original_sha256
     if competition.original_rows is None:
         raise InvalidInput("{slug} has no original data yet", code="no_original", slug=slug)
-    client.download(competition_path(slug, "competition.toml"), staging_folder / "competition.toml")
-    files = [
-        _validate_file_name(name)
-        for name in competition.original_files
-        if name in competition.original_sha256
-    ]
-    for name in files:
-        _fetch_file(
-            client,
-            competition_path(slug, "original", name),
-            staging_folder / name,
-            competition.original_sha256[name],
-        )
-    return ["competition.toml", *files]
+    names = [_validate_file_name(name) for name in competition.original_files if name in digests]
+    _fetch_file(client, staging_folder, slug, "competition.toml")
+    for name in names:
+        _fetch_file(client, staging_folder, slug, "original", name, expected_digest=digests[name])
+    return ["competition.toml", *names]
 
 
-def _fetch_file(client: Client, path: str, destination: Path, expected_digest: str) -> None:
-    with transfer_bar(destination.name) as progress:
-        digest = client.download(path, destination, progress=progress)
-    if digest != expected_digest:
-        raise InvalidInput(
-            "{name} arrived with another SHA-256 than it has", code="wrong_digest", name=destination.name
-        )
+def _fetch_file(
+    client: Client, folder: Path, slug: str, *parts: str, expected_digest: str | None = None
+) -> str:
+    """Download a file of a competition into the folder, check its SHA-256 if known, and return its name."""
+    from anoncup.client import competition_path
+
+    name = parts[-1]
+    with transfer_bar(name) as progress:
+        digest = client.download(competition_path(slug, *parts), folder / name, progress=progress)
+    if expected_digest not in {None, digest}:
+        raise InvalidInput("{name} arrived with another SHA-256 than it has", code="wrong_digest", name=name)
+    return name
 
 
 def _fetch_own_data(client: Client, competition: schemas.Competition, staging_folder: Path) -> list[str]:
     """Fetch the team's own files into a separate folder, since they may have the names of original files."""
-    from anoncup.client import competition_path
-
-    (staging_folder / "own").mkdir()
-    digests = client.get_own_data(competition.slug).files
+    own_folder, slug = staging_folder / "own", competition.slug
+    own_folder.mkdir()
+    digests = client.get_own_data(slug).files
     for name, digest in digests.items():
-        _fetch_file(
-            client,
-            competition_path(competition.slug, "own", _validate_file_name(name)),
-            staging_folder / "own" / name,
-            digest,
-        )
+        _fetch_file(client, own_folder, slug, "own", _validate_file_name(name), expected_digest=digest)
     return [f"own/{name}" for name in digests]
-
-
-def _fetch_kit(client: Client, competition: schemas.Competition, staging_folder: Path) -> list[str]:
-    from anoncup.client import competition_path
-
-    with transfer_bar("kit.zip") as progress:
-        client.download(
-            competition_path(competition.slug, "kit.zip"), staging_folder / "kit.zip", progress=progress
-        )
-    return ["kit.zip"]
 
 
 def _fetch_targets(client: Client, competition: schemas.Competition, staging_folder: Path) -> list[str]:
     """Fetch and unpack the targets as ``targets/NAME/FILE`` and check them against the service's list."""
-    from anoncup.client import competition_path
-
-    slug = competition.slug
-    targets = client.list_targets(slug)
-    with transfer_bar("targets.zip") as progress:
-        client.download(
-            competition_path(slug, "targets.zip"), staging_folder / "targets.zip", progress=progress
-        )
+    targets = client.list_targets(competition.slug)
+    _fetch_file(client, staging_folder, competition.slug, "targets.zip")
     unpacked = staging_folder / "targets"
     unpacked.mkdir()
     names = unpack(staging_folder / "targets.zip", unpacked)
@@ -151,8 +109,6 @@ def _fetch_targets(client: Client, competition: schemas.Competition, staging_fol
 
 def _check_target_digests(targets: list[schemas.Target], unpacked: Path, names: list[str]) -> None:
     """Check the unpacked files against the digests in the service's list of targets."""
-    from anoncup.cli.archives import compute_file_digest
-
     digests = {f"{target.name}/{file}": digest for target in targets for file, digest in target.files.items()}
     for name in names:
         if "/" in name and digests.get(name) != compute_file_digest(unpacked / name):
@@ -163,8 +119,6 @@ def _check_target_digests(targets: list[schemas.Target], unpacked: Path, names: 
 
 def _validate_file_name(name: str) -> str:
     """Return the name if it is safe as a file name inside a folder; raise InvalidInput otherwise."""
-    from anoncup.cli.archives import SAFE_NAME
-
     if not SAFE_NAME.fullmatch(name):
         raise InvalidInput(
             "the service names a file {name!r}", code="unsafe_name", name=replace_unprintable(name)

@@ -1,4 +1,4 @@
-"""``anoncup generate`` and ``anoncup tc400``: write example data."""
+"""``anoncup generate``: write example data."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import typer
 from anoncup.cli.options import EXAMPLE_TRACKS
 from anoncup.errors import InvalidInput
 
-_DATA_CREDIT = """Data: Chen, D. (2015). Online Retail. UCI Machine Learning Repository, CC BY 4.0;
+DATA_CREDIT = """Data: Chen, D. (2015). Online Retail. UCI Machine Learning Repository, CC BY 4.0;
 a selection, with invented sex and birthday."""
 
 
@@ -36,9 +36,9 @@ def generate(
     assert make_example_data is not None  # noqa: S101  # EXAMPLE_TRACKS contains only tracks with example data
     files = make_example_data(rows, seed)
     if folder is not None:
-        _write_files(files, folder)
+        write_files(files, folder)
         if TRACKS[track].known_datasets:
-            print(_DATA_CREDIT)
+            print(DATA_CREDIT)
     elif len(files) == 1:
         print(*(content.decode() for content in files.values()), end="")
     else:
@@ -46,16 +46,7 @@ def generate(
         raise InvalidInput("name a folder for {names}", code="folder_missing", names=names)
 
 
-def tc400(folder: Annotated[Path, typer.Argument(help="the folder to write into")] = Path()) -> None:
-    """Write the 2016 contest's data, customers.csv and transactions.csv, into a folder."""
-    from anoncup.tracks.transactions.example import load_tc400 as tc400_tables
-    from anoncup.tracks.transactions.tables import files_of
-
-    _write_files(files_of(tc400_tables()), folder)
-    print(_DATA_CREDIT)
-
-
-def _write_files(files: Mapping[str, bytes], folder: Path) -> None:
+def write_files(files: Mapping[str, bytes], folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in files.items():
         (folder / f"{name}.csv").write_bytes(content)

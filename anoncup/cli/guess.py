@@ -11,9 +11,9 @@ from uuid import UUID
 import typer
 
 from anoncup.cli.connection import build_domain_error, connect, transfer_bar, translate_api_errors
-from anoncup.cli.options import AsJson
+from anoncup.cli.options import AsJson, use_local_names
 from anoncup.cli.output import ColumnSpec, print_json, print_table, replace_unprintable
-from anoncup.cli.submit import Checks, ignore_api_errors, show_warnings, use_local_names
+from anoncup.cli.submit import Checks, ignore_api_errors, show_warnings
 from anoncup.errors import InvalidInput
 
 if TYPE_CHECKING:

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from anoncup.cli.options import ReleasePaths, assign_originals, read_text
+from anoncup.cli.options import ReleasePaths, assign_originals, read_text, use_local_names
 from anoncup.competition.parser import parse_competition
-from anoncup.errors import InvalidInput, InvalidUpload
+from anoncup.errors import InvalidInput
 from anoncup.evaluation.reidentified import (
     ReidentifiedIndividuals,
     SharedTrait,
@@ -100,12 +100,8 @@ def check_sizes(contest: LocalContest, paths: Iterable[Path | None]) -> None:
 @contextmanager
 def _read_named_files(paths: Mapping[str, Path]) -> Iterator[dict[str, bytes]]:
     """Read files by name; upload errors raised in the context name the local files."""
-    try:
+    with use_local_names(paths):
         yield {name: path.read_bytes() for name, path in paths.items()}
-    except InvalidUpload as error:
-        names = {name: path.name for name, path in paths.items()}
-        renamed = [replace(problem, file=names.get(problem.file, problem.file)) for problem in error.problems]
-        raise InvalidUpload(renamed, total=error.total) from None
 
 
 def read_secret(path: Path, contest: LocalContest, release: Tables) -> tuple[IntArray, list[Remark]]:

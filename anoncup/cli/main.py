@@ -25,6 +25,7 @@ from anoncup.cli import (
     submissions,
     submit,
     targets,
+    tc400,
     template,
     threshold,
 )
@@ -43,7 +44,7 @@ app.command(rich_help_panel=_LOCAL_PANEL)(anonymize.anonymize)
 app.command(rich_help_panel=_LOCAL_PANEL)(draw.draw)
 app.command(rich_help_panel=_LOCAL_PANEL)(threshold.threshold)
 app.command(rich_help_panel=_LOCAL_PANEL)(generate.generate)
-app.command(rich_help_panel=_LOCAL_PANEL)(generate.tc400)
+app.command(rich_help_panel=_LOCAL_PANEL)(tc400.tc400)
 app.command(rich_help_panel=_LOCAL_PANEL)(plugins.plugins)
 app.command(rich_help_panel=_REMOTE_PANEL)(login.login)
 app.command(rich_help_panel=_REMOTE_PANEL)(login.sign_up)

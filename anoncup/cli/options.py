@@ -1,7 +1,9 @@
 """Options shared by several commands. Every command imports this module, so it must load quickly."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import replace
 from functools import wraps
 from inspect import Parameter, Signature, signature
 from pathlib import Path
@@ -9,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from anoncup.errors import InvalidInput
+from anoncup.errors import InvalidInput, InvalidUpload
 from anoncup.plugins import TRACKS
 from anoncup.tracks.model import Track
 
@@ -222,6 +224,17 @@ def require_file(path: Path) -> Path:
     if not path.exists() or path.is_dir():
         raise InvalidInput("there is no file {path}", code="files", path=str(path))
     return path
+
+
+@contextmanager
+def use_local_names(paths: Mapping[str, Path]) -> Iterator[None]:
+    """Replace file names in upload errors by the names of the local files."""
+    names = {name: path.name for name, path in paths.items()}
+    try:
+        yield
+    except InvalidUpload as error:
+        renamed = [replace(problem, file=names.get(problem.file, problem.file)) for problem in error.problems]
+        raise InvalidUpload(renamed, total=error.total) from error
 
 
 def read_text(path: Path) -> str:

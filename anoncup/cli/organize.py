@@ -24,6 +24,7 @@ from anoncup.cli.options import (
     parse_group_columns,
     read_text,
     resolve_original_paths,
+    use_local_names,
 )
 from anoncup.cli.output import (
     ColumnSpec,
@@ -37,7 +38,7 @@ from anoncup.cli.output import (
     print_table,
     replace_unprintable,
 )
-from anoncup.cli.submit import collect_paths, read_release_files, use_local_names
+from anoncup.cli.submit import collect_paths, read_release_files
 from anoncup.errors import InvalidInput
 
 if TYPE_CHECKING:

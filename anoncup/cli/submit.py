@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from anoncup.cli.connection import connect, transfer_bar
-from anoncup.cli.options import AsJson, ReleasePaths, Slug, SubmittedSecret, accept_release_files
+from anoncup.cli.options import (
+    AsJson,
+    ReleasePaths,
+    Slug,
+    SubmittedSecret,
+    accept_release_files,
+    use_local_names,
+)
 from anoncup.cli.output import format_cell, print_json, replace_unprintable
 from anoncup.cli.submissions import show_submission
 from anoncup.cli.terminal import progress_bar
-from anoncup.errors import InvalidInput, InvalidUpload, Unavailable
+from anoncup.errors import InvalidInput, Unavailable
 from anoncup.plugins import TRACKS
 
 if TYPE_CHECKING:
@@ -122,17 +128,6 @@ def read_release_files(paths: ReleasePaths, secret: Path | None) -> tuple[dict[s
 
 def collect_paths(release: ReleasePaths, secret: Path | None) -> dict[str, Path]:
     return {**release, "secret": secret} if secret else {**release}
-
-
-@contextmanager
-def use_local_names(paths: Mapping[str, Path]) -> Iterator[None]:
-    """Replace file names in upload errors by the names of the local files."""
-    names = {name: path.name for name, path in paths.items()}
-    try:
-        yield
-    except InvalidUpload as error:
-        renamed = [replace(problem, file=names.get(problem.file, problem.file)) for problem in error.problems]
-        raise InvalidUpload(renamed, total=error.total) from error
 
 
 def _wait_for_result(client: Client, receipt: schemas.Receipt) -> schemas.Submission:
