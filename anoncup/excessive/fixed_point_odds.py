@@ -106,11 +106,6 @@ def find_smallest_group_fixed_count(sizes: Iterable[int], *, bits: int = 50) -> 
     )
 
 
-def expected_fixed_points(sizes: Iterable[int]) -> int:
-    """Return the mean number of fixed points within groups of ``sizes``: one for each non-empty group."""
-    return sum(size > 0 for size in sizes)
-
-
 def _is_improbable(sizes: tuple[int, ...], max_fixed: int, bits: int) -> bool:
     """Return whether more than ``max_fixed`` fixed points have a probability below 2^-bits.
 

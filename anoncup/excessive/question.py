@@ -6,16 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from anoncup.errors import InvalidInput
 from anoncup.excessive import SIMULATED_PERMUTATIONS, ProgressCallback, ignore_progress
-from anoncup.lazy import lazy
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 
 if TYPE_CHECKING:
-    from anoncup.excessive.advisor import ThresholdAdvice, advise
-    from anoncup.excessive.method_costs import try_methods
-else:
-    advise = lazy("anoncup.excessive.advisor.advise")
-    try_methods = lazy("anoncup.excessive.method_costs.try_methods")
+    from anoncup.excessive.advisor import ThresholdAdvice
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +63,9 @@ def answer(
     question: AdviceQuestion, rules: Rules, prepared: Any, *, progress: ProgressCallback = ignore_progress
 ) -> "ThresholdAdvice":
     """Compute the advisor's report; ``prepared`` is the original as returned by the track's ``prepare``."""
+    from anoncup.excessive.advisor import advise  # noqa: PLC0415  # numpy and scipy
+    from anoncup.excessive.method_costs import try_methods  # noqa: PLC0415
+
     resolved, track = resolve_question(question, rules), TRACKS[rules.track]
     # ``resolve_question`` has filled in both defaults.
     assert resolved.distance is not None and resolved.groups is not None  # noqa: S101, PT018
