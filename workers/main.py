@@ -1,6 +1,5 @@
 """The Celery application with its tasks, and the signal handlers that set up a worker's processes."""
 
-import ctypes
 import gc
 import os
 import signal
@@ -21,14 +20,12 @@ from celery.worker.control import inspect_command
 from app import logs
 from app.config import get_settings
 from app.db.privileges import warn_if_overprivileged
-from app.processes import parser_process
+from app.processes import child_process, parser_process
 from app.processes.supervisor import QUEUE_BY_KIND
 from app.services.jobs.queue import DUTIES_QUERY, SANDBOX_QUERY, celery
 from workers import advise, judge, readiness, sandbox, score, scoring_child
 
 __all__ = ["advise", "celery", "judge", "score"]
-
-_PR_SET_PDEATHSIG = 1
 
 
 @celeryd_init.connect
@@ -95,6 +92,4 @@ def enable_parsers(**_: Any) -> None:
 @worker_process_init.connect
 def end_with_worker(**_: Any) -> None:
     """End this pool process with its worker. If the worker was killed, nobody else would stop it."""
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
-    if os.getppid() != current_process()._parent_pid:  # the worker ended before prctl took effect
-        os._exit(1)
+    child_process.end_with_parent(current_process()._parent_pid, signal.SIGKILL)

@@ -83,7 +83,7 @@ def end_with_parent(parent_pid: int, signal_number: int) -> None:
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(signal_number), 0, 0, 0)
     if os.getppid() != parent_pid:
-        sys.exit(1)  # the parent ended before the line above took effect
+        os._exit(1)  # the parent ended before the line above took effect
 
 
 def _hide_root(libc: ctypes.CDLL) -> None:

@@ -1,4 +1,4 @@
-"""System calls that the C library has no function for."""
+"""Functions of the C library, and system calls that it has no function for."""
 
 import ctypes
 import os
@@ -12,16 +12,24 @@ class SandboxError(Exception):
     """The kernel refused a part of the sandbox."""
 
 
-def syscall(number: int, *arguments: int | ctypes.Array[ctypes.c_char] | None) -> int:
-    """Make a system call and return its result; raise OSError if it fails."""
+_Argument = int | bytes | ctypes.Array[ctypes.c_char] | None
+
+
+def call_libc(name: str, *arguments: _Argument) -> int:
+    """Call a function of the C library and return its result; raise OSError if it fails."""
     libc = ctypes.CDLL(None, use_errno=True)
     c_arguments = [
         ctypes.c_long(argument) if isinstance(argument, int) else argument for argument in arguments
     ]
-    result = libc.syscall(ctypes.c_long(number), *c_arguments)
+    result = getattr(libc, name)(*c_arguments)
     if result < 0:
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
     return int(result)
+
+
+def syscall(number: int, *arguments: _Argument) -> int:
+    """Make a system call and return its result; raise OSError if it fails."""
+    return call_libc("syscall", number, *arguments)
 
 
 def detect_architecture() -> str | None:

@@ -4,9 +4,10 @@ The folder becomes a small tmpfs that only this process sees and that ends with 
 units may not mount one; there the folder may fill the file system that it is on.
 """
 
-import ctypes
 import os
 from pathlib import Path
+
+from workers.sandbox.kernel import call_libc
 
 CLONE_NEWNS, CLONE_NEWUSER = 0x20000, 0x10000000
 MS_PRIVATE, MS_REC = 1 << 18, 1 << 14
@@ -22,8 +23,8 @@ def mount(folder: Path) -> bool:
     """
     try:
         _enter_mount_namespace()
-        _call_libc("mount", None, b"/", None, MS_PRIVATE | MS_REC, None)
-        _call_libc("mount", b"none", os.fsencode(folder), b"tmpfs", _RESTRICTIVE_FLAGS, _TMPFS_OPTIONS)
+        call_libc("mount", None, b"/", None, MS_PRIVATE | MS_REC, None)
+        call_libc("mount", b"none", os.fsencode(folder), b"tmpfs", _RESTRICTIVE_FLAGS, _TMPFS_OPTIONS)
     except OSError:
         return False
     return True
@@ -32,17 +33,8 @@ def mount(folder: Path) -> bool:
 def _enter_mount_namespace() -> None:
     """Enter a new mount namespace. Without root, also a user namespace that maps the user to itself."""
     user, group = os.geteuid(), os.getegid()
-    _call_libc("unshare", CLONE_NEWNS if user == 0 else CLONE_NEWNS | CLONE_NEWUSER)
+    call_libc("unshare", CLONE_NEWNS if user == 0 else CLONE_NEWNS | CLONE_NEWUSER)
     if user != 0:
         Path("/proc/self/setgroups").write_text("deny")
         Path("/proc/self/uid_map").write_text(f"{user} {user} 1")
         Path("/proc/self/gid_map").write_text(f"{group} {group} 1")
-
-
-def _call_libc(name: str, *arguments: bytes | int | None) -> None:
-    libc = ctypes.CDLL(None, use_errno=True)
-    c_arguments = [
-        ctypes.c_ulong(argument) if isinstance(argument, int) else argument for argument in arguments
-    ]
-    if getattr(libc, name)(*c_arguments) != 0:
-        raise OSError(ctypes.get_errno(), name)
