@@ -35,18 +35,17 @@ def reject_foreign_formats(content: bytes, file: str) -> None:
     """Raise InvalidUpload for binary formats and unsupported encodings, even if the bytes decode as text."""
     if _is_zipped_text(content):
         message = Message("this is a ZIP archive: unpack it and choose the CSV file in it")
-        raise InvalidUpload([FileProblem(file, None, None, "encoding", message)])
-    if content.startswith(_SPREADSHEET_SIGNATURES):
+    elif content.startswith(_SPREADSHEET_SIGNATURES):
         message = Message(
             "this is a spreadsheet (Excel), not CSV: save it as “CSV UTF-8” and choose that file"
         )
-        raise InvalidUpload([FileProblem(file, None, None, "encoding", message)])
-    if content.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
+    elif content.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
         message = Message("the file was saved as UTF-32: save it as “CSV UTF-8”")
-        raise InvalidUpload([FileProblem(file, None, None, "encoding", message)])
-    if _is_utf16(content):
+    elif _is_utf16(content):
         message = Message("the file was saved as UTF-16 (in Excel “Unicode Text”): save it as “CSV UTF-8”")
-        raise InvalidUpload([FileProblem(file, None, None, "encoding", message)])
+    else:
+        return
+    raise InvalidUpload([FileProblem(file, None, None, "encoding", message)])
 
 
 def _is_zipped_text(content: bytes) -> bool:

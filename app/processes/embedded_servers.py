@@ -114,15 +114,11 @@ def _build_services(data: Path, socket_folder: Path, servers: tuple[Server, ...]
         for process, role in logins.ROLES.items()
     }
     owner_url = _build_database_url(socket_folder, DATABASE_NAME, pg_hba.get_owner_password_file(data))
-    return EmbeddedServices(owner_url, _build_redis_url(socket_folder), servers, role_urls)
+    return EmbeddedServices(owner_url, f"redis+socket://{socket_folder}/valkey.sock", servers, role_urls)
 
 
 def _build_database_url(socket_folder: Path, role: str, file: Path) -> str:
     return f"postgresql+psycopg://{role}@/{DATABASE_NAME}?host={socket_folder}&port={POSTGRES_PORT}&passfile={quote(str(file))}"
-
-
-def _build_redis_url(socket_folder: Path) -> str:
-    return f"redis+socket://{socket_folder}/valkey.sock"
 
 
 # The servers

@@ -83,19 +83,19 @@ class SandboxedChild:
             env={name: os.environ[name] for name in _INHERITED_VARIABLES if name in os.environ},
             bufsize=0,
         )
-        assert self.process.stdin is not None  # noqa: S101  # opened as a pipe above
+        assert self.process.stdin is not None and self.process.stdout is not None  # noqa: S101, PT018  # pipes
+        self.stdin, self.stdout = self.process.stdin, self.process.stdout
         # Otherwise a hanging child would block its parent's writes for ever.
-        os.set_blocking(self.process.stdin.fileno(), False)
+        os.set_blocking(self.stdin.fileno(), False)
 
     def send(self, message: Mapping[str, Any], *, content: bytes = b"", deadline: float) -> None:
         """Send a message, then ``content``; raise ChildTimeoutError if the child is too slow to read it."""
-        assert self.process.stdin is not None  # noqa: S101  # opened as a pipe above
         for part in (json.dumps(message).encode() + b"\n", content):
             unsent = memoryview(part)
             while unsent:
-                select.select([], [self.process.stdin], [], max(0.0, deadline - time.monotonic()))
+                select.select([], [self.stdin], [], max(0.0, deadline - time.monotonic()))
                 try:
-                    unsent = unsent[self.process.stdin.write(unsent) or 0 :]
+                    unsent = unsent[self.stdin.write(unsent) or 0 :]
                 except BrokenPipeError:
                     raise ChildDiedError(DIED_MESSAGE) from None
                 if time.monotonic() > deadline:
@@ -135,12 +135,10 @@ class SandboxedChild:
 
     def has_output_within(self, seconds: float) -> bool:
         """Return whether the child sends output or ends within ``seconds``."""
-        assert self.process.stdout is not None  # noqa: S101  # opened as a pipe above
-        return bool(select.select([self.process.stdout], [], [], seconds)[0])
+        return bool(select.select([self.stdout], [], [], seconds)[0])
 
     def receive(self, max_bytes: int) -> None:
-        assert self.process.stdout is not None  # noqa: S101  # opened as a pipe above
-        chunk = os.read(self.process.stdout.fileno(), 1 << 20)
+        chunk = os.read(self.stdout.fileno(), 1 << 20)
         if not chunk:
             raise ChildDiedError(DIED_MESSAGE)
         self.buffer += chunk
@@ -157,10 +155,9 @@ class SandboxedChild:
     def end(self) -> None:
         self.process.kill()
         self.process.wait()
-        for pipe in (self.process.stdin, self.process.stdout):
-            if pipe is not None:
-                with suppress(BrokenPipeError):
-                    pipe.close()
+        for pipe in (self.stdin, self.stdout):
+            with suppress(BrokenPipeError):
+                pipe.close()
         self.folder.remove()
 
 
