@@ -1,7 +1,7 @@
 """Judged guesses that count on the boards, aggregated by the database because there may be thousands."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from math import fsum
@@ -162,17 +162,12 @@ def group_by_team_and_target(
     session: Session, source: BoardSource
 ) -> Mapping[UUID, Mapping[UUID, BestByQuestion]]:
     best_by_team: dict[UUID, dict[UUID, dict[str, BestGuess]]] = {}
-    for team_id, target_id, question, best in iter_best_guesses(session, source):
-        best_by_team.setdefault(team_id, {}).setdefault(target_id, {})[question] = best
-    return best_by_team
-
-
-def iter_best_guesses(session: Session, source: BoardSource) -> Iterator[tuple[UUID, UUID, str, BestGuess]]:
-    """Yield team, target, question and best guess."""
     if source.scope.guesses_before is None:
-        return
+        return best_by_team
     for team_id, target_id, question, *best in session.execute(_select_best(source).select()):
-        yield team_id, target_id, question, BestGuess._make(best)
+        best_by_target = best_by_team.setdefault(team_id, {})
+        best_by_target.setdefault(target_id, {})[question] = BestGuess._make(best)
+    return best_by_team
 
 
 def _select_best(source: BoardSource) -> Subquery:
