@@ -3,7 +3,7 @@
 It is available only after the reveal because the numbers of hits are hidden before.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
@@ -11,11 +11,10 @@ from uuid import UUID
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from anoncup.plugins import TRACKS
-from anoncup.rules.model import Rules
 from anoncup.schemas import AttackHistory, AttackHistoryRow, AttackStep
 from app.db.models import Guess
 from app.services.boards import best_guesses, source
+from app.services.boards.best_guesses import RiskCombiner
 from app.services.boards.matrix import build_column
 from app.services.boards.source import BoardSource
 from app.services.contests import visibility
@@ -29,10 +28,6 @@ class EffectiveGuess(NamedTuple):
     question: str
     risk: float
     correct: int
-
-
-_StepFinder = Callable[[Iterable[EffectiveGuess]], Iterator[AttackStep]]
-"""Yields the improvements among one team's guesses on one target, which are given in order of receipt."""
 
 
 def build_timeline(session: Session, access: BoardAccess) -> AttackHistory:
@@ -54,14 +49,14 @@ def build_timeline(session: Session, access: BoardAccess) -> AttackHistory:
 def _iter_team_rows(session: Session, board_source: BoardSource) -> Iterator[AttackHistoryRow]:
     """Yield one row for each team with a guess that counts, sorted by name."""
     guesses_by_team = _load_guesses(session, board_source)
-    make_step_finder = (
-        make_count_step_finder
-        if board_source.counts_individuals
-        else _make_risk_step_finder(board_source.rules)
-    )
+    combine_risks = best_guesses.make_risk_combiner(board_source.rules)
     for team_id, name in best_guesses.list_teams_by_name(session, guesses_by_team):
         cells = (
-            make_step_finder(target.individual_count)(guesses_by_team[team_id].get(target.id, ()))
+            find_count_steps(guesses_by_team[team_id].get(target.id, ()), target.individual_count)
+            if board_source.counts_individuals
+            else _find_risk_steps(
+                guesses_by_team[team_id].get(target.id, ()), combine_risks, board_source.questions
+            )
             for target in board_source.targets
         )
         own = team_id == board_source.scope.viewer.team_id
@@ -87,38 +82,29 @@ def _load_guesses(
     return guesses_by_team
 
 
-def make_count_step_finder(individual_count: int) -> _StepFinder:
-    """Return a step finder for a target of ``individual_count`` individuals, for tracks that count them."""
+def find_count_steps(guesses: Iterable[EffectiveGuess], individual_count: int) -> Iterator[AttackStep]:
+    """Yield the improvements among a team's guesses on a target, for tracks that count individuals.
 
-    def find_steps(guesses: Iterable[EffectiveGuess]) -> Iterator[AttackStep]:
-        best = -1
-        for guess in guesses:
-            if guess.correct > best:
-                best = guess.correct
-                yield AttackStep(at=guess.received_at, correct=best, rate=best / individual_count)
-
-    return find_steps
-
-
-def _make_risk_step_finder(rules: Rules) -> Callable[[int], _StepFinder]:
-    """Return a factory of step finders for a track that compares risks.
-
-    Steps list the risk by question if the track asks several questions.
+    The guesses are given in order of receipt.
     """
-    combine_risks = best_guesses.make_risk_combiner(rules)
-    has_several_questions = len(TRACKS[rules.track].select_questions(rules)) > 1
+    best = -1
+    for guess in guesses:
+        if guess.correct > best:
+            best = guess.correct
+            yield AttackStep(at=guess.received_at, correct=best, rate=best / individual_count)
 
-    def find_steps(guesses: Iterable[EffectiveGuess]) -> Iterator[AttackStep]:
-        best: dict[str, float] = {}
-        for guess in guesses:
-            if guess.question not in best or guess.risk > best[guess.question]:
-                best[guess.question] = guess.risk
-                rate = combine_risks({name: (risk,) for name, risk in best.items()})
-                yield AttackStep(
-                    at=guess.received_at,
-                    correct=None,
-                    rate=rate,
-                    by_question=dict(best) if has_several_questions else None,
-                )
 
-    return lambda _: find_steps
+def _find_risk_steps(
+    guesses: Iterable[EffectiveGuess], combine_risks: RiskCombiner, questions: Sequence[str]
+) -> Iterator[AttackStep]:
+    """Yield the improvements for tracks that compare risks, by question if there are several."""
+    best: dict[str, float] = {}
+    for guess in guesses:
+        if guess.question not in best or guess.risk > best[guess.question]:
+            best[guess.question] = guess.risk
+            yield AttackStep(
+                at=guess.received_at,
+                correct=None,
+                rate=combine_risks({name: (risk,) for name, risk in best.items()}),
+                by_question=dict(best) if len(questions) > 1 else None,
+            )

@@ -13,7 +13,7 @@ from sqlalchemy import select, update
 
 from app.db.models import Competition, Guess, Target, Team
 from app.db.transaction import transaction
-from app.services.boards.attack_timeline import EffectiveGuess, make_count_step_finder
+from app.services.boards.attack_timeline import EffectiveGuess, find_count_steps
 from tests.support.arena import ROWS
 from tests.support.contest import Contest
 from tests.support.judged_contest import JudgedContest, combine_risks, find_best_risks, judged_contest
@@ -133,7 +133,7 @@ def test_cell_shows_the_largest_count_of_one_guess(pairs: list[tuple[int, int]])
         ),
         key=lambda entry: entry.received_at,
     )
-    steps = list(make_count_step_finder(10)(guesses))
+    steps = list(find_count_steps(guesses, 10))
     for hour in range(4):
         moment = START + timedelta(hours=hour)
         expected = max((entry.correct for entry in guesses if entry.received_at <= moment), default=None)
