@@ -220,9 +220,7 @@ def list_for_team(
     limit: int | None = None,
 ) -> tuple[Sequence[Guess], datetime | None]:
     """Return the team's guesses, newest first, and the horizon: guesses accepted before it show scores."""
-    principal.require("read")
-    contest = competitions.find(session, principal, slug)
-    team = memberships.require_team(session, contest.id, principal)
+    contest, team = competitions.find_for_member(session, principal, slug)
     viewer = visibility.load_viewer(session, contest.competition, principal)
     horizon = visibility.compute_guess_horizon(contest, viewer, now.read_clock(session))
     own_guesses = (

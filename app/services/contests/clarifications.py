@@ -10,7 +10,7 @@ from anoncup.errors import Conflict, InvalidInput, NotFound
 from app.db.models import Clarification
 from app.db.now import read_clock
 from app.db.paging import Position, fetch_newest_first
-from app.services.accounts import audit, memberships
+from app.services.accounts import audit
 from app.services.accounts.accounts import Principal
 from app.services.contests import competitions, visibility
 from app.services.contests.announcements import is_valid_text, normalize_text
@@ -36,9 +36,7 @@ class VisibleClarification:
 
 def ask(session: Session, principal: Principal, slug: str, question: str) -> VisibleClarification:
     """Ask a question on behalf of the person's team; disqualified teams may ask, too."""
-    principal.require("submit")
-    contest = competitions.find(session, principal, slug)
-    team = memberships.require_team(session, contest.id, principal, for_update=True)
+    contest, team = competitions.find_for_member(session, principal, slug, scope="submit", for_update=True)
     open_query = select(func.count()).where(Clarification.team_id == team.id, Clarification.answer.is_(None))
     if session.scalars(open_query).one() >= MAX_UNANSWERED:
         raise Conflict(

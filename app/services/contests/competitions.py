@@ -19,8 +19,8 @@ from anoncup.rules.toml_text import parse_toml, replace_scales
 from anoncup.rules.toml_values import TomlTable, read_text
 from anoncup.schemas.roles import Role
 from anoncup.tracks.model import Tables
-from app.db.models import AuditEntry, Competition, Organizer, Submission
-from app.services.accounts import audit
+from app.db.models import AuditEntry, Competition, Organizer, Submission, Team
+from app.services.accounts import audit, memberships
 from app.services.accounts.accounts import Principal
 from app.services.accounts.audit import AuditFilter
 from app.services.contests.contest import Contest, parse_rules, parse_stored_rules
@@ -89,6 +89,15 @@ def find_for_organizer(session: Session, principal: Principal, slug: str) -> Con
     contest = find(session, principal, slug)
     require_organizer(session, contest.id, principal)
     return contest
+
+
+def find_for_member(
+    session: Session, principal: Principal, slug: str, *, scope: str = "read", for_update: bool = False
+) -> tuple[Contest, Team]:
+    """Return the competition and the person's team, locked ``for_update``; raises NotFound or Forbidden."""
+    principal.require(scope)
+    contest = find(session, principal, slug)
+    return contest, memberships.require_team(session, contest.id, principal, for_update=for_update)
 
 
 def lock(session: Session, competition_id: UUID) -> Competition:

@@ -96,9 +96,8 @@ def load_team_files(session: Session, principal: Principal, competition: Competi
 
 def find_own(session: Session, principal: Principal, slug: str) -> AllocatedFiles:
     """Return the allocation of the person's own team; not even organizers see those of other teams."""
-    principal.require("read")
-    competition = competitions.find(session, principal, slug).competition
-    team = memberships.require_team(session, competition.id, principal)
+    contest, team = competitions.find_for_member(session, principal, slug)
+    competition = contest.competition
     if not list_own_file_names(competition):
         raise NotFound("the service draws nothing for teams of this competition", code="nothing_drawn")
     allocation = session.scalar(select(AllocatedFiles).where(AllocatedFiles.team_id == team.id))

@@ -19,7 +19,6 @@ from sqlalchemy.orm import Session
 from anoncup.errors import TooManyRequests
 from app.db.models import Attempt, Evaluation, Grant, Guess, State, Submission, Target, Team
 from app.db.now import read_clock
-from app.services.accounts import memberships
 from app.services.accounts.accounts import Principal
 from app.services.contests import competitions, phases
 from app.services.contests.contest import Contest
@@ -237,8 +236,6 @@ class QuotaReport:
 
 def load_report(session: Session, principal: Principal, slug: str) -> QuotaReport:
     """Return the caps of the person's own team."""
-    principal.require("read")
-    contest = competitions.find(session, principal, slug)
-    team = memberships.require_team(session, contest.id, principal)
+    contest, team = competitions.find_for_member(session, principal, slug)
     phase = ANONYMIZATION if contest.competition.published_at is None else REIDENTIFICATION
     return QuotaReport(phase, load_caps(session, contest, team.id, phase, read_clock(session)))

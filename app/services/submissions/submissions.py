@@ -26,9 +26,7 @@ def list_own(
     limit: int | None = None,
 ) -> Sequence[Submission]:
     """Return the submissions of the person's own team, newest first."""
-    principal.require("read")
-    contest = competitions.find(session, principal, slug)
-    team = memberships.require_team(session, contest.id, principal)
+    _, team = competitions.find_for_member(session, principal, slug)
     query = select_with_details().where(Submission.team_id == team.id)
     return fetch_newest_first(
         session, query, Submission.received_at, Submission.id, cursor=cursor, limit=limit

@@ -9,7 +9,6 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.db.models import Evaluation, State, Submission
-from app.services.accounts import memberships
 from app.services.accounts.accounts import Principal
 from app.services.contests import competitions
 from app.services.jobs import leases
@@ -42,9 +41,7 @@ class SubmissionSummary:
 
 def list_summaries(session: Session, principal: Principal, slug: str) -> Sequence[SubmissionSummary]:
     """Return summaries of the submissions of the person's own team, oldest first."""
-    principal.require("read")
-    contest = competitions.find(session, principal, slug)
-    team = memberships.require_team(session, contest.id, principal)
+    _, team = competitions.find_for_member(session, principal, slug)
     overall = Evaluation.verdict["overall"].as_float()
     query = (
         select(

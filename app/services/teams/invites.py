@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from anoncup.errors import CompetitionUnavailable, Conflict, NotFound, WrongCredential
 from app.db.models import AuditEntry, Competition, Invite, Team
-from app.services.accounts import accounts, audit, memberships
+from app.services.accounts import accounts, audit
 from app.services.accounts.accounts import Principal
 from app.services.contests import competitions, phases
 
@@ -94,9 +94,7 @@ def withdraw(session: Session, principal: Principal, slug: str, invite_id: UUID)
 
 def create_for_members(session: Session, principal: Principal, slug: str, *, uses: int = 1) -> str:
     """Create an invite for ``uses`` people into the principal's team; requires the password."""
-    principal.require("submit")
-    contest = competitions.find(session, principal, slug)
-    team = memberships.require_team(session, contest.id, principal)
+    contest, team = competitions.find_for_member(session, principal, slug, scope="submit")
     principal.require_reauthentication()
     return insert_invite(session, contest.id, team_id=team.id, uses=uses)
 

@@ -102,9 +102,7 @@ def _resolve_team(session: Session, invite: Invite, team_name: str | None) -> Te
 
 def load_own_team(session: Session, principal: Principal, slug: str) -> tuple[Team, Sequence[Person]]:
     """Return the principal's team and its members."""
-    principal.require("read")
-    contest = competitions.find(session, principal, slug)
-    team = memberships.require_team(session, contest.id, principal)
+    contest, team = competitions.find_for_member(session, principal, slug)
     return team, memberships.load_members_by_team(session, contest.id)[team.id]
 
 
@@ -113,9 +111,7 @@ def set_method_description(session: Session, principal: Principal, slug: str, te
 
     An empty text removes it.
     """
-    principal.require("submit")
-    contest = competitions.find(session, principal, slug)
-    team = memberships.require_team(session, contest.id, principal, for_update=True)
+    _, team = competitions.find_for_member(session, principal, slug, scope="submit", for_update=True)
     description = normalize_text(text)
     if not is_valid_text(description, max_length=MAX_METHOD_DESCRIPTION_LENGTH):
         raise InvalidInput(
@@ -132,9 +128,7 @@ def remove(session: Session, principal: Principal, slug: str, user_id: UUID) -> 
 
     Removing a member voids all invites of the team, because that person may know their codes.
     """
-    principal.require("submit")
-    contest = competitions.find(session, principal, slug)
-    team = memberships.require_team(session, contest.id, principal)
+    contest, team = competitions.find_for_member(session, principal, slug, scope="submit")
     # Lock all members, so that of two who leave at the same time the second sees that it is the last.
     members = session.scalars(
         select(Member).where(Member.team_id == team.id).order_by(Member.user_id).with_for_update()
