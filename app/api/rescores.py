@@ -44,7 +44,9 @@ def list_rescores(slug: str, principal: CurrentPrincipal) -> list[schemas.Rescor
 def get_rescore(rescore_id: UUID, principal: CurrentPrincipal) -> schemas.Rescore:
     """How far a set is, and what it would change."""
     with transaction() as session:
-        return _serialize_rescore(rescores.preview(session, principal, rescore_id))
+        preview = rescores.preview(session, principal, rescore_id)
+        rows = [_serialize_change(change) for change in preview.changes]
+        return schemas.Rescore(**_summarize(preview).model_dump(), rows=rows)
 
 
 @router.post(
@@ -71,12 +73,6 @@ def cancel_rescore(rescore_id: UUID, principal: CurrentPrincipal) -> schemas.Res
 def _summarize(preview: RescorePreview) -> schemas.RescoreSummary:
     return schemas.RescoreSummary.from_row(
         preview.rescore, state=preview.stage, finished=preview.finished, total=preview.total
-    )
-
-
-def _serialize_rescore(preview: RescorePreview) -> schemas.Rescore:
-    return schemas.Rescore(
-        **_summarize(preview).model_dump(), rows=[_serialize_change(change) for change in preview.changes]
     )
 
 

@@ -4,7 +4,6 @@ Files are stored in a folder for each day; those from before yesterday are remov
 """
 
 import re
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from io import BytesIO
 
@@ -43,16 +42,9 @@ def remove(key: str) -> None:
 def remove_expired() -> int:
     """Remove files from before yesterday and return how many. Safe to run concurrently."""
     cutoff_date = str(datetime.now(UTC).date() - timedelta(days=1))
-    expired = [name for name in _list_names() if name.split("/")[1] < cutoff_date]
-    for name in expired:
-        get_store().backend.remove(name)
+    names = get_store().backend.list_names(f"{FOLDER}/")
+    keys = [name.removeprefix(f"{FOLDER}/") for name in names]
+    expired = [key for key in keys if _KEY_PATTERN.fullmatch(key) and key < cutoff_date]
+    for key in expired:
+        remove(key)
     return len(expired)
-
-
-def _list_names() -> Iterator[str]:
-    """Return the names of all staged files and ignore other files in the folder."""
-    return (
-        name
-        for name in get_store().backend.list_names(f"{FOLDER}/")
-        if _KEY_PATTERN.fullmatch(name.removeprefix(f"{FOLDER}/"))
-    )

@@ -84,7 +84,11 @@ class Store:
 
     def open(self, digest: str) -> IO[bytes]:
         """Return the open file after verifying its SHA-256. The caller closes it. Raises as ``get``."""
-        file = self.open_unchecked(digest)
+        try:
+            file = self.backend.open(_build_name(digest))
+        except NotFound:
+            log.error("file_lost", digest=digest)
+            raise
         if _hash_file(file) != digest:
             file.close()
             log.error("file_damaged", digest=digest)
@@ -120,13 +124,6 @@ class Store:
     def check_writable(self) -> None:
         """Raise Unavailable unless the store can be reached and written to."""
         self.backend.check_writable()
-
-    def open_unchecked(self, digest: str) -> IO[bytes]:
-        try:
-            return self.backend.open(_build_name(digest))
-        except NotFound:
-            log.error("file_lost", digest=digest)
-            raise
 
 
 def _build_name(digest: str) -> str:

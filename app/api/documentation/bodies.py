@@ -41,16 +41,15 @@ def build_multipart_body(
     return build_request_body("multipart/form-data", schema, dict(example))
 
 
-def _build_file_schema(description: str) -> Json:
-    return {"type": "string", "format": "binary", "description": description}
-
-
 def build_file_schemas(descriptions: Iterable[tuple[str, str]]) -> dict[str, Json]:
     """Return schemas by file name; different descriptions of the same name are joined."""
     texts_by_name: dict[str, dict[str, None]] = {}
     for name, text in descriptions:
         texts_by_name.setdefault(name, {})[text] = None
-    return {name: _build_file_schema("; ".join(texts)) for name, texts in texts_by_name.items()}
+    return {
+        name: {"type": "string", "format": "binary", "description": "; ".join(texts)}
+        for name, texts in texts_by_name.items()
+    }
 
 
 def add_examples(operation: Json, models: _Models) -> None:

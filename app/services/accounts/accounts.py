@@ -161,13 +161,11 @@ def build_step_up_key(principal: Principal) -> str:
 
 
 def build_search_key(name: str) -> str:
-    """Return the key of a name as typed, sanitized for a query."""
-    return _sanitize_for_query(names.build_key(name))
+    """Return the key of a name as typed, for a query.
 
-
-def _sanitize_for_query(text: str) -> str:
-    """Replace NUL and lone surrogates, which Postgres text cannot contain. No user has such a name."""
-    return text.replace("\x00", "\ufffd").encode(errors="replace").decode()
+    NUL and lone surrogates, which Postgres text cannot contain, are replaced. No user has such a name.
+    """
+    return names.build_key(name).replace("\x00", "\ufffd").encode(errors="replace").decode()
 
 
 def lock_user(session: Session, user_id: UUID) -> User:

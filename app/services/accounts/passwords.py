@@ -53,9 +53,11 @@ def issue_link(session: Session, principal: Principal, name: str) -> IssuedPassw
     """Issue a link that sets a new password; earlier links of the user expire."""
     principal.require("organize")
     user = accounts.find_user(session, name)
+    competition_ids: Sequence[UUID] = ()
     if user is not None:
         accounts.lock_user(session, user.id)
-    competition_ids = _list_competition_ids(session, user) if user else []
+        participations = select(Member.competition_id).where(Member.user_id == user.id)
+        competition_ids = session.scalars(participations).all()
     _require_authority(session, principal, user, competition_ids)
     if user is None:
         raise NotFound("there is nobody of that name", code="no_such_user")
@@ -71,11 +73,6 @@ def issue_link(session: Session, principal: Principal, name: str) -> IssuedPassw
     for competition_id in (*competition_ids,) or (None,):
         audit.record(session, principal, "user.password_link", competition_id, subject=user.name)
     return IssuedPasswordLink(code, link.expires_at)
-
-
-def _list_competition_ids(session: Session, user: User) -> Sequence[UUID]:
-    """Return the ids of the competitions in which a user participates."""
-    return session.scalars(select(Member.competition_id).where(Member.user_id == user.id)).all()
 
 
 def _require_authority(

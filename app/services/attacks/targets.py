@@ -1,7 +1,7 @@
 """Targets of attacks, their manifest and, after the reveal, their secrets."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -86,7 +86,10 @@ def list_visible(session: Session, principal: Principal, slug: str) -> list[Visi
     questions = contest.track.select_questions(contest.rules)
     return [
         _build_visible_target(
-            contest, target, viewer, _count_guesses_left(limit, used_by_target[target.id], questions)
+            contest,
+            target,
+            viewer,
+            {name: max(0, limit - used_by_target[target.id].get(name, 0)) for name in questions},
         )
         for target in targets
         if _can_see(target, viewer)
@@ -96,11 +99,6 @@ def list_visible(session: Session, principal: Principal, slug: str) -> list[Visi
 def _can_see(target: Target, viewer: Viewer) -> bool:
     is_own = target.submission.team_id == viewer.team_id
     return is_own or viewer.is_organizer or not is_withdrawn(target)
-
-
-def _count_guesses_left(limit: int, used: Mapping[str, int], questions: Iterable[str]) -> dict[str, int]:
-    """Return the number of guesses left, by question."""
-    return {name: max(0, limit - used.get(name, 0)) for name in questions}
 
 
 def _build_visible_target(

@@ -137,11 +137,6 @@ def _build_visibility(session: Session, access: BoardAccess) -> BoardVisibility:
     )
 
 
-def _find_next_full_second(moment: datetime) -> datetime:
-    """Return the first full second after ``moment``."""
-    return moment.replace(microsecond=0) + _SECOND
-
-
 def _iter_rule_changes(
     contest: Contest, rule_periods: Sequence[tuple[datetime, Rules]], board_visibility: BoardVisibility
 ) -> Iterator[_TimedChange]:
@@ -496,7 +491,7 @@ def _iter_changes(
         *_iter_guess_changes(session, contest, board_visibility),
     ]
     shown_changes = [
-        (_find_next_full_second(hidden_until), change)
+        (hidden_until.replace(microsecond=0) + _SECOND, change)
         for hidden_until, change in hidden_changes
         if hidden_until is not None
     ]

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from uuid import UUID
 
 from sqlalchemy import delete, select
@@ -418,17 +417,16 @@ def _shows_more(current: Publication, proposed: Publication) -> bool:
         order.index(getattr(proposed, name)) > order.index(getattr(current, name))
         for name, order in _DISCLOSURE_ORDER.items()
     )
+    frozen_from = current.frozen_from
+    freezes_later = frozen_from is not None and (
+        proposed.frozen_from is None or proposed.frozen_from > frozen_from
+    )
     return (
         is_more_open
-        or _freezes_later(current.frozen_from, proposed.frozen_from)
+        or freezes_later
         or proposed.digits > current.digits
         or (current.shuffle_targets and not proposed.shuffle_targets)
     )
-
-
-def _freezes_later(current: datetime | None, proposed: datetime | None) -> bool:
-    """Whether boards freeze later, or not at all."""
-    return current is not None and (proposed is None or proposed > current)
 
 
 def _moves_midnight(current: Rules, proposed: Rules) -> bool:

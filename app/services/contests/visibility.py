@@ -196,14 +196,9 @@ def find_last_visibility_change(session: Session, contest: Contest, viewer: View
     times += [
         changed_at
         for changed_at, file in session.execute(rescore_query)
-        if _parse_publication(file) != publication
+        if file is not None and parse_stored_rules(file).publication != publication
     ]
     return max(times, default=None)
-
-
-def _parse_publication(file: str | None) -> Publication | None:
-    """Return the publication settings of a replaced competition file."""
-    return parse_stored_rules(file).publication if file else None
 
 
 def floor_to_hour(moment: datetime) -> datetime:

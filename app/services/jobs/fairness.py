@@ -28,10 +28,6 @@ _EXCLUSIVE_KINDS = (ThresholdReport, RehearsalMove)
 """Kinds of which at most one job per competition runs at a time."""
 
 
-def _is_lease_expired(kind: type[LeasedJob]) -> ColumnElement[bool]:
-    return and_(kind.state == State.SCORING, kind.leased_until < func.clock_timestamp())
-
-
 def _is_ready(kind: type[LeasedJob]) -> ColumnElement[bool]:
     """Build the condition that a job is queued and its backoff is over."""
     is_backoff_over = or_(kind.not_before.is_(None), kind.not_before <= func.clock_timestamp())
@@ -44,7 +40,8 @@ def is_claimable(kind: JobKind) -> ColumnElement[bool]:
     states: BindParameter[Sequence[State]] = bindparam(
         "unfinished", UNFINISHED, expanding=True, literal_execute=True, unique=True
     )
-    is_free = and_(kind.state.in_(states), or_(_is_ready(kind), _is_lease_expired(kind)))
+    is_lease_expired = and_(kind.state == State.SCORING, kind.leased_until < func.clock_timestamp())
+    is_free = and_(kind.state.in_(states), or_(_is_ready(kind), is_lease_expired))
     if kind not in _EXCLUSIVE_KINDS:
         return is_free
     other_job: Any = aliased(kind)

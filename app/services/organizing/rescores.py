@@ -238,7 +238,8 @@ def apply(session: Session, principal: Principal, rescore_id: UUID) -> Rescore:
     """Make the new rules and their evaluations the current ones."""
     competition, rescore = _lock_open_rescore(session, principal, rescore_id)
     result = _build_preview(session, rescore)
-    _require_stage(result.stage, "ready")
+    if result.stage != "ready":
+        raise Conflict(_STAGE_MESSAGES[result.stage], code=f"rescore_{result.stage}")
     newly_failed_changes = [change for change in result.changes if is_newly_failed(change)]
     if newly_failed_changes:
         message = PluralMessage(
@@ -305,8 +306,3 @@ def _lock_open_rescore(
         if ended_at is not None:
             raise Conflict("the set is applied or cancelled already", code="rescore_ended")
     return competition, rescore
-
-
-def _require_stage(stage: _Stage, required_stage: _Stage) -> None:
-    if stage != required_stage:
-        raise Conflict(_STAGE_MESSAGES[stage], code=f"rescore_{stage}")

@@ -10,7 +10,6 @@ from zoneinfo import ZoneInfo
 
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import Phase
-from anoncup.tracks.files import FileSpec
 from anoncup.tracks.model import Track
 from app.locale.language import LANGUAGES, Translator, load_translator
 
@@ -37,7 +36,8 @@ def build_readme(
     ``headers``: header line of each file of a release, including the secret. ``originals``: names of the
     available files of the original data.
     """
-    secret = track.answer_spec.file
+    secret, secret_header = track.answer_spec.file, headers[track.answer_spec.file.name]
+    secret_examples = (lines[1:] for lines in secret.excerpts if lines[0] == secret_header)
     min_share = rules.limits.min_rows_kept
     values = {
         "rules": rules,
@@ -46,7 +46,7 @@ def build_readme(
         "phases": _localize_phases(rules),
         "headers": headers,
         "secret": secret,
-        "secret_lines": (headers[secret.name], *_get_excerpt(secret, headers[secret.name])),
+        "secret_lines": (secret_header, *next(secret_examples, ("…",))),
         "min_share": "" if min_share is None else f"{100 * min_share:.12g}%",
         "install_commands": INSTALL_COMMANDS,
         "local_options": _build_local_options(track, originals),
@@ -83,11 +83,6 @@ def _localize_phases(rules: Rules) -> list[Phase]:
         replace(phase, start=phase.start.astimezone(zone), end=phase.end.astimezone(zone))
         for phase in rules.phases
     ]
-
-
-def _get_excerpt(file: FileSpec, header: str) -> tuple[str, ...]:
-    """Return the example lines below a header line, or an ellipsis if there is no such example."""
-    return next((lines[1:] for lines in file.excerpts if lines[0] == header), ("…",))
 
 
 def _build_local_options(track: Track, originals: Collection[str]) -> str:

@@ -6,7 +6,6 @@ from uuid import UUID
 
 from sqlalchemy import (
     ColumnElement,
-    Exists,
     Row,
     Select,
     Uuid,
@@ -103,6 +102,7 @@ def filter_allowed(session: Session, followers: Collection[Follower]) -> set[Fol
     requested = values(column("token_id", Uuid), column("submission_id", Uuid), name="requested").data(
         [(follower.token_id, follower.submission_id) for follower in followers]
     )
+    is_team_member = exists().where(Member.user_id == Token.user_id, Member.team_id == Submission.team_id)
     query = (
         select(Token.id, Submission.id)
         .join(requested, requested.c.token_id == Token.id)
@@ -111,13 +111,9 @@ def filter_allowed(session: Session, followers: Collection[Follower]) -> set[Fol
         .join(User, User.id == Token.user_id)
         .where(Token.revoked_at.is_(None), Token.expires_at > func.clock_timestamp())
         .where(any_(Token.scopes) == "read")
-        .where(or_(_is_team_member(), and_(Competition.removed_at.is_(None), _is_in_charge())))
+        .where(or_(is_team_member, and_(Competition.removed_at.is_(None), _is_in_charge())))
     )
     return {Follower(*row) for row in session.execute(query)}
-
-
-def _is_team_member() -> Exists:
-    return exists().where(and_(Member.user_id == Token.user_id, Member.team_id == Submission.team_id))
 
 
 def _is_in_charge() -> ColumnElement[bool]:
