@@ -23,6 +23,7 @@ from app.services.jobs import queue
 from migrations.run import migrate
 from tests.support.application import build_application
 from tests.support.arena import Arena
+from tests.support.contest import Contest
 from tests.support.openapi_contract import CheckedClient
 from tests.support.queue import clear_retry_delays, empty_queue
 from tests.support.role_session import separate_roles
@@ -142,6 +143,12 @@ def client(settings: Settings) -> Iterator[TestClient]:
 def arena(client: TestClient) -> Arena:
     """A small open competition with its organizer."""
     return Arena.create(client)
+
+
+@pytest.fixture
+def contest(client: TestClient) -> Contest:
+    """A small contest of two phases, in its first."""
+    return Contest.create(client)
 
 
 @pytest.fixture

@@ -212,7 +212,7 @@ def test_submissions_can_be_filtered_by_team_and_state(arena: Arena) -> None:
     first = arena.submit("red").json()["id"]
     score_everything()
     second, third = arena.submit("red", seed=2).json()["id"], arena.submit("blue").json()["id"]
-    profile = arena.get("/me", token=arena.get_team_token("red")).json()
+    profile = arena.get("/me", team="red").json()
 
     def list_ids(query: str) -> set[str]:
         return {
@@ -239,7 +239,7 @@ def test_list_length_does_not_change_the_number_of_queries(arena: Arena) -> None
 
     def count_statements() -> int:
         statements.clear()
-        arena.get(f"{COMPETITION_PATH}/submissions", token=arena.get_team_token("red"))
+        arena.get(f"{COMPETITION_PATH}/submissions", team="red")
         return len(statements)
 
     arena.submit("red")

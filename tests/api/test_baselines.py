@@ -1,7 +1,6 @@
 """Baselines: sample releases on the board without rank, final or target."""
 
 import pytest
-from fastapi.testclient import TestClient
 from sqlalchemy import update
 
 from app.db.models import Competition
@@ -11,11 +10,6 @@ from tests.support.organizer_uploads import add_baseline
 from tests.support.uploads import score_everything
 
 pytestmark = pytest.mark.full
-
-
-@pytest.fixture
-def contest(client: TestClient) -> Contest:
-    return Contest.create(client)
 
 
 def test_baseline_is_listed_last_without_a_rank(contest: Contest) -> None:
@@ -62,8 +56,7 @@ def test_malformed_baseline_changes_nothing(contest: Contest) -> None:
 
 
 def test_baseline_requires_data_and_an_unclosed_competition(contest: Contest) -> None:
-    contest.submit("red")
-    contest.open_attacks()
+    contest.publish_targets("red")
     contest.close_attacks()
     assert (add_baseline(contest).status_code, add_baseline(contest).json()["code"]) == (409, "phase_closed")
     with transaction() as session:

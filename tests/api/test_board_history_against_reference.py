@@ -238,7 +238,7 @@ def test_history_hides_boards_published_under_earlier_rules(arena: Arena) -> Non
     move_times_back(1)
     submit_release(arena, "red", seed=4)
     move_times_back(1)
-    history = arena.get(HISTORY, token=arena.get_team_token("blue")).json()
+    history = arena.get(HISTORY, team="blue").json()
     assert len(history["teams"][0]["steps"]) == 2
     file = arena.get("/competitions/small/competition.toml").text
     file = replace_tables(file, "publication", "[publication]\ndigits = 1\n")
@@ -258,7 +258,7 @@ def test_closed_board_has_a_closed_history(client: TestClient) -> None:
     arena.submit("red", seed=3)
     score_everything()
     assert arena.client.get(f"{API}{HISTORY}").json()["code"] == "board_not_open"
-    response = arena.get(HISTORY, token=arena.get_team_token("red"))
+    response = arena.get(HISTORY, team="red")
     assert [team["own"] for team in response.json()["teams"]] == [True]
     unchanged = {
         "Authorization": f"Bearer {arena.get_team_token('red')}",

@@ -12,15 +12,14 @@ from httpx2 import Response
 from sqlalchemy import select, text, update
 
 from anoncup.schemas.roles import Role
-from anoncup.tables.csv_text import write_csv
 from app.db import engine
 from app.db.models import Submission, User
 from app.db.transaction import transaction
-from app.services.accounts import accounts
 from app.services.boards import anonymization, verdicts
 from app.services.contests import visibility
 from app.services.contests.contest import parse_rules
-from tests.support.arena import API, PASSWORD, Arena, build_competition_toml, serial_numbers
+from tests.support.accounts import sign_in_new_person
+from tests.support.arena import API, Arena, build_competition_toml
 from tests.support.contest import set_submission_times
 from tests.support.uploads import score_everything
 
@@ -46,21 +45,12 @@ def read_rows(response: Response) -> list[dict[str, Any]]:
     return rows
 
 
-def create_administrator() -> str:
-    with transaction() as session:
-        name = f"administrator {next(serial_numbers)}"
-        user = accounts.create_user(session, name=name, password=PASSWORD, role=Role.ADMINISTRATOR)
-        return accounts.issue_token(session, user, name="test")
-
-
 @pytest.fixture
 def scored_arena(arena: Arena) -> Arena:
     """An arena of three teams: two ranked, one of these with two entries, and one rejected."""
     for team, seed in (("red", 1), ("red", 2), ("=blue", 3)):
         assert arena.submit(team, seed=seed).status_code == 202
-    reversed_table = arena.table.iloc[::-1].reset_index(drop=True)
-    secret = "original_row\n" + "".join(f"{row + 1}\n" for row in range(len(reversed_table)))
-    arena.submit("green", anonymized=write_csv(reversed_table), secret=secret.encode())
+    arena.submit_excessive("green")
     score_everything()
     return arena
 
@@ -228,7 +218,7 @@ def test_board_is_open_to_the_audience_of_the_competition(client: TestClient, se
         other_arena.get_team_token("blue"),
         arena.organizer_token,
         other_arena.organizer_token,
-        create_administrator(),
+        sign_in_new_person(client, "Root", Role.ADMINISTRATOR),
     )
     responses = [(get_board_json(arena, token=token), get_board_csv(arena, token=token)) for token in tokens]
     assert tuple(response.status_code for response, _ in responses) == STATUSES_BY_AUDIENCE[setting]
@@ -267,9 +257,9 @@ def test_frozen_board_shows_later_submissions_only_to_organizers(client: TestCli
         row["team"]: row["entries"] for row in read_rows(get_board_json(arena, token=arena.organizer_token))
     }
     assert all_boards == {"red": 2, "blue": 1}
-    assert read_rows(get_board_json(arena, token=create_administrator())) == read_rows(
-        get_board_json(arena, token=arena.organizer_token)
-    )
+    assert read_rows(
+        get_board_json(arena, token=sign_in_new_person(client, "Root", Role.ADMINISTRATOR))
+    ) == read_rows(get_board_json(arena, token=arena.organizer_token))
     other_organizer = Arena.create(client, slug="elsewhere").organizer_token
     for token in (None, arena.get_team_token("red"), arena.get_team_token("blue"), other_organizer):
         assert [(row["team"], row["entries"]) for row in read_rows(get_board_json(arena, token=token))] == [

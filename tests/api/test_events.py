@@ -126,7 +126,7 @@ def parse_events(body: str) -> list[dict[str, str]]:
 def test_stream_of_a_finished_submission_sends_its_state_and_ends(arena: Arena) -> None:
     identifier = arena.submit("red").json()["id"]
     score_everything()
-    response = arena.get(f"/submissions/{identifier}/events", token=arena.get_team_token("red"))
+    response = arena.get(f"/submissions/{identifier}/events", team="red")
     assert response.headers["content-type"].startswith("text/event-stream")
     assert response.headers["cache-control"] == "no-store"
     assert response.headers["x-accel-buffering"] == "no"

@@ -111,9 +111,7 @@ def test_frozen_boards_count_guesses_judged_before_the_freeze(client: TestClient
 def test_frozen_boards_with_daily_feedback_do_not_change_at_midnight(client: TestClient) -> None:
     """Frozen boards show the guesses that were visible at the freeze, which are those of earlier days."""
     contest = create_contest(client, feedback="daily")
-    red = contest.submit("red")
-    contest.submit("blue")
-    contest.open_attacks()
+    red, _ = contest.publish_targets("red", "blue")
     contest.submit_correct_guess("blue", red, 20)
     moment = datetime.now(UTC)
     freeze_boards(contest, feedback="daily", start=moment)
@@ -133,15 +131,11 @@ def test_guess_accepted_after_midnight_is_shown_a_day_later(
 ) -> None:
     """The team may have written its file after the results of that day's other guesses were published."""
     contest = create_contest(client, feedback="daily")
-    red = contest.submit("red")
-    contest.submit("blue")
-    contest.open_attacks()
+    red, _ = contest.publish_targets("red", "blue")
     identifier = contest.submit_correct_guess("blue", red, 20)
 
     def read_feedback() -> tuple[Any, Any]:
-        (own,) = contest.arena.get(
-            f"{contest.path}/guesses", token=contest.arena.get_team_token("blue")
-        ).json()
+        (own,) = contest.arena.get(f"{contest.path}/guesses", team="blue").json()
         assert own["id"] == identifier
         board = contest.get_board("reidentification")["rows"]
         return own["correct"], [row["identified"] for row in board if row["identified"] is not None]

@@ -69,7 +69,7 @@ IMPOSSIBLE_PATHS = (
 
 def test_path_with_invalid_characters_is_not_found(arena: Arena) -> None:
     for path in IMPOSSIBLE_PATHS:
-        response = arena.get(path, token=arena.get_team_token("red"))
+        response = arena.get(path, team="red")
         assert response.status_code == (422 if path == "/submissions/a%00b" else 404), response.text
         assert response.headers["content-type"] == "application/problem+json"
 
@@ -79,7 +79,7 @@ def test_comment_with_invalid_characters_is_refused(arena: Arena) -> None:
     for comment in ("a\x00b", "x" * 1001, "x" * 70_000):
         response = arena.post(
             f"/competitions/{arena.slug}/submissions",
-            token=arena.get_team_token("red"),
+            team="red",
             files={"anonymized": ("a.csv", table), "secret": ("s.csv", secret)},
             data={"comment": comment},
         )

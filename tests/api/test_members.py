@@ -163,7 +163,7 @@ def test_removed_member_cannot_rejoin_by_a_team_invite(arena: Arena) -> None:
     code = arena.post(f"/competitions/{arena.slug}/team/invites", token=bob["token"], json={}).json()["code"]
     other_invite = create_team_invite(arena, "blue")
     path = f"/competitions/{arena.slug}/team/members/{bob['user_id']}"
-    assert arena.call("DELETE", path, token=arena.get_team_token("red")).status_code == 204
+    assert arena.call("DELETE", path, team="red").status_code == 204
     assert read_refusal(arena.post("/join", token=bob["token"], json={"invite": code})) == (
         422,
         "invalid_invite",

@@ -112,7 +112,7 @@ def test_monthly_contest_runs_until_the_reveal(contest: Contest) -> None:
         attacker = "blue" if team == "red" else "red"
         assert set(target["files"]) == {"transactions.csv"}
         path = f"/targets/{target['id']}/data/transactions.csv"
-        content = arena.get(path, token=arena.get_team_token(attacker)).content
+        content = arena.get(path, team=attacker).content
         assert hashlib.sha256(content).hexdigest() == target["files"]["transactions.csv"]
         remaining = [row for row in parse_rows(build_release(team)[0]) if row[0] != "DEL"]
         assert parse_rows(content) != remaining

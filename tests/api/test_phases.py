@@ -9,7 +9,6 @@ from httpx2 import Response
 from sqlalchemy import select, update
 
 from anoncup.competition.parser import parse_competition
-from anoncup.tables.csv_text import write_csv
 from app.db.models import Competition, Team
 from app.db.transaction import transaction
 from tests.support.accounts import list_audit_entries, read_refusal
@@ -19,11 +18,6 @@ from tests.support.uploads import score_everything
 from tests.support.wait import start_stopwatch
 
 pytestmark = pytest.mark.full
-
-
-@pytest.fixture
-def contest(client: TestClient) -> Contest:
-    return Contest.create(client)
 
 
 def hours_from_now(hours: float) -> str:
@@ -82,8 +76,7 @@ def test_end_must_be_in_the_future_after_the_start_and_have_an_offset(contest: C
 
 
 def test_finished_phase_cannot_be_changed(contest: Contest) -> None:
-    contest.submit("red")
-    contest.open_attacks()
+    contest.publish_targets("red")
     assert read_refusal(extend_phase(contest, "anonymization", hours_from_now(0.5))) == (409, "phase_turned")
     file = contest.arena.get(f"{contest.path}/competition.toml").text
     start = read_windows()["anonymization"][0]
@@ -133,9 +126,8 @@ def test_pause_moves_all_later_phases_by_its_length(contest: Contest) -> None:
 
 
 def test_pause_over_a_deadline_delays_targets_and_reveal(contest: Contest) -> None:
-    red = contest.submit("red")
     contest.arena.get_team_token("blue")
-    contest.open_attacks()
+    (red,) = contest.publish_targets("red")
     assert contest.post_as_organizer(f"{contest.path}/phases/reidentification/pause").status_code == 200
     target = contest.find_target(red)["id"]
     assert read_refusal(contest.submit_guess("blue", target, contest.build_guess(red, 1))) == (
@@ -165,7 +157,7 @@ def test_file_cannot_change_windows_during_a_pause(contest: Contest) -> None:
 
 def mark_final(contest: Contest, team: str, submission: str, *, is_final: bool = True) -> Response:
     path = f"/submissions/{submission}/final"
-    return contest.arena.put(path, token=contest.arena.get_team_token(team), json={"final": is_final})
+    return contest.arena.put(path, team=team, json={"final": is_final})
 
 
 def list_target_submissions(contest: Contest) -> set[str]:
@@ -173,14 +165,6 @@ def list_target_submissions(contest: Contest) -> set[str]:
     commitments = {target["commitment"] for target in contest.arena.get(f"{contest.path}/targets").json()}
     submissions = contest.arena.get(f"{contest.path}/submissions/all").json()
     return {submission["id"] for submission in submissions if submission["commitment"] in commitments}
-
-
-def submit_excessive_release(contest: Contest, team: str) -> str:
-    """Submit a release that will be rejected and return its id."""
-    reversed_table = contest.arena.table.iloc[::-1].reset_index(drop=True)
-    secret = "original_row\n" + "".join(f"{row + 1}\n" for row in range(len(reversed_table)))
-    response = contest.arena.submit(team, anonymized=write_csv(reversed_table), secret=secret.encode())
-    return str(response.json()["id"])
 
 
 def test_only_valid_submissions_up_to_the_limit_become_finals(contest: Contest) -> None:
@@ -194,7 +178,7 @@ def test_only_valid_submissions_up_to_the_limit_become_finals(contest: Contest) 
     assert read_refusal(mark_final(contest, "red", submissions[2])) == (409, "too_many_finals")
     assert mark_final(contest, "red", submissions[0], is_final=False).json()["final"] is False
     assert mark_final(contest, "red", submissions[2]).status_code == 200
-    rejected = submit_excessive_release(contest, "red")
+    rejected = contest.arena.submit_excessive("red").json()["id"]
     score_everything()
     mark_final(contest, "red", submissions[2], is_final=False)
     assert read_refusal(mark_final(contest, "red", rejected)) == (409, "not_valid")
@@ -207,7 +191,7 @@ def test_only_valid_submissions_up_to_the_limit_become_finals(contest: Contest) 
 def test_rejected_final_is_replaced_by_other_marked_or_best_ones(contest: Contest) -> None:
     red = contest.submit("red")
     blue = [contest.submit("blue") for _ in range(2)]
-    rejected = {team: submit_excessive_release(contest, team) for team in ("red", "blue")}
+    rejected = {team: contest.arena.submit_excessive(team).json()["id"] for team in ("red", "blue")}
     for team, submission in rejected.items():
         assert mark_final(contest, team, submission).status_code == 200
     assert mark_final(contest, "blue", blue[1]).status_code == 200
@@ -268,9 +252,7 @@ def test_disqualification_withdraws_the_target_and_reinstating_restores_it(
     client: TestClient,
 ) -> None:
     contest = Contest.create(client, extra_toml='[publication]\nfeedback = "immediate"')
-    red, second_red = contest.submit("red"), contest.submit("red")
-    contest.submit("blue")
-    contest.open_attacks()
+    red, second_red, _ = contest.publish_targets("red", "red", "blue")
     contest.submit_correct_guess("blue", red, 20)
     contest.submit_correct_guess("blue", second_red, 5)
     boards_before = contest.get_boards()
@@ -280,8 +262,8 @@ def test_disqualification_withdraws_the_target_and_reinstating_restores_it(
     assert (attackers["blue"]["identified"], attackers["blue"]["targets"]) == (5, 1)
     assert target not in {target_row["id"] for target_row in contest.list_targets("blue")}
     data = f"/targets/{target}/data/anonymized.csv"
-    assert contest.arena.get(data, token=contest.arena.get_team_token("blue")).status_code == 404
-    assert contest.arena.get(data, token=contest.arena.get_team_token("red")).status_code == 200
+    assert contest.arena.get(data, team="blue").status_code == 404
+    assert contest.arena.get(data, team="red").status_code == 200
     assert len(contest.arena.client.get(f"/api/v1{contest.path}/manifest").json()["targets"]) == 3
     assert change_disqualification(contest, red, "reinstate").status_code == 200
     assert contest.get_boards() == boards_before

@@ -14,7 +14,7 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 from sqlalchemy import select, update
 
-from app.db.models import Attempt, Evaluation, Grant, Guess, State, Submission, Team
+from app.db.models import Attempt, Evaluation, Grant, Guess, State, Submission
 from app.db.transaction import transaction
 from app.services.contests.phases import find_midnights
 from app.services.jobs import leases
@@ -23,6 +23,7 @@ from app.services.submissions.quota import MAX_RETRY_AFTER_S
 from tests.support.accounts import count_rows
 from tests.support.arena import API, Arena, build_competition_toml, build_noisy_release
 from tests.support.contest import Contest, judge_everything
+from tests.support.database_rows import load_team_id
 from tests.support.job_claims import FAILURE, claim_evaluation
 from tests.support.uploads import score_everything
 
@@ -47,7 +48,7 @@ def count_statuses(responses: list[Response]) -> Counter[int]:
 
 
 def get_caps(arena: Arena, team: str = "red") -> dict[str, dict[str, Any]]:
-    quota = arena.get(f"/competitions/{arena.slug}/quota", token=arena.get_team_token(team)).json()
+    quota = arena.get(f"/competitions/{arena.slug}/quota", team=team).json()
     return {cap["name"]: cap for cap in quota["caps"]}
 
 
@@ -143,11 +144,9 @@ def read_quota_left(responses: list[Response], cap: str) -> list[int]:
     return remaining
 
 
-def test_target_accepts_three_of_twenty_parallel_guesses(client: TestClient) -> None:
-    contest = Contest.create(client)
-    red, green = contest.submit("red"), contest.submit("green")
+def test_target_accepts_three_of_twenty_parallel_guesses(contest: Contest) -> None:
     contest.arena.get_team_token("blue")
-    contest.open_attacks()
+    red, green = contest.publish_targets("red", "green")
     target, right_guess = contest.find_target(red)["id"], contest.build_guess(red, 1)
     responses = call_in_parallel(lambda _: contest.submit_guess("blue", target, right_guess))
     assert count_statuses(responses) == {202: 3, 429: 17}
@@ -173,10 +172,7 @@ def test_errors_and_cancellations_restore_valid_quota_but_not_attempts(client: T
         "attempts_per_day": 2,
         "attempts_total": 2,
     }
-    assert (
-        arena.post(f"/submissions/{second}/cancel", token=arena.get_team_token("red")).json()["status"]
-        == "CANCELLED"
-    )
+    assert arena.post(f"/submissions/{second}/cancel", team="red").json()["status"] == "CANCELLED"
     assert get_used(arena) == {
         "valid_per_day": 0,
         "valid_total": 0,
@@ -215,7 +211,7 @@ def test_malformed_upload_is_counted_but_not_stored(client: TestClient) -> None:
     assert arena.submit("red", anonymized=MALFORMED_FILE).status_code == 422
     assert arena.submit("red", secret=MALFORMED_FILE).status_code == 422
     path = f"/competitions/{arena.slug}/submissions"
-    assert arena.post(path, token=arena.get_team_token("red"), json={}).status_code == 422
+    assert arena.post(path, team="red", json={}).status_code == 422
     assert get_used(arena) == {
         "valid_per_day": 0,
         "valid_total": 0,
@@ -228,12 +224,16 @@ def test_malformed_upload_is_counted_but_not_stored(client: TestClient) -> None:
     assert (count_rows(Submission), count_rows(Attempt)) == (1, 4)
 
 
+def open_target(contest: Contest) -> tuple[str, bytes]:
+    """Open a target of red for blue, and return its id and a guess on it."""
+    contest.arena.get_team_token("blue")
+    (red,) = contest.publish_targets("red")
+    return contest.find_target(red)["id"], contest.build_guess(red, 1)
+
+
 def test_only_malformed_guesses_count_as_attempts(client: TestClient) -> None:
     contest = Contest.create(client, extra_toml="[limits]\nattempts_total = 2\nguesses_per_target = 9\n")
-    red = contest.submit("red")
-    contest.arena.get_team_token("blue")
-    contest.open_attacks()
-    target, right_guess = contest.find_target(red)["id"], contest.build_guess(red, 1)
+    target, right_guess = open_target(contest)
     responses = [contest.submit_guess("blue", target, right_guess).status_code for _ in range(4)]
     assert responses == [202] * 4
     assert [contest.submit_guess("blue", target, MALFORMED_FILE).status_code for _ in range(3)] == [
@@ -243,16 +243,13 @@ def test_only_malformed_guesses_count_as_attempts(client: TestClient) -> None:
     ]
     assert contest.submit_guess("blue", target, right_guess).status_code == 429
     assert get_used(contest.arena, "blue") == {"attempts_per_day": 2, "attempts_total": 2}
-    report = contest.arena.get(f"{contest.path}/quota", token=contest.arena.get_team_token("blue")).json()
+    report = contest.arena.get(f"{contest.path}/quota", team="blue").json()
     assert report["phase"] == "reidentification"
 
 
 def test_failed_guess_is_not_counted(client: TestClient) -> None:
     contest = Contest.create(client, extra_toml="[limits]\nguesses_per_target = 1\n")
-    red = contest.submit("red")
-    contest.arena.get_team_token("blue")
-    contest.open_attacks()
-    target, right_guess = contest.find_target(red)["id"], contest.build_guess(red, 1)
+    target, right_guess = open_target(contest)
     assert contest.submit_guess("blue", target, right_guess).status_code == 202
     assert contest.submit_guess("blue", target, right_guess).status_code == 429
     with transaction() as session:
@@ -290,8 +287,7 @@ def move_uploads_to(moment: datetime) -> None:
 
 def grant(arena: Arena, cap: str, amount: int = 1, team: str = "red") -> Response:
     arena.get_team_token(team)
-    with transaction() as session:
-        identifier = session.scalars(select(Team.id).where(Team.name == team)).one()
+    identifier = load_team_id(team)
     body = {"team_id": str(identifier), "cap": cap, "amount": amount}
     return arena.post(f"/competitions/{arena.slug}/grants", json=body)
 
@@ -313,10 +309,7 @@ def test_daily_grant_lasts_a_day_and_total_grant_lasts_forever(client: TestClien
 
 def test_guess_grant_applies_to_every_target(client: TestClient) -> None:
     contest = Contest.create(client, extra_toml="[limits]\nguesses_per_target = 1\n")
-    red = contest.submit("red")
-    contest.arena.get_team_token("blue")
-    contest.open_attacks()
-    target, right_guess = contest.find_target(red)["id"], contest.build_guess(red, 1)
+    target, right_guess = open_target(contest)
     assert grant(contest.arena, "guesses_per_target", 2, "blue").status_code == 201
     assert [contest.submit_guess("blue", target, right_guess).status_code for _ in range(4)] == [
         202,
@@ -356,8 +349,7 @@ def test_retry_returns_the_same_receipt_and_is_not_counted(client: TestClient) -
     assert (count_rows(Submission), count_rows(Attempt)) == (1, 1)
 
 
-def test_retry_after_the_deadline_returns_the_receipt(client: TestClient) -> None:
-    contest = Contest.create(client)
+def test_retry_after_the_deadline_returns_the_receipt(contest: Contest) -> None:
     first = submit_with_key(contest.arena, "once")
     score_everything()
     contest.open_attacks()
@@ -374,12 +366,8 @@ def test_parallel_retries_make_one_submission_and_one_attempt(arena: Arena) -> N
     assert (count_rows(Submission), count_rows(Attempt), count_rows(Evaluation)) == (1, 1, 1)
 
 
-def test_parallel_retries_of_a_guess_make_one_guess_and_attempt(client: TestClient) -> None:
-    contest = Contest.create(client)
-    red = contest.submit("red")
-    contest.arena.get_team_token("blue")
-    contest.open_attacks()
-    target, right_guess = contest.find_target(red)["id"], contest.build_guess(red, 5)
+def test_parallel_retries_of_a_guess_make_one_guess_and_attempt(contest: Contest) -> None:
+    target, right_guess = open_target(contest)
     attempts_before = count_rows(Attempt)
     responses = call_in_parallel(lambda _: contest.submit_guess("blue", target, right_guess, key="once"), 10)
     assert count_statuses(responses) == {202: 10}
@@ -395,28 +383,24 @@ def test_same_key_with_different_content_is_refused(arena: Arena) -> None:
     assert count_rows(Submission) == 1
 
 
-def test_same_key_for_a_different_target_is_refused(client: TestClient) -> None:
-    contest = Contest.create(client)
-    red, green = contest.submit("red"), contest.submit("green")
+def test_same_key_for_a_different_target_or_guess_is_refused(contest: Contest) -> None:
     contest.arena.get_team_token("blue")
-    contest.open_attacks()
+    red, green = contest.publish_targets("red", "green")
     right_guess = contest.build_guess(red, 5)
     first_target, second_target = (contest.find_target(submission)["id"] for submission in (red, green))
     assert contest.submit_guess("blue", first_target, right_guess, key="once").status_code == 202
-    refusal = contest.submit_guess("blue", second_target, right_guess, key="once")
-    assert (refusal.status_code, refusal.json()["code"]) == (422, "idempotency_key_reused")
+    for target, guess in ((second_target, right_guess), (first_target, contest.build_guess(red, 6))):
+        refusal = contest.submit_guess("blue", target, guess, key="once")
+        assert (refusal.status_code, refusal.json()["code"]) == (422, "idempotency_key_reused")
     assert count_rows(Guess) == 1
 
 
 def test_retried_guess_gets_its_receipt_after_withdrawal_and_close(
-    client: TestClient,
+    contest: Contest,
 ) -> None:
-    contest = Contest.create(client)
-    red = contest.submit("red")
-    contest.arena.get_team_token("blue")
-    contest.open_attacks()
-    target, right_guess = contest.find_target(red)["id"], contest.build_guess(red, 5)
+    target, right_guess = open_target(contest)
     first = contest.submit_guess("blue", target, right_guess, key="once")
+    (red,) = contest.secrets
     assert contest.post_as_organizer(f"/submissions/{red}/disqualify").status_code == 200
     assert contest.submit_guess("blue", target, right_guess, key="once").content == first.content
     assert contest.submit_guess("blue", target, right_guess, key="twice").status_code == 404

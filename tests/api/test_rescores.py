@@ -31,11 +31,6 @@ from workers import score
 pytestmark = pytest.mark.full
 
 
-@pytest.fixture
-def contest(client: TestClient) -> Contest:
-    return Contest.create(client)
-
-
 def list_evaluations(submission: str) -> list[tuple[bool, str]]:
     """Return (is current, state) of all evaluations of a submission, oldest first."""
     with transaction() as session:
@@ -100,9 +95,7 @@ def test_rejected_target_counts_again_after_an_accepting_rescore(
     client: TestClient,
 ) -> None:
     contest = Contest.create(client, extra_toml='[publication]\nfeedback = "immediate"')
-    red = contest.submit("red")
-    contest.submit("blue")
-    contest.open_attacks()
+    red, _ = contest.publish_targets("red", "blue")
     contest.submit_correct_guess("blue", red, 12)
     boards_before = contest.get_boards()
     target, right_guess = contest.find_target(red)["id"], contest.build_guess(red, 1)
@@ -166,9 +159,7 @@ def test_submission_cancelled_during_a_rescore_stays_cancelled(contest: Contest)
     cancelled = contest.submit("blue", score=False)
     identifier = begin_rescore(contest, build_strict_file(contest))
     path = f"/submissions/{cancelled}/cancel"
-    assert (
-        contest.arena.post(path, token=contest.arena.get_team_token("blue")).json()["status"] == "CANCELLED"
-    )
+    assert contest.arena.post(path, team="blue").json()["status"] == "CANCELLED"
     score_everything()
     rescore = get_preview(contest, identifier)
     assert (rescore["total"], rescore["state"]) == (1, "ready")

@@ -127,8 +127,7 @@ def test_parallel_first_submissions_record_the_versions_once(arena: Arena) -> No
     )
 
 
-def test_scoring_versions_in_an_uploaded_file_are_ignored(client: TestClient) -> None:
-    contest = Contest.create(client)
+def test_scoring_versions_in_an_uploaded_file_are_ignored(contest: Contest) -> None:
     contest.submit("red", score=False)
     scored_by = load_competition().scored_by
     path = f"{contest.path}/competition.toml"
@@ -139,8 +138,7 @@ def test_scoring_versions_in_an_uploaded_file_are_ignored(client: TestClient) ->
         assert parse_competition(get_file(contest)).scored_by == scored_by
 
 
-def test_file_that_is_slow_to_rewrite_is_refused(client: TestClient) -> None:
-    contest = Contest.create(client)
+def test_file_that_is_slow_to_rewrite_is_refused(contest: Contest) -> None:
     deep_tables = "".join(f"[scored_by.{'.'.join('a' * (i % 60 + 1))}.x{i}]\n" for i in range(20_000))
     path = f"{contest.path}/competition.toml"
     for file in (get_file(contest) + deep_tables, f"[scored_by]\n{deep_tables.replace('scored_by', 'late')}"):
@@ -228,8 +226,7 @@ def test_new_submissions_wait_when_the_version_differs(
     assert rules.scored_by == collect_scoring_versions(rules)
 
 
-def test_submission_scored_by_another_version_is_excluded(client: TestClient) -> None:
-    contest = Contest.create(client)
+def test_submission_scored_by_another_version_is_excluded(contest: Contest) -> None:
     red, blue = contest.submit("red"), contest.submit("blue")
     assert translate("duty_mixed_versions", n=1) not in get_page_text(contest.arena)
     with transaction() as session:

@@ -8,14 +8,11 @@ import pytest
 from fastapi.testclient import TestClient
 
 from tests.support.arena import ROWS
-from tests.support.contest import Contest, judge_everything, run_clock
+from tests.support.contest import Contest, run_clock
+from tests.support.database_rows import load_team_id
+from tests.support.uploads import score_everything
 
 pytestmark = pytest.mark.full
-
-
-@pytest.fixture
-def contest(client: TestClient) -> Contest:
-    return Contest.create(client)
 
 
 def find_row(board: dict[str, object], team: str) -> dict[str, object]:
@@ -46,8 +43,6 @@ def test_timely_submissions_are_scored_before_finals_are_chosen(contest: Contest
     submission = contest.submit("red", score=False)
     contest.open_attacks()
     assert contest.get_state() == "settling"
-    from tests.support.uploads import score_everything
-
     score_everything()
     run_clock()
     assert contest.get_state() == "reidentification"
@@ -58,7 +53,7 @@ def test_marked_finals_or_else_the_best_become_targets(contest: Contest) -> None
     marked_submission = [contest.submit("red") for _ in range(3)][1]
     contest.arena.put(
         f"/submissions/{marked_submission}/final",
-        token=contest.arena.get_team_token("red"),
+        team="red",
         json={"final": True},
     )
     unmarked = [contest.submit("blue") for _ in range(3)]
@@ -78,18 +73,14 @@ def test_marked_finals_or_else_the_best_become_targets(contest: Contest) -> None
 
 
 def test_targets_are_reencoded_and_match_the_manifest(contest: Contest) -> None:
-    red = contest.submit("red")
-    contest.submit("blue")
-    contest.open_attacks()
+    red, _ = contest.publish_targets("red", "blue")
     own = contest.find_target(red)
     for target in contest.list_targets("blue"):
         assert target["own"] == (target["team"] == "blue")
         if not target["own"]:
             assert target["team"] == "red"
             assert target["guesses_left"] == 3
-    archive = contest.arena.get(
-        f"{contest.path}/targets.zip", token=contest.arena.get_team_token("blue")
-    ).content
+    archive = contest.arena.get(f"{contest.path}/targets.zip", team="blue").content
     with zipfile.ZipFile(io.BytesIO(archive)) as zip_file:
         lines = [line.split("  ") for line in zip_file.read("SHA256SUMS").decode().splitlines()]
         sums = {name: digest for digest, name in lines}
@@ -105,16 +96,14 @@ def test_targets_are_reencoded_and_match_the_manifest(contest: Contest) -> None:
     assert manifest["sha256"] == digest_of_all
     assert own["name"] + "/anonymized.csv" in sums
     assert len(sums) == 1
-    second_archive = contest.arena.get(
-        f"{contest.path}/targets.zip", token=contest.arena.get_team_token("blue")
-    ).content
+    second_archive = contest.arena.get(f"{contest.path}/targets.zip", team="blue").content
     assert second_archive == archive
 
 
 def test_targets_are_unavailable_before_the_second_phase(contest: Contest) -> None:
     contest.submit("red")
     contest.start_pause()
-    response = contest.arena.get(f"{contest.path}/targets", token=contest.arena.get_team_token("red"))
+    response = contest.arena.get(f"{contest.path}/targets", team="red")
     assert (response.status_code, response.json()["code"]) == (404, "no_targets_yet")
     assert len(contest.arena.get(f"{contest.path}/targets").json()) == 1
     target = contest.arena.get(f"{contest.path}/targets").json()[0]["id"]
@@ -122,16 +111,14 @@ def test_targets_are_unavailable_before_the_second_phase(contest: Contest) -> No
     refusal = contest.submit_guess("blue", target, b"original_row\n")
     assert refusal.status_code == 404
     data = f"/targets/{target}/data/anonymized.csv"
-    assert contest.arena.get(data, token=contest.arena.get_team_token("blue")).status_code == 404
+    assert contest.arena.get(data, team="blue").status_code == 404
     contest.open_attacks()
-    assert contest.arena.get(data, token=contest.arena.get_team_token("blue")).status_code == 200
+    assert contest.arena.get(data, team="blue").status_code == 200
 
 
 def test_guess_affects_security_of_the_victim_and_rank_of_the_attacker(client: TestClient) -> None:
     contest = Contest.create(client, extra_toml='[publication]\nfeedback = "immediate"')
-    red = contest.submit("red")
-    contest.submit("blue")
-    contest.open_attacks()
+    red, _ = contest.publish_targets("red", "blue")
     row_before = find_row(contest.get_board(), "red")
     contest.submit_correct_guess("blue", red, ROWS)
     contest.submit_correct_guess("blue", red, 3)
@@ -155,23 +142,21 @@ def test_guess_affects_security_of_the_victim_and_rank_of_the_attacker(client: T
     matrix = contest.get_board("matrix")
     (cells,) = [row["cells"] for row in matrix["rows"]]
     assert [cell for cell in cells if cell] == [{"correct": ROWS, "rate": 1.0, "trials": 2}]
-    guesses = contest.arena.get(f"{contest.path}/guesses", token=contest.arena.get_team_token("blue")).json()
+    guesses = contest.arena.get(f"{contest.path}/guesses", team="blue").json()
     assert [guess["correct"] for guess in guesses] == [3, ROWS]
     assert {guess["question"] for guess in guesses} == {"link"}
     assert [guess["outcome"]["value"] for guess in guesses] == [3 / ROWS, 1.0]
 
 
 def test_hidden_guesses_change_only_the_organizers_boards(contest: Contest) -> None:
-    red = contest.submit("red")
-    contest.submit("blue")
-    contest.open_attacks()
+    red, _ = contest.publish_targets("red", "blue")
     names = ("anonymization", "reidentification", "matrix")
     audiences = (None, "red", "blue")
     boards_before = {(name, team): contest.get_board(name, team=team) for name in names for team in audiences}
     contest.submit_correct_guess("blue", red, 10)
     boards_after = {(name, team): contest.get_board(name, team=team) for name in names for team in audiences}
     assert boards_after == boards_before
-    own = contest.arena.get(f"{contest.path}/guesses", token=contest.arena.get_team_token("blue")).json()
+    own = contest.arena.get(f"{contest.path}/guesses", team="blue").json()
     assert (own[0]["status"], own[0]["correct"], own[0]["rate"]) == ("SCORED", None, None)
     assert own[0]["outcome"] is None
     assert find_row(contest.get_board("reidentification", organizer=True), "blue")["identified"] == 10
@@ -181,8 +166,7 @@ def test_hidden_guesses_change_only_the_organizers_boards(contest: Contest) -> N
 
 
 def test_secrets_are_published_at_the_reveal_and_not_before(contest: Contest) -> None:
-    red = contest.submit("red")
-    contest.open_attacks()
+    (red,) = contest.publish_targets("red")
     target = contest.find_target(red)
     for path in (f"{contest.path}/reveal", f"/targets/{target['id']}/secret"):
         assert contest.arena.get(path).json()["code"] == "not_revealed_yet"
@@ -201,8 +185,7 @@ def test_secrets_are_published_at_the_reveal_and_not_before(contest: Contest) ->
 
 
 def test_guesses_that_cannot_count_are_refused(contest: Contest) -> None:
-    red, blue = contest.submit("red"), contest.submit("blue")
-    contest.open_attacks()
+    red, blue = contest.publish_targets("red", "blue")
     own_target, other_target = contest.find_target(blue)["id"], contest.find_target(red)["id"]
     right_guess = contest.build_guess(red, 5)
     assert contest.submit_guess("blue", own_target, right_guess).json()["code"] == "own_target"
@@ -228,32 +211,15 @@ def test_guesses_that_cannot_count_are_refused(contest: Contest) -> None:
     assert (late_guess.status_code, late_guess.json()["code"]) == (409, "phase_closed")
 
 
-def test_repeated_key_returns_the_same_guess(contest: Contest) -> None:
-    red = contest.submit("red")
-    contest.submit("blue")
-    contest.open_attacks()
-    target, right_guess = contest.find_target(red)["id"], contest.build_guess(red, 5)
-    first = contest.submit_guess("blue", target, right_guess, key="once")
-    assert contest.submit_guess("blue", target, right_guess, key="once").json() == first.json()
-    assert contest.submit_guess("blue", target, contest.build_guess(red, 6), key="once").status_code == 422
-    judge_everything()
-    assert (
-        len(contest.arena.get(f"{contest.path}/guesses", token=contest.arena.get_team_token("blue")).json())
-        == 1
-    )
-
-
 def test_disqualified_team_loses_targets_and_guesses_until_reinstated(client: TestClient) -> None:
     contest = Contest.create(client, extra_toml='[publication]\nfeedback = "immediate"')
-    red, blue = contest.submit("red"), contest.submit("blue")
-    contest.submit("green")
-    contest.open_attacks()
+    red, blue, _ = contest.publish_targets("red", "blue", "green")
     contest.submit_correct_guess("blue", red, 10)
     contest.submit_correct_guess("red", blue, 8)
     contest.submit_correct_guess("green", blue, 4)
     boards_before = contest.get_boards()
-    teams = {team["name"]: team["id"] for team in list_teams(contest)}
-    response = contest.post_as_organizer(f"{contest.path}/teams/{teams['blue']}/disqualify")
+    path = f"{contest.path}/teams/{load_team_id('blue')}"
+    response = contest.post_as_organizer(f"{path}/disqualify")
     assert response.status_code == 200
     assert {row["team"] for row in contest.get_board()["rows"]} == {"red", "green"}
     assert find_row(contest.get_board(), "red")["rivals"] is None
@@ -265,25 +231,13 @@ def test_disqualified_team_loses_targets_and_guesses_until_reinstated(client: Te
         "green", contest.find_target(blue)["id"], contest.build_guess(blue, 1)
     )
     assert withdrawn_guess.status_code == 404
-    assert contest.post_as_organizer(f"{contest.path}/teams/{teams['blue']}/disqualify").status_code == 409
-    assert contest.post_as_organizer(f"{contest.path}/teams/{teams['blue']}/reinstate").status_code == 200
+    assert contest.post_as_organizer(f"{path}/disqualify").status_code == 409
+    assert contest.post_as_organizer(f"{path}/reinstate").status_code == 200
     assert contest.get_boards() == boards_before
 
 
-def list_teams(contest: Contest) -> list[dict[str, str]]:
-    from sqlalchemy import select
-
-    from app.db.models import Team
-    from app.db.transaction import transaction
-
-    with transaction() as session:
-        return [{"id": str(team.id), "name": team.name} for team in session.scalars(select(Team))]
-
-
 def test_own_guesses_are_paginated(contest: Contest) -> None:
-    red = contest.submit("red")
-    contest.submit("blue")
-    contest.open_attacks()
+    red, _ = contest.publish_targets("red", "blue")
     guess_ids = [contest.submit_correct_guess("blue", red, rows) for rows in (1, 2, 3)]
     token, path, listed_ids = contest.arena.get_team_token("blue"), f"{contest.path}/guesses?limit=2", []
     while path:

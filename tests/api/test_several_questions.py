@@ -35,20 +35,11 @@ def send_guess(
 ) -> Response:
     """Send a guess of team blue about the target of a submission."""
     target = contest.find_target(submission)["id"]
-    response: Response = contest.arena.client.post(
-        f"/api/v1/targets/{target}/guesses",
-        headers={"Authorization": f"Bearer {contest.arena.get_team_token('blue')}"}
-        | ({"Idempotency-Key": key} if key else {}),
-        files={"guess": ("g.csv", content)},
-        data={"question": question} if question is not None else {},
-    )
-    return response
+    return contest.submit_guess("blue", target, content, key=key or None, question=question)
 
 
 def list_guesses(contest: Contest) -> list[dict[str, Any]]:
-    guesses: list[dict[str, Any]] = contest.arena.get(
-        f"{contest.path}/guesses", token=contest.arena.get_team_token("blue")
-    ).json()
+    guesses: list[dict[str, Any]] = contest.arena.get(f"{contest.path}/guesses", team="blue").json()
     return guesses
 
 

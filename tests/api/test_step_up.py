@@ -106,7 +106,7 @@ def remove_baseline(contest: Contest) -> ApiRequest:
 
 
 def create_password_link(contest: Contest) -> ApiRequest:
-    name = contest.arena.get("/me", token=contest.arena.get_team_token("red")).json()["name"]
+    name = contest.arena.get("/me", team="red").json()["name"]
     return "POST", "/users/password-links", {"json": {"name": name}}
 
 

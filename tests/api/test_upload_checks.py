@@ -29,7 +29,7 @@ VALID_FILES = {"anonymized": VALID_TABLE, "secret": VALID_SECRET}
 def check_files(arena: Arena, files: dict[str, bytes], team: str = "red", **texts: str) -> Response:
     parts = {name: (f"{name}.csv", content) for name, content in files.items()}
     path = f"/competitions/{arena.slug}/submissions/check"
-    return arena.post(path, token=arena.get_team_token(team), files=parts, data=texts)
+    return arena.post(path, team=team, files=parts, data=texts)
 
 
 def submit_files(arena: Arena, files: dict[str, bytes]) -> Response:
@@ -195,13 +195,13 @@ def test_check_with_little_memory_skips_the_order_warning(
 
 def test_check_writes_nothing(arena: Arena, settings: Settings) -> None:
     arena.submit("red")
-    quota = arena.get(f"/competitions/{arena.slug}/quota", token=arena.get_team_token("red")).json()
+    quota = arena.get(f"/competitions/{arena.slug}/quota", team="red").json()
     storage_before = digest_storage(settings)
     table, secret = build_noisy_release(5, arena.table)
     assert check_files(arena, {"anonymized": table, "secret": secret}, comment="a try").status_code == 200
     assert check_files(arena, {"anonymized": table, "secret": b"original_row\n0\n"}).status_code == 422
     assert digest_storage(settings) == storage_before
-    assert arena.get(f"/competitions/{arena.slug}/quota", token=arena.get_team_token("red")).json() == quota
+    assert arena.get(f"/competitions/{arena.slug}/quota", team="red").json() == quota
 
 
 def test_files_can_be_checked_before_the_phase(client: TestClient) -> None:

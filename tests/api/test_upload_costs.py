@@ -5,7 +5,6 @@ from datetime import timedelta
 
 import pytest
 import redis
-from fastapi.testclient import TestClient
 from sqlalchemy import QueuePool
 
 from app.config import Settings
@@ -56,12 +55,8 @@ def connections_at_store(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return counts
 
 
-def test_no_locks_are_held_while_a_guess_is_stored(
-    client: TestClient, connections_at_store: list[int]
-) -> None:
-    contest = Contest.create(client)
-    red = contest.submit("red")
-    contest.open_attacks()
+def test_no_locks_are_held_while_a_guess_is_stored(contest: Contest, connections_at_store: list[int]) -> None:
+    (red,) = contest.publish_targets("red")
     target = contest.find_target(red)["id"]
     guess = contest.build_guess(red, 3)
     contest.arena.get_team_token("blue")

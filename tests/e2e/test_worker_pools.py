@@ -101,9 +101,8 @@ def test_every_queue_is_served(settings: Settings) -> None:
 
 
 @pytest.mark.full
-def test_report_worker_takes_no_scoring_jobs(client: TestClient, tmp_path: Path) -> None:
+def test_report_worker_takes_no_scoring_jobs(contest: Contest, tmp_path: Path) -> None:
     """A worker for one queue leaves the messages of other queues to their workers."""
-    contest = Contest.create(client)
     waiting_id = contest.submit("red", score=False)
     (reports_program,) = build_worker_programs(
         kinds=["reports"], env=QUICK_SETTINGS, log_folder=tmp_path, name="alone"

@@ -47,8 +47,7 @@ def second_phase_contest(client: Any) -> Contest:
     """A contest in its second phase; team blue has used one of three guesses on its target."""
     contest = Contest.create(client)
     contest.arena.get_team_token("blue")
-    red_submission = contest.submit("red")
-    contest.open_attacks()
+    (red_submission,) = contest.publish_targets("red")
     contest.submit_correct_guess("blue", red_submission, 3)
     return contest
 
@@ -531,9 +530,7 @@ def test_guess_refused_for_outdated_terms_can_be_repeated(
     run_clock()
     accepted = second_phase_contest.submit_guess("blue", target, content)
     assert (accepted.status_code, accepted.json()["guesses_left"]) == (202, 1)
-    caps = second_phase_contest.arena.get(
-        f"{second_phase_contest.path}/quota", token=second_phase_contest.arena.get_team_token("blue")
-    ).json()["caps"]
+    caps = second_phase_contest.arena.get(f"{second_phase_contest.path}/quota", team="blue").json()["caps"]
     assert {cap["used"] for cap in caps} == {0}
 
 

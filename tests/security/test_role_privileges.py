@@ -197,8 +197,7 @@ def contest(client: Any) -> Contest:
 def second_phase_contest(contest: Contest) -> Contest:
     """A contest in its second phase with a judged guess."""
     contest.arena.get_team_token("blue")
-    red_submission = contest.submit("red")
-    contest.open_attacks()
+    (red_submission,) = contest.publish_targets("red")
     contest.submit_correct_guess("blue", red_submission, 3)
     return contest
 

@@ -73,7 +73,7 @@ def test_sealed_release_is_scored_and_published_like_others(client: TestClient) 
             contest.open_attacks()
             (target,) = contest.list_targets("blue")
             path = f"/targets/{target['id']}/data/anonymized.csv"
-            published = contest.arena.get(path, token=contest.arena.get_team_token("blue")).content
+            published = contest.arena.get(path, team="blue").content
             results.append((verdict, row["sha256"], row["status"], target["files"], published))
     assert results[0] == results[1]
     assert results[1][1] == {"anonymized.csv": compute_digest(build_noisy_release(1, contest.arena.table)[0])}

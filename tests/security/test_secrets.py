@@ -184,10 +184,8 @@ def test_misplaced_secret_is_not_repeated(arena: Arena) -> None:
     table, secret = build_noisy_release(1, arena.table)
     path = f"/competitions/{arena.slug}/submissions"
     as_table = arena.submit("red", anonymized=secret, secret=table)
-    as_text = arena.post(
-        path, token=arena.get_team_token("red"), data={"secret": secret.decode()}, files={"x": b""}
-    )
-    as_json = arena.post(path, token=arena.get_team_token("red"), json={"secret": secret.decode()})
+    as_text = arena.post(path, team="red", data={"secret": secret.decode()}, files={"x": b""})
+    as_json = arena.post(path, team="red", json={"secret": secret.decode()})
     for response in (as_table, as_text, as_json):
         assert response.status_code == 422
         assert not find_leaks(response.content, build_needles(secret))

@@ -224,9 +224,7 @@ def test_swapped_sealed_secrets_are_neither_used_nor_shown(client: TestClient) -
             )
         )
     judge_everything()
-    (own_guess,) = contest.arena.get(
-        f"{contest.path}/guesses", token=contest.arena.get_team_token("blue")
-    ).json()
+    (own_guess,) = contest.arena.get(f"{contest.path}/guesses", team="blue").json()
     assert (own_guess["status"], own_guess["correct"]) == ("QUEUED", None)
     assert own_guess["failure"] == "a sealed secret belongs to another submission"
     assert (own_guess["failure_code"], own_guess["failure_values"]) == ("secret_unreadable", {})

@@ -142,21 +142,25 @@ class Arena:
             assert response.status_code == 200, response.text
         return arena
 
-    def call(self, method: str, path: str, *, token: str | None = None, **content: Any) -> Response:
-        headers = {"Authorization": f"Bearer {token or self.organizer_token}"}
+    def call(
+        self, method: str, path: str, *, token: str | None = None, team: str | None = None, **content: Any
+    ) -> Response:
+        """Call the API as a member of the team or with the token; otherwise as the organizer."""
+        bearer = token or (self.get_team_token(team) if team else self.organizer_token)
+        headers = {"Authorization": f"Bearer {bearer}"}
         if method != "GET":
             headers["X-Confirm-Password"] = quote(PASSWORD)
         response: Response = self.client.request(method, API + path, headers=headers, **content)
         return response
 
-    def get(self, path: str, *, token: str | None = None) -> Response:
-        return self.call("GET", path, token=token)
+    def get(self, path: str, **reader: str | None) -> Response:
+        return self.call("GET", path, **reader)
 
-    def post(self, path: str, *, token: str | None = None, **content: Any) -> Response:
-        return self.call("POST", path, token=token, **content)
+    def post(self, path: str, **content: Any) -> Response:
+        return self.call("POST", path, **content)
 
-    def put(self, path: str, *, token: str | None = None, **content: Any) -> Response:
-        return self.call("PUT", path, token=token, **content)
+    def put(self, path: str, **content: Any) -> Response:
+        return self.call("PUT", path, **content)
 
     def get_team_token(self, name: str) -> str:
         """Return the API token of a member of the team. The first call signs the member up."""
@@ -190,6 +194,12 @@ class Arena:
         return self.post(
             f"/competitions/{self.slug}/submissions", token=self.get_team_token(team), files=files
         )
+
+    def submit_excessive(self, team: str) -> Response:
+        """Submit a release that is rejected: its secret assigns the rows to other individuals."""
+        reversed_table = self.table.iloc[::-1].reset_index(drop=True)
+        secret = write_secret(np.arange(len(reversed_table)))
+        return self.submit(team, anonymized=write_csv(reversed_table), secret=secret)
 
     def get_submission(self, identifier: str, team: str) -> dict[str, Any]:
         submission: dict[str, Any] = self.get(

@@ -108,6 +108,12 @@ class Contest:
         self.move_phases(anonymization=(-3, -2), reidentification=(-1, 1))
         run_clock()
 
+    def publish_targets(self, *teams: str) -> list[str]:
+        """Submit a release for each team, let the second phase begin, and return the submissions."""
+        submissions = [self.submit(team) for team in teams]
+        self.open_attacks()
+        return submissions
+
     def close_attacks(self) -> None:
         self.move_phases(reidentification=(-1, -0.5))
         judge_everything()
@@ -125,11 +131,22 @@ class Contest:
         targets: list[dict[str, Any]] = self.arena.get(f"{self.path}/targets").json()
         return next(target for target in targets if target["commitment"] == commitment)
 
-    def submit_guess(self, team: str, target: str, content: bytes, *, key: str | None = None) -> Response:
+    def submit_guess(
+        self,
+        team: str,
+        target: str,
+        content: bytes,
+        *,
+        key: str | None = None,
+        question: str | None = None,
+    ) -> Response:
         headers = {"Authorization": f"Bearer {self.arena.get_team_token(team)}"}
         headers |= {"Idempotency-Key": key} if key else {}
         response: Response = self.arena.client.post(
-            f"/api/v1/targets/{target}/guesses", headers=headers, files={"guess": ("g.csv", content)}
+            f"/api/v1/targets/{target}/guesses",
+            headers=headers,
+            files={"guess": ("g.csv", content)},
+            data={} if question is None else {"question": question},
         )
         return response
 

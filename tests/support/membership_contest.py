@@ -17,7 +17,7 @@ from anoncup.tracks.membership.adapter import files_of
 from anoncup.tracks.membership.answer import Members
 from anoncup.tracks.membership.tables import MembershipOriginal, write_table
 from anoncup.tracks.model import ReleaseContext
-from tests.support.arena import API, Arena
+from tests.support.arena import Arena
 from tests.support.contest import Contest, run_clock
 from tests.support.membership_cases import build_survey
 from tests.support.uploads import score_everything
@@ -104,12 +104,7 @@ class MembershipContest:
 
     def submit_guess(self, team: str, victim_team: str, question: str, content: bytes) -> Any:
         target = self.contest.find_target(self.submissions[victim_team])["id"]
-        return self.arena.client.post(
-            f"{API}/targets/{target}/guesses",
-            headers={"Authorization": f"Bearer {self.arena.get_team_token(team)}"},
-            files={"guess": ("g.csv", content)},
-            data={"question": question},
-        )
+        return self.contest.submit_guess(team, target, content, question=question)
 
 
 def create_contest(client: TestClient) -> MembershipContest:

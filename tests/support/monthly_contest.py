@@ -12,7 +12,7 @@ from anoncup.competition.templates import template
 from anoncup.plugins import TRACKS
 from anoncup.rules.toml_text import replace_tables
 from anoncup.tracks.monthly.example import make_example_data
-from tests.support.arena import API, Arena
+from tests.support.arena import Arena
 from tests.support.contest import Contest, build_two_phase_toml
 from tests.support.uploads import score_everything
 
@@ -80,11 +80,5 @@ def build_guess(answer: bytes, correct_count: int) -> bytes:
 
 
 def submit_guess(contest: Contest, team: str, target: str, question: str, content: bytes) -> None:
-    headers = {"Authorization": f"Bearer {contest.arena.get_team_token(team)}"}
-    response = contest.arena.client.post(
-        f"{API}/targets/{target}/guesses",
-        headers=headers,
-        files={"guess": ("g.csv", content)},
-        data={"question": question},
-    )
+    response = contest.submit_guess(team, target, content, question=question)
     assert response.status_code == 202, response.text

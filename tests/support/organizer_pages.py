@@ -4,14 +4,10 @@ import re
 from datetime import UTC, datetime, timedelta
 from html import unescape
 
-import pytest
-from fastapi.testclient import TestClient
-
 from anoncup.messages import CodedMessage, Message
 from app.db.models import Evaluation, State
 from app.db.transaction import transaction
 from tests.support.arena import Arena
-from tests.support.contest import Contest
 from tests.support.page_requests import get_page
 
 ORGANIZE_PATH = "/competitions/small/organize"
@@ -21,11 +17,6 @@ def get_page_text(arena: Arena, path: str = "", *, language: str = "en", status:
     response = get_page(arena, ORGANIZE_PATH + path, organizer=True, language=language)
     assert response.status_code == status, response.text
     return unescape(response.text)
-
-
-@pytest.fixture
-def contest(client: TestClient) -> Contest:
-    return Contest.create(client)
 
 
 def fail_evaluation(submission_id: str) -> None:

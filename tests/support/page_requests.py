@@ -1,6 +1,7 @@
 """Requests of pages and forms as a browser without scripts sends them."""
 
 import re
+from html import unescape
 
 from httpx2 import Response
 
@@ -65,6 +66,33 @@ def post_form(
         path, data=confirmation | (fields or {}), files=files, headers=headers, follow_redirects=False
     )
     return response
+
+
+def send_form(
+    arena: Arena,
+    path: str,
+    fields: dict[str, str] | None = None,
+    *,
+    files: dict[str, tuple[str, bytes]] | None = None,
+    team: str | None = None,
+    organizer: bool = False,
+    language: str = "en",
+) -> Response:
+    """Send a form that must be accepted, and return the redirect."""
+    response = post_form(arena, path, fields, files=files, team=team, organizer=organizer, language=language)
+    assert response.status_code == 303, response.text
+    return response
+
+
+def assert_refused(response: Response, status: int, text: str) -> None:
+    """Require this status, and this text on the page."""
+    assert response.status_code == status
+    assert text in extract_text(response)
+
+
+def extract_text(response: Response) -> str:
+    """Return the text of a page without its tags."""
+    return unescape(re.sub(r"<[^>]*>", "", response.text))
 
 
 def extract_words(html: str) -> list[str]:

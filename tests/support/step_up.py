@@ -27,6 +27,7 @@ from app.http.authentication import COOKIE
 from app.services.accounts import accounts
 from tests.support.arena import API, PASSWORD
 from tests.support.contest import Contest, load_competition
+from tests.support.database_rows import load_team_id
 from tests.support.page_requests import SAME_ORIGIN
 from tests.support.uploads import score_everything
 
@@ -44,8 +45,7 @@ def contest(client: TestClient) -> Contest:
 
 
 def request_disqualification(contest: Contest) -> ApiRequest:
-    with transaction() as session:
-        team = session.scalars(select(Team.id)).one()
+    team = load_team_id("red")
     return "POST", f"{contest.path}/teams/{team}/disqualify", {}
 
 

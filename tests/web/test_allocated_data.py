@@ -55,9 +55,7 @@ def test_team_finds_its_allocated_data(
     assert privacy_note in html_after
     assert DOWNLOAD_LINK.findall(html_after) == ["secret", "labels"]
     assert get_page(contest.arena, f"{SUBMISSIONS_PAGE}/state", team="red").text != state
-    digests = contest.arena.get("/competitions/small/own", token=contest.arena.get_team_token("red")).json()[
-        "files"
-    ]
+    digests = contest.arena.get("/competitions/small/own", team="red").json()["files"]
     assert all(digest in html_after for digest in digests.values())
 
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
@@ -10,7 +11,7 @@ from fastapi.testclient import TestClient
 from anoncup.competition.parser import parse_competition
 from anoncup.tracks.model import ReleaseContext
 from tests.support import small_track
-from tests.support.arena import API, Arena
+from tests.support.arena import Arena
 from tests.support.contest import SECOND_PHASE, Contest
 from tests.support.page_requests import get_page, post_form
 from tests.support.small_track_pages import submit_and_score
@@ -75,20 +76,22 @@ def test_submission_page_has_no_distances_or_counts(small: Arena, language: str)
     assert cells_by_attacker == {"seen": ["1.0000", "1.0000", "–"], "everybody": ["–", "–", "1.0000"]}
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize(
-    "path",
-    ["", "/rules", "/boards/anonymization", "/submissions", "/organize", "/organize/measures", "/organize/publication",
-     "/organize/data", "/organize/file", "/organize/rescores", "/organize/basics", "/organize/phases",
-     "/organize/submissions"],
+TEAM_PAGES = ("", "/rules", "/boards/anonymization", "/submissions")
+ORGANIZER_PAGES = (
+    "", "/measures", "/publication", "/data", "/file", "/rescores", "/basics", "/phases", "/submissions"
 )  # fmt: skip
-def test_every_page_of_the_contest_loads(small: Arena, path: str, language: str) -> None:
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_page_of_the_contest_loads(small: Arena, language: str) -> None:
     submit_and_score(small, "red")
-    reader = {"organizer": True} if "/organize" in path else {"team": "red"}
-    response = get_page(small, f"/competitions/small{path}", language=language, **reader)
-    assert response.status_code == 200, response.text
-    for word in ("Threshold", "Let the service shuffle the rows of releases"):
-        assert translate(word, language) not in response.text
+    pages: list[tuple[str, dict[str, Any]]] = [(path, {"team": "red"}) for path in TEAM_PAGES]
+    pages += [(f"/organize{path}", {"organizer": True}) for path in ORGANIZER_PAGES]
+    for path, reader in pages:
+        response = get_page(small, f"/competitions/small{path}", language=language, **reader)
+        assert response.status_code == 200, path
+        for word in ("Threshold", "Let the service shuffle the rows of releases"):
+            assert translate(word, language) not in response.text, path
 
 
 def test_threshold_page_is_unavailable(small: Arena) -> None:
@@ -138,12 +141,8 @@ def test_contest_is_played_until_the_reveal(client: TestClient) -> None:
         small_track.MEMBER_QUESTION.make_perfect_guess(answers["red"])
     )
     for question, content in (("member", member_guess), ("first", b"first\n1\n")):
-        guess_response = client.post(
-            f"{API}/targets/{contest.find_target(submissions['red'])['id']}/guesses",
-            headers={"Authorization": f"Bearer {small.get_team_token('blue')}"},
-            files={"guess": ("g.csv", content)},
-            data={"question": question},
-        )
+        target = contest.find_target(submissions["red"])["id"]
+        guess_response = contest.submit_guess("blue", target, content, question=question)
         assert guess_response.status_code == 202, guess_response.text
     contest.close_attacks()
     assert contest.get_state() == "closed"

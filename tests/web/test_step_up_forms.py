@@ -11,13 +11,14 @@ from sqlalchemy import select
 
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.writer import replace_publication_rules
-from app.db.models import Competition, Team
+from app.db.models import Competition
 from app.db.transaction import transaction
 from app.http.authentication import COOKIE
 from tests.support.arena import API
 from tests.support.confirmation_forms import collect_refusals
 from tests.support.contest import Contest, load_competition
-from tests.support.page_requests import SAME_ORIGIN, get_page, post_form
+from tests.support.database_rows import load_team_id
+from tests.support.page_requests import SAME_ORIGIN, get_page, post_form, send_form
 from tests.support.step_up import (
     PROBLEM_MESSAGES,
     ApiRequest,
@@ -38,8 +39,7 @@ __all__ = ["contest"]
 
 
 def test_disqualification_form_asks_for_the_password(contest: Contest) -> None:
-    with transaction() as session:
-        team = session.scalars(select(Team.id)).one()
+    team = load_team_id("red")
     path = f"{contest.path}/organize/teams/{team}/disqualify"
     form = get_page(contest.arena, path, organizer=True).text
     assert 'name="password" type="password" required' in form
@@ -49,7 +49,7 @@ def test_disqualification_form_asks_for_the_password(contest: Contest) -> None:
         assert response.status_code == status
         assert 'name="password" type="password" required' in response.text
     assert read_state() == state_before
-    assert post_form(contest.arena, path, {"reason": "x"}, organizer=True).status_code == 303
+    send_form(contest.arena, path, {"reason": "x"}, organizer=True)
     assert read_state() != state_before
 
 
@@ -75,7 +75,7 @@ def test_forms_for_rescores_and_organizers_ask_for_the_password(
         assert response.status_code == status
         assert refused_in_words(PROBLEM_MESSAGES[status], language) in unescape(response.text)
         assert read_state() == state_before
-    assert post_form(contest.arena, path, organizer=True).status_code == 303
+    send_form(contest.arena, path, organizer=True)
     assert read_state() != state_before
 
 
@@ -86,9 +86,8 @@ def build_organizer_form(contest: Contest) -> PasswordForm:
 
 
 def build_password_link_form(contest: Contest) -> PasswordForm:
-    user_id = contest.arena.get("/me", token=contest.arena.get_team_token("red")).json()["user_id"]
-    with transaction() as session:
-        page_path = f"{contest.path}/organize/teams/{session.scalars(select(Team.id)).one()}"
+    user_id = contest.arena.get("/me", team="red").json()["user_id"]
+    page_path = f"{contest.path}/organize/teams/{load_team_id('red')}"
     return page_path, f"{page_path}/members/{user_id}/password-link", {}
 
 
@@ -100,8 +99,7 @@ def build_reinstate_form(contest: Contest) -> PasswordForm:
     """Return the form that reinstates a disqualified team once there are targets."""
     request_reinstatement(contest, request_disqualification(contest))
     contest.open_attacks()
-    with transaction() as session:
-        path = f"{contest.path}/organize/teams/{session.scalars(select(Team.id)).one()}/reinstate"
+    path = f"{contest.path}/organize/teams/{load_team_id('red')}/reinstate"
     return path, path, {"reason": "cousins"}
 
 
@@ -173,7 +171,7 @@ def test_dates_form_asks_for_the_password_after_the_start(
     state_before = read_state()
     response = post_form(contest.arena, path, fields | {"password": password}, organizer=True)
     assert (response.status_code, read_state()) == (422 if password else 403, state_before)
-    assert post_form(contest.arena, path, fields, organizer=True).status_code == 303
+    send_form(contest.arena, path, fields, organizer=True)
 
 
 def test_earlier_end_needs_the_password(contest: Contest) -> None:

@@ -16,7 +16,7 @@ from app.services.contests import competitions
 from app.services.originals import original_import
 from app.storage import get_store, staging
 from tests.support.arena import Arena
-from tests.support.page_requests import get_page, post_form
+from tests.support.page_requests import assert_refused, get_page, post_form, send_form
 from tests.support.setup_pages import (
     begin_setup,
     load_competition,
@@ -32,9 +32,15 @@ pytestmark = pytest.mark.full
 __all__ = ["new_organizer"]
 
 DATA_PAGE = "/competitions/fresh/organize/data"
+NAMES_PATH = "/competitions/fresh/organize/original/{}.csv/names"
 PEOPLE_ROWS = "".join(f"R-{n:03},{'fm'[n % 2]},{n % 7},{500 + 3 * n % 61},{n}.5\n" for n in range(80))
 """An identifier, two quasi-identifiers, an amount and an amount with unique values."""
 HEADER = "id,sex,size,rent,weight\n"
+
+
+def save_names(arena: Arena, fields: dict[str, str], *, file: str = "original") -> None:
+    """Send the form that repairs a header; it must be accepted."""
+    send_form(arena, NAMES_PATH.format(file), fields, organizer=True)
 
 
 def read_stored_file(slug: str = "fresh", name: str = "original") -> bytes:
@@ -54,7 +60,7 @@ def test_file_without_a_header_is_reported_and_gets_names(new_organizer: Arena, 
     named_fields = fields | {f"name_{index}": name for index, name in enumerate(HEADER.strip().split(","))}
     duplicate_response = post_form(
         new_organizer,
-        "/competitions/fresh/organize/original/original.csv/names",
+        NAMES_PATH.format("original"),
         named_fields | {"name_1": "size"},
         organizer=True,
         language=language,
@@ -63,8 +69,7 @@ def test_file_without_a_header_is_reported_and_gets_names(new_organizer: Arena, 
         422,
         True,
     )  # the input is kept
-    path = "/competitions/fresh/organize/original/original.csv/names"
-    assert post_form(new_organizer, path, named_fields, organizer=True).status_code == 303
+    save_names(new_organizer, named_fields)
     assert load_rules("fresh").columns == Columns(("sex", "size"), ("rent", "weight"))
     assert staging.load(fields["held"]) is None  # it contained the ids that were left out
     lines = read_stored_file().decode().splitlines()
@@ -77,8 +82,7 @@ def test_kept_identifier_is_warned_about_with_counts(new_organizer: Arena) -> No
     assert "“id” has 80 different values in 80 rows: it identifies everybody." in refusal.text
     fields = parse_form(refusal.text, "/names")
     assert fields.pop("leave_0") == "yes"
-    path = "/competitions/fresh/organize/original/original.csv/names"
-    assert post_form(new_organizer, path, fields, organizer=True).status_code == 303
+    save_names(new_organizer, fields)
     assert read_stored_file() == (HEADER + PEOPLE_ROWS).encode()
     html = get_page(new_organizer, DATA_PAGE, organizer=True).text
     profile = html.partition('id="look"')[2]
@@ -182,11 +186,7 @@ def test_purchase_files_without_headers_get_the_required_names(new_organizer: Ar
         refusal = upload_original(new_organizer, headless, file=f"{name}.csv")
         assert refusal.status_code == 422
         assert translate("The first line looks like data, not like names of columns.") in refusal.text
-        path = f"/competitions/fresh/organize/original/{name}.csv/names"
-        assert (
-            post_form(new_organizer, path, parse_form(refusal.text, "/names"), organizer=True).status_code
-            == 303
-        )
+        save_names(new_organizer, parse_form(refusal.text, "/names"), file=name)
         assert read_stored_file(name=name) == table
     response = new_organizer.put("/competitions/fresh/original/customers.csv", content=headless)
     assert (response.status_code, [error["code"] for error in response.json()["errors"]]) == (
@@ -202,10 +202,7 @@ def test_misspelled_header_can_be_corrected(new_organizer: Arena) -> None:
     misspelled = "Customer ID, ＳＥＸ,Birthday,country\u200b\n".encode("utf-8-sig") + rows
     refusal = upload_original(new_organizer, misspelled, file="customers.csv")
     assert "capitals, blanks, full-width characters" in refusal.text
-    path = "/competitions/fresh/organize/original/customers.csv/names"
-    assert (
-        post_form(new_organizer, path, parse_form(refusal.text, "/names"), organizer=True).status_code == 303
-    )
+    save_names(new_organizer, parse_form(refusal.text, "/names"), file="customers")
     assert read_stored_file(name="customers") == customers
 
 
@@ -226,10 +223,11 @@ def test_only_files_staged_for_the_same_competition_and_name_are_used(
         "../" * 20,
         staged_digest.upper(),
     ]
-    path = "/competitions/fresh/organize/original/original.csv/names"
     for digest in digests:
         fields = {"held": digest, "first": "data", "name_0": "a", "name_1": "b"}
-        assert post_form(new_organizer, path, fields, organizer=True).status_code == 409
+        assert (
+            post_form(new_organizer, NAMES_PATH.format("original"), fields, organizer=True).status_code == 409
+        )
     assert fresh.competition.original == load_competition("fresh").original == {}
 
 
@@ -252,7 +250,6 @@ EXPECTED_PURCHASES = (
 def test_reordered_and_missing_columns_are_mapped(new_organizer: Arena) -> None:
     begin_setup(new_organizer, "2016")
     customers = "country,no,gender\nFR,M1,f\nDE,M2,m\n"
-    path = "/competitions/fresh/organize/original"
     for name, table_text, sources in (
         ("customers", customers, {"source_0": "1", "source_1": "2", "source_2": "", "source_3": "0"}),
         ("transactions", RECEIPTS, dict(zip([f"source_{n}" for n in range(7)], "102 345", strict=True))),
@@ -263,13 +260,13 @@ def test_reordered_and_missing_columns_are_mapped(new_organizer: Arena) -> None:
             field: value.strip() for field, value in sources.items()
         }
         if name == "transactions":
-            invalid_response = post_form(new_organizer, f"{path}/{name}.csv/names", fields, organizer=True)
+            invalid_response = post_form(new_organizer, NAMES_PATH.format(name), fields, organizer=True)
             assert (invalid_response.status_code, 'value="5" selected' in invalid_response.text) == (
                 422,
                 True,
             )  # without a time
             fields |= {"same_3": "12:00"}
-        assert post_form(new_organizer, f"{path}/{name}.csv/names", fields, organizer=True).status_code == 303
+        save_names(new_organizer, fields, file=name)
     assert read_stored_file(name="customers") == b"customer_id,sex,birthday,country\nM1,f,,FR\nM2,m,,DE\n"
     assert read_stored_file(name="transactions").decode().partition("\n")[2] == EXPECTED_PURCHASES
 
@@ -285,10 +282,7 @@ def test_table_with_semicolons_and_decimal_commas_is_converted(new_organizer: Ar
         in refusal.text
     )
     assert "<code>10.010,5</code> → <code>10010.5</code>" in refusal.text
-    path = "/competitions/fresh/organize/original/original.csv/names"
-    assert (
-        post_form(new_organizer, path, parse_form(refusal.text, "/names"), organizer=True).status_code == 303
-    )
+    save_names(new_organizer, parse_form(refusal.text, "/names"))
     lines = read_stored_file().decode().splitlines()
     assert lines[0] == "sex,age,Umsatz (€)"
     assert lines[1:] == [f"{'wm'[n % 2]},{20 + n % 9},{n}{n:03}.5" for n in range(10, 60)]
@@ -304,8 +298,7 @@ def test_free_text_with_line_breaks_can_be_left_out(new_organizer: Arena) -> Non
     assert translate("More problems, not listed: {more}.", more=37) in refusal.text
     fields = parse_form(refusal.text, "/names")
     assert fields["leave_3"] == "yes"
-    path = "/competitions/fresh/organize/original/original.csv/names"
-    assert post_form(new_organizer, path, fields, organizer=True).status_code == 303
+    save_names(new_organizer, fields)
     assert read_stored_file().decode().splitlines()[0] == "sex,size,rent"
 
 
@@ -318,7 +311,7 @@ def test_nearly_unique_birth_date_is_warned_about(new_organizer: Arena) -> None:
 
 def test_table_with_only_a_header_has_no_rows(new_organizer: Arena) -> None:
     refusal = upload_original(begin_setup(new_organizer), b"sex,size,rent\n")
-    assert (refusal.status_code, "The table has no rows" in refusal.text) == (422, True)
+    assert_refused(refusal, 422, "The table has no rows")
 
 
 def test_numeric_columns_with_words_are_reported(new_organizer: Arena) -> None:
@@ -328,8 +321,7 @@ def test_numeric_columns_with_words_are_reported(new_organizer: Arena) -> None:
     html = upload_original(begin_setup(new_organizer), f"sex,income,rent,answer\n{table}".encode()).text
     fields = parse_form(html, "/names")
     assert (fields.pop("fill_1"), "fill_3" in fields) == ("yes", False)
-    path = "/competitions/fresh/organize/original/original.csv/names"
-    assert post_form(new_organizer, path, fields, organizer=True).status_code == 303
+    save_names(new_organizer, fields)
     assert read_stored_file() == f"sex,income,rent,answer\n{table}".encode()
     profile = get_page(new_organizer, DATA_PAGE, organizer=True).text.partition('id="look"')[2]
     rows = sum(not cell.isdigit() for cell in cells)
@@ -351,8 +343,7 @@ def test_income_with_empty_cells_becomes_sensitive_with_zeros(new_organizer: Are
     assert "150" in response.text
     fields = parse_form(response.text, "/names")
     assert fields["fill_2"] == "yes"
-    path = "/competitions/fresh/organize/original/original.csv/names"
-    assert post_form(new_organizer, path, fields, organizer=True, language=language).status_code == 303
+    save_names(new_organizer, fields)
     lines = read_stored_file().decode().splitlines()
     assert lines[1:3] == ["f,0,1000,0", "m,1,0,1"]
     assert load_rules("fresh").columns == Columns(("sex", "size", "kids"), ("py010n",))
@@ -365,7 +356,6 @@ def test_household_number_can_be_left_out_or_kept_with_a_warning(new_organizer: 
     assert warning in html
     fields = parse_form(html, "/names")
     assert fields.pop("leave_0") == "yes"
-    path = "/competitions/fresh/organize/original/original.csv/names"
-    assert post_form(new_organizer, path, fields, organizer=True).status_code == 303
+    save_names(new_organizer, fields)
     assert load_rules("fresh").columns == Columns(("db", "size"), ("wages",))
     assert warning in get_page(new_organizer, DATA_PAGE, organizer=True).text.partition('id="look"')[2]

@@ -19,15 +19,12 @@ from tests.support.contest import Contest, load_competition, run_clock
 from tests.support.organizer_pages import (
     ORGANIZE_PATH,
     build_extension_path,
-    contest,
     extract_hidden_fields,
     fail_evaluation,
     get_page_text,
 )
-from tests.support.page_requests import post_form
+from tests.support.page_requests import post_form, send_form
 from tests.support.translations import translate, translate_message
-
-__all__ = ["contest"]
 
 pytestmark = pytest.mark.full
 
@@ -156,19 +153,13 @@ def test_phase_is_paused_and_resumed_on_the_page(contest: Contest) -> None:
         in html
     )
     path = ORGANIZE_PATH + "/phases/anonymization/"
-    assert (
-        post_form(contest.arena, path + "pause", extract_hidden_fields(html), organizer=True).status_code
-        == 303
-    )
+    send_form(contest.arena, path + "pause", extract_hidden_fields(html), organizer=True)
     assert load_competition().paused_at is not None
     assert translate("duty_paused") in get_page_text(contest.arena)
     html = get_page_text(contest.arena, "/phases/anonymization/resume")
     assert translate("Uploads are accepted again at once.") in html
     assert load_competition().paused_at is not None
-    assert (
-        post_form(contest.arena, path + "resume", extract_hidden_fields(html), organizer=True).status_code
-        == 303
-    )
+    send_form(contest.arena, path + "resume", extract_hidden_fields(html), organizer=True)
     assert load_competition().paused_at is None
 
 
@@ -182,8 +173,7 @@ def test_extension_mentions_that_the_freeze_does_not_move(client: TestClient) ->
 
 
 def test_completed_phase_offers_no_changes(contest: Contest) -> None:
-    contest.submit("red")
-    contest.open_attacks()
+    contest.publish_targets("red")
     html = get_page_text(contest.arena, "/phases")
     assert translate("This phase is completed and can no longer be changed.") in html
     assert 'id="end-anonymization"' not in html

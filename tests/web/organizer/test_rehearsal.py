@@ -3,7 +3,6 @@
 from html import unescape
 
 import pytest
-from fastapi.testclient import TestClient
 
 from app.locale.language import LANGUAGES
 from tests.support.arena import PASSWORD, build_competition_toml
@@ -27,11 +26,6 @@ REHEARSAL_PAGES = (
 
 
 PUBLIC_LINKS = ("announcements.atom", "calendar.ics", "/embed", "picture.png")
-
-
-@pytest.fixture
-def contest(client: TestClient) -> Contest:
-    return Contest.create(client)
 
 
 def read_page(contest: Contest, path: str, language: str = "en") -> str:

@@ -17,7 +17,7 @@ from app.db.transaction import transaction
 from app.http.middleware import UPLOAD_PATH_PATTERN
 from app.services.contests import competitions
 from tests.support.arena import Arena
-from tests.support.page_requests import extract_words, get_page, post_form
+from tests.support.page_requests import extract_words, get_page, post_form, send_form
 from tests.support.setup_pages import (
     BASIC_FIELDS,
     ORGANIZE_PATH,
@@ -43,10 +43,7 @@ def test_organizer_sets_up_a_competition_from_scratch(new_organizer: Arena) -> N
     assert upload_original(new_organizer, write_csv(new_organizer.table)).status_code == 303
     assert load_rules("fresh").columns == Columns(("sex", "age"), ("income", "rent"))
     rule = {"approach": "II", "rule": "average", "distance": "gower", "threshold": "0.2"}
-    assert (
-        post_form(new_organizer, "/competitions/fresh/organize/threshold", rule, organizer=True).status_code
-        == 303
-    )
+    send_form(new_organizer, "/competitions/fresh/organize/threshold", rule, organizer=True)
     new_organizer.post("/competitions/fresh/invites", json={})
     html = get_page(new_organizer, "/competitions/fresh/organize/data", organizer=True).text
     assert "missing" not in extract_words(html)
@@ -114,10 +111,7 @@ def test_untouched_step_is_marked_as_default(arena: Arena) -> None:
         return str(re.findall(rf'<li class="(\w+)"><a href="{ORGANIZE_PATH}/{step}"', html)[0])
 
     assert read_state("publication") == "default"
-    assert (
-        post_form(arena, f"{ORGANIZE_PATH}/publication", PUBLICATION_FIELDS, organizer=True).status_code
-        == 303
-    )
+    send_form(arena, f"{ORGANIZE_PATH}/publication", PUBLICATION_FIELDS, organizer=True)
     assert read_state("publication") == "done"
     with transaction() as session:
         row = competitions.find(session, None, "small").competition
@@ -127,7 +121,7 @@ def test_untouched_step_is_marked_as_default(arena: Arena) -> None:
 
 def test_competition_may_have_one_phase_and_one_title(new_organizer: Arena) -> None:
     fields = BASIC_FIELDS | {"title_en": "", "reidentification_start": "", "reidentification_end": ""}
-    assert post_form(new_organizer, "/organize/new", fields, organizer=True).status_code == 303
+    send_form(new_organizer, "/organize/new", fields, organizer=True)
     assert [phase.name for phase in load_rules("fresh").phases] == ["anonymization"]
 
 
@@ -253,7 +247,7 @@ def test_weights_parameters_and_attackers_are_saved_in_the_file(arena: Arena) ->
         "attacker_euc2_assignment_dense_limit": "500",
         "min_rows_kept": "0.75",
     }
-    assert post_form(arena, f"{ORGANIZE_PATH}/measures", fields, organizer=True).status_code == 303
+    send_form(arena, f"{ORGANIZE_PATH}/measures", fields, organizer=True)
     competition = load_rules()
     assert {name: settings.weight for name, settings in competition.measures.items()} == {
         "mean_mae": 2.0,
@@ -300,10 +294,7 @@ def test_competition_without_weights_is_refused(arena: Arena) -> None:
 
 
 def test_publication_settings_are_saved_and_shown(arena: Arena) -> None:
-    assert (
-        post_form(arena, f"{ORGANIZE_PATH}/publication", PUBLICATION_FIELDS, organizer=True).status_code
-        == 303
-    )
+    send_form(arena, f"{ORGANIZE_PATH}/publication", PUBLICATION_FIELDS, organizer=True)
     competition = load_rules()
     assert (competition.publication.board, competition.publication.feedback) == ("teams", "daily")
     assert competition.publication.shuffle_targets is True
@@ -355,10 +346,7 @@ def test_submissions_fix_the_data_and_new_rules_start_a_rescore(arena: Arena) ->
         == 409
     )
     arena.post(f"/rescores/{rescore['id']}/cancel")
-    assert (
-        post_form(arena, f"{ORGANIZE_PATH}/publication", PUBLICATION_FIELDS, organizer=True).status_code
-        == 303
-    )
+    send_form(arena, f"{ORGANIZE_PATH}/publication", PUBLICATION_FIELDS, organizer=True)
     assert load_rules().publication.board == "teams"
 
 

@@ -3,12 +3,11 @@
 from typing import Any
 
 import pytest
-from fastapi.testclient import TestClient
 
 from app.services.teams import members
 from tests.support.arena import Arena
 from tests.support.contest import Contest
-from tests.support.page_requests import get_page, post_form
+from tests.support.page_requests import get_page, post_form, send_form
 
 pytestmark = pytest.mark.full
 
@@ -23,15 +22,14 @@ def read_team_page(arena: Arena, **viewer: Any) -> str:
     return response.text
 
 
-def test_method_description_is_public_from_the_close_until_removal(client: TestClient) -> None:
-    contest = Contest.create(client)
+def test_method_description_is_public_from_the_close_until_removal(contest: Contest) -> None:
     arena, slug = contest.arena, contest.arena.slug
     contest.submit("red")
     response = post_form(
         arena, f"/competitions/{slug}/team/method", {"method_description": DESCRIPTION}, team="red"
     )
     assert response.status_code == 303
-    assert arena.get(f"/competitions/{slug}/team", token=arena.get_team_token("red")).json()[
+    assert arena.get(f"/competitions/{slug}/team", team="red").json()[
         "method_description"
     ] == DESCRIPTION.replace("\r", "")
     for stage in (contest.open_attacks, contest.close_attacks):
@@ -42,7 +40,7 @@ def test_method_description_is_public_from_the_close_until_removal(client: TestC
     team_id = arena.get_board()["rows"][0]["team_id"]
     organizer_page = f"/competitions/{slug}/organize/teams/{team_id}"
     assert DESCRIPTION_HTML in get_page(arena, organizer_page, organizer=True).text
-    assert post_form(arena, f"{organizer_page}/method", organizer=True).status_code == 303
+    send_form(arena, f"{organizer_page}/method", organizer=True)
     assert DESCRIPTION_HTML not in read_team_page(arena)
     entry = arena.get(f"/competitions/{slug}/audit").json()[0]
     assert (entry["action"], entry["before"]) == (
@@ -57,16 +55,11 @@ def test_invalid_description_is_refused_and_kept_in_the_form(arena: Arena, text:
     refusal = post_form(arena, path, {"method_description": text}, team="red")
     assert refusal.status_code == 422
     assert 'role="alert"' in refusal.text
-    assert (
-        arena.get(f"/competitions/{arena.slug}/team", token=arena.get_team_token("red")).json()[
-            "method_description"
-        ]
-        is None
-    )
+    assert arena.get(f"/competitions/{arena.slug}/team", team="red").json()["method_description"] is None
 
 
 def test_empty_text_removes_the_description(arena: Arena) -> None:
     path = f"/competitions/{arena.slug}/team/method"
     for text, stored in (("Noise.", "Noise."), (" \n ", None)):
-        response = arena.put(path, token=arena.get_team_token("red"), json={"method_description": text})
+        response = arena.put(path, team="red", json={"method_description": text})
         assert response.json()["method_description"] == stored

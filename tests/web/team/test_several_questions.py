@@ -17,10 +17,9 @@ from app.locale.language import LANGUAGES
 from app.web.team.targets import OwnGuess, find_best_by_target
 from tests.support.arena import ROWS
 from tests.support.contest import Contest, judge_everything
-from tests.support.page_requests import extract_words, get_page, post_form
+from tests.support.page_requests import assert_refused, extract_text, extract_words, get_page, post_form
 from tests.support.several_questions_contest import build_claims, create_contest
 from tests.support.several_questions_track import QUESTIONS_TOML, SEVERAL_QUESTIONS_TRACK
-from tests.support.team_pages import extract_text
 from tests.support.track_package import install_track
 from tests.support.translations import translate
 
@@ -161,10 +160,7 @@ def test_refused_guess_is_explained_in_the_form_of_its_question(client: TestClie
     assert "The first line must be age, a line for each row below." in unescape(question_forms["value"])
     assert [name for name, form in question_forms.items() if 'class="note bad"' in form] == ["value"]
     unknown_response = post_guess(contest, target, b"age\n", "who")
-    assert (unknown_response.status_code, "asked here are link, value" in extract_text(unknown_response)) == (
-        422,
-        True,
-    )
+    assert_refused(unknown_response, 422, "asked here are link, value")
 
 
 def test_repeated_file_is_one_guess_per_question(client: TestClient) -> None:
@@ -173,10 +169,7 @@ def test_repeated_file_is_one_guess_per_question(client: TestClient) -> None:
     content = build_claims(contest, red, 3)
     assert [post_guess(contest, target, content, "value").status_code for _ in range(2)] == [303, 303]
     assert post_guess(contest, target, content, "link").status_code == 422
-    assert (
-        len(contest.arena.get(f"{contest.path}/guesses", token=contest.arena.get_team_token("blue")).json())
-        == 1
-    )
+    assert len(contest.arena.get(f"{contest.path}/guesses", team="blue").json()) == 1
 
 
 def test_commands_name_the_question_and_its_guess_file(

@@ -8,13 +8,14 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 from sqlalchemy import func, select
 
+from anoncup.tracks.monthly.files import QUESTIONS
 from app.db.models import Attempt, Guess, State
 from app.db.transaction import transaction
 from app.locale.language import LANGUAGES
-from tests.support.arena import ROWS
+from tests.support.arena import ROWS, Arena
 from tests.support.contest import Contest, judge_everything
-from tests.support.page_requests import extract_words, get_page, post_form
-from tests.support.team_pages import extract_text
+from tests.support.monthly_contest import ORIGINAL, create_contest, submit_and_score
+from tests.support.page_requests import assert_refused, extract_text, extract_words, get_page, post_form
 from tests.support.translations import translate, translate_message
 
 PUBLICATION = '[publication]\nfeedback = "{feedback}"'
@@ -23,9 +24,7 @@ PUBLICATION = '[publication]\nfeedback = "{feedback}"'
 def start_attack_phase(client: TestClient, *, feedback: str = "immediate") -> tuple[Contest, str, str]:
     """Start the second phase of a contest and return it with red's submission and the target made of it."""
     contest = Contest.create(client, extra_toml=PUBLICATION.format(feedback=feedback))
-    submission = contest.submit("red")
-    contest.submit("blue")
-    contest.open_attacks()
+    submission, _ = contest.publish_targets("red", "blue")
     return contest, submission, str(contest.find_target(submission)["id"])
 
 
@@ -42,8 +41,7 @@ def count_rows(kind: type[Guess] | type[Attempt]) -> int:
 
 
 @pytest.mark.full
-def test_page_before_the_second_phase_shows_its_start(client: TestClient) -> None:
-    contest = Contest.create(client)
+def test_page_before_the_second_phase_shows_its_start(contest: Contest) -> None:
     contest.submit("red")
     response = get_page(contest.arena, f"{contest.path}/targets", team="red", language="ja")
     assert response.status_code == 200
@@ -65,9 +63,7 @@ def test_team_sees_remaining_targets_and_its_own(client: TestClient) -> None:
     assert f'href="/targets/{target}"' in response.text
     assert "red" in extract_words(response.text)
     for link in re.findall(r'href="(/api/v1/[^"]*)"', response.text):
-        assert contest.arena.get(
-            link.removeprefix("/api/v1"), token=contest.arena.get_team_token("blue")
-        ).is_success
+        assert contest.arena.get(link.removeprefix("/api/v1"), team="blue").is_success
 
 
 def test_immediate_feedback_shows_the_result_at_once(client: TestClient) -> None:
@@ -184,10 +180,7 @@ def test_form_without_a_file_asks_for_one(client: TestClient) -> None:
     contest, _, target = start_attack_phase(client)
     files = {"other": ("x.csv", b"original_row\n")}
     response = post_form(contest.arena, f"/targets/{target}/guesses", files=files, team="blue")
-    assert (response.status_code, "The request has no file named guess." in extract_text(response)) == (
-        422,
-        True,
-    )
+    assert_refused(response, 422, "The request has no file named guess.")
     response = post_form(contest.arena, f"/targets/{target}/guesses", {"guess": "text"}, team="blue")
     assert response.status_code == 422
 
@@ -209,14 +202,11 @@ def test_refused_guess_shows_the_reason(client: TestClient) -> None:
     contest, submission, target = start_attack_phase(client)
     content = contest.build_guess(submission, 1)
     own_response = post_guess(contest, target, content, team="red")
-    assert (own_response.status_code, "This target is your own." in extract_text(own_response)) == (403, True)
+    assert_refused(own_response, 403, "This target is your own.")
     for rows in (1, 2, 3):
         post_guess(contest, target, contest.build_guess(submission, rows))
     limit_response = post_guess(contest, target, contest.build_guess(submission, 4))
-    assert (
-        limit_response.status_code,
-        translate("problem_quota_used_up") in extract_text(limit_response),
-    ) == (429, True)
+    assert_refused(limit_response, 429, translate("problem_quota_used_up"))
     assert int(limit_response.headers["Retry-After"]) > 0
     assert translate("Your team has no guess left on this target.") in extract_text(
         get_page(contest.arena, f"/targets/{target}", team="blue")
@@ -238,13 +228,7 @@ def test_page_after_the_close_shows_the_secret_and_no_form(client: TestClient) -
     assert f"/api/v1/targets/{target}/secret" not in response_before.text
     contest.close_attacks()
     late_response = post_guess(contest, target, contest.build_guess(submission, 1))
-    assert (
-        late_response.status_code,
-        "The reidentification phase is not open." in extract_text(late_response),
-    ) == (
-        409,
-        True,
-    )
+    assert_refused(late_response, 409, "The reidentification phase is not open.")
     response = get_page(contest.arena, f"/targets/{target}", team="blue")
     assert "red" in extract_words(response.text)
     assert 'type="file"' not in response.text
@@ -282,3 +266,27 @@ def test_guess_check_after_the_phase_says_so_in_the_form(client: TestClient) -> 
     assert response.status_code == 409
     assert 'id="guess-refused"' in response.text
     assert "is not open" in extract_text(response)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_similar_questions_are_explained_once_with_commands(
+    client: TestClient, arena: Arena, language: str
+) -> None:
+    contest = create_contest(client, arena, *ORIGINAL)
+    submission = submit_and_score(contest, "red")
+    submit_and_score(contest, "blue")
+    contest.open_attacks()
+    target = contest.find_target(submission)
+    response = get_page(contest.arena, f"/targets/{target['id']}", team="blue", language=language)
+    text = extract_text(response)
+    for name in QUESTIONS:
+        assert response.text.count(f'id="guessing-{name}"') == 1
+        assert text.count(translate(f"question_{name}", language)) == 1
+    assert text.count(translate("guess_guide_link_25", language)) == 1
+    assert translate("target_file_transactions", language) in text
+    attack_options = "--original cup-2017/customers.csv --original cup-2017/transactions.csv"
+    assert f"{attack_options} --original knowledge_25=cup-2017/knowledge_25.csv" in text
+    assert f"--transactions cup-2017/targets/{target['name']}/transactions.csv --into guesses" in text
+    guess_command = f"anoncup guess cup-2017/{target['name']} --question link_100 --file guesses/"
+    assert f"{guess_command}date_quantity.link_100.csv" in text

@@ -13,7 +13,7 @@ from fastapi.testclient import TestClient
 from app.charts.heatmap import format_hundredths
 from app.web.site import notation
 from tests.support.archives import unpack_export
-from tests.support.arena import API, ROWS
+from tests.support.arena import ROWS
 from tests.support.contest import Contest, judge_everything
 from tests.support.page_requests import get_page
 from tests.support.several_questions_contest import build_claims, create_contest
@@ -46,12 +46,9 @@ def contest(client: TestClient, installed_track: None) -> Contest:
     contest, red = create_contest(client)
     target = contest.find_target(red)["id"]
     assert contest.submit_guess("blue", target, contest.build_guess(red, CORRECT_LINKS)).status_code == 202
-    headers = {"Authorization": f"Bearer {contest.arena.get_team_token('blue')}"}
     for correct in (CORRECT_CLAIMS, 5):
-        files = {"guess": ("g.csv", build_claims(contest, red, correct))}
-        path = f"{API}/targets/{target}/guesses"
-        response = client.post(path, headers=headers, files=files, data={"question": "value"})
-        assert response.status_code == 202, response.text
+        claims = build_claims(contest, red, correct)
+        assert contest.submit_guess("blue", target, claims, question="value").status_code == 202
     judge_everything()
     return contest
 

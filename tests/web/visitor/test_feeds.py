@@ -7,7 +7,6 @@ from uuid import UUID
 from xml.etree import ElementTree
 
 import pytest
-from fastapi.testclient import TestClient
 from httpx2 import Response
 
 from anoncup.competition.parser import parse_competition
@@ -111,8 +110,7 @@ def get_feed(arena: Arena, name: str, **headers: str) -> Response:
     return response
 
 
-def test_phase_events_keep_their_uid_and_increase_sequence(client: TestClient) -> None:
-    contest = Contest.create(client)
+def test_phase_events_keep_their_uid_and_increase_sequence(contest: Contest) -> None:
     arena = contest.arena
     response_before = get_feed(arena, "calendar.ics")
     assert response_before.headers["content-type"] == "text/calendar; charset=utf-8"
@@ -220,10 +218,7 @@ def test_public_answer_is_in_feed_and_overview_without_author(arena: Arena) -> N
     path = f"/competitions/{arena.slug}"
     announcement = arena.post(f"{path}/announcements", json={"text": {"en": "Welcome."}}).json()
     question = {"question": "May rows be left out?\nAll of them?"}
-    responses = [
-        arena.post(f"{path}/clarifications", token=arena.get_team_token(name), json=question)
-        for name in ("red", "blue")
-    ]
+    responses = [arena.post(f"{path}/clarifications", team=name, json=question) for name in ("red", "blue")]
     ids = [response.json()["id"] for response in responses]
     entries = f"{{{NAMESPACE}}}entry"
 

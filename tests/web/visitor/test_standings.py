@@ -5,7 +5,6 @@ from html import escape
 from urllib.parse import urlencode
 
 import pytest
-from fastapi.testclient import TestClient
 
 from anoncup import schemas
 from app.api.documentation.bodies import build_model_example
@@ -36,8 +35,7 @@ SEARCHES = {
 }
 
 
-def test_team_search_ignores_spelling_variants(client: TestClient) -> None:
-    contest = Contest.create(client)
+def test_team_search_ignores_spelling_variants(contest: Contest) -> None:
     for team in SEARCHES[""]:
         contest.submit(team, score=False)
     score_everything()
