@@ -23,9 +23,19 @@ def get_board_page(arena: Arena, board: str = "anonymization", query: str = "", 
 def parse_ranking(html: str) -> list[list[str]]:
     """Return the cell texts of the ranking table, row by row."""
     (table,) = re.findall(r'<table class="ranks.*?</table>', html, re.DOTALL)
-    body = table.partition("</thead>")[2]
-    rows = re.findall(r"<tr\b[^>]*>(.*?)</tr>", body, re.DOTALL)
-    return [[extract_text(cell) for cell in re.findall(r"<t[dh]\b[^>]*>(.*?)</t[dh]>", row)] for row in rows]
+    return parse_rows(table.partition("</thead>")[2])
+
+
+def parse_rows(html: str) -> list[list[str]]:
+    """Return the cell texts of a part of a page with table rows, row by row."""
+    rows = re.findall(r"<tr\b[^>]*>(.*?)</tr>", html, re.DOTALL)
+    cells = (re.findall(r"<t[dh]\b[^>]*>(.*?)</t[dh]>", row, re.DOTALL) for row in rows)
+    return [[extract_text(cell) for cell in row] for row in cells]
+
+
+def parse_body(html: str, marker: str) -> list[list[str]]:
+    """Return the cell texts of the first table body after ``marker``, which is not on every page."""
+    return parse_rows(html.partition(marker)[2].partition("<tbody>")[2].partition("</tbody>")[0])
 
 
 def extract_text(html: str) -> str:

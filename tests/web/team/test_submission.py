@@ -5,6 +5,7 @@ from dataclasses import replace
 from fractions import Fraction
 from html import unescape
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +13,6 @@ from fastapi.testclient import TestClient
 
 from anoncup import schemas
 from anoncup.competition.parser import parse_competition
-from anoncup.competition.scoring_versions import counts_towards_security
 from anoncup.competition.templates import template
 from anoncup.evaluation.evaluate import evaluate
 from anoncup.evaluation.ranking import compute_overall_loss
@@ -20,23 +20,26 @@ from anoncup.evaluation.scales import scales
 from anoncup.messages import Message, serialize
 from anoncup.plugins import TRACKS
 from anoncup.rules.settings import MeasureSettings
-from anoncup.tables.csv_text import write_csv
+from anoncup.rules.toml_text import replace_tables
 from app.db.models import Submission
 from app.db.transaction import transaction
 from app.locale.language import LANGUAGES
 from app.services.contests.competitions import build_published_file
+from app.web.site.notation import format_number
 from app.web.team.submission import WhatIf, build_reidentified_command, compute_what_if, summarize_costs
 from app.web.team.verdicts import build_attacker_lines, build_measure_lines, compare_with_threshold
 from tests.recorded import build_attackers, build_verdict
-from tests.support.arena import Arena, build_competition_toml, build_original_table
-from tests.support.contest import load_competition
-from tests.support.monthly_contest import ORIGINAL, create_contest
-from tests.support.monthly_contest import submit_and_score as monthly
+from tests.support import monthly_contest
+from tests.support.arena import ROWS, Arena, build_competition_toml, build_original_table
+from tests.support.board_facts import create_contest, freeze_boards
+from tests.support.contest import Contest, load_competition
 from tests.support.organizer_pages import fail_evaluation
 from tests.support.page_requests import get_page
+from tests.support.rescores import apply_rescore, get_competition_file
 from tests.support.team_pages import submit_and_score
 from tests.support.translations import translate
 from tests.support.uploads import score_everything
+from tests.support.visitor_pages import parse_body
 
 pytestmark = pytest.mark.full
 
@@ -183,19 +186,6 @@ def test_page_explains_its_numbers(arena: Arena, language: str) -> None:
     assert f'href="/api/v1/submissions/{identifier}/data/anonymized.csv"' in html
 
 
-def test_attackers_are_listed_counted_and_strongest_first(arena: Arena) -> None:
-    identifier = submit_and_score(arena)
-    attackers = arena.get_submission(identifier, "red")["result"]["attackers"]
-    html = get_page(arena, f"/submissions/{identifier}", team="red").text
-    measure_names = re.findall(r'/rules#(\w+)">[^<]*</a> <span class="unit code">\1<', html)
-    names = [name for name in measure_names if name in attackers]
-    assert sorted(names) == sorted(attackers)
-    rules = parse_competition(build_competition_toml())
-    keys = [(not counts_towards_security(rules, name), -attackers[name]["rate"]) for name in names]
-    assert keys == sorted(keys)
-    assert html.count('<svg class="strip rated"') == len(attackers)
-
-
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_page_shows_the_rank_and_the_gap_to_the_next(arena: Arena, language: str) -> None:
     own_id, rival_id = (
@@ -271,11 +261,7 @@ def test_organizers_cannot_choose_finals(arena: Arena) -> None:
 
 
 def test_rejected_submission_shows_the_excess(arena: Arena) -> None:
-    reversed_table = arena.table.iloc[::-1].reset_index(drop=True)
-    secret = "original_row\n" + "".join(f"{row + 1}\n" for row in range(len(reversed_table)))
-    identifier = arena.submit("red", anonymized=write_csv(reversed_table), secret=secret.encode()).json()[
-        "id"
-    ]
+    identifier = arena.submit_excessive("red").json()["id"]
     score_everything()
     excessive = arena.get_submission(identifier, "red")["result"]["excessive"]
     html = get_page(arena, f"/submissions/{identifier}", team="red").text
@@ -287,6 +273,9 @@ def test_rejected_submission_shows_the_excess(arena: Arena) -> None:
     assert html.index(rejection_note) < html.rindex('<dl class="aside">')
     assert '<dl class="results">' not in html
     assert translate("Rank and distance") not in html
+    assert translate("state_REJECTED") in html
+    assert re.search('<p class="note bad">[^<]*(distance of individuals|Excessive)', html)
+    assert format_number(excessive["mean"]) in html
 
 
 def test_waiting_page_streams_events_or_reloads(arena: Arena) -> None:
@@ -294,6 +283,8 @@ def test_waiting_page_streams_events_or_reloads(arena: Arena) -> None:
     html = get_page(arena, f"/submissions/{identifier}", team="red").text
     assert f'data-events="/api/v1/submissions/{identifier}/events"' in html
     assert re.search(r'<noscript><meta http-equiv="refresh"', html)
+    score_everything()
+    assert 'http-equiv="refresh"' not in get_page(arena, f"/submissions/{identifier}", team="red").text
 
 
 def test_team_sees_the_command_for_reidentified_individuals(arena: Arena) -> None:
@@ -455,8 +446,8 @@ def test_measures_can_be_switched_off_with_the_maximum_rule() -> None:
 def test_maximum_rule_has_a_checkbox_for_each_measure(
     client: TestClient, arena: Arena, language: str
 ) -> None:
-    contest = create_contest(client, arena, *ORIGINAL)
-    red, blue = monthly(contest, "red"), monthly(contest, "blue")
+    contest = monthly_contest.create_contest(client, arena, *monthly_contest.ORIGINAL)
+    red, blue = (monthly_contest.submit_and_score(contest, team) for team in ("red", "blue"))
     for team, submission_id in (("red", red), ("blue", blue)):
         html = get_page(contest.arena, f"/submissions/{submission_id}", team=team, language=language).text
         boxes = re.findall(
@@ -471,3 +462,68 @@ def test_maximum_rule_has_a_checkbox_for_each_measure(
         assert same_html.count(f"{result['utility']:.4f}") > html.count(f"{result['utility']:.4f}")
         assert "--reidentified" not in html
         assert translate("Rank and distance", language) in html
+
+
+def read_submission_page(contest: Contest, submission: str, *, team: str = "red") -> str:
+    return get_page(contest.arena, f"/submissions/{submission}", team=team).text
+
+
+def test_later_submission_is_ranked_on_the_frozen_board(client: TestClient) -> None:
+    contest = create_contest(client)
+    frozen_id = contest.submit("red")
+    contest.submit("blue")
+    freeze_boards(contest)
+    later_id = contest.submit("red")
+    contest.submit("green")  # not on the frozen board
+    for submission in (frozen_id, later_id):
+        assert "The board is frozen" in read_submission_page(contest, submission)
+    own = next(row for row in contest.get_board(team="red")["rows"] if row["own"])
+    assert translate("Rank {rank} of {teams}.", rank=own["rank"], teams=2) in read_submission_page(
+        contest, frozen_id
+    )
+    assert translate(
+        "The board shows the team’s best submission: rank {rank}.", rank=own["rank"]
+    ) in read_submission_page(contest, later_id)
+    organizers = get_page(contest.arena, f"/submissions/{later_id}", organizer=True).text
+    assert "The board is frozen" not in organizers
+    equal_weights = "".join(f"[measures.{name}]\nweight = 1.0\n" for name in ("cross_count", "mean_mae"))
+    text = replace_tables(get_competition_file(contest), "measures", equal_weights)
+    apply_rescore(contest, replace_tables(text, "scales", ""))  # the frozen rows were scored by other rules
+    assert translate("Rank and distance") not in read_submission_page(contest, later_id)
+    assert translate("Rank {rank} of {teams}.", rank=own["rank"], teams=2) in read_submission_page(
+        contest, frozen_id
+    )
+
+
+@pytest.mark.parametrize("rule", ["score", "rank_sum"])
+def test_no_distance_to_the_next_rank_is_shown_with_rank_sums(client: TestClient, rule: str) -> None:
+    contest = create_contest(client, rule=rule)
+    submissions = {team: contest.submit(team) for team in ("red", "blue", "green")}
+    rank_sum_note = translate(
+        "Here the sum of the ranks in each measure and in risk decides, so the gap cannot be given as one number."
+    )
+    for team, submission in submissions.items():
+        html = read_submission_page(contest, submission, team=team)
+        assert (rank_sum_note in html) is (rule == "rank_sum")
+        assert ('<ul class="gaps">' in html) is (rule == "score")
+
+
+def read_attack_rows(contest: Contest, submission: str, **viewer: Any) -> list[list[str]]:
+    """Return team, identified individuals and number of guesses from the table of a submission's page."""
+    html = get_page(contest.arena, f"/submissions/{submission}", **viewer).text
+    return [[team, found, trials] for team, found, _, trials in parse_body(html, 'class="wide rivals"')]
+
+
+def test_hidden_attacks_are_shown_to_the_team_after_the_close(contest: Contest) -> None:
+    first, second, *_ = contest.publish_targets("red", "red", "blue", "green")
+    for team, rows in (("blue", 3), ("blue", 2), ("green", 9)):
+        contest.submit_correct_guess(team, first, rows)
+    expected = [["green", f"9 / {ROWS}", "1"], ["blue", f"3 / {ROWS}", "2"]]
+    assert read_attack_rows(contest, first, team="red") == []
+    assert read_attack_rows(contest, first, organizer=True) == expected
+    contest.close_attacks()
+    assert read_attack_rows(contest, first, team="red") == expected
+    assert read_attack_rows(contest, second, team="red") == []
+    assert get_page(contest.arena, f"/submissions/{first}", team="blue").status_code == 404
+    assert contest.post_as_organizer(f"/submissions/{first}/disqualify").status_code == 200
+    assert read_attack_rows(contest, first, team="red") == []

@@ -10,42 +10,18 @@ from tests.support.contest import Contest
 from tests.support.translations import translate
 from tests.support.visitor_pages import (
     IMMEDIATE_FEEDBACK,
-    VIEWERS,
     extract_text,
     get_board_page,
+    parse_body,
     parse_ranking,
 )
 
 pytestmark = pytest.mark.full
 
 
-def test_matrix_shows_the_rates_of_the_api(client: TestClient) -> None:
-    contest = Contest.create(client, extra_toml=IMMEDIATE_FEEDBACK)
-    red, blue = contest.submit("red"), contest.submit("blue")
-    contest.open_attacks()
-    contest.submit_correct_guess("blue", red, 30)
-    contest.submit_correct_guess("red", blue, 0)
-    assert "0.75" in get_board_page(contest.arena, "matrix")
-    reveal_note = translate("What the built-in attackers find is shown after the reveal.")
-    assert reveal_note in get_board_page(contest.arena, "matrix", team="red")
-    organizers = get_board_page(contest.arena, "matrix", organizer=True)
-    assert translate("built-in") in organizers
-    assert reveal_note not in organizers
-    for reader in VIEWERS:
-        html = get_board_page(contest.arena, "matrix", "?order=name", **reader)
-        assert read_matrix_cells(html) == [
-            [format_hundredths(cell["rate"]) if cell else "—" for cell in row["cells"]]
-            for row in contest.get_board("matrix", **reader)["rows"]
-        ]
-
-
 def read_matrix_cells(html: str) -> list[list[str]]:
     """Return the texts of the cells by row, without the means."""
-    (body,) = re.findall(r'<table class="heat.*?<tbody>(.*?)</tbody>', html, re.DOTALL)
-    return [
-        [extract_text(cell) for cell in re.findall(r"<td[^>]*>(.*?)</td>", row)][1:]
-        for row in re.findall(r"<tr.*?</tr>", body, re.DOTALL)
-    ]
+    return [row[2:] for row in parse_body(html, '<table class="heat')]
 
 
 def read_matrix_headings(html: str) -> tuple[list[str], list[str]]:

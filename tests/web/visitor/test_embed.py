@@ -8,8 +8,6 @@ from fastapi.testclient import TestClient
 
 from app.http.authentication import COOKIE
 from tests.support.arena import Arena, build_competition_toml
-from tests.support.contest import Contest
-from tests.support.page_requests import extract_words
 from tests.support.uploads import score_everything
 
 pytestmark = pytest.mark.full
@@ -39,17 +37,6 @@ def test_embed_has_the_same_bytes_for_everybody_and_no_cookie(scored_arena: Aren
     assert "set-cookie" not in get_embed(scored_arena, "?lang=ja")[1]
     assert 'class="own"' not in visitor
     assert "Sign out" not in visitor
-
-
-def test_embed_shows_the_first_ten_rows_for_visitors(scored_arena: Arena) -> None:
-    html, _ = get_embed(scored_arena)
-    board = Contest(scored_arena).get_board()
-    words = unescape(" ".join(extract_words(html)))
-    for row in board["rows"]:
-        assert f"{row['rank']} {row['team']} {row['overall']:.4f} {row['utility']:.2f}" in words
-    exact = scored_arena.get(f"/competitions/{scored_arena.slug}/boards/anonymization").json()["rows"]
-    assert all(f"{row['utility']:.4f}" not in html for row in exact)
-    assert 'id="scatter"' in html
 
 
 def test_only_the_embed_page_may_be_framed(scored_arena: Arena) -> None:

@@ -123,27 +123,6 @@ def test_shares_are_never_rounded_to_0_or_100_percent(share: float, text: str) -
     assert format_percent(share) == text
 
 
-def test_page_explains_the_contest_and_its_leader(arena: Arena) -> None:
-    arena.submit("red")
-    arena.submit("blue", seed=2)
-    score_everything()
-    rows = arena.get("/competitions/small/boards/anonymization").json()["rows"]
-    organizer_text = read_overview(arena, organizer=True)
-    assert "40 individuals with 4 columns" in organizer_text
-    assert (
-        f"{rows[0]['team']} leads with the lowest overall score, {rows[0]['overall']:.4f}" in organizer_text
-    )
-    best = format_percent(rows[0]["security"])
-    assert f"{best} of the individuals" in organizer_text
-    visitor_text = read_overview(arena)
-    assert f"{rows[0]['team']} leads with the lowest overall score, {rows[0]['overall']:.4f}" in visitor_text
-    assert "of the individuals" not in visitor_text.partition("leads with")[2].partition("rank")[0]
-    for row in rows:
-        assert f"{row['utility']:.4f}" in organizer_text
-        assert f"{row['utility']:.2f}" in visitor_text
-        assert f"{row['utility']:.4f}" not in visitor_text
-
-
 def test_page_is_fully_translated_to_japanese(arena: Arena) -> None:
     arena.submit("red")
     score_everything()
@@ -198,8 +177,7 @@ def test_each_audience_sees_its_next_step(arena: Arena) -> None:
     assert find_next_link(other_arena, team="stranger") == "/account"
 
 
-def test_next_step_follows_the_phases(client: TestClient) -> None:
-    contest = Contest.create(client)
+def test_next_step_follows_the_phases(contest: Contest) -> None:
     arena, path = contest.arena, f"/competitions/{contest.arena.slug}"
     contest.submit("red")
     contest.start_pause()
@@ -214,8 +192,7 @@ def test_next_step_follows_the_phases(client: TestClient) -> None:
     assert find_next_link(arena) == f"{path}/boards/replay"
 
 
-def test_visitors_are_sent_to_the_board_outside_the_first_phase(client: TestClient) -> None:
-    contest = Contest.create(client)
+def test_visitors_are_sent_to_the_board_outside_the_first_phase(contest: Contest) -> None:
     arena, board = contest.arena, f"/competitions/{contest.arena.slug}/boards/anonymization"
     contest.submit("red")
     contest.start_pause()
@@ -230,9 +207,9 @@ def test_member_sees_own_rank_and_remaining_quota(arena: Arena) -> None:
     arena.submit("blue", seed=2)
     score_everything()
     path = f"/competitions/{arena.slug}"
-    rows = arena.get(f"{path}/boards/anonymization", token=arena.get_team_token("red")).json()["rows"]
+    rows = arena.get(f"{path}/boards/anonymization", team="red").json()["rows"]
     rank = next(row["rank"] for row in rows if row["team"] == "red")
-    caps = arena.get(f"{path}/quota", token=arena.get_team_token("red")).json()["caps"]
+    caps = arena.get(f"{path}/quota", team="red").json()["caps"]
     text = read_overview(arena, team="red")
     assert f"Rank {rank} of 2 Overall" in text
     assert f"Left to send today {min(cap['limit'] - cap['used'] for cap in caps)} " in text
@@ -265,8 +242,7 @@ def test_chart_precedes_the_folded_explanation_for_members(arena: Arena) -> None
     assert visitor.index('id="scatter"') < visitor.index('id="how"')
 
 
-def test_winner_is_shown_after_the_close(client: TestClient) -> None:
-    contest = Contest.create(client)
+def test_winner_is_shown_after_the_close(contest: Contest) -> None:
     contest.submit("red")
     assert "red wins" not in read_overview(contest.arena)
     contest.open_attacks()
@@ -286,11 +262,8 @@ def test_pause_shows_a_note_without_countdown(arena: Arena) -> None:
     assert "data-until" not in html
 
 
-def test_leading_attacker_is_named_only_after_the_close(client: TestClient) -> None:
-    contest = Contest.create(client)
-    target = contest.submit("red")
-    contest.submit("blue")
-    contest.open_attacks()
+def test_leading_attacker_is_named_only_after_the_close(contest: Contest) -> None:
+    target, _ = contest.publish_targets("red", "blue")
     contest.submit_correct_guess("blue", target, 30)
     assert "leads the re-identification board" not in read_overview(contest.arena)
     assert "blue leads the re-identification board: 30 of 40" in read_overview(contest.arena, organizer=True)
@@ -333,10 +306,10 @@ def test_schedule_uses_the_competition_time_zone(arena: Arena) -> None:
 def test_readable_answers_are_counted(arena: Arena) -> None:
     path, label = f"/competitions/{arena.slug}/clarifications", translate("Questions to the organizers")
     for team, public in (("red", True), ("red", False), ("blue", False)):
-        question = arena.post(path, json={"question": "why?"}, token=arena.get_team_token(team)).json()
+        question = arena.post(path, json={"question": "why?"}, team=team).json()
         answer = {"answer": "so", "public": public}
         arena.put(f"/clarifications/{question['id']}/answer", json=answer, token=arena.organizer_token)
-    arena.post(path, json={"question": "how?"}, token=arena.get_team_token("red"))
+    arena.post(path, json={"question": "how?"}, team="red")
     assert f"{label} (2 answered)" in read_overview(arena, team="red")
     assert f"{label} (2 answered)" in read_overview(arena, team="blue")
     assert f"{label} (1 answered)" in read_overview(arena)

@@ -1,7 +1,6 @@
 """A team's page shows the numbers of the boards, and exists only for teams on the board."""
 
 import json
-import re
 from datetime import timedelta
 from typing import Any
 from uuid import uuid4
@@ -13,7 +12,6 @@ from sqlalchemy import select, update
 from app.db.models import Evaluation, Rescore
 from app.db.transaction import transaction
 from app.services.boards import verdicts
-from app.web.site import notation
 from tests.support.arena import ROWS, Arena, build_competition_toml
 from tests.support.board_facts import TIME_COLUMNS
 from tests.support.contest import Contest
@@ -21,7 +19,7 @@ from tests.support.database_rows import load_team_id
 from tests.support.page_requests import get_page
 from tests.support.rescores import apply_rescore, build_reweighted_file
 from tests.support.translations import translate
-from tests.support.visitor_pages import extract_text, get_board_page
+from tests.support.visitor_pages import extract_text
 
 IMMEDIATE = '[publication]\nfeedback = "immediate"'
 
@@ -30,63 +28,6 @@ def read_team_page(contest: Contest, name: str, **viewer: Any) -> str:
     response = get_page(contest.arena, f"{contest.path}/teams/{load_team_id(name)}", **viewer)
     assert response.status_code == 200, response.text
     return response.text
-
-
-def read_numbers(html: str) -> list[str]:
-    """Return the numbers below the team's name."""
-    (summary,) = re.findall(r'<dl class="place.*?</dl>', html, re.DOTALL)[:1]
-    return [extract_text(cell) for cell in re.findall(r"<dd>(.*?)</dd>", summary, re.DOTALL)]
-
-
-@pytest.mark.parametrize(
-    "viewer",
-    [
-        {},
-        pytest.param({"team": "red"}, marks=pytest.mark.full),
-        pytest.param({"organizer": True}, marks=pytest.mark.full),
-    ],
-)
-def test_team_page_agrees_with_the_boards(client: TestClient, viewer: dict[str, Any]) -> None:
-    contest = Contest.create(client, extra_toml=IMMEDIATE)
-    red, _ = contest.submit("red"), contest.submit("blue")
-    contest.arena.get_team_token("idle")
-    contest.submit("red")
-    for step in (
-        lambda: None,
-        contest.open_attacks,
-        lambda: contest.submit_correct_guess("blue", red, 30),
-        contest.close_attacks,
-    ):
-        step()
-        board = contest.get_board(**viewer)
-        ranked = sum(row["rank"] is not None for row in board["rows"])
-        for row in board["rows"]:
-            html = read_team_page(contest, row["team"], **viewer)
-            digits = 4 if row["own"] or board["digits"] is None else board["digits"]
-            expected = [notation.format_score(row["overall"])]
-            expected += [notation.format_score(row[name], digits) for name in ("utility", "security")]
-            assert read_numbers(html)[1:5] == [*expected, str(row["entries"])]
-            assert f"{translate('of')} {ranked}" in read_numbers(html)[0]
-            assert row["team_id"] == str(load_team_id(row["team"]))
-            targets = [
-                entry["target"]
-                for entry in contest.get_board("matrix", **viewer)["targets"]
-                if entry["team"] == row["team"]
-            ]
-            assert bool(targets) == (translate("What was found in its releases") in html)
-            assert all(f'<th scope="row">{target}</th>' in html for target in targets)
-            assert f'href="{contest.path}/teams/{row["team_id"]}"' in get_board_page(contest.arena, **viewer)
-        ids_by_team = {row["team"]: row["team_id"] for row in board["rows"]}
-        for row in contest.get_board("reidentification", **viewer)["rows"]:
-            assert row["team_id"] == ids_by_team.get(row["team"])
-    attackers = get_page(contest.arena, f"{contest.path}/boards/reidentification", **viewer).text
-    assert f'href="{contest.path}/teams/{load_team_id("blue")}" title="blue">blue</a>' in attackers
-    assert "/teams/None" not in attackers
-    assert "<b>0.7500</b> blue" in collapse_whitespace(read_team_page(contest, "red", **viewer))
-
-
-def collapse_whitespace(html: str) -> str:
-    return " ".join(html.split())
 
 
 @pytest.mark.full

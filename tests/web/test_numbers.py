@@ -1,0 +1,300 @@
+"""Every number on a page of a played contest equals the API's number for the same reader."""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from anoncup.plugins import TRACKS
+from app.charts.axes import write_number
+from app.charts.heatmap import format_hundredths
+from app.web.site import notation
+from tests.support.board_facts import find_leaders_at
+from tests.support.contest import Contest
+from tests.support.page_requests import get_page
+from tests.support.uploads import score_everything
+from tests.support.visitor_pages import (
+    IMMEDIATE_FEEDBACK,
+    VIEWERS,
+    extract_text,
+    parse_body,
+    parse_ranking,
+    parse_rows,
+)
+
+pytestmark = pytest.mark.full
+
+ZONE = "Asia/Tokyo"
+
+
+def play(contest: Contest) -> Iterator[str]:
+    """Play a contest of three teams with scores, one rejected and one idle team. Yield after each stage."""
+    red, blue, *_ = [contest.submit(team, score=False) for team in ("red", "blue", "緑", "red", "blue")]
+    contest.arena.submit_excessive("late")
+    contest.arena.get_team_token("idle")
+    score_everything()
+    yield "scored"
+    contest.open_attacks()
+    yield "attacks opened"
+    contest.submit_correct_guess("blue", red, 30)
+    contest.submit_correct_guess("red", blue, 12)
+    contest.submit_correct_guess("緑", blue, 12)
+    yield "attacked"
+    contest.close_attacks()
+    yield "closed"
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A reader of a contest, by the pages and by the API."""
+
+    contest: Contest
+    viewer: dict[str, Any]
+
+    def read_board(self, name: str = "anonymization") -> Any:
+        return self.contest.get_board(name, **self.viewer)
+
+    def read_page(self, path: str) -> str:
+        response = get_page(self.contest.arena, path, **self.viewer)
+        assert response.status_code == 200, response.text
+        return response.text
+
+    def read_contest_page(self, path: str) -> str:
+        return self.read_page(self.contest.path + path)
+
+
+def format_losses(row: dict[str, Any], digits: int | None) -> list[str]:
+    """Return U and E with the decimals that the reader may see."""
+    shown_digits = 4 if row["own"] or digits is None else digits
+    return [notation.format_score(row[name], shown_digits) for name in ("utility", "security")]
+
+
+def format_rank(row: dict[str, Any], rows: list[dict[str, Any]]) -> str:
+    tie = "=" if sum(other["rank"] == row["rank"] for other in rows) > 1 else ""
+    return f"{row['rank']}{tie}" if row["rank"] else "–"
+
+
+def format_name(row: dict[str, Any]) -> str:
+    return f"{row['team']} you" if row["own"] else str(row["team"])
+
+
+def format_value(row: dict[str, Any], name: str) -> str:
+    if name in TRACKS["microdata"].measures:
+        return notation.format_number(row["measures"].get(name))
+    return notation.format_score(row["attackers"].get(name))
+
+
+def check_anonymization_board(reader: Reader) -> None:
+    board = reader.read_board()
+    is_exact = board["digits"] is None
+    has_rivals = any(row["rivals"] is not None for row in board["rows"])
+    has_rank_sums = is_exact and board["rows"][0]["rank_sum"] is not None
+    for query in ("", "?columns=all"):
+        html = reader.read_contest_page(f"/boards/anonymization{query}")
+        columns = re.findall(
+            r'/rules#(\w+)"', html.partition('<table class="ranks')[2].partition("</thead>")[0]
+        )
+        all_columns = [*board["measures"], *board["attackers"]] if is_exact and query else []
+        assert sorted(columns) == sorted(all_columns)
+        assert parse_ranking(html) == [
+            [
+                format_rank(row, board["rows"]),
+                format_name(row),
+                *([notation.format_number(row["rank_sum"])] if has_rank_sums else []),
+                notation.format_score(row["overall"]),
+                *format_losses(row, board["digits"]),
+                *([notation.format_score(row["rivals"])] if has_rivals else []),
+                str(row["entries"]),
+                format_minute(row["received_at"]),
+                *(format_value(row, name) for name in columns),
+            ]
+            for row in board["rows"]
+        ]
+    check_own_place(html, board["rows"])
+    check_charts(reader, board)
+
+
+def format_minute(moment: str | None) -> str:
+    return notation.format_clock_minute(datetime.fromisoformat(moment), ZONE) if moment else "–"
+
+
+def check_own_place(html: str, rows: list[dict[str, Any]]) -> None:
+    """Check the reader's row in words above the table."""
+    own_rows = [row for row in rows if row["own"]]
+    assert html.count('<tr class="own" id="own">') == html.count('<dl class="place own">') == len(own_rows)
+    for row in own_rows:
+        ranked = sum(other["rank"] is not None for other in rows)
+        values = re.findall(
+            r"<dd>(.*?)</dd>", html.partition('<dl class="place own">')[2].partition("</dl>")[0]
+        )
+        expected = [row["team"], f"{format_rank(row, rows)} of {ranked}"]
+        expected += [notation.format_score(row[name]) for name in ("overall", "utility", "security")]
+        assert [extract_text(value) for value in values] == expected
+
+
+def check_charts(reader: Reader, board: dict[str, Any]) -> None:
+    rows = [row for row in board["rows"] if row["overall"] is not None]
+    html = reader.read_contest_page("/boards/anonymization")
+    assert sorted(parse_body(html, 'id="scatter"')) == sorted(
+        [
+            row["team"],
+            write_number(row["utility"]),
+            write_number(row["security"]),
+            "●" if row["on_front"] else "",
+        ]
+        for row in rows
+    )
+    names = ["overall", "utility", "mean_mae", "euc1"] if board["digits"] is None else ["overall", "security"]
+    for name in names:
+        html = reader.read_contest_page(f"/boards/anonymization?measure={name}")
+        assert sorted(parse_body(html, 'id="distribution"')) == sorted(
+            [row["team"], write_number({**row, **row["measures"], **row["attackers"]}[name])] for row in rows
+        )
+
+
+def check_reidentification_board(reader: Reader) -> None:
+    rows = reader.read_board("reidentification")["rows"]
+    html = reader.read_contest_page("/boards/reidentification")
+    if not any(row["rank"] for row in rows):
+        assert '<table class="ranks' not in html
+        return
+    assert parse_ranking(html) == [
+        [
+            format_rank(row, rows),
+            format_name(row),
+            notation.format_number(row["identified"]),
+            notation.format_number(row["tried"]),
+            notation.format_score(row["rate"]),
+            notation.format_number(row["targets"]),
+        ]
+        for row in rows
+    ]
+
+
+def check_matrix(reader: Reader) -> None:
+    rows = reader.read_board("matrix")["rows"]
+    html = reader.read_contest_page("/boards/matrix?order=name")
+    assert [row[2:] for row in parse_body(html, '<table class="heat')] == [
+        [format_hundredths(cell["rate"]) if cell else "—" for cell in row["cells"]] for row in rows
+    ]
+
+
+def check_team_pages(reader: Reader) -> None:
+    board, matrix = reader.read_board(), reader.read_board("matrix")
+    found = {row["team"]: row for row in reader.read_board("reidentification")["rows"] if row["rank"]}
+    ranked = sum(row["rank"] is not None for row in board["rows"])
+    for row in board["rows"]:
+        html = reader.read_contest_page(f"/teams/{row['team_id']}")
+        summary, *more = re.findall(r'<dl class="place.*?</dl>', html, re.DOTALL)
+        values = [extract_text(value) for value in re.findall(r"<dd>(.*?)</dd>", summary, re.DOTALL)]
+        rank = f"{format_rank(row, board['rows'])} of {ranked}" if row["rank"] else "–"
+        scores = [notation.format_score(row["overall"]), *format_losses(row, board["digits"])]
+        assert values[:5] == [rank, *scores, str(row["entries"])]
+        columns = [index for index, entry in enumerate(matrix["targets"]) if entry["team"] == row["team"]]
+        assert [(line[0], line[1].split()[0]) for line in parse_body(html, 'class="most_found"')] == [
+            (matrix["targets"][index]["target"], format_best_rate(matrix["rows"], index)) for index in columns
+        ]
+        assert len(more) == (row["team"] in found)
+        if more:
+            identified = "{identified} of {tried}".format(**found[row["team"]])
+            assert identified in extract_text(more[0])
+
+
+def format_best_rate(rows: list[dict[str, Any]], index: int) -> str:
+    """Return the largest rate of a team on a target."""
+    cells = [row["cells"][index] for row in rows if not row["built_in"]]
+    return notation.format_score(max((cell["rate"] for cell in cells if cell), default=None))
+
+
+def check_podiums(reader: Reader) -> None:
+    for path, board in (
+        ("/", reader.read_board()),
+        (reader.contest.path, reader.read_board()),
+        (f"{reader.contest.path}/embed", reader.contest.get_board()),
+    ):
+        html = reader.read_page(path)
+        expected = [
+            [
+                str(row["rank"]),
+                format_name(row),
+                notation.format_score(row["overall"]),
+                *format_losses(row, board["digits"]),
+            ]
+            for row in board["rows"]
+            if row["rank"]
+        ]
+        assert parse_body(html, '<table class="podium"') == expected
+
+
+def check_replay(reader: Reader) -> None:
+    history = reader.read_board("history")
+    expected: list[list[str]] = []
+    for lead in history["leaders"]:
+        led_at = datetime.fromisoformat(lead["at"])
+        names = ", ".join(team for team, rank in find_leaders_at(history, led_at) if rank == 1)
+        if names and (not expected or expected[-1][0] != names):
+            expected.append([names])
+    rows = parse_body(reader.read_contest_page("/boards/replay"), 'id="leads"')
+    assert [row[1:2] for row in reversed(rows)] == expected
+    assert rows[0][2] == notation.format_score(round(reader.read_board()["rows"][0]["overall"], 4))
+
+
+def check_submissions(reader: Reader) -> None:
+    """Check the page and the list of the reader's submissions."""
+    if not reader.viewer.get("team"):
+        return
+    arena, path = reader.contest.arena, f"{reader.contest.path}/submissions"
+    submissions = arena.get(path, team=reader.viewer["team"]).json()
+    lines = re.findall(r'<dl class="scores.*?</dl>', reader.read_page(path), re.DOTALL)
+    results = [submission["result"] for submission in submissions]
+    names = ("overall", "utility", "security")
+    assert [re.findall(r"<dd[^>]*>([^<]*)</dd>", line) for line in lines] == [
+        [notation.format_score(result[name]) for name in names] for result in results
+    ]
+    matrix = reader.read_board("matrix")
+    for submission, result in zip(submissions, results, strict=True):
+        html = reader.read_page(f"/submissions/{submission['id']}")
+        rows = {row[0].split()[-1]: row for row in reversed(parse_rows(html)) if row}
+        for name, measure in result["measures"].items():
+            assert rows[name][1].split()[0] == notation.format_number(measure["value"]), name
+        for name, attacker in result["attackers"].items():
+            found = f"{notation.format_number(attacker['correct'])} / {notation.format_number(attacker['trials'])}"
+            assert rows[name][1:3] == [notation.format_score(attacker["rate"]), found], name
+        if (target := find_own_target(matrix, submission, reader.contest)) is not None:
+            cells = {row["attacker"]: row["cells"][target] for row in matrix["rows"] if not row["built_in"]}
+            attacks = {name: notation.format_score(cell["rate"]) for name, cell in cells.items() if cell}
+            assert {row[0]: row[2] for row in parse_body(html, 'class="wide rivals"')} == attacks
+
+
+def find_own_target(matrix: dict[str, Any], submission: dict[str, Any], contest: Contest) -> int | None:
+    """Return the column of the submission's target in the matrix, or None if it has none."""
+    shown = [entry["target"] for entry in matrix["targets"]]
+    targets = contest.arena.get(f"{contest.path}/targets").json() if shown else []
+    names = [target["name"] for target in targets if target["commitment"] == submission["commitment"]]
+    return shown.index(names[0]) if names else None
+
+
+CHECKS: tuple[Callable[[Reader], None], ...] = (
+    check_anonymization_board,
+    check_reidentification_board,
+    check_matrix,
+    check_team_pages,
+    check_podiums,
+    check_replay,
+    check_submissions,
+)
+
+
+@pytest.mark.parametrize("viewer", VIEWERS, ids=["visitor", "team", "organizer"])
+@pytest.mark.parametrize("rule", ["score", "rank_sum"])
+def test_numbers_on_pages_equal_those_of_the_api(
+    client: TestClient, rule: str, viewer: dict[str, Any]
+) -> None:
+    contest = Contest.create(client, extra_toml=f'[ranking]\nrule = "{rule}"\n{IMMEDIATE_FEEDBACK}')
+    for _stage in play(contest):
+        for check in CHECKS:
+            check(Reader(contest, viewer))
