@@ -3,7 +3,6 @@
 import re
 
 import pytest
-from fastapi.testclient import TestClient
 from playwright.sync_api import Browser, Page, expect
 
 from tests.support import large_contest
@@ -49,8 +48,7 @@ def count_max_ticks(page: Page) -> int:
     return int(page.evaluate(count))
 
 
-def test_board_search_and_replay_work(client: TestClient, browser: Browser, site: str) -> None:
-    contest = Contest.create(client)
+def test_board_search_and_replay_work(contest: Contest, browser: Browser, site: str) -> None:
     large_contest.fill(contest, ContestSize(teams=12, submissions_per_team=3, targets=0))
     session = contest.arena.get_session(contest.arena.get_team_token("the first"))
     boards = f"{contest.path}/boards"
@@ -96,8 +94,7 @@ def test_board_search_and_replay_work(client: TestClient, browser: Browser, site
         assert inspector.collect_faults() == []
 
 
-def test_browser_formats_local_times_like_the_server(client: TestClient, browser: Browser, site: str) -> None:
-    contest = Contest.create(client)
+def test_browser_formats_local_times_like_the_server(contest: Contest, browser: Browser, site: str) -> None:
     session = contest.arena.get_session(contest.arena.get_team_token("the first"))
     with inspect_pages(browser, site, session=session) as inspector:
         inspector.go("/account")

@@ -29,14 +29,12 @@ def open_upload_page(browser: Browser, site: str, arena: Arena) -> Page:
 
 
 def list_submissions(arena: Arena, team: str = "red") -> list[dict[str, Any]]:
-    submissions: list[dict[str, Any]] = arena.get(
-        f"/competitions/{arena.slug}/submissions", token=arena.get_team_token(team)
-    ).json()
+    submissions: list[dict[str, Any]] = arena.get(f"/competitions/{arena.slug}/submissions", team=team).json()
     return submissions
 
 
 def count_attempts(arena: Arena) -> int:
-    quota = arena.get(f"/competitions/{arena.slug}/quota", token=arena.get_team_token("red")).json()
+    quota = arena.get(f"/competitions/{arena.slug}/quota", team="red").json()
     return next(int(cap["used"]) for cap in quota["caps"] if cap["name"] == "attempts_total")
 
 
@@ -210,9 +208,7 @@ def test_guess_is_checked_before_sending_and_its_result_shown(
     browser: Browser, site: str, client: TestClient
 ) -> None:
     contest = Contest.create(client, extra_toml='[publication]\nfeedback = "immediate"')
-    submission = contest.submit("red")
-    contest.submit("blue")
-    contest.open_attacks()
+    submission, _ = contest.publish_targets("red", "blue")
     context = browser.new_context(locale="en")
     arena = contest.arena
     context.add_cookies(
