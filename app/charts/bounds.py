@@ -12,23 +12,25 @@ from app.charts import marks
 from app.charts.axes import build_axis, clamp_finite, keep_finite
 from app.charts.figure import Figure, LegendEntry
 from app.charts.frame import (
-    PICTURE_WIDTH,
     Box,
     PlotArea,
     build_horizontal_axis,
     build_picture,
     draw_empty,
     draw_grid,
+    draw_text,
+    draw_vertical_rule,
     fit_plot_area,
     label_mark,
 )
 from app.charts.label_placement import count_covered_points
-from app.charts.svg import MAX_FONT_SIZE, estimate_text_width, format_coordinate, shorten, tag
+from app.charts.svg import MAX_FONT_SIZE, draw_path, estimate_text_width, shorten, tag
 from app.charts.text import ChartWords
 
 _HEIGHT = 340.0
 _MAX_SHOWN_FACTOR = 2.5
 """The picture ends at this multiple of the number of individuals that the rule assumes to stay in place."""
+_IDENTIFIER = "bounds"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,6 @@ class DistanceBound:
     s_lower: float
     lower: float | None = None
     upper: float | None = None
-    exact: bool = False
 
 
 _SERIES: dict[str, Callable[[DistanceBound], float | None]] = {
@@ -59,43 +60,44 @@ SHAPES: dict[str, marks.MarkShape] = {
 class BoundWords(ChartWords):
     """Texts of the chart of bounds.
 
-    ``summary`` is the description, with {fixed}, {bound} (the bound for this number) and {threshold}.
-    ``point`` is the label of a mark, with {series}, {fixed} and {value}.
+    ``summary`` is the description, with {fixed}, {bound} (the bound for this number) and {threshold}; without
+    a threshold, ``summary_unguaranteed`` replaces it. ``point`` is the label of a mark, with {series}, {fixed}
+    and {value}.
     """
 
-    title: str = N_("Bounds of the mean distance")
+    title: str = N_("Smallest mean distance of a permutation")
     x: str = N_("Fixed points")
     y: str = N_("Mean distance")
-    s_lower: str = N_("Lower bound s_lower")
+    s_lower: str = N_("Simple lower bound")
     lower: str = N_("Certified lower bound")
-    upper: str = N_("Certified upper bound")
-    threshold: str = N_("Recommended threshold")
-    fixed: str = N_("Largest number by chance:")
-    empty: str = N_("There is nothing to show yet.")
+    upper: str = N_("A permutation found")
+    threshold: str = N_("Threshold")
+    fixed: str = N_("assumed in place:")
+    empty: str = N_("There are no bounds to show.")
     summary: str = N_(
-        "If at most {fixed} individuals stay in place, the least mean distance is {bound}. Recommended threshold: {threshold}."
+        "If at most {fixed} individuals stay in place, the mean distance is at least {bound}; "
+        "the largest guaranteed threshold is {threshold}."
     )
-    point: str = N_("{series}, at most {fixed} in place: {value}")
+    summary_unguaranteed: str = N_(
+        "If at most {fixed} individuals stay in place, the mean distance is at least {bound}; "
+        "no threshold is guaranteed."
+    )
+    point: str = N_("{series}, {fixed} in place: {value}")
 
     def series_label(self, series: str) -> str:
         return {"s_lower": self.s_lower, "lower": self.lower, "upper": self.upper}[series]
 
 
 def build_bounds(
-    points: Sequence[DistanceBound],
-    words: BoundWords,
-    *,
-    fixed: int,
-    threshold: float | None = None,
-    identifier: str = "bounds",
+    points: Sequence[DistanceBound], words: BoundWords, *, fixed: int, threshold: float | None = None
 ) -> Figure:
     """Build the chart of bounds; the rule assumes that at most ``fixed`` individuals stay in place."""
     ordered = sorted(points, key=lambda point: point.fixed)
     return Figure(
-        identifier,
+        _IDENTIFIER,
         words.title,
         _describe_bounds(ordered, words, fixed, clamp_finite(threshold)),
-        _draw_bounds(select_shown_points(ordered, fixed), words, fixed, clamp_finite(threshold), identifier),
+        _draw_bounds(select_shown_points(ordered, fixed), words, fixed, clamp_finite(threshold)),
         head=(words.x, words.s_lower, words.lower, words.upper),
         rows=tuple((point.fixed, point.s_lower, point.lower, point.upper) for point in ordered),
         legend=_build_legend(ordered, words),
@@ -116,15 +118,12 @@ def _describe_bounds(
         return words.empty
     assumed = next((point for point in points if point.fixed == fixed), None)
     distance = None if assumed is None else assumed.s_lower if assumed.lower is None else assumed.lower
-    return words.summary.format(
-        fixed=words.format_number(fixed),
-        bound=words.format_number(distance),
-        threshold=words.format_number(threshold),
-    )
+    summary = words.summary_unguaranteed if threshold is None else words.summary
+    return words.fill(summary, fixed=fixed, bound=distance, threshold=threshold)
 
 
 def _draw_bounds(
-    points: Sequence[DistanceBound], words: BoundWords, fixed: int, threshold: float | None, identifier: str
+    points: Sequence[DistanceBound], words: BoundWords, fixed: int, threshold: float | None
 ) -> Markup:
     heights = [value(point) for point in points for value in _SERIES.values()]
     x = build_horizontal_axis(
@@ -137,22 +136,21 @@ def _draw_bounds(
         top=3.4 * MAX_FONT_SIZE,
     )
     if not points:
-        return draw_empty(identifier, plot_area, _HEIGHT, words.empty, x_title=words.x, y_title=words.y)
+        return draw_empty(_IDENTIFIER, plot_area, _HEIGHT, words.empty, x_title=words.x, y_title=words.y)
     return build_picture(
-        identifier,
+        _IDENTIFIER,
         _HEIGHT,
         draw_grid(plot_area, x_title=words.x, y_title=words.y, title_gap=2.2 * MAX_FONT_SIZE),
         *(_draw_series(name, points, plot_area, words, first=name == "s_lower") for name in _SERIES),
-        _draw_vertical_rule(plot_area, fixed, f"{words.fixed} {words.format_number(fixed)}"),
-        *(
-            [
-                _draw_horizontal_rule(
-                    plot_area, threshold, f"{words.threshold} {words.format_number(threshold)}", points
-                )
-            ]
-            if threshold is not None
-            else []
+        draw_vertical_rule(
+            plot_area,
+            fixed,
+            f"{words.fixed} {words.format_number(fixed)}",
+            "fixed",
+            top=plot_area.top - 10,
+            margin=4,
         ),
+        _draw_threshold(plot_area, threshold, words, points),
         is_interactive=True,
     )
 
@@ -175,11 +173,7 @@ def _draw_series(
     shapes = [
         label_mark(
             SHAPES[name](plot_area.x_position(fixed), plot_area.y_position(value)),
-            words.point.format(
-                series=words.series_label(name),
-                fixed=words.format_number(fixed),
-                value=words.format_number(value),
-            ),
+            words.fill(words.point, series=words.series_label(name), fixed=fixed, value=value),
             first=first and index == 0,
         )
         for index, (fixed, value) in enumerate(coordinates)
@@ -187,30 +181,16 @@ def _draw_series(
     return tag("g", line, *shapes, class_=f"series points {name}")
 
 
-def _draw_vertical_rule(plot_area: PlotArea, value: float, words: str) -> Markup:
-    """Draw a vertical line at the number of individuals that the rule assumes, with its label above."""
-    x, label = plot_area.x_position(value), shorten(words, PICTURE_WIDTH - 20)
-    half = estimate_text_width(label) / 2
-    line = tag(
-        "path",
-        class_="line",
-        d=f"M{format_coordinate(x)} {format_coordinate(plot_area.top - 4)}V{format_coordinate(plot_area.bottom)}",
-    )
-    middle = min(max(x, half + 4), PICTURE_WIDTH - half - 4)
-    name = tag("text", label, x=middle, y=plot_area.top - 10, class_="label middle")
-    return tag("g", line, name, class_="rule fixed", aria_hidden="true")
-
-
-def _draw_horizontal_rule(
-    plot_area: PlotArea, value: float, words: str, points: Sequence[DistanceBound]
+def _draw_threshold(
+    plot_area: PlotArea, threshold: float | None, words: BoundWords, points: Sequence[DistanceBound]
 ) -> Markup:
     """Draw the threshold; its label is placed where it hides as little of the lines as possible."""
-    y, label = plot_area.y_position(value), shorten(words, plot_area.right - plot_area.left)
-    line = tag(
-        "path",
-        class_="line",
-        d=f"M{format_coordinate(plot_area.left)} {format_coordinate(y)}H{format_coordinate(plot_area.right)}",
-    )
+    if threshold is None:
+        return Markup("")
+    y = plot_area.y_position(threshold)
+    text = f"{words.threshold} {words.format_number(threshold)}"
+    label = shorten(text, plot_area.right - plot_area.left)
+    line = draw_path("M", plot_area.left, y, "H", plot_area.right, class_="line")
     width, line_points = estimate_text_width(label), sorted(_sample_lines(points, plot_area))
     boxes = [
         Box(left, top, left + width, top + MAX_FONT_SIZE)
@@ -221,9 +201,7 @@ def _draw_horizontal_rule(
     box = min(boxes, key=lambda box: count_covered_points(box, line_points))
     at_right = box.left > plot_area.left + 4
     kind = "label end" if at_right else "label"
-    name = tag(
-        "text", label, x=box.right if at_right else box.left, y=box.bottom - 0.2 * MAX_FONT_SIZE, class_=kind
-    )
+    name = draw_text(label, box.right if at_right else box.left, box.bottom - 0.2 * MAX_FONT_SIZE, kind)
     return tag("g", line, name, class_="rule threshold", aria_hidden="true")
 
 

@@ -1,16 +1,27 @@
 """Frame of a picture: axes with titles and round numbers, and a grid behind the data."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from app.charts.axes import Axis, build_axis
-from app.charts.svg import MAX_FONT_SIZE, escape_text, estimate_text_width, format_coordinate, shorten, tag
+from app.charts.axes import Axis, build_axis, keep_finite
+from app.charts.svg import (
+    MAX_FONT_SIZE,
+    build_outline,
+    draw_path,
+    escape_text,
+    estimate_text_width,
+    format_coordinate,
+    shorten,
+    tag,
+)
 
 PICTURE_WIDTH = 480.0
 """Width of all pictures in SVG user units, as all lengths here. The page scales the pictures."""
 PICTURE_MARGIN = 10.0
+LINE_HEIGHT = 1.25 * MAX_FONT_SIZE
+"""Distance between lines of text."""
 TICK_LABEL_GAP = 7.0
 """Distance between the label of a tick and the grid."""
 
@@ -124,11 +135,7 @@ def draw_grid(
     drawn.
     """
     parts = [_draw_vertical_grid(plot_area), *((_draw_horizontal_grid(plot_area),) if with_left_axis else ())]
-    base = tag(
-        "path",
-        class_="axis",
-        d=f"M{format_coordinate(plot_area.left)} {format_coordinate(plot_area.bottom)}H{format_coordinate(plot_area.right)}",
-    )
+    base = draw_path("M", plot_area.left, plot_area.bottom, "H", plot_area.right, class_="axis")
     return tag("g", *parts, base, _draw_titles(plot_area, x_title, y_title, title_gap), aria_hidden="true")
 
 
@@ -138,7 +145,7 @@ def _draw_vertical_grid(plot_area: PlotArea) -> Markup:
         for tick, label in zip(plot_area.x.ticks, plot_area.x.labels, strict=True)
     ]
     lines = "".join(
-        f"M{format_coordinate(position)} {format_coordinate(plot_area.top)}V{format_coordinate(plot_area.bottom)}"
+        build_outline("M", position, plot_area.top, "V", plot_area.bottom)
         for position, _ in labelled_positions
     )
     texts = [
@@ -162,7 +169,7 @@ def _draw_horizontal_grid(plot_area: PlotArea) -> Markup:
         for tick, label in zip(plot_area.y.ticks, plot_area.y.labels, strict=True)
     ]
     lines = "".join(
-        f"M{format_coordinate(plot_area.left)} {format_coordinate(position)}H{format_coordinate(plot_area.right)}"
+        build_outline("M", plot_area.left, position, "H", plot_area.right)
         for position, _ in labelled_positions
     )
     texts = [
@@ -176,15 +183,62 @@ def _draw_titles(plot_area: PlotArea, x_title: str, y_title: str, title_gap: flo
     """Draw the y title above its axis, and the x title below the right end of its axis."""
     max_width = PICTURE_WIDTH - 2 * PICTURE_MARGIN
     title_y = plot_area.bottom + TICK_LABEL_GAP + 2.2 * MAX_FONT_SIZE
-    parts = []
-    if y_title:
-        parts.append(
-            tag("text", shorten(y_title, max_width), x=4, y=plot_area.top - title_gap, class_="title")
-        )
-    if x_title:
-        title = shorten(x_title, max_width)
-        parts.append(tag("text", title, x=plot_area.right, y=title_y, class_="title end"))
-    return Markup("").join(parts)
+    return draw_text(shorten(y_title, max_width), 4, plot_area.top - title_gap, "title") + draw_text(
+        shorten(x_title, max_width), plot_area.right, title_y, "title end"
+    )
+
+
+def draw_text(text: str, x: float, y: float, class_: str) -> Markup:
+    return tag("text", text, x=x, y=y, class_=class_) if text else Markup("")
+
+
+def draw_centred_text(
+    text: str, x: float, y: float, class_: str, *, side: int = 0, margin: float = PICTURE_MARGIN
+) -> Markup:
+    """Draw a text centred on a position, or left (-1) or right (1) of it; it stays inside the picture."""
+    label = shorten(text, PICTURE_WIDTH - 2 * PICTURE_MARGIN)
+    half_width = estimate_text_width(label) / 2
+    centre = min(max(x + side * (half_width - 2), margin + half_width), PICTURE_WIDTH - margin - half_width)
+    return draw_text(label, centre, y, class_)
+
+
+def draw_vertical_rule(
+    plot_area: PlotArea,
+    value: float | None,
+    label: str,
+    kind: str,
+    *,
+    top: float,
+    side: int = 0,
+    margin: float = PICTURE_MARGIN,
+    bands: Sequence[PlotArea] = (),
+) -> Markup:
+    """Draw a vertical line at a value, if there is one, with its label at ``top``, above the plot.
+
+    With ``bands``, the line is only drawn inside them, and not through the titles between them.
+    """
+    if value is None:
+        return Markup("")
+    x = plot_area.x_position(value)
+    spans = [(band.top, band.bottom) for band in bands] or [(top + 6, plot_area.bottom)]
+    outline = "".join(build_outline("M", x, begin, "V", end) for begin, end in spans)
+    name = draw_centred_text(label, x, top, "label middle", side=side, margin=margin)
+    return tag("g", draw_path(outline, class_="line"), name, class_=f"rule {kind}", aria_hidden="true")
+
+
+def draw_interval(plot_area: PlotArea, interval: tuple[float, float] | None, label: str) -> Markup:
+    """Draw the interval as a shaded area with its label above."""
+    ends = keep_finite(interval or ())
+    if len(ends) < 2 or ends[0] >= ends[1]:
+        return Markup("")
+    left, right = map(plot_area.x_position, ends)
+    top = plot_area.top - 1.15 * LINE_HEIGHT
+    area = tag(
+        "rect", x=left, y=top, width=max(right - left, 1), height=plot_area.bottom - top, class_="interval"
+    )
+    edges = "".join(build_outline("M", x, top, "V", plot_area.bottom) for x in (left, right))
+    name = draw_centred_text(label, (left + right) / 2, top - 7, "aside middle")
+    return tag("g", area, draw_path(edges, class_="edge"), name, aria_hidden="true")
 
 
 def build_picture(

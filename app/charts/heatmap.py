@@ -15,6 +15,7 @@ from app.charts.text import ChartWords
 _COLOUR_STEPS = 10
 _MAX_UPRIGHT_HEADINGS = 6
 """With more columns than this, their headings are rotated."""
+_IDENTIFIER = "heatmap"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,43 +63,34 @@ class HeatmapWords(ChartWords):
 
 
 def build_heatmap(
-    targets: Sequence[HeatmapHeader],
-    rows: Sequence[HeatmapRow],
-    words: HeatmapWords,
-    *,
-    identifier: str = "heatmap",
+    targets: Sequence[HeatmapHeader], rows: Sequence[HeatmapRow], words: HeatmapWords
 ) -> Figure:
     """Build the table of the rates of all attackers on all targets. The figure has no other data table."""
     rows = [replace(row, rates=[clamp_finite(rate) for rate in row.rates]) for row in rows]
     if not targets or not rows:
         empty = Markup("")
-        return Figure(identifier, words.title, words.empty, empty, head=(), rows=())
+        return Figure(_IDENTIFIER, words.title, words.empty, empty, head=(), rows=())
     built_in = sum(row.built_in for row in rows)
-    description = (words.summary_by_kind if built_in else words.summary).format(
-        attackers=words.format_number(len(rows)),
-        teams=words.format_number(len(rows) - built_in),
-        built_in=words.format_number(built_in),
-        targets=words.format_number(len(targets)),
-        largest=words.format_number(
-            max((rate for row in rows for rate in row.rates if rate is not None), default=None)
-        ),
+    description = words.fill(
+        words.summary_by_kind if built_in else words.summary,
+        attackers=len(rows),
+        teams=len(rows) - built_in,
+        built_in=built_in,
+        targets=len(targets),
+        largest=max((rate for row in rows for rate in row.rates if rate is not None), default=None),
     )
-    return Figure(
-        identifier, words.title, description, _build_table(targets, rows, words, identifier), head=(), rows=()
-    )
+    return Figure(_IDENTIFIER, words.title, description, _build_table(targets, rows, words), head=(), rows=())
 
 
-def _build_table(
-    targets: Sequence[HeatmapHeader], rows: Sequence[HeatmapRow], words: HeatmapWords, identifier: str
-) -> Markup:
+def _build_table(targets: Sequence[HeatmapHeader], rows: Sequence[HeatmapRow], words: HeatmapWords) -> Markup:
     kind = "heat turned" if len(targets) > _MAX_UPRIGHT_HEADINGS else "heat"
     own_flags = [heading.own for heading in targets]
     head = "".join(_build_heading_cell(heading, words, scope="col") for heading in targets)
     body = "".join(_build_table_row(row, own_flags, words) for row in rows)
-    label_attribute = f'aria-labelledby="{escape_text(identifier)}-title"'
+    label_attribute = f'aria-labelledby="{_IDENTIFIER}-title"'
     return Markup(  # noqa: S704
         f'{_build_scale(words)}<div class="wide" tabindex="0" role="region" {label_attribute}>'
-        f'<table class="{kind}" {label_attribute} aria-describedby="{escape_text(identifier)}-said">'
+        f'<table class="{kind}" {label_attribute} aria-describedby="{_IDENTIFIER}-said">'
         f'<thead><tr><th scope="col" class="corner">{escape_text(words.corner)}</th>'
         f'<th scope="col" class="mean">{escape_text(words.mean)}</th>{head}</tr>'
         f"{_build_means_row(rows, own_flags, words)}</thead>"

@@ -3,36 +3,38 @@
 The part above a threshold is hatched, so that colour is not the only difference.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
 
 from anoncup.messages import N_
 from app.charts import marks
-from app.charts.axes import build_axis, clamp_finite, keep_finite
+from app.charts.axes import build_axis, clamp_finite
 from app.charts.figure import Figure, LegendEntry
 from app.charts.frame import (
-    PICTURE_MARGIN,
+    LINE_HEIGHT,
     PICTURE_WIDTH,
     PlotArea,
     build_horizontal_axis,
     build_picture,
     draw_empty,
     draw_grid,
+    draw_interval,
+    draw_vertical_rule,
     fit_plot_area,
     fit_sides,
     label_mark,
 )
-from app.charts.svg import MAX_FONT_SIZE, estimate_text_width, format_coordinate, isolate_text, shorten, tag
+from app.charts.svg import MAX_FONT_SIZE, build_outline, draw_path, isolate_text, shorten, tag
 from app.charts.text import ChartWords
 
 _HEIGHT = 300.0
 _PANEL_HEIGHT = 62.0
-LINE_HEIGHT = 1.25 * MAX_FONT_SIZE
-"""Distance between lines of text."""
 _MIN_BAR_WIDTH = 1.0
 """Minimum width of a bar, so that bars of narrow bins stay visible."""
+_IDENTIFIER, _PANELS_IDENTIFIER = "distances", "simulated"
+_HATCH_PATTERN = "distances-hatch"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,24 +42,20 @@ class HistogramWords(ChartWords):
     """Texts of a histogram.
 
     ``summary`` is the description, with {count}, {least} and {largest} (the limits of the bins that are not
-    empty), {threshold}, {mean} and {beyond} (the count in bins wholly above the threshold); unknown numbers
-    are written "–". ``point`` is the label of a bar, with {low}, {high} and {count}. ``above`` is the legend
+    empty). ``point`` is the label of a bar, with {low}, {high} and {count}. ``above`` is the legend
     of the part above the threshold.
     """
 
-    title: str = N_("Distance of individuals from their originals")
+    title: str = N_("Individuals by their distance to their own original")
     x: str = N_("Distance")
     y: str = N_("Individuals")
-    low: str = N_("From")
-    high: str = N_("To")
+    low: str = N_("Low")
+    high: str = N_("High")
     threshold: str = N_("Threshold")
     mean: str = N_("Mean")
     above: str = N_("Beyond the threshold")
-    empty: str = N_("There is nothing to show yet.")
-    summary: str = N_(
-        "Individuals: {count}, at distances from {least} to {largest}. Mean: {mean}; threshold: "
-        "{threshold}; beyond the threshold: {beyond}."
-    )
+    empty: str = N_("No distances are known.")
+    summary: str = N_("{count} individuals, at distances from {least} to {largest}.")
     point: str = N_("{low} – {high}: {count}")
 
 
@@ -77,7 +75,6 @@ def build_histogram(
     threshold: float | None = None,
     mean: float | None = None,
     per_individual: bool = True,
-    identifier: str = "histogram",
 ) -> Figure:
     """Build a histogram of counts in equal bins from ``minimum`` to ``maximum``.
 
@@ -88,46 +85,33 @@ def build_histogram(
     finite_threshold, finite_mean = clamp_finite(threshold), clamp_finite(mean)
     hatch_from = finite_threshold if per_individual else None
     return Figure(
-        identifier,
+        _IDENTIFIER,
         words.title,
-        _describe_histogram(bins, finite_threshold, finite_mean, words),
-        _draw_histogram(bins, finite_threshold, finite_mean, words, identifier, hatch_from=hatch_from),
+        _describe_histogram(bins, words),
+        _draw_histogram(bins, finite_threshold, finite_mean, words, hatch_from=hatch_from),
         head=(words.low, words.high, words.y),
         rows=tuple((histogram_bin.low, histogram_bin.high, histogram_bin.count) for histogram_bin in bins),
-        legend=_build_legend(bins, hatch_from, words, identifier),
+        legend=_build_legend(bins, hatch_from, words),
     )
 
 
-def _describe_histogram(
-    bins: Sequence[HistogramBin], threshold: float | None, mean: float | None, words: HistogramWords
-) -> str:
+def _describe_histogram(bins: Sequence[HistogramBin], words: HistogramWords) -> str:
     filled = [histogram_bin for histogram_bin in bins if histogram_bin.count]
     if not filled:
         return words.empty
-    above = (
-        None
-        if threshold is None
-        else sum(histogram_bin.count for histogram_bin in filled if histogram_bin.low >= threshold)
-    )
-    return words.summary.format(
-        count=words.format_number(sum(histogram_bin.count for histogram_bin in filled)),
-        least=words.format_number(filled[0].low),
-        largest=words.format_number(filled[-1].high),
-        threshold=words.format_number(threshold),
-        mean=words.format_number(mean),
-        beyond=words.format_number(above),
-    )
+    count = sum(histogram_bin.count for histogram_bin in filled)
+    return words.fill(words.summary, count=count, least=filled[0].low, largest=filled[-1].high)
 
 
 def _build_legend(
-    bins: Sequence[HistogramBin], threshold: float | None, words: HistogramWords, identifier: str
+    bins: Sequence[HistogramBin], threshold: float | None, words: HistogramWords
 ) -> tuple[LegendEntry, ...]:
     if threshold is None or not any(
         histogram_bin.count and histogram_bin.high > threshold for histogram_bin in bins
     ):
         return ()
     box = {"x": -8, "y": -8, "width": 16, "height": 16}
-    hatched = tag("rect", **box, fill=f"url(#{identifier}-hatch)", class_="hatched")
+    hatched = tag("rect", **box, fill=f"url(#{_HATCH_PATTERN})", class_="hatched")
     swatch = marks.swatch("beyond", tag("rect", **box, class_="bar over"), hatched)
     return (LegendEntry("beyond", words.above, swatch),)
 
@@ -137,7 +121,6 @@ def _draw_histogram(
     threshold: float | None,
     mean: float | None,
     words: HistogramWords,
-    identifier: str,
     *,
     hatch_from: float | None,
 ) -> Markup:
@@ -152,101 +135,61 @@ def _draw_histogram(
     )
     plot_area = fit_plot_area(x, y, height=_HEIGHT, top=2 * MAX_FONT_SIZE + 2.2 * LINE_HEIGHT)
     if not any(histogram_bin.count for histogram_bin in bins):
-        return draw_empty(identifier, plot_area, _HEIGHT, words.empty, x_title=words.x, y_title=words.y)
+        return draw_empty(_IDENTIFIER, plot_area, _HEIGHT, words.empty, x_title=words.x, y_title=words.y)
     return build_picture(
-        identifier,
+        _IDENTIFIER,
         _HEIGHT,
-        _draw_hatch_pattern(identifier),
+        _draw_hatch_pattern(),
         draw_grid(
             plot_area, x_title=words.x, y_title=words.y, title_gap=2.2 * LINE_HEIGHT + 0.8 * MAX_FONT_SIZE
         ),
-        _draw_bars(
-            bins,
-            plot_area,
-            words.point,
-            words.format_number,
-            hatch_from=hatch_from,
-            pattern_identifier=identifier,
-        ),
-        *_draw_rules(plot_area, threshold, mean, words),
+        _draw_bars(bins, plot_area, words, words.point, hatch_from=hatch_from),
+        _draw_rules(plot_area, threshold, mean, words),
         is_interactive=True,
     )
 
 
 def _draw_rules(
     plot_area: PlotArea, threshold: float | None, mean: float | None, words: HistogramWords
-) -> list[Markup]:
+) -> Markup:
     """Draw the lines of threshold and mean.
 
     The label of the mean is one row lower, on the side of its line where the threshold's line is not.
     """
-    lines = []
-    if threshold is not None:
-        name = f"{words.threshold} {words.format_number(threshold)}"
-        lines.append(
-            draw_vertical_rule(plot_area, threshold, name, "threshold", top=plot_area.top - 1.7 * LINE_HEIGHT)
-        )
-    if mean is not None:
-        side = 0 if threshold is None else -1 if mean <= threshold else 1
-        name = f"{words.mean} {words.format_number(mean)}"
-        lines.append(
-            draw_vertical_rule(
-                plot_area, mean, name, "mean", top=plot_area.top - 0.7 * LINE_HEIGHT, side=side
-            )
-        )
-    return lines
-
-
-def draw_vertical_rule(
-    plot_area: PlotArea,
-    value: float,
-    words: str,
-    kind: str,
-    *,
-    top: float,
-    side: int = 0,
-    bands: Sequence[PlotArea] = (),
-) -> Markup:
-    """Draw a vertical line with its label above the plot.
-
-    The label is centred (``side`` 0), or left (-1) or right (1) of the line. With ``bands``, the line is only
-    drawn inside them, and not through the titles between them.
-    """
-    x = plot_area.x_position(value)
-    label = shorten(words, PICTURE_WIDTH - 2 * PICTURE_MARGIN)
-    half_width = estimate_text_width(label) / 2
-    label_x = min(
-        max(x + side * (half_width - 2), PICTURE_MARGIN + half_width),
-        PICTURE_WIDTH - PICTURE_MARGIN - half_width,
-    )
-    spans = [(band.top, band.bottom) for band in bands] or [(top + 6, plot_area.bottom)]
-    path = "".join(
-        f"M{format_coordinate(x)} {format_coordinate(begin)}V{format_coordinate(end)}" for begin, end in spans
-    )
-    line = tag("path", class_="line", d=path)
-    name = tag("text", label, x=label_x, y=top, class_="label middle")
-    return tag("g", line, name, class_=f"rule {kind}", aria_hidden="true")
+    side = 0 if threshold is None or mean is None else -1 if mean <= threshold else 1
+    threshold_label = f"{words.threshold} {words.format_number(threshold)}"
+    mean_label, top = f"{words.mean} {words.format_number(mean)}", plot_area.top - 0.7 * LINE_HEIGHT
+    return draw_vertical_rule(
+        plot_area, threshold, threshold_label, "threshold", top=top - LINE_HEIGHT
+    ) + draw_vertical_rule(plot_area, mean, mean_label, "mean", top=top, side=side)
 
 
 @dataclass(frozen=True, slots=True)
 class PanelWords(ChartWords):
     """Texts of the histograms by kind of permutation.
 
-    ``summary`` is the description, with {low} and {high} (the limits of the interval) and {threshold}. It is
-    followed by a ``panel_summary`` for each histogram, with {name}, {count}, {least} and {largest}.
+    ``summary`` is the description, with {low} and {high} (the limits of the interval); without an interval or
+    a threshold, ``summary_unguaranteed`` replaces it. It is followed by a ``panel_summary`` for each
+    histogram, with {name}, {count}, {least} and {largest}.
     """
 
-    title: str = N_("Mean distance of cheats by permutation")
-    x: str = N_("Mean distance of a permutation")
-    name: str = N_("Kind of permutation")
+    title: str = N_("Mean distance of cheats")
+    x: str = N_("Mean distance")
+    name: str = N_("Cheat")
     low: str = N_("From")
     high: str = N_("To")
     count: str = N_("Permutations")
-    threshold: str = N_("Recommended")
-    interval: str = N_("Possible thresholds")
-    empty: str = N_("There is nothing to show yet.")
-    summary: str = N_("Thresholds between {low} and {high} are possible; recommended: {threshold}.")
-    panel_summary: str = N_("{name}: {count} permutations, mean distances from {least} to {largest}.")
+    threshold: str = N_("Threshold")
+    interval: str = N_("guaranteed")
+    empty: str = N_("Nothing was simulated.")
+    summary: str = N_(
+        "Mean distances of simulated cheats. Every threshold between {low} and {high} is guaranteed to stop "
+        "them."
+    )
+    summary_unguaranteed: str = N_(
+        "Mean distances of simulated cheats; no threshold is guaranteed to stop them and to leave room."
+    )
+    panel_summary: str = N_("{name}: {count} permutations, from {least} to {largest}.")
     point: str = N_("{name}, {low} – {high}: {count}")
 
 
@@ -256,7 +199,6 @@ def build_histogram_panels(
     *,
     interval: tuple[float, float] | None = None,
     threshold: float | None = None,
-    identifier: str = "histograms",
 ) -> Figure:
     """Build one small histogram for each kind, all over the same axis.
 
@@ -269,10 +211,10 @@ def build_histogram_panels(
     }
     finite_threshold = clamp_finite(threshold)
     return Figure(
-        identifier,
+        _PANELS_IDENTIFIER,
         words.title,
         _describe_panels(panels, interval, finite_threshold, words),
-        _draw_panels(panels, interval, finite_threshold, words, identifier),
+        _draw_panels(panels, interval, finite_threshold, words),
         head=(words.name, words.low, words.high, words.count),
         rows=tuple(
             (name, histogram_bin.low, histogram_bin.high, histogram_bin.count)
@@ -291,18 +233,17 @@ def _describe_panels(
     if not panels:
         return words.empty
     low, high = interval or (None, None)
-    parts = [
-        words.summary.format(
-            low=words.format_number(low),
-            high=words.format_number(high),
-            threshold=words.format_number(threshold),
-        )
-    ]
+    is_guaranteed = interval is not None and threshold is not None
+    summary = words.summary if is_guaranteed else words.summary_unguaranteed
+    parts = [words.fill(summary, low=low, high=high)]
     for name, bins in panels.items():
         filled = [histogram_bin for histogram_bin in bins if histogram_bin.count]
-        minimum, maximum = words.format_number(filled[0].low), words.format_number(filled[-1].high)
-        count = words.format_number(sum(histogram_bin.count for histogram_bin in filled))
-        parts.append(words.panel_summary.format(name=name, count=count, least=minimum, largest=maximum))
+        count = sum(histogram_bin.count for histogram_bin in filled)
+        parts.append(
+            words.fill(
+                words.panel_summary, name=name, count=count, least=filled[0].low, largest=filled[-1].high
+            )
+        )
     return " ".join(parts)
 
 
@@ -311,7 +252,6 @@ def _draw_panels(
     interval: tuple[float, float] | None,
     threshold: float | None,
     words: PanelWords,
-    identifier: str,
 ) -> Markup:
     limits = [limit for bins in panels.values() for limit in (bins[0].low, bins[-1].high)]
     x = build_horizontal_axis(
@@ -326,63 +266,32 @@ def _draw_panels(
     left, right = fit_sides(x)
     panels_area = PlotArea(left, top, right, height - below, x, y)
     if not panels:
-        return draw_empty(identifier, panels_area, height, words.empty, x_title=words.x, with_left_axis=False)
+        return draw_empty(
+            _PANELS_IDENTIFIER, panels_area, height, words.empty, x_title=words.x, with_left_axis=False
+        )
     return build_picture(
-        identifier,
+        _PANELS_IDENTIFIER,
         height,
-        draw_interval(panels_area, interval, words.interval, words.format_number),
+        draw_interval(panels_area, interval, label_interval(words.interval, interval, words)),
         draw_grid(panels_area, x_title=words.x, with_left_axis=False),
         *(
             _draw_panel(bins, panels_area, name, words, index=index)
             for index, (name, bins) in enumerate(panels.items())
         ),
-        *(
-            [
-                draw_vertical_rule(
-                    panels_area,
-                    threshold,
-                    f"{words.threshold} {words.format_number(threshold)}",
-                    "threshold",
-                    top=top - 8,
-                )
-            ]
-            if threshold is not None
-            else []
+        draw_vertical_rule(
+            panels_area,
+            threshold,
+            f"{words.threshold} {words.format_number(threshold)}",
+            "threshold",
+            top=top - 8,
         ),
         is_interactive=True,
     )
 
 
-def draw_interval(
-    plot_area: PlotArea, interval: tuple[float, float] | None, name: str, format_value: Callable[[float], str]
-) -> Markup:
-    """Draw the interval as a shaded area, with a label above that gives both ends."""
-    ends = keep_finite(interval or ())
-    if len(ends) < 2 or ends[0] >= ends[1]:
-        return Markup("")
-    low, high = ends
-    left, right = plot_area.x_position(low), plot_area.x_position(high)
-    top = plot_area.top - 1.15 * LINE_HEIGHT
-    area = tag(
-        "rect", x=left, y=top, width=max(right - left, 1), height=plot_area.bottom - top, class_="interval"
-    )
-    edges = tag(
-        "path",
-        class_="edge",
-        d="".join(
-            f"M{format_coordinate(x)} {format_coordinate(top)}V{format_coordinate(plot_area.bottom)}"
-            for x in (left, right)
-        ),
-    )
-    label_text = shorten(
-        f"{name} {format_value(low)} – {format_value(high)}", PICTURE_WIDTH - 2 * PICTURE_MARGIN
-    )
-    half_width = estimate_text_width(label_text) / 2
-    label_x = min(
-        max((left + right) / 2, PICTURE_MARGIN + half_width), PICTURE_WIDTH - PICTURE_MARGIN - half_width
-    )
-    label = tag("text", label_text, x=label_x, y=top - 7, class_="aside middle")
-    return tag("g", area, edges, label, aria_hidden="true")
+def label_interval(name: str, interval: tuple[float, float] | None, words: ChartWords) -> str:
+    low, high = interval or (None, None)
+    return words.fill("{name} {low} – {high}", name=name, low=low, high=high)
 
 
 def _draw_panel(
@@ -399,11 +308,7 @@ def _draw_panel(
         panels_area.x,
         y,
     )
-    base = tag(
-        "path",
-        class_="axis",
-        d=f"M{format_coordinate(plot_area.left)} {format_coordinate(bottom)}H{format_coordinate(plot_area.right)}",
-    )
+    base = draw_path("M", plot_area.left, bottom, "H", plot_area.right, class_="axis")
     title_text = shorten(name, panels_area.right - panels_area.left)
     title = tag(
         "text",
@@ -413,11 +318,7 @@ def _draw_panel(
         class_="label",
         aria_hidden="true",
     )
-    return (
-        base
-        + _draw_bars(bins, plot_area, words.point, words.format_number, name=name, first=index == 0)
-        + title
-    )
+    return base + _draw_bars(bins, plot_area, words, words.point, name=name, first=index == 0) + title
 
 
 def build_bins(counts: Sequence[int], minimum: float, maximum: float) -> list[HistogramBin]:
@@ -430,40 +331,37 @@ def build_bins(counts: Sequence[int], minimum: float, maximum: float) -> list[Hi
     return [HistogramBin(edges[index], edges[index + 1], int(count)) for index, count in enumerate(counts)]
 
 
-def _draw_hatch_pattern(identifier: str) -> Markup:
-    """Draw the definition of the hatch pattern; its id is derived from the picture's identifier."""
+def _draw_hatch_pattern() -> Markup:
+    """Draw the definition of the hatch pattern."""
     stroke = tag("path", d="M-1 1L1 -1M0 6L6 0M5 7L7 5", class_="hatch")
-    pattern = tag(
-        "pattern", stroke, id=f"{identifier}-hatch", width=6, height=6, patternUnits="userSpaceOnUse"
-    )
+    pattern = tag("pattern", stroke, id=_HATCH_PATTERN, width=6, height=6, patternUnits="userSpaceOnUse")
     return tag("defs", pattern)
 
 
 def _draw_bars(
     bins: Sequence[HistogramBin],
     plot_area: PlotArea,
+    words: ChartWords,
     template: str,
-    format_value: Callable[[float], str],
     *,
     hatch_from: float | None = None,
-    pattern_identifier: str = "",
     name: str = "",
     first: bool = True,
 ) -> Markup:
     """Draw a bar for each bin that is not empty.
 
-    ``template`` is the label of a bar, with {name}, {low}, {high} and {count}, and ``format_value`` formats
-    its numbers. Bars are hatched from ``hatch_from`` on. If ``first``, the tab key reaches the first bar.
+    ``template`` is the label of a bar, with {name}, {low}, {high} and {count}. Bars are hatched from ``hatch_from`` on. If ``first``, the tab key reaches the first bar.
     """
     filled = [histogram_bin for histogram_bin in bins if histogram_bin.count > 0]
     shapes = [
         label_mark(
-            _draw_bar(histogram_bin, plot_area, hatch_from, pattern_identifier),
-            template.format(
+            _draw_bar(histogram_bin, plot_area, hatch_from),
+            words.fill(
+                template,
                 name=isolate_text(name),
-                low=format_value(histogram_bin.low),
-                high=format_value(histogram_bin.high),
-                count=format_value(histogram_bin.count),
+                low=histogram_bin.low,
+                high=histogram_bin.high,
+                count=histogram_bin.count,
             ),
             first=first and index == 0,
         )
@@ -472,9 +370,7 @@ def _draw_bars(
     return tag("g", *shapes, class_="series bars")
 
 
-def _draw_bar(
-    histogram_bin: HistogramBin, plot_area: PlotArea, hatch_from: float | None, pattern_identifier: str
-) -> Markup:
+def _draw_bar(histogram_bin: HistogramBin, plot_area: PlotArea, hatch_from: float | None) -> Markup:
     """Draw the bar, split into two parts if the threshold is inside its bin."""
     top = plot_area.y_position(histogram_bin.count)
     left, right = plot_area.x_position(histogram_bin.low), plot_area.x_position(histogram_bin.high)
@@ -483,7 +379,7 @@ def _draw_bar(
     hatch_x = plot_area.x_position(max(histogram_bin.low, hatch_from))
     above = _draw_rectangle(hatch_x, right, top, plot_area.bottom, class_="bar over")
     hatched = _draw_rectangle(
-        hatch_x, right, top, plot_area.bottom, class_="hatched", fill=f"url(#{pattern_identifier}-hatch)"
+        hatch_x, right, top, plot_area.bottom, class_="hatched", fill=f"url(#{_HATCH_PATTERN})"
     )
     if histogram_bin.low >= hatch_from:
         return tag("g", above, hatched, class_="column")
@@ -494,7 +390,5 @@ def _draw_bar(
 def _draw_rectangle(left: float, right: float, top: float, bottom: float, **attributes: str) -> Markup:
     width = max(right - left - 0.6, _MIN_BAR_WIDTH)
     return tag(
-        "path",
-        d=f"M{format_coordinate(left)} {format_coordinate(bottom)}V{format_coordinate(top)}h{format_coordinate(width)}V{format_coordinate(bottom)}Z",
-        **attributes,
+        "path", d=build_outline("M", left, bottom, "V", top, "h", width, "V", bottom, "Z"), **attributes
     )

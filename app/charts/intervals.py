@@ -8,7 +8,7 @@ from markupsafe import Markup
 from anoncup.messages import N_
 from app.charts import marks
 from app.charts.axes import Axis, build_axis, clamp_finite, keep_finite
-from app.charts.svg import format_coordinate, tag
+from app.charts.svg import build_outline, draw_path, format_coordinate, tag
 from app.charts.text import ChartWords
 
 _CELL_WIDTH, _CELL_HEIGHT = 180.0, 28.0
@@ -62,11 +62,7 @@ def build_intervals(rates: Sequence[AttackRate], words: IntervalWords) -> Interv
 
 def _draw_cell(rate: AttackRate, value_axis: Axis, words: IntervalWords) -> Markup:
     box = f"0 0 {format_coordinate(_CELL_WIDTH)} {format_coordinate(_CELL_HEIGHT)}"
-    line = tag(
-        "path",
-        class_="span",
-        d=f"M{format_coordinate(_CELL_MARGIN)} {format_coordinate(_CELL_MIDDLE)}H{format_coordinate(_CELL_WIDTH - _CELL_MARGIN)}",
-    )
+    line = draw_path("M", _CELL_MARGIN, _CELL_MIDDLE, "H", _CELL_WIDTH - _CELL_MARGIN, class_="span")
     parts = (
         line,
         _draw_whisker(rate, value_axis),
@@ -88,38 +84,28 @@ def _draw_whisker(rate: AttackRate, value_axis: Axis) -> Markup:
         return Markup("")
     left, right = (_compute_x_position(limit, value_axis) for limit in interval)
     caps = "".join(
-        f"M{format_coordinate(x)} {format_coordinate(_CELL_MIDDLE - _CAP_HEIGHT)}v{format_coordinate(2 * _CAP_HEIGHT)}"
-        for x in (left, right)
+        build_outline("M", x, _CELL_MIDDLE - _CAP_HEIGHT, "v", 2 * _CAP_HEIGHT) for x in (left, right)
     )
-    return tag(
-        "path",
-        class_="whisker",
-        d=f"M{format_coordinate(left)} {format_coordinate(_CELL_MIDDLE)}H{format_coordinate(right)}{caps}",
-    )
+    return draw_path("M", left, _CELL_MIDDLE, "H", right, caps, class_="whisker")
 
 
 def _draw_baseline(rate: AttackRate, value_axis: Axis) -> Markup:
     value = clamp_finite(rate.baseline)
-    return (
-        Markup("")
-        if value is None
-        else marks.square(_compute_x_position(value, value_axis), _CELL_MIDDLE, 3.5, class_="median")
-    )
+    if value is None:
+        return Markup("")
+    return marks.square(_compute_x_position(value, value_axis), _CELL_MIDDLE, 3.5, class_="median")
 
 
 def _draw_rate(rate: AttackRate, value_axis: Axis) -> Markup:
     value = clamp_finite(rate.rate)
-    return (
-        Markup("")
-        if value is None
-        else marks.dot(_compute_x_position(value, value_axis), _CELL_MIDDLE, class_="found")
-    )
+    if value is None:
+        return Markup("")
+    return marks.dot(_compute_x_position(value, value_axis), _CELL_MIDDLE, class_="found")
 
 
 def _describe_rate(rate: AttackRate, words: IntervalWords) -> str:
     low, high = rate.interval() or (None, None)
-    numbers = {"rate": rate.rate, "low": low, "high": high, "baseline": rate.baseline}
-    texts = {name: words.format_number(value) for name, value in numbers.items()}
     rate_template = "{rate}" if low is None else words.with_interval
     baseline_template = words.with_baseline if clamp_finite(rate.baseline) is not None else ""
-    return (rate_template + baseline_template).format(**texts)
+    template = rate_template + baseline_template
+    return words.fill(template, rate=rate.rate, low=low, high=high, baseline=rate.baseline)

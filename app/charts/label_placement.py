@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from app.charts.frame import Box
-from app.charts.svg import MAX_FONT_SIZE, estimate_text_width, format_coordinate, shorten, tag
+from app.charts.svg import MAX_FONT_SIZE, build_outline, estimate_text_width, shorten, tag
 
 _LABEL_DISTANCE = 8.0
 """Distance between a point and its label."""
@@ -176,10 +176,7 @@ def _build_leader(request: LabelRequest, box: Box) -> tuple[str, tuple[Box, ...]
     ]
     points = [(request.x + fraction * dx, request.y + fraction * dy) for fraction in fractions]
     leader_boxes = tuple(Box(x_step - 1, y_step - 1, x_step + 1, y_step + 1) for x_step, y_step in points)
-    return (
-        f"M{format_coordinate(begin[0])} {format_coordinate(begin[1])}L{format_coordinate(x)} {format_coordinate(y)}",
-        leader_boxes,
-    )
+    return build_outline("M", *begin, "L", x, y), leader_boxes
 
 
 def find_nearest_point(request: LabelRequest, box: Box) -> tuple[tuple[float, float], float]:

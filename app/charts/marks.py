@@ -5,7 +5,7 @@ from typing import Protocol
 
 from markupsafe import Markup
 
-from app.charts.svg import format_coordinate, tag
+from app.charts.svg import build_outline, format_coordinate, tag
 
 
 class MarkShape(Protocol):
@@ -43,12 +43,9 @@ def arrow(
 
 def cross(x: float, y: float, size: float = 4.5, **attributes: str) -> Markup:
     """Draw both strokes as one path, so that the space between them also reacts to the pointer."""
-    arms = f"M{format_coordinate(x - size)} {format_coordinate(y - size)}L{format_coordinate(x + size)} {format_coordinate(y + size)}"
-    return tag(
-        "path",
-        d=f"{arms}M{format_coordinate(x + size)} {format_coordinate(y - size)}L{format_coordinate(x - size)} {format_coordinate(y + size)}",
-        **attributes,
-    )
+    left, right, top, bottom = x - size, x + size, y - size, y + size
+    outline = build_outline("M", left, top, "L", right, bottom, "M", right, top, "L", left, bottom)
+    return tag("path", d=outline, **attributes)
 
 
 def _draw_polygon(x: float, y: float, corners: tuple[tuple[float, float], ...], **attributes: str) -> Markup:

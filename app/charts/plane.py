@@ -21,7 +21,7 @@ from app.charts.frame import (
     label_mark,
 )
 from app.charts.label_placement import LabelRequest, place_labels
-from app.charts.svg import MAX_FONT_SIZE, estimate_text_width, format_coordinate, shorten, tag
+from app.charts.svg import MAX_FONT_SIZE, build_outline, draw_path, estimate_text_width, shorten, tag
 
 PLANE_HEIGHT = 350.0
 SHAPE_BY_KIND = {"others": marks.dot, "baseline": marks.square, "front": marks.dot, "own": marks.diamond}
@@ -288,11 +288,7 @@ def _draw_level(score_level: ScoreLevel, plot_area: PlotArea, box: Box | None) -
         return Markup("")
     (left, top), (right, bottom) = ends
     kind = " best" if score_level.best else ""
-    line = tag(
-        "path",
-        class_=f"equal{kind}",
-        d=f"M{format_coordinate(left)} {format_coordinate(top)}L{format_coordinate(right)} {format_coordinate(bottom)}",
-    )
+    line = draw_path("M", left, top, "L", right, bottom, class_=f"equal{kind}")
     if box is None:
         return line
     x, y = (box.left + box.right) / 2, (box.top + box.bottom) / 2
@@ -381,17 +377,17 @@ def _draw_front(stacks: Sequence[PointStack], plot_area: PlotArea) -> Markup:
     if not front:
         return Markup("")
     steps = "".join(
-        f"H{format_coordinate(plot_area.x_position(point_stack.x))}V{format_coordinate(plot_area.y_position(point_stack.y))}"
+        build_outline("H", plot_area.x_position(point_stack.x), "V", plot_area.y_position(point_stack.y))
         for point_stack in front[1:]
     )
     first, last = (
         plot_area.format_point(point_stack.x, point_stack.y) for point_stack in (front[0], front[-1])
     )
-    ends = f"M{first}V{format_coordinate(plot_area.top)}M{last}H{format_coordinate(plot_area.right)}"
+    ends = build_outline("M", first, "V", plot_area.top, "M", last, "H", plot_area.right)
     return tag(
         "g",
-        tag("path", class_="reach", d=ends),
-        tag("path", class_="line", d=f"M{first}{steps}"),
+        draw_path(ends, class_="reach"),
+        draw_path("M", first, steps, class_="line"),
         class_="series points front",
         aria_hidden="true",
     )

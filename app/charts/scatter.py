@@ -28,6 +28,7 @@ from app.charts.text import ChartWords
 
 _MAX_LISTED_NAMES = 20
 """Maximum number of names listed for points at the same place; the table has all of them."""
+_IDENTIFIER = "scatter"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +94,7 @@ _VIEW_CONTROLS = ("closer", "farther", "home", "whole", "hint")
 
 
 def build_scatter(
-    points: Sequence[ScatterPoint],
-    words: ScatterWords,
-    *,
-    with_score_levels: bool = False,
-    identifier: str = "scatter",
+    points: Sequence[ScatterPoint], words: ScatterWords, *, with_score_levels: bool = False
 ) -> Figure:
     """Build the plot of all teams by utility loss and risk.
 
@@ -113,10 +110,10 @@ def build_scatter(
     view = choose_view(stacks) if stacks else None
     leader = _find_leader_score(finite_points) if with_score_levels else None
     return Figure(
-        identifier,
+        _IDENTIFIER,
         words.title,
         _describe_scatter(finite_points, stacks, view, words),
-        _draw_scatter(stacks, view, words, identifier, with_score_levels=with_score_levels, leader=leader),
+        _draw_scatter(stacks, view, words, with_score_levels=with_score_levels, leader=leader),
         head=(words.team, words.x, words.y, words.front),
         rows=tuple(
             (point.name, point.utility, point.security, "●" if point.on_front else "")
@@ -175,7 +172,7 @@ def _describe_members(members: Sequence[ScatterPoint], words: ScatterWords) -> s
     """List the teams at one point with their ranks, followed by the values that they share."""
     names = [_describe_member(member, words) for member in members[:_MAX_LISTED_NAMES]]
     if members[_MAX_LISTED_NAMES:]:
-        names.append(words.more.format(count=words.format_number(len(members) - _MAX_LISTED_NAMES)))
+        names.append(words.fill(words.more, count=len(members) - _MAX_LISTED_NAMES))
     first = members[0]
     return words.point.format(
         name=", ".join(names),
@@ -187,7 +184,7 @@ def _describe_members(members: Sequence[ScatterPoint], words: ScatterWords) -> s
 def _describe_member(member: ScatterPoint, words: ScatterWords) -> str:
     if member.rank is None:
         return isolate_text(member.name)
-    return f"{isolate_text(member.name)} ({words.ranked.format(rank=words.format_number(member.rank))})"
+    return f"{isolate_text(member.name)} ({words.fill(words.ranked, rank=member.rank)})"
 
 
 def _describe_scatter(
@@ -200,9 +197,10 @@ def _describe_scatter(
     template = (
         words.summary_alike if len({(item.utility, item.security) for item in points}) == 1 else words.summary
     )
-    summary = template.format(
-        teams=words.format_number(sum(not item.baseline for item in points)),
-        front=words.format_number(sum(item.on_front for item in stacks)),
+    summary = words.fill(
+        template,
+        teams=sum(not item.baseline for item in points),
+        front=sum(item.on_front for item in stacks),
         x_least=_format_score(*min(x_values), words),
         x_largest=_format_score(*max(x_values), words),
         y_least=_format_score(*min(y_values), words),
@@ -218,7 +216,7 @@ def _describe_scatter(
         if item.own
     ]
     outside_count = sum(not view.contains(item) for item in stacks)
-    arrows = [words.summary_outside.format(count=words.format_number(outside_count))] if outside_count else []
+    arrows = [words.fill(words.summary_outside, count=outside_count)] if outside_count else []
     return " ".join([summary, *own, *arrows])
 
 
@@ -232,7 +230,6 @@ def _draw_scatter(
     stacks: Sequence[PointStack],
     view: ViewWindow | None,
     words: ScatterWords,
-    identifier: str,
     *,
     with_score_levels: bool,
     leader: float | None,
@@ -243,10 +240,10 @@ def _draw_scatter(
             build_axis([], localize=words.localize),
             height=PLANE_HEIGHT,
         )
-        return draw_empty(identifier, plot_area, PLANE_HEIGHT, words.empty, x_title=words.x, y_title=words.y)
+        return draw_empty(_IDENTIFIER, plot_area, PLANE_HEIGHT, words.empty, x_title=words.x, y_title=words.y)
     return draw_plane(
         stacks,
-        identifier,
+        _IDENTIFIER,
         view=view,
         score_levels=build_levels(view, leader, words.localize) if with_score_levels else (),
         titles=(words.x, words.y),

@@ -11,23 +11,24 @@ from app.charts import marks
 from app.charts.axes import Axis, clamp_finite, keep_finite
 from app.charts.figure import Figure, LegendEntry
 from app.charts.frame import (
-    PICTURE_MARGIN,
     PICTURE_WIDTH,
     PlotArea,
     build_horizontal_axis,
     build_picture,
+    draw_centred_text,
     draw_empty,
     draw_grid,
     fit_sides,
     label_mark,
 )
-from app.charts.svg import MAX_FONT_SIZE, estimate_text_width, format_coordinate, isolate_text, shorten, tag
+from app.charts.svg import MAX_FONT_SIZE, build_outline, draw_path, format_coordinate, isolate_text, tag
 from app.charts.text import ChartWords
 
 _STRIP_WIDTH, _STRIP_HEIGHT = 160.0, 28.0
 _HEIGHT = 210.0
 GOLDEN_FRACTION = (5**0.5 - 1) / 2
 """Its multiples, modulo 1, spread any number of points evenly."""
+_IDENTIFIER = "distribution"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,46 +39,24 @@ class StripWords(ChartWords):
     is known, ``summary_own`` follows, with {own}. ``empty`` replaces both if there are no values.
     """
 
-    title: str = N_("Among all teams")
-    value: str = N_("Value")
-    empty: str = N_("There is nothing to show yet.")
-    summary: str = N_("All teams: least {least}, median {median}, largest {largest}.")
-    summary_own: str = N_("Your team: {own}.")
+    empty: str = N_("No other values yet")
+    summary: str = N_("{count} teams: from {least} to {largest}, median {median}.")
+    summary_own: str = N_("This one: {own}.")
 
 
-def build_strip(
-    values: Sequence[float | None], own: float | None, words: StripWords, *, identifier: str = "strip"
-) -> Figure:
-    """Build a line over the range of the values, with a tick for each and marks for median and own value.
-
-    The picture has a label of its own, as a table cell shows it without the rest of the figure.
-    """
+def build_strip(values: Sequence[float | None], own: float | None, words: StripWords) -> Markup:
+    """Build a line over the range of the values, with a tick for each and marks for median and own value."""
     finite_values, own_value = sorted(keep_finite(values)), clamp_finite(own)
-    description = _describe_values(finite_values, own_value, words)
-    return Figure(
-        identifier,
-        words.title,
-        description,
-        _draw_strip(finite_values, own_value, description),
-        head=(words.value,),
-        rows=tuple((value,) for value in finite_values),
-    )
+    return _draw_strip(finite_values, own_value, _describe_values(finite_values, own_value, words))
 
 
 def _describe_values(values: Sequence[float], own: float | None, words: StripWords) -> str:
     if not values:
         return words.empty
-    description = words.summary.format(
-        least=words.format_number(values[0]),
-        median=words.format_number(median(values)),
-        largest=words.format_number(values[-1]),
-        count=words.format_number(len(values)),
+    description = words.fill(
+        words.summary, least=values[0], median=median(values), largest=values[-1], count=len(values)
     )
-    return (
-        description
-        if own is None
-        else f"{description} {words.summary_own.format(own=words.format_number(own))}"
-    )
+    return description if own is None else f"{description} {words.fill(words.summary_own, own=own)}"
 
 
 def _draw_strip(values: Sequence[float], own: float | None, description: str) -> Markup:
@@ -89,16 +68,15 @@ def _draw_strip(values: Sequence[float], own: float | None, description: str) ->
     parts: list[Markup] = []
     if values:
         ticks = "".join(
-            f"M{format_coordinate(x)} 9v10"
+            build_outline("M", x, 9, "v", 10)
             for x in dict.fromkeys(_compute_strip_x(value, value_axis) for value in values)
         )
         ends = [_compute_strip_x(values[index], value_axis) for index in (0, -1)]
-        line = f"M{format_coordinate(ends[0])} 14H{format_coordinate(ends[1])}"
-        limits = "".join(f"M{format_coordinate(x)} 5v18" for x in ends)
+        limits = "".join(build_outline("M", x, 5, "v", 18) for x in ends)
         parts = [
-            tag("path", class_="span", d=line),
-            tag("path", class_="each", d=ticks),
-            tag("path", class_="limits", d=limits),
+            draw_path("M", ends[0], 14, "H", ends[1], class_="span"),
+            draw_path(ticks, class_="each"),
+            draw_path(limits, class_="limits"),
             marks.square(_compute_strip_x(median(values), value_axis), _STRIP_HEIGHT / 2, 4, class_="median"),
         ]
     if own is not None:
@@ -142,19 +120,17 @@ class DistributionWords(ChartWords):
     point: str = N_("{name}: {value}")
 
 
-def build_distribution(
-    team_values: Sequence[TeamValue], words: DistributionWords, *, identifier: str = "distribution"
-) -> Figure:
+def build_distribution(team_values: Sequence[TeamValue], words: DistributionWords) -> Figure:
     """Build the chart of all teams' values of one measure. Heights have no meaning; they avoid overlaps."""
     ordered = sorted(
         (team_value for team_value in team_values if clamp_finite(team_value.value) is not None),
         key=lambda team_value: team_value.value,
     )
     return Figure(
-        identifier,
+        _IDENTIFIER,
         words.title,
         _describe_distribution(ordered, words),
-        _draw_distribution(ordered, words, identifier),
+        _draw_distribution(ordered, words),
         head=(words.team, words.x),
         rows=tuple((team_value.name, team_value.value) for team_value in ordered),
         legend=_build_legend(ordered, words),
@@ -169,7 +145,7 @@ def _describe_distribution(team_values: Sequence[TeamValue], words: Distribution
     return _describe_values([team_value.value for team_value in team_values], own, strip_words)
 
 
-def _draw_distribution(team_values: Sequence[TeamValue], words: DistributionWords, identifier: str) -> Markup:
+def _draw_distribution(team_values: Sequence[TeamValue], words: DistributionWords) -> Markup:
     x = build_horizontal_axis(
         [team_value.value for team_value in team_values],
         max_width=PICTURE_WIDTH - 40,
@@ -178,7 +154,7 @@ def _draw_distribution(team_values: Sequence[TeamValue], words: DistributionWord
     left, right = fit_sides(x)
     plot_area = PlotArea(left, 2.2 * MAX_FONT_SIZE, right, _HEIGHT - 3 * MAX_FONT_SIZE, x, Axis(0, 1, (), ()))
     if not team_values:
-        return draw_empty(identifier, plot_area, _HEIGHT, words.empty, x_title=words.x, with_left_axis=False)
+        return draw_empty(_IDENTIFIER, plot_area, _HEIGHT, words.empty, x_title=words.x, with_left_axis=False)
     positioned = [
         (team_value, _compute_spread_y(index, plot_area)) for index, team_value in enumerate(team_values)
     ]
@@ -195,7 +171,7 @@ def _draw_distribution(team_values: Sequence[TeamValue], words: DistributionWord
     if other_points and not own_points:
         other_points[0] = _draw_point(*positioned[0], plot_area, words, first=True)
     return build_picture(
-        identifier,
+        _IDENTIFIER,
         _HEIGHT,
         draw_grid(plot_area, x_title=words.x, with_left_axis=False),
         _draw_quartiles([team_value.value for team_value in team_values], plot_area, words),
@@ -219,17 +195,9 @@ def _draw_quartiles(values: Sequence[float], plot_area: PlotArea, words: Distrib
     box = tag(
         "rect", x=left, y=plot_area.top, width=max(right - left, 1), height=plot_area.bottom - plot_area.top
     )
-    line = tag(
-        "path",
-        class_="line",
-        d=f"M{format_coordinate(middle)} {format_coordinate(plot_area.top - 5)}V{format_coordinate(plot_area.bottom)}",
-    )
-    label = shorten(
-        f"{words.median} {words.format_number(median(values))}", PICTURE_WIDTH - 2 * PICTURE_MARGIN
-    )
-    half_width = estimate_text_width(label) / 2
-    label_x = min(max(middle, PICTURE_MARGIN + half_width), PICTURE_WIDTH - PICTURE_MARGIN - half_width)
-    name = tag("text", label, x=label_x, y=plot_area.top - 10, class_="label middle")
+    line = draw_path("M", middle, plot_area.top - 5, "V", plot_area.bottom, class_="line")
+    label = f"{words.median} {words.format_number(median(values))}"
+    name = draw_centred_text(label, middle, plot_area.top - 10, "label middle")
     return tag("g", box, line, name, class_="rule quarters", aria_hidden="true")
 
 
@@ -239,7 +207,7 @@ def _draw_point(
     shape = (marks.diamond if team_value.own else marks.dot)(plot_area.x_position(team_value.value), y)
     return label_mark(
         shape,
-        words.point.format(name=isolate_text(team_value.name), value=words.format_number(team_value.value)),
+        words.fill(words.point, name=isolate_text(team_value.name), value=team_value.value),
         first=first,
     )
 

@@ -47,6 +47,16 @@ def format_coordinate(value: float) -> str:
     return f"{round(value, 1) + 0.0:.1f}".removesuffix(".0")
 
 
+def build_outline(*parts: str | float) -> str:
+    """Return the outline of a path from its commands and the coordinates after each."""
+    texts = (part if isinstance(part, str) else f" {format_coordinate(part)}" for part in parts)
+    return re.sub("(?<=[A-Za-z]) ", "", "".join(texts))
+
+
+def draw_path(*outline: str | float, **attributes: _AttributeValue) -> Markup:
+    return tag("path", **attributes, d=build_outline(*outline))
+
+
 def isolate_text(name: str) -> str:
     """Return a name for use in a sentence.
 

@@ -17,6 +17,15 @@ class ChartWords:
     def format_number(self, value: float | None) -> str:
         return self.localize(write_number(value))
 
+    def fill(self, template: str, **values: str | float | None) -> str:
+        """Fill in the values of a text; numbers are formatted."""
+        return template.format(
+            **{
+                name: value if isinstance(value, str) else self.format_number(value)
+                for name, value in values.items()
+            }
+        )
+
 
 WordsT = TypeVar("WordsT", bound=ChartWords)
 _NON_TEXT_FIELDS = {item.name for item in fields(ChartWords)}

@@ -5,6 +5,7 @@ Each error and each kind of release has a band of its own over a common axis.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate, pairwise
 
 from markupsafe import Markup
@@ -14,15 +15,18 @@ from app.charts import marks
 from app.charts.axes import Axis, build_axis, clamp_finite
 from app.charts.figure import Figure, LegendEntry
 from app.charts.frame import (
+    LINE_HEIGHT,
     PlotArea,
     build_horizontal_axis,
     build_picture,
     draw_empty,
     draw_grid,
+    draw_interval,
+    draw_vertical_rule,
     fit_sides,
     label_mark,
 )
-from app.charts.histogram import LINE_HEIGHT, draw_interval, draw_vertical_rule
+from app.charts.histogram import label_interval
 from app.charts.strip import GOLDEN_FRACTION
 from app.charts.svg import MAX_FONT_SIZE, isolate_text, shorten, tag
 from app.charts.text import ChartWords
@@ -32,6 +36,7 @@ _SHARE_BAND_HEIGHT, _RELEASE_BAND_HEIGHT = 58.0, 56.0
 """Heights of a band with a share, and of a band with releases, without their titles."""
 _BAND_GAP = 10.0
 _SHARE_AXIS = Axis(0.0, 1.0, (), ())
+_IDENTIFIER = "errors"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +100,6 @@ def build_threshold_errors(
     *,
     interval: tuple[float, float] | None = None,
     threshold: float | None = None,
-    identifier: str = "errors",
 ) -> Figure:
     """Build a band for each error, and between them a band of marks for each kind of release.
 
@@ -105,12 +109,10 @@ def build_threshold_errors(
     cheats = {name: item for name, item in cheats.items() if all(map(_is_distance, item.edges))}
     kinds = ((words.honest, honest), (words.mixed, mixed))
     return Figure(
-        identifier,
+        _IDENTIFIER,
         words.title,
         _describe_errors(honest, cheats, threshold, words),
-        _draw_errors(
-            honest, mixed, cheats, words, identifier, interval=interval, threshold=clamp_finite(threshold)
-        ),
+        _draw_errors(honest, mixed, cheats, words, interval=interval, threshold=clamp_finite(threshold)),
         head=(words.release, words.kind, words.value),
         rows=tuple((item.name, kind, item.mean) for kind, group in kinds for item in group),
         legend=_build_legend(mixed, words),
@@ -129,10 +131,11 @@ def _describe_errors(
 ) -> str:
     if not honest:
         return words.empty
-    return words.summary.format(
-        honest=words.format_number(max(item.mean for item in honest)),
-        cheats=words.format_number(min((item.edges[0] for item in cheats.values()), default=None)),
-        threshold=words.format_number(threshold),
+    return words.fill(
+        words.summary,
+        honest=max(item.mean for item in honest),
+        cheats=min((item.edges[0] for item in cheats.values()), default=None),
+        threshold=threshold,
     )
 
 
@@ -141,7 +144,6 @@ def _draw_errors(
     mixed: Sequence[SampleRelease],
     cheats: Mapping[str, SimulatedCheats],
     words: ErrorWords,
-    identifier: str,
     *,
     interval: tuple[float, float] | None,
     threshold: float | None,
@@ -160,7 +162,7 @@ def _draw_errors(
     left, right = fit_sides(x)
     plot_area, height = PlotArea(left, top, right, bottom, x, build_axis([])), bottom + 3 * MAX_FONT_SIZE
     if not honest:
-        return draw_empty(identifier, plot_area, height, words.empty, x_title=words.x, with_left_axis=False)
+        return draw_empty(_IDENTIFIER, plot_area, height, words.empty, x_title=words.x, with_left_axis=False)
     tops = accumulate(
         (_BAND_TITLE_HEIGHT + inner_height + _BAND_GAP for inner_height in heights), initial=top
     )
@@ -183,14 +185,19 @@ def _draw_errors(
         parts.append(_draw_dots(bands[2], mixed, words.mixed, words, "mixed"))
     if cheats:
         parts.append(_draw_area(bands[-1], compute_acceptance_curve(cheats), words.passing, "cheats"))
-    if threshold is not None:
-        name = f"{words.threshold} {words.format_number(threshold)}"
-        parts.insert(0, draw_vertical_rule(plot_area, threshold, name, "threshold", top=top - 8, bands=bands))
     return build_picture(
-        identifier,
+        _IDENTIFIER,
         height,
-        draw_interval(plot_area, interval, words.interval, words.format_number),
+        draw_interval(plot_area, interval, label_interval(words.interval, interval, words)),
         draw_grid(plot_area, x_title=words.x, with_left_axis=False),
+        draw_vertical_rule(
+            plot_area,
+            threshold,
+            f"{words.threshold} {words.format_number(threshold)}",
+            "threshold",
+            top=top - 8,
+            bands=bands,
+        ),
         *parts,
         is_interactive=True,
     )
@@ -229,14 +236,14 @@ def _draw_dots(
     band: PlotArea, releases: Sequence[SampleRelease], name: str, words: ErrorWords, kind: str
 ) -> Markup:
     """Draw a mark for each release. Heights have no meaning; they avoid overlaps."""
-    shape = marks.dot if kind == "honest" else _draw_small_triangle
+    shape = marks.dot if kind == "honest" else partial(marks.triangle, size=4.5)
     shapes = [
         label_mark(
             shape(
                 band.x_position(release.mean),
                 band.top + 7 + (index * GOLDEN_FRACTION % 1) * (band.bottom - band.top - 14),
             ),
-            words.point.format(name=isolate_text(release.name), value=words.format_number(release.mean)),
+            words.fill(words.point, name=isolate_text(release.name), value=release.mean),
             first=kind == "honest" and index == 0,
         )
         for index, release in enumerate(sorted(releases, key=lambda release: release.mean))
@@ -244,10 +251,6 @@ def _draw_dots(
     return tag(
         "g", _draw_base_line(band), _draw_band_title(band, name), *shapes, class_=f"series points {kind}"
     )
-
-
-def _draw_small_triangle(x: float, y: float) -> Markup:
-    return marks.triangle(x, y, 4.5)
 
 
 def _draw_base_line(band: PlotArea) -> Markup:

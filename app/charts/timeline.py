@@ -13,7 +13,7 @@ from app.charts import marks
 from app.charts.axes import Axis, build_axis, build_time_axis, clamp_finite, keep_finite
 from app.charts.figure import Figure, LegendEntry
 from app.charts.frame import PlotArea, build_picture, draw_empty, draw_grid, fit_plot_area, label_mark
-from app.charts.svg import MAX_FONT_SIZE, format_coordinate, isolate_text, tag
+from app.charts.svg import MAX_FONT_SIZE, build_outline, draw_path, isolate_text, tag
 from app.charts.text import ChartWords
 
 _HEIGHT = 300.0
@@ -26,6 +26,7 @@ _SHAPES: dict[EntryState, marks.MarkShape] = {
     "rejected": marks.cross,
     "error": marks.triangle,
 }
+_IDENTIFIER = "course"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,15 +74,14 @@ def build_timeline(
     zone: str,
     begin: datetime | None = None,
     end: datetime | None = None,
-    identifier: str = "course",
 ) -> Figure:
     """Build the chart of all submissions by time and score. Its axis includes ``begin`` and ``end``."""
     ordered = sorted(entries, key=lambda entry: entry.received_at)
     return Figure(
-        identifier,
+        _IDENTIFIER,
         words.title,
         _describe_timeline(ordered, words),
-        _draw_timeline(ordered, words, zone, (begin, end), identifier),
+        _draw_timeline(ordered, words, zone, (begin, end)),
         head=(words.submission, words.received, words.state, words.y),
         rows=tuple(
             (
@@ -118,15 +118,12 @@ def _describe_timeline(entries: Sequence[TimelineEntry], words: TimelineWords) -
     if not entries:
         return words.empty
     improvements = _list_improvements(entries)
-    counts = {state: words.format_number(sum(entry.state == state for entry in entries)) for state in _SHAPES}
-    summary = words.summary.format(count=words.format_number(len(entries)), **counts)
+    counts = {str(state): sum(entry.state == state for entry in entries) for state in _SHAPES}
+    summary = words.fill(words.summary, count=len(entries), **counts)
     if not improvements:
         return summary
-    ends = {
-        "first": words.format_number(improvements[0].overall),
-        "best": words.format_number(improvements[-1].overall),
-    }
-    return f"{summary} {words.summary_best.format(**ends)}"
+    best = words.fill(words.summary_best, first=improvements[0].overall, best=improvements[-1].overall)
+    return f"{summary} {best}"
 
 
 def _draw_timeline(
@@ -134,7 +131,6 @@ def _draw_timeline(
     words: TimelineWords,
     zone: str,
     ends: tuple[datetime | None, datetime | None],
-    identifier: str,
 ) -> Markup:
     moments = [*(entry.received_at for entry in entries), *(end for end in ends if end is not None)]
     x = build_time_axis(moments, zone) if moments else Axis(0, 1, (), ())
@@ -144,9 +140,9 @@ def _draw_timeline(
     y = build_axis(scores if len(set(keep_finite(scores))) > 1 else [0.0, 1.0], localize=words.localize)
     plot_area = fit_plot_area(x, y, height=_HEIGHT, top=2 * MAX_FONT_SIZE + lane_height)
     if not entries:
-        return draw_empty(identifier, plot_area, _HEIGHT, words.empty, x_title=words.x, y_title=words.y)
+        return draw_empty(_IDENTIFIER, plot_area, _HEIGHT, words.empty, x_title=words.x, y_title=words.y)
     return build_picture(
-        identifier,
+        _IDENTIFIER,
         _HEIGHT,
         draw_grid(plot_area, x_title=words.x, y_title=words.y, title_gap=lane_height + 0.8 * MAX_FONT_SIZE),
         _draw_best_line(entries, plot_area),
@@ -162,14 +158,11 @@ def _draw_best_line(entries: Sequence[TimelineEntry], plot_area: PlotArea) -> Ma
     if not corners:
         return Markup("")
     steps = "".join(
-        f"H{format_coordinate(plot_area.x_position(seconds))}V{format_coordinate(plot_area.y_position(score))}"
+        build_outline("H", plot_area.x_position(seconds), "V", plot_area.y_position(score))
         for seconds, score in corners[1:]
     )
-    line = tag(
-        "path",
-        class_="line",
-        d=f"M{plot_area.format_point(*corners[0])}{steps}H{format_coordinate(plot_area.right)}",
-    )
+    first = plot_area.format_point(*corners[0])
+    line = draw_path("M", first, steps, "H", plot_area.right, class_="line")
     return tag("g", line, class_="series points best", aria_hidden="true")
 
 
@@ -192,10 +185,11 @@ def _draw_point(
 ) -> Markup:
     score = clamp_finite(entry.overall)
     y = plot_area.top - _UNSCORED_LANE_HEIGHT / 2 if score is None else plot_area.y_position(score)
-    label = words.point.format(
+    label = words.fill(
+        words.point,
         name=isolate_text(entry.name),
         at=_format_local_time(entry.received_at, zone),
-        overall=words.format_number(score),
+        overall=score,
         state=words.state_label(entry.state),
     )
     return label_mark(

@@ -104,7 +104,7 @@ def test_near_bounds_are_drawn_and_all_are_tabulated() -> None:
             [0, 1, 18, 25, 50], abs=0.02
         )
         assert marks[0].attrib["aria-label"].endswith(f": {value}")
-    assert "the least mean distance is 0.682" in figure.description
+    assert "the mean distance is at least 0.682" in figure.description
 
 
 def test_equal_bounds_are_all_visible() -> None:
@@ -125,12 +125,19 @@ def test_equal_bounds_are_all_visible() -> None:
 
 
 def test_strip_marks_minimum_median_maximum_and_own_value() -> None:
-    svg = build_strip([3.0, 1.0, 2.0, 10.0], 2.0, translate_words(StripWords, EN)).svg
+    svg = build_strip([3.0, 1.0, 2.0, 10.0], 2.0, translate_words(StripWords, EN))
     root = parse_markup(svg)
     assert root.attrib["role"] == "img"
-    assert root.attrib["aria-label"] == "All teams: least 1, median 2.5, largest 10. Your team: 2."
+    assert root.attrib["aria-label"] == "4 teams: from 1 to 10, median 2.5. This one: 2."
     (median,) = root.findall("./path[@class='median']")
     (own,) = root.findall("./path[@class='mine']")
     assert find_center(median)[0] == pytest.approx(8 + 144 * 1.5 / 9, abs=0.1)
     assert find_center(own)[0] == pytest.approx(8 + 144 / 9, abs=0.1)
     assert len(svg) < 2000
+
+
+@pytest.mark.parametrize("values", SAMPLE_VALUES.values(), ids=SAMPLE_VALUES.keys())
+def test_strip_accepts_every_number(values: list[float]) -> None:
+    svg = build_strip(values, values[0] if values else None, translate_words(StripWords, EN))
+    attributes = [element.attrib for element in parse_markup(svg).iter()]
+    assert not re.search(r"\bnan\b|\binf\b", str(attributes))

@@ -11,7 +11,7 @@ from app.charts.figure import Figure
 from app.charts.heatmap import HeatmapHeader, HeatmapRow, HeatmapWords, build_heatmap
 from app.charts.histogram import HistogramWords, PanelWords, build_histogram, build_histogram_panels
 from app.charts.scatter import ScatterPoint, ScatterWords, build_scatter
-from app.charts.strip import DistributionWords, StripWords, TeamValue, build_distribution, build_strip
+from app.charts.strip import DistributionWords, TeamValue, build_distribution
 from app.charts.text import translate_words
 from app.charts.threshold_errors import ErrorWords, SampleRelease, SimulatedCheats, build_threshold_errors
 from app.charts.timeline import EntryState, TimelineEntry, TimelineWords, build_timeline
@@ -73,10 +73,6 @@ def draw_histograms(values: Sequence[float], t: Translator) -> Figure:
     )
 
 
-def draw_strip(values: Sequence[float], t: Translator) -> Figure:
-    return build_strip(values, values[0] if values else None, translate_words(StripWords, t))
-
-
 def draw_distribution(values: Sequence[float], t: Translator) -> Figure:
     standings = [
         TeamValue(build_team_name(index), value, own=index == 1) for index, value in enumerate(values)
@@ -133,7 +129,6 @@ CHARTS: dict[str, Callable[[Sequence[float], Translator], Figure]] = {
     "scatter": draw_scatter,
     "histogram": draw_histogram,
     "histograms": draw_histograms,
-    "strip": draw_strip,
     "distribution": draw_distribution,
     "course": draw_timeline,
     "bounds": draw_bounds,
@@ -213,7 +208,6 @@ WORD_TYPES: dict[str, type] = {
     "scatter": ScatterWords,
     "histogram": HistogramWords,
     "histograms": PanelWords,
-    "strip": StripWords,
     "distribution": DistributionWords,
     "course": TimelineWords,
     "bounds": BoundWords,

@@ -356,64 +356,14 @@ def _compute_interval(report: schemas.Advice) -> tuple[float, float] | None:
 
 
 def _draw_histograms(histograms: Mapping[str, Any], report: schemas.Advice, t: Translator) -> Figure:
-    interval = _compute_interval(report)
-    has_guaranteed_threshold = interval is not None and report.threshold is not None
-    words = translate_words(
-        PanelWords,
-        t,
-        title=t("Mean distance of cheats"),
-        x=t("Mean distance"),
-        name=t("Cheat"),
-        low=t("From"),
-        high=t("To"),
-        count=t("Permutations"),
-        threshold=t("Threshold"),
-        interval=t("guaranteed"),
-        empty=t("Nothing was simulated."),
-        summary=t.label("adv_simulated_said" if has_guaranteed_threshold else "adv_simulated_alone"),
-        panel_summary=t("{name}: {count} permutations, from {least} to {largest}."),
-        point=t("{name}, {low} – {high}: {count}"),
-    )
-    return build_histogram_panels(
-        histograms, words, interval=interval, threshold=report.threshold, identifier="simulated"
-    )
+    words, interval = translate_words(PanelWords, t), _compute_interval(report)
+    return build_histogram_panels(histograms, words, interval=interval, threshold=report.threshold)
 
 
 def _draw_bounds(report: schemas.Advice, t: Translator) -> Figure:
-    words = translate_words(
-        BoundWords,
-        t,
-        title=t("Smallest mean distance of a permutation"),
-        x=t("Fixed points"),
-        y=t("Mean distance"),
-        s_lower=t("Simple lower bound"),
-        lower=t("Certified lower bound"),
-        upper=t("A permutation found"),
-        threshold=t("Threshold"),
-        fixed=t("assumed in place:"),
-        empty=t("There are no bounds to show."),
-        summary=t(
-            "If at most {fixed} individuals stay in place, the mean distance is at least {bound}; "
-            "no threshold is guaranteed."
-        )
-        if report.threshold is None
-        else t(
-            "If at most {fixed} individuals stay in place, the mean distance is at least {bound}; "
-            "the largest guaranteed threshold is {threshold}."
-        ),
-        point=t("{series}, {fixed} in place: {value}"),
-    )
-    points = [
-        DistanceBound(
-            report_bound.fixed,
-            report_bound.s_lower,
-            report_bound.lower,
-            report_bound.upper,
-            report_bound.exact,
-        )
-        for report_bound in report.bounds
-    ]
-    figure = build_bounds(points, words, fixed=report.fixed, threshold=report.threshold, identifier="bounds")
+    points = [DistanceBound(item.fixed, item.s_lower, item.lower, item.upper) for item in report.bounds]
+    words = translate_words(BoundWords, t)
+    figure = build_bounds(points, words, fixed=report.fixed, threshold=report.threshold)
     return replace(figure, rows=())  # the page has its own table, which also marks exact bounds
 
 

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
+from markupsafe import Markup
 
 from anoncup import schemas
 from anoncup.competition.scoring_versions import is_unsupported
@@ -220,20 +221,8 @@ def _draw_distances(
     excessive = verdict.excessive
     if excessive is None or comparison is None:
         return None
-    words = translate_words(
-        HistogramWords,
-        t,
-        title=t("Individuals by their distance to their own original"),
-        x=t.label(f"distance_{excessive.distance}", "") or excessive.distance,
-        y=t("Individuals"),
-        low=t("Low"),
-        high=t("High"),
-        threshold=t("Threshold"),
-        mean=t("Mean"),
-        above=t("Beyond the threshold"),
-        empty=t("No distances are known."),
-        summary=t("{count} individuals, at distances from {least} to {largest}."),
-    )
+    distance_label = t.label(f"distance_{excessive.distance}", "") or excessive.distance
+    words = translate_words(HistogramWords, t, x=distance_label)
     return build_histogram(
         excessive.histogram.counts,
         words,
@@ -243,7 +232,6 @@ def _draw_distances(
         threshold=excessive.threshold if comparison.compared_distance else None,
         mean=excessive.mean,
         per_individual=comparison.compared_distance == "largest",
-        identifier="distances",
     )
 
 
@@ -259,21 +247,11 @@ def _build_attack_rate(entry: schemas.AttackerVerdict) -> AttackRate:
     return AttackRate(entry.rate, low, high, entry.sd, entry.baseline)
 
 
-def _draw_strips(lines: Sequence[MeasureLine], t: Translator) -> dict[str, Figure]:
+def _draw_strips(lines: Sequence[MeasureLine], t: Translator) -> dict[str, Markup]:
     """Draw the value of each measure among the values of other teams that the viewer may see."""
-    words = translate_words(
-        StripWords,
-        t,
-        title=t("Among all teams"),
-        value=t("Value"),
-        empty=t("No other values yet"),
-        summary=t("{count} teams: from {least} to {largest}, median {median}."),
-        summary_own=t("This one: {own}."),
-    )
+    words = translate_words(StripWords, t)
     return {
-        line.name: build_strip(line.board_values, line.value, words, identifier=f"strip-{line.name}")
-        for line in lines
-        if line.board_values
+        line.name: build_strip(line.board_values, line.value, words) for line in lines if line.board_values
     }
 
 
