@@ -127,7 +127,7 @@ def _describe_machine() -> str:
     return f"{model}, {os.cpu_count()} cores, load {load}; Python {platform.python_version()}"
 
 
-def format_row(cells: tuple[str, ...]) -> str:
+def _format_row(cells: tuple[str, ...]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
@@ -136,13 +136,13 @@ def run_duels(size: SuiteSize, only: str = "") -> list[DuelOutcome]:
         f"{time.strftime('%Y-%m-%d', time.gmtime())}, {_describe_machine()}; "
         f"median of {size.turns} turns, one thread"
     )
-    print(format_row(HEADER), format_row(tuple("---" for _ in HEADER)), sep="\n", flush=True)
+    print(_format_row(HEADER), _format_row(tuple("---" for _ in HEADER)), sep="\n", flush=True)
     outcomes = []
     for duel, data, case, hostile in _list_cases(size):
         if only not in f"{duel.task} {duel.peer} {data}":
             continue
         outcomes.append(run_duel(duel, data, case, hostile, turns=size.turns))
-        print(format_row(outcomes[-1].format_cells()), flush=True)
+        print(_format_row(outcomes[-1].format_cells()), flush=True)
     return outcomes
 
 
@@ -154,9 +154,9 @@ def summarize(outcomes: Iterable[DuelOutcome]) -> list[str]:
             by_goal.setdefault((outcome.duel.task, outcome.duel.peer, str(outcome.duel.goal)), []).append(
                 outcome
             )
-    rows = [format_row(("task", "beside", "goal", "measured")), format_row(("---",) * 4)]
+    rows = [_format_row(("task", "beside", "goal", "measured")), _format_row(("---",) * 4)]
     return rows + [
-        format_row((*goal, "; ".join(map(_describe_outcome, goal_outcomes))))
+        _format_row((*goal, "; ".join(map(_describe_outcome, goal_outcomes))))
         for goal, goal_outcomes in by_goal.items()
     ]
 

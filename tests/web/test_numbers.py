@@ -74,7 +74,7 @@ def format_losses(row: dict[str, Any], digits: int | None) -> list[str]:
 
 
 def format_rank(row: dict[str, Any], rows: list[dict[str, Any]]) -> str:
-    tie = "=" if sum(other["rank"] == row["rank"] for other in rows) > 1 else ""
+    tie = "=" if sum(rival["rank"] == row["rank"] for rival in rows) > 1 else ""
     return f"{row['rank']}{tie}" if row["rank"] else "–"
 
 
@@ -127,7 +127,7 @@ def check_own_place(html: str, rows: list[dict[str, Any]]) -> None:
     own_rows = [row for row in rows if row["own"]]
     assert html.count('<tr class="own" id="own">') == html.count('<dl class="place own">') == len(own_rows)
     for row in own_rows:
-        ranked = sum(other["rank"] is not None for other in rows)
+        ranked = sum(rival["rank"] is not None for rival in rows)
         values = re.findall(
             r"<dd>(.*?)</dd>", html.partition('<dl class="place own">')[2].partition("</dl>")[0]
         )
@@ -176,16 +176,18 @@ def check_reidentification_board(reader: Reader) -> None:
 
 
 def check_matrix(reader: Reader) -> None:
-    rows = reader.read_board("matrix")["rows"]
+    matrix = reader.read_board("matrix")
     html = reader.read_contest_page("/boards/matrix?order=name")
     assert [row[2:] for row in parse_body(html, '<table class="heat')] == [
-        [format_hundredths(cell["rate"]) if cell else "—" for cell in row["cells"]] for row in rows
+        [format_hundredths(cell["rate"]) if cell else "—" for cell in row["cells"]]
+        for row in matrix["rows"]
+        if matrix["targets"]
     ]
 
 
 def check_team_pages(reader: Reader) -> None:
     board, matrix = reader.read_board(), reader.read_board("matrix")
-    found = {row["team"]: row for row in reader.read_board("reidentification")["rows"] if row["rank"]}
+    attackers = {row["team"]: row for row in reader.read_board("reidentification")["rows"] if row["rank"]}
     ranked = sum(row["rank"] is not None for row in board["rows"])
     for row in board["rows"]:
         html = reader.read_contest_page(f"/teams/{row['team_id']}")
@@ -198,9 +200,9 @@ def check_team_pages(reader: Reader) -> None:
         assert [(line[0], line[1].split()[0]) for line in parse_body(html, 'class="most_found"')] == [
             (matrix["targets"][index]["target"], format_best_rate(matrix["rows"], index)) for index in columns
         ]
-        assert len(more) == (row["team"] in found)
+        assert len(more) == (row["team"] in attackers)
         if more:
-            identified = "{identified} of {tried}".format(**found[row["team"]])
+            identified = "{identified} of {tried}".format(**attackers[row["team"]])
             assert identified in extract_text(more[0])
 
 
@@ -262,8 +264,8 @@ def check_submissions(reader: Reader) -> None:
         for name, measure in result["measures"].items():
             assert rows[name][1].split()[0] == notation.format_number(measure["value"]), name
         for name, attacker in result["attackers"].items():
-            found = f"{notation.format_number(attacker['correct'])} / {notation.format_number(attacker['trials'])}"
-            assert rows[name][1:3] == [notation.format_score(attacker["rate"]), found], name
+            hits = " / ".join(notation.format_number(attacker[part]) for part in ("correct", "trials"))
+            assert rows[name][1:3] == [notation.format_score(attacker["rate"]), hits], name
         if (target := find_own_target(matrix, submission, reader.contest)) is not None:
             cells = {row["attacker"]: row["cells"][target] for row in matrix["rows"] if not row["built_in"]}
             attacks = {name: notation.format_score(cell["rate"]) for name, cell in cells.items() if cell}
@@ -272,10 +274,10 @@ def check_submissions(reader: Reader) -> None:
 
 def find_own_target(matrix: dict[str, Any], submission: dict[str, Any], contest: Contest) -> int | None:
     """Return the column of the submission's target in the matrix, or None if it has none."""
-    shown = [entry["target"] for entry in matrix["targets"]]
-    targets = contest.arena.get(f"{contest.path}/targets").json() if shown else []
+    columns = [entry["target"] for entry in matrix["targets"]]
+    targets = contest.arena.get(f"{contest.path}/targets").json() if columns else []
     names = [target["name"] for target in targets if target["commitment"] == submission["commitment"]]
-    return shown.index(names[0]) if names else None
+    return columns.index(names[0]) if names else None
 
 
 CHECKS: tuple[Callable[[Reader], None], ...] = (

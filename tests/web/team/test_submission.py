@@ -511,7 +511,7 @@ def test_no_distance_to_the_next_rank_is_shown_with_rank_sums(client: TestClient
 def read_attack_rows(contest: Contest, submission: str, **viewer: Any) -> list[list[str]]:
     """Return team, identified individuals and number of guesses from the table of a submission's page."""
     html = get_page(contest.arena, f"/submissions/{submission}", **viewer).text
-    return [[team, found, trials] for team, found, _, trials in parse_body(html, 'class="wide rivals"')]
+    return [[team, hits, trials] for team, hits, _, trials in parse_body(html, 'class="wide rivals"')]
 
 
 def test_hidden_attacks_are_shown_to_the_team_after_the_close(contest: Contest) -> None:
