@@ -43,22 +43,21 @@ def check_allocation(
     purposes: set[str] = set()
 
     def make_files(team: str) -> dict[str, bytes]:
-        """Make the files of a team, and record for which purposes generators are requested."""
+        """Make the files of a team, and check for which purposes generators are requested."""
 
         def create_generator(purpose: str) -> Generator:
             purposes.add(purpose)
             return derive_generator(SEED, purpose, team)
 
-        return _select_files(
-            allocation, allocation.make_files(tables, organizer_contents, rules, create_generator)
+        contents = allocation.make_files(tables, organizer_contents, rules, create_generator)
+        require(
+            purposes <= set(allocation.generator_purposes),
+            track.name,
+            f"it draws for {allocation.generator_purposes} only",
         )
+        return _select_files(allocation, contents)
 
     files = make_files(TEAMS[0])
-    require(
-        purposes <= set(allocation.generator_purposes),
-        track.name,
-        f"it draws for {allocation.generator_purposes} only",
-    )
     for _ in range(2):
         require(make_files(TEAMS[0]) == files, track.name, "the same generators draw the same files")
     require(
