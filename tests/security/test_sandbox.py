@@ -18,6 +18,7 @@ import pytest
 import structlog
 from sqlalchemy import select
 
+from anoncup.competition.templates import template
 from app.config import Settings
 from app.db.models import Evaluation, State
 from app.db.transaction import transaction
@@ -59,7 +60,7 @@ def run_deed(
     name: str, *arguments: Any, in_other_thread: bool = False, settings: Settings | None = None
 ) -> dict[str, Any]:
     used_settings = settings or Settings()
-    deed = Deed("", {}, name, list(arguments), in_other_thread)
+    deed = Deed(template(2015), {}, name, list(arguments), in_other_thread)
     return scoring_child.run(deed, used_settings, warm=False).content
 
 
