@@ -12,8 +12,7 @@ from scipy.optimize import Bounds, LinearConstraint, linear_sum_assignment, milp
 from anoncup.errors import InvalidInput
 from anoncup.excessive.certified_bounds import MAX_DENSE_BOUNDS, certified_bounds
 from anoncup.excessive.cheapest_choices import compute_cheapest_choices, count_fixed_points, permutation_costs
-from anoncup.excessive.cycles import bound_by_odd_cycles
-from anoncup.excessive.gaps import close_gaps, find_shortest_loop
+from anoncup.excessive.gaps import bound_by_odd_cycles, close_gaps, find_shortest_loop
 from anoncup.geometry.arrays import FloatArray
 from anoncup.geometry.kernels import warm_bounds
 from tests.support.bound_checks import (

@@ -14,7 +14,7 @@ import redis
 from sqlalchemy import Connection, create_engine, text
 
 from anoncup.errors import Unavailable
-from app.processes import child_process, data_folder, embedded_servers, server_process
+from app.processes import child_process, data_folder, embedded_servers
 from app.processes.embedded_servers import EmbeddedServices, find_running_services, run_embedded_services
 from tests.support.data_folders import data, used_data_folder
 from tests.support.wait import TIMEOUT_S, poll_until
@@ -327,7 +327,7 @@ def test_server_killed_with_busy_sessions_is_restarted(data: Path) -> None:
 
 @pytest.mark.full
 def test_repeated_exits_of_a_server_end_the_service(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server_process, "MAX_RESTARTS", 1)
+    monkeypatch.setattr(embedded_servers, "MAX_RESTARTS", 1)
     with run_embedded_services(data) as services:
         for may_restart in (True, False):
             services.servers[0].process.kill()
@@ -340,7 +340,7 @@ def test_repeated_exits_of_a_server_end_the_service(data: Path, monkeypatch: pyt
 
 @pytest.mark.full
 def test_failed_restart_is_reported(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server_process, "MAX_START_ATTEMPTS", 2)
+    monkeypatch.setattr(embedded_servers, "MAX_START_ATTEMPTS", 2)
     with run_embedded_services(data) as services:
         (data / "postgres" / "postgresql.conf").write_text("nonsense")
         services.servers[1].process.kill()

@@ -11,9 +11,8 @@ import pytest
 from app.cli.local_service import build_sandbox_env
 from app.config import Settings
 from app.processes.child_folders import ChildFolder
-from app.processes.embedded_servers import EmbeddedServices
+from app.processes.embedded_servers import EmbeddedServices, Server
 from app.processes.sandboxed_child import build_environment
-from app.processes.server_process import Server
 from workers import readiness, sandbox
 from workers.readiness import REPORT_READINESS, SCORING_READINESS
 from workers.sandbox import Sandbox, SandboxError, landlock, seccomp
