@@ -6,9 +6,8 @@ usage: python -m workers.lifecycle COMPETITION_ID
 """
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
-from typing import TypeVar
 from uuid import UUID
 
 import structlog
@@ -32,8 +31,6 @@ from workers.jobs import TargetFilesJob, WorkerInputs
 from workers.readiness import REPORT_READINESS, SCORING_READINESS
 
 log = structlog.get_logger(__name__)
-
-T = TypeVar("T", TargetWithoutFiles, SealedTarget)
 
 
 def main() -> None:
@@ -62,14 +59,16 @@ def run_long_work(competition_id: UUID) -> bool:
     if problem is not None:
         log.error("takes_no_work", competition=str(competition_id), reason=problem)
         return False
-    has_allocated = _try_action(lambda: _allocate_all(competition_id, settings), competition=competition_id)
-    has_written = _try_all(targets_without_files, lambda target: write_target_files(target, settings))
-    has_revealed = _try_all(sealed_targets, lambda target: reveal_secret(target, settings))
+    successes = [_try_action(lambda: _allocate_all(competition_id, settings), competition=competition_id)]
+    for target in targets_without_files:
+        successes.append(_try_action(partial(write_target_files, target, settings), target=target.target_id))
+    for sealed in sealed_targets:
+        successes.append(_try_action(partial(reveal_secret, sealed, settings), target=sealed.target_id))
     if seed is not None:
-        has_revealed &= _try_action(
-            lambda: reveal_seed(competition_id, seed, settings), competition=competition_id
+        successes.append(
+            _try_action(lambda: reveal_seed(competition_id, seed, settings), competition=competition_id)
         )
-    return has_allocated and has_written and has_revealed
+    return all(successes)
 
 
 def _allocate_all(competition_id: UUID, settings: Settings) -> None:
@@ -82,14 +81,8 @@ def _allocate_all(competition_id: UUID, settings: Settings) -> None:
         allocate_files(request, settings)
 
 
-def _try_all(targets: Iterable[T], action: Callable[[T], None]) -> bool:
-    """Do the action for each target; return whether all succeeded. A failure does not stop the others."""
-    results = [_try_action(partial(action, target), target=target.target_id) for target in targets]
-    return all(results)
-
-
 def _try_action(action: Callable[[], None], **ids: UUID) -> bool:
-    """Do the action; log a domain error and return False for it."""
+    """Do the action; log a domain error and return False for it, so that the other actions are still done."""
     try:
         action()
     except DomainError as problem:

@@ -90,16 +90,19 @@ def score(request: dict[str, Any], context: JobContext, progress: ProgressCallba
     rules, tables, prepared = context.load_original(digests, request["competition_file"])
     track = TRACKS[rules.track]
     release, _ = track.parse_release(_fetch_release(request, context), tables, rules)
-    release_context = ReleaseContext(
-        rules,
-        track.count_sizes(tables, release),
-        lambda: tables,
-        release,
-        *_read_inputs(request["inputs"], track),
-    )
-    source = track.answer_spec.read(request["secret"].encode(), release_context)
+    _, source = _read_secret(request, rules, tables, release)
     verdict = evaluate(rules, prepared, release, source, progress=progress)
     return verdict.to_json() | {"resembles": _find_resemblances(rules, prepared, verdict)}
+
+
+def _read_secret(
+    request: dict[str, Any], rules: Rules, tables: Any, release: Any
+) -> tuple[ReleaseContext, Any]:
+    """Return the true answer to a release, and the context in which it was read."""
+    track = TRACKS[rules.track]
+    sizes, inputs = track.count_sizes(tables, release), _read_inputs(request["inputs"], track)
+    release_context = ReleaseContext(rules, sizes, lambda: tables, release, *inputs)
+    return release_context, track.answer_spec.read(request["secret"].encode(), release_context)
 
 
 def _fetch_original(request: dict[str, Any], context: JobContext) -> dict[str, bytes]:
@@ -117,27 +120,13 @@ def write_target_files(request: dict[str, Any], context: JobContext, __: Progres
     track = TRACKS[rules.track]
     tables, _ = track.parse_original(_fetch_original(request, context), rules)
     release, _ = track.parse_release(_fetch_release(request, context), tables, rules)
-    files = (
-        track.write_release_canonically(release)
-        if track.target_files_of is None
-        else _build_target_files(request, rules, tables, release)
-    )
+    if track.target_files_of is None:
+        files = track.write_release_canonically(release)
+    else:
+        release_context, answer = _read_secret(request, rules, tables, release)
+        rng = default_rng(secrets.randbits(128))
+        files = track.target_files_of(release, answer, release_context, rng)
     return {"files": {name: text.decode() for name, text in files.items()}}
-
-
-def _build_target_files(request: dict[str, Any], rules: Rules, tables: Any, release: Any) -> dict[str, bytes]:
-    """Return a target's files for tracks where the files depend on the answer or on random draws."""
-    track = TRACKS[rules.track]
-    assert track.target_files_of is not None  # noqa: S101  # the caller has checked
-    release_context = ReleaseContext(
-        rules,
-        track.count_sizes(tables, release),
-        lambda: tables,
-        release,
-        *_read_inputs(request["inputs"], track),
-    )
-    answer = track.answer_spec.read(request["secret"].encode(), release_context)
-    return track.target_files_of(release, answer, release_context, default_rng(secrets.randbits(128)))
 
 
 _GeneratorFactory = Callable[[str], Generator]
@@ -172,11 +161,9 @@ def _find_resemblances(rules: Rules, prepared: Any, verdict: Verdict) -> list[di
     Only the closest has its evidence, which is long.
     """
     resemblances = [resemblance.to_json() for resemblance in fingerprint(rules, prepared, verdict)]
-    return resemblances[:1] + [_drop_evidence(resemblance) for resemblance in resemblances[1:]]
-
-
-def _drop_evidence(resemblance: dict[str, object]) -> dict[str, object]:
-    return {name: value for name, value in resemblance.items() if name != "evidence"}
+    for resemblance in resemblances[1:]:
+        del resemblance["evidence"]
+    return resemblances
 
 
 def advise(request: dict[str, Any], context: JobContext, progress: ProgressCallback) -> dict[str, Any]:
