@@ -9,7 +9,6 @@ from app.api.documentation import examples
 from app.api.documentation.bodies import build_raw_response, build_request_body
 from app.api.documentation.responses import ORGANIZER, TEAM, build_error_responses
 from app.api.file_names import key_by_file_name
-from app.config import get_settings
 from app.db.transaction import transaction
 from app.http.authentication import CurrentPrincipal, OptionalPrincipal
 from app.services.contests import competitions
@@ -61,9 +60,7 @@ def put_truth(slug: str, file: str, principal: CurrentPrincipal, content: Csv) -
         contest, organizer_data.find_organizer_file(contest, file), content
     )
     with transaction() as session:
-        contest = organizer_data.store_sealed(
-            session, principal, slug, organizer_file, sealing_key=get_settings().sealing_key_file
-        )
+        contest = organizer_data.store_sealed(session, principal, slug, organizer_file)
         return serialize_competition(session, contest)
 
 

@@ -58,20 +58,13 @@ class InviteIn(BaseModel):
 def serialize_competition(session: Session, contest: Contest) -> schemas.Competition:
     reveal_at = observed_deadlines.load_reveal_times(session, [contest.competition]).get(contest.id)
     competition = _build_competition(contest, phases.get_status(session, contest.competition), reveal_at)
-    return (
-        competition.model_copy(update=_load_commitments(session, contest.competition))
-        if contest.competition.allocation
-        else competition
-    )
-
-
-def _load_commitments(session: Session, row: Competition) -> dict[str, object]:
-    """Return the commitments to the seed and to the organizers' sealed files."""
-    file_commitments = sealed_inputs.load_commitments(session, row.id)
-    return {
-        "seed_commitment": sealed_inputs.load_seed_commitment(session, row.id),
-        "truth_commitments": key_by_file_name(file_commitments),
+    if not contest.competition.allocation:
+        return competition
+    commitments = {
+        "seed_commitment": sealed_inputs.load_seed_commitment(session, contest.id),
+        "truth_commitments": key_by_file_name(sealed_inputs.load_commitments(session, contest.id)),
     }
+    return competition.model_copy(update=commitments)
 
 
 def _build_competition(

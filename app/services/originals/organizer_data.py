@@ -1,13 +1,13 @@
 """Organizers' own files: checked, sealed with the workers' public key, and never returned to anybody."""
 
 from dataclasses import dataclass
-from pathlib import Path
 
 from sqlalchemy import func, update
 from sqlalchemy.orm import Session
 
 from anoncup.errors import Conflict, NotFound
 from anoncup.plugins import TRACKS
+from app.config import get_settings
 from app.crypto import sealing
 from app.db.models import Competition, OrganizerFile
 from app.processes import parser_process
@@ -77,8 +77,6 @@ def store_sealed(
     principal: Principal,
     slug: str,
     checked_file: CheckedOrganizerFile,
-    *,
-    sealing_key: Path | None,
 ) -> Contest:
     """Seal and store a checked file, replacing an earlier one; only before the first allocation."""
     contest = competitions.lock_for_organizer(session, principal, slug)
@@ -86,7 +84,7 @@ def store_sealed(
     _require_not_allocated(competition)
     revisions.require_unchanged(competition, checked_file.replaces)
     binding_id = sealed_inputs.compute_binding_id(competition.id, checked_file.name)
-    sealed = sealing.seal(sealing_key, bound_to=binding_id, secret=checked_file.content)
+    sealed = sealing.seal(get_settings().sealing_key_file, bound_to=binding_id, secret=checked_file.content)
     values = {"key_id": sealed.key_id, "sealed": sealed.box, "commitment": sealed.commitment}
     conditions = OrganizerFile.competition_id == competition.id, OrganizerFile.name == checked_file.name
     new_values = {**values, "size": len(checked_file.content), "created_at": func.clock_timestamp()}

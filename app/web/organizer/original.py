@@ -10,7 +10,6 @@ from anoncup.errors import Conflict, DomainError, FileProblem, InvalidCompetitio
 from anoncup.messages import Message
 from anoncup.tables.profile.model import MIN_COMMON
 from anoncup.tracks.files import FileSpec
-from app.config import get_settings
 from app.db.transaction import transaction
 from app.http.authentication import CurrentPrincipal
 from app.services.contests import revisions, sealed_inputs
@@ -154,9 +153,7 @@ def upload_organizer_data(
             context.frame.contest, name, _read_uploaded_file(form, name)
         )
         with transaction() as session:
-            organizer_data.store_sealed(
-                session, principal, slug, organizer_file, sealing_key=get_settings().sealing_key_file
-            )
+            organizer_data.store_sealed(session, principal, slug, organizer_file)
     except (Conflict, InvalidUpload, Unavailable) as problem:
         return _render_data(request, principal, context, problem=problem)
     return see_other(f"{context.frame.path}/organize/data", notice="setup_saved")
