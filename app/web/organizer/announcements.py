@@ -3,23 +3,21 @@
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Form, Request
+from fastapi import APIRouter, Form
 from fastapi.responses import HTMLResponse
 from starlette.responses import Response
 
 from anoncup.errors import DomainError
 from app.db.transaction import transaction
-from app.http.authentication import CurrentPrincipal
 from app.http.step_up import FormReauthentication
 from app.locale.language import LANGUAGES, Translator, load_translator
-from app.services.accounts.accounts import Principal
 from app.services.contests import announcements, revisions
 from app.services.contests.contest import parse_stored_rules
 from app.services.organizing import rescores
-from app.web.organizer.frame import describe_problem, load_organizer_frame
+from app.web.organizer.frame import OrganizerPage, RequestedOrganizerPage
 from app.web.organizer.rescores import list_rule_changes
 from app.web.site.notation import format_number
-from app.web.site.pages import PageRoute, render_page, see_other
+from app.web.site.pages import PageRoute, see_other, show_problem
 
 router = APIRouter(prefix="/competitions/{slug}/organize/announcements", route_class=PageRoute)
 
@@ -28,23 +26,39 @@ _PARTS_WITH_VALUES = ("measures", "excessive")
 """Parts of the competition file whose changes are announced with old and new values."""
 
 
-@router.get("")
-def show_announcements(
-    request: Request, slug: str, principal: CurrentPrincipal, rescore: str = ""
+def _render_announcements(
+    page: OrganizerPage,
+    *,
+    problem: DomainError | None = None,
+    texts: dict[str, str] | None = None,
+    en: str = "",
+    ja: str = "",
 ) -> HTMLResponse:
-    """Show the announcements. ``rescore`` is the id of an applied rescore that prefills the form."""
-    return _render_announcements(
-        request, principal, slug, texts=_draft_announcement(principal, slug, rescore)
+    with transaction() as session:
+        frame = page.load_frame(session)
+        announcement_rows = announcements.list_announcements(session, page.principal, page.slug)
+    return page.render(
+        "organizer/announcements.html",
+        frame=frame,
+        announcements=announcement_rows,
+        text=texts or {"en": en, "ja": ja},
+        longest=announcements.MAX_LENGTH,
+        problem=problem,
     )
 
 
-def _draft_announcement(principal: Principal, slug: str, rescore_id: str) -> dict[str, str]:
+@router.get("")
+def show_announcements(page: RequestedOrganizerPage, rescore: str = "") -> HTMLResponse:
+    """Show the announcements. ``rescore`` is the id of an applied rescore that prefills the form."""
+    return _render_announcements(page, texts=_draft_announcement(page, rescore))
+
+
+def _draft_announcement(page: OrganizerPage, rescore_id: str) -> dict[str, str]:
     """Return an announcement of an applied rescore in every language, or {} without such a rescore."""
     with transaction() as session:
-        all_rescores = [item.rescore for item in rescores.list_rescores(session, principal, slug)]
+        all_rescores = [item.rescore for item in rescores.list_rescores(session, page.principal, page.slug)]
     rescore = next(
-        (item for item in all_rescores if str(item.id) == rescore_id and item.replaced_file is not None),
-        None,
+        (item for item in all_rescores if str(item.id) == rescore_id and item.replaced_file is not None), None
     )
     if rescore is None or rescore.replaced_file is None:
         return {}
@@ -82,54 +96,21 @@ def _describe_change(name: str, old_value: float | None, new_value: float | None
 
 
 @router.post("")
-def post_announcement(
-    request: Request, slug: str, principal: CurrentPrincipal, en: _FormText = "", ja: _FormText = ""
-) -> Response:
+@show_problem(_render_announcements)
+def post_announcement(page: RequestedOrganizerPage, en: _FormText = "", ja: _FormText = "") -> Response:
     texts = {"en": en, "ja": ja}
-    try:
-        with transaction() as session:
-            announcements.post(session, principal, slug, texts)
-    except DomainError as problem:
-        return _render_announcements(request, principal, slug, problem=problem, texts=texts)
-    return see_other(request.url.path, notice="announced")
+    with transaction() as session:
+        announcements.post(session, page.principal, page.slug, texts)
+    return see_other(page.request.url.path, notice="announced")
 
 
 @router.post("/{announcement_id}/withdraw")
+@show_problem(_render_announcements)
 def withdraw(
-    request: Request,
-    slug: str,
-    announcement_id: UUID,
-    principal: CurrentPrincipal,
-    reauthenticate: FormReauthentication,
+    page: RequestedOrganizerPage, announcement_id: UUID, reauthenticate: FormReauthentication
 ) -> Response:
-    try:
-        principal = reauthenticate()
-        with transaction() as session:
-            load_organizer_frame(session, principal, slug)
-            announcements.withdraw(session, principal, announcement_id)
-    except DomainError as problem:
-        return _render_announcements(request, principal, slug, problem=problem)
-    return see_other(f"/competitions/{slug}/organize/announcements", notice="withdrawn")
-
-
-def _render_announcements(
-    request: Request,
-    principal: Principal,
-    slug: str,
-    *,
-    problem: DomainError | None = None,
-    texts: dict[str, str] | None = None,
-) -> HTMLResponse:
+    principal = reauthenticate()
     with transaction() as session:
-        frame = load_organizer_frame(session, principal, slug)
-        announcement_rows = announcements.list_announcements(session, principal, slug)
-    return render_page(
-        request,
-        principal,
-        "organizer/announcements.html",
-        frame=frame,
-        announcements=announcement_rows,
-        text=texts or {},
-        longest=announcements.MAX_LENGTH,
-        **describe_problem(request, problem),
-    )
+        page.load_frame(session)
+        announcements.withdraw(session, principal, announcement_id)
+    return see_other(f"{page.path}/announcements", notice="withdrawn")

@@ -4,13 +4,12 @@ from datetime import UTC, datetime
 from functools import partial
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
 from anoncup.schemas.roles import Role
 from app.config import get_settings
 from app.db.transaction import transaction
-from app.http.authentication import CurrentPrincipal
 from app.http.paging import decode_cursor, encode_cursor, parse_number
 from app.services.accounts import audit
 from app.services.accounts.audit import AuditFilter
@@ -20,9 +19,8 @@ from app.services.jobs.queue import ReportedSandbox
 from app.services.organizing import dashboard, workload
 from app.services.teams import members
 from app.web.organizer.audit_entries import describe_entries
-from app.web.organizer.frame import load_organizer_frame, parse_uuid
-from app.web.site import language
-from app.web.site.pages import PageRoute, render_page
+from app.web.organizer.frame import RequestedOrganizerPage, parse_uuid
+from app.web.site.pages import PageRoute
 from workers import sandbox
 
 router = APIRouter(route_class=PageRoute)
@@ -34,9 +32,7 @@ _CLOCK_ACTOR = "clock"
 
 @router.get("/competitions/{slug}/organize/audit")
 def show_audit_log(
-    request: Request,
-    slug: str,
-    principal: CurrentPrincipal,
+    page: RequestedOrganizerPage,
     *,
     person: str = "",
     action: str = "",
@@ -45,20 +41,23 @@ def show_audit_log(
 ) -> HTMLResponse:
     cursor_key = decode_cursor(cursor, parse_number)
     with transaction() as session:
-        frame = load_organizer_frame(session, principal, slug)
+        frame = page.load_frame(session)
         filter_options = audit.load_filter_options(session, frame.contest.id)
         filters = _parse_filters(person, action if action in filter_options.actions else "", team)
         before_number = cursor_key[0] if cursor_key else None
         entries = competitions.list_audit_entries(
-            session, principal, slug, cursor=before_number, limit=PAGE_SIZE + 1, entry_filter=filters
+            session,
+            page.principal,
+            page.slug,
+            cursor=before_number,
+            limit=PAGE_SIZE + 1,
+            entry_filter=filters,
         )
-        entrants = members.list_entrants(session, principal, slug)
+        entrants = members.list_entrants(session, page.principal, page.slug)
     page_entries = entries[:PAGE_SIZE]
     next_cursor = encode_cursor(page_entries[-1].number) if len(entries) > PAGE_SIZE else None
-    zone, t = frame.rules.timezone, language.negotiate_translator(request)
-    return render_page(
-        request,
-        principal,
+    zone, t = frame.rules.timezone, page.t
+    return page.render(
         "organizer/audit.html",
         frame=frame,
         acts=describe_entries(page_entries, t, path=frame.path, zone=zone),
@@ -84,15 +83,13 @@ def _build_query(filters: AuditFilter, cursor: str) -> str:
 
 
 @router.get("/competitions/{slug}/organize/health")
-def show_health(request: Request, slug: str, principal: CurrentPrincipal) -> HTMLResponse:
+def show_health(page: RequestedOrganizerPage) -> HTMLResponse:
     with transaction() as session:
-        frame = load_organizer_frame(session, principal, slug)
-        current_load = workload.measure(session, principal, slug)
+        frame = page.load_frame(session)
+        current_load = workload.measure(session, page.principal, page.slug)
         heartbeat_ages = health.load_heartbeat_ages(session)
-    is_administrator = principal.role == Role.ADMINISTRATOR  # the sandboxes would help an attacker
-    return render_page(
-        request,
-        principal,
+    is_administrator = page.principal.role == Role.ADMINISTRATOR  # the sandboxes would help an attacker
+    return page.render(
         "organizer/health.html",
         frame=frame,
         load=current_load,
@@ -116,7 +113,7 @@ def _list_sandboxes() -> list[ReportedSandbox]:
 
 
 @router.get("/competitions/{slug}/organize/exports")
-def show_exports(request: Request, slug: str, principal: CurrentPrincipal) -> HTMLResponse:
+def show_exports(page: RequestedOrganizerPage) -> HTMLResponse:
     with transaction() as session:
-        frame = load_organizer_frame(session, principal, slug)
-    return render_page(request, principal, "organizer/exports.html", frame=frame)
+        frame = page.load_frame(session)
+    return page.render("organizer/exports.html", frame=frame)

@@ -3,18 +3,16 @@
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Form, Request
+from fastapi import APIRouter, Form
 from fastapi.responses import HTMLResponse
 from pydantic import BaseModel
 from starlette.responses import Response
 
 from anoncup.errors import DomainError
 from app.db.transaction import transaction
-from app.http.authentication import CurrentPrincipal
-from app.services.accounts.accounts import Principal
 from app.services.contests import clarifications
-from app.web.organizer.frame import describe_problem, load_organizer_frame
-from app.web.site.pages import PageRoute, render_page, see_other
+from app.web.organizer.frame import OrganizerPage, RequestedOrganizerPage
+from app.web.site.pages import PageRoute, see_other, show_problem
 
 router = APIRouter(prefix="/competitions/{slug}/organize/clarifications", route_class=PageRoute)
 
@@ -24,51 +22,39 @@ class AnswerForm(BaseModel):
     public: bool = False
 
 
-@router.get("")
-def show_clarifications(request: Request, slug: str, principal: CurrentPrincipal) -> HTMLResponse:
-    return _render_clarifications(request, principal, slug)
-
-
-@router.post("/{clarification_id}")
-def answer(
-    request: Request,
-    slug: str,
-    clarification_id: UUID,
-    principal: CurrentPrincipal,
-    form: Annotated[AnswerForm, Form()],
-) -> Response:
-    try:
-        with transaction() as session:
-            load_organizer_frame(session, principal, slug)
-            clarifications.answer(session, principal, clarification_id, form.text, public=form.public)
-    except DomainError as problem:
-        rejected_answers = {clarification_id: form.text}
-        return _render_clarifications(
-            request, principal, slug, problem=problem, rejected_answers=rejected_answers
-        )
-    return see_other(f"/competitions/{slug}/organize/clarifications", notice="answered")
-
-
 def _render_clarifications(
-    request: Request,
-    principal: Principal,
-    slug: str,
+    page: OrganizerPage,
     *,
     problem: DomainError | None = None,
-    rejected_answers: dict[UUID, str] | None = None,
+    clarification_id: UUID | None = None,
+    form: AnswerForm | None = None,
 ) -> HTMLResponse:
-    """Render the questions. ``rejected_answers`` maps question ids to answers that were not accepted."""
+    """Render the questions. ``form`` is a rejected answer to one of them."""
     with transaction() as session:
-        frame = load_organizer_frame(session, principal, slug)
-        questions = clarifications.list_clarifications(session, principal, slug)
-    return render_page(
-        request,
-        principal,
+        frame = page.load_frame(session)
+        questions = clarifications.list_clarifications(session, page.principal, page.slug)
+    return page.render(
         "organizer/clarifications.html",
         frame=frame,
         waiting=[question for question in questions if question.clarification.answer is None],
         answered=[question for question in questions if question.clarification.answer is not None],
-        typed=rejected_answers or {},
+        rejected_answers={clarification_id: form.text} if form else {},
         longest=clarifications.MAX_LENGTH,
-        **describe_problem(request, problem),
+        problem=problem,
     )
+
+
+@router.get("")
+def show_clarifications(page: RequestedOrganizerPage) -> HTMLResponse:
+    return _render_clarifications(page)
+
+
+@router.post("/{clarification_id}")
+@show_problem(_render_clarifications)
+def answer(
+    page: RequestedOrganizerPage, clarification_id: UUID, form: Annotated[AnswerForm, Form()]
+) -> Response:
+    with transaction() as session:
+        page.load_frame(session)
+        clarifications.answer(session, page.principal, clarification_id, form.text, public=form.public)
+    return see_other(f"{page.path}/clarifications", notice="answered")

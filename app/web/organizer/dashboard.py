@@ -1,16 +1,14 @@
 """The dashboard: the state of the competition and the open tasks of its organizers."""
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
 from app.db.transaction import transaction
-from app.http.authentication import CurrentPrincipal
 from app.services.contests import competitions
 from app.services.organizing import dashboard, rehearsals
 from app.web.organizer.audit_entries import describe_entries
-from app.web.organizer.frame import load_organizer_frame
-from app.web.site import language
-from app.web.site.pages import PageRoute, render_page
+from app.web.organizer.frame import RequestedOrganizerPage
+from app.web.site.pages import PageRoute
 
 router = APIRouter(route_class=PageRoute)
 
@@ -18,18 +16,16 @@ _LATEST_ENTRIES = 6
 
 
 @router.get("/competitions/{slug}/organize")
-def show_dashboard(request: Request, slug: str, principal: CurrentPrincipal) -> HTMLResponse:
+def show_dashboard(page: RequestedOrganizerPage) -> HTMLResponse:
     with transaction() as session:
-        frame = load_organizer_frame(session, principal, slug)
-        overview = dashboard.load_dashboard(session, principal, slug)
+        frame = page.load_frame(session)
+        overview = dashboard.load_dashboard(session, page.principal, page.slug)
         rehearsal = rehearsals.find_rehearsal(session, frame.contest.id)
         latest_entries = competitions.list_audit_entries(
-            session, principal, slug, cursor=None, limit=_LATEST_ENTRIES
+            session, page.principal, page.slug, cursor=None, limit=_LATEST_ENTRIES
         )
-    t, zone = language.negotiate_translator(request), frame.rules.timezone
-    return render_page(
-        request,
-        principal,
+    t, zone = page.t, frame.rules.timezone
+    return page.render(
         "organizer/dashboard.html",
         frame=frame,
         desk=overview,

@@ -5,26 +5,24 @@ from functools import partial
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from fastapi import APIRouter, Depends, Form, Request
+from fastapi import APIRouter, Depends, Form
 from fastapi.responses import HTMLResponse
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from anoncup.errors import Conflict, DomainError, Forbidden, InvalidInput, NotFound, TooManyRequests
 from app.db.transaction import transaction
-from app.http.authentication import CurrentPrincipal
 from app.http.step_up import FormReauthentication
 from app.services.accounts.accounts import STEP_UP_REQUIRED, Principal
 from app.services.organizing import disqualification, dry_run
-from app.web.organizer.frame import describe_problem, load_organizer_frame
+from app.web.organizer.frame import OrganizerPage, RequestedOrganizerPage
 from app.web.organizer.submissions import load_submission, render_submission
 from app.web.organizer.teams import load_entrant, render_team
-from app.web.site.pages import PageRoute, render_page, see_other
+from app.web.site.pages import PageRoute, see_other
 
 router = APIRouter(prefix="/competitions/{slug}/organize", route_class=PageRoute)
 
 _RulingAct = Literal["disqualify", "reinstate"]
-Reason = Annotated[str, Form()]
 _NOTICE_BY_SUBJECT_AND_ACT = {
     "submissions": {"disqualify": "disqualified", "reinstate": "reinstated"},
     "teams": {"disqualify": "team_disqualified", "reinstate": "team_reinstated"},
@@ -35,14 +33,14 @@ _NOTICE_BY_SUBJECT_AND_ACT = {
 class RulingRequest:
     """A request to disqualify or reinstate a team or a submission."""
 
-    slug: str
+    page: OrganizerPage
     subject_type: Literal["submissions", "teams"]
     subject_id: UUID
     act: _RulingAct
 
     @property
     def path(self) -> str:
-        return f"/competitions/{self.slug}/organize/{self.subject_type}/{self.subject_id}"
+        return f"{self.page.path}/{self.subject_type}/{self.subject_id}"
 
     def apply(self, session: Session, principal: Principal, *, reason: str = "") -> None:
         is_disqualified = self.act == "disqualify"
@@ -52,7 +50,12 @@ class RulingRequest:
             )
         else:
             disqualification.set_team_disqualified(
-                session, principal, self.slug, self.subject_id, disqualified=is_disqualified, reason=reason
+                session,
+                principal,
+                self.page.slug,
+                self.subject_id,
+                disqualified=is_disqualified,
+                reason=reason,
             )
 
 
@@ -61,138 +64,102 @@ class RulingForm:
     """Fields of the form: the reason and, if required, the password."""
 
     reauthenticate: FormReauthentication
-    reason: Reason = ""
+    reason: Annotated[str, Form()] = ""
+
+
+_RequestedRuling = Annotated[RulingForm, Depends()]
 
 
 @router.get("/submissions/{submission_id}/{act}")
 def preview_submission_ruling(
-    request: Request, slug: str, submission_id: UUID, act: _RulingAct, principal: CurrentPrincipal
+    page: RequestedOrganizerPage, submission_id: UUID, act: _RulingAct
 ) -> HTMLResponse:
-    return _render_preview(request, principal, RulingRequest(slug, "submissions", submission_id, act))
+    return _render_preview(RulingRequest(page, "submissions", submission_id, act))
 
 
 @router.get("/teams/{team_id}/{act}")
-def preview_team_ruling(
-    request: Request, slug: str, team_id: UUID, act: _RulingAct, principal: CurrentPrincipal
-) -> HTMLResponse:
-    return _render_preview(request, principal, RulingRequest(slug, "teams", team_id, act))
+def preview_team_ruling(page: RequestedOrganizerPage, team_id: UUID, act: _RulingAct) -> HTMLResponse:
+    return _render_preview(RulingRequest(page, "teams", team_id, act))
 
 
 @router.post("/submissions/{submission_id}/disqualify")
 def disqualify_submission(
-    request: Request,
-    slug: str,
-    submission_id: UUID,
-    principal: CurrentPrincipal,
-    form: Annotated[RulingForm, Depends()],
+    page: RequestedOrganizerPage, submission_id: UUID, form: _RequestedRuling
 ) -> Response:
-    return _apply_ruling(
-        request, principal, RulingRequest(slug, "submissions", submission_id, "disqualify"), form
-    )
+    return _apply_ruling(RulingRequest(page, "submissions", submission_id, "disqualify"), form)
 
 
 @router.post("/submissions/{submission_id}/reinstate")
 def reinstate_submission(
-    request: Request,
-    slug: str,
-    submission_id: UUID,
-    principal: CurrentPrincipal,
-    form: Annotated[RulingForm, Depends()],
+    page: RequestedOrganizerPage, submission_id: UUID, form: _RequestedRuling
 ) -> Response:
-    return _apply_ruling(
-        request, principal, RulingRequest(slug, "submissions", submission_id, "reinstate"), form
-    )
+    return _apply_ruling(RulingRequest(page, "submissions", submission_id, "reinstate"), form)
 
 
 @router.post("/teams/{team_id}/disqualify")
-def disqualify_team(
-    request: Request,
-    slug: str,
-    team_id: UUID,
-    principal: CurrentPrincipal,
-    form: Annotated[RulingForm, Depends()],
-) -> Response:
-    return _apply_ruling(request, principal, RulingRequest(slug, "teams", team_id, "disqualify"), form)
+def disqualify_team(page: RequestedOrganizerPage, team_id: UUID, form: _RequestedRuling) -> Response:
+    return _apply_ruling(RulingRequest(page, "teams", team_id, "disqualify"), form)
 
 
 @router.post("/teams/{team_id}/reinstate")
-def reinstate_team(
-    request: Request,
-    slug: str,
-    team_id: UUID,
-    principal: CurrentPrincipal,
-    form: Annotated[RulingForm, Depends()],
-) -> Response:
-    return _apply_ruling(request, principal, RulingRequest(slug, "teams", team_id, "reinstate"), form)
+def reinstate_team(page: RequestedOrganizerPage, team_id: UUID, form: _RequestedRuling) -> Response:
+    return _apply_ruling(RulingRequest(page, "teams", team_id, "reinstate"), form)
 
 
-def _apply_ruling(
-    request: Request, principal: Principal, ruling: RulingRequest, form: RulingForm
-) -> Response:
+def _apply_ruling(ruling: RulingRequest, form: RulingForm) -> Response:
     """Apply the ruling. Without a reason or a valid password, render the preview again."""
     try:
         principal = form.reauthenticate()
         with transaction() as session:
-            _load_subject(session, principal, ruling)
+            _load_subject(session, ruling)
             if not form.reason.strip():
                 raise InvalidInput("give a reason", code="no_reason")
             ruling.apply(session, principal, reason=form.reason)
-    except (InvalidInput, TooManyRequests) as problem:
-        return _render_preview(request, principal, ruling, problem=problem, reason=form.reason)
     except Conflict as problem:
-        return _render_subject(request, principal, ruling, problem)
-    except Forbidden as problem:
-        if problem.code != STEP_UP_REQUIRED:
+        return _render_subject(ruling, problem)
+    except (InvalidInput, TooManyRequests, Forbidden) as problem:
+        if isinstance(problem, Forbidden) and problem.code != STEP_UP_REQUIRED:
             raise
-        return _render_preview(request, principal, ruling, problem=problem, reason=form.reason)
+        return _render_preview(ruling, problem=problem, reason=form.reason)
     return see_other(ruling.path, notice=_NOTICE_BY_SUBJECT_AND_ACT[ruling.subject_type][ruling.act])
 
 
-def _render_subject(
-    request: Request, principal: Principal, ruling: RulingRequest, problem: DomainError
-) -> HTMLResponse:
+def _render_subject(ruling: RulingRequest, problem: DomainError) -> HTMLResponse:
     """Render the page of the team or submission with the conflict: the ruling would change nothing."""
     render = render_submission if ruling.subject_type == "submissions" else render_team
-    return render(request, principal, ruling.slug, ruling.subject_id, problem=problem)
+    return render(ruling.page, ruling.subject_id, problem=problem)
 
 
-def _load_subject(session: Session, principal: Principal, ruling: RulingRequest) -> dict[str, Any]:
+def _load_subject(session: Session, ruling: RulingRequest) -> dict[str, Any]:
     """Return the frame, the team and, for a ruling on a submission, the submission."""
     if ruling.subject_type == "submissions":
-        frame, submission = load_submission(session, principal, ruling.slug, ruling.subject_id)
+        frame, submission = load_submission(session, ruling.page, ruling.subject_id)
         if submission.team.baseline:
             raise NotFound(
                 "a baseline can only be added or removed, not disqualified", code="no_such_submission"
             )
         return {"frame": frame, "team": submission.team, "submission": submission}
-    frame, entrant = load_entrant(session, principal, ruling.slug, ruling.subject_id)
+    frame, entrant = load_entrant(session, ruling.page, ruling.subject_id)
     return {"frame": frame, "team": entrant.team, "submission": None}
 
 
 def _render_preview(
-    request: Request,
-    principal: Principal,
-    ruling: RulingRequest,
-    *,
-    problem: DomainError | None = None,
-    reason: str = "",
+    ruling: RulingRequest, *, problem: DomainError | None = None, reason: str = ""
 ) -> HTMLResponse:
     """Render the consequences of a ruling without applying it."""
+    page = ruling.page
     try:
         with transaction() as session:
-            load_organizer_frame(session, principal, ruling.slug)
-            team = _load_subject(session, principal, ruling)["team"]
+            team = _load_subject(session, ruling)["team"]
             # The dry run rolls this back.
-            apply_ruling = partial(ruling.apply, session, principal.mark_reauthenticated())
+            apply_ruling = partial(ruling.apply, session, page.principal.mark_reauthenticated())
             consequences = dry_run.preview_disqualification(
-                session, principal, ruling.slug, apply_ruling, team_id=team.id, team=team.name
+                session, page.principal, page.slug, apply_ruling, team_id=team.id, team=team.name
             )
-            subject_content = _load_subject(session, principal, ruling)
+            subject_content = _load_subject(session, ruling)
     except Conflict as conflict:
-        return _render_subject(request, principal, ruling, conflict)
-    return render_page(
-        request,
-        principal,
+        return _render_subject(ruling, conflict)
+    return page.render(
         "organizer/ruling_preview.html",
         ruling=ruling,
         consequences=consequences,
@@ -202,5 +169,5 @@ def _render_preview(
         ),
         longest=disqualification.MAX_REASON_LENGTH,
         **subject_content,
-        **describe_problem(request, problem),
+        problem=problem,
     )

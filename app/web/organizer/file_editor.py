@@ -1,25 +1,24 @@
 """Edit the whole competition file: compare the new text with the stored file, then save it."""
 
 import difflib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 from starlette.responses import Response
 
 from anoncup.errors import CompetitionUnavailable, Conflict, DomainError, InvalidCompetition, InvalidUpload
 from anoncup.rules import toml_text
 from app.db.transaction import transaction
-from app.http.authentication import ClientAddress, CurrentPrincipal
+from app.http.authentication import CurrentPrincipal
 from app.http.problems import get_status
-from app.http.step_up import reauthenticate
-from app.services.accounts.accounts import STEP_UP_REQUIRED, Principal
+from app.services.accounts.accounts import STEP_UP_REQUIRED
 from app.services.contests import competitions, revisions
 from app.services.contests.contest import Contest, parse_stored_rules
 from app.services.contests.revisions import Revision
 from app.web.organizer.forms import FormBody, ParsedForm
+from app.web.organizer.frame import OrganizerPage, RequestedOrganizerPage
 from app.web.organizer.setup_steps import (
     FORM_ERRORS,
     SetupContext,
@@ -30,8 +29,7 @@ from app.web.organizer.setup_steps import (
     render_step,
     require_form_error,
 )
-from app.web.site import language
-from app.web.site.pages import PageRoute, render_page, see_other
+from app.web.site.pages import PageRoute, see_other
 from app.web.site.sentences import translate_sentence
 
 router = APIRouter(route_class=PageRoute)
@@ -68,13 +66,13 @@ class FileComparison:
 
 
 @router.get("/competitions/{slug}/organize/file")
-def show_file(request: Request, slug: str, principal: CurrentPrincipal) -> HTMLResponse:
+def show_file(page: RequestedOrganizerPage) -> HTMLResponse:
     try:
         with transaction() as session:
-            context = load_setup_context(session, principal, slug)
+            context = load_setup_context(session, page)
     except CompetitionUnavailable as problem:
-        return _render_repair(request, principal, slug, problem)
-    return _render_file(request, principal, context, context.frame.contest.competition.file)
+        return _render_repair(page, problem)
+    return _render_file(context, context.frame.contest.competition.file)
 
 
 @router.get("/competitions/{slug}/organize/competition.toml")
@@ -87,27 +85,22 @@ def download_file(slug: str, principal: CurrentPrincipal) -> Response:
 
 
 @router.post("/competitions/{slug}/organize/file")
-def save_file(
-    request: Request, slug: str, principal: CurrentPrincipal, address: ClientAddress, form: FormBody
-) -> Response:
+def save_file(page: RequestedOrganizerPage, form: FormBody) -> Response:
     """Compare the submitted text with the stored file, or save it if ``do`` is ``save``."""
     try:
         with transaction() as session:
-            context = load_setup_context(session, principal, slug)
+            context = load_setup_context(session, page)
     except CompetitionUnavailable as problem:
-        check_password = partial(reauthenticate, principal, address, form.secret("password"))
-        return _save_repair(request, principal, slug, form, problem, check_password=check_password)
+        return _save_repair(page, form, problem)
     text = ""
     try:
         text = _read_file_text(form)
         competitions.parse_hostable_rules(text)
         if form.text("do") != "save":
-            return _render_file(
-                request, principal, context, text, comparison=_compare_with_stored(context, text)
-            )
+            return _render_file(context, text, comparison=_compare_with_stored(context, text))
         return apply_or_rescore(
-            reauthenticate(principal, address, form.secret("password")),
-            slug,
+            page.reauthenticate(form.secret("password")),
+            page.slug,
             lambda contest: _build_compared_revision(contest, text, form.text("of")),
             step_name="file",
         )
@@ -115,20 +108,11 @@ def save_file(
         comparison = (
             _compare_with_stored(context, text) if problem.code in _CODES_SHOWN_WITH_COMPARISON else None
         )
-        return _render_file(
-            request,
-            principal,
-            context,
-            text,
-            comparison=comparison,
-            problem=require_form_error(problem),
-        )
+        return _render_file(context, text, comparison=comparison, problem=require_form_error(problem))
 
 
 def _render_repair(
-    request: Request,
-    principal: Principal,
-    slug: str,
+    page: OrganizerPage,
     file_problem: CompetitionUnavailable,
     *,
     text: str | None = None,
@@ -136,47 +120,35 @@ def _render_repair(
 ) -> HTMLResponse:
     """Render the editor for a competition file that cannot be read."""
     with transaction() as session:
-        row = competitions.find_for_organizer(session, principal, slug).competition
+        row = competitions.find_for_organizer(session, page.principal, page.slug).competition
         has_submissions = competitions.has_submissions(session, row.id)
-    return render_page(
-        request,
-        principal,
+    return page.render(
         "organizer/repair.html",
         judged=has_submissions,
         status=get_status(rejection or file_problem),
-        slug=slug,
+        slug=page.slug,
         title=competitions.get_title(row),
-        why=translate_sentence(file_problem.message, language.negotiate_translator(request)),
-        refused=describe_rejection(request, rejection) if rejection else None,
+        why=translate_sentence(file_problem.message, page.t),
+        refused=describe_rejection(page, rejection) if rejection else None,
         text=row.file if text is None else text,
         of=competitions.compute_text_digest(row.file),
     )
 
 
-def _save_repair(
-    request: Request,
-    principal: Principal,
-    slug: str,
-    form: ParsedForm,
-    file_problem: CompetitionUnavailable,
-    *,
-    check_password: Callable[[], Principal],
-) -> Response:
+def _save_repair(page: OrganizerPage, form: ParsedForm, file_problem: CompetitionUnavailable) -> Response:
     """Replace an unreadable file with the submitted one."""
     with transaction() as session:
-        contest = competitions.find_for_organizer(session, principal, slug)
+        contest = competitions.find_for_organizer(session, page.principal, page.slug)
     text = ""
     try:
         text = _read_file_text(form)
         revision = _build_compared_revision(contest, text, form.text("of"))
-        organizer = check_password()
+        organizer = page.reauthenticate(form.secret("password"))
         with transaction() as session:
-            revisions.apply_revision(session, organizer, slug, revision)
+            revisions.apply_revision(session, organizer, page.slug, revision)
     except (*FORM_ERRORS, InvalidCompetition, InvalidUpload) as rejection:
-        return _render_repair(
-            request, principal, slug, file_problem, text=text, rejection=require_form_error(rejection)
-        )
-    return see_other(f"/competitions/{slug}/organize/file", notice="setup_saved")
+        return _render_repair(page, file_problem, text=text, rejection=require_form_error(rejection))
+    return see_other(f"{page.path}/file", notice="setup_saved")
 
 
 def _build_compared_revision(contest: Contest, text: str, compared_sha256: str) -> Revision:
@@ -195,8 +167,6 @@ def _read_file_text(form: ParsedForm) -> str:
 
 
 def _render_file(
-    request: Request,
-    principal: CurrentPrincipal,
     context: SetupContext,
     text: str,
     *,
@@ -205,7 +175,7 @@ def _render_file(
 ) -> HTMLResponse:
     sha256 = competitions.compute_text_digest(context.frame.contest.competition.file)
     content = {"text": text, "of": sha256, "compared": comparison}
-    return render_step(request, principal, "organizer/file.html", context, problem=problem, **content)
+    return render_step(context, "organizer/file.html", problem=problem, **content)
 
 
 def _compare_with_stored(context: SetupContext, text: str) -> FileComparison:

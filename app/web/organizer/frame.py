@@ -1,35 +1,49 @@
-"""Access check, form fields and error messages shared by all organizer pages."""
+"""Access check and form fields shared by all organizer pages."""
 
-from typing import Annotated, Any
+from dataclasses import dataclass
+from typing import Annotated
 from uuid import UUID
 
 from fastapi import Depends, Request
 from sqlalchemy.orm import Session
 
-from anoncup.errors import DomainError, InvalidInput
-from app.http.problems import get_status
+from anoncup.errors import InvalidInput
+from app.http.authentication import CurrentPrincipal, get_client_address
+from app.http.step_up import reauthenticate
 from app.services.accounts.accounts import Principal
 from app.services.contests import competitions
-from app.web.site import language
 from app.web.site.frame import Frame, load_frame
-from app.web.site.pages import translate_error
+from app.web.site.pages import UserPage
 
 _MAX_FIELDS = 200
 
 
-def load_organizer_frame(session: Session, principal: Principal, slug: str) -> Frame:
-    """Load a competition for one of its organizers; raise ``Forbidden`` for other people."""
-    frame = load_frame(session, principal, slug)
-    competitions.require_organizer(session, frame.contest.id, principal)
-    return frame
+@dataclass(frozen=True, slots=True)
+class OrganizerPage(UserPage):
+    """A request for a page of the organizers of a competition."""
+
+    slug: str
+
+    @property
+    def path(self) -> str:
+        return f"/competitions/{self.slug}/organize"
+
+    def reauthenticate(self, password: str) -> Principal:
+        """Return the organizer, as reauthenticated if the form came with the right password."""
+        return reauthenticate(self.principal, get_client_address(self.request), password)
+
+    def load_frame(self, session: Session) -> Frame:
+        """Load the competition for one of its organizers; raise ``Forbidden`` for other people."""
+        frame = load_frame(session, self.principal, self.slug)
+        competitions.require_organizer(session, frame.contest.id, self.principal)
+        return frame
 
 
-def describe_problem(request: Request, problem: DomainError | None) -> dict[str, Any]:
-    """Return the template variables for a rejected form: status, error code and translated message."""
-    if problem is None:
-        return {}
-    t = language.negotiate_translator(request)
-    return {"status": get_status(problem), "problem": translate_error(problem, t), "code": problem.code}
+async def _open_organizer_page(request: Request, principal: CurrentPrincipal, slug: str) -> OrganizerPage:
+    return OrganizerPage(request, principal, slug)
+
+
+RequestedOrganizerPage = Annotated[OrganizerPage, Depends(_open_organizer_page)]
 
 
 async def _read_fields(request: Request) -> dict[str, str]:

@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import inf
 from typing import Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 from starlette.responses import Response
 
@@ -18,11 +19,9 @@ from anoncup.rules.settings import AttackerSettings, MeasureSettings, Parameters
 from anoncup.rules.toml_text import format_table, replace_tables
 from anoncup.tracks.model import Question, Track
 from anoncup.tracks.parts import Attacker, Measure
-from app.db.transaction import transaction
-from app.http.authentication import CurrentPrincipal
 from app.services.contests.contest import Contest
 from app.web.organizer.forms import FormBody, ParsedForm
-from app.web.organizer.setup_steps import load_setup_context, render_step, save_step
+from app.web.organizer.setup_steps import RequestedSetup, SetupContext, render_step, save_step
 from app.web.site.pages import PageRoute
 
 router = APIRouter(route_class=PageRoute)
@@ -58,35 +57,23 @@ class PartEntry:
 
 
 @router.get("/competitions/{slug}/organize/measures")
-def show_measures(request: Request, slug: str, principal: CurrentPrincipal) -> HTMLResponse:
-    with transaction() as session:
-        context = load_setup_context(session, principal, slug)
-    content = _build_content(context.frame.contest, None)
-    return render_step(request, principal, "organizer/measures.html", context, wrong={}, **content)
+def show_measures(context: RequestedSetup) -> HTMLResponse:
+    return _render_measures(context, None)
+
+
+def _render_measures(
+    context: SetupContext, form: ParsedForm | None, problem: DomainError | None = None
+) -> HTMLResponse:
+    content = _build_content(context.frame.contest, form)
+    errors = form.errors if form else {}
+    return render_step(context, "organizer/measures.html", problem=problem, wrong=errors, **content)
 
 
 @router.post("/competitions/{slug}/organize/measures")
-def save_measures(request: Request, slug: str, principal: CurrentPrincipal, form: FormBody) -> Response:
-    with transaction() as session:
-        context = load_setup_context(session, principal, slug)
+def save_measures(context: RequestedSetup, form: FormBody) -> Response:
     selection = _parse_selection(form, context.frame.contest)
-    problem: DomainError | None = None
-    if not form.errors:
-        outcome = save_step(
-            principal,
-            slug,
-            selection.apply_to,
-            step_name="measures",
-            fingerprint=form.text("of"),
-            next_step_name=context.choose_next_step_name(form, "measures"),
-        )
-        if isinstance(outcome, Response):
-            return outcome
-        problem = outcome
-    content = _build_content(context.frame.contest, form)
-    return render_step(
-        request, principal, "organizer/measures.html", context, problem=problem, wrong=form.errors, **content
-    )
+    render = partial(_render_measures, context, form)
+    return save_step(context, form, selection.apply_to, render, step_name="measures")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 from starlette.responses import Response
 
@@ -11,7 +11,6 @@ from anoncup.messages import Message
 from anoncup.tables.profile.model import MIN_COMMON
 from anoncup.tracks.files import FileSpec
 from app.db.transaction import transaction
-from app.http.authentication import CurrentPrincipal
 from app.services.contests import revisions, sealed_inputs
 from app.services.originals import organizer_data, original_import, originals
 from app.services.originals.originals import OriginalSummary
@@ -34,22 +33,18 @@ from app.web.organizer.header_repair_form import (
     leave_out_unusable,
     parse_repair_form,
 )
-from app.web.organizer.setup_steps import SetupContext, apply_or_rescore, load_setup_context, render_step
+from app.web.organizer.setup_steps import RequestedSetup, SetupContext, apply_or_rescore, render_step
 from app.web.site.pages import PageRoute, see_other
 
 router = APIRouter(route_class=PageRoute)
 
 
 @router.get("/competitions/{slug}/organize/data")
-def show_data(request: Request, slug: str, principal: CurrentPrincipal) -> HTMLResponse:
-    with transaction() as session:
-        context = load_setup_context(session, principal, slug)
-    return _render_data(request, principal, context)
+def show_data(context: RequestedSetup) -> HTMLResponse:
+    return _render_data(context)
 
 
 def _render_data(
-    request: Request,
-    principal: CurrentPrincipal,
     context: SetupContext,
     *,
     problem: DomainError | None = None,
@@ -67,10 +62,8 @@ def _render_data(
     summary = _load_summary(context, choice.min_common if choice else MIN_COMMON)
     choice = choice or read_stored_choice(context)
     return render_step(
-        request,
-        principal,
-        "organizer/data.html",
         context,
+        "organizer/data.html",
         problem=problem,
         files=[file.name for file in specs],
         uploadable=_list_uploadable(specs, row.original),
@@ -105,29 +98,21 @@ def _load_summary(context: SetupContext, min_common: int = MIN_COMMON) -> Origin
 
 
 @router.post("/competitions/{slug}/organize/original/{file}")
-def upload(
-    request: Request, slug: str, file: str, *, principal: CurrentPrincipal, form: FormBody
-) -> Response:
-    with transaction() as session:
-        context = load_setup_context(session, principal, slug)
+def upload(context: RequestedSetup, file: str, form: FormBody) -> Response:
     name = revisions.find_original_part(context.frame.contest, file)
     try:
         content = _read_uploaded_file(form, name)
     except InvalidUpload as problem:
-        return _render_data(request, principal, context, problem=problem)
+        return _render_data(context, problem=problem)
     repair = original_import.find_repair(context.frame.contest, name, content)
     if repair is not None and repair.needs_decision:
         return _render_data(
-            request,
-            principal,
-            context,
-            repair_form=build_repair_form(context, name, content, repair),
-            status=422,
+            context, repair_form=build_repair_form(context, name, content, repair), status=422
         )
     try:
         return apply_or_rescore(
-            principal,
-            slug,
+            context.page.principal,
+            context.page.slug,
             lambda contest: originals.compute_upload_revision(contest, name, content),
             step_name="data",
         )
@@ -136,27 +121,23 @@ def upload(
         if repair and can_repair_header(repair, problem):
             repair_form = leave_out_unusable(build_repair_form(context, name, content, repair), problem)
         if repair_form and repair_form.required_columns and has_only_header_problems(problem):
-            return _render_data(request, principal, context, repair_form=repair_form, status=422)
-        return _render_data(request, principal, context, problem=problem, repair_form=repair_form)
+            return _render_data(context, repair_form=repair_form, status=422)
+        return _render_data(context, problem=problem, repair_form=repair_form)
 
 
 @router.post("/competitions/{slug}/organize/truth/{file}")
-def upload_organizer_data(
-    request: Request, slug: str, file: str, *, principal: CurrentPrincipal, form: FormBody
-) -> Response:
+def upload_organizer_data(context: RequestedSetup, file: str, form: FormBody) -> Response:
     """Store a file that only the organizers know. It is encrypted for the workers and never sent back."""
-    with transaction() as session:
-        context = load_setup_context(session, principal, slug)
     name = organizer_data.find_organizer_file(context.frame.contest, file)
     try:
         organizer_file = organizer_data.check_organizer_file(
             context.frame.contest, name, _read_uploaded_file(form, name)
         )
         with transaction() as session:
-            organizer_data.store_sealed(session, principal, slug, organizer_file)
+            organizer_data.store_sealed(session, context.page.principal, context.page.slug, organizer_file)
     except (Conflict, InvalidUpload, Unavailable) as problem:
-        return _render_data(request, principal, context, problem=problem)
-    return see_other(f"{context.frame.path}/organize/data", notice="setup_saved")
+        return _render_data(context, problem=problem)
+    return see_other(f"{context.page.path}/data", notice="setup_saved")
 
 
 def _read_uploaded_file(form: ParsedForm, name: str) -> bytes:
@@ -167,48 +148,40 @@ def _read_uploaded_file(form: ParsedForm, name: str) -> bytes:
 
 
 @router.post("/competitions/{slug}/organize/data/check")
-def check_roles(request: Request, slug: str, principal: CurrentPrincipal, form: FormBody) -> HTMLResponse:
+def check_roles(context: RequestedSetup, form: FormBody) -> HTMLResponse:
     """Render the data page with unsaved roles; the page's script and a button call this."""
-    with transaction() as session:
-        context = load_setup_context(session, principal, slug)
     try:
         choice = parse_choice(form, context, _load_summary(context))
     except (Conflict, InvalidCompetition) as problem:
-        return _render_data(request, principal, context, problem=problem)
-    return _render_data(request, principal, context, choice=choice)
+        return _render_data(context, problem=problem)
+    return _render_data(context, choice=choice)
 
 
 @router.post("/competitions/{slug}/organize/data")
-def save_roles(request: Request, slug: str, principal: CurrentPrincipal, form: FormBody) -> Response:
+def save_roles(context: RequestedSetup, form: FormBody) -> Response:
     """Save the roles; the form refers to columns by their index in the table that it showed."""
-    with transaction() as session:
-        context = load_setup_context(session, principal, slug)
     choice: RoleChoice | None = None
     try:
         choice = parse_choice(form, context, _load_summary(context))
         columns, left_out = require_complete(choice), choice.columns_in_role(LEFT_OUT)
         return apply_or_rescore(
-            principal,
-            slug,
+            context.page.principal,
+            context.page.slug,
             lambda contest: originals.compute_columns_revision(contest, columns, left_out),
             step_name=context.choose_next_step_name(form, "data"),
         )
     except (Conflict, InvalidCompetition, InvalidUpload) as problem:
-        return _render_data(request, principal, context, problem=problem, choice=choice)
+        return _render_data(context, problem=problem, choice=choice)
 
 
 @router.post("/competitions/{slug}/organize/original/{file}/names")
-def name_columns(
-    request: Request, slug: str, file: str, *, principal: CurrentPrincipal, form: FormBody
-) -> Response:
-    with transaction() as session:
-        context = load_setup_context(session, principal, slug)
+def name_columns(context: RequestedSetup, file: str, form: FormBody) -> Response:
     contest = context.frame.contest
     name = revisions.find_original_part(contest, file)
     try:
         content = original_import.load_staged(contest, name, form.text("held"))
     except Conflict as problem:
-        return _render_data(request, principal, context, problem=problem)
+        return _render_data(context, problem=problem)
     repair_form = parse_repair_form(form, name, original_import.find_repair(contest, name, content))
     try:
         first_is_data = form.parse_choice("first", FIRST_LINE_KINDS) == "data"
@@ -224,11 +197,12 @@ def name_columns(
             else originals.compute_upload_revision
         )
         response = apply_or_rescore(
-            principal, slug, lambda current: build_revision(current, name, repaired_content), step_name="data"
+            context.page.principal,
+            context.page.slug,
+            lambda current: build_revision(current, name, repaired_content),
+            step_name="data",
         )
     except (Conflict, InvalidCompetition, InvalidUpload) as problem:
-        return _render_data(
-            request, principal, context, problem=problem, repair_form=leave_out_unusable(repair_form, problem)
-        )
+        return _render_data(context, problem=problem, repair_form=leave_out_unusable(repair_form, problem))
     original_import.discard(repair_form.staging_key)
     return response

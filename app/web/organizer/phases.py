@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated
 from zoneinfo import ZoneInfo
 
-from fastapi import APIRouter, Form, Request
+from fastapi import APIRouter, Form
 from fastapi.responses import HTMLResponse
 from sqlalchemy.orm import Session
 from starlette.responses import Response
@@ -14,15 +14,14 @@ from starlette.responses import Response
 from anoncup.errors import DomainError, InvalidInput, NotFound
 from anoncup.rules.settings import Phase
 from app.db.transaction import transaction
-from app.http.authentication import CurrentPrincipal
 from app.http.step_up import FormReauthentication
 from app.services.accounts.accounts import Principal
 from app.services.contests import competitions, dry_run, observed_deadlines, phases, schedule
 from app.services.contests.contest import Contest
 from app.services.contests.dry_run import PhasePreview
 from app.services.organizing import dashboard
-from app.web.organizer.frame import describe_problem, load_organizer_frame
-from app.web.site.pages import PageRoute, render_page, see_other
+from app.web.organizer.frame import OrganizerPage, RequestedOrganizerPage
+from app.web.site.pages import PageRoute, see_other, show_problem
 
 router = APIRouter(prefix="/competitions/{slug}/organize/phases", route_class=PageRoute)
 
@@ -56,46 +55,58 @@ class PhaseMove:
         return self.shift < timedelta(0)
 
 
+def _render_phases(
+    page: OrganizerPage,
+    *,
+    problem: DomainError | None = None,
+    name: str = "",
+    end: str = "",
+    move_following: bool = True,
+) -> HTMLResponse:
+    with transaction() as session:
+        frame = page.load_frame(session)
+        row = frame.contest.competition
+        overview = dashboard.load_dashboard(session, page.principal, page.slug)
+        reveal_time = observed_deadlines.load_reveal_times(session, [row]).get(row.id)
+        unsigned_count = observed_deadlines.count_unsigned(session, row.id)
+    return page.render(
+        "organizer/phases.html",
+        frame=frame,
+        desk=overview,
+        reveal=reveal_time,
+        unsigned=unsigned_count,
+        name=name,
+        end=_localize_end(end, frame.rules.timezone),
+        move_following=move_following,
+        local=partial(_format_local, zone=frame.rules.timezone),
+        turned={phases.ANONYMIZATION: row.frozen_at, phases.REIDENTIFICATION: row.closed_at},
+        problem=problem,
+    )
+
+
 @router.get("")
-def show_phases(request: Request, slug: str, principal: CurrentPrincipal) -> HTMLResponse:
-    return _render_phases(request, principal, slug)
+def show_phases(page: RequestedOrganizerPage) -> HTMLResponse:
+    return _render_phases(page)
 
 
 @router.get("/{name}/{act}")
+@show_problem(_render_phases)
 def preview(
-    request: Request,
-    slug: str,
-    name: str,
-    act: str,
-    principal: CurrentPrincipal,
-    *,
-    end: str = "",
-    move_following: bool = False,
+    page: RequestedOrganizerPage, name: str, act: str, *, end: str = "", move_following: bool = False
 ) -> HTMLResponse:
     """Render the effect of an action without applying it."""
-    try:
-        with transaction() as session:
-            frame = load_organizer_frame(session, principal, slug)
-            has_begun = phases.has_contest_begun(session, frame.contest.competition)
-            zone = frame.rules.timezone
-            action = _parse_action(name, act, end, move_following=move_following, zone=zone)
-            apply_action = partial(
-                _apply_action, session, principal.mark_reauthenticated(), slug, action
-            )  # rolled back by the dry run
-            fingerprint = dry_run.fingerprint_phases(frame.rules.phases, frame.contest.competition.paused_at)
-            phase_preview = dry_run.preview_phases(session, frame.contest, apply_action)
-            counts = dashboard.count_contents(session, frame.contest.id)
-    except DomainError as problem:
-        return _render_phases(
-            request,
-            principal,
-            slug,
-            problem=problem,
-            form_values=_build_form_values(name, end, move_following),
-        )
-    return render_page(
-        request,
-        principal,
+    with transaction() as session:
+        frame = page.load_frame(session)
+        has_begun = phases.has_contest_begun(session, frame.contest.competition)
+        zone = frame.rules.timezone
+        action = _parse_action(name, act, end, move_following=move_following, zone=zone)
+        apply_action = partial(
+            _apply_action, session, page.principal.mark_reauthenticated(), page.slug, action
+        )  # rolled back by the dry run
+        fingerprint = dry_run.fingerprint_phases(frame.rules.phases, frame.contest.competition.paused_at)
+        phase_preview = dry_run.preview_phases(session, frame.contest, apply_action)
+        counts = dashboard.count_contents(session, frame.contest.id)
+    return page.render(
         "organizer/preview.html",
         frame=frame,
         begun=has_begun,
@@ -108,34 +119,24 @@ def preview(
 
 
 @router.post("/{name}/{act}")
+@show_problem(_render_phases)
 def confirm(
-    request: Request,
-    slug: str,
+    page: RequestedOrganizerPage,
     name: str,
     act: str,
-    principal: CurrentPrincipal,
     *,
     reauthenticate: FormReauthentication,
     mark: Annotated[str, Form()],
     end: Annotated[str, Form()] = "",
     move_following: Annotated[bool, Form()] = False,
 ) -> Response:
-    try:
-        principal = reauthenticate()
-        with transaction() as session:
-            zone = competitions.find(session, principal, slug).rules.timezone
-            dry_run.require_phases_as_previewed(session, principal, slug, mark)
-            action = _parse_action(name, act, end, move_following=move_following, zone=zone)
-            _apply_action(session, principal, slug, action)
-    except DomainError as problem:
-        return _render_phases(
-            request,
-            principal,
-            slug,
-            problem=problem,
-            form_values=_build_form_values(name, end, move_following),
-        )
-    return see_other(f"/competitions/{slug}/organize/phases", notice=_NOTICE_BY_KIND[act])
+    principal = reauthenticate()
+    with transaction() as session:
+        zone = competitions.find(session, principal, page.slug).rules.timezone
+        dry_run.require_phases_as_previewed(session, principal, page.slug, mark)
+        action = _parse_action(name, act, end, move_following=move_following, zone=zone)
+        _apply_action(session, principal, page.slug, action)
+    return see_other(f"{page.path}/phases", notice=_NOTICE_BY_KIND[act])
 
 
 def _apply_action(session: Session, principal: Principal, slug: str, action: PhaseAction) -> Contest:
@@ -163,45 +164,9 @@ def _parse_action(name: str, kind: str, end: str, *, move_following: bool, zone:
     )
 
 
-def _build_form_values(name: str, end: str, move_following: bool) -> dict[str, Any]:
-    return {"name": name, "end": end, "move_following": move_following}
-
-
 def _list_moves(phase_preview: PhasePreview) -> list[PhaseMove]:
     pairs = zip(phase_preview.current.phases, phase_preview.proposed.phases, strict=True)
     return [PhaseMove(old_phase, new_phase) for old_phase, new_phase in pairs]
-
-
-def _render_phases(
-    request: Request,
-    principal: Principal,
-    slug: str,
-    *,
-    problem: DomainError | None = None,
-    form_values: dict[str, Any] | None = None,
-) -> HTMLResponse:
-    with transaction() as session:
-        frame = load_organizer_frame(session, principal, slug)
-        row = frame.contest.competition
-        overview = dashboard.load_dashboard(session, principal, slug)
-        reveal_time = observed_deadlines.load_reveal_times(session, [row]).get(row.id)
-        unsigned_count = observed_deadlines.count_unsigned(session, row.id)
-    return render_page(
-        request,
-        principal,
-        "organizer/phases.html",
-        frame=frame,
-        desk=overview,
-        reveal=reveal_time,
-        unsigned=unsigned_count,
-        typed=_localize_form_values(form_values or {}, frame.rules.timezone),
-        local=partial(_format_local, zone=frame.rules.timezone),
-        turned={
-            phases.ANONYMIZATION: row.frozen_at,
-            phases.REIDENTIFICATION: row.closed_at,
-        },
-        **describe_problem(request, problem),
-    )
 
 
 def _format_local(moment: datetime, *, zone: str) -> str:
@@ -209,12 +174,10 @@ def _format_local(moment: datetime, *, zone: str) -> str:
     return moment.astimezone(ZoneInfo(zone)).strftime("%Y-%m-%dT%H:%M:%S")
 
 
-def _localize_form_values(form_values: dict[str, Any], zone: str) -> dict[str, Any]:
+def _localize_end(end: str, zone: str) -> str:
     """Convert a time with a UTC offset, as the confirmation sends it, to the competition's time zone."""
     try:
-        moment = datetime.fromisoformat(form_values.get("end", ""))
-        return (
-            form_values if moment.tzinfo is None else form_values | {"end": _format_local(moment, zone=zone)}
-        )
+        moment = datetime.fromisoformat(end)
+        return end if moment.tzinfo is None else _format_local(moment, zone=zone)
     except (ValueError, OverflowError):
-        return form_values
+        return end

@@ -1,10 +1,11 @@
 """Setup step for publication: visibility, ranking, quotas and limits."""
 
 from dataclasses import asdict, replace
-from typing import Any, Literal, cast
+from functools import partial
+from typing import Literal, cast
 from zoneinfo import ZoneInfo
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 from starlette.responses import Response
 
@@ -14,11 +15,8 @@ from anoncup.errors import DomainError
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import Limits, Publication, Ranking
 from anoncup.rules.toml_values import MAX_HOURS
-from app.db.transaction import transaction
-from app.http.authentication import ClientAddress, CurrentPrincipal
-from app.http.step_up import reauthenticate
 from app.web.organizer.forms import FormBody, ParsedForm, format_local_time
-from app.web.organizer.setup_steps import load_setup_context, render_step, save_step
+from app.web.organizer.setup_steps import RequestedSetup, SetupContext, render_step, save_step
 from app.web.site.pages import PageRoute
 
 router = APIRouter(route_class=PageRoute)
@@ -35,50 +33,37 @@ _LIMIT_NAMES = tuple(name for name in Limits.__dataclass_fields__ if name != "mi
 
 
 @router.get("/competitions/{slug}/organize/publication")
-def show_publication(request: Request, slug: str, principal: CurrentPrincipal) -> HTMLResponse:
-    with transaction() as session:
-        context = load_setup_context(session, principal, slug)
-    values = _format_values(context.frame.rules)
-    return render_step(
-        request, principal, "organizer/publication.html", context, **_build_content(values, {})
-    )
+def show_publication(context: RequestedSetup) -> HTMLResponse:
+    return _render_publication(context, _format_values(context.frame.rules), {})
 
 
 @router.post("/competitions/{slug}/organize/publication")
-def save_publication(
-    request: Request, slug: str, principal: CurrentPrincipal, address: ClientAddress, form: FormBody
-) -> Response:
-    with transaction() as session:
-        context = load_setup_context(session, principal, slug)
+def save_publication(context: RequestedSetup, form: FormBody) -> Response:
     settings = _parse_settings(form, context.frame.rules)
-    problem: DomainError | None = None
-    if not form.errors:
-        outcome = save_step(
-            principal,
-            slug,
-            lambda contest: replace_publication_rules(contest.competition.file, *settings),
-            step_name="publication",
-            fingerprint=form.text("of"),
-            next_step_name=context.choose_next_step_name(form, "publication"),
-            reauthenticate=lambda: reauthenticate(principal, address, form.secret("password")),
-        )
-        if isinstance(outcome, Response):
-            return outcome
-        problem = outcome
-    content = _build_content(form.raw_values(), form.errors)
-    return render_step(request, principal, "organizer/publication.html", context, problem=problem, **content)
+    return save_step(
+        context,
+        form,
+        lambda contest: replace_publication_rules(contest.competition.file, *settings),
+        partial(_render_publication, context, form.raw_values(), form.errors),
+        step_name="publication",
+    )
 
 
-def _build_content(values: dict[str, str], errors: dict[str, str]) -> dict[str, Any]:
-    return {
-        "values": values,
-        "wrong": errors,
-        "choices": _ALLOWED_VALUES,
-        "usual": asdict(Publication()) | asdict(Ranking()),
-        "counts": _LIMIT_NAMES,
-        "most_hours": MAX_HOURS,
-        "opened": bool(errors.keys() - _ALWAYS_VISIBLE_FIELDS),
-    }
+def _render_publication(
+    context: SetupContext, values: dict[str, str], errors: dict[str, str], problem: DomainError | None = None
+) -> HTMLResponse:
+    return render_step(
+        context,
+        "organizer/publication.html",
+        problem=problem,
+        values=values,
+        wrong=errors,
+        choices=_ALLOWED_VALUES,
+        usual=asdict(Publication()) | asdict(Ranking()),
+        counts=_LIMIT_NAMES,
+        most_hours=MAX_HOURS,
+        opened=bool(errors.keys() - _ALWAYS_VISIBLE_FIELDS),
+    )
 
 
 def _format_values(rules: Rules) -> dict[str, str]:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 from sqlalchemy.orm import Session
 from starlette.responses import Response
@@ -16,17 +16,15 @@ from anoncup.rules.model import Rules
 from anoncup.rules.toml_text import MAX_CHARACTERS
 from app.db.models import State
 from app.db.transaction import transaction
-from app.http.authentication import CurrentPrincipal
 from app.http.step_up import FormReauthentication
-from app.services.accounts.accounts import Principal
 from app.services.boards.source import is_qualified
 from app.services.contests import competitions, revisions
 from app.services.contests.contest import parse_stored_rules
 from app.services.organizing import rescores
 from app.services.organizing.rescores import EvaluationChange, RankedEvaluation, RescorePreview
-from app.web.organizer.frame import FormFields, describe_problem, load_organizer_frame
+from app.web.organizer.frame import FormFields, OrganizerPage, RequestedOrganizerPage
 from app.web.site.frame import Frame
-from app.web.site.pages import PageRoute, render_page, see_other
+from app.web.site.pages import PageRoute, see_other, show_problem
 
 router = APIRouter(prefix="/competitions/{slug}/organize/rescores", route_class=PageRoute)
 
@@ -52,22 +50,70 @@ class TeamRankChange:
         return (self.rank_before - self.rank_after) if self.rank_before and self.rank_after else None
 
 
+def _render_rescores(
+    page: OrganizerPage, *, problem: DomainError | None = None, fields: dict[str, str] | None = None
+) -> HTMLResponse:
+    with transaction() as session:
+        frame = page.load_frame(session)
+        all_previews = rescores.list_rescores(session, page.principal, page.slug)
+        submission_count = len(rescores.list_scorable(session, frame.contest.id))
+    open_preview = next((preview for preview in all_previews if preview.stage in ("scoring", "ready")), None)
+    notice = page.request.query_params.get("done", "")
+    return page.render(
+        "organizer/rescores.html",
+        frame=frame,
+        sets=all_previews,
+        open_set=open_preview,
+        done=""
+        if notice == "new_rules_scored" and not (open_preview and open_preview.stage == "scoring")
+        else notice,
+        weights=_collect_weights(frame.rules),
+        fields=fields or {},
+        waiting=submission_count,
+        problem=problem,
+    )
+
+
+def _render_rescore(
+    page: OrganizerPage, rescore_id: UUID, *, problem: DomainError | None = None
+) -> HTMLResponse:
+    with transaction() as session:
+        frame = _load_frame(session, page, rescore_id)
+        rescore_preview = rescores.preview(session, page.principal, rescore_id)
+    new_rules = parse_stored_rules(rescore_preview.rescore.file)
+    notice = page.request.query_params.get("done", "")
+    return page.render(
+        "organizer/rescore.html",
+        frame=frame,
+        preview=rescore_preview,
+        done="" if notice == "rescore_begun" and rescore_preview.stage != "scoring" else notice,
+        rules=list_rule_changes(frame.rules, new_rules)
+        if rescore_preview.stage in ("scoring", "ready")
+        else [],
+        parts=revisions.find_changed_parts(frame.contest.competition.file, rescore_preview.rescore.file),
+        by_team=_compare_teams(rescore_preview),
+        turned=[
+            change for change in rescore_preview.changes if change.current.state != change.proposed.state
+        ],
+        lost=[change for change in rescore_preview.changes if rescores.is_newly_failed(change)],
+        problem=problem,
+    )
+
+
 @router.get("")
-def show_rescores(request: Request, slug: str, principal: CurrentPrincipal) -> HTMLResponse:
-    return _render_rescores(request, principal, slug)
+def show_rescores(page: RequestedOrganizerPage) -> HTMLResponse:
+    return _render_rescores(page)
 
 
 @router.post("")
-def begin(request: Request, slug: str, principal: CurrentPrincipal, fields: FormFields) -> Response:
-    try:
-        with transaction() as session:
-            contest = competitions.find_for_organizer(session, principal, slug)
-        revision = revisions.compute_file_revision(contest, _build_file(contest.competition.file, fields))
-        with transaction() as session:
-            rescore = rescores.begin(session, principal, slug, revision)
-    except DomainError as problem:
-        return _render_rescores(request, principal, slug, problem=problem, fields=fields)
-    return see_other(f"/competitions/{slug}/organize/rescores/{rescore.id}", notice="rescore_begun")
+@show_problem(_render_rescores)
+def begin(page: RequestedOrganizerPage, fields: FormFields) -> Response:
+    with transaction() as session:
+        contest = competitions.find_for_organizer(session, page.principal, page.slug)
+    revision = revisions.compute_file_revision(contest, _build_file(contest.competition.file, fields))
+    with transaction() as session:
+        rescore = rescores.begin(session, page.principal, page.slug, revision)
+    return see_other(f"{page.path}/rescores/{rescore.id}", notice="rescore_begun")
 
 
 def _build_file(stored_file: str, fields: dict[str, str]) -> str:
@@ -109,84 +155,36 @@ def _collect_weights(rules: Rules) -> dict[str, float]:
 
 
 @router.get("/{rescore_id}")
-def show_rescore(request: Request, slug: str, rescore_id: UUID, principal: CurrentPrincipal) -> HTMLResponse:
-    return _render_rescore(request, principal, slug, rescore_id)
+def show_rescore(page: RequestedOrganizerPage, rescore_id: UUID) -> HTMLResponse:
+    return _render_rescore(page, rescore_id)
 
 
 @router.post("/{rescore_id}/apply")
-def apply(
-    request: Request,
-    slug: str,
-    rescore_id: UUID,
-    principal: CurrentPrincipal,
-    reauthenticate: FormReauthentication,
-) -> Response:
-    try:
-        principal = reauthenticate()
-    except DomainError as problem:
-        return _render_rescore(request, principal, slug, rescore_id, problem=problem)
-    return _end_rescore(request, principal, slug, rescore_id, "apply")
+@show_problem(_render_rescore)
+def apply(page: RequestedOrganizerPage, rescore_id: UUID, reauthenticate: FormReauthentication) -> Response:
+    principal = reauthenticate()
+    with transaction() as session:
+        _load_frame(session, page, rescore_id)
+        rescores.apply(session, principal, rescore_id)
+    return see_other(f"{page.path}/rescores/{rescore_id}", notice="rescore_applied")
 
 
 @router.post("/{rescore_id}/cancel")
-def cancel(request: Request, slug: str, rescore_id: UUID, principal: CurrentPrincipal) -> Response:
-    return _end_rescore(request, principal, slug, rescore_id, "cancel")
+@show_problem(_render_rescore)
+def cancel(page: RequestedOrganizerPage, rescore_id: UUID) -> Response:
+    with transaction() as session:
+        _load_frame(session, page, rescore_id)
+        rescores.cancel(session, page.principal, rescore_id)
+    return see_other(f"{page.path}/rescores/{rescore_id}", notice="rescore_cancelled")
 
 
-def _end_rescore(request: Request, principal: Principal, slug: str, rescore_id: UUID, act: str) -> Response:
-    end_rescore, notice = {
-        "apply": (rescores.apply, "rescore_applied"),
-        "cancel": (rescores.cancel, "rescore_cancelled"),
-    }[act]
-    try:
-        with transaction() as session:
-            _load_frame(session, principal, slug, rescore_id)
-            end_rescore(session, principal, rescore_id)
-    except DomainError as problem:
-        return _render_rescore(request, principal, slug, rescore_id, problem=problem)
-    return see_other(f"/competitions/{slug}/organize/rescores/{rescore_id}", notice=notice)
-
-
-def _load_frame(session: Session, principal: Principal, slug: str, rescore_id: UUID) -> Frame:
+def _load_frame(session: Session, page: OrganizerPage, rescore_id: UUID) -> Frame:
     """Load the competition; raise ``NotFound`` if the rescore belongs to another one."""
-    frame = load_organizer_frame(session, principal, slug)
-    rescore = rescores.find_for_organizer(session, principal, rescore_id)
+    frame = page.load_frame(session)
+    rescore = rescores.find_for_organizer(session, page.principal, rescore_id)
     if rescore.competition_id != frame.contest.id:
         raise NotFound("there is no such re-score set", code="no_such_rescore")
     return frame
-
-
-def _render_rescore(
-    request: Request,
-    principal: Principal,
-    slug: str,
-    rescore_id: UUID,
-    *,
-    problem: DomainError | None = None,
-) -> HTMLResponse:
-    with transaction() as session:
-        frame = _load_frame(session, principal, slug, rescore_id)
-        rescore_preview = rescores.preview(session, principal, rescore_id)
-    new_rules = parse_stored_rules(rescore_preview.rescore.file)
-    notice = request.query_params.get("done", "")
-    return render_page(
-        request,
-        principal,
-        "organizer/rescore.html",
-        frame=frame,
-        preview=rescore_preview,
-        done="" if notice == "rescore_begun" and rescore_preview.stage != "scoring" else notice,
-        rules=list_rule_changes(frame.rules, new_rules)
-        if rescore_preview.stage in ("scoring", "ready")
-        else [],
-        parts=revisions.find_changed_parts(frame.contest.competition.file, rescore_preview.rescore.file),
-        by_team=_compare_teams(rescore_preview),
-        turned=[
-            change for change in rescore_preview.changes if change.current.state != change.proposed.state
-        ],
-        lost=[change for change in rescore_preview.changes if rescores.is_newly_failed(change)],
-        **describe_problem(request, problem),
-    )
 
 
 def list_rule_changes(old_rules: Rules, new_rules: Rules) -> list[tuple[str, Any, Any]]:
@@ -225,34 +223,3 @@ def _compare_teams(preview: RescorePreview) -> list[TeamRankChange]:
 def _find_best_overall(evaluations: list[RankedEvaluation]) -> float | None:
     scores = [evaluation.overall for evaluation in evaluations if evaluation.state == State.SCORED]
     return min((overall for overall in scores if overall is not None), default=None)
-
-
-def _render_rescores(
-    request: Request,
-    principal: Principal,
-    slug: str,
-    *,
-    problem: DomainError | None = None,
-    fields: dict[str, str] | None = None,
-) -> HTMLResponse:
-    with transaction() as session:
-        frame = load_organizer_frame(session, principal, slug)
-        all_previews = rescores.list_rescores(session, principal, slug)
-        submission_count = len(rescores.list_scorable(session, frame.contest.id))
-    open_preview = next((preview for preview in all_previews if preview.stage in ("scoring", "ready")), None)
-    notice = request.query_params.get("done", "")
-    return render_page(
-        request,
-        principal,
-        "organizer/rescores.html",
-        frame=frame,
-        sets=all_previews,
-        open_set=open_preview,
-        done=""
-        if notice == "new_rules_scored" and not (open_preview and open_preview.stage == "scoring")
-        else notice,
-        weights=_collect_weights(frame.rules),
-        fields=fields or {},
-        waiting=submission_count,
-        **describe_problem(request, problem),
-    )

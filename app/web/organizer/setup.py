@@ -5,10 +5,11 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 from starlette.responses import Response
 
@@ -21,12 +22,16 @@ from anoncup.rules.model import Rules
 from anoncup.rules.settings import Phase
 from anoncup.rules.toml_values import CONTROL_CHARACTER
 from app.db.transaction import transaction
-from app.http.authentication import ClientAddress, CurrentPrincipal
-from app.http.step_up import reauthenticate
 from app.services.contests import competitions
 from app.web.organizer.forms import FormBody, ParsedForm, find_zone, format_local_time, group_zones_by_region
-from app.web.organizer.setup_steps import describe_rejection, load_setup_context, render_step, save_step
-from app.web.site.pages import PageRoute, render_page, see_other
+from app.web.organizer.setup_steps import (
+    RequestedSetup,
+    SetupContext,
+    describe_rejection,
+    render_step,
+    save_step,
+)
+from app.web.site.pages import PageRoute, RequestedUserPage, see_other
 
 router = APIRouter(route_class=PageRoute)
 
@@ -54,31 +59,29 @@ class CompetitionBasics:
 
 
 @router.get("/organize/new")
-def show_new(request: Request, principal: CurrentPrincipal) -> HTMLResponse:
-    competitions.require_can_create(principal)
-    return render_page(
-        request, principal, "organizer/new.html", **_build_new_content(_build_default_values(), {})
-    )
+def show_new(page: RequestedUserPage) -> HTMLResponse:
+    competitions.require_can_create(page.principal)
+    return page.render("organizer/new.html", **_build_new_content(_build_default_values(), {}))
 
 
 @router.post("/organize/new")
-def create(request: Request, principal: CurrentPrincipal, form: FormBody) -> Response:
-    competitions.require_can_create(principal)
+def create(page: RequestedUserPage, form: FormBody) -> Response:
+    competitions.require_can_create(page.principal)
     start = form.parse_choice("start", DRAFT_SOURCES)
     basics = _parse_basics(form, slug=form.text("slug") or _suggest_slug(form))
     problem: DomainError | None = None
     if basics is not None and not form.errors:
         try:
             with transaction() as session:
-                contest = competitions.create(session, principal, basics.apply_to(create_draft(start)))
+                contest = competitions.create(session, page.principal, basics.apply_to(create_draft(start)))
                 return see_other(f"/competitions/{contest.slug}/organize/data", notice="created")
         except Conflict as conflict:
             form.errors["slug"] = f"wrong_{conflict.code}"
         except InvalidCompetition as rejection:
             problem = rejection
-    form_rejection = describe_rejection(request, problem) if problem else None
+    form_rejection = describe_rejection(page, problem) if problem else None
     content = _build_new_content(form.raw_values(), form.errors) | {"refused": form_rejection, "status": 422}
-    return render_page(request, principal, "organizer/new.html", **content)
+    return page.render("organizer/new.html", **content)
 
 
 def _build_new_content(values: Mapping[str, str], errors: Mapping[str, str]) -> dict[str, Any]:
@@ -119,44 +122,35 @@ def _build_default_values() -> dict[str, str]:
 
 
 @router.get("/competitions/{slug}/organize/basics")
-def show_basics(request: Request, slug: str, principal: CurrentPrincipal) -> HTMLResponse:
-    with transaction() as session:
-        context = load_setup_context(session, principal, slug)
-    values = _format_values(context.frame.rules)
-    return render_step(
-        request,
-        principal,
-        "organizer/basics.html",
-        context,
-        values=values,
-        wrong={},
-        zones=group_zones_by_region(),
-    )
+def show_basics(context: RequestedSetup) -> HTMLResponse:
+    return _render_basics(context, _format_values(context.frame.rules), {})
 
 
 @router.post("/competitions/{slug}/organize/basics")
-def save_basics(
-    request: Request, slug: str, principal: CurrentPrincipal, address: ClientAddress, form: FormBody
-) -> Response:
-    with transaction() as session:
-        context = load_setup_context(session, principal, slug)
+def save_basics(context: RequestedSetup, form: FormBody) -> Response:
     basics = _parse_basics(form, slug=context.frame.contest.slug, stored_rules=context.frame.rules)
-    problem: DomainError | None = None
-    if basics is not None and not form.errors:
-        outcome = save_step(
-            principal,
-            slug,
-            lambda contest: basics.apply_to(contest.competition.file),
-            step_name="basics",
-            fingerprint=form.text("of"),
-            next_step_name=context.choose_next_step_name(form, "basics"),
-            reauthenticate=lambda: reauthenticate(principal, address, form.secret("password")),
-        )
-        if isinstance(outcome, Response):
-            return outcome
-        problem = outcome
-    content = {"values": form.raw_values(), "wrong": form.errors, "zones": group_zones_by_region()}
-    return render_step(request, principal, "organizer/basics.html", context, problem=problem, **content)
+    render = partial(_render_basics, context, form.raw_values(), form.errors)
+    if basics is None:
+        return render()
+    return save_step(
+        context, form, lambda contest: basics.apply_to(contest.competition.file), render, step_name="basics"
+    )
+
+
+def _render_basics(
+    context: SetupContext,
+    values: Mapping[str, str],
+    errors: Mapping[str, str],
+    problem: DomainError | None = None,
+) -> HTMLResponse:
+    return render_step(
+        context,
+        "organizer/basics.html",
+        problem=problem,
+        values=values,
+        wrong=errors,
+        zones=group_zones_by_region(),
+    )
 
 
 def _format_values(rules: Rules) -> dict[str, str]:

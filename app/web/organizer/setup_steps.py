@@ -4,13 +4,13 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from fastapi import Request
+from fastapi import Depends
 from fastapi.responses import HTMLResponse
 from sqlalchemy.orm import Session
-from starlette.responses import RedirectResponse
+from starlette.responses import RedirectResponse, Response
 
 from anoncup.competition.drafts import DRAFT_SOURCES, create_draft
 from anoncup.competition.parser import parse_competition
@@ -37,10 +37,9 @@ from app.services.organizing import rescores
 from app.services.originals import originals
 from app.services.teams import invites
 from app.web.organizer.forms import ParsedForm
-from app.web.organizer.frame import load_organizer_frame
-from app.web.site import language
+from app.web.organizer.frame import OrganizerPage, RequestedOrganizerPage
 from app.web.site.frame import Frame
-from app.web.site.pages import render_page, see_other, translate_error
+from app.web.site.pages import Page, see_other, translate_error
 
 FORM_ERRORS = (Conflict, InvalidUpload, Forbidden, TooManyRequests, WrongCredential)
 """Errors that a form can show, besides an invalid competition file."""
@@ -69,6 +68,7 @@ class SetupContext:
     shortening a phase requires the password. An open rescore blocks all other changes.
     """
 
+    page: OrganizerPage
     frame: Frame
     steps: tuple[SetupStep, ...]
     has_submissions: bool
@@ -136,15 +136,24 @@ class FormRejection:
         return tuple(examples)
 
 
-def load_setup_context(session: Session, principal: Principal, slug: str) -> SetupContext:
-    frame = load_organizer_frame(session, principal, slug)
+def load_setup_context(session: Session, page: OrganizerPage) -> SetupContext:
+    frame = page.load_frame(session)
     has_invited = invites.has_teams_or_invites(session, frame.contest.id)
     has_submissions = competitions.has_submissions(session, frame.contest.id)
     open_rescore = revisions.find_open_rescore(session, frame.contest.id)
     has_begun = phases.has_contest_begun(session, frame.contest.competition)
     missing_inputs = sealed_inputs.list_missing_files(session, frame.contest.competition)
     steps = _build_steps(frame, has_invited=has_invited, lacks_inputs=bool(missing_inputs))
-    return SetupContext(frame, steps, has_submissions, has_begun, open_rescore.id if open_rescore else None)
+    open_rescore_id = open_rescore.id if open_rescore else None
+    return SetupContext(page, frame, steps, has_submissions, has_begun, open_rescore_id)
+
+
+def _load_requested_setup(page: RequestedOrganizerPage) -> SetupContext:
+    with transaction() as session:
+        return load_setup_context(session, page)
+
+
+RequestedSetup = Annotated[SetupContext, Depends(_load_requested_setup)]
 
 
 def _build_steps(frame: Frame, *, has_invited: bool, lacks_inputs: bool) -> tuple[SetupStep, ...]:
@@ -195,64 +204,47 @@ _SHOWN_VALUES: dict[str, Callable[[Rules], object]] = {
 
 
 def render_step(
-    request: Request,
-    principal: Principal,
-    template: str,
-    context: SetupContext,
-    *,
-    problem: DomainError | None = None,
-    **content: Any,
+    context: SetupContext, template: str, *, problem: DomainError | None = None, **content: Any
 ) -> HTMLResponse:
-    rejection = describe_rejection(request, problem) if problem else None
+    rejection = describe_rejection(context.page, problem) if problem else None
     status = rejection.status if rejection else 422 if content.get("wrong") else 200
-    return render_page(
-        request,
-        principal,
-        template,
-        frame=context.frame,
-        desk=context,
-        refused=rejection,
-        **({"status": status} | content),
+    return context.page.render(
+        template, frame=context.frame, desk=context, refused=rejection, **({"status": status} | content)
     )
 
 
-def describe_rejection(request: Request, problem: DomainError) -> FormRejection:
-    t = language.negotiate_translator(request)
-    reason = t.label(f"invalid_{problem.code}", "") or translate_error(problem, t)
+def describe_rejection(page: Page, problem: DomainError) -> FormRejection:
+    reason = page.t.label(f"invalid_{problem.code}", "") or translate_error(problem, page.t)
     return FormRejection(reason, get_status(problem), problem)
 
 
 def save_step(
-    principal: Principal,
-    slug: str,
+    context: SetupContext,
+    form: ParsedForm,
     write_file: Callable[[Contest], str],
+    render: Callable[[DomainError | None], HTMLResponse],
     *,
     step_name: str,
-    fingerprint: str = "",
-    next_step_name: str = "",
-    reauthenticate: Callable[[], Principal] | None = None,
-) -> RedirectResponse | DomainError:
-    """Save the file that ``write_file`` makes from the present one; return the error if it is rejected.
+) -> Response:
+    """Save the file that ``write_file`` makes from the present one, and redirect.
 
-    ``fingerprint`` belongs to the values that the form showed; it is empty if unknown. ``next_step_name`` is
-    the step shown afterwards, by default the same one. ``reauthenticate`` checks the submitted password if
-    the change may require it.
+    If the form has errors or is rejected, render it again with the problem.
     """
 
     def build_revision(contest: Contest) -> Revision:
+        fingerprint = form.text("of")  # of the values that the form showed
         if fingerprint and fingerprint != _compute_fingerprint(contest.rules, step_name):
             raise Conflict(SAVED_BY_ANOTHER, code="changed_meanwhile")
         return revisions.compute_file_revision(contest, write_file(contest))
 
+    if form.errors:
+        return render(None)
     try:
-        return apply_or_rescore(
-            reauthenticate() if reauthenticate else principal,
-            slug,
-            build_revision,
-            step_name=next_step_name or step_name,
-        )
+        organizer = context.page.reauthenticate(form.secret("password"))
+        next_step_name = context.choose_next_step_name(form, step_name)
+        return apply_or_rescore(organizer, context.page.slug, build_revision, step_name=next_step_name)
     except (*FORM_ERRORS, InvalidCompetition) as problem:
-        return require_form_error(problem)
+        return render(require_form_error(problem))
 
 
 def _compute_fingerprint(rules: Rules, step_name: str) -> str:

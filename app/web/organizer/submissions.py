@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 from uuid import UUID
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 from sqlalchemy.orm import Session
 from starlette.responses import Response
@@ -12,15 +12,13 @@ from starlette.responses import Response
 from anoncup.errors import DomainError, NotFound
 from app.db.models import State, Submission
 from app.db.transaction import transaction
-from app.http.authentication import CurrentPrincipal
 from app.http.paging import decode_position, encode_cursor
-from app.services.accounts.accounts import Principal
 from app.services.organizing import disqualification
 from app.services.submissions import submissions
 from app.services.teams import members
-from app.web.organizer.frame import describe_problem, load_organizer_frame, parse_uuid
+from app.web.organizer.frame import OrganizerPage, RequestedOrganizerPage, parse_uuid
 from app.web.site.frame import Frame
-from app.web.site.pages import PageRoute, render_page, see_other
+from app.web.site.pages import PageRoute, see_other, show_problem
 
 router = APIRouter(prefix="/competitions/{slug}/organize/submissions", route_class=PageRoute)
 
@@ -45,11 +43,17 @@ class SubmissionFilters:
         return "?" + urlencode({name: str(value) for name, value in fields.items() if value})
 
 
+def render_submission(
+    page: OrganizerPage, submission_id: UUID, *, problem: DomainError | None = None
+) -> HTMLResponse:
+    with transaction() as session:
+        frame, submission = load_submission(session, page, submission_id)
+    return page.render("organizer/ruling.html", frame=frame, submission=submission, problem=problem)
+
+
 @router.get("")
 def show_submissions(
-    request: Request,
-    slug: str,
-    principal: CurrentPrincipal,
+    page: RequestedOrganizerPage,
     *,
     team: str = "",
     state: str = "",
@@ -60,11 +64,11 @@ def show_submissions(
     filters = replace(_parse_filters(team, state, said), kind=of if of in _BASELINE_BY_KIND else "")
     cursor_key = decode_position(cursor)
     with transaction() as session:
-        frame = load_organizer_frame(session, principal, slug)
+        frame = page.load_frame(session)
         rows = submissions.list_for_organizer(
             session,
-            principal,
-            slug,
+            page.principal,
+            page.slug,
             team_id=filters.team_id,
             state=filters.state,
             comment_text=filters.search_text,
@@ -72,14 +76,12 @@ def show_submissions(
             cursor=cursor_key,
             limit=PAGE_SIZE + 1,
         )
-        entrants = members.list_entrants(session, principal, slug)
+        entrants = members.list_entrants(session, page.principal, page.slug)
     page_rows = rows[:PAGE_SIZE]
     next_cursor = (
         encode_cursor(page_rows[-1].received_at, page_rows[-1].id) if len(rows) > PAGE_SIZE else None
     )
-    return render_page(
-        request,
-        principal,
+    return page.render(
         "organizer/submissions.html",
         frame=frame,
         submissions=page_rows,
@@ -99,49 +101,23 @@ def _parse_filters(team: str, state: str, raw_search_text: str) -> SubmissionFil
 
 
 @router.get("/{submission_id}")
-def show_submission(
-    request: Request, slug: str, submission_id: UUID, principal: CurrentPrincipal
-) -> HTMLResponse:
-    return render_submission(request, principal, slug, submission_id)
+def show_submission(page: RequestedOrganizerPage, submission_id: UUID) -> HTMLResponse:
+    return render_submission(page, submission_id)
 
 
 @router.post("/{submission_id}/rescore")
-def reevaluate(request: Request, slug: str, submission_id: UUID, principal: CurrentPrincipal) -> Response:
-    try:
-        with transaction() as session:
-            load_submission(session, principal, slug, submission_id)
-            disqualification.rescore(session, principal, submission_id)
-    except DomainError as problem:
-        return render_submission(request, principal, slug, submission_id, problem=problem)
-    return see_other(f"/competitions/{slug}/organize/submissions/{submission_id}", notice="queued_again")
+@show_problem(render_submission)
+def reevaluate(page: RequestedOrganizerPage, submission_id: UUID) -> Response:
+    with transaction() as session:
+        load_submission(session, page, submission_id)
+        disqualification.rescore(session, page.principal, submission_id)
+    return see_other(f"{page.path}/submissions/{submission_id}", notice="queued_again")
 
 
-def load_submission(
-    session: Session, principal: Principal, slug: str, submission_id: UUID
-) -> tuple[Frame, Submission]:
+def load_submission(session: Session, page: OrganizerPage, submission_id: UUID) -> tuple[Frame, Submission]:
     """Return a submission; raise ``NotFound`` if it belongs to another competition."""
-    frame = load_organizer_frame(session, principal, slug)
-    submission = submissions.find_visible(session, principal, submission_id)
+    frame = page.load_frame(session)
+    submission = submissions.find_visible(session, page.principal, submission_id)
     if submission.competition_id != frame.contest.id:
         raise NotFound("the competition has no such submission", code="no_such_submission")
     return frame, submission
-
-
-def render_submission(
-    request: Request,
-    principal: Principal,
-    slug: str,
-    submission_id: UUID,
-    *,
-    problem: DomainError | None = None,
-) -> HTMLResponse:
-    with transaction() as session:
-        frame, submission = load_submission(session, principal, slug, submission_id)
-    return render_page(
-        request,
-        principal,
-        "organizer/ruling.html",
-        frame=frame,
-        submission=submission,
-        **describe_problem(request, problem),
-    )

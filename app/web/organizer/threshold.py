@@ -3,13 +3,13 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal, cast
 from uuid import UUID
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 from markupsafe import Markup
-from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from anoncup import schemas
@@ -29,13 +29,10 @@ from app.charts.text import translate_words
 from app.charts.threshold_errors import ErrorWords, SampleRelease, SimulatedCheats, build_threshold_errors
 from app.db.models import State, ThresholdReport
 from app.db.transaction import transaction
-from app.http.authentication import CurrentPrincipal
 from app.locale.language import Translator
-from app.services.accounts.accounts import Principal
 from app.services.originals import original_import, threshold_reports
 from app.web.organizer.forms import FormBody, ParsedForm
-from app.web.organizer.setup_steps import SetupContext, load_setup_context, render_step, save_step
-from app.web.site import language
+from app.web.organizer.setup_steps import RequestedSetup, SetupContext, render_step, save_step
 from app.web.site.pages import PageRoute, see_other
 from app.web.site.sentences import translate_sentence
 
@@ -88,38 +85,32 @@ class ReportView:
 
 
 @router.get("/competitions/{slug}/organize/threshold")
-def show_threshold(request: Request, slug: str, principal: CurrentPrincipal) -> HTMLResponse:
-    with transaction() as session:
-        context = load_setup_context(session, principal, slug)
-        reports = threshold_reports.list_reports(session, principal, slug)
-    return _render_threshold(request, principal, context, reports)
+def show_threshold(context: RequestedSetup) -> HTMLResponse:
+    return _render_threshold(context)
 
 
 def _render_threshold(
-    request: Request,
-    principal: Principal,
     context: SetupContext,
-    reports: Any,
-    *,
     form: ParsedForm | None = None,
-    is_question: bool = False,
     problem: DomainError | None = None,
+    *,
+    is_question: bool = False,
 ) -> HTMLResponse:
     """Render the step.
 
     ``form`` is a rejected form: the question to the advisor if ``is_question``, else the rule.
     """
-    rules = context.frame.rules
+    rules, page = context.frame.rules, context.page
+    with transaction() as session:
+        reports = threshold_reports.list_reports(session, page.principal, page.slug)
     raw_values, errors = (form.raw_values(), form.errors) if form else ({}, {})
     all_columns, default_columns = context.frame.contest.track.group_columns(rules)
     exchange_columns = original_import.select_grouping_columns(
         context.frame.contest.competition, tuple(default_columns)
     )
     return render_step(
-        request,
-        principal,
-        "organizer/threshold.html",
         context,
+        "organizer/threshold.html",
         problem=problem,
         wrong=errors,
         rule=_format_rule(rules) | ({} if is_question else raw_values),
@@ -189,24 +180,15 @@ def _build_question_values(rules: Rules) -> dict[str, str]:
 
 
 @router.post("/competitions/{slug}/organize/threshold")
-def save_rule(request: Request, slug: str, principal: CurrentPrincipal, form: FormBody) -> Response:
-    with transaction() as session:
-        context = load_setup_context(session, principal, slug)
-        reports = threshold_reports.list_reports(session, principal, slug)
+def save_rule(context: RequestedSetup, form: FormBody) -> Response:
     rule = _parse_rule(form, context.frame.contest.track)
-    problem: DomainError | None = None
-    if not form.errors:
-        outcome = save_step(
-            principal,
-            slug,
-            lambda contest: replace_excessive(contest.competition.file, rule),
-            step_name="threshold",
-            fingerprint=form.text("of"),
-        )
-        if isinstance(outcome, Response):
-            return outcome
-        problem = outcome
-    return _render_threshold(request, principal, context, reports, form=form, problem=problem)
+    return save_step(
+        context,
+        form,
+        lambda contest: replace_excessive(contest.competition.file, rule),
+        partial(_render_threshold, context, form),
+        step_name="threshold",
+    )
 
 
 def _parse_rule(form: ParsedForm, track: Track) -> Excessive:
@@ -218,24 +200,16 @@ def _parse_rule(form: ParsedForm, track: Track) -> Excessive:
 
 
 @router.post("/competitions/{slug}/organize/threshold/reports")
-def request_report(request: Request, slug: str, principal: CurrentPrincipal, form: FormBody) -> Response:
-    question = _parse_question(form)
+def request_report(context: RequestedSetup, form: FormBody) -> Response:
+    question, page = _parse_question(form), context.page
+    if form.errors:
+        return _render_threshold(context, form, is_question=True)
     try:
-        if not form.errors:
-            with transaction() as session:
-                stored_report = threshold_reports.request_report(session, principal, slug, question)
-            return see_other(
-                f"/competitions/{slug}/organize/threshold/{stored_report.id}", notice="report_asked"
-            )
-        problem: DomainError | None = None
-    except (Conflict, InvalidInput, TooManyRequests) as rejection:
-        problem = rejection
-    with transaction() as session:
-        context = load_setup_context(session, principal, slug)
-        reports = threshold_reports.list_reports(session, principal, slug)
-    return _render_threshold(
-        request, principal, context, reports, form=form, is_question=True, problem=problem
-    )
+        with transaction() as session:
+            stored_report = threshold_reports.request_report(session, page.principal, page.slug, question)
+    except (Conflict, InvalidInput, TooManyRequests) as problem:
+        return _render_threshold(context, form, problem, is_question=True)
+    return see_other(f"{page.path}/threshold/{stored_report.id}", notice="report_asked")
 
 
 def _parse_question(form: ParsedForm) -> AdviceQuestion:
@@ -251,68 +225,49 @@ def _parse_question(form: ParsedForm) -> AdviceQuestion:
 
 
 @router.get("/competitions/{slug}/organize/threshold/{report_id}")
-def show_report(request: Request, slug: str, report_id: UUID, principal: CurrentPrincipal) -> HTMLResponse:
+def show_report(context: RequestedSetup, report_id: UUID) -> HTMLResponse:
+    return _render_report(context, _load_report(context, report_id))
+
+
+def _load_report(context: SetupContext, report_id: UUID) -> ThresholdReport:
     with transaction() as session:
-        context, stored_report = _load_report(session, principal, slug, report_id)
-    return _render_report(request, principal, context, stored_report)
-
-
-def _load_report(
-    session: Session, principal: Principal, slug: str, report_id: UUID
-) -> tuple[SetupContext, ThresholdReport]:
-    context = load_setup_context(session, principal, slug)
-    stored_report = threshold_reports.find_visible(session, principal, report_id)
+        stored_report = threshold_reports.find_visible(session, context.page.principal, report_id)
     if stored_report.competition_id != context.frame.contest.id:
         raise NotFound("there is no such report", code="no_such_report")
-    return context, stored_report
+    return stored_report
 
 
 def _render_report(
-    request: Request,
-    principal: Principal,
-    context: SetupContext,
-    stored_report: ThresholdReport,
-    problem: DomainError | None = None,
+    context: SetupContext, stored_report: ThresholdReport, problem: DomainError | None = None
 ) -> HTMLResponse:
     is_pending = stored_report.state in (State.QUEUED, State.SCORING)
     advice = None if stored_report.report is None else schemas.parse_advice(stored_report.report)
     return render_step(
-        request,
-        principal,
-        "organizer/report.html",
         context,
+        "organizer/report.html",
         problem=problem,
         asked=stored_report,
-        advised=None
-        if advice is None
-        else _build_report_view(advice, language.negotiate_translator(request)),
+        advised=None if advice is None else _build_report_view(advice, context.page.t),
         working=is_pending,
         # A pending report's page reloads itself, with the notice in its URL; hide the notice at the end.
-        done=request.query_params.get("done", "") if is_pending else "",
+        done=context.page.request.query_params.get("done", "") if is_pending else "",
         stale=stored_report.original != context.frame.contest.competition.original,
     )
 
 
 @router.post("/competitions/{slug}/organize/threshold/{report_id}/use")
-def use_report(
-    request: Request, slug: str, report_id: UUID, principal: CurrentPrincipal, form: FormBody
-) -> Response:
+def use_report(context: RequestedSetup, report_id: UUID, form: FormBody) -> Response:
     """Use the guaranteed or the recommended threshold of a report, which limits the mean distance."""
     is_guaranteed = bool(form.text("guaranteed"))
-    with transaction() as session:
-        context, stored_report = _load_report(session, principal, slug, report_id)
-    outcome = save_step(
-        principal,
-        slug,
+    stored_report = _load_report(context, report_id)
+    return save_step(
+        context,
+        form,
         lambda contest: replace_excessive(
             contest.competition.file, _build_rule(stored_report, context, is_guaranteed=is_guaranteed)
         ),
+        partial(_render_report, context, stored_report),
         step_name="threshold",
-    )
-    return (
-        outcome
-        if isinstance(outcome, Response)
-        else _render_report(request, principal, context, stored_report, outcome)
     )
 
 

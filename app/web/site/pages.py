@@ -1,12 +1,15 @@
 """Render pages and error pages in the reader's language."""
 
+import inspect
 from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, ParamSpec
 from urllib.parse import urlencode, urlsplit
 
 from babel import Locale
-from fastapi import FastAPI, Request
+from fastapi import Depends, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, RedirectResponse
 from fastapi.routing import APIRoute
@@ -28,14 +31,22 @@ from anoncup.errors import (
 )
 from anoncup.messages import N_, deserialize_prefixed, replace_control_characters
 from app.http import problems
-from app.http.authentication import authenticate, get_service_url, read_session
+from app.http.authentication import (
+    CurrentPrincipal,
+    OptionalPrincipal,
+    authenticate,
+    get_service_url,
+    read_session,
+)
 from app.http.problems import get_status
-from app.locale.language import LANGUAGES, Translator, load_translator
+from app.locale.language import LANGUAGES, Translator
 from app.services.accounts.accounts import Principal
 from app.services.contests import announcements
 from app.web.site import language as languages
 from app.web.site import notation, raster, sentences
 from app.web.site.static_files import GzipStaticFiles
+
+P = ParamSpec("P")
 
 WEB_ROOT = Path(__file__).parents[1]
 _PAGE_PACKAGES = ("site", "visitor", "team", "organizer")
@@ -59,75 +70,103 @@ templates.env.globals |= {
     "zone_name": notation.get_zone_abbreviation,
 }
 _UNREADABLE_FORM = N_("this form cannot be read: check what you typed")
-_FORM_DEFAULTS = {
-    "to": None,
-    "error": None,
-    "error_code": None,
-    "problem": None,
-    "code": None,
-    "wrong_form": None,
-    "refused": None,
-}
-"""Defaults of template variables that only some pages set, mostly for rejected forms."""
+_CONTENT_DEFAULTS = {"to": None, "wrong_form": None, "refused": None}
+"""Defaults of template variables that only some pages set."""
 
 
-def render_page(
-    request: Request,
-    principal: Principal | None,
-    template: str,
-    *,
-    status: int = 200,
-    **content: Any,
-) -> HTMLResponse:
-    """Render a page in the reader's language, and store a language chosen with ``?lang=`` in a cookie."""
-    language = languages.negotiate_language(request)
-    t = load_translator(language)
-    context = {
-        "_": t,
-        "label_of": t.label,
-        "ngettext": t.ngettext,
-        "pgettext": t.pgettext,
-        "numeral": lambda value: t.localize_numbers(notation.format_number(value)),
-        "score": lambda value, digits=notation.SCORE_DIGITS: t.localize_numbers(
-            notation.format_score(value, digits)
-        ),
-        "language": language,
-        "title_in": lambda titles: languages.localize_title(titles, language),
-        "principal": principal,
-        "done": request.query_params.get("done", ""),
-        "status": status,
-        **_FORM_DEFAULTS,
-        **content,
-    }
-    response = templates.TemplateResponse(request, template, context, status_code=status)
-    if request.query_params.get("lang") == language:
-        response.set_cookie(languages.COOKIE, language, max_age=_ONE_YEAR_S, samesite="lax")
-    return response
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A request for a page, and the person who sent it if anybody is signed in."""
+
+    request: Request
+    principal: Principal | None
+
+    @property
+    def t(self) -> Translator:
+        return languages.negotiate_translator(self.request)
+
+    def render(
+        self, template: str, *, problem: DomainError | None = None, status: int = 200, **content: Any
+    ) -> HTMLResponse:
+        """Render a page in the reader's language, and store a language chosen with ``?lang=`` in a cookie.
+
+        ``problem`` is the reason why a form was rejected. Its page shows it as ``error`` and ``error_code``.
+        """
+        t = self.t
+        context = {
+            "_": t,
+            "label_of": t.label,
+            "ngettext": t.ngettext,
+            "pgettext": t.pgettext,
+            "numeral": lambda value: t.localize_numbers(notation.format_number(value)),
+            "score": lambda value, digits=notation.SCORE_DIGITS: t.localize_numbers(
+                notation.format_score(value, digits)
+            ),
+            "language": t.language,
+            "title_in": lambda titles: languages.localize_title(titles, t.language),
+            "principal": self.principal,
+            "done": self.request.query_params.get("done", ""),
+            "status": get_status(problem) if problem else status,
+            "error": translate_error(problem, t) if problem else None,
+            "error_code": problem.code if problem else None,
+            **_CONTENT_DEFAULTS,
+            **content,
+        }
+        response = templates.TemplateResponse(self.request, template, context, status_code=context["status"])
+        if self.request.query_params.get("lang") == t.language:
+            response.set_cookie(languages.COOKIE, t.language, max_age=_ONE_YEAR_S, samesite="lax")
+        if isinstance(problem, TooManyRequests | Unavailable):
+            response.headers["Retry-After"] = str(problem.retry_after)
+        return response
+
+
+@dataclass(frozen=True, slots=True)
+class UserPage(Page):
+    """A request for a page by a person who is signed in."""
+
+    principal: Principal
+
+
+async def _open_page(request: Request, principal: OptionalPrincipal) -> Page:
+    return Page(request, principal)
+
+
+async def _open_user_page(request: Request, principal: CurrentPrincipal) -> UserPage:
+    return UserPage(request, principal)
+
+
+RequestedPage = Annotated[Page, Depends(_open_page)]
+RequestedUserPage = Annotated[UserPage, Depends(_open_user_page)]
+
+
+def show_problem(
+    render: Callable[..., HTMLResponse],
+) -> Callable[[Callable[P, Response]], Callable[P, Response]]:
+    """Decorate the route of a form: if the form is rejected, render its page again with the problem.
+
+    ``render`` gets the arguments of the route that it has a parameter for, such as the values of the fields.
+    """
+    parameters = inspect.signature(render).parameters
+
+    def decorate(handle_form: Callable[P, Response]) -> Callable[P, Response]:
+        @wraps(handle_form)
+        def handle(*args: P.args, **kwargs: P.kwargs) -> Response:
+            try:
+                return handle_form(*args, **kwargs)
+            except NotSignedIn:
+                raise
+            except DomainError as problem:
+                arguments = {name: value for name, value in kwargs.items() if name in parameters}
+                return render(**arguments, problem=problem)
+
+        return handle
+
+    return decorate
 
 
 def see_other(path: str, *, notice: str | None = None) -> RedirectResponse:
     """Redirect to a page after a form was accepted. The page shows the label ``done_<notice>``."""
     return RedirectResponse(f"{path}?{urlencode({'done': notice})}" if notice else path, status_code=303)
-
-
-def render_form_again(
-    request: Request, principal: Principal | None, template: str, problem: DomainError, **content: Any
-) -> HTMLResponse:
-    """Render the page of a form again, with the problem as ``error`` and ``error_code``."""
-    t = languages.negotiate_translator(request)
-    error_variables: dict[str, Any] = {
-        "status": get_status(problem),
-        "error": translate_error(problem, t),
-        "error_code": problem.code,
-    }
-    return add_retry_after(problem, render_page(request, principal, template, **error_variables, **content))
-
-
-def add_retry_after(problem: DomainError, response: HTMLResponse) -> HTMLResponse:
-    """Add ``Retry-After`` if the problem is a rate limit or an overload."""
-    if isinstance(problem, TooManyRequests | Unavailable):
-        response.headers["Retry-After"] = str(problem.retry_after)
-    return response
 
 
 class PageRoute(APIRoute):
@@ -176,15 +215,9 @@ def _redirect_to_sign_in(request: Request) -> RedirectResponse:
 def _render_error_page(request: Request, problem: DomainError) -> HTMLResponse:
     """Render an error page. Hidden and missing resources give the same page."""
     is_hidden = isinstance(problem, NotFound) or problem.code == "not_organizer"
-    response = render_page(
-        request,
-        None if isinstance(problem, DatabaseUnavailable) else _find_principal(request),
-        "site/refusal.html",
-        status=get_status(problem),
-        code=problem.code,
-        detail=None if is_hidden else _describe_error(problem, languages.negotiate_translator(request)),
-    )
-    return add_retry_after(problem, response)
+    page = Page(request, None if isinstance(problem, DatabaseUnavailable) else _find_principal(request))
+    detail = None if is_hidden else _describe_error(problem, page.t)
+    return page.render("site/refusal.html", problem=problem, detail=detail)
 
 
 def _handle_http_error(request: Request, error: Exception) -> Response:
@@ -198,14 +231,8 @@ def _handle_http_error(request: Request, error: Exception) -> Response:
     else:
         code = problems.CODE_BY_STATUS.get(error.status_code, "not_found")
         detail = languages.negotiate_translator(request).label(f"http_{code}", "")
-        response = render_page(
-            request,
-            _find_principal(request),
-            "site/refusal.html",
-            status=error.status_code,
-            code=code,
-            detail=detail,
-        )
+        page = Page(request, _find_principal(request))
+        response = page.render("site/refusal.html", status=error.status_code, detail=detail)
     response.headers.update(problems.build_headers(request, error))
     return response
 

@@ -2,10 +2,4 @@
 
 from app.web.team import guesses, members, submission, submissions, targets
 
-ROUTERS = (
-    submission.router,
-    submissions.router,
-    targets.router,
-    guesses.router,
-    members.router,
-)
+ROUTERS = (submission.router, submissions.router, targets.router, guesses.router, members.router)

@@ -1,23 +1,20 @@
 """Submit or check a guess with the form on the target's page."""
 
-from typing import Any
 from uuid import UUID
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from anoncup.errors import DomainError, InvalidUpload
+from anoncup.errors import DomainError
 from app.db.models import Guess
-from app.http.authentication import CurrentPrincipal
 from app.http.uploads import receive_dry_run, receive_upload
 from app.services.accounts.accounts import Principal
 from app.services.attacks.guesses import GuessCheck, GuessUpload
-from app.web.site import language
-from app.web.site.pages import PageRoute, add_retry_after, render_page, see_other, translate_error
-from app.web.team.targets import group_problems, render_target
+from app.web.site.pages import PageRoute, RequestedUserPage, UserPage, see_other
+from app.web.team.targets import list_file_problems, render_target
 from app.web.team.upload_form import (
     UPLOAD_ERRORS,
     await_upload,
@@ -44,57 +41,48 @@ def redirect_to_target(target_id: UUID) -> Response:
 
 
 @router.post("/targets/{target_id}/guesses")
-async def submit_guess(request: Request, target_id: UUID, principal: CurrentPrincipal) -> Response:
+async def submit_guess(page: RequestedUserPage, target_id: UUID) -> Response:
     form = GuessForm(target_id)
     try:
-        await await_upload(receive_upload(request, principal, form))
+        await await_upload(receive_upload(page.request, page.principal, form))
     except UPLOAD_ERRORS as problem:
-        return await run_in_threadpool(
-            render_target, request, principal, target_id, problem, form.question or None
-        )
+        return await run_in_threadpool(render_target, page, target_id, problem, form.question or None)
     return see_other(f"/targets/{target_id}", notice="guessed")
 
 
 @router.post("/targets/{target_id}/guesses/check")
-async def check_file(request: Request, target_id: UUID, principal: CurrentPrincipal) -> HTMLResponse:
+async def check_file(page: RequestedUserPage, target_id: UUID) -> HTMLResponse:
     """Check the chosen file without submitting it. The form's script inserts the response into the page."""
     upload = GuessUpload(target_id)
     try:
-        guess_check = await await_upload(receive_dry_run(request, principal, upload))
+        guess_check = await await_upload(receive_dry_run(page.request, page.principal, upload))
     except UPLOAD_ERRORS as problem:
-        return await run_in_threadpool(_render_refused_check, request, principal, upload, problem)
-    return await run_in_threadpool(_render_check, request, principal, upload, guess_check)
+        return await run_in_threadpool(_render_refused_check, page, upload, problem)
+    return await run_in_threadpool(_render_check, page, upload, guess_check)
 
 
-def _render_check(
-    request: Request, principal: Principal, upload: GuessUpload, guess_check: GuessCheck
-) -> HTMLResponse:
-    t = language.negotiate_translator(request)
-    content: dict[str, Any] = {
-        "id": _build_field_id(upload),
-        "verdict": classify_remarks(guess_check.remarks),
-        "warnings": guess_check.remarks,
-        "said": t.ngettext("{n} row is answered.", "{n} rows are answered.", guess_check.answered),
-    }
-    return render_page(request, principal, "team/guess_checked.html", **content)
-
-
-def _render_refused_check(
-    request: Request, principal: Principal, upload: GuessUpload, problem: DomainError
-) -> HTMLResponse:
-    content: dict[str, Any] = {
-        "id": _build_field_id(upload),
-        "verdict": classify_problem(problem),
-        "warnings": (),
-        "said": "",
-        "error": translate_error(problem, language.negotiate_translator(request)),
-    }
-    if isinstance(problem, InvalidUpload):
-        content |= {"problems": group_problems(problem.problems), "total": problem.total}
-    status = get_check_status(problem)
-    return add_retry_after(
-        problem, render_page(request, principal, "team/guess_checked.html", status=status, **content)
+def _render_check(page: UserPage, upload: GuessUpload, guess_check: GuessCheck) -> HTMLResponse:
+    return page.render(
+        "team/guess_checked.html",
+        id=_build_field_id(upload),
+        verdict=classify_remarks(guess_check.remarks),
+        warnings=guess_check.remarks,
+        said=page.t.ngettext("{n} row is answered.", "{n} rows are answered.", guess_check.answered),
     )
+
+
+def _render_refused_check(page: UserPage, upload: GuessUpload, problem: DomainError) -> HTMLResponse:
+    response = page.render(
+        "team/guess_checked.html",
+        problem=problem,
+        id=_build_field_id(upload),
+        verdict=classify_problem(problem),
+        warnings=(),
+        said="",
+        **list_file_problems(problem),
+    )
+    response.status_code = get_check_status(problem)
+    return response
 
 
 def _build_field_id(upload: GuessUpload) -> str:

@@ -1,68 +1,77 @@
 """The page of a team: list and invite members, remove one or leave, and describe the method."""
 
-from typing import Annotated, Any
+from typing import Annotated
 from urllib.parse import urlencode
 from uuid import UUID
 
-from fastapi import APIRouter, Form, Request
+from fastapi import APIRouter, Form
 from fastapi.responses import HTMLResponse
 from starlette.responses import Response
 
 from anoncup.errors import DomainError, NotFound
 from app.db.transaction import transaction
-from app.http.authentication import CurrentPrincipal, get_service_url
+from app.http.authentication import get_service_url
 from app.http.step_up import FormReauthentication
-from app.services.accounts.accounts import Principal
 from app.services.teams import invites, members
 from app.web.site.frame import load_frame
-from app.web.site.pages import PageRoute, render_form_again, render_page, see_other
+from app.web.site.pages import PageRoute, RequestedUserPage, UserPage, see_other, show_problem
 
 router = APIRouter(route_class=PageRoute, prefix="/competitions/{slug}/team")
 
 _MAX_USES = 100
 
 
-@router.get("")
-def show_team(request: Request, slug: str, principal: CurrentPrincipal) -> HTMLResponse:
-    return _render_team(request, principal, slug)
-
-
 def _render_team(
-    request: Request,
-    principal: Principal,
+    page: UserPage,
     slug: str,
     *,
+    problem: DomainError | None = None,
     link: str | None = None,
     uses: int = 1,
-    rejected_description: str | None = None,
-    problem: DomainError | None = None,
+    method_description: str | None = None,
 ) -> HTMLResponse:
     """Render the team.
 
     ``link`` is a new invite, which is shown only once, and ``uses`` the number of people it is for.
-    ``rejected_description`` is a method description that was not accepted.
+    ``method_description`` is one that was not accepted.
     """
     with transaction() as session:
-        frame = load_frame(session, principal, slug)
-        team, team_members = members.load_own_team(session, principal, slug)
-    content: dict[str, Any] = {
-        "frame": frame,
-        "team": team,
-        "people": team_members,
-        "link": link,
-        "uses": uses,
-    }
-    content |= {
-        "life": invites.INVITE_LIFETIME.days,
-        "most": _MAX_USES,
-        "longest": members.MAX_METHOD_DESCRIPTION_LENGTH,
-    }
-    content["method_description"] = (
-        team.method_description if rejected_description is None else rejected_description
+        frame = load_frame(session, page.principal, slug)
+        team, team_members = members.load_own_team(session, page.principal, slug)
+    return page.render(
+        "team/members.html",
+        problem=problem,
+        status=201 if link else 200,
+        frame=frame,
+        team=team,
+        people=team_members,
+        link=link,
+        uses=uses,
+        life=invites.INVITE_LIFETIME.days,
+        most=_MAX_USES,
+        longest=members.MAX_METHOD_DESCRIPTION_LENGTH,
+        method_description=team.method_description if method_description is None else method_description,
     )
-    if problem is not None:
-        return render_form_again(request, principal, "team/members.html", problem, **content)
-    return render_page(request, principal, "team/members.html", status=201 if link else 200, **content)
+
+
+def _render_removal(
+    page: UserPage, slug: str, user_id: UUID, *, problem: DomainError | None = None
+) -> HTMLResponse:
+    with transaction() as session:
+        frame = load_frame(session, page.principal, slug)
+        team, team_members = members.load_own_team(session, page.principal, slug)
+    person = next((member for member in team_members if member.user_id == user_id), None)
+    if person is None:
+        raise NotFound("your team has no such member", code="no_such_member")
+    is_alone = len(team_members) == 1
+    return page.render(
+        "team/member.html", problem=problem, frame=frame, team=team, person=person, alone=is_alone
+    )
+
+
+@router.get("")
+def show_team(page: RequestedUserPage, slug: str) -> HTMLResponse:
+    return _render_team(page, slug)
 
 
 @router.get("/invites")
@@ -72,70 +81,41 @@ def redirect_to_team(slug: str) -> Response:
 
 
 @router.post("/invites")
+@show_problem(_render_team)
 def create_invite(
-    request: Request,
+    page: RequestedUserPage,
     slug: str,
-    principal: CurrentPrincipal,
     reauthenticate: FormReauthentication,
     uses: Annotated[int, Form(ge=1, le=_MAX_USES)] = 1,
 ) -> HTMLResponse:
-    try:
-        principal = reauthenticate()
-        with transaction() as session:
-            code = invites.create_for_members(session, principal, slug, uses=uses)
-    except DomainError as problem:
-        return _render_team(request, principal, slug, uses=uses, problem=problem)
-    link = f"{get_service_url(request)}/sign-up?{urlencode({'invite': code})}"
-    return _render_team(request, principal, slug, link=link, uses=uses)
+    principal = reauthenticate()
+    with transaction() as session:
+        code = invites.create_for_members(session, principal, slug, uses=uses)
+    link = f"{get_service_url(page.request)}/sign-up?{urlencode({'invite': code})}"
+    return _render_team(page, slug, link=link, uses=uses)
 
 
 @router.post("/method")
+@show_problem(_render_team)
 def save_method_description(
-    request: Request, slug: str, principal: CurrentPrincipal, method_description: Annotated[str, Form()] = ""
+    page: RequestedUserPage, slug: str, method_description: Annotated[str, Form()] = ""
 ) -> Response:
-    try:
-        with transaction() as session:
-            members.set_method_description(session, principal, slug, method_description)
-    except DomainError as problem:
-        return _render_team(
-            request, principal, slug, rejected_description=method_description, problem=problem
-        )
+    with transaction() as session:
+        members.set_method_description(session, page.principal, slug, method_description)
     return see_other(f"/competitions/{slug}/team", notice="told")
 
 
 @router.get("/members/{user_id}")
-def show_removal(request: Request, slug: str, user_id: UUID, principal: CurrentPrincipal) -> HTMLResponse:
+def show_removal(page: RequestedUserPage, slug: str, user_id: UUID) -> HTMLResponse:
     """Show the confirmation page before a member leaves or is removed."""
-    return _render_removal(request, principal, slug, user_id)
-
-
-def _render_removal(
-    request: Request, principal: Principal, slug: str, user_id: UUID, problem: DomainError | None = None
-) -> HTMLResponse:
-    with transaction() as session:
-        frame = load_frame(session, principal, slug)
-        team, team_members = members.load_own_team(session, principal, slug)
-    person = next((member for member in team_members if member.user_id == user_id), None)
-    if person is None:
-        raise NotFound("your team has no such member", code="no_such_member")
-    content: dict[str, Any] = {
-        "frame": frame,
-        "team": team,
-        "person": person,
-        "alone": len(team_members) == 1,
-    }
-    if problem is None:
-        return render_page(request, principal, "team/member.html", **content)
-    return render_form_again(request, principal, "team/member.html", problem, **content)
+    return _render_removal(page, slug, user_id)
 
 
 @router.post("/members/{user_id}")
-def remove_member(request: Request, slug: str, user_id: UUID, principal: CurrentPrincipal) -> Response:
-    try:
-        with transaction() as session:
-            members.remove(session, principal, slug, user_id)
-    except DomainError as problem:
-        return _render_removal(request, principal, slug, user_id, problem)
-    if user_id == principal.user_id:
+@show_problem(_render_removal)
+def remove_member(page: RequestedUserPage, slug: str, user_id: UUID) -> Response:
+    with transaction() as session:
+        members.remove(session, page.principal, slug, user_id)
+    if user_id == page.principal.user_id:
         return see_other("/account", notice="team_left")
     return see_other(f"/competitions/{slug}/team", notice="member_removed")

@@ -6,7 +6,7 @@ from math import isfinite
 from typing import Any, Literal
 from uuid import UUID
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 from markupsafe import Markup
 
@@ -22,7 +22,6 @@ from app.charts.intervals import AttackRate, IntervalCells, IntervalWords, build
 from app.charts.strip import StripWords, build_strip
 from app.charts.text import translate_words
 from app.db.transaction import transaction
-from app.http.authentication import CurrentPrincipal
 from app.locale.language import Translator
 from app.services.boards import matrix, standing_forecast
 from app.services.boards.standing_forecast import SubmissionPosition
@@ -30,9 +29,8 @@ from app.services.contests import visibility
 from app.services.contests.visibility import UNFROZEN
 from app.services.submissions import submissions, summaries
 from app.services.submissions.summaries import SubmissionSummary
-from app.web.site import language
 from app.web.site.frame import Frame, load_frame
-from app.web.site.pages import PageRoute, render_page
+from app.web.site.pages import PageRoute, RequestedUserPage
 from app.web.team.board_position import SubmissionBoard
 from app.web.team.submission_lines import build_lines, summarize_finals
 from app.web.team.verdicts import (
@@ -99,18 +97,18 @@ class WhatIf:
 
 
 @router.get("/submissions/{submission_id}")
-def show_submission(
-    request: Request, submission_id: UUID, principal: CurrentPrincipal, board: SubmissionBoard
-) -> HTMLResponse:
-    t = language.negotiate_translator(request)
+def show_submission(page: RequestedUserPage, submission_id: UUID, board: SubmissionBoard) -> HTMLResponse:
+    t = page.t
     with transaction() as session:
-        submission = submissions.find_visible(session, principal, submission_id)
-        frame = load_frame(session, principal, submissions.get_competition_slug(session, submission))
+        submission = submissions.find_visible(session, page.principal, submission_id)
+        frame = load_frame(session, page.principal, submissions.get_competition_slug(session, submission))
         is_own = frame.team is not None and frame.team.id == submission.team_id
-        own_summaries = summaries.list_summaries(session, principal, frame.contest.slug) if is_own else []
+        own_summaries = (
+            summaries.list_summaries(session, page.principal, frame.contest.slug) if is_own else []
+        )
         (line,) = build_lines(session, [submission])
         verdict = line.evaluation.parsed_verdict
-        access = visibility.find_board_access(session, principal, frame.contest.slug)
+        access = visibility.find_board_access(session, page.principal, frame.contest.slug)
         content = _build_result_content(frame, verdict, board, t) if verdict else {}
         rival_attacks = matrix.list_attacks(session, access, submission.id) if access else []
         forecast = (
@@ -118,9 +116,7 @@ def show_submission(
             if access and board
             else None
         )
-    return render_page(
-        request,
-        principal,
+    return page.render(
         "team/submission.html",
         frame=frame,
         submission=submission,
@@ -133,7 +129,7 @@ def show_submission(
         stands=bool(verdict and not verdict.violations and submission.disqualified_at is None),
         place=forecast,
         rivals=rival_attacks,
-        what_if=compute_what_if(frame.rules, frame.contest.track, verdict, request.query_params)
+        what_if=compute_what_if(frame.rules, frame.contest.track, verdict, page.request.query_params)
         if verdict
         else None,
         who_fell=build_reidentified_command(frame.contest.track, frame.rules) if is_own and verdict else None,

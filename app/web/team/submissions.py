@@ -7,11 +7,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from types import MappingProxyType
-from typing import Annotated
+from typing import Annotated, Any
 from urllib.parse import urlencode
 from uuid import UUID
 
-from fastapi import APIRouter, Form, Query, Request
+from fastapi import APIRouter, Form, Query
 from fastapi.responses import HTMLResponse, PlainTextResponse
 from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
@@ -26,7 +26,6 @@ from app.db.models import Submission
 from app.db.transaction import transaction
 from app.http.authentication import CurrentPrincipal, RequestCredential
 from app.http.paging import decode_position, encode_cursor
-from app.http.problems import get_status
 from app.http.uploads import receive_dry_run, receive_upload
 from app.services.accounts.accounts import Principal
 from app.services.originals import allocated_files
@@ -35,9 +34,8 @@ from app.services.submissions import finals, quota, submissions, summaries, uplo
 from app.services.submissions.quota import QuotaCap
 from app.services.submissions.summaries import SubmissionSummary
 from app.services.submissions.uploads import ReleaseCheck, ReleaseUpload
-from app.web.site import language
 from app.web.site.frame import Frame, load_frame
-from app.web.site.pages import PageRoute, add_retry_after, render_page, see_other, translate_error
+from app.web.site.pages import PageRoute, RequestedUserPage, UserPage, see_other, translate_error
 from app.web.site.timeline_chart import draw_timeline
 from app.web.team.board_position import SubmissionBoard, TeamBoard, find_position, load_team_board
 from app.web.team.submission_lines import build_lines, find_intake_state, summarize_finals
@@ -96,14 +94,13 @@ class RejectedForm:
 
 @router.get("/competitions/{slug}/submissions")
 def show_submissions(
-    request: Request, slug: str, principal: CurrentPrincipal, board: TeamBoard, cursor: _Cursor = None
+    page: RequestedUserPage, slug: str, board: TeamBoard, cursor: _Cursor = None
 ) -> HTMLResponse:
-    return _render_submissions(request, principal, slug, board, cursor=cursor)
+    return _render_submissions(page, slug, board, cursor=cursor)
 
 
 def _render_submissions(
-    request: Request,
-    principal: Principal,
+    page: UserPage,
     slug: str,
     board: Board | None,
     *,
@@ -111,15 +108,15 @@ def _render_submissions(
     rejection: RejectedForm | None = None,
 ) -> HTMLResponse:
     """Render the team's submissions, with a rejected form if there is one."""
-    t = language.negotiate_translator(request)
+    t = page.t
     with transaction() as session:
-        frame = load_frame(session, principal, slug)
-        page_rows, next_cursor = _load_page(session, principal, slug, cursor)
-        own_summaries = summaries.list_summaries(session, principal, slug)
-        caps = quota.load_report(session, principal, slug).caps
-        team_files = allocated_files.load_team_files(session, principal, frame.contest.competition)
+        frame = load_frame(session, page.principal, slug)
+        page_rows, next_cursor = _load_page(session, page.principal, slug, cursor)
+        own_summaries = summaries.list_summaries(session, page.principal, slug)
+        caps = quota.load_report(session, page.principal, slug).caps
+        team_files = allocated_files.load_team_files(session, page.principal, frame.contest.competition)
         lines = build_lines(session, page_rows)
-        content = {
+        content: dict[str, Any] = {
             "fields": list_file_names(frame.contest.track),
             "caps": caps,
             "tag": _compute_page_tag(frame, own_summaries, caps, team_files),
@@ -129,11 +126,9 @@ def _render_submissions(
             "own": team_files,
         }
         parts, secret = build_parts(frame.contest), get_secret_spec(frame.contest.track)
-    response = render_page(
-        request,
-        principal,
+    return page.render(
         "team/submissions.html",
-        status=get_status(rejection.problem) if rejection else 200,
+        problem=rejection.problem if rejection else None,
         frame=frame,
         parts=parts,
         mistakes=_collect_hints(rejection, parts, secret, frame.contest.competition.original_rows or 0),
@@ -149,7 +144,6 @@ def _render_submissions(
         unfinished=any(summary.is_unfinished for summary in own_summaries),
         **content,
     )
-    return add_retry_after(rejection.problem, response) if rejection else response
 
 
 def _collect_hints(
@@ -196,42 +190,32 @@ def _load_page(
 
 @router.post("/competitions/{slug}/submissions")
 async def submit(
-    request: Request,
-    slug: str,
-    principal: CurrentPrincipal,
-    credential: RequestCredential,
-    key: _IdempotencyKey = None,
+    page: RequestedUserPage, slug: str, credential: RequestCredential, key: _IdempotencyKey = None
 ) -> Response:
     """Accept a release and redirect to its page, or render the form again with the problems of each file."""
     form = ReleaseForm(slug, key=key)
     try:
-        receipt = await await_upload(receive_upload(request, principal, form))
+        receipt = await await_upload(receive_upload(page.request, page.principal, form))
     except UPLOAD_ERRORS as problem:
         rejection = RejectedForm(problem, form.comment, key, form.file_starts, is_upload=True)
-        board = await load_team_board(request, slug, principal, credential)
-        return await run_in_threadpool(
-            _render_submissions, request, principal, slug, board, rejection=rejection
-        )
+        board = await load_team_board(page.request, slug, page.principal, credential)
+        return await run_in_threadpool(_render_submissions, page, slug, board, rejection=rejection)
     return see_other(f"/submissions/{receipt.submission.id}", notice="received")
 
 
 @router.post("/competitions/{slug}/submissions/check")
-async def check_files(request: Request, slug: str, principal: CurrentPrincipal) -> HTMLResponse:
+async def check_files(page: RequestedUserPage, slug: str) -> HTMLResponse:
     """Check the chosen files without submitting them; the form's script inserts the response in the page."""
     form = ReleaseForm(slug)
     try:
-        checked_upload = await await_upload(receive_dry_run(request, principal, form))
+        checked_upload = await await_upload(receive_dry_run(page.request, page.principal, form))
     except UPLOAD_ERRORS as problem:
-        return await run_in_threadpool(
-            _render_failed_check, request, principal, slug, problem, form.file_starts
-        )
-    return await run_in_threadpool(_render_check, request, principal, form, checked_upload)
+        return await run_in_threadpool(_render_failed_check, page, slug, problem, form.file_starts)
+    return await run_in_threadpool(_render_check, page, form, checked_upload)
 
 
-def _render_check(
-    request: Request, principal: Principal, upload: ReleaseUpload, checked_upload: ReleaseCheck
-) -> HTMLResponse:
-    t = language.negotiate_translator(request)
+def _render_check(page: UserPage, upload: ReleaseUpload, checked_upload: ReleaseCheck) -> HTMLResponse:
+    t = page.t
     with transaction() as session:
         repetition_remarks = uploads.list_repetition_remarks(
             session, upload.team_id, checked_upload.uploaded_sha256
@@ -240,9 +224,7 @@ def _render_check(
     summary = t.ngettext(
         "No fault was found in {n} row.", "No fault was found in {n} rows.", checked_upload.rows
     )
-    return render_page(
-        request,
-        principal,
+    return page.render(
         "team/upload_checked.html",
         fields=upload.file_names,
         mistakes={},
@@ -253,12 +235,12 @@ def _render_check(
 
 
 def _render_failed_check(
-    request: Request, principal: Principal, slug: str, problem: DomainError, files: Mapping[str, bytes]
+    page: UserPage, slug: str, problem: DomainError, files: Mapping[str, bytes]
 ) -> HTMLResponse:
     """Render the problems of a failed check. Files that are not chosen yet do not count as problems."""
-    t = language.negotiate_translator(request)
+    t = page.t
     with transaction() as session:
-        frame = load_frame(session, principal, slug)
+        frame = load_frame(session, page.principal, slug)
         parts, secret = build_parts(frame.contest), get_secret_spec(frame.contest.track)
     rejection, message, verdict = None, "", "incomplete"
     remaining_problem = _drop_missing_files(problem)
@@ -271,11 +253,9 @@ def _render_failed_check(
                 "{n} faults were found. Nothing was sent.",
                 remaining_problem.total,
             )
-    response = render_page(
-        request,
-        principal,
+    response = page.render(
         "team/upload_checked.html",
-        status=get_check_status(problem),
+        problem=problem,
         fields=list_file_names(frame.contest.track),
         refused=rejection,
         refused_for=message,
@@ -284,7 +264,8 @@ def _render_failed_check(
         warnings=(),
         said="",
     )
-    return add_retry_after(problem, response)
+    response.status_code = get_check_status(problem)
+    return response
 
 
 def _drop_missing_files(problem: DomainError) -> DomainError | None:
@@ -342,18 +323,14 @@ def _require_files(names: Collection[str], chosen_files: Collection[str]) -> Non
 
 
 @router.get("/submissions/{submission_id}/row")
-def show_row(
-    request: Request, submission_id: UUID, principal: CurrentPrincipal, board: SubmissionBoard
-) -> HTMLResponse:
+def show_row(page: RequestedUserPage, submission_id: UUID, board: SubmissionBoard) -> HTMLResponse:
     """Render a single line of the list, with which the page's script replaces the old one."""
     with transaction() as session:
-        submission = submissions.find_own(session, principal, submission_id)
-        frame = load_frame(session, principal, submissions.get_competition_slug(session, submission))
-        own_summaries = summaries.list_summaries(session, principal, frame.contest.slug)
+        submission = submissions.find_own(session, page.principal, submission_id)
+        frame = load_frame(session, page.principal, submissions.get_competition_slug(session, submission))
+        own_summaries = summaries.list_summaries(session, page.principal, frame.contest.slug)
         (line,) = build_lines(session, [submission])
-    return render_page(
-        request,
-        principal,
+    return page.render(
         "team/submission_row.html",
         frame=frame,
         best=find_position(board, [line]),
@@ -364,9 +341,8 @@ def show_row(
 
 @router.post("/submissions/{submission_id}/final")
 async def mark_final(
-    request: Request,
+    page: RequestedUserPage,
     submission_id: UUID,
-    principal: CurrentPrincipal,
     credential: RequestCredential,
     *,
     final: Annotated[bool, Form()],
@@ -374,26 +350,25 @@ async def mark_final(
     back: Annotated[str, Form(max_length=10)] = "",
 ) -> Response:
     """Choose a submission as a final or withdraw the choice, then redirect to the page with the form."""
-    mark = partial(finals.mark, principal=principal, submission_id=submission_id, final=final)
+    mark = partial(finals.mark, principal=page.principal, submission_id=submission_id, final=final)
     notice = "final_marked" if final else "final_unmarked"
     destination = _Destination(submission_id, notice, back, cursor)
-    return await _change_submission(request, principal, credential, mark, destination)
+    return await _change_submission(page, credential, mark, destination)
 
 
 @router.post("/submissions/{submission_id}/cancel")
 async def cancel(
-    request: Request,
+    page: RequestedUserPage,
     submission_id: UUID,
-    principal: CurrentPrincipal,
     credential: RequestCredential,
     *,
     cursor: Annotated[str | None, Form(max_length=200)] = None,
     back: Annotated[str, Form(max_length=10)] = "",
 ) -> Response:
     """Cancel a submission that has not been scored yet."""
-    withdraw = partial(submissions.cancel, principal=principal, submission_id=submission_id)
+    withdraw = partial(submissions.cancel, principal=page.principal, submission_id=submission_id)
     destination = _Destination(submission_id, "cancelled", back, cursor)
-    return await _change_submission(request, principal, credential, withdraw, destination)
+    return await _change_submission(page, credential, withdraw, destination)
 
 
 @dataclass(frozen=True, slots=True)
@@ -414,22 +389,20 @@ class _Destination:
 
 
 async def _change_submission(
-    request: Request,
-    principal: Principal,
+    page: UserPage,
     credential: RequestCredential,
     change: Callable[[Session], object],
     destination: _Destination,
 ) -> Response:
     """Make the change and redirect, or render the list with the reason why it is refused."""
-    slug = await run_in_threadpool(_find_slug, principal, destination.submission_id)
+    slug = await run_in_threadpool(_find_slug, page.principal, destination.submission_id)
     try:
         await run_in_threadpool(_commit, change)
     except Conflict as problem:
-        board = await load_team_board(request, slug, principal, credential)
+        board = await load_team_board(page.request, slug, page.principal, credential)
         return await run_in_threadpool(
             _render_submissions,
-            request,
-            principal,
+            page,
             slug,
             board,
             cursor=destination.cursor or None,

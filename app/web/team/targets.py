@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 from sqlalchemy.orm import Session
 
@@ -17,14 +17,12 @@ from anoncup.tracks.model import Question, Track
 from anoncup.tracks.outcomes import adjust_for_chance
 from app.db.models import Competition, Guess, State, Target
 from app.db.transaction import transaction
-from app.http.authentication import CurrentPrincipal
 from app.services.accounts.accounts import Principal
 from app.services.attacks import guesses, targets
 from app.services.attacks.targets import VisibleTarget
 from app.services.submissions import quota
-from app.web.site import language
 from app.web.site.frame import Frame, load_frame
-from app.web.site.pages import PageRoute, render_form_again, render_page
+from app.web.site.pages import PageRoute, RequestedUserPage, UserPage
 from app.web.site.questions import group_by_guess_file
 from app.web.team.upload_form import translate_script_texts
 
@@ -76,19 +74,19 @@ class TargetQuestion:
 
 
 @router.get("/competitions/{slug}/targets")
-def show_targets(request: Request, slug: str, principal: CurrentPrincipal) -> HTMLResponse:
+def show_targets(page: RequestedUserPage, slug: str) -> HTMLResponse:
     with transaction() as session:
-        frame = load_frame(session, principal, slug)
-        published_targets = _load_published_targets(session, principal, slug)
-        own_guesses = _load_own_guesses(session, principal, frame) if published_targets is not None else []
+        frame = load_frame(session, page.principal, slug)
+        published_targets = _load_published_targets(session, page.principal, slug)
+        own_guesses = (
+            _load_own_guesses(session, page.principal, frame) if published_targets is not None else []
+        )
         quota_report = (
-            quota.load_report(session, principal, slug)
+            quota.load_report(session, page.principal, slug)
             if frame.team and published_targets is not None
             else None
         )
-    return render_page(
-        request,
-        principal,
+    return page.render(
         "team/targets.html",
         frame=frame,
         targets=published_targets,
@@ -211,35 +209,29 @@ def _list_guess_options(frame: Frame, questions: Sequence[Question]) -> list[str
 
 
 @router.get("/targets/{target_id}")
-def show_target(request: Request, target_id: UUID, principal: CurrentPrincipal) -> HTMLResponse:
-    return render_target(request, principal, target_id)
+def show_target(page: RequestedUserPage, target_id: UUID) -> HTMLResponse:
+    return render_target(page, target_id)
 
 
 def render_target(
-    request: Request,
-    principal: Principal,
-    target_id: UUID,
-    problem: DomainError | None = None,
-    question: str | None = None,
+    page: UserPage, target_id: UUID, problem: DomainError | None = None, question: str | None = None
 ) -> HTMLResponse:
     """Render a target. ``problem`` is the reason why a guess on ``question`` was rejected."""
     with transaction() as session:
-        content = _build_target_content(session, principal, target_id)
-    content["script_words"] = translate_script_texts(language.negotiate_translator(request))
-    if problem is None:
-        return render_page(request, principal, "team/target.html", **content)
-    content |= _build_rejection_content(problem, question, content["asked"])
-    return render_form_again(request, principal, "team/target.html", problem, **content)
+        content = _build_target_content(session, page.principal, target_id)
+    content["script_words"] = translate_script_texts(page.t)
+    if problem:
+        questions = content["asked"]
+        content["refused_at"] = questions[0].name if len(questions) == 1 else question
+        content |= list_file_problems(problem)
+    return page.render("team/target.html", problem=problem, **content)
 
 
-def _build_rejection_content(
-    problem: DomainError, question: str | None, questions: Sequence[TargetQuestion]
-) -> dict[str, Any]:
-    """Return the problems of a rejected guess, and the question whose form shows them."""
-    content: dict[str, Any] = {"refused_at": questions[0].name if len(questions) == 1 else question}
-    if isinstance(problem, InvalidUpload):
-        content |= {"problems": group_problems(problem.problems), "total": problem.total}
-    return content
+def list_file_problems(problem: DomainError) -> dict[str, Any]:
+    """Return the template variables of a guess with an invalid file; none for other problems."""
+    if not isinstance(problem, InvalidUpload):
+        return {}
+    return {"problems": _group_problems(problem.problems), "total": problem.total}
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +243,7 @@ class ProblemRun:
     count: int = 1
 
 
-def group_problems(problems: Sequence[FileProblem]) -> list[ProblemRun]:
+def _group_problems(problems: Sequence[FileProblem]) -> list[ProblemRun]:
     """Combine the same problem in consecutive rows into one entry."""
     runs: list[ProblemRun] = []
     for problem in problems:

@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from fastapi import APIRouter, Form, Request
+from fastapi import APIRouter, Form
 from fastapi.responses import HTMLResponse
 from sqlalchemy.orm import Session
 from starlette.responses import Response
@@ -21,7 +21,7 @@ from app.services.accounts import accounts, memberships
 from app.services.accounts.accounts import Principal
 from app.services.contests import competitions
 from app.services.teams import organizers
-from app.web.site.pages import PageRoute, render_form_again, render_page, see_other
+from app.web.site.pages import PageRoute, RequestedUserPage, UserPage, see_other
 
 router = APIRouter(route_class=PageRoute)
 
@@ -31,30 +31,32 @@ _TOKEN_LIFETIMES: tuple[_TokenLifetimeDays, ...] = ("30", "90", "180", "365")
 
 
 @router.get("/account")
-def show_account(request: Request, principal: CurrentPrincipal) -> HTMLResponse:
-    return render_page(request, principal, "visitor/account.html", **_build_account_content(principal))
+def show_account(page: RequestedUserPage) -> HTMLResponse:
+    return _render_account(page)
 
 
-def _build_account_content(principal: Principal) -> dict[str, Any]:
-    """Return the template variables of the account page."""
+def _render_account(page: UserPage, **content: Any) -> HTMLResponse:
     with transaction() as session:
-        tokens = accounts.list_valid_tokens(session, principal)
-        return {
-            "teams": [
-                (slug, _load_title(session, principal, slug), team)
-                for slug, team in memberships.list_teams(session, principal.user_id)
-            ],
-            "organizes": [
-                (slug, _load_title(session, principal, slug))
-                for slug in organizers.list_competition_slugs(session, principal.user_id)
-            ],
-            "tokens": [item for item in tokens if item.kind == TokenKind.API],
-            "sessions": [item for item in tokens if item.kind == TokenKind.SESSION],
-            "scopes": [
-                item for item in accounts.list_allowed_scopes(principal.role) if item in principal.scopes
-            ],
-            "lives": _TOKEN_LIFETIMES,
-        }
+        tokens = accounts.list_valid_tokens(session, page.principal)
+        teams = [
+            (slug, _load_title(session, page.principal, slug), team)
+            for slug, team in memberships.list_teams(session, page.principal.user_id)
+        ]
+        organized = [
+            (slug, _load_title(session, page.principal, slug))
+            for slug in organizers.list_competition_slugs(session, page.principal.user_id)
+        ]
+    scopes = accounts.list_allowed_scopes(page.principal.role)
+    return page.render(
+        "visitor/account.html",
+        teams=teams,
+        organizes=organized,
+        tokens=[item for item in tokens if item.kind == TokenKind.API],
+        sessions=[item for item in tokens if item.kind == TokenKind.SESSION],
+        scopes=[item for item in scopes if item in page.principal.scopes],
+        lives=_TOKEN_LIFETIMES,
+        **content,
+    )
 
 
 def _load_title(session: Session, principal: Principal, slug: str) -> Mapping[str, str]:
@@ -70,8 +72,7 @@ def redirect_to_account() -> Response:
 
 @router.post("/account/tokens")
 def create_token(
-    request: Request,
-    principal: CurrentPrincipal,
+    page: RequestedUserPage,
     *,
     reauthenticate: FormReauthentication,
     name: Annotated[str, Form()] = "",
@@ -86,23 +87,10 @@ def create_token(
     except NotSignedIn:
         raise
     except DomainError as problem:
-        form_values = {"token_name": name, "chosen": scopes, "days": days, "wrong_form": "token"}
-        return render_form_again(
-            request,
-            principal,
-            "visitor/account.html",
-            problem,
-            **_build_account_content(principal),
-            **form_values,
+        return _render_account(
+            page, problem=problem, wrong_form="token", token_name=name, chosen=scopes, days=days
         )
-    return render_page(
-        request,
-        principal,
-        "visitor/account.html",
-        status=201,
-        token=token,
-        **_build_account_content(principal),
-    )
+    return _render_account(page, status=201, token=token)
 
 
 @router.post("/account/tokens/{token_id}/revoke")
@@ -115,23 +103,15 @@ def revoke_token(token_id: UUID, principal: CurrentPrincipal) -> Response:
 @router.post("/account/password")
 @limit_concurrency
 def change_password(
-    request: Request,
-    principal: CurrentPrincipal,
+    page: RequestedUserPage,
     address: ClientAddress,
     *,
     old: Annotated[str, Form()] = "",
     new: Annotated[str, Form()] = "",
 ) -> Response:
     try:
-        with throttle.limit_tries(address, account=accounts.build_step_up_key(principal)):
-            passwords.change_own_password(principal, old=old, new=new)
+        with throttle.limit_tries(address, account=accounts.build_step_up_key(page.principal)):
+            passwords.change_own_password(page.principal, old=old, new=new)
     except DomainError as problem:
-        return render_form_again(
-            request,
-            principal,
-            "visitor/account.html",
-            problem,
-            **_build_account_content(principal),
-            wrong_form="password",
-        )
+        return _render_account(page, problem=problem, wrong_form="password")
     return see_other("/account", notice="password_changed")

@@ -21,16 +21,16 @@ from app.charts.heatmap import (
 from app.charts.text import translate_words
 from app.db.transaction import transaction
 from app.http import board_cache
-from app.http.authentication import OptionalPrincipal, RequestCredential
+from app.http.authentication import RequestCredential
 from app.locale.language import Translator, load_translator
 from app.services.boards import matrix
 from app.services.contests.visibility import BoardAccess
 from app.web.site import language
 from app.web.site.frame import load_frame
-from app.web.site.pages import PageRoute, render_page
+from app.web.site.pages import PageRoute, RequestedPage
 from app.web.visitor.board_pictures import translate_title
 from app.web.visitor.board_view import build_board_view
-from app.web.visitor.boards import label_questions, words_for
+from app.web.visitor.boards import label_questions
 
 router = APIRouter(route_class=PageRoute)
 _MAX_BEST = 3
@@ -130,23 +130,18 @@ def _build_matrix_view(session: Session, access: BoardAccess, choice: MatrixChoi
 
 @router.get("/competitions/{slug}/boards/matrix")
 def show_matrix(
-    request: Request,
-    slug: str,
-    principal: OptionalPrincipal,
-    matrix_view: Annotated[MatrixView | None, Depends(_load_matrix_view)],
+    page: RequestedPage, slug: str, matrix_view: Annotated[MatrixView | None, Depends(_load_matrix_view)]
 ) -> HTMLResponse:
     with transaction() as session:
-        frame = load_frame(session, principal, slug)
-    return render_page(
-        request,
-        principal,
+        frame = load_frame(session, page.principal, slug)
+    return page.render(
         "visitor/board_matrix.html",
         frame=frame,
         view=build_board_view(frame),
         board=matrix_view.board if matrix_view else None,
         shown=matrix_view,
         hundredths=format_hundredths,
-        words=translate_script_texts(words_for(request)),
+        words=translate_script_texts(page.t),
         replayed=bool(
             frame.contest.competition.revealed_at and matrix_view and matrix_view.has_team_attackers
         ),

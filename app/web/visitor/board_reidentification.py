@@ -2,19 +2,18 @@
 
 from typing import Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
 from anoncup.schemas import AttackersBoard
 from app.db.transaction import transaction
-from app.http.authentication import OptionalPrincipal
 from app.locale.language import Translator
 from app.web.site.frame import load_frame
 from app.web.site.open_boards import OpenAttackersBoard
-from app.web.site.pages import PageRoute, render_page
+from app.web.site.pages import PageRoute, RequestedPage
 from app.web.visitor import leader_text, standings
 from app.web.visitor.board_view import build_board_view
-from app.web.visitor.boards import build_headings, label_questions, words_for
+from app.web.visitor.boards import build_headings, label_questions
 
 router = APIRouter(route_class=PageRoute)
 _HIDDEN_ON_PHONES = ("tried", "targets")
@@ -23,13 +22,11 @@ _HIDDEN_ON_PHONES = ("tried", "targets")
 
 @router.get("/competitions/{slug}/boards/reidentification")
 def show_reidentification_board(
-    request: Request, slug: str, principal: OptionalPrincipal, board: OpenAttackersBoard, find: str = ""
+    page: RequestedPage, slug: str, board: OpenAttackersBoard, find: str = ""
 ) -> HTMLResponse:
     with transaction() as session:
-        frame = load_frame(session, principal, slug)
-    return render_page(
-        request,
-        principal,
+        frame = load_frame(session, page.principal, slug)
+    return page.render(
         "visitor/board_reidentification.html",
         frame=frame,
         view=build_board_view(frame),
@@ -37,9 +34,7 @@ def show_reidentification_board(
         find=find,
         aside=_HIDDEN_ON_PHONES,
         **(
-            _build_board_content(board, find, words_for(request), is_over=frame.status.state == "closed")
-            if board
-            else {}
+            _build_board_content(board, find, page.t, is_over=frame.status.state == "closed") if board else {}
         ),
     )
 

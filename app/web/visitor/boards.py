@@ -3,18 +3,16 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
 from anoncup import schemas
 from app.db.transaction import transaction
-from app.http.authentication import OptionalPrincipal
 from app.locale.language import Translator
 from app.services.submissions import summaries
-from app.web.site import language
 from app.web.site.frame import Frame, load_frame
 from app.web.site.open_boards import OpenBoard
-from app.web.site.pages import PageRoute, render_page
+from app.web.site.pages import Page, PageRoute, RequestedPage
 from app.web.site.timeline_chart import draw_timeline
 from app.web.visitor import board_pictures, leader_text, standings
 from app.web.visitor.board_view import build_board_view
@@ -24,9 +22,8 @@ router = APIRouter(route_class=PageRoute)
 
 @router.get("/competitions/{slug}/boards/anonymization")
 def show_anonymization_board(
-    request: Request,
+    page: RequestedPage,
     slug: str,
-    principal: OptionalPrincipal,
     board: OpenBoard,
     *,
     columns: str = "result",
@@ -34,21 +31,22 @@ def show_anonymization_board(
     find: str = "",
 ) -> HTMLResponse:
     with transaction() as session:
-        frame = load_frame(session, principal, slug)
-        own_summaries = summaries.list_summaries(session, principal, slug) if principal and frame.team else ()
+        frame = load_frame(session, page.principal, slug)
+        own_summaries = (
+            summaries.list_summaries(session, page.principal, slug) if page.principal and frame.team else ()
+        )
+    t = page.t
     all_columns = columns == "all" and (board is None or board.digits is None)
-    content = _build_board_content(board, frame, measure, all_columns, words_for(request)) if board else {}
-    search = _build_search_content(request, board, find, words_for(request)) if board else {}
-    return render_page(
-        request,
-        principal,
+    content = _build_board_content(board, frame, measure, all_columns, t) if board else {}
+    search = _build_search_content(page, board, find) if board else {}
+    return page.render(
         "visitor/board_anonymization.html",
         frame=frame,
         view=build_board_view(frame),
         board=board,
         wide=all_columns,
-        **build_headings(schemas.BoardRow.COLUMNS, words_for(request)),
-        course=draw_timeline(own_summaries, words_for(request), frame.rules),
+        **build_headings(schemas.BoardRow.COLUMNS, t),
+        course=draw_timeline(own_summaries, t, frame.rules),
         **content,
         **search,
     )
@@ -79,15 +77,13 @@ def _build_board_content(
     }
 
 
-def _build_search_content(
-    request: Request, board: schemas.Board, search_text: str, t: Translator
-) -> dict[str, Any]:
+def _build_search_content(page: Page, board: schemas.Board, search_text: str) -> dict[str, Any]:
     """Return the template variables of the search: its text, the matching teams and other parameters."""
-    query = request.query_params
+    query = page.request.query_params
     other_parameters = {name: query[name] for name in ("columns", "measure") if name in query}
     return {
         "find": search_text,
-        "matching": standings.find_matching_teams(board, search_text, t),
+        "matching": standings.find_matching_teams(board, search_text, page.t),
         "kept": other_parameters,
     }
 
@@ -104,7 +100,3 @@ def build_headings(columns: Mapping[str, schemas.ColumnLabel], t: Translator) ->
         for field, column in columns.items()
     }
     return {"columns": columns, "headings": headings}
-
-
-def words_for(request: Request) -> Translator:
-    return language.negotiate_translator(request)

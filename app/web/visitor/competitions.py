@@ -12,7 +12,7 @@ from anoncup.rules.model import Rules
 from anoncup.schemas import Board, BoardRow
 from anoncup.schemas.roles import Role
 from app.db.transaction import transaction
-from app.http.authentication import OptionalPrincipal, RequestCredential
+from app.http.authentication import RequestCredential
 from app.http.board_cache import load_open_board
 from app.services.accounts.accounts import Credential, Principal
 from app.services.boards import anonymization
@@ -20,7 +20,7 @@ from app.services.contests import directory
 from app.services.contests.directory import Directory, DirectoryEntry
 from app.services.contests.phases import PhaseStatus
 from app.web.site.frame import PhaseBoundary, find_next_boundary
-from app.web.site.pages import PageRoute, render_page
+from app.web.site.pages import PageRoute, RequestedPage
 from app.web.visitor.leader import select_podium
 
 router = APIRouter(route_class=PageRoute)
@@ -76,21 +76,17 @@ class FeaturedCompetition:
 
 
 @router.get("/")
-async def show_competitions(
-    request: Request, principal: OptionalPrincipal, credential: RequestCredential
-) -> HTMLResponse:
-    directory_listing = await run_in_threadpool(_load_directory, principal)
+async def show_competitions(page: RequestedPage, credential: RequestCredential) -> HTMLResponse:
+    directory_listing = await run_in_threadpool(_load_directory, page.principal)
     groups = _group_cards(map(CompetitionCard, directory_listing.readable))
-    featured = await _load_featured(request, credential, groups)
+    featured = await _load_featured(page.request, credential, groups)
     return await run_in_threadpool(
-        render_page,
-        request,
-        principal,
+        page.render,
         "visitor/competitions.html",
         groups=groups,
         first=featured,
         unreadable=directory_listing.unreadable,
-        may_create=principal is not None and principal.role != Role.PARTICIPANT,
+        may_create=page.principal is not None and page.principal.role != Role.PARTICIPANT,
     )
 
 

@@ -7,10 +7,9 @@ from fastapi.responses import HTMLResponse
 
 from app.db.transaction import transaction
 from app.http.middleware import SECURITY_HEADERS
-from app.web.site import language
 from app.web.site.frame import load_frame
 from app.web.site.open_boards import VisitorsBoard
-from app.web.site.pages import PageRoute, render_page
+from app.web.site.pages import Page, PageRoute
 from app.web.visitor import board_pictures, leader_text, standings
 from app.web.visitor.leader import select_podium
 
@@ -30,19 +29,17 @@ def show_embedded_board(
     """Render the page as a visitor sees it. Only the language cookie is read, and no cookie is set."""
     with transaction() as session:
         frame = load_frame(session, None, slug)
-    t = language.negotiate_translator(request)
-    response = render_page(
-        request,
-        None,
+    page = Page(request, None)
+    response = page.render(
         "visitor/embed.html",
         frame=frame,
         theme=theme,
         board=board,
         rows=select_podium(board, _MAX_ROWS) if board else [],
-        why=leader_text.describe_leader(board, frame.rules, t, is_over=frame.status.state == "closed")
+        why=leader_text.describe_leader(board, frame.rules, page.t, is_over=frame.status.state == "closed")
         if board
         else "",
-        picture=board_pictures.draw_scatter(board, frame.rules, t)
+        picture=board_pictures.draw_scatter(board, frame.rules, page.t)
         if board and standings.count_ranked_teams(board)
         else None,
     )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 from sqlalchemy.orm import Session
 
@@ -14,17 +14,16 @@ from anoncup.rules.model import Rules
 from anoncup.schemas import AttackersBoard, AttackersRow, Board, BoardRow
 from anoncup.tracks.model import Track
 from app.db.transaction import transaction
-from app.http.authentication import OptionalPrincipal
 from app.locale.language import Translator
 from app.services.accounts.accounts import Principal
 from app.services.contests import announcements, clarifications, observed_deadlines
 from app.services.organizing import dashboard
 from app.services.organizing.dashboard import Dashboard, OrganizerTask
 from app.services.submissions import quota
-from app.web.site import language, notation
+from app.web.site import notation
 from app.web.site.frame import Frame, load_frame
 from app.web.site.open_boards import OpenAttackersBoard, OpenBoard
-from app.web.site.pages import PageRoute, render_page
+from app.web.site.pages import PageRoute, RequestedPage
 from app.web.site.sentences import join_names
 from app.web.visitor import board_pictures, leader_text
 from app.web.visitor.leader import list_rows_at_rank, select_podium
@@ -92,29 +91,23 @@ class OrganizerStatus:
 
 @router.get("/competitions/{slug}")
 def show_overview(
-    request: Request,
-    slug: str,
-    principal: OptionalPrincipal,
-    board: OpenBoard,
-    current_attackers_board: OpenAttackersBoard,
+    page: RequestedPage, slug: str, board: OpenBoard, current_attackers_board: OpenAttackersBoard
 ) -> HTMLResponse:
     with transaction() as session:
-        frame = load_frame(session, principal, slug)
+        frame = load_frame(session, page.principal, slug)
         is_published = frame.contest.competition.published_at is not None
         attackers_board = current_attackers_board if is_published else None
-        announcement_rows = announcements.list_announcements(session, principal, slug)
-        questions = clarifications.list_clarifications(session, principal, slug)
-        answers = clarifications.list_public_answers(session, principal, slug, limit=_MAX_ANSWERS)
+        announcement_rows = announcements.list_announcements(session, page.principal, slug)
+        questions = clarifications.list_clarifications(session, page.principal, slug)
+        answers = clarifications.list_public_answers(session, page.principal, slug, limit=_MAX_ANSWERS)
         reveal_time = observed_deadlines.load_reveal_times(session, [frame.contest.competition]).get(
             frame.contest.id
         )
-        organizer_status = _load_organizer_status(session, principal, frame)
-        team_status = _load_team_status(session, principal, frame, board, attackers_board)
-    rules, track, t = frame.rules, frame.contest.track, language.negotiate_translator(request)
+        organizer_status = _load_organizer_status(session, page.principal, frame)
+        team_status = _load_team_status(session, page.principal, frame, board, attackers_board)
+    rules, track, t = frame.rules, frame.contest.track, page.t
     is_over = frame.status.state == "closed"
-    return render_page(
-        request,
-        principal,
+    return page.render(
         "visitor/overview.html",
         frame=frame,
         board=board,
@@ -130,7 +123,7 @@ def show_overview(
         in_view=_MAX_OPEN_ANNOUNCEMENTS,
         answered=sum(question.clarification.answer is not None for question in questions),
         waits_until=_find_late_reveal(frame, reveal_time),
-        step=_choose_action(frame, principal, is_board_open=board is not None),
+        step=_choose_action(frame, page.principal, is_board_open=board is not None),
         desk=organizer_status,
         place=team_status,
         columns=_count_columns(rules, track),

@@ -3,14 +3,14 @@
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from urllib.parse import quote
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
-from app.http.authentication import OptionalPrincipal
-from app.web.site.pages import render_page
+from app.web.site.pages import RequestedPage
 
 router = APIRouter()
 
@@ -30,125 +30,48 @@ class ReferenceField:
     depth: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class ReferenceBody:
-    """The body of a request or a response, with an example as text."""
-
-    media_type: str
-    fields: tuple[ReferenceField, ...]
-    example: str
-
-
-@dataclass(frozen=True, slots=True)
-class ReferenceResponse:
-    """A response of an operation. ``codes`` are pairs of an error code and its description."""
-
-    status: str
-    description: str
-    headers: tuple[tuple[str, str], ...]
-    bodies: tuple[ReferenceBody, ...]
-    codes: tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ReferenceOperation:
-    name: str
-    method: str
-    path: str
-    summary: str
-    description: str
-    audience: str
-    parameters: tuple[ReferenceField, ...]
-    request_bodies: tuple[ReferenceBody, ...]
-    responses: tuple[ReferenceResponse, ...]
-    curl: str
-
-
 @router.get("/reference")
-def show_reference(request: Request, principal: OptionalPrincipal) -> HTMLResponse:
-    document = request.app.openapi()
+def show_reference(page: RequestedPage) -> HTMLResponse:
+    document = page.request.app.openapi()
     models = document["components"]["schemas"]
-    return render_page(
-        request,
-        principal,
+    return page.render(
         "visitor/reference.html",
         document=document,
         groups=[(tag, list(_iter_operations(document, tag["name"]))) for tag in document["tags"]],
-        problem=_iter_fields({"$ref": "#/components/schemas/Problem"}, models),
+        list_parameters=_list_parameters,
+        iter_fields=partial(_iter_fields, models),
+        format_example=_format_example,
+        list_error_codes=_list_error_codes,
+        build_curl_command=_build_curl_command,
         codes=models["Problem"]["properties"]["code"]["x-codes"],
         in_files=models["WrongInFile"]["properties"]["code"]["x-codes"],
     )
 
 
-def _iter_operations(document: _Json, tag: str) -> Iterator[ReferenceOperation]:
-    """Yield the operations whose last tag is this one, so that each operation appears only once."""
+def _iter_operations(document: _Json, tag: str) -> Iterator[tuple[str, str, _Json]]:
+    """Yield method, path and operation for the last tag of each operation, so that it appears only once."""
     for path, methods in document["paths"].items():
         for method, operation in methods.items():
             if operation["tags"][-1] == tag:
-                yield _build_operation(document, path, method.upper(), operation)
+                yield method.upper(), path, operation
 
 
-def _build_operation(document: _Json, path: str, method: str, operation: _Json) -> ReferenceOperation:
-    models = document["components"]["schemas"]
-    request_content = operation.get("requestBody", {}).get("content", {})
-    return ReferenceOperation(
-        name=operation["operationId"],
-        method=method,
-        path=path,
-        summary=operation["summary"],
-        description=operation["description"],
-        audience=_describe_audience(operation["security"]),
-        parameters=tuple(_build_parameter(definition) for definition in operation.get("parameters", ())),
-        request_bodies=tuple(
-            _build_body(media_type, content, models) for media_type, content in request_content.items()
-        ),
-        responses=tuple(
-            _build_response(document, status, response) for status, response in operation["responses"].items()
-        ),
-        curl=_build_curl_command(path, method, operation),
-    )
+def _list_parameters(operation: _Json) -> list[ReferenceField]:
+    return [
+        ReferenceField(
+            definition["name"],
+            _describe_type(definition["schema"]),
+            definition.get("description", ""),
+            definition.get("required", False),
+            definition["in"],
+        )
+        for definition in operation.get("parameters", ())
+    ]
 
 
-def _describe_audience(security: list[_Json]) -> str:
-    if not security:
-        return "open"
-    return "either" if {} in security else "signed in"
-
-
-def _build_parameter(definition: _Json) -> ReferenceField:
-    description = definition.get("description", "")
-    return ReferenceField(
-        definition["name"],
-        _describe_type(definition["schema"]),
-        description,
-        definition.get("required", False),
-        definition["in"],
-    )
-
-
-def _build_response(document: _Json, status: str, response: _Json) -> ReferenceResponse:
-    examples, headers = document["components"]["examples"], document["components"]["headers"]
-    is_error = int(status) >= 400
-    content = response.get("content", {})
-    codes = [code for media_content in content.values() for code in media_content.get("examples", ())]
-    return ReferenceResponse(
-        status=status,
-        description=response["description"],
-        headers=tuple((name, headers[name]["description"]) for name in response.get("headers", ())),
-        bodies=()
-        if is_error
-        else tuple(
-            _build_body(media_type, media_content, document["components"]["schemas"])
-            for media_type, media_content in content.items()
-        ),
-        codes=tuple((code, examples[f"{status}.{code}"]["summary"]) for code in codes),
-    )
-
-
-def _build_body(media_type: str, content: _Json, models: _Json) -> ReferenceBody:
-    return ReferenceBody(
-        media_type, tuple(_iter_fields(content["schema"], models)), _format_example(content.get("example"))
-    )
+def _list_error_codes(response: _Json) -> list[str]:
+    contents = response.get("content", {}).values()
+    return [code for media_content in contents for code in media_content.get("examples", ())]
 
 
 def _format_example(example: Any) -> str:
@@ -157,14 +80,14 @@ def _format_example(example: Any) -> str:
     return json.dumps(example, indent=2, ensure_ascii=False)
 
 
-def _iter_fields(schema: _Json, models: _Json, depth: int = 0) -> Iterator[ReferenceField]:
+def _iter_fields(models: _Json, schema: _Json, depth: int = 0) -> Iterator[ReferenceField]:
     """Yield the fields of a body, with nested fields right after their parent."""
     model = _resolve_schema(schema, models)
     required = model.get("required", ())
     for name, field_schema in model.get("properties", {}).items():
         description = field_schema.get("description", "")
         yield ReferenceField(name, _describe_type(field_schema), description, name in required, depth=depth)
-        yield from _iter_fields(field_schema, models, depth + 1)
+        yield from _iter_fields(models, field_schema, depth + 1)
 
 
 def _resolve_schema(schema: _Json, models: _Json) -> _Json:

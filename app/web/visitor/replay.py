@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
 from anoncup import schemas
@@ -13,12 +13,10 @@ from app.charts.figure import Figure
 from app.charts.text import translate_words
 from app.charts.timeline import TimelineEntry, TimelineWords, build_timeline
 from app.db.transaction import transaction
-from app.http.authentication import OptionalPrincipal
 from app.locale.language import Translator
-from app.web.site import language
 from app.web.site.frame import load_frame
 from app.web.site.open_boards import OpenHistory
-from app.web.site.pages import PageRoute, render_page
+from app.web.site.pages import PageRoute, RequestedPage
 from app.web.site.sentences import join_names
 from app.web.visitor.board_view import build_board_view
 
@@ -37,16 +35,12 @@ class LeadChange:
 
 
 @router.get("/competitions/{slug}/boards/replay")
-def show_replay(
-    request: Request, slug: str, principal: OptionalPrincipal, history: OpenHistory
-) -> HTMLResponse:
+def show_replay(page: RequestedPage, slug: str, history: OpenHistory) -> HTMLResponse:
     with transaction() as session:
-        frame = load_frame(session, principal, slug)
-    t = language.negotiate_translator(request)
+        frame = load_frame(session, page.principal, slug)
+    t = page.t
     lead_changes = _find_lead_changes(history) if history else []
-    return render_page(
-        request,
-        principal,
+    return page.render(
         "visitor/board_replay.html",
         frame=frame,
         view=build_board_view(frame),

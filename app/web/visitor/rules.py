@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 from markupsafe import Markup
 
@@ -16,10 +16,9 @@ from anoncup.tracks.model import Track
 from anoncup.tracks.parts import Attacker, Measure
 from app.db.models import Competition
 from app.db.transaction import transaction
-from app.http.authentication import OptionalPrincipal
 from app.services.contests import sealed_inputs
 from app.web.site.frame import load_frame
-from app.web.site.pages import PageRoute, render_page
+from app.web.site.pages import PageRoute, RequestedPage
 from app.web.site.questions import group_by_guess_file
 from app.web.visitor import formulas
 
@@ -77,18 +76,16 @@ class WorkedExample:
 
 
 @router.get("/competitions/{slug}/rules")
-def show_rules(request: Request, slug: str, principal: OptionalPrincipal) -> HTMLResponse:
+def show_rules(page: RequestedPage, slug: str) -> HTMLResponse:
     with transaction() as session:
-        frame = load_frame(session, principal, slug)
+        frame = load_frame(session, page.principal, slug)
         seed = (
             sealed_inputs.load_seed_commitment(session, frame.contest.id)
             if frame.contest.competition.allocation
             else None
         )
     rules, track = frame.rules, frame.contest.track
-    return render_page(
-        request,
-        principal,
+    return page.render(
         "visitor/rules.html",
         frame=frame,
         seed=seed,

@@ -11,28 +11,18 @@ from anoncup.errors import NotSignedIn, TooManyRequests
 from app.config import Settings
 from app.db.transaction import transaction
 from app.http import throttle
-from app.http.authentication import (
-    AppSettings,
-    ClientAddress,
-    OptionalPrincipal,
-    choose_cookie,
-    require_same_origin,
-)
+from app.http.authentication import AppSettings, ClientAddress, choose_cookie, require_same_origin
 from app.http.passwords import limit_concurrency, verify_password
 from app.services.accounts import accounts
-from app.web.site.pages import PageRoute, render_form_again, render_page
+from app.web.site.pages import Page, PageRoute, RequestedPage
 
 router = APIRouter(route_class=PageRoute)
 
 
 @router.get("/sign-in")
-def show_sign_in(
-    request: Request, principal: OptionalPrincipal, to: str = "/", unsent: str = ""
-) -> HTMLResponse:
+def show_sign_in(page: RequestedPage, to: str = "/", unsent: str = "") -> HTMLResponse:
     """Show the form. ``unsent`` is set if another form was lost because the session had ended."""
-    return render_page(
-        request,
-        principal,
+    return page.render(
         "visitor/sign_in.html",
         to=_sanitize_redirect_path(to),
         new_here=_build_sign_up_path(to),
@@ -59,8 +49,13 @@ def sign_in(
                 user = accounts.lock_verified_user(session, name=name, verified_hash=verified_hash)
                 token = accounts.begin_session(session, user)
     except (NotSignedIn, TooManyRequests) as problem:
-        form_values = {"to": _sanitize_redirect_path(to), "new_here": _build_sign_up_path(to), "name": name}
-        return render_form_again(request, None, "visitor/sign_in.html", problem, **form_values)
+        return Page(request, None).render(
+            "visitor/sign_in.html",
+            problem=problem,
+            to=_sanitize_redirect_path(to),
+            new_here=_build_sign_up_path(to),
+            name=name,
+        )
     return set_session_cookie(
         RedirectResponse(_sanitize_redirect_path(to), status_code=303), token, request, settings
     )
@@ -83,12 +78,12 @@ def set_session_cookie(
 
 
 @router.post("/sign-out")
-def sign_out(request: Request, settings: AppSettings, principal: OptionalPrincipal) -> Response:
-    if principal is not None:
+def sign_out(page: RequestedPage, settings: AppSettings) -> Response:
+    if page.principal is not None:
         with transaction() as session:
-            accounts.revoke_current(session, principal)
+            accounts.revoke_current(session, page.principal)
     response = RedirectResponse("/", status_code=303)
-    name, secure = choose_cookie(request, settings)
+    name, secure = choose_cookie(page.request, settings)
     response.delete_cookie(name, secure=secure)
     return response
 

@@ -12,19 +12,12 @@ from starlette.responses import Response
 from anoncup.errors import DomainError
 from app.db.transaction import transaction
 from app.http import throttle
-from app.http.authentication import (
-    AppSettings,
-    ClientAddress,
-    CurrentPrincipal,
-    OptionalPrincipal,
-    require_same_origin,
-)
+from app.http.authentication import AppSettings, ClientAddress, require_same_origin
 from app.http.passwords import limit_concurrency
 from app.services.accounts import accounts, passwords
-from app.services.accounts.accounts import Principal
 from app.services.contests import competitions
 from app.services.teams import invites, members
-from app.web.site.pages import PageRoute, render_form_again, render_page, see_other
+from app.web.site.pages import Page, PageRoute, RequestedPage, RequestedUserPage, see_other
 from app.web.visitor.sign_in import set_session_cookie
 
 router = APIRouter(route_class=PageRoute)
@@ -42,12 +35,10 @@ class InviteDestination:
 
 
 @router.get("/sign-up")
-def show_sign_up(
-    request: Request, principal: OptionalPrincipal, address: ClientAddress, invite: _CodeQuery = ""
-) -> Response:
-    if principal is not None:
+def show_sign_up(page: RequestedPage, address: ClientAddress, invite: _CodeQuery = "") -> Response:
+    if page.principal is not None:
         return see_other(f"/join?{urlencode({'invite': invite})}" if invite else "/join")
-    return _render_invite_form(request, None, "visitor/sign_up.html", address=address, invite=invite)
+    return _render_invite_form(page, "visitor/sign_up.html", address=address, invite=invite)
 
 
 @router.post("/sign-up")
@@ -75,12 +66,11 @@ def sign_up(
                 token = accounts.begin_session(session, membership.user)
     except DomainError as problem:
         return _render_invite_form(
-            request,
-            None,
+            Page(request, None),
             "visitor/sign_up.html",
+            problem,
             address=address,
             invite=invite,
-            problem=problem,
             team=team,
             name=name,
         )
@@ -91,33 +81,20 @@ def sign_up(
 
 
 @router.get("/join")
-def show_join(
-    request: Request, principal: CurrentPrincipal, address: ClientAddress, invite: _CodeQuery = ""
-) -> HTMLResponse:
-    return _render_invite_form(request, principal, "visitor/join.html", address=address, invite=invite)
+def show_join(page: RequestedUserPage, address: ClientAddress, invite: _CodeQuery = "") -> HTMLResponse:
+    return _render_invite_form(page, "visitor/join.html", address=address, invite=invite)
 
 
 @router.post("/join")
 def join(
-    request: Request,
-    principal: CurrentPrincipal,
-    address: ClientAddress,
-    *,
-    invite: _CodeQuery = "",
-    team: _FormText = "",
+    page: RequestedUserPage, address: ClientAddress, *, invite: _CodeQuery = "", team: _FormText = ""
 ) -> Response:
     try:
         with throttle.limit_invite_tries(address), transaction() as session:
-            membership = members.join(session, principal, code=invite, team_name=team or None)
+            membership = members.join(session, page.principal, code=invite, team_name=team or None)
     except DomainError as problem:
         return _render_invite_form(
-            request,
-            principal,
-            "visitor/join.html",
-            address=address,
-            invite=invite,
-            problem=problem,
-            team=team,
+            page, "visitor/join.html", problem, address=address, invite=invite, team=team
         )
     return see_other(_build_submissions_path(membership), notice="joined")
 
@@ -127,30 +104,22 @@ def _build_submissions_path(membership: members.JoinedMember) -> str:
 
 
 def _render_invite_form(
-    request: Request,
-    principal: Principal | None,
+    page: Page,
     template: str,
+    problem: DomainError | None = None,
     *,
     address: str | None,
     invite: str,
-    problem: DomainError | None = None,
     **form_values: str,
 ) -> HTMLResponse:
     """Render the form for an invite. Without a valid invite, the form asks for the code."""
-    content: dict[str, Any] = {
-        "invite": invite,
-        "invited": None,
-        "to": f"/join?{urlencode({'invite': invite})}",
-        **form_values,
-    }
+    destination = None
     try:
-        if invite:
-            content["invited"] = _find_destination(address, invite)
+        destination = _find_destination(address, invite) if invite else None
     except DomainError as invite_problem:
         problem = problem or invite_problem
-    if problem is None:
-        return render_page(request, principal, template, **content)
-    return render_form_again(request, principal, template, problem, **content)
+    content: dict[str, Any] = {"to": f"/join?{urlencode({'invite': invite})}", **form_values}
+    return page.render(template, problem=problem, invite=invite, invited=destination, **content)
 
 
 def _find_destination(address: str | None, invite: str) -> InviteDestination:
@@ -162,8 +131,8 @@ def _find_destination(address: str | None, invite: str) -> InviteDestination:
 
 
 @router.get("/password")
-def show_set_password(request: Request, principal: OptionalPrincipal, code: _CodeQuery = "") -> HTMLResponse:
-    return render_page(request, principal, "visitor/password.html", code=code, to="/")
+def show_set_password(page: RequestedPage, code: _CodeQuery = "") -> HTMLResponse:
+    return page.render("visitor/password.html", code=code, to="/")
 
 
 @router.post("/password")
@@ -178,6 +147,6 @@ def set_password(
             with transaction() as session:
                 user = passwords.reset_with_link(session, code=code, new_hash=password_hash)
     except DomainError as problem:
-        return render_form_again(request, None, "visitor/password.html", problem, code=code, to="/")
+        return Page(request, None).render("visitor/password.html", problem=problem, code=code, to="/")
     throttle.remember_address(address, user.name_key)
     return see_other("/sign-in", notice="password_set")

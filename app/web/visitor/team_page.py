@@ -15,14 +15,13 @@ from anoncup.errors import NotFound
 from app.db.models import Team
 from app.db.transaction import transaction
 from app.http import board_cache
-from app.http.authentication import OptionalPrincipal, RequestCredential
+from app.http.authentication import RequestCredential
 from app.locale.language import Translator
 from app.services.boards import anonymization, matrix, reidentification, source, timeline
 from app.services.contests import visibility
 from app.services.contests.visibility import BoardAccess
-from app.web.site import language
 from app.web.site.frame import load_frame
-from app.web.site.pages import PageRoute, render_page
+from app.web.site.pages import PageRoute, RequestedPage
 from app.web.site.sentences import join_names
 from app.web.visitor import standings
 from app.web.visitor.board_pictures import translate_title
@@ -101,20 +100,17 @@ async def _load_team_summary(
 
 @router.get("/competitions/{slug}/teams/{team_id}")
 def show_team(
-    request: Request,
+    page: RequestedPage,
     slug: str,
     team_id: UUID,
-    principal: OptionalPrincipal,
     summary: Annotated[TeamSummary, Depends(_load_team_summary)],
 ) -> HTMLResponse:
     with transaction() as session:
-        frame = load_frame(session, principal, slug)
+        frame = load_frame(session, page.principal, slug)
         is_closed = frame.contest.competition.closed_at is not None
         method_description = session.get_one(Team, team_id).method_description if is_closed else None
-    t = language.negotiate_translator(request)
-    return render_page(
-        request,
-        principal,
+    t = page.t
+    return page.render(
         "visitor/team_page.html",
         listed=partial(join_names, t=t),
         frame=frame,
