@@ -18,10 +18,10 @@ from numpy.random import Generator, default_rng
 from anoncup.competition.parser import parse_competition
 from anoncup.errors import InvalidCompetition
 from anoncup.evaluation.attacks import write_guesses
-from anoncup.evaluation.evaluate import ProgressCallback, Verdict, evaluate
+from anoncup.evaluation.evaluate import Verdict, evaluate
 from anoncup.evaluation.fingerprint import fingerprint
 from anoncup.evaluation.samples import build_sample_release
-from anoncup.excessive import question
+from anoncup.excessive import ProgressCallback, question
 from anoncup.geometry import kernels
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules

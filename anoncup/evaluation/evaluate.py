@@ -15,6 +15,7 @@ from anoncup.evaluation.ranking import (
     rounding_threshold,
 )
 from anoncup.evaluation.scales import scales
+from anoncup.excessive import ProgressCallback, ignore_progress
 from anoncup.excessive.individual_distances import (
     DistanceHistogram,
     IndividualDistances,
@@ -33,7 +34,6 @@ from anoncup.tracks.model import Sizes, Tables, Track
 from anoncup.tracks.outcomes import Rate
 from anoncup.tracks.parts import Attacker, Distance, Measure
 
-ProgressCallback = Callable[[int, int, str], None]
 _AnswerCallback = Callable[[str, Any], None]
 _Json = dict[str, object]
 ResultT = TypeVar("ResultT")
@@ -120,10 +120,6 @@ class Verdict:
         }
 
 
-def _ignore_progress(step: int, total: int, name: str) -> None:
-    """Discard progress reports."""
-
-
 def _ignore_answer(name: str, answer: Any) -> None:
     """Discard the answers of attackers."""
 
@@ -134,7 +130,7 @@ def evaluate(
     anonymized: Tables,
     secret: Any,
     *,
-    progress: ProgressCallback = _ignore_progress,
+    progress: ProgressCallback = ignore_progress,
     on_answer: _AnswerCallback = _ignore_answer,
 ) -> Verdict:
     """Score a release, given the secret ``answer`` that only its team knows.
@@ -150,7 +146,11 @@ def evaluate(
     sizes = _count_individuals(track, original, anonymized)
     track.answer_spec.check(secret, sizes)
     release = track.measure_view(original, anonymized, secret)
-    announce, largest_cell = _make_announcer(progress, track), track.largest_cell(original)
+    names, largest_cell = [*track.measures, *track.attackers], track.largest_cell(original)
+
+    def announce(name: str) -> None:
+        progress(names.index(name) + 1, len(names), name)
+
     measures = {
         name: measure_result
         for name, part in track.measures.items()
@@ -213,11 +213,6 @@ def check_secret(rules: Rules, original: Any, anonymized: Tables, secret: Any) -
 
 def _count_individuals(track: Track, original: Any, anonymized: Tables) -> Sizes:
     return {"originals": original.rows, "rows": track.count_individuals(anonymized)}
-
-
-def _make_announcer(progress: ProgressCallback, track: Track) -> Callable[[str], None]:
-    names = [*track.measures, *track.attackers]
-    return lambda name: progress(names.index(name) + 1, len(names), name)
 
 
 def _compute_if_possible(
