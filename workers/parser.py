@@ -17,7 +17,6 @@ from pydantic import BaseModel
 from anoncup.errors import DomainError
 from anoncup.geometry.kernels.compilation import CompiledLoop, LoopsUnavailable
 from app import storage
-from app.processes import memory
 from app.processes.child_entry import Pipe
 from app.processes.parser_process import CallError, build_result_model
 from app.storage.store import StorageBackend
@@ -40,7 +39,6 @@ def prepare(*, warm: bool) -> None:
 
     The loops take 70 MB and a second, and most uploads do not need them.
     """
-    memory.return_freed_memory()
     for module in _CALLED_MODULES:
         import_module(module)
     if warm:

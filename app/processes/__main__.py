@@ -6,12 +6,13 @@
 import sys
 from importlib import import_module
 
-from app.processes import child_entry
+from app.processes import child_entry, memory
 
 
 def main() -> None:
     options = child_entry.read_options(sys.argv[2])
     child_entry.limit_resources(options)
+    memory.keep_freed_memory()
     # Import after setting the environment variables that keep numpy from starting threads.
     program = import_module(sys.argv[1])
     program.prepare(warm=options.warm)

@@ -1,4 +1,4 @@
-"""The web process returns unused memory to the system."""
+"""The web process returns unused memory to the system, and children keep what the next release needs."""
 
 import subprocess
 import sys
