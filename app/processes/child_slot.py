@@ -1,5 +1,6 @@
 """A sandboxed child that is kept between jobs."""
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 from threading import Lock, Timer
 
@@ -19,13 +20,12 @@ class ChildSlot:
         """Held while talking to the child."""
         self._end_lock = Lock()
         self._idle_timer: Timer | None = None
+        self._idle_until = 0.0
         # A child ends with the thread that started it, so this thread must live as long as the slot.
         self._start_executor = ThreadPoolExecutor(max_workers=1)
 
     def get(self, settings: Settings, *, memory_mb: int, warm: bool) -> SandboxedChild:
         """Return a running child. ``warm`` demands one that has loaded the compiled loops."""
-        if self._idle_timer is not None:
-            self._idle_timer.cancel()
         if self.child is not None and (warm > self.child.warm or not self.child.is_quiet()):
             self.end()
         if self.child is None:
@@ -43,14 +43,23 @@ class ChildSlot:
         if self.job_count >= settings.scoring_recycle_after:
             self.end()
             return
-        self._idle_timer = Timer(settings.scoring_idle_s, self._end_if_idle, [self.child, self.job_count])
+        self._idle_until = time.monotonic() + settings.scoring_idle_s
+        if self._idle_timer is None:
+            self._start_idle_timer()
+
+    def _start_idle_timer(self) -> None:
+        """Start a timer. It is not replaced at each job, because that would start a thread for each."""
+        self._idle_timer = Timer(max(0.0, self._idle_until - time.monotonic()), self._end_if_idle)
         self._idle_timer.daemon = True
         self._idle_timer.start()
 
-    def _end_if_idle(self, child: SandboxedChild, job_count: int) -> None:
+    def _end_if_idle(self) -> None:
         with self.lock:
-            if self.child is child and self.job_count == job_count:
+            self._idle_timer = None
+            if time.monotonic() >= self._idle_until:
                 self.end()
+            else:
+                self._start_idle_timer()
 
     def end(self) -> None:
         """End the child. Threads may call this at the same time."""
