@@ -1,6 +1,5 @@
 """Run a job in the scoring child under a lease: renew the lease meanwhile, and record failures."""
 
-import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -26,7 +25,7 @@ LOCAL_PROBLEM_CODES = {_KEY_MISSING, "storage_unavailable", "file_lost", "file_d
 """Error codes of problems that may be limited to one worker."""
 
 RENEW_INTERVAL_S = 0.2
-"""Progress is written at most this often: the steps of a small table take less time than a write."""
+"""Progress is written at most this often, because the steps of a small table take less time than a write."""
 
 T = TypeVar("T")
 ProgressColumns = Callable[[ProgressStep], dict[str, Any]]
@@ -109,18 +108,18 @@ def run(
 
 
 def make_renewal(lease: Lease, progress_columns: ProgressColumns) -> Callable[[ProgressStep], None]:
-    """Return a function that renews the lease, or raises LeaseLost.
+    """Return a function that renews the lease of a job that was just claimed, or raises LeaseLost.
 
     It is called at every step and every few seconds between steps.
     """
     duration = timedelta(seconds=get_settings().lease_s)
-    renewed_at, total = -math.inf, 0
+    renewed_at = time.monotonic()
 
     def renew(step: ProgressStep) -> None:
-        nonlocal renewed_at, total
-        if (total or not step.total) and time.monotonic() < renewed_at + RENEW_INTERVAL_S:
+        nonlocal renewed_at
+        if time.monotonic() < renewed_at + RENEW_INTERVAL_S:
             return
-        renewed_at, total = time.monotonic(), step.total
+        renewed_at = time.monotonic()
         with transaction() as session:
             is_held = leases.renew(session, *lease, lease=duration, **progress_columns(step))
         if not is_held:

@@ -39,7 +39,9 @@ def score(*_: str) -> None:
     )
     if result is not None:
         with transaction() as session:
-            evaluations.record(session, claim, verdict=result.content, scorer=result.scorer_version)
+            evaluations.record(
+                session, claim, verdict=result.content, scorer=result.scorer_version, steps=result.steps
+            )
 
 
 def build_progress_columns(step: ProgressStep) -> dict[str, Any]:

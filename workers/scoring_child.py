@@ -57,10 +57,14 @@ class ProgressStep:
 
 @dataclass(frozen=True, slots=True)
 class JobResult:
-    """The child's result (a verdict, report, outcome or files) and the version of its scoring code."""
+    """The child's result (a verdict, report, outcome or files) and the version of its scoring code.
+
+    ``steps``: the total of its last step, 0 for a job without steps.
+    """
 
     content: dict[str, Any]
     scorer_version: str
+    steps: int = 0
 
 
 slot = ChildSlot(PROGRAM)
@@ -126,7 +130,7 @@ def _serve_until_result(
             case {"verdict": dict(verdict), "scorer": str(scorer_version)} if _is_valid_name(
                 scorer_version
             ) and job.validates(verdict):
-                return JobResult(verdict, scorer_version)
+                return JobResult(verdict, scorer_version, step.total)
             case {"fetch": str(digest)} if digest in job.fetchable_digests:
                 content = read_content(digest, job, settings)
                 child.send({"length": len(content)}, content=content, deadline=deadline)

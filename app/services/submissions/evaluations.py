@@ -98,12 +98,14 @@ def _get_competition_file(session: Session, evaluation: Evaluation, competition:
     return complete_file(rescore.file, rescore.scales, rescore.scored_by)
 
 
-def record(session: Session, claim: EvaluationClaim, *, verdict: dict[str, Any], scorer: str) -> bool:
+def record(
+    session: Session, claim: EvaluationClaim, *, verdict: dict[str, Any], scorer: str, steps: int = 0
+) -> bool:
     """Store a verdict; False if another worker has claimed the evaluation meanwhile."""
     evaluation = leases.lock_lease(session, Evaluation, claim.evaluation_id, claim.attempt)
     if evaluation is None:
         return False
     leases.finish(session, evaluation, State.SCORED if verdict["verdict"] == "accepted" else State.REJECTED)
-    evaluation.step = evaluation.steps
+    evaluation.step = evaluation.steps = steps
     evaluation.verdict, evaluation.scorer, evaluation.failure = verdict | schemas.FORMAT, scorer, None
     return True

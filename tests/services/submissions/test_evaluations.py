@@ -97,10 +97,18 @@ def test_lease_can_be_renewed_until_another_worker_claims(arena: Arena) -> None:
 
 
 @pytest.mark.full
-def test_progress_is_rate_limited_even_if_step_totals_change(
-    arena: Arena, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("interval_s", "expected_progress"),
+    [(0.0, [(0, 0), (1, 5), (2, 6), (3, 5)]), (TIMEOUT_S, [(0, 0)] * 4)],
+    ids=["every step", "too soon after the claim"],
+)
+def test_progress_is_written_at_most_once_in_an_interval(
+    arena: Arena,
+    monkeypatch: pytest.MonkeyPatch,
+    interval_s: float,
+    expected_progress: list[tuple[int, int]],
 ) -> None:
-    monkeypatch.setattr(lease_runner, "RENEW_INTERVAL_S", TIMEOUT_S)
+    monkeypatch.setattr(lease_runner, "RENEW_INTERVAL_S", interval_s)
     claim = require_claim(submit_evaluation(arena))
     lease = Lease(Evaluation, claim.evaluation_id, claim.attempt)
     renew = lease_runner.make_renewal(lease, score.build_progress_columns)
@@ -110,7 +118,7 @@ def test_progress_is_rate_limited_even_if_step_totals_change(
         recorded_progress.append(
             (load_evaluation(claim.evaluation_id).step, load_evaluation(claim.evaluation_id).steps)
         )
-    assert recorded_progress == [(0, 0), (1, 5), (1, 5), (1, 5)]
+    assert recorded_progress == expected_progress
 
 
 @pytest.mark.full
