@@ -4,6 +4,9 @@ An upload waits twice, without holding a thread. First it waits for its team's l
 is its body read and written to disk. Then it waits until its bytes fit into the parse budget, because parsing
 needs several times as much memory.
 
+Each competition has at most one upload at a time in the queue for a slot, so that a rush in one of them does
+not hold up the last uploads, and so the deadline, of another.
+
 The locks are shared by all web processes and held in Redis for a few seconds at a time. Nothing else depends
 on them: without Redis, each process applies its own limits only.
 """
@@ -13,9 +16,11 @@ import platform
 import secrets
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import ParamSpec, TypeVar
+from uuid import UUID
+from weakref import WeakValueDictionary
 
 import redis
 import structlog
@@ -81,28 +86,43 @@ class Admission:
         self.upload_slots = asyncio.Semaphore(settings.compute_process_share(settings.uploads_at_once))
         self.check_slots = asyncio.Semaphore(settings.compute_process_share(settings.uploads_at_once))
         self.team_locks: defaultdict[str, TeamLock] = defaultdict(TeamLock)
+        self.turns: WeakValueDictionary[tuple[UUID, asyncio.Semaphore], asyncio.Lock] = WeakValueDictionary()
         self.parse_budget = ByteBudget(settings.compute_process_share(settings.parsed_mb * 2**20))
         self.thread_limiter = CapacityLimiter(settings.compute_process_share(_PARSER_THREADS))
 
     @asynccontextmanager
-    async def hold_upload_slot(self, team_key: str) -> AsyncIterator[None]:
+    async def hold_upload_slot(self, competition_id: UUID, team_key: str) -> AsyncIterator[None]:
         """Hold a slot for receiving an upload. Each team has at most one at a time."""
+        slot = self.hold_slot(self.upload_slots, competition_id)
         async with AsyncExitStack() as stack:
             async with _limit_wait(self.max_wait_s):
-                await stack.enter_async_context(self.hold_team_slot(team_key, self.upload_slots))
+                await stack.enter_async_context(self.hold_team_slot(team_key, slot))
             yield
 
     @asynccontextmanager
-    async def hold_check_slot(self, team_key: str) -> AsyncIterator[None]:
+    async def hold_check_slot(self, competition_id: UUID, team_key: str) -> AsyncIterator[None]:
         """Hold a slot for a dry run. Dry runs have their own slots and team locks."""
+        slot = self.hold_slot(self.check_slots, competition_id)
         async with AsyncExitStack() as stack:
             async with _limit_wait(self.max_wait_s):
-                await stack.enter_async_context(self.hold_team_slot(f"check:{team_key}", self.check_slots))
+                await stack.enter_async_context(self.hold_team_slot(f"check:{team_key}", slot))
             yield
 
     @asynccontextmanager
-    async def hold_team_slot(self, team_key: str, slots: asyncio.Semaphore) -> AsyncIterator[None]:
-        """Hold the team's lock and one of the slots.
+    async def hold_slot(self, slots: asyncio.Semaphore, competition_id: UUID) -> AsyncIterator[None]:
+        """Hold one of the slots, which the waiting competitions get in turn."""
+        async with self.turns.setdefault((competition_id, slots), asyncio.Lock()):
+            await slots.acquire()
+        try:
+            yield
+        finally:
+            slots.release()
+
+    @asynccontextmanager
+    async def hold_team_slot(
+        self, team_key: str, slot: AbstractAsyncContextManager[None]
+    ) -> AsyncIterator[None]:
+        """Hold the team's lock and a slot.
 
         The lock in Redis is requested only by uploads that have a slot here. Otherwise every waiting upload
         would poll Redis.
@@ -110,7 +130,7 @@ class Admission:
         team_lock = self.team_locks[team_key]
         team_lock.user_count += 1
         try:
-            async with team_lock.lock, slots, _hold_distributed_lock(team_key):
+            async with team_lock.lock, slot, _hold_distributed_lock(team_key):
                 yield
         finally:
             team_lock.user_count -= 1

@@ -19,7 +19,7 @@ from app.http.admission import Admission
 from app.http.multipart import MultipartForm, open_form
 from app.http.problems import DomainHTTPException
 from app.services.accounts.accounts import Principal
-from app.services.jobs.store_check import check_store
+from app.services.jobs.store_check import require_any_stored, sample_digests
 from app.services.submissions import attempts
 from app.services.submissions.uploads import Upload
 
@@ -33,13 +33,13 @@ async def receive_upload(request: Request, principal: Principal, upload: Upload[
     A failure is recorded before the team's slot is released, so that the next upload under the same
     idempotency key sees it.
     """
-    await run_in_threadpool(_enter, principal, upload)
+    async with _settle_on_error(upload):
+        await run_in_threadpool(_enter, principal, upload)
     admission = get_admission(request)
     team_key = f"team:{upload.team_id}" if upload.attempt else f"user:{principal.user_id}"
     async with (
         _settle_on_error(upload),
-        _require_store(),
-        admission.hold_upload_slot(team_key),
+        admission.hold_upload_slot(upload.competition.id, team_key),
         _settle_on_error(upload),
         open_form(request, names=upload.file_names, file_mb=upload.rules.limits.file_mb) as form,
         admission.reserve_memory(form.size),
@@ -52,8 +52,7 @@ async def receive_dry_run(request: Request, principal: Principal, upload: Upload
     await run_in_threadpool(_enter_check, principal, upload)
     admission = get_admission(request)
     async with (
-        _require_store(),
-        admission.hold_check_slot(f"team:{upload.team_id}"),
+        admission.hold_check_slot(upload.competition.id, f"team:{upload.team_id}"),
         open_form(request, names=upload.file_names, file_mb=upload.rules.limits.file_mb) as form,
         admission.reserve_memory(form.size),
     ):
@@ -63,12 +62,16 @@ async def receive_dry_run(request: Request, principal: Principal, upload: Upload
 def _enter(principal: Principal, upload: Upload[Any, Any]) -> None:
     with transaction() as session:
         upload.enter(session, principal)
+        digests = sample_digests(session)
+    require_any_stored(digests)
 
 
 def _enter_check(principal: Principal, upload: Upload[Any, Any]) -> None:
     with transaction() as session:
         upload.enter_check(session, principal)
+        digests = sample_digests(session)
     throttle.count_check(upload.team_id)
+    require_any_stored(digests)
 
 
 def _accept(principal: Principal, upload: Upload[AcceptedT, Any], form: MultipartForm) -> AcceptedT:
@@ -78,12 +81,6 @@ def _accept(principal: Principal, upload: Upload[AcceptedT, Any], form: Multipar
     upload.parse(files, form.texts)
     with transaction() as session:
         return upload.accept(session, principal)
-
-
-@asynccontextmanager
-async def _require_store() -> AsyncIterator[None]:
-    await run_in_threadpool(check_store)
-    yield
 
 
 def get_admission(request: Request) -> Admission:

@@ -1,5 +1,6 @@
 """Limits on parallel uploads: one per team, a few per process, and a byte budget for parsing."""
 
+import asyncio
 import os
 import tempfile
 from collections.abc import Callable, Iterator
@@ -7,6 +8,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from itertools import cycle
 from pathlib import Path
 from typing import Any
+from uuid import UUID, uuid4
 
 import pytest
 from fastapi.testclient import TestClient
@@ -99,6 +101,22 @@ def test_number_of_parallel_uploads_is_limited(arena: Arena) -> None:
             first.disconnect()
             second.wait_for_body_read()
             assert second.finish().status == 202
+
+
+def test_waiting_competitions_get_slots_in_turn(settings: Settings) -> None:
+    busy, other, served = uuid4(), uuid4(), list[UUID]()
+
+    async def hold_briefly(limits: Admission, competition_id: UUID) -> None:
+        async with limits.hold_slot(limits.upload_slots, competition_id):
+            served.append(competition_id)
+            await asyncio.sleep(0)
+
+    async def run() -> None:
+        limits = Admission(settings.model_copy(update={"uploads_at_once": 1}))
+        await asyncio.gather(*(hold_briefly(limits, identifier) for identifier in [*[busy] * 5, other]))
+
+    asyncio.run(run())
+    assert served == [busy, busy, other, busy, busy, busy]
 
 
 @pytest.fixture

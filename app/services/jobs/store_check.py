@@ -1,6 +1,8 @@
 """Check that the store belongs to this service: it must have files that the database lists."""
 
-from sqlalchemy import select, true
+from collections.abc import Collection
+
+from sqlalchemy import select, true, union_all
 from sqlalchemy.orm import Session
 
 from anoncup.errors import Unavailable
@@ -20,6 +22,11 @@ def check_store() -> None:
     """
     with transaction() as session:
         digests = sample_digests(session)
+    require_any_stored(digests)
+
+
+def require_any_stored(digests: Collection[str]) -> None:
+    """Raise Unavailable unless the store has one of the files; if there is none, it must be writable."""
     if not digests:
         get_store().check_writable()
     elif not any(get_store().contains(digest) for digest in digests):
@@ -31,7 +38,12 @@ def check_store() -> None:
 
 def sample_digests(session: Session) -> list[str]:
     """Return the SHA-256 of the newest original and release files that the database lists."""
-    originals = select(Competition.original).where(Competition.original_rows.is_not(None))
+    originals = (
+        select(Competition.original)
+        .where(Competition.original_rows.is_not(None))
+        .order_by(Competition.created_at.desc())
+        .limit(_SAMPLE_SIZE)
+    )
     # Select the latest per competition first, which uses an index: this runs before every upload.
     submissions_of_contest = select(Submission.files, Submission.received_at).where(
         Submission.competition_id == Competition.id
@@ -39,9 +51,11 @@ def sample_digests(session: Session) -> list[str]:
     latest_submissions = (
         submissions_of_contest.order_by(Submission.received_at.desc()).limit(_SAMPLE_SIZE).lateral()
     )
-    releases = select(latest_submissions.c.files).select_from(Competition).join(latest_submissions, true())
-    newest_files = [
-        *session.scalars(originals.order_by(Competition.created_at.desc()).limit(_SAMPLE_SIZE)),
-        *session.scalars(releases.order_by(latest_submissions.c.received_at.desc()).limit(_SAMPLE_SIZE)),
-    ]
-    return [digest for files in newest_files for digest in files.values()]
+    releases = (
+        select(latest_submissions.c.files)
+        .select_from(Competition)
+        .join(latest_submissions, true())
+        .order_by(latest_submissions.c.received_at.desc())
+        .limit(_SAMPLE_SIZE)
+    )
+    return [digest for files in session.scalars(union_all(originals, releases)) for digest in files.values()]
