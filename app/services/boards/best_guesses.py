@@ -74,7 +74,7 @@ def make_risk_combiner(rules: Rules) -> RiskCombiner:
 
 def load_rival_risks(session: Session, source: BoardSource) -> dict[UUID, float]:
     """Return the risk in [0, 1] from the visible guesses of other teams, by target submission."""
-    if source.scope.guesses_before is None:
+    if source.scope.guesses_before is None or not source.targets:
         return {}
     best = _select_best(source).c
     # If only the maximum is needed, the database sends that instead of thousands of risks.

@@ -31,6 +31,8 @@ _EvaluationQuery = Select[UUID, datetime, UUID, str, bool, State, UUID, datetime
 ENDED_STATES = (State.SCORED, State.REJECTED)
 _EFFECTIVE_FROM = func.coalesce(Rescore.applied_at, Evaluation.created_at)
 """Moment from which an evaluation is in effect for its submission."""
+_CurrentEvaluation = aliased(Evaluation)
+"""Shared by all queries, because SQLAlchemy takes long to make an alias."""
 
 
 class FinishedEvaluation(NamedTuple):
@@ -274,7 +276,6 @@ def _select_effective(competition_id: UUID) -> _EvaluationQuery:
 
     Cancelled submissions are excluded: they were never visible, though a rescore may have scored them.
     """
-    current = aliased(Evaluation)
     return (
         select(
             Submission.id,
@@ -289,9 +290,12 @@ def _select_effective(competition_id: UUID) -> _EvaluationQuery:
         .select_from(Submission)
         .join(Submission.team)
         .join(Evaluation, Evaluation.submission_id == Submission.id)
-        .join(current, and_(current.submission_id == Submission.id, current.current))
+        .join(
+            _CurrentEvaluation,
+            and_(_CurrentEvaluation.submission_id == Submission.id, _CurrentEvaluation.current),
+        )
         .outerjoin(Rescore, Rescore.id == Evaluation.rescore_id)
-        .where(Submission.competition_id == competition_id, current.state != State.CANCELLED)
+        .where(Submission.competition_id == competition_id, _CurrentEvaluation.state != State.CANCELLED)
         .where(Submission.disqualified_at.is_(None), Team.disqualified_at.is_(None))
         .where(or_(Evaluation.rescore_id.is_(None), Rescore.applied_at.is_not(None)))
         .order_by(Submission.received_at, Submission.id, _EFFECTIVE_FROM)

@@ -131,4 +131,5 @@ def _select_last_served(kind: JobKind, waiting: CTE, *, per_party: bool) -> CTE:
     )
     if per_party:
         last_start = last_start.where(getattr(earlier_job, PARTY_COLUMNS[kind].key) == groups.c.party_id)
-    return select(groups, last_start.scalar_subquery().label("served")).cte()
+    # Otherwise Postgres looks up the last start for every waiting job.
+    return select(groups, last_start.scalar_subquery().label("served")).cte().prefix_with("MATERIALIZED")
