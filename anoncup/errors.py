@@ -160,7 +160,7 @@ class InvalidUpload(DomainError):
         super().__init__(self.problems[0].message)
 
 
-def _merge_problems(errors: Sequence[InvalidUpload]) -> InvalidUpload:
+def merge_problems(errors: Sequence[InvalidUpload]) -> InvalidUpload:
     """Merge several errors into one. If there are too many problems, some of each error are listed."""
     batches = zip_longest(
         *([(index, entry) for entry in error.problems] for index, error in enumerate(errors))
@@ -179,7 +179,7 @@ def run_steps(*steps: Callable[[], Any]) -> list[Any]:
         except InvalidUpload as error:
             errors.append(error)
     if errors:
-        raise _merge_problems(errors)
+        raise merge_problems(errors)
     return results
 
 

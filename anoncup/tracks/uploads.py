@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from anoncup.errors import run_steps
+from anoncup.errors import InvalidUpload, merge_problems
 from anoncup.rules.model import Rules
 from anoncup.tables.files import Remark
 from anoncup.tracks.files import SECRET_FILE
@@ -25,10 +25,14 @@ def parse_upload(track: Track, rules: Rules, original: Tables, files: Files, sec
     """Parse a release, then its secret for that release; InvalidUpload lists the errors of both."""
     all_files = files if track.allocates_answer else {**files, SECRET_FILE: secret}
     reject_swapped_files(track, rules, original, all_files)
-    (release, remarks), _ = run_steps(
-        lambda: track.parse_release(files, original, rules),
-        lambda: _check_secret_alone(track, rules, original, secret),
-    )
+    try:
+        release, remarks = track.parse_release(files, original, rules)
+    except InvalidUpload as release_error:
+        try:
+            _check_secret_alone(track, rules, original, secret)
+        except InvalidUpload as secret_error:
+            raise merge_problems([release_error, secret_error]) from None
+        raise
     sizes = track.count_sizes(original, release)
     answer = track.answer_spec.read(secret, ReleaseContext(rules, sizes, lambda: original, release))
     if not rules.publication.shuffle_targets:
