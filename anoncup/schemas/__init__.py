@@ -10,7 +10,6 @@ from anoncup.schemas.accounts import (
     PasswordLink,
     SignedUp,
     TeamMembership,
-    TeamOfMine,
     Token,
     TokenKind,
     User,

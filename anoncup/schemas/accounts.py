@@ -24,11 +24,11 @@ class TokenKind(StrEnum):
 
 
 class TeamMembership(Form):
-    """The team that a person is in now."""
+    """A competition and a person's team in it."""
 
+    competition: Slug
     team_id: Id
     team: TeamName
-    competition: Slug
 
 
 class SignedUp(TeamMembership):
@@ -57,14 +57,6 @@ class Token(Form):
     current: Annotated[bool, Field(description="whether it made this request"), example(True)]
 
 
-class TeamOfMine(Form):
-    """A competition and one's team in it."""
-
-    competition: Slug
-    team_id: Id
-    team: TeamName
-
-
 class Me(Form):
     """A person, what this token may do, and where they take part."""
 
@@ -72,7 +64,7 @@ class Me(Form):
     name: PersonName
     role: Annotated[str, Field(description="participant, organizer or administrator"), example("participant")]
     scopes: _Scopes
-    teams: list[TeamOfMine]
+    teams: list[TeamMembership]
     organizes: Annotated[
         list[str], Field(description="slugs of the competitions one is an organizer of"), example([])
     ]

@@ -8,28 +8,25 @@ from anoncup.schemas.fields import Digest, Digests, Entered, Form, Id, Rows, Tea
 from anoncup.schemas.notices import FailureFields, Notice
 from anoncup.schemas.verdicts import GuessOutcome
 
-_TEAM_DESCRIPTION = "the team that made it; null while the competition hides it"
 
-
-class Target(Form):
-    id: Id
+class ManifestEntry(Form):
     name: Annotated[str, Field(description="T and a number drawn by lot"), example("T07")]
+    team: Annotated[
+        str | None,
+        Field(description="the team that made it; null while the competition hides it"),
+        example("Red"),
+    ]
     rows: Annotated[Rows, Field(description="individuals: lines of a guess")]
     files: Annotated[Digests, Field(description="SHA-256 of each file")]
     commitment: Annotated[Digest, Field(description="SHA-256 of the salt, then the secret file")]
+
+
+class Target(ManifestEntry):
+    id: Id
     own: bool
     withdrawn: Annotated[bool, Field(description="disqualified; its guesses do not count")]
-    team: Annotated[str | None, Field(description=_TEAM_DESCRIPTION), example("Red")]
     guesses_left: Annotated[int | None, Field(description="of all questions together"), example(2)]
     guesses_left_by_question: Annotated[dict[str, int] | None, example({"link": 2})]
-
-
-class ManifestEntry(Form):
-    name: Annotated[str, example("T07")]
-    team: Annotated[str | None, Field(description=_TEAM_DESCRIPTION), example("Red")]
-    rows: Rows
-    files: Digests
-    commitment: Digest
 
 
 class Manifest(Form):

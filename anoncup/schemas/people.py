@@ -23,25 +23,21 @@ DisqualificationReason = Annotated[
 ]
 
 
-class Team(Form):
-    """A team and who is in it."""
-
-    id: Id
-    name: TeamName
-    members: list[Person]
-    disqualified_at: datetime | None
-    disqualification_reason: DisqualificationReason
-    method_description: Annotated[
-        str | None,
-        Field(description="description of the team's method; public once the competition has closed"),
-    ]
-
-
 class TeamDisqualification(Form):
     id: Id
     name: TeamName
     disqualified_at: Moment | None
     disqualification_reason: DisqualificationReason
+
+
+class Team(TeamDisqualification):
+    """A team and who is in it."""
+
+    members: list[Person]
+    method_description: Annotated[
+        str | None,
+        Field(description="description of the team's method; public once the competition has closed"),
+    ]
 
 
 class RulingIn(Form):

@@ -223,7 +223,8 @@ def me(principal: CurrentPrincipal) -> schemas.Me:
         role=principal.role,
         scopes=sorted(principal.scopes),
         teams=[
-            schemas.TeamOfMine(competition=slug, team_id=team.id, team=team.name) for slug, team in own_teams
+            schemas.TeamMembership(competition=slug, team_id=team.id, team=team.name)
+            for slug, team in own_teams
         ],
         organizes=list(organized_slugs),
     )
