@@ -10,7 +10,7 @@ The changes are read once, each with the second from which the viewer sees it, a
 
 import itertools
 from bisect import bisect_left, insort
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
@@ -47,43 +47,8 @@ _VisibleScores = tuple[float, float, float] | None
 """``overall``, U and E as the board shows them for a team; None while no submission of the team counts."""
 
 
-@dataclass(frozen=True, slots=True)
-class EffectiveStart:
-    """An evaluation takes effect for its submission."""
-
-    evaluation: FinishedEvaluation
-
-
-@dataclass(frozen=True, slots=True)
-class EffectiveEnd:
-    """An evaluation is no longer in effect for its submission."""
-
-    evaluation: FinishedEvaluation
-
-
-@dataclass(frozen=True, slots=True)
-class Reidentification:
-    """A guess of a team found ``risk`` in a submission that is a target."""
-
-    submission_id: UUID
-    question: str
-    team_id: UUID
-    risk: float
-
-
-@dataclass(frozen=True, slots=True)
-class RuleChange:
-    """The rules of the competition change."""
-
-    rules: Rules
-
-
-@dataclass(frozen=True, slots=True)
-class TargetPublication:
-    """The targets are published. From then on the board compares the finals."""
-
-
-_BoardChange = EffectiveStart | EffectiveEnd | Reidentification | RuleChange | TargetPublication
+_BoardChange = Callable[["BoardReplay"], Iterable[UUID]]
+"""Makes a change to the board and returns the teams that it may affect."""
 _TimedChange = tuple[datetime | None, _BoardChange]
 """The last moment at which boards hide a change, and the change; None if it is never shown."""
 
@@ -141,18 +106,24 @@ def _iter_rule_changes(
     contest: Contest, rule_periods: Sequence[tuple[datetime, Rules]], board_visibility: BoardVisibility
 ) -> Iterator[_TimedChange]:
     for (replaced_at, _), (_, rules) in itertools.pairwise(rule_periods):
-        yield board_visibility.find_last_hidden_moment(replaced_at), RuleChange(rules)
+        yield (
+            board_visibility.find_last_hidden_moment(replaced_at),
+            partial(BoardReplay.set_rules, rules=rules),
+        )
     if contest.competition.published_at is not None:
-        yield board_visibility.find_last_hidden_moment(contest.competition.published_at), TargetPublication()
+        hidden_until = board_visibility.find_last_hidden_moment(contest.competition.published_at)
+        yield hidden_until, BoardReplay.publish_targets
 
 
 def _iter_evaluation_changes(
     periods: Iterable[EffectivePeriod], board_visibility: BoardVisibility
 ) -> Iterator[_TimedChange]:
     for period in periods:
-        yield board_visibility.find_last_hidden_moment(period.begins_at), EffectiveStart(period.evaluation)
+        start = partial(BoardReplay.start, evaluation=period.evaluation)
+        yield board_visibility.find_last_hidden_moment(period.begins_at), start
         if period.ends_at != visibility.UNFROZEN:
-            yield board_visibility.find_last_hidden_moment(period.ends_at), EffectiveEnd(period.evaluation)
+            end = partial(BoardReplay.end, evaluation=period.evaluation)
+            yield board_visibility.find_last_hidden_moment(period.ends_at), end
 
 
 def _iter_guess_changes(
@@ -172,10 +143,10 @@ def _iter_guess_changes(
             continue  # a guess with at least this risk is visible at least as early
         if risk > highest_risk:
             highest_by_key[key] = risk, accepted_at
-        yield (
-            board_visibility.find_last_hidden_moment_of_guess(accepted_at, judged_at),
-            Reidentification(submission_id, question, team_id, risk),
+        add_risk = partial(
+            BoardReplay.add_risk, submission_id=submission_id, question=question, team_id=team_id, risk=risk
         )
+        yield board_visibility.find_last_hidden_moment_of_guess(accepted_at, judged_at), add_risk
 
 
 def _select_judged_guesses(contest: Contest, *, largest_only: bool) -> _JudgedGuessQuery:
@@ -249,36 +220,38 @@ class BoardReplay:
 
     def apply(self, changes: Iterable[_BoardChange]) -> set[UUID]:
         """Apply simultaneous changes and return the teams whose best entry changed."""
-        affected_teams = {team_id for change in changes for team_id in self.apply_change(change)}
+        affected_teams = {team_id for change in changes for team_id in change(self)}
         return {team_id for team_id in affected_teams if self.update_best(team_id)}
 
-    def apply_change(self, change: _BoardChange) -> Iterable[UUID]:
-        """Apply one change and return the teams that it may affect."""
-        match change:
-            case EffectiveStart(evaluation):
-                self.evaluations_by_team.setdefault(evaluation.team_id, {})[evaluation.submission_id] = (
-                    evaluation
-                )
-                self.team_by_submission[evaluation.submission_id] = evaluation.team_id
-                return [evaluation.team_id]
-            case EffectiveEnd(evaluation):
-                team_evaluations = self.evaluations_by_team[evaluation.team_id]
-                if team_evaluations.get(evaluation.submission_id) is evaluation:
-                    del team_evaluations[evaluation.submission_id]
-                return [evaluation.team_id]
-            case Reidentification(submission_id, question, team_id, risk):
-                team_risks = self.risks_by_submission.setdefault(submission_id, {}).setdefault(question, {})
-                team_risks[team_id] = max(risk, team_risks.get(team_id, 0.0))
-                return (
-                    [self.team_by_submission[submission_id]]
-                    if submission_id in self.team_by_submission
-                    else []
-                )
-            case RuleChange(rules):
-                self.rules, self.combine_risks = rules, best_guesses.make_risk_combiner(rules)
-                self.effective_numbers.clear()
-            case TargetPublication():
-                self.finals_only = True
+    def start(self, evaluation: FinishedEvaluation) -> Iterable[UUID]:
+        """Let an evaluation take effect for its submission."""
+        team_evaluations = self.evaluations_by_team.setdefault(evaluation.team_id, {})
+        team_evaluations[evaluation.submission_id] = evaluation
+        self.team_by_submission[evaluation.submission_id] = evaluation.team_id
+        return [evaluation.team_id]
+
+    def end(self, evaluation: FinishedEvaluation) -> Iterable[UUID]:
+        """End the effect of an evaluation for its submission."""
+        team_evaluations = self.evaluations_by_team[evaluation.team_id]
+        if team_evaluations.get(evaluation.submission_id) is evaluation:
+            del team_evaluations[evaluation.submission_id]
+        return [evaluation.team_id]
+
+    def add_risk(self, submission_id: UUID, question: str, team_id: UUID, risk: float) -> Iterable[UUID]:
+        """Record that a guess of a team found ``risk`` in a submission that is a target."""
+        team_risks = self.risks_by_submission.setdefault(submission_id, {}).setdefault(question, {})
+        team_risks[team_id] = max(risk, team_risks.get(team_id, 0.0))
+        is_known = submission_id in self.team_by_submission
+        return [self.team_by_submission[submission_id]] if is_known else []
+
+    def set_rules(self, rules: Rules) -> Iterable[UUID]:
+        self.rules, self.combine_risks = rules, best_guesses.make_risk_combiner(rules)
+        self.effective_numbers.clear()
+        return list(self.evaluations_by_team)
+
+    def publish_targets(self) -> Iterable[UUID]:
+        """Compare the finals from now on."""
+        self.finals_only = True
         return list(self.evaluations_by_team)
 
     def update_best(self, team_id: UUID) -> bool:
