@@ -104,7 +104,7 @@ def test_number_of_parallel_uploads_is_limited(arena: Arena) -> None:
 
 
 def test_waiting_competitions_get_slots_in_turn(settings: Settings) -> None:
-    busy, other, served = uuid4(), uuid4(), list[UUID]()
+    busy, quiet, served = uuid4(), uuid4(), list[UUID]()
 
     async def hold_briefly(limits: Admission, competition_id: UUID) -> None:
         async with limits.hold_slot(limits.upload_slots, competition_id):
@@ -113,10 +113,10 @@ def test_waiting_competitions_get_slots_in_turn(settings: Settings) -> None:
 
     async def run() -> None:
         limits = Admission(settings.model_copy(update={"uploads_at_once": 1}))
-        await asyncio.gather(*(hold_briefly(limits, identifier) for identifier in [*[busy] * 5, other]))
+        await asyncio.gather(*(hold_briefly(limits, identifier) for identifier in [*[busy] * 5, quiet]))
 
     asyncio.run(run())
-    assert served == [busy, busy, other, busy, busy, busy]
+    assert served == [busy, busy, quiet, busy, busy, busy]
 
 
 @pytest.fixture
