@@ -66,7 +66,7 @@ def _render_measures(
 ) -> HTMLResponse:
     content = _build_content(context.frame.contest, form)
     errors = form.errors if form else {}
-    return render_step(context, "organizer/measures.html", problem=problem, wrong=errors, **content)
+    return render_step(context, "organizer/measures.html", problem=problem, errors=errors, **content)
 
 
 @router.post("/competitions/{slug}/organize/measures")

@@ -57,7 +57,7 @@ def _render_publication(
         "organizer/publication.html",
         problem=problem,
         values=values,
-        wrong=errors,
+        errors=errors,
         choices=_ALLOWED_VALUES,
         usual=asdict(Publication()) | asdict(Ranking()),
         counts=_LIMIT_NAMES,

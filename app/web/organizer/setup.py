@@ -87,7 +87,7 @@ def create(page: RequestedUserPage, form: FormBody) -> Response:
 def _build_new_content(values: Mapping[str, str], errors: Mapping[str, str]) -> dict[str, Any]:
     return {
         "values": values,
-        "wrong": errors,
+        "errors": errors,
         "zones": group_zones_by_region(),
         "starts": DRAFT_SOURCES,
         "recommended": DRAFT_SOURCES[0],
@@ -148,7 +148,7 @@ def _render_basics(
         "organizer/basics.html",
         problem=problem,
         values=values,
-        wrong=errors,
+        errors=errors,
         zones=group_zones_by_region(),
     )
 

@@ -207,7 +207,7 @@ def render_step(
     context: SetupContext, template: str, *, problem: DomainError | None = None, **content: Any
 ) -> HTMLResponse:
     rejection = describe_rejection(context.page, problem) if problem else None
-    status = rejection.status if rejection else 422 if content.get("wrong") else 200
+    status = rejection.status if rejection else 422 if content.get("errors") else 200
     return context.page.render(
         template, frame=context.frame, desk=context, refused=rejection, **({"status": status} | content)
     )

@@ -112,7 +112,7 @@ def _render_threshold(
         context,
         "organizer/threshold.html",
         problem=problem,
-        wrong=errors,
+        errors=errors,
         rule=_format_rule(rules) | ({} if is_question else raw_values),
         question=_build_question_values(rules) | (raw_values if is_question else {}),
         groups=[

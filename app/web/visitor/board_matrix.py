@@ -139,7 +139,7 @@ def show_matrix(
         frame=frame,
         view=build_board_view(frame),
         board=matrix_view.board if matrix_view else None,
-        shown=matrix_view,
+        matrix_view=matrix_view,
         hundredths=format_hundredths,
         words=translate_script_texts(page.t),
         replayed=bool(

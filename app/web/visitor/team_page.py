@@ -115,7 +115,7 @@ def show_team(
         listed=partial(join_names, t=t),
         frame=frame,
         view=build_board_view(frame),
-        told=summary,
+        summary=summary,
         row=summary.row,
         method_description=method_description,
         ranks=[[round(1000 * rank.at.timestamp()), rank.rank, rank.ranked] for rank in summary.ranks],
