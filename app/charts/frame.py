@@ -71,7 +71,8 @@ def fit_plot_area(
 ) -> PlotArea:
     """Return the plot area that is left beside the labels of both axes."""
     left, right = fit_sides(x)
-    return PlotArea(max(_fit_left(y), left), top, right, height - below, x, y)
+    y_labels_end = max(estimate_text_width(label) for label in y.labels) + TICK_LABEL_GAP + 4
+    return PlotArea(max(y_labels_end, left), top, right, height - below, x, y)
 
 
 def fit_sides(x: Axis) -> tuple[float, float]:
@@ -81,11 +82,6 @@ def fit_sides(x: Axis) -> tuple[float, float]:
         for end_texts in (x.labels[:1], x.labels[-1:])
     )
     return PICTURE_MARGIN + first, PICTURE_WIDTH - max(PICTURE_MARGIN, last + 2)
-
-
-def _fit_left(y: Axis) -> float:
-    """Return the left limit of the plot area, to the right of the labels of the y axis."""
-    return max(estimate_text_width(label) for label in y.labels) + TICK_LABEL_GAP + 4
 
 
 def build_horizontal_axis(

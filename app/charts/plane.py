@@ -1,6 +1,6 @@
 """The picture of the scatter plot: the visible part of the plane, marks, labels and score lines."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import quantiles
@@ -107,24 +107,14 @@ def choose_view(stacks: Sequence[PointStack]) -> ViewWindow:
     teams = [point_stack for point_stack in stacks if point_stack.kind != "baseline"]
     if len(teams) < _MIN_TEAMS_FOR_FOCUS:
         return fit_view(stacks)
-    limits = [
-        _compute_outer_fence([value for point_stack in teams for value in list_coordinates(point_stack)])
-        for list_coordinates in (_list_x_coordinates, _list_y_coordinates)
-    ]
+    x_limit = _compute_outer_fence([point_stack.x for point_stack in teams for _ in point_stack.names])
+    y_limit = _compute_outer_fence([point_stack.y for point_stack in teams for _ in point_stack.names])
     nearby = [
         point_stack
         for point_stack in teams
-        if point_stack.is_required or (point_stack.x <= limits[0] and point_stack.y <= limits[1])
+        if point_stack.is_required or (point_stack.x <= x_limit and point_stack.y <= y_limit)
     ]
     return fit_view(nearby)
-
-
-def _list_x_coordinates(point_stack: PointStack) -> list[float]:
-    return [point_stack.x] * len(point_stack.names)
-
-
-def _list_y_coordinates(point_stack: PointStack) -> list[float]:
-    return [point_stack.y] * len(point_stack.names)
 
 
 def _compute_outer_fence(values: Sequence[float]) -> float:
@@ -270,16 +260,11 @@ def _place_level_labels(
             *label_boxes.values(),
             *([] if score_level.best else _trace_best_level(score_levels, plot_area)),
         ]
-        box = next(
-            (box for box in _iter_label_boxes(score_level, plot_area) if _is_clear(box, obstacles)), None
-        )
+        candidates = _iter_label_boxes(score_level, plot_area)
+        box = next((box for box in candidates if not any(map(box.overlaps, obstacles))), None)
         if box is not None:
             label_boxes[score_level] = box
     return label_boxes
-
-
-def _is_clear(box: Box, obstacles: Iterable[Box]) -> bool:
-    return not any(box.overlaps(obstacle) for obstacle in obstacles)
 
 
 def _draw_level(score_level: ScoreLevel, plot_area: PlotArea, box: Box | None) -> Markup:

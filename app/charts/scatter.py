@@ -108,7 +108,8 @@ def build_scatter(
     ]
     stacks = _group_points(finite_points, words)
     view = choose_view(stacks) if stacks else None
-    leader = _find_leader_score(finite_points) if with_score_levels else None
+    leader_score = next((point.overall for point in finite_points if point.rank == 1), None)
+    leader = leader_score if with_score_levels else None
     return Figure(
         _IDENTIFIER,
         words.title,
@@ -124,11 +125,6 @@ def build_scatter(
         if view
         else "",
     )
-
-
-def _find_leader_score(points: Sequence[ScatterPoint]) -> float | None:
-    """Return the overall score of the team with rank 1."""
-    return next((point.overall for point in points if point.rank == 1), None)
 
 
 def _choose_series(point: ScatterPoint) -> str:

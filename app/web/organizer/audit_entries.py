@@ -50,7 +50,7 @@ def describe_entries(
             entry,
             _list_changes(entry, t, zone),
             _label_subject_kind(entry, t),
-            _shorten_subject(entry),
+            entry.subject[:8] if _UUID.fullmatch(entry.subject) else entry.subject,
             _build_link(entry, path),
         )
         for entry in entries
@@ -136,11 +136,6 @@ def format_value(value: Any, zone: str, t: Translator) -> str:
         return notation.format_clock_time(moment, zone)
     except OverflowError:  # a team name may look like a date outside the supported range
         return str(value)
-
-
-def _shorten_subject(entry: AuditEntry) -> str:
-    """Return the subject of an entry. Identifiers are cut to 8 characters."""
-    return entry.subject[:8] if _UUID.fullmatch(entry.subject) else entry.subject
 
 
 def _label_subject_kind(entry: AuditEntry, t: Translator) -> str:

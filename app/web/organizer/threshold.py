@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, cast
 from uuid import UUID
@@ -42,46 +42,6 @@ _APPROACHES = ("II", "I")
 _RULES = ("average", "strict")
 _MAX_SECONDS = 300
 _MAX_PERMUTATIONS = 100_000
-
-
-@dataclass(frozen=True, slots=True)
-class ReportView:
-    """A report prepared for its page.
-
-    ``histograms`` is None if nothing was simulated. ``refused_methods`` names the sample methods whose
-    releases no threshold accepts. ``remedy`` tells what to do if no threshold is recommended.
-    """
-
-    report: schemas.Advice
-    histograms: Figure | None
-    bounds: Figure
-    errors: Figure
-    refused_methods: str
-    remedy: str
-    t: Translator
-
-    def format_chance(self, cheat: Any) -> Markup:
-        """Return the probability that more individuals stay in place than the bound assumes, as HTML."""
-        log2_chance = cheat.log2_chance
-        return (
-            Markup("0")
-            if log2_chance is None
-            else _format_power_of_two(self.t.localize_numbers(f"{log2_chance:.1f}"))
-        )
-
-    def describe_reason(self, message: Message) -> str:
-        """Return a reason as a sentence, with its distances formatted as in the charts."""
-        distances = {
-            name: self.t.localize_numbers(write_number(value))
-            for name, value in message.values.items()
-            if isinstance(value, float)
-        }
-        return translate_sentence(Message(message.template, **{**message.values, **distances}), self.t)
-
-    @property
-    def miss_probability(self) -> Markup:
-        """The probability that a cheat is accepted, as HTML."""
-        return _format_power_of_two(f"-{self.report.bits}")
 
 
 @router.get("/competitions/{slug}/organize/threshold")
@@ -134,21 +94,13 @@ def _render_threshold(
             if item.report
         },
         working=any(report.state in (State.QUEUED, State.SCORING) for report in reports),
-        outside=_find_contradicting_report(reports, context),
+        contradicting=_find_contradicting_report(reports, context),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class ContradictingReport:
-    """A report that contradicts the threshold in use."""
-
-    id: UUID
-    report: schemas.Advice
 
 
 def _find_contradicting_report(
     reports: Sequence[ThresholdReport], context: SetupContext
-) -> ContradictingReport | None:
+) -> tuple[UUID, schemas.Advice] | None:
     """Return the latest report on the present data and distance if it contradicts the threshold in use.
 
     Reports only cover the rule "average" of Approach II; return None for other rules.
@@ -159,7 +111,7 @@ def _find_contradicting_report(
     for report in reports:
         advice = None if report.report is None else schemas.parse_advice(report.report)
         if advice is not None and (report.original, advice.distance) == (original, rule.distance):
-            return None if advice.allows(rule.threshold) else ContradictingReport(report.id, advice)
+            return None if advice.allows(rule.threshold) else (report.id, advice)
     return None
 
 
@@ -247,7 +199,8 @@ def _render_report(
         "organizer/report.html",
         problem=problem,
         asked=stored_report,
-        advised=None if advice is None else _build_report_view(advice, context.page.t),
+        advice=advice,
+        **({} if advice is None else _build_report_content(advice, context.page.t)),
         working=is_pending,
         # A pending report's page reloads itself, with the notice in its URL; hide the notice at the end.
         done=context.page.request.query_params.get("done", "") if is_pending else "",
@@ -286,24 +239,48 @@ def _build_rule(stored_report: ThresholdReport, context: SetupContext, *, is_gua
     )
 
 
-def _format_power_of_two(exponent: str) -> Markup:
-    return Markup("2<sup>{}</sup>").format(exponent.replace("-", "−"))
+def _build_report_content(report: schemas.Advice, t: Translator) -> dict[str, Any]:
+    """Return the template variables of a report.
 
-
-def _build_report_view(report: schemas.Advice, t: Translator) -> ReportView:
+    ``histograms`` is None if nothing was simulated. ``refused_methods`` names the sample methods whose
+    releases no threshold accepts. ``remedy`` tells what to do if no threshold is recommended.
+    ``miss_probability`` is the probability that a cheat is accepted.
+    """
     histograms = {
         t.label(f"adv_cheat_{name}"): (histogram.counts, histogram.edges[0], histogram.edges[-1])
         for name, histogram in report.histograms.items()
     }
-    return ReportView(
-        report,
-        _draw_histograms(histograms, report, t) if histograms else None,
-        _draw_bounds(report, t),
-        _draw_errors(report, report.evidence, t),
-        _list_refused_methods(report.evidence, t),
-        _describe_remedy(report, t) if report.recommended_threshold is None else "",
-        t,
-    )
+    return {
+        "histograms": _draw_histograms(histograms, report, t) if histograms else None,
+        "bounds": _draw_bounds(report, t),
+        "error_chart": _draw_errors(report, report.evidence, t),
+        "refused_methods": _list_refused_methods(report.evidence, t),
+        "remedy": _describe_remedy(report, t) if report.recommended_threshold is None else "",
+        "format_chance": partial(_format_chance, t),
+        "describe_reason": partial(_describe_reason, t),
+        "miss_probability": _format_power_of_two(f"-{report.bits}"),
+    }
+
+
+def _format_chance(t: Translator, log2_chance: float | None) -> Markup:
+    """Return the probability that more individuals stay in place than the bound assumes, as HTML."""
+    if log2_chance is None:
+        return Markup("0")
+    return _format_power_of_two(t.localize_numbers(f"{log2_chance:.1f}"))
+
+
+def _format_power_of_two(exponent: str) -> Markup:
+    return Markup("2<sup>{}</sup>").format(exponent.replace("-", "−"))
+
+
+def _describe_reason(t: Translator, message: Message) -> str:
+    """Return a reason as a sentence, with its distances formatted as in the charts."""
+    distances = {
+        name: t.localize_numbers(write_number(value))
+        for name, value in message.values.items()
+        if isinstance(value, float)
+    }
+    return translate_sentence(Message(message.template, **{**message.values, **distances}), t)
 
 
 def _compute_interval(report: schemas.Advice) -> tuple[float, float] | None:

@@ -18,7 +18,7 @@ from anoncup.rules.toml_values import MAX_NUMBER
 from anoncup.tracks.model import Track
 from app.charts.figure import Figure
 from app.charts.histogram import HistogramWords, build_histogram
-from app.charts.intervals import AttackRate, IntervalCells, IntervalWords, build_intervals
+from app.charts.intervals import AttackRate, IntervalWords, build_intervals
 from app.charts.strip import StripWords, build_strip
 from app.charts.text import translate_words
 from app.db.transaction import transaction
@@ -185,7 +185,9 @@ def _build_result_content(
         "attackers": attackers,
         "details": list(dict.fromkeys(part for line in attackers for part in line.entry.details or ())),
         "costs": summarize_costs(measures, attackers, verdict),
-        "rates": _draw_attackers(attackers, t),
+        "rates": build_intervals(
+            [_build_attack_rate(line.entry) for line in attackers], translate_words(IntervalWords, t)
+        ),
         "limit": comparison,
         "distances": _draw_distances(verdict, comparison, t),
     }
@@ -231,13 +233,6 @@ def _draw_distances(
     )
 
 
-def _draw_attackers(lines: Sequence[AttackerLine], t: Translator) -> IntervalCells:
-    """Draw an interval for each attacker, in the given order."""
-    return build_intervals(
-        [_build_attack_rate(line.entry) for line in lines], translate_words(IntervalWords, t)
-    )
-
-
 def _build_attack_rate(entry: schemas.AttackerVerdict) -> AttackRate:
     low, high = entry.interval or (None, None)
     return AttackRate(entry.rate, low, high, entry.sd, entry.baseline)
@@ -255,7 +250,11 @@ def compute_what_if(
     rules: Rules, track: Track, verdict: schemas.Verdict, query: Mapping[str, str]
 ) -> WhatIf | None:
     """Return the results under the weights in the query, or None if no measure can have a weight."""
-    names = [name for name in track.measures if _can_weigh(rules, track, verdict, name)]
+    names = [
+        name
+        for name, measure in track.measures.items()
+        if measure.weighs and name in verdict.measures and rules.scales.get(name)
+    ]
     if not names:
         return None
     is_requested = _REQUEST_FIELD in query
@@ -272,10 +271,6 @@ def compute_what_if(
         return WhatIf(inputs, is_requested)
     utility = _compute_verdict_utility(rules, track, verdict, valid_weights)
     return WhatIf(inputs, is_requested, utility, compute_overall_loss(utility, verdict.security))
-
-
-def _can_weigh(rules: Rules, track: Track, verdict: schemas.Verdict, name: str) -> bool:
-    return track.measures[name].weighs and name in verdict.measures and bool(rules.scales.get(name))
 
 
 def _compute_verdict_utility(

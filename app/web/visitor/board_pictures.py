@@ -1,6 +1,5 @@
 """Charts of the anonymization board, which only use values that the board itself shows."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from anoncup.rules.model import Rules
@@ -47,11 +46,6 @@ def list_choices(contest: Contest, t: Translator, *, all_columns: bool) -> tuple
         )
         for board_column in columns
     )
-
-
-def find_choice(choices: Sequence[DistributionChoice], name: str) -> DistributionChoice:
-    """Return the choice of this name, or the first choice if there is none."""
-    return next((choice for choice in choices if choice.name == name), choices[0])
 
 
 def translate_title(kind: str, name: str, t: Translator) -> str:

@@ -57,7 +57,7 @@ def _build_board_content(
 ) -> dict[str, Any]:
     """Return the template variables of an open board: its table and its charts."""
     choices = board_pictures.list_choices(frame.contest, t, all_columns=board.digits is None)
-    choice = board_pictures.find_choice(choices, measure)
+    choice = next((choice for choice in choices if choice.name == measure), choices[0])
     return {
         "groups": standings.group_columns(frame.rules, frame.contest.track) if all_columns else (),
         "why": leader_text.describe_leader(board, frame.rules, t, is_over=frame.status.state == "closed"),

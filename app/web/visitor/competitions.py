@@ -1,6 +1,6 @@
 """The front page, which lists all competitions in groups."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -101,8 +101,9 @@ def _group_cards(cards: Iterable[CompetitionCard]) -> dict[str, list[Competition
     for card in cards:
         groups[_choose_group(card)].append(card)
     groups["own"].sort(key=lambda card: (card.status.state == "closed", _compute_boundary_sort_key(card)))
-    for name, key in _SORT_KEYS.items():
-        groups[name].sort(key=key)
+    for name in ("running", "coming"):
+        groups[name].sort(key=_compute_boundary_sort_key)
+    groups["past"].sort(key=lambda card: -card.ended_at.timestamp() if card.ended_at else 0.0)
     return {name: group for name, group in groups.items() if group}
 
 
@@ -128,15 +129,3 @@ def _choose_group(card: CompetitionCard) -> str:
 def _compute_boundary_sort_key(card: CompetitionCard) -> float:
     """Return a sort key by the next phase boundary; competitions without one and paused ones come last."""
     return card.next_boundary.time.timestamp() if card.next_boundary else float("inf")
-
-
-def _compute_end_sort_key(card: CompetitionCard) -> float:
-    """Return a sort key that puts the latest end first."""
-    return -card.ended_at.timestamp() if card.ended_at else 0.0
-
-
-_SORT_KEYS: dict[str, Callable[[CompetitionCard], float]] = {
-    "running": _compute_boundary_sort_key,
-    "coming": _compute_boundary_sort_key,
-    "past": _compute_end_sort_key,
-}

@@ -1,7 +1,7 @@
 """Columns, ties, rank changes and search of the anonymization board."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
@@ -74,28 +74,19 @@ class RankChange:
 
 def group_columns(rules: Rules, track: Track) -> tuple[ColumnGroup, ...]:
     """Return the groups of columns that make up U and E, then those only reported. Omit empty groups."""
-    measures, attackers = list(_iter_measure_columns(rules, track)), list(track.attackers)
-    counted_names = {name for name in attackers if counts_towards_security(rules, name)}
+    measures = [
+        BoardColumn("measure", name, measure.higher_is_better, rules.weight(name) or None)
+        for name, measure in track.measures.items()
+    ]
+    attackers = [BoardColumn("attacker", name) for name in track.attackers]
+    counted = tuple(column for column in attackers if counts_towards_security(rules, column.name))
     column_groups = (
         ColumnGroup("in_utility", tuple(item for item in measures if item.weight)),
-        ColumnGroup(
-            "in_security",
-            tuple(BoardColumn("attacker", item) for item in attackers if item in counted_names),
-            True,
-        ),
+        ColumnGroup("in_security", counted, True),
         ColumnGroup("measures_only", tuple(item for item in measures if not item.weight)),
-        ColumnGroup(
-            "attackers_only",
-            tuple(BoardColumn("attacker", item) for item in attackers if item not in counted_names),
-        ),
+        ColumnGroup("attackers_only", tuple(column for column in attackers if column not in counted)),
     )
     return tuple(group for group in column_groups if group.columns)
-
-
-def _iter_measure_columns(rules: Rules, track: Track) -> Iterator[BoardColumn]:
-    for name, measure in track.measures.items():
-        weight = rules.weight(name)
-        yield BoardColumn("measure", name, measure.higher_is_better, weight or None)
 
 
 def find_own_row(rows: Iterable[RowT]) -> RowT | None:

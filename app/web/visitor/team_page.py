@@ -136,7 +136,7 @@ def _build_team_summary(session: Session, access: BoardAccess, team_id: UUID) ->
         ranked_teams=standings.count_ranked_teams(board),
         tied_ranks=standings.find_tied_ranks(board),
         change=standings.compute_rank_change(row, board),
-        steps=_list_team_steps(history, team_id),
+        steps=next((team.steps[::-1] for team in history.teams if team.team_id == team_id), ()),
         ranks=ranks,
         targets=[_build_attacked_target(attack_matrix, index) for index in range(len(attack_matrix.targets))],
         counts_individuals=attack_matrix.counted,
@@ -160,11 +160,6 @@ def _find_row(board: schemas.Board, team_id: UUID) -> schemas.BoardRow:
     if (row := next(matching_rows, None)) is None:
         raise NotFound("there is nothing here")
     return row
-
-
-def _list_team_steps(history: schemas.History, team_id: UUID) -> Sequence[schemas.HistoryStep]:
-    """Return the steps of a team, newest first."""
-    return next((team.steps[::-1] for team in history.teams if team.team_id == team_id), ())
 
 
 def _build_attacked_target(attack_matrix: schemas.Matrix, index: int) -> AttackedTarget:
