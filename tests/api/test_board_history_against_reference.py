@@ -17,7 +17,7 @@ from app.services.boards import anonymization, source, timeline
 from app.services.contests import visibility
 from app.services.contests.visibility import BoardAccess
 from tests.support import board_facts
-from tests.support.arena import API, Arena, build_competition_toml, build_noisy_release
+from tests.support.arena import API, Arena, build_noisy_release
 from tests.support.board_facts import (
     ORGANIZER,
     TIME_COLUMNS,
@@ -254,7 +254,7 @@ def test_history_hides_boards_published_under_earlier_rules(arena: Arena) -> Non
 
 
 def test_closed_board_has_a_closed_history(client: TestClient) -> None:
-    arena = Arena.create(client, file=build_competition_toml(extra_toml='[publication]\nboard = "teams"'))
+    arena = Arena.create(client, extra_toml='[publication]\nboard = "teams"')
     arena.submit("red", seed=3)
     score_everything()
     assert arena.client.get(f"{API}{HISTORY}").json()["code"] == "board_not_open"

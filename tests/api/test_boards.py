@@ -19,7 +19,7 @@ from app.services.boards import anonymization, verdicts
 from app.services.contests import visibility
 from app.services.contests.contest import parse_rules
 from tests.support.accounts import sign_in_new_person
-from tests.support.arena import API, Arena, build_competition_toml
+from tests.support.arena import API, Arena
 from tests.support.contest import set_submission_times
 from tests.support.uploads import score_everything
 
@@ -208,8 +208,7 @@ STATUSES_BY_AUDIENCE = {
 @pytest.mark.parametrize("setting", STATUSES_BY_AUDIENCE)
 def test_board_is_open_to_the_audience_of_the_competition(client: TestClient, setting: str) -> None:
     other_arena = Arena.create(client, slug="elsewhere")
-    file = build_competition_toml(extra_toml=f'[publication]\nboard = "{setting}"')
-    arena = Arena.create(client, file=file)
+    arena = Arena.create(client, extra_toml=f'[publication]\nboard = "{setting}"')
     arena.submit("red")
     score_everything()
     tokens = (
@@ -230,9 +229,7 @@ def test_board_is_open_to_the_audience_of_the_competition(client: TestClient, se
 
 
 def test_known_etag_gives_no_access_to_a_closed_board(client: TestClient) -> None:
-    arena = Arena.create(
-        client, file=build_competition_toml(extra_toml='[publication]\nboard = "organizers"')
-    )
+    arena = Arena.create(client, extra_toml='[publication]\nboard = "organizers"')
     etag = get_board_json(arena, token=arena.organizer_token).headers["etag"]
     assert (
         request_board(arena, "anonymization", token=None, headers={"If-None-Match": etag}).status_code == 403
@@ -240,8 +237,7 @@ def test_known_etag_gives_no_access_to_a_closed_board(client: TestClient) -> Non
 
 
 def open_frozen_arena(client: TestClient, frozen_from: datetime) -> Arena:
-    file = build_competition_toml(extra_toml=f"[publication]\nfrozen_from = {frozen_from.isoformat()}")
-    return Arena.create(client, file=file)
+    return Arena.create(client, extra_toml=f"[publication]\nfrozen_from = {frozen_from.isoformat()}")
 
 
 @pytest.mark.full

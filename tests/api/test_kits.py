@@ -170,7 +170,7 @@ def test_service_and_local_command_score_the_example_equally(arena: Arena, tmp_p
 def test_example_only_reorders_rows_if_any_change_is_excessive(
     client: TestClient, tmp_path: Path, more: str
 ) -> None:
-    arena = Arena.create(client, file=build_competition_toml(threshold=0.0, extra_toml=more))
+    arena = Arena.create(client, threshold=0.0, extra_toml=more)
     files = unpack_kit(get_kit(arena))
     original, example = (
         files[name].splitlines() for name in ("original/original.csv", "example/anonymized.csv")

@@ -12,7 +12,7 @@ from anoncup.competition.parser import parse_competition
 from app.db.models import Competition, Team
 from app.db.transaction import transaction
 from tests.support.accounts import list_audit_entries, read_refusal
-from tests.support.arena import Arena, build_competition_toml
+from tests.support.arena import Arena
 from tests.support.contest import Contest, load_competition, run_clock
 from tests.support.uploads import score_everything
 from tests.support.wait import start_stopwatch
@@ -280,9 +280,7 @@ def test_disqualified_team_cannot_submit_until_reinstated(contest: Contest) -> N
 
 def test_frozen_board_of_a_single_phase_contest_unfreezes_at_the_end(client: TestClient) -> None:
     frozen = (datetime.now(UTC) - timedelta(hours=1)).isoformat()
-    arena = Arena.create(
-        client, file=build_competition_toml(extra_toml=f"[publication]\nfrozen_from = {frozen}")
-    )
+    arena = Arena.create(client, extra_toml=f"[publication]\nfrozen_from = {frozen}")
     arena.submit("red")
     score_everything()
     assert arena.get_board()["rows"] == []

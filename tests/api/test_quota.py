@@ -21,7 +21,7 @@ from app.services.jobs import leases
 from app.services.submissions import evaluations
 from app.services.submissions.quota import MAX_RETRY_AFTER_S
 from tests.support.accounts import count_rows
-from tests.support.arena import API, Arena, build_competition_toml, build_noisy_release
+from tests.support.arena import API, Arena, build_noisy_release
 from tests.support.contest import Contest, judge_everything
 from tests.support.database_rows import load_team_id
 from tests.support.job_claims import FAILURE, claim_evaluation
@@ -35,7 +35,7 @@ MALFORMED_FILE = b"wrong\n"
 
 def open_limited_arena(client: TestClient, **limits: int) -> Arena:
     more = "[limits]\n" + "".join(f"{name} = {limit}\n" for name, limit in limits.items())
-    return Arena.create(client, file=build_competition_toml(extra_toml=more))
+    return Arena.create(client, extra_toml=more)
 
 
 def call_in_parallel(call: Callable[[int], Response], number: int = PARALLEL_CALLS) -> list[Response]:

@@ -13,7 +13,7 @@ from app.crypto import sealing
 from app.db.models import Evaluation, Secret, Submission
 from app.services.submissions.uploads import ReleaseUpload
 from tests.support.accounts import count_rows
-from tests.support.arena import API, Arena, build_competition_toml, build_noisy_release
+from tests.support.arena import API, Arena, build_noisy_release
 from tests.support.uploads import INVALID_UPLOADS, VALID_SECRET, VALID_TABLE, score_everything
 
 
@@ -132,7 +132,7 @@ def test_repeated_release_is_reported_only_to_its_team(arena: Arena) -> None:
 @pytest.mark.full
 @pytest.mark.parametrize(("opens", "closes"), [(1, 2), (-2, -1)], ids=["before", "after"])
 def test_uploads_outside_the_phase_are_refused(client: TestClient, opens: float, closes: float) -> None:
-    arena = Arena.create(client, file=build_competition_toml(opens=opens, closes=closes))
+    arena = Arena.create(client, opens=opens, closes=closes)
     response = arena.submit("red")
     assert (response.status_code, response.json()["code"]) == (409, "phase_closed")
 
@@ -150,8 +150,7 @@ def test_request_without_a_form_is_refused(arena: Arena) -> None:
 
 
 def test_file_above_the_size_limit_is_refused(client: TestClient) -> None:
-    file = build_competition_toml(extra_toml="[limits]\nfile_mb = 1")
-    arena = Arena.create(client, file=file)
+    arena = Arena.create(client, extra_toml="[limits]\nfile_mb = 1")
     response = arena.submit("red", anonymized=b"x" * (2**20 + 1))
     assert (response.status_code, response.json()["code"]) == (413, "too_large")
     assert response.json()["file"] == "anonymized"

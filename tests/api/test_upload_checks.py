@@ -17,7 +17,7 @@ from app.config import Settings
 from app.db.transaction import transaction
 from app.http import throttle
 from app.services.submissions import uploads
-from tests.support.arena import ROWS, Arena, build_competition_toml, build_noisy_release
+from tests.support.arena import ROWS, Arena, build_noisy_release
 from tests.support.contest import Contest
 from tests.support.uploads import INVALID_UPLOADS, VALID_SECRET, VALID_TABLE, edit_rows
 
@@ -205,13 +205,13 @@ def test_check_writes_nothing(arena: Arena, settings: Settings) -> None:
 
 
 def test_files_can_be_checked_before_the_phase(client: TestClient) -> None:
-    arena = Arena.create(client, file=build_competition_toml("small", opens=1, closes=2))
+    arena = Arena.create(client, opens=1, closes=2)
     assert check_files(arena, VALID_FILES).status_code == 200
     assert arena.submit("red").status_code == 409
 
 
 def test_check_after_the_phase_is_refused_like_a_submission(client: TestClient) -> None:
-    arena = Arena.create(client, file=build_competition_toml("small", opens=-2, closes=-1))
+    arena = Arena.create(client, opens=-2, closes=-1)
     for files in (VALID_FILES, VALID_FILES | {"secret": DUPLICATED_SECRET}):
         check_response, submit_response = check_files(arena, files), submit_files(arena, files)
         assert check_response.status_code == submit_response.status_code == 409
@@ -220,16 +220,14 @@ def test_check_after_the_phase_is_refused_like_a_submission(client: TestClient) 
 
 
 def test_team_without_quota_can_still_check_files(client: TestClient) -> None:
-    arena = Arena.create(
-        client, file=build_competition_toml("small", extra_toml="[limits]\nattempts_total = 1")
-    )
+    arena = Arena.create(client, extra_toml="[limits]\nattempts_total = 1")
     assert arena.submit("red").status_code == 202
     assert arena.submit("red", seed=2).json()["code"] == "quota_used_up"
     assert check_files(arena, VALID_FILES).status_code == 200
 
 
 def test_check_has_the_limits_of_a_submission(client: TestClient) -> None:
-    arena = Arena.create(client, file=build_competition_toml("small", extra_toml="[limits]\nfile_mb = 1"))
+    arena = Arena.create(client, extra_toml="[limits]\nfile_mb = 1")
     response = check_files(arena, VALID_FILES | {"anonymized": b"x" * (2**20 + 1)})
     assert (response.status_code, response.json()["code"]) == (413, "too_large")
     response = check_files(arena, VALID_FILES, comment="x" * 1001)

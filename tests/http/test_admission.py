@@ -24,7 +24,7 @@ from app.http import admission
 from app.http.admission import Admission
 from app.http.authentication import COOKIE
 from app.services.submissions.uploads import ReleaseUpload
-from tests.support.arena import Arena, build_competition_toml, build_noisy_release
+from tests.support.arena import Arena, build_noisy_release
 from tests.support.raw_asgi import StreamedRequest, WebProcess, open_request, start_web_process
 from tests.support.wait import poll_until
 
@@ -201,7 +201,7 @@ def test_full_disk_during_an_upload_costs_no_attempt(arena: Arena, monkeypatch: 
 def test_oversized_file_is_stored_only_up_to_the_limit(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    arena = Arena.create(client, file=build_competition_toml(extra_toml="[limits]\nfile_mb = 1"))
+    arena = Arena.create(client, extra_toml="[limits]\nfile_mb = 1")
     bytes_written, write = [0], UploadFile.write
 
     async def write_and_count(file: UploadFile, content: bytes) -> None:

@@ -128,14 +128,15 @@ class Arena:
         slug: str = "small",
         file: str | None = None,
         original: Mapping[str, bytes] | None = None,
+        **settings: Any,
     ) -> "Arena":
-        """Create the organizer, the competition and its data through the API."""
+        """Create organizer, competition and data; ``settings`` are those of ``build_competition_toml``."""
         name = f"organizer {next(serial_numbers)}"
         with transaction() as session:
             user = accounts.create_user(session, name=name, password=PASSWORD, role=Role.ORGANIZER)
             token = accounts.issue_token(session, user, name="arena")
         arena = cls(client, token, slug, build_original_table())
-        response = arena.post("/competitions", content=file or build_competition_toml(slug))
+        response = arena.post("/competitions", content=file or build_competition_toml(slug, **settings))
         assert response.status_code == 201, response.text
         for file_stem, content in (original or {"original": write_csv(arena.table)}).items():
             response = arena.put(f"/competitions/{slug}/original/{file_stem}.csv", content=content)

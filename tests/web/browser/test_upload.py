@@ -7,7 +7,7 @@ from fastapi.testclient import TestClient
 from playwright.sync_api import Browser, Page, Route, expect
 
 from app.http.authentication import COOKIE
-from tests.support.arena import ROWS, Arena, build_competition_toml
+from tests.support.arena import ROWS, Arena
 from tests.support.browser import build_csv_payload
 from tests.support.contest import Contest, judge_everything
 from tests.support.translations import translate, translate_message
@@ -160,7 +160,7 @@ def submit_refused_release(browser: Browser, site: str, arena: Arena, table: byt
 
 def test_refusals_are_shown_beside_the_button(browser: Browser, site: str, client: TestClient) -> None:
     limits = "[limits]\nattempts_total = 2\nfile_mb = 1"
-    arena = Arena.create(client, file=build_competition_toml("small", extra_toml=limits))
+    arena = Arena.create(client, extra_toml=limits)
     page = submit_refused_release(browser, site, arena, VALID_TABLE.replace(b"income", b"wages", 1))
     expect(page.locator("#refused")).to_contain_text(translate("problem_malformed_upload"))
     expect(page.locator("#anonymized-problems")).to_contain_text("wages")

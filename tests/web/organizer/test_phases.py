@@ -14,7 +14,7 @@ from app.db.models import AuditEntry
 from app.db.transaction import transaction
 from app.locale.language import LANGUAGES
 from app.web.site.notation import format_clock_time
-from tests.support.arena import Arena, build_competition_toml
+from tests.support.arena import Arena
 from tests.support.contest import Contest, load_competition, run_clock
 from tests.support.organizer_pages import (
     ORGANIZE_PATH,
@@ -166,7 +166,7 @@ def test_phase_is_paused_and_resumed_on_the_page(contest: Contest) -> None:
 def test_extension_mentions_that_the_freeze_does_not_move(client: TestClient) -> None:
     frozen_from = (datetime.now(UTC) + timedelta(hours=3)).isoformat()
     more = f"[publication]\nfrozen_from = {frozen_from}"
-    arena = Arena.create(client, file=build_competition_toml(extra_toml=more))
+    arena = Arena.create(client, extra_toml=more)
     assert translate("The board still freezes at the time set for it, which does not move:") in get_page_text(
         arena, build_extension_path(4)
     )

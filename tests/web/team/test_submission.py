@@ -236,9 +236,7 @@ def test_lesser_submission_links_to_the_best_and_shows_its_rank(
 
 
 def test_closed_board_hides_the_rank_on_the_page(client: TestClient) -> None:
-    arena = Arena.create(
-        client, file=build_competition_toml(extra_toml='[publication]\nboard = "organizers"')
-    )
+    arena = Arena.create(client, extra_toml='[publication]\nboard = "organizers"')
     path = f"/submissions/{submit_and_score(arena)}"
     assert translate("Rank and distance") not in get_page(arena, path, team="red").text
     assert translate("Rank and distance") in get_page(arena, path, organizer=True).text
@@ -248,7 +246,7 @@ def test_closed_board_hides_the_rank_on_the_page(client: TestClient) -> None:
 
 @pytest.mark.parametrize("board", ["public", "organizers"])
 def test_team_sees_no_comparison_with_others_before_the_reveal(client: TestClient, board: str) -> None:
-    arena = Arena.create(client, file=build_competition_toml(extra_toml=f'[publication]\nboard = "{board}"'))
+    arena = Arena.create(client, extra_toml=f'[publication]\nboard = "{board}"')
     path = f"/submissions/{submit_and_score(arena)}"
     assert translate("Among all teams") not in get_page(arena, path, team="red").text
     assert translate("Among all teams") in get_page(arena, path, organizer=True).text

@@ -19,7 +19,7 @@ from app.config import Settings
 from app.db.models import Submission
 from app.locale.language import LANGUAGES
 from tests.support.accounts import count_rows
-from tests.support.arena import Arena, build_competition_toml, build_noisy_release
+from tests.support.arena import Arena, build_noisy_release
 from tests.support.contest import load_competition
 from tests.support.database_rows import load_team_id
 from tests.support.page_requests import SAME_ORIGIN, extract_words, get_page, post_form, send_form
@@ -252,14 +252,14 @@ def test_form_without_files_lists_the_missing_ones(arena: Arena) -> None:
 
 
 def test_file_above_the_limit_gets_an_error_page(client: TestClient) -> None:
-    arena = Arena.create(client, file=build_competition_toml(extra_toml="[limits]\nfile_mb = 1"))
+    arena = Arena.create(client, extra_toml="[limits]\nfile_mb = 1")
     response = post_upload(arena, table=b"x" * (2**20 + 1))
     assert response.status_code == 413
     assert "anonymized is larger than 1 MB." in response.text
 
 
 def test_exhausted_quota_shows_its_reset_time(client: TestClient) -> None:
-    arena = Arena.create(client, file=build_competition_toml(extra_toml="[limits]\nvalid_per_day = 1"))
+    arena = Arena.create(client, extra_toml="[limits]\nvalid_per_day = 1")
     assert post_upload(arena).status_code == 303
     response = post_upload(arena, SUBMISSIONS_PAGE + "?key=another")
     assert (response.status_code, "retry-after" in response.headers) == (429, True)
@@ -275,7 +275,7 @@ def test_exhausted_quota_shows_its_reset_time(client: TestClient) -> None:
 def test_no_form_is_shown_outside_the_phase(
     client: TestClient, opens: float, closes: float, state: str
 ) -> None:
-    arena = Arena.create(client, file=build_competition_toml(opens=opens, closes=closes))
+    arena = Arena.create(client, opens=opens, closes=closes)
     html = get_page(arena, SUBMISSIONS_PAGE, team="red").text
     assert '<form id="upload"' not in html
     assert translate(f"upload_{state}") in html
@@ -290,7 +290,7 @@ def test_no_form_is_shown_outside_the_phase(
 
 
 def test_page_before_the_start_shows_the_time_and_links_to_the_rules(client: TestClient) -> None:
-    arena = Arena.create(client, file=build_competition_toml(opens=1, closes=2))
+    arena = Arena.create(client, opens=1, closes=2)
     (start,) = (phase.start for phase in parse_competition(load_competition().file).phases)
     for path, label in ((SUBMISSIONS_PAGE, "Start:"), ("/competitions/small", "turn_anonymization_start")):
         html = get_page(arena, path, team="red").text
@@ -384,7 +384,7 @@ def disqualify(arena: Arena, path: str) -> None:
 
 
 def test_finals_can_be_marked_and_unmarked(client: TestClient) -> None:
-    arena = Arena.create(client, file=build_competition_toml(extra_toml="[ranking]\nfinals = 1"))
+    arena = Arena.create(client, extra_toml="[ranking]\nfinals = 1")
     first, second = (arena.submit("red", seed=seed).json()["id"] for seed in (1, 2))
     score_everything()
     assert (

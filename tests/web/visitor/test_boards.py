@@ -10,7 +10,7 @@ from fastapi.testclient import TestClient
 
 from app.locale.language import LANGUAGES
 from app.web.site import notation
-from tests.support.arena import Arena, build_competition_toml
+from tests.support.arena import Arena
 from tests.support.contest import Contest
 from tests.support.page_requests import extract_words
 from tests.support.translations import translate
@@ -46,7 +46,7 @@ def scored_contest(client: TestClient) -> Contest:
 
 
 def test_weighted_measures_and_counted_attackers_are_grouped(client: TestClient) -> None:
-    arena = Arena.create(client, file=build_competition_toml(extra_toml="[attackers.euc1]\ncounts = false"))
+    arena = Arena.create(client, extra_toml="[attackers.euc1]\ncounts = false")
     arena.submit("red")
     score_everything()
     html = get_board_page(arena, query="?columns=all", organizer=True)
@@ -98,9 +98,7 @@ CLOSED_BOARD_NOTES = {
 @pytest.mark.parametrize("setting", CLOSED_BOARD_NOTES)
 @pytest.mark.parametrize("board_name", BOARDS)
 def test_closed_board_only_says_who_may_see_it(client: TestClient, setting: str, board_name: str) -> None:
-    arena = Arena.create(
-        client, file=build_competition_toml(extra_toml=f'[publication]\nboard = "{setting}"')
-    )
+    arena = Arena.create(client, extra_toml=f'[publication]\nboard = "{setting}"')
     arena.submit("redteam")
     arena.submit("blueteam")
     score_everything()
@@ -188,7 +186,7 @@ def test_frozen_board_changes_only_for_organizers(client: TestClient) -> None:
 
 def test_board_shows_when_it_will_freeze(client: TestClient) -> None:
     moment = datetime.now(UTC) + timedelta(hours=5)
-    arena = Arena.create(client, file=build_competition_toml(extra_toml=format_freeze(moment)))
+    arena = Arena.create(client, extra_toml=format_freeze(moment))
     html = get_board_page(arena)
     assert translate("freeze_ahead") in html
     assert notation.format_clock_time(moment, "Asia/Tokyo") in html

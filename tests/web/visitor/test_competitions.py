@@ -85,9 +85,7 @@ def test_long_team_name_is_escaped(arena: Arena) -> None:
 def test_team_counts_follow_the_visibility_of_boards(
     client: TestClient, setting: str, viewers: set[str | None]
 ) -> None:
-    arena = Arena.create(
-        client, file=build_competition_toml(extra_toml=f'[publication]\nboard = "{setting}"')
-    )
+    arena = Arena.create(client, extra_toml=f'[publication]\nboard = "{setting}"')
     arena.get_team_token("red")
     arena.get_team_token("blue")
     for team in (None, "red"):
@@ -114,9 +112,7 @@ def test_front_page_shows_the_podium_of_one_competition(arena: Arena) -> None:
 def test_leaders_follow_the_visibility_of_boards(
     client: TestClient, setting: str, viewers: set[str | None]
 ) -> None:
-    arena = Arena.create(
-        client, file=build_competition_toml(extra_toml=f'[publication]\nboard = "{setting}"')
-    )
+    arena = Arena.create(client, extra_toml=f'[publication]\nboard = "{setting}"')
     arena.submit("red")
     score_everything()
     for team in (None, "red"):
@@ -126,8 +122,7 @@ def test_leaders_follow_the_visibility_of_boards(
 
 def test_frozen_board_is_marked_except_for_organizers(client: TestClient) -> None:
     frozen_from = (datetime.now(UTC) + timedelta(seconds=-1)).isoformat()
-    file = build_competition_toml(opens=-2, extra_toml=f"[publication]\nfrozen_from = {frozen_from}")
-    arena = Arena.create(client, file=file)
+    arena = Arena.create(client, opens=-2, extra_toml=f"[publication]\nfrozen_from = {frozen_from}")
     arena.submit("red")
     score_everything()
     assert "podium" not in get_page(arena, "/").text  # visitors see no submission from after the freeze

@@ -7,7 +7,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from app.http.authentication import COOKIE
-from tests.support.arena import Arena, build_competition_toml
+from tests.support.arena import Arena
 from tests.support.uploads import score_everything
 
 pytestmark = pytest.mark.full
@@ -66,7 +66,7 @@ def test_embed_has_no_forms_or_scripts_and_links_open_outside(scored_arena: Aren
 
 
 def test_embed_of_a_closed_board_names_no_team(client: TestClient) -> None:
-    arena = Arena.create(client, file=build_competition_toml(extra_toml='[publication]\nboard = "teams"'))
+    arena = Arena.create(client, extra_toml='[publication]\nboard = "teams"')
     arena.submit("crimson")
     score_everything()
     session = {"Cookie": f"{COOKIE}={arena.get_session(arena.get_team_token('crimson'))}"}

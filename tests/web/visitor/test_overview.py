@@ -139,7 +139,7 @@ def test_no_leader_before_the_first_release(arena: Arena) -> None:
 
 
 def test_closed_board_names_no_team(client: TestClient) -> None:
-    arena = Arena.create(client, file=build_competition_toml(extra_toml='[publication]\nboard = "teams"'))
+    arena = Arena.create(client, extra_toml='[publication]\nboard = "teams"')
     arena.submit("crimson")
     score_everything()
     assert translate("The boards of this competition are not open to you at the moment.") in read_overview(

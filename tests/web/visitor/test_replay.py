@@ -4,7 +4,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from tests.support import large_contest
-from tests.support.arena import Arena, build_competition_toml
+from tests.support.arena import Arena
 from tests.support.contest import Contest
 from tests.support.large_contest import ContestSize
 from tests.support.page_requests import get_page
@@ -26,7 +26,7 @@ def test_without_scripts_the_page_has_a_picture_of_each_lead(contest: Contest) -
 
 
 def test_closed_or_empty_replay_says_so(client: TestClient) -> None:
-    arena = Arena.create(client, file=build_competition_toml(extra_toml='[publication]\nboard = "teams"'))
+    arena = Arena.create(client, extra_toml='[publication]\nboard = "teams"')
     closed = get_page(arena, "/competitions/small/boards/replay").text
     assert translate("Only the teams of the competition see this board.") in closed
     assert "data-history" not in closed

@@ -149,7 +149,7 @@ def test_page_describes_every_measure_and_attacker(arena: Arena, language: str) 
 
 def test_page_shows_weights_scales_and_parameters(client: TestClient) -> None:
     more = '[measures.cross_mean]\nweight = 4.0\ncolumns = ["age"]\ntarget = ["rent"]\n'
-    arena = Arena.create(client, file=build_competition_toml(extra_toml=more))
+    arena = Arena.create(client, extra_toml=more)
     html = get_page(arena, f"/competitions/{arena.slug}/rules").text
     entry = html.split('id="cross_mean"')[1].split("</section>")[0]
     published = parse_competition(arena.get(f"/competitions/{arena.slug}/competition.toml").text)
@@ -166,7 +166,7 @@ def test_page_shows_weights_scales_and_parameters(client: TestClient) -> None:
 
 
 def test_uncounted_attacker_is_marked_as_reported_only(client: TestClient) -> None:
-    arena = Arena.create(client, file=build_competition_toml(extra_toml="[attackers.euc1]\ncounts = false\n"))
+    arena = Arena.create(client, extra_toml="[attackers.euc1]\ncounts = false\n")
     html = get_page(arena, f"/competitions/{arena.slug}/rules").text
     assert "reported only" in html.split('id="euc1"')[1].split("</section>")[0]
     assert "reported only" not in html.split('id="euc2"')[1].split("</section>")[0]
@@ -193,14 +193,14 @@ def test_excessive_rule_is_shown_with_its_threshold(
 @pytest.mark.parametrize("board", ["public", "teams"])
 def test_rules_state_who_sees_what(client: TestClient, feedback: str, board: str) -> None:
     publication = f'[publication]\nfeedback = "{feedback}"\nboard = "{board}"'
-    text = read_rules_text(Arena.create(client, file=build_competition_toml(extra_toml=publication)))
+    text = read_rules_text(Arena.create(client, extra_toml=publication))
     assert translate(f"feedback_{feedback}") in text
     assert translate(f"board_{board}") in text
 
 
 @pytest.mark.parametrize(("hours", "text"), [(0, ""), (1, " 1 hour."), (24, " 24 hours.")])
 def test_reveal_notice_is_shown_if_configured(client: TestClient, hours: int, text: str) -> None:
-    rules_text = read_rules_text(Arena.create(client, file=build_competition_toml(notice_hours=hours)))
+    rules_text = read_rules_text(Arena.create(client, notice_hours=hours))
     assert ("the reveal waits until that has been known for" in rules_text) == bool(text)
     assert text in rules_text
 
@@ -208,7 +208,7 @@ def test_reveal_notice_is_shown_if_configured(client: TestClient, hours: int, te
 def test_limits_of_the_competition_are_shown(client: TestClient) -> None:
     arena = Arena.create(
         client,
-        file=build_competition_toml(extra_toml="[limits]\nvalid_per_day = 7\nguesses_per_target = 1234"),
+        extra_toml="[limits]\nvalid_per_day = 7\nguesses_per_target = 1234",
     )
     text = read_rules_text(arena)
     assert "Valid submissions a day 7" in text

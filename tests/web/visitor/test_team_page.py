@@ -12,7 +12,7 @@ from sqlalchemy import select, update
 from app.db.models import Evaluation, Rescore
 from app.db.transaction import transaction
 from app.services.boards import verdicts
-from tests.support.arena import ROWS, Arena, build_competition_toml
+from tests.support.arena import ROWS, Arena
 from tests.support.board_facts import TIME_COLUMNS
 from tests.support.contest import Contest
 from tests.support.database_rows import load_team_id
@@ -54,9 +54,7 @@ def read_main_text(html: str) -> str:
 
 
 def test_closed_board_has_no_team_pages(client: TestClient) -> None:
-    arena = Arena.create(
-        client, file=build_competition_toml(extra_toml='[publication]\nboard = "organizers"')
-    )
+    arena = Arena.create(client, extra_toml='[publication]\nboard = "organizers"')
     arena.submit("red")
     for identifier in (load_team_id("red"), uuid4()):
         response = get_page(arena, f"/competitions/small/teams/{identifier}")
