@@ -60,13 +60,10 @@ BEGIN
        OR (OLD.revealed_at IS NOT NULL AND NEW.revealed_at IS DISTINCT FROM OLD.revealed_at) THEN
         RAISE EXCEPTION 'a turn of a competition is not taken back' USING {_REFUSED};
     END IF;
-    IF NEW.rehearsal_of IS DISTINCT FROM OLD.rehearsal_of THEN
-        RAISE EXCEPTION 'a rehearsal keeps its competition' USING {_REFUSED};
-    END IF;
     RETURN NEW;
 END
 """
-"""The times of a competition's transitions are written once. A rehearsal stays with its competition."""
+"""The times of a competition's transitions are written once."""
 
 _TARGET_FILES_GUARD_BODY = f"""
 BEGIN
@@ -112,9 +109,8 @@ BEGIN
     PERFORM FROM public.teams WHERE id = NEW.team_id FOR UPDATE;
     SELECT guess_terms.* INTO terms
         FROM public.guess_terms WHERE guess_terms.competition_id = NEW.competition_id;
-    SELECT paused_at, published_at, closed_at, removed_at, rehearsal_of
-        INTO contest.paused_at, contest.published_at, contest.closed_at, contest.removed_at,
-             contest.rehearsal_of
+    SELECT paused_at, published_at, closed_at, removed_at
+        INTO contest.paused_at, contest.published_at, contest.closed_at, contest.removed_at
         FROM public.competitions WHERE id = NEW.competition_id;
 
     IF terms.competition_id IS NULL OR contest.published_at IS NULL OR contest.closed_at IS NOT NULL
@@ -143,13 +139,10 @@ BEGIN
                 AND submissions.team_id <> NEW.team_id AND submissions.disqualified_at IS NULL
                 AND teams.disqualified_at IS NULL AND evaluations.state = 'SCORED') THEN
         reason := 'the target is not one that the team may attack';
-    ELSIF contest.rehearsal_of IS NULL THEN
-        -- The sample teams of a rehearsal have no members.
-        IF NOT EXISTS (
-            SELECT FROM public.members
-                WHERE members.team_id = NEW.team_id AND members.user_id = NEW.user_id) THEN
-            reason := 'its author is not a member of the team';
-        END IF;
+    ELSIF NOT EXISTS (
+        SELECT FROM public.members
+            WHERE members.team_id = NEW.team_id AND members.user_id = NEW.user_id) THEN
+        reason := 'its author is not a member of the team';
     END IF;
     IF reason IS NULL THEN
         SELECT count(*) INTO used FROM public.guesses
@@ -177,7 +170,7 @@ _SUBMISSION_GUARD_BODY = f"""
 DECLARE
     this_moment timestamptz := clock_timestamp();
     paused timestamptz;
-    rehearsed uuid;
+    removed timestamptz;
     terms public.submission_terms%ROWTYPE;
     today date;
     used bigint;
@@ -198,10 +191,10 @@ BEGIN
     END IF;
     -- Of two transactions the second one counts what the first has inserted.
     PERFORM FROM public.teams WHERE id = NEW.team_id FOR UPDATE;
-    SELECT paused_at, rehearsal_of INTO paused, rehearsed
-        FROM public.competitions WHERE id = NEW.competition_id;
+    SELECT paused_at, removed_at INTO paused, removed FROM public.competitions WHERE id = NEW.competition_id;
 
-    IF NEW.received_at < terms.starts_at OR NEW.received_at >= terms.ends_at OR NEW.received_at >= paused THEN
+    IF NEW.received_at < terms.starts_at OR NEW.received_at >= terms.ends_at OR NEW.received_at >= paused
+       OR removed IS NOT NULL THEN
         reason := 'it entered outside of the phase';
     ELSIF this_moment > NEW.received_at + make_interval(secs => terms.grace_s)
        AND (this_moment >= terms.ends_at OR paused IS NOT NULL) THEN
@@ -213,13 +206,10 @@ BEGIN
     ELSIF EXISTS (
         SELECT FROM public.teams WHERE teams.id = NEW.team_id AND disqualified_at IS NOT NULL) THEN
         reason := 'the team does not take part in the competition';
-    ELSIF rehearsed IS NULL THEN
-        -- Apart: workers, who send for the sample teams of a rehearsal, may not read members.
-        IF NOT EXISTS (
-            SELECT FROM public.members
-                WHERE members.team_id = NEW.team_id AND members.user_id = NEW.user_id) THEN
-            reason := 'its author is not a member of the team';
-        END IF;
+    ELSIF NOT EXISTS (
+        SELECT FROM public.members
+            WHERE members.team_id = NEW.team_id AND members.user_id = NEW.user_id) THEN
+        reason := 'its author is not a member of the team';
     END IF;
     IF reason IS NULL THEN
         BEGIN

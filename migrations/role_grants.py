@@ -84,7 +84,8 @@ def _build_statements() -> Iterator[str]:
     yield f"REVOKE ALL ON {', '.join(PRIVILEGES)} FROM PUBLIC, {all_roles}"
     for role in ROLES:
         yield from _build_grants(role)
-    for table in sorted({policy.table for policy in ROW_POLICIES}):
+    guarded_tables = {table for guard in GUARDS if not guard.checks_role for table in guard.tables}
+    for table in sorted(guarded_tables | {policy.table for policy in ROW_POLICIES}):
         yield from _build_policies(table)
     for guard in GUARDS:
         yield from guard.build_statements()

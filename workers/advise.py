@@ -1,4 +1,4 @@
-"""Celery task that makes threshold reports and rehearsal moves in the scoring child."""
+"""Celery task that makes threshold reports and moves of rehearsals in the scoring child."""
 
 from anoncup.errors import Unavailable
 from app.config import get_settings
@@ -6,7 +6,7 @@ from app.db.models import ThresholdReport
 from app.db.transaction import transaction
 from app.services.jobs.queue import ADVISE, celery
 from app.services.originals import threshold_reports
-from workers import lease_runner, rehearse, scoring_child
+from workers import lease_runner, scoring_child
 from workers.jobs import AdviceJob
 from workers.lease_runner import Lease
 from workers.readiness import REPORT_READINESS, SCORING_READINESS
@@ -20,6 +20,8 @@ def advise(*_: str) -> None:
     Moves come first because they take seconds and reports take minutes. Running the task twice or killing it
     does no harm.
     """
+    from workers import rehearse  # noqa: PLC0415  # loads the client of the API
+
     if not REPORT_READINESS.wait_until_ready():
         return  # the sweep sends the message again, and another worker may receive it
     if SCORING_READINESS.is_ready() and rehearse.make_next_move():

@@ -20,7 +20,7 @@ from celery.worker.control import inspect_command
 from app import logs
 from app.config import get_settings
 from app.db.privileges import warn_if_overprivileged
-from app.processes import child_process, parser_process
+from app.processes import child_process
 from app.processes.supervisor import QUEUE_BY_KIND
 from app.services.jobs.queue import DUTIES_QUERY, SANDBOX_QUERY, celery
 from workers import advise, judge, readiness, sandbox, score, scoring_child
@@ -81,12 +81,6 @@ def share_memory_with_pool(**_: Any) -> None:
 def lower_priority(**_: Any) -> None:
     """Lower the priority of this process and its children, so that the web server keeps answering."""
     os.nice(get_settings().niceness)
-
-
-@worker_process_init.connect
-def enable_parsers(**_: Any) -> None:
-    """Parse the releases and guesses of rehearsals in a sandboxed process, as uploads are."""
-    parser_process.enable(get_settings())
 
 
 @worker_process_init.connect

@@ -1,124 +1,141 @@
-"""Make the moves of rehearsals: the sandboxed child anonymizes or attacks, and the result is submitted."""
+"""Play rehearsals: the sandboxed child anonymizes or attacks, and a client of the API sends the result.
 
-from collections.abc import Callable, Mapping, Sequence
+A worker acts for a sample team with the token of its member. Each move has its own idempotency key and seed,
+so that it counts once, even if a killed worker's move is made again.
+"""
 
-from sqlalchemy.orm import Session
+import json
+import random
+from contextlib import suppress
 
-from anoncup.errors import Conflict, Forbidden, InvalidUpload, TooManyRequests
-from anoncup.tracks.files import GUESS_FILE
-from app.config import Settings, get_settings
+import structlog
+from sqlalchemy import select
+
+from anoncup.client import ApiError, Client
+from anoncup.errors import DomainError
+from anoncup.messages import Message
+from anoncup.tracks.files import SECRET_FILE
+from app.config import get_settings
 from app.crypto import sealing
-from app.db.models import RehearsalMove, Target
+from app.db.models import Competition
 from app.db.transaction import transaction
-from app.services.attacks.guesses import GuessUpload
+from app.services.contests import competitions
+from app.services.contests.contest import Contest
+from app.services.jobs import queue, requeue
 from app.services.organizing import rehearsal_moves
-from app.services.organizing.rehearsal_moves import MoveClaim
-from app.services.submissions.uploads import ReleaseUpload, Seal
-from workers import lease_runner, scoring_child
+from app.services.organizing.rehearsal_moves import GuessMove, Move
+from workers import scoring_child
 from workers.jobs import AttackJob, SampleJob
-from workers.lease_runner import Lease
-from workers.readiness import SCORING_READINESS
-from workers.scoring_child import ProgressStep, ScoringError
+from workers.scoring_child import ChildDiedError, ScoringError
 
-_OnStep = Callable[[ProgressStep], None]
+log = structlog.get_logger(__name__)
+
+_TRANSIENT_CODES = {"phase_closed", "phase_paused", "changed_meanwhile", "too_late", "invalid_token"}
+"""Codes of refusals that do not concern the move: organizers move, pause and end rehearsals."""
+_MAX_REPORT_LENGTH = 1000
 
 
 def make_next_move() -> bool:
-    """Make the next rehearsal move by fair order; return False if none is due.
-
-    Running it twice or killing it does no harm.
-    """
-    settings = get_settings()
-    claim = lease_runner.claim(rehearsal_moves.claim_next)
-    if claim is None:
+    """Make a move of a rehearsal; return False if none is due, or if those that are due have to wait."""
+    with transaction() as session:
+        rehearsals = requeue.list_rehearsals(session)
+    random.shuffle(rehearsals)
+    if not any(map(_make_move_of, rehearsals)):
         return False
-    if claim.target is None:
-        _submit_release(claim, settings)
-    else:
-        _submit_guesses(claim, claim.target, settings)
+    with transaction() as session:  # ask for the next move, or for a report that has waited meanwhile
+        queue.enqueue_after_commit(session, queue.ADVISE)
     return True
 
 
-def _submit_release(claim: MoveClaim, settings: Settings) -> None:
-    """Make a release with the team's sample method and submit it."""
-    upload = claim.start_release(_make_sealer(settings))
-
-    def make_upload(on_step: _OnStep) -> list[ReleaseUpload]:
-        job = SampleJob(
-            claim.competition_file,
-            dict(upload.original),
-            claim.method,
-            _derive_seed(claim),
-            names=upload.file_names,
-        )
-        contents = scoring_child.run(job, settings, on_step=on_step).content["files"]
-        files = {name: contents[name].encode() for name in upload.file_names}
-        _parse_or_fail(upload, files, {"comment": claim.method})
-        return [upload]
-
-    _run(claim, make_upload)
+def _make_move_of(competition: Competition) -> bool:
+    """Make a move of this rehearsal, unless another worker is making one."""
+    with transaction() as lock_session:
+        if not rehearsal_moves.try_lock(lock_session, competition.id):
+            return False
+        try:
+            with transaction() as session:
+                moves = rehearsal_moves.load_due(session, competition)
+                sealed_tokens = session.scalar(
+                    select(Competition.rehearsal_tokens).where(Competition.id == competition.id)
+                )
+            return sealed_tokens is not None and make_first(competition, moves, sealed_tokens)
+        except DomainError as problem:
+            log.warning("rehearsal_postponed", competition=competition.slug, reason=str(problem))
+            return False
 
 
-def _submit_guesses(claim: MoveClaim, target: Target, settings: Settings) -> None:
-    """Make guesses on a target with a built-in attacker and submit them."""
+def make_first(competition: Competition, moves: list[Move], sealed_tokens: bytes) -> bool:
+    """Make the first move that its team has not given up; return False if there is none."""
+    settings = get_settings()
+    tokens = json.loads(
+        sealing.open_file(settings.opening_keys_dir, bound_to=competition.id, content=sealed_tokens)
+    )
+    for move in moves:
+        with Client(settings.service_url, tokens[move.team.name]) as client:
+            # The address may be a name in a local network. The web server also answers to local names.
+            client.http.headers["Host"] = "localhost"
+            questions = client.list_clarifications(competition.slug)
+            if not move.is_given_up([item.question for item in questions if item.own]):
+                _make_or_report(client, competition, move)
+                return True
+    return False
 
-    def make_guesses(on_step: _OnStep) -> list[GuessUpload]:
-        upload = claim.start_guess(target)
+
+def _make_or_report(client: Client, competition: Competition, move: Move) -> None:
+    """Make a move, or have its team ask the organizers why it cannot be made."""
+    try:
+        if isinstance(move, GuessMove):
+            _send_guess(client, competition, move)
+        else:
+            _send_release(client, competition, move)
+    except (ApiError, ChildDiedError, ScoringError) as problem:
+        if problem.code in _TRANSIENT_CODES:
+            raise
+        client.ask_question(competition.slug, f"{move.label}: {problem}"[:_MAX_REPORT_LENGTH])
+
+
+def _send_release(client: Client, competition: Competition, move: Move) -> None:
+    """Submit a release that the team's sample method makes."""
+    method = move.team.name
+    job = SampleJob(
+        competitions.build_published_file(competition),
+        competition.public_files,
+        method,
+        move.seed,
+        names=(*Contest(competition).track.release_file_names, SECRET_FILE),
+    )
+    files = _run(job)
+    secret = files.pop(SECRET_FILE)
+    client.submit(competition.slug, files, secret=secret, comment=method, key=move.label)
+
+
+def _send_guess(client: Client, competition: Competition, move: GuessMove) -> None:
+    """Send the guess of the first attacker that has one."""
+    contest = Contest(competition)
+    for attacker in move.attackers:
         job = AttackJob(
-            claim.competition_file,
-            dict(upload.original),
-            target.files or {},
-            attacker=claim.method,
-            seed=_derive_seed(claim),
-            names=tuple(upload.questions),
+            competitions.build_published_file(competition),
+            competition.public_files,
+            move.target.files or {},
+            attacker=attacker,
+            seed=move.seed,
+            names=tuple(contest.track.select_questions(contest.rules)),
         )
-        contents = scoring_child.run(job, settings, on_step=on_step).content["files"]
-        uploads = []
-        for question, content in contents.items():
-            uploads.append(claim.start_guess(target))
-            _parse_or_fail(uploads[-1], {GUESS_FILE: content.encode()}, {"question": question})
-        return uploads
-
-    _run(claim, make_guesses)
+        guess = _run(job).get(move.question)
+        if guess is not None:
+            client.send_guess(str(move.target.id), guess, question=move.question)
+            return
+    raise ScoringError(Message("no built-in attacker has a guess"))
 
 
-def _run(claim: MoveClaim, make_uploads: Callable[[_OnStep], Sequence[ReleaseUpload | GuessUpload]]) -> None:
-    """Make the uploads under the lease of the move, and submit them."""
-    lease = Lease(RehearsalMove, claim.move_id, claim.attempt)
-    uploads = lease_runner.run(make_uploads, lease, readiness=SCORING_READINESS)
-    if uploads is not None:
-        submit(claim, lambda session: rehearsal_moves.submit(session, claim, uploads))
+def _run(job: SampleJob | AttackJob) -> dict[str, bytes]:
+    """Return the files that the child makes, in another child if the first was killed."""
+    for _ in range(get_settings().scoring_attempts - 1):
+        with suppress(ChildDiedError):
+            return _run_once(job)
+    return _run_once(job)
 
 
-def _parse_or_fail(
-    upload: ReleaseUpload | GuessUpload, files: Mapping[str, bytes], texts: Mapping[str, str]
-) -> None:
-    """Parse an upload; raise ScoringError if a sample method broke the competition's rules."""
-    try:
-        upload.parse(files, texts)
-    except InvalidUpload as problem:
-        raise ScoringError(problem.message, code=rehearsal_moves.MOVE_REFUSED) from None
-
-
-def submit(claim: MoveClaim, action: Callable[[Session], bool]) -> None:
-    """Submit and end the move in one transaction; record the refusal if there is one."""
-    try:
-        with transaction() as session:
-            action(session)
-    except (Conflict, Forbidden, TooManyRequests) as problem:
-        with transaction() as session:
-            rehearsal_moves.record_refusal(session, claim, problem)
-
-
-def _derive_seed(claim: MoveClaim) -> int:
-    """Return the seed of a move. Each move has its own, and a repeated move has the same one again."""
-    return claim.move_id.int
-
-
-def _make_sealer(settings: Settings) -> Seal:
-    """Return a function that seals secrets with the key in the folder of private keys.
-
-    Unlike web processes, workers are not given the public key as a file.
-    """
-    folder = settings.opening_keys_dir
-    return lambda bound_to, secret: sealing.seal_to_newest_key(folder, bound_to=bound_to, secret=secret)
+def _run_once(job: SampleJob | AttackJob) -> dict[str, bytes]:
+    files = scoring_child.run(job, get_settings()).content["files"]
+    return {name: content.encode() for name, content in files.items()}

@@ -156,7 +156,7 @@ def read_content(digest: str, job: Job, settings: Settings) -> bytes:
     content = get_store().get(digest)
     if not isinstance(job, ReleaseJob) or job.sealed_for is None or digest not in job.files.values():
         return content
-    return sealing.open_file(settings.opening_keys_dir, submission_id=UUID(job.sealed_for), content=content)
+    return sealing.open_file(settings.opening_keys_dir, bound_to=UUID(job.sealed_for), content=content)
 
 
 def _is_valid_step(number: int, total: int, name: str) -> bool:

@@ -55,8 +55,5 @@ def _print_rehearsal(rehearsal: schemas.Rehearsal, *, as_json: bool) -> None:
         print("no worker of reports makes the moves that are due")
     if rehearsal.late:
         print(f"moves that came too late for their phase: {rehearsal.late}")
-    for move in rehearsal.failed:
-        print(
-            f"{replace_unprintable(move.team)} failed in {replace_unprintable(move.phase)}: "
-            f"{replace_unprintable(move.failure or '')}"
-        )
+    for item in rehearsal.failed:
+        print(f"{replace_unprintable(item.team or '')}: {replace_unprintable(item.question)}")

@@ -81,16 +81,17 @@ class TeamApi(Transport):
         *,
         secret: bytes | None = None,
         comment: str = "",
+        key: str = "",
         progress: TransferProgress = ignore_progress,
     ) -> schemas.Receipt:
         """Submit a release, given as files by name (``anonymized``, or ``customers`` and ``transactions``).
 
-        ``secret`` is None if the service itself has assigned the answer to the team.
+        ``secret`` is None if the service itself has assigned the answer to the team. Submitting the same
+        release again with the same ``key`` returns the receipt of the first submission.
         """
         contents, texts = build_form(release, secret, comment)
-        return self.post_files(
-            schemas.Receipt, competition_path(slug, "submissions"), contents, texts=texts, progress=progress
-        )
+        path = competition_path(slug, "submissions")
+        return self.post_files(schemas.Receipt, path, contents, texts=texts, key=key, progress=progress)
 
     def check(
         self,

@@ -49,7 +49,6 @@ from anoncup.schemas.boards import (
 from anoncup.schemas.competitions import (
     Competition,
     CompetitionList,
-    FailedMove,
     ListedCompetition,
     Original,
     Phase,

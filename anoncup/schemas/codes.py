@@ -179,7 +179,6 @@ FAILURE_SENTENCES = {
     "file_damaged": "a stored file is not what it was when it was stored",
     "file_lost": "a file is not in the store",
     "memory_limit": "it needed more memory than a scoring process may have",
-    "move_refused": "what a sample team of a rehearsal made was refused",
     "opening_key_missing": "a private key is missing from the workers' folder",
     "scoring_failed": "a fault of the service, of which its operators are told",
     "secret_unreadable": "a sealed secret does not open",

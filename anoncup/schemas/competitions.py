@@ -5,8 +5,9 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import Field, RootModel
 
-from anoncup.schemas.fields import DIGEST, Form, Id, Moment, Slug, Title, example, open_enum
-from anoncup.schemas.notices import FailureFields, Notice
+from anoncup.schemas.fields import DIGEST, Form, Moment, Slug, Title, example, open_enum
+from anoncup.schemas.notices import Notice
+from anoncup.schemas.people import Clarification
 
 State = Literal["draft", "anonymization", "settling", "between", "reidentification", "closed"]
 
@@ -125,14 +126,6 @@ class RehearsalStep(Form):
     ]
 
 
-class FailedMove(FailureFields):
-    """A move of a sample team that could not be made."""
-
-    id: Id
-    team: Annotated[str, example("add_noise")]
-    phase: Annotated[str, example("anonymization")]
-
-
 class Rehearsal(Form):
     slug: Annotated[Slug, Field(description="of the rehearsal, which is a competition of its own")]
     rehearsal_of: Annotated[Slug, Field(description="of the competition that is rehearsed")]
@@ -142,6 +135,9 @@ class Rehearsal(Form):
         datetime | None, Field(description="when its last phase ends"), example("2027-01-11T06:25:00Z")
     ]
     steps: Annotated[list[RehearsalStep], Field(description="in the order in which they happen")]
-    failed: list[FailedMove]
+    failed: Annotated[
+        list[Clarification],
+        Field(description="questions in which sample teams say why they could not make a move"),
+    ]
     stalled: Annotated[bool, Field(description="moves have been due for minutes, and no worker makes them")]
     late: Annotated[int, Field(description="moves that came too late for their phase"), example(0)]

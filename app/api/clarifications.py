@@ -47,7 +47,7 @@ def list_clarifications(
             session, principal, slug, cursor=page.position, limit=page.fetch_limit
         )
     return [
-        _serialize_clarification(row)
+        serialize_clarification(row)
         for row in page.take_page(rows, lambda last: (last.clarification.asked_at, last.clarification.id))
     ]
 
@@ -62,7 +62,7 @@ def ask_for_clarification(
 ) -> schemas.Clarification:
     """Ask the organizers, in your team's name. They and your team read it."""
     with transaction() as session:
-        return _serialize_clarification(clarifications.ask(session, principal, slug, body.question))
+        return serialize_clarification(clarifications.ask(session, principal, slug, body.question))
 
 
 @router.put(
@@ -74,10 +74,10 @@ def answer_clarification(
 ) -> schemas.Clarification:
     """Answer a team, or everybody; anew, if there is an answer already. For organizers."""
     with transaction() as session:
-        return _serialize_clarification(
+        return serialize_clarification(
             clarifications.answer(session, principal, clarification_id, body.answer, public=body.public)
         )
 
 
-def _serialize_clarification(visible: VisibleClarification) -> schemas.Clarification:
+def serialize_clarification(visible: VisibleClarification) -> schemas.Clarification:
     return schemas.Clarification.from_row(visible.clarification, own=visible.is_own, team=visible.team_name)

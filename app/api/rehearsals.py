@@ -4,11 +4,13 @@ from fastapi import APIRouter, status
 from sqlalchemy.orm import Session
 
 from anoncup import schemas
+from app.api.clarifications import serialize_clarification
 from app.api.documentation.responses import ORGANIZER, build_error_responses
 from app.db.transaction import transaction
 from app.http.authentication import CurrentPrincipal
 from app.http.step_up import ReauthenticatedCaller
 from app.services.contests import phases
+from app.services.contests.clarifications import VisibleClarification
 from app.services.contests.contest import Contest
 from app.services.organizing import rehearsal_progress, rehearsals
 
@@ -60,12 +62,7 @@ def _serialize_rehearsal(session: Session, slug: str, contest: Contest) -> schem
             for item in progress.steps
         ],
         failed=[
-            schemas.FailedMove(
-                id=item.id,
-                team=item.team.name,
-                phase=item.phase,
-                **schemas.build_failure_fields(item.failure),
-            )
+            serialize_clarification(VisibleClarification(item, is_own=False, team_name=item.team.name))
             for item in progress.failed
         ],
         stalled=progress.is_stalled,

@@ -160,7 +160,10 @@ def run_service(
                 process_count=web_processes or count_web_processes(),
             ),
             *build_worker_programs(
-                jobs=jobs, env=shared_env | worker_env, log_folder=log_folder, name=str(os.getpid())
+                jobs=jobs,
+                env=shared_env | worker_env | {"ANONCUP_SERVICE_URL": build_local_url(host, port)},
+                log_folder=log_folder,
+                name=str(os.getpid()),
             ),
             build_scheduler_program(
                 env=shared_env | worker_env | _build_role_env(services, "clock"),

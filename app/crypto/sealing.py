@@ -105,18 +105,18 @@ def open_with_salt(private_folder: Path | None, *, key_id: str, box: bytes, boun
     return OpenedSecret(content[16 : 16 + SALT_BYTES], content[16 + SALT_BYTES :])
 
 
-def seal_file(public_file: Path | None, *, submission_id: UUID, content: bytes) -> bytes:
-    """Seal a file of the submission for the store: the key id on the first line, then the sealed box."""
-    sealed = seal(public_file, bound_to=submission_id, secret=content)
+def seal_file(public_file: Path | None, *, bound_to: UUID, content: bytes) -> bytes:
+    """Seal a file, such as one of a release: the key id on the first line, then the sealed box."""
+    sealed = seal(public_file, bound_to=bound_to, secret=content)
     return sealed.key_id.encode() + b"\n" + sealed.box
 
 
-def open_file(private_folder: Path | None, *, submission_id: UUID, content: bytes) -> bytes:
-    """Return the content of a file that ``seal_file`` sealed for this submission."""
+def open_file(private_folder: Path | None, *, bound_to: UUID, content: bytes) -> bytes:
+    """Return the content of a file that ``seal_file`` sealed and bound to this id."""
     key_id, _, box = content.partition(b"\n")
     if not _KEY_ID_PATTERN.fullmatch(key_id):
         raise Unavailable("a file of a release is not sealed", code="secret_unreadable")
-    return open_sealed(private_folder, key_id=key_id.decode(), box=box, bound_to=submission_id)
+    return open_sealed(private_folder, key_id=key_id.decode(), box=box, bound_to=bound_to)
 
 
 def compute_commitment(salt: bytes, secret: bytes) -> str:

@@ -89,7 +89,7 @@ def _inserted_at_column() -> Mapped[datetime]:
 class LeasedJob:
     """Columns of jobs that a worker leases and finishes once.
 
-    Jobs are evaluations, guesses, threshold reports and rehearsal moves.
+    Jobs are evaluations, guesses and threshold reports.
     """
 
     id: Mapped[UUID] = mapped_column(primary_key=True, default=uuid4)
@@ -98,7 +98,7 @@ class LeasedJob:
     excused: Mapped[int] = mapped_column(default=0, server_default=sql("0"))
     """Attempts that failed because a worker lacked something that another may have; they do not count."""
     not_before: Mapped[datetime | None]
-    """No worker claims the job before this time: the end of a backoff, or when a rehearsal move is due."""
+    """No worker claims the job before this time, the end of a backoff."""
     missing_since: Mapped[datetime | None]
     """When a worker with a reachable store first found one of the job's files missing or damaged."""
     leased_until: Mapped[datetime | None]
@@ -253,6 +253,8 @@ class Competition(Base):
     """The competition that this one rehearses. Only its organizers can see the rehearsal."""
     removed_at: Mapped[datetime | None]
     """When the organizers ended the rehearsal; nobody can see it afterwards."""
+    rehearsal_tokens: Mapped[bytes | None] = mapped_column(deferred=True)
+    """API tokens of the members of the rehearsal's sample teams, sealed to the workers' key."""
 
     @property
     def public_files(self) -> dict[str, str]:
@@ -729,36 +731,3 @@ class Guess(LeasedJob, Base):
     def parsed_outcome(self) -> schemas.GuessOutcome | None:
         """The outcome as a schema object."""
         return schemas.GuessOutcome.model_validate(self.outcome) if self.outcome else None
-
-
-class RehearsalMove(LeasedJob, Base):
-    """One action of a sample team in a rehearsal: a release, or a guess on another team's target."""
-
-    __tablename__ = "rehearsal_moves"
-    __table_args__ = (
-        Index("ix_rehearsal_moves_unfinished", "created_at", postgresql_where=UNFINISHED),
-        # One at a time, so that a rehearsal does not occupy every process for reports.
-        Index(
-            "uq_rehearsal_moves_scoring_competition_id",
-            "competition_id",
-            unique=True,
-            postgresql_where=sql("state = 'SCORING'"),
-        ),
-        Index(None, "competition_id", "team_id", "started_at"),
-        UniqueConstraint("team_id", "phase", "number"),
-    )
-
-    competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"))
-    team_id: Mapped[UUID] = mapped_column(ForeignKey("teams.id"))
-    user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id"))
-    """The organizer who started the rehearsal, recorded as the sender."""
-    phase: Mapped[str]
-    """Phase of the action: releases are made in the first, guesses in the second."""
-    number: Mapped[int]
-    """Number of the team's release, or of the target among the others' targets ordered by name."""
-    method: Mapped[str]
-    """The sample method or built-in attacker to use."""
-    share: Mapped[float]
-    """Share of the phase after which the action is due. ``not_before`` is adjusted if the phase moves."""
-
-    team: Mapped[Team] = relationship(lazy="raise", viewonly=True)

@@ -26,11 +26,10 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
         "competition_id user_id text coded_message": ("ri", "", "i"),
     },
     "attempts": {
-        # Workers insert and update rows of rehearsals only (ROW_POLICIES).
-        "id team_id phase": ("ri", "ri", "r"),
-        "user_id key": ("ri", "ri", ""),
-        "started_at ended_at": ("riu", "riu", "r"),
-        "senders counts": ("riu", "riu", ""),
+        "id team_id phase": ("ri", "", "r"),
+        "user_id key": ("ri", "", ""),
+        "started_at ended_at": ("riu", "", "r"),
+        "senders counts": ("riu", "", ""),
     },
     "audit_entries": {
         # The database sets the time and the number.
@@ -49,34 +48,34 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
         "allocation": ("riu", "r", "r"),
         "shared_files": ("riu", "r", "ru"),
         "allocated_at frozen_at published_at closed_at revealed_at": ("ri", "r", "ru"),
-        # A worker locks the rehearsal whose teams it plays, which requires UPDATE on some column.
-        "rehearsal_of": ("ri", "ru", "r"),
+        "rehearsal_of": ("ri", "r", "r"),
         "removed_at": ("riu", "r", "r"),
+        "rehearsal_tokens": ("iu", "r", ""),
     },
     "allocated_files": {
         "competition_id team team_id attempt": ("r", "r", "ri"),
         "files created_at": ("r", "", "ri"),
     },
     "evaluations": {
-        "id competition_id party_id submission_id rescore_id": ("ri", "ri", "r"),
+        "id competition_id party_id submission_id rescore_id": ("ri", "r", "r"),
         "created_at": ("r", "r", "r"),
-        "current": ("riu", "ri", "r"),
+        "current": ("riu", "r", "r"),
         # A trigger restricts the states that the web process may set (migrations.guards).
-        "state leased_until finished_at": ("riu", "riu", "r"),
-        "attempt excused not_before missing_since started_at failure": ("ri", "riu", "r"),
-        "step steps step_name scorer verdict": ("ri", "riu", "r"),
+        "state leased_until finished_at": ("riu", "ru", "r"),
+        "attempt excused not_before missing_since started_at failure": ("ri", "ru", "r"),
+        "step steps step_name scorer verdict": ("ri", "ru", "r"),
     },
-    "grants": {"id team_id cap amount": ("ri", "r", ""), "granted_at": ("r", "r", "")},
+    "grants": {"id team_id cap amount": ("ri", "", ""), "granted_at": ("r", "", "")},
     "guess_terms": {
         "competition_id starts_at ends_at guesses_per_target grace_s": ("r", "r", "riu"),
     },
     "guesses": {
-        "id competition_id target_id team_id": ("ri", "ri", "r"),
-        "user_id received_at question file answered guesses_left": ("ri", "ri", "r"),
-        "idempotency_key fingerprint": ("ri", "ri", "r"),
+        "id competition_id target_id team_id": ("ri", "r", "r"),
+        "user_id received_at question file answered guesses_left": ("ri", "r", "r"),
+        "idempotency_key fingerprint": ("ri", "r", "r"),
         "created_at": ("r", "r", "r"),
-        "state attempt excused not_before missing_since leased_until": ("ri", "riu", "r"),
-        "started_at finished_at failure correct outcome risk": ("ri", "riu", "r"),
+        "state attempt excused not_before missing_since leased_until": ("ri", "ru", "r"),
+        "started_at finished_at failure correct outcome risk": ("ri", "ru", "r"),
     },
     "heartbeats": {"task": ("ri", "", "riu"), "at": ("riu", "", "riu")},
     "invites": {
@@ -92,20 +91,14 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
         "created_at": ("r", "", ""),
         "used_at": ("riu", "", ""),
     },
-    "rehearsal_moves": {
-        "id competition_id team_id user_id phase number method share": ("ri", "r", "r"),
-        "created_at": ("r", "r", "r"),
-        "state not_before finished_at leased_until": ("riu", "ru", "r"),
-        "attempt excused missing_since started_at failure": ("ri", "ru", "r"),
-    },
     "rescores": {
         "id competition_id user_id file scales scored_by replaces": ("ri", "r", ""),
         "created_at": ("r", "r", ""),
         "replaced_file replaced_scored_by applied_at cancelled_at": ("riu", "r", ""),
     },
     "secrets": {
-        "submission_id key_id commitment": ("ri", "ri", "r"),
-        "sealed": ("i", "ri", "r"),
+        "submission_id key_id commitment": ("ri", "r", "r"),
+        "sealed": ("i", "r", "r"),
     },
     # The clock creates seeds; the web process never sees one before the reveal.
     "seed_openings": {"competition_id seed": ("r", "", "ri")},
@@ -118,13 +111,13 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
         "competition_id starts_at ends_at valid_per_day valid_total timezone grace_s": ("r", "r", "riu"),
     },
     "submissions": {
-        "id competition_id team_id user_id received_at": ("ri", "ri", "r"),
+        "id competition_id team_id user_id received_at": ("ri", "r", "r"),
         "comment files uploaded_sha256 rows sizes remarks quota_left idempotency_key fingerprint": (
             "ri",
-            "ri",
+            "r",
             "r",
         ),
-        "final disqualified_at disqualification_reason": ("riu", "ri", "r"),
+        "final disqualified_at disqualification_reason": ("riu", "r", "r"),
     },
     "targets": {
         "id competition_id submission_id name rows sizes": ("r", "r", "ri"),
@@ -136,9 +129,7 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
         "name": ("ri", "r", "r"),
         "name_key name_look name_capitals": ("riu", "r", ""),
         "disqualified_at": ("riu", "r", "r"),
-        "disqualification_reason": ("riu", "r", ""),
-        # Workers lock a rehearsal's team.
-        "method_description": ("riu", "ru", ""),
+        "disqualification_reason method_description": ("riu", "r", ""),
         "created_at": ("r", "r", "r"),
         "baseline": ("ri", "r", "r"),
     },
@@ -216,27 +207,7 @@ _IS_BEFORE_ALLOCATION = (
     " AND competitions.allocated_at IS NULL)"
 )
 
-_REHEARSAL_CONDITION = (
-    "EXISTS (SELECT FROM competitions WHERE competitions.id = {} AND competitions.rehearsal_of IS NOT NULL)"
-)
-_IS_REHEARSAL_TEAM = _REHEARSAL_CONDITION.format(
-    "(SELECT teams.competition_id FROM teams WHERE teams.id = team_id)"
-)
-_IS_REHEARSAL_SUBMISSION = _REHEARSAL_CONDITION.format(
-    "(SELECT submissions.competition_id FROM submissions WHERE submissions.id = submission_id)"
-)
-_IS_REHEARSAL = _REHEARSAL_CONDITION.format("competition_id")
-"""Conditions for rows that a worker writes for a rehearsal's teams; it may not write rows of real teams."""
-
 ROW_POLICIES = (
-    RowPolicy("played", "attempts", WORKER, "INSERT", _IS_REHEARSAL_TEAM),
-    RowPolicy("plays_on", "attempts", WORKER, "UPDATE", _IS_REHEARSAL_TEAM),
-    RowPolicy("played", "submissions", WORKER, "INSERT", f"{_IS_REHEARSAL} AND {_IS_REHEARSAL_TEAM}"),
-    RowPolicy("played", "secrets", WORKER, "INSERT", _IS_REHEARSAL_SUBMISSION),
-    RowPolicy("played", "evaluations", WORKER, "INSERT", f"{_IS_REHEARSAL} AND {_IS_REHEARSAL_SUBMISSION}"),
-    RowPolicy("played", "guesses", WORKER, "INSERT", _IS_REHEARSAL),
-    RowPolicy("plays_on", "teams", WORKER, "UPDATE", _IS_REHEARSAL),
-    RowPolicy("plays_on", "competitions", WORKER, "UPDATE", "rehearsal_of IS NOT NULL"),
     RowPolicy(
         "sealed_until_the_reveal",
         "openings",
@@ -293,7 +264,6 @@ ROW_POLICIES = (
     ),
     RowPolicy("begins_unwritten", "targets", CLOCK, "INSERT", "files IS NULL"),
     RowPolicy("begins_unmade", "threshold_reports", WEB, "INSERT", f"{_IS_NOT_STARTED} AND report IS NULL"),
-    RowPolicy("begins_unmade", "rehearsal_moves", WEB, "INSERT", _IS_NOT_STARTED),
     # The readiness check tests a write; only the clock writes other heartbeats.
     RowPolicy("tests_writes", "heartbeats", WEB, "INSERT", "task = 'write_test'"),
     RowPolicy("tests_writes_again", "heartbeats", WEB, "UPDATE", "task = 'write_test'"),

@@ -49,7 +49,6 @@ TABLES = (
     "openings",
     "guess_terms",
     "guesses",
-    "rehearsal_moves",
     "audit_entries",
     "heartbeats",
 )
@@ -63,7 +62,6 @@ def upgrade() -> None:
     _create_allocations()
     _create_submissions()
     _create_attacks()
-    _create_rehearsals()
     _create_records()
 
 
@@ -171,6 +169,7 @@ def _create_competitions() -> None:
         sa.Column("revealed_at", MOMENT),
         sa.Column("rehearsal_of", sa.Uuid()),
         sa.Column("removed_at", MOMENT),
+        sa.Column("rehearsal_tokens", sa.LargeBinary()),
         sa.ForeignKeyConstraint(
             ["rehearsal_of"], ["competitions.id"], name=op.f("fk_competitions_rehearsal_of")
         ),
@@ -619,45 +618,6 @@ def _create_attacks() -> None:
     )
     op.create_index(op.f("ix_guesses_target_id"), "guesses", ["target_id"])
     op.create_index("ix_guesses_unfinished", "guesses", ["created_at"], postgresql_where=UNFINISHED)
-
-
-def _create_rehearsals() -> None:
-    """Create the moves of the sample teams in rehearsals."""
-    op.create_table(
-        "rehearsal_moves",
-        sa.Column("competition_id", sa.Uuid(), nullable=False),
-        sa.Column("team_id", sa.Uuid(), nullable=False),
-        sa.Column("user_id", sa.Uuid(), nullable=False),
-        sa.Column("phase", sa.Text(), nullable=False),
-        sa.Column("number", sa.Integer(), nullable=False),
-        sa.Column("method", sa.Text(), nullable=False),
-        sa.Column("share", sa.Float(), nullable=False),
-        *_job_columns(),
-        sa.ForeignKeyConstraint(
-            ["competition_id"], ["competitions.id"], name=op.f("fk_rehearsal_moves_competition_id")
-        ),
-        sa.ForeignKeyConstraint(["team_id"], ["teams.id"], name=op.f("fk_rehearsal_moves_team_id")),
-        sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_rehearsal_moves_user_id")),
-        sa.PrimaryKeyConstraint("id", name=op.f("pk_rehearsal_moves")),
-        sa.UniqueConstraint(
-            "team_id", "phase", "number", name=op.f("uq_rehearsal_moves_team_id_phase_number")
-        ),
-    )
-    op.create_index(
-        op.f("ix_rehearsal_moves_competition_id_team_id_started_at"),
-        "rehearsal_moves",
-        ["competition_id", "team_id", "started_at"],
-    )
-    op.create_index(
-        "ix_rehearsal_moves_unfinished", "rehearsal_moves", ["created_at"], postgresql_where=UNFINISHED
-    )
-    op.create_index(
-        "uq_rehearsal_moves_scoring_competition_id",
-        "rehearsal_moves",
-        ["competition_id"],
-        unique=True,
-        postgresql_where=sa.text("state = 'SCORING'"),
-    )
 
 
 def _create_records() -> None:

@@ -18,7 +18,6 @@ from app.db.models import Evaluation, State
 from app.db.transaction import transaction
 from app.services.boards.verdicts import extract_numbers
 from app.services.jobs import leases
-from app.services.organizing import rehearsal_moves
 from tests import recorded
 from tests.recorded import RESPONSES, build_verdict
 from tests.support.arena import Arena
@@ -96,7 +95,7 @@ def test_every_failure_code_has_a_sentence() -> None:
         error.code
         for error in (scoring_child.ScoringError, scoring_child.ChildDiedError, CompetitionUnavailable)
     }
-    other_codes = {leases.ATTEMPTS_EXHAUSTED, "secret_unreadable", rehearsal_moves.MOVE_REFUSED}
+    other_codes = {leases.ATTEMPTS_EXHAUSTED, "secret_unreadable"}
     assert literal_codes == {"time_limit", "memory_limit"}
     assert literal_codes | error_codes | lease_runner.LOCAL_PROBLEM_CODES | other_codes == set(
         FAILURE_SENTENCES

@@ -16,13 +16,13 @@ from app.db.transaction import transaction
 from app.http.authentication import COOKIE
 from app.services.accounts import accounts
 from app.services.contests import competitions
-from app.services.organizing import rehearsals
+from app.services.organizing import rehearsal_moves, rehearsals
 from tests.security.access_scenario import CONTENT, AccessScenario
 from tests.security.access_table import TABLE
 from tests.support.arena import API, PASSWORD, build_competition_toml
 from tests.support.rehearsal import RehearsedContest
 
-pytestmark = pytest.mark.full
+pytestmark = [pytest.mark.full, pytest.mark.usefixtures("rehearsal_service")]
 
 STRANGERS = ("visitor", "other organizer")
 SLUG_ROUTES = [route for route in TABLE if "{slug}" in route]
@@ -151,7 +151,7 @@ def test_strangers_cannot_tell_rehearsal_parts_from_unknown_ids(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rehearsals, "MAX_TEAMS", 2)
-    monkeypatch.setattr(rehearsals, "GUESSES_PER_TEAM", 1)
+    monkeypatch.setattr(rehearsal_moves, "GUESSES_PER_TEAM", 1)
     scenario = AccessScenario.open(client)
     rehearsal_contest = RehearsedContest.begin(scenario.second_contest.arena)
     scenario = replace(scenario, arena=scenario.second_contest.arena)

@@ -138,7 +138,14 @@ DENIED_STATEMENTS = (
     (WORKER, "INSERT INTO teams SELECT * FROM teams"),
     (WORKER, "UPDATE teams SET disqualified_at = NULL"),
     (WORKER, "INSERT INTO grants SELECT * FROM grants"),
-    (WORKER, "INSERT INTO rehearsal_moves SELECT * FROM rehearsal_moves"),
+    *(
+        (WORKER, f"INSERT INTO {table} SELECT * FROM {table}")
+        for table in ("attempts", "submissions", "guesses")
+    ),
+    (WORKER, "UPDATE competitions SET rehearsal_of = id"),
+    (WORKER, "UPDATE competitions SET rehearsal_tokens = NULL"),
+    (WEB, "SELECT rehearsal_tokens FROM competitions"),
+    (CLOCK, "SELECT rehearsal_tokens FROM competitions"),
     (WEB, "UPDATE competitions SET rehearsal_of = NULL"),
     (WORKER, "SELECT salt FROM openings"),
     (WORKER, "UPDATE evaluations SET current = false"),
@@ -278,10 +285,6 @@ INSERT_GUESS = (
     " user_id, now() + interval '{} hours', question, file, answered, guesses_left, 'QUEUED', 0"
     " FROM guesses LIMIT 1"
 )
-INSERT_ATTEMPT = (
-    "INSERT INTO attempts (id, team_id, user_id, phase, started_at, senders, counts)"
-    " SELECT gen_random_uuid(), team_id, user_id, 'reidentification', now(), 1, true FROM guesses LIMIT 1"
-)
 INSERT_SUBMISSION = (
     "INSERT INTO submissions (id, competition_id, team_id, user_id, received_at, comment, files,"
     " uploaded_sha256, rows, sizes, remarks, quota_left, final)"
@@ -289,42 +292,6 @@ INSERT_SUBMISSION = (
     " clock_timestamp() + interval '{} hours', comment, files, uploaded_sha256, rows, sizes,"
     " remarks, quota_left, false FROM submissions LIMIT 1"
 )
-
-
-@pytest.mark.parametrize("statement", [INSERT_GUESS, INSERT_SUBMISSION])
-def test_worker_submits_only_for_rehearsal_teams(
-    sign_in_with_contest: SignInAsRole, settings: Settings, statement: str
-) -> None:
-    with sign_in_with_contest(WORKER) as worker:
-        assert "played" in require_refusal(worker, statement.format(0))
-        assert worker.execute(text("SELECT id FROM competitions FOR SHARE")).all() == []
-        assert worker.execute(text("SELECT id FROM teams FOR UPDATE")).all() == []
-    with connect_to(settings.database_url) as owner:
-        owner.execute(text("UPDATE competitions SET rehearsal_of = id"))
-        owner.execute(text("DELETE FROM submission_terms"))  # the first phase is over
-        owner.commit()
-    with sign_in_with_contest(WORKER) as worker:
-        worker.execute(text(INSERT_ATTEMPT))
-        assert worker.execute(text(statement.format(0))).rowcount == 1
-        assert len(worker.execute(text("SELECT id FROM competitions FOR SHARE")).all()) == 1
-
-
-def test_worker_cannot_submit_for_a_real_team_in_a_rehearsal(
-    sign_in_with_contest: SignInAsRole, settings: Settings
-) -> None:
-    with connect_to(settings.database_url) as owner:
-        owner.execute(
-            text(
-                "INSERT INTO competitions (id, slug, file, scales, original, rehearsal_of)"
-                " SELECT gen_random_uuid(), 'rehearsal', file, scales, original, id FROM competitions"
-            )
-        )
-        owner.commit()
-    rehearsal = "(SELECT id FROM competitions WHERE rehearsal_of IS NOT NULL)"
-    statement = INSERT_SUBMISSION.format(0).replace("(), competition_id", f"(), {rehearsal}")
-    with sign_in_with_contest(WORKER) as worker:
-        assert "played" in require_refusal(worker, statement)
-        assert "keeps its competition" in require_refusal(worker, "UPDATE competitions SET rehearsal_of = id")
 
 
 @pytest.mark.parametrize("statement", [INSERT_GUESS, INSERT_SUBMISSION])

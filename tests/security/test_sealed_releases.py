@@ -117,7 +117,7 @@ def test_sealed_file_opens_only_with_worker_keys_for_its_submission(
 ) -> None:
     submission = contest.submit("red")
     content, keys = read_stored_release(contest, submission), settings.opening_keys_dir
-    assert sealing.open_file(keys, submission_id=UUID(submission), content=content) == build_current_release(
+    assert sealing.open_file(keys, bound_to=UUID(submission), content=content) == build_current_release(
         contest
     )
     damaged = content[:-1] + bytes([content[-1] ^ 1])
@@ -131,7 +131,7 @@ def test_sealed_file_opens_only_with_worker_keys_for_its_submission(
         (keys, submission, unknown_key_content),
     ):
         with pytest.raises(Unavailable):
-            sealing.open_file(folder, submission_id=UUID(other_submission), content=other_content)
+            sealing.open_file(folder, bound_to=UUID(other_submission), content=other_content)
 
 
 def test_worker_opens_only_files_of_the_release(contest: Contest, settings: Settings) -> None:

@@ -1,4 +1,7 @@
-"""A rehearsal. Tests move its phases by rewriting its file and run the worker's task that makes its moves."""
+"""A rehearsal. Tests move its phases by rewriting its file and run the worker's task that makes its moves.
+
+Its teams send to a web server of its own process (the fixture ``rehearsal_service``).
+"""
 
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -15,11 +18,13 @@ from anoncup.tables.csv_text import write_csv
 from anoncup.tracks.microdata.example import generate_households
 from anoncup.tracks.transactions.example import load_tc400
 from anoncup.tracks.transactions.tables import TransactionTables
-from app.db.models import Competition, RehearsalMove, State
+from app.db.models import Clarification, Competition
 from app.db.transaction import transaction
 from app.services.accounts import accounts
-from app.services.contests import phases, rehearsal_schedule, upload_terms
-from app.services.organizing import rehearsals
+from app.services.contests import phases, upload_terms
+from app.services.contests.contest import Contest as StoredContest
+from app.services.organizing import rehearsal_moves, rehearsals
+from app.services.organizing.rehearsal_moves import Move
 from tests.support.arena import Arena
 from tests.support.contest import judge_everything, run_clock
 from tests.support.uploads import score_everything
@@ -63,34 +68,36 @@ class RehearsedContest:
             row = session.scalars(select(Competition).where(Competition.slug == self.slug)).one()
             moved_phases = [move_earlier(phase, minutes) for phase in phases.get_timetable(row).phases]
             row.file = replace_phases(row.file, moved_phases)
-            rehearsal_schedule.reschedule_moves(session, row)
         clock.run_step(upload_terms.record_terms, row.id)
 
     def play_moves(self) -> None:
         """Make all moves that are due, as a worker of reports does."""
-        for _ in range(200):
-            moves_before = self.list_moves()
+        made_before = -1
+        while (made := self.count_made()) > made_before:
             advise.advise()
-            if self.list_moves() == moves_before:
-                return
+            made_before = made
 
-    def list_moves(self) -> list[tuple[Any, ...]]:
-        """Return phase, number, state and attempt of each move, in the order in which they are due."""
+    def count_made(self) -> int:
+        """Return the number of moves that have been made or given up."""
+        moves = [move for phase in ("anonymization", "reidentification") for move in self.list_moves(phase)]
+        return sum(move.sent_at is not None for move in moves) + len(self.list_questions())
+
+    def list_moves(self, phase: str) -> list[Move]:
+        """Return the moves of a phase in the order in which they are due."""
+        competition = self.load_competition()
         with transaction() as session:
-            columns = select(
-                RehearsalMove.phase, RehearsalMove.number, RehearsalMove.state, RehearsalMove.attempt
-            ).join(Competition, Competition.id == RehearsalMove.competition_id)
-            query = columns.where(Competition.slug == self.slug).order_by(
-                RehearsalMove.phase, RehearsalMove.share, RehearsalMove.id
-            )
-            return [tuple(move) for move in session.execute(query)]
+            return rehearsal_moves.load_moves(session, StoredContest(competition), phase)
 
-    def count_states(self, phase: str) -> dict[State, int]:
-        counts: dict[State, int] = {}
-        for move in self.list_moves():
-            if move[0] == phase:
-                counts[move[2]] = counts.get(move[2], 0) + 1
-        return counts
+    def count_sent(self, phase: str = "anonymization") -> int:
+        return sum(move.sent_at is not None for move in self.list_moves(phase))
+
+    def list_questions(self) -> list[str]:
+        """Return what the sample teams have asked the organizers."""
+        with transaction() as session:
+            query = select(Clarification.question).join(
+                Competition, Competition.id == Clarification.competition_id
+            )
+            return list(session.scalars(query.where(Competition.slug == self.slug)))
 
     def get_progress(self) -> dict[str, Any]:
         response = self.arena.get(f"/competitions/{self.arena.slug}/rehearsal")

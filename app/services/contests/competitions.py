@@ -57,10 +57,16 @@ def find(session: Session, principal: Principal | None, slug: str) -> Contest:
 
 
 def can_see(session: Session, principal: Principal | None, competition: Competition) -> bool:
-    """Whether the person may know of a competition: rehearsals are visible to organizers until removed."""
+    """Whether the person may know of a competition.
+
+    A rehearsal is visible to its organizers and to the members of its sample teams until it is removed.
+    """
     if competition.rehearsal_of is None:
         return True
-    return principal is not None and is_organizer(session, competition.id, principal)
+    if principal is None or competition.removed_at is not None:
+        return False
+    is_member = memberships.find_team(session, competition.id, principal) is not None
+    return is_member or is_organizer(session, competition.id, principal)
 
 
 def can_see_by_id(session: Session, principal: Principal | None, competition_id: UUID) -> bool:

@@ -18,7 +18,7 @@ from app.db.models import Competition, OrganizerFile, Rescore
 from app.processes import parser_process
 from app.services.accounts import audit
 from app.services.accounts.accounts import Principal
-from app.services.contests import competitions, phases, rehearsal_schedule
+from app.services.contests import competitions, phases
 from app.services.contests.contest import Contest, parse_rules, parse_stored_rules
 from app.storage import get_store
 
@@ -186,7 +186,6 @@ def apply_revision(session: Session, principal: Principal, slug: str, revision: 
     competition.allocation = competitions.describe_allocation(parse_rules(revision.file))
     competition.file, competition.scales = revision.file, revision.scales
     competition.original, competition.original_rows = revision.original, revision.original_rows
-    rehearsal_schedule.reschedule_moves(session, competition)
     return contest
 
 

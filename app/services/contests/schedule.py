@@ -16,7 +16,7 @@ from app.db.models import AuditEntry, Competition
 from app.db.now import read_clock
 from app.services.accounts import audit
 from app.services.accounts.accounts import Principal
-from app.services.contests import competitions, rehearsal_schedule, revisions
+from app.services.contests import competitions, revisions
 from app.services.contests.contest import Contest, parse_rules
 from app.services.contests.phases import (
     ANONYMIZATION,
@@ -154,7 +154,6 @@ def _save_phases(
     parse_rules(file)  # refuse an unreadable file here, before it is stored
     revisions.require_step_up_for_earlier_end(session, principal, competition, new_phases)
     competition.file = file
-    rehearsal_schedule.reschedule_moves(session, competition)
     audit.record(
         session,
         principal,

@@ -12,20 +12,17 @@ from typing import Any
 from sqlalchemy import CTE, BindParameter, ColumnElement, Subquery, and_, bindparam, exists, func, or_, select
 from sqlalchemy.orm import aliased
 
-from app.db.models import Competition, Evaluation, Guess, LeasedJob, RehearsalMove, State, ThresholdReport
+from app.db.models import Competition, Evaluation, Guess, LeasedJob, State, ThresholdReport
 
-JobKind = type[Evaluation] | type[Guess] | type[ThresholdReport] | type[RehearsalMove]
+JobKind = type[Evaluation] | type[Guess] | type[ThresholdReport]
 
 UNFINISHED = (State.QUEUED, State.SCORING)
 PARTY_COLUMNS: dict[type[LeasedJob], Any] = {
     Evaluation: Evaluation.party_id,
     Guess: Guess.team_id,
     ThresholdReport: ThresholdReport.user_id,
-    RehearsalMove: RehearsalMove.team_id,
 }
 """Column that identifies the party of each kind of job."""
-_EXCLUSIVE_KINDS = (ThresholdReport, RehearsalMove)
-"""Kinds of which at most one job per competition runs at a time."""
 
 
 def _is_ready(kind: type[LeasedJob]) -> ColumnElement[bool]:
@@ -42,8 +39,9 @@ def is_claimable(kind: JobKind) -> ColumnElement[bool]:
     )
     is_lease_expired = and_(kind.state == State.SCORING, kind.leased_until < func.clock_timestamp())
     is_free = and_(kind.state.in_(states), or_(_is_ready(kind), is_lease_expired))
-    if kind not in _EXCLUSIVE_KINDS:
+    if kind is not ThresholdReport:
         return is_free
+    # Of a competition's reports, at most one is made at a time.
     other_job: Any = aliased(kind)
     has_running_job = exists().where(
         other_job.competition_id == kind.competition_id,

@@ -11,14 +11,14 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from anoncup.messages import CodedMessage, Message, PluralMessage
-from app.db.models import Evaluation, Guess, LeasedJob, RehearsalMove, State, ThresholdReport
+from app.db.models import Evaluation, Guess, LeasedJob, State, ThresholdReport
 from app.db.now import read_clock
 from app.services.jobs import fairness
 
 log = structlog.get_logger(__name__)
 
 _JobT = TypeVar("_JobT", bound=LeasedJob)
-_ClaimedJobT = TypeVar("_ClaimedJobT", Evaluation, Guess, ThresholdReport, RehearsalMove)
+_ClaimedJobT = TypeVar("_ClaimedJobT", Evaluation, Guess, ThresholdReport)
 
 UNFINISHED = fairness.UNFINISHED
 ATTEMPTS_EXHAUSTED = "attempts_used_up"
@@ -162,7 +162,7 @@ def release_uncounted(
     """
     job = lock_lease(session, kind, job_id, attempt)
     if job is not None:
-        requeue_with_backoff(session, job, reason)
+        _requeue_with_backoff(session, job, reason)
 
 
 def release_for_missing_file(
@@ -184,13 +184,13 @@ def release_for_missing_file(
     now = read_clock(session)
     job.missing_since = job.missing_since or now
     if job.missing_since + max_wait > now:
-        requeue_with_backoff(session, job, reason)
+        _requeue_with_backoff(session, job, reason)
     else:
         finish(session, job, State.ERROR)
         job.failure = reason
 
 
-def requeue_with_backoff(session: Session, job: LeasedJob, reason: CodedMessage) -> None:
+def _requeue_with_backoff(session: Session, job: LeasedJob, reason: CodedMessage) -> None:
     job.not_before = read_clock(session) + min(
         _MIN_BACKOFF * 2 ** min(job.excused, _MAX_DOUBLINGS), _MAX_BACKOFF
     )

@@ -1,162 +1,151 @@
-"""Moves of a rehearsal's sample teams: a worker claims each move when it is due and makes it once.
+"""The moves of a rehearsal's sample teams.
 
-An upload of a sample team enters when its files are ready. The functions that accept uploads of real teams
-accept it, too, with the same locks, phases, caps and checks. A submission or guess is committed together with
-the end of its move, so that a worker that is killed before the COMMIT has sent nothing.
+They follow from its rules, its phases and what the teams have sent. A move is made when its submission or
+guess is there, and given up when its team has asked the organizers why it fails. Nothing else is stored about
+moves, so that a move whose worker was killed is made again.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
-from uuid import UUID
+from datetime import datetime
+from uuid import UUID, uuid5
 
-from sqlalchemy import select
+from sqlalchemy import func, select, text
 from sqlalchemy.orm import Session
 
-from anoncup.errors import DomainError
-from anoncup.messages import CodedMessage, Message
-from app.db.models import Competition, RehearsalMove, State, Target, Team
+from anoncup.rules.settings import Limits, Phase
+from app.db.models import Competition, Guess, Submission, Target, Team
 from app.services.attacks import targets
-from app.services.attacks.guesses import GuessUpload
-from app.services.contests import competitions, phases
-from app.services.contests.phases import ANONYMIZATION, PhaseStatus
-from app.services.jobs import leases, queue
-from app.services.submissions.uploads import ReleaseUpload, Seal
+from app.services.contests import clarifications, phases
+from app.services.contests.contest import Contest
+from app.services.contests.phases import ANONYMIZATION
 
-MOVE_REFUSED = "move_refused"
-_RETRYABLE_CODES = {"phase_closed", "phase_paused", "changed_meanwhile"}
-"""Errors after which a move may be tried again, because organizers move and pause phases."""
+RELEASES_PER_TEAM, GUESSES_PER_TEAM = 2, 10
+"""Number of releases per team, and of targets that each team attacks."""
+_ACTIVE_SHARE = 0.6
+"""Share of a phase in which all of its moves become due."""
 
 
-@dataclass(frozen=True, slots=True)
-class MoveClaim:
-    """Everything a worker needs for one move; ``attempt`` entitles it to record the result.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Move:
+    """A release of a sample team, or a guess. ``sent_at``: its time of entry; None if it is not accepted."""
 
-    ``target``: the target to attack; None for a move that submits a release.
-    """
-
-    move_id: UUID
-    attempt: int
-    competition: Competition
-    method: str
-    target: Target | None = None
+    team: Team
+    label: str
+    """Name of the move among those of its team. The team's question about a failed move begins with it."""
+    sent_at: datetime | None
 
     @property
-    def competition_file(self) -> str:
-        """The published file."""
-        return competitions.build_published_file(self.competition)
+    def seed(self) -> int:
+        """Seed of its random choices. A move that is made again has the same one."""
+        return uuid5(self.team.id, self.label).int
 
-    def start_release(self, seal: Seal) -> ReleaseUpload:
-        upload = ReleaseUpload(self.competition.slug, seal=seal)
-        upload.set_competition(self.competition)
-        return upload
-
-    def start_guess(self, target: Target) -> GuessUpload:
-        upload = GuessUpload(target.id)
-        upload.set_competition(self.competition)
-        upload.sizes = target.sizes
-        return upload
+    def is_given_up(self, questions: Sequence[str]) -> bool:
+        """Whether the team has reported this move as failed, or has asked as many questions as it may."""
+        is_reported = any(question.startswith(f"{self.label}: ") for question in questions)
+        return is_reported or len(questions) >= clarifications.MAX_UNANSWERED
 
 
-def claim_next(session: Session, *, lease: timedelta, max_attempts: int) -> MoveClaim | None:
-    """Claim the next move in fair order that can be made now; None if there is none."""
-    while (
-        move := leases.claim_next(session, RehearsalMove, lease=lease, max_attempts=max_attempts)
-    ) is not None:
-        competition = session.get_one(Competition, move.competition_id)
-        if (claim := _build_claim(session, competition, move)) is not None:
-            return claim
-    return None
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GuessMove(Move):
+    """A guess on another team's target. ``attackers``: built-in attackers, in the order to try them."""
+
+    target: Target
+    question: str
+    attackers: Sequence[str]
 
 
-def _build_claim(session: Session, competition: Competition, move: RehearsalMove) -> MoveClaim | None:
-    """Return what the worker needs for a move; None if its phase is not open or nothing is left to do.
+def try_lock(session: Session, competition_id: UUID) -> bool:
+    """Take a rehearsal's lock until the transaction ends; False if another transaction has it.
 
-    In that case the move is postponed or dropped.
+    A worker has it while it makes a move. Postgres frees it when the worker is killed, or 20 s after its host
+    was lost.
     """
+    for name in ("idle", "interval", "count"):
+        session.execute(text(f"SET LOCAL tcp_keepalives_{name} = 5"))
+    lock = func.pg_try_advisory_xact_lock(func.hashtextextended(str(competition_id), 0))
+    return bool(session.scalar(select(lock)))
+
+
+def load_moves(session: Session, contest: Contest, phase: str) -> list[Move]:
+    """Load the moves of a phase in the order in which they are due. Guesses are known with the targets."""
+    if contest.rules.phase(phase) is None:
+        return []
+    own_teams = select(Team).where(Team.competition_id == contest.id, ~Team.baseline)
+    teams = session.scalars(own_teams.order_by(Team.name)).all()
+    plan = _plan_releases if phase == ANONYMIZATION else _plan_guesses
+    return list(plan(session, contest, teams))
+
+
+def count_due(phase: Phase, move_count: int, moment: datetime) -> int:
+    """Return how many of the moves of a phase are due at a moment."""
+    elapsed_share = (moment - phase.start) / (phase.end - phase.start)
+    if elapsed_share < 0:
+        return 0
+    return min(move_count, int(elapsed_share / _ACTIVE_SHARE * move_count) + 1)
+
+
+def load_due(session: Session, competition: Competition) -> list[Move]:
+    """Load the moves that are due now and not sent."""
     status = phases.get_status(session, competition)
-    if status.open_phase is None or status.open_phase.name != move.phase:
-        _postpone_or_drop(session, competition, move, status)
-        return None
-    target = None if move.phase == ANONYMIZATION else _choose_target(session, move)
-    if target is None and move.phase != ANONYMIZATION:
-        leases.finish(session, move, State.CANCELLED)
-        return None
-    return MoveClaim(move.id, move.attempt, competition, move.method, target)
+    if status.open_phase is None:
+        return []
+    moves = load_moves(session, Contest(competition), status.open_phase.name)
+    due = moves[: count_due(status.open_phase, len(moves), status.now)]
+    return [move for move in due if move.sent_at is None]
 
 
-def _postpone_or_drop(
-    session: Session, competition: Competition, move: RehearsalMove, status: PhaseStatus
-) -> None:
-    """Postpone a move, or drop it once its phase is over."""
-    phase = phases.get_timetable(competition).phase(move.phase)
-    ended_at = competition.frozen_at if move.phase == ANONYMIZATION else competition.closed_at
-    if phase is None or ended_at is not None or (phase.end <= status.now and not status.paused):
-        leases.finish(session, move, State.CANCELLED)
-        move.failure = CodedMessage(MOVE_REFUSED, Message("its phase is over"))
-    else:
-        leases.requeue_with_backoff(
-            session, move, CodedMessage(MOVE_REFUSED, Message("its phase is not open"))
-        )
+def _plan_releases(session: Session, contest: Contest, teams: Sequence[Team]) -> Iterator[Move]:
+    """Plan the first release of every team, then the second, so that the board changes over time."""
+    query = select(Submission.team_id, Submission.idempotency_key, Submission.received_at)
+    rows = session.execute(query.where(Submission.competition_id == contest.id))
+    sent_at = {(team_id, key): received_at for team_id, key, received_at in rows}
+    for number in range(_count_allowed_releases(contest.rules.limits)):
+        for team in teams:
+            label = f"release-{number + 1}"
+            yield Move(team=team, label=label, sent_at=sent_at.get((team.id, label)))
 
 
-def _choose_target(session: Session, move: RehearsalMove) -> Target | None:
-    """Return the next target of other teams, in order of name; each team starts with a different one."""
-    query = targets.select_targets().where(Target.competition_id == move.competition_id).order_by(Target.name)
-    counting_targets = session.scalars(query.where(targets.is_in_contest())).all()
-    candidates = [target for target in counting_targets if target.submission.team_id != move.team_id]
-    if move.number >= len(candidates):
-        return None
-    teams = select(Team.id).where(Team.competition_id == move.competition_id, ~Team.baseline)
-    team_index = session.scalars(teams.order_by(Team.name)).all().index(move.team_id)
-    return candidates[(move.number + team_index) % len(candidates)]
+def _count_allowed_releases(limits: Limits) -> int:
+    caps = (limits.valid_per_day, limits.valid_total, limits.attempts_per_day, limits.attempts_total)
+    return min(RELEASES_PER_TEAM, *caps)
 
 
-def submit(session: Session, claim: MoveClaim, uploads: Sequence[ReleaseUpload | GuessUpload]) -> bool:
-    """Submit what a move has made: a release, or a guess for each question.
-
-    False if another worker has claimed the move meanwhile.
-    """
-    locked_rows = _lock_rows(session, claim)
-    if locked_rows is None:
-        return False
-    move, competition, team = locked_rows
-    for upload in uploads:
-        upload.admit(session, competition, team, move.user_id)
-        upload.accept_locked(session, competition, team, move.user_id)
-    finish(session, move)
-    return True
-
-
-def _lock_rows(session: Session, claim: MoveClaim) -> tuple[RehearsalMove, Competition, Team] | None:
-    """Lock the competition, the move and its team; None if another worker has claimed the move.
-
-    The competition is locked first, in the same order as when a rehearsal is ended.
-    """
-    competition = session.get_one(Competition, claim.competition.id, with_for_update={"read": True})
-    move = leases.lock_lease(session, RehearsalMove, claim.move_id, claim.attempt)
-    if move is None:
-        return None
-    return move, competition, session.get_one(Team, move.team_id, with_for_update=True)
-
-
-def finish(session: Session, move: RehearsalMove) -> None:
-    leases.finish(session, move, State.SCORED)
-    move.failure = None
-    # Send a message only now: while this move ran, no worker could have claimed another of the rehearsal.
-    queue.enqueue_after_commit(session, queue.ADVISE)
-
-
-def record_refusal(session: Session, claim: MoveClaim, problem: DomainError) -> None:
-    """Record that the service refused an upload: retry later or end the move with an error."""
-    competition = session.get_one(Competition, claim.competition.id, with_for_update={"read": True})
-    move = leases.lock_lease(session, RehearsalMove, claim.move_id, claim.attempt)
-    if move is None:
+def _plan_guesses(session: Session, contest: Contest, teams: Sequence[Team]) -> Iterator[Move]:
+    """Plan the guesses; each team begins with another target, and takes the next attacker for each."""
+    if contest.competition.published_at is None:
         return
-    if problem.code in _RETRYABLE_CODES:
-        _postpone_or_drop(session, competition, move, phases.get_status(session, competition))
-        return
-    leases.finish(session, move, State.ERROR)
-    move.failure = CodedMessage(
-        MOVE_REFUSED, Message("the service refused it: {reason}", reason=problem.message)
+    attackers_by_question = _list_attackers(contest)
+    query = select(Guess.team_id, Guess.target_id, Guess.question, Guess.received_at)
+    rows = session.execute(query.where(Guess.competition_id == contest.id))
+    sent_at = {(team_id, target_id, question): moment for team_id, target_id, question, moment in rows}
+    counting_targets = targets.select_targets().where(
+        Target.competition_id == contest.id, targets.is_in_contest()
     )
+    all_targets = session.scalars(counting_targets.order_by(Target.name)).all()
+    for number in range(GUESSES_PER_TEAM):
+        for index, team in enumerate(teams, number):
+            candidates = [target for target in all_targets if target.submission.team_id != team.id]
+            if number >= len(candidates):
+                continue
+            target = candidates[index % len(candidates)]
+            for question, attackers in attackers_by_question.items():
+                first = index % len(attackers)
+                yield GuessMove(
+                    team=team,
+                    label=f"guess-{target.name}-{question}",
+                    sent_at=sent_at.get((team.id, target.id, question)),
+                    target=target,
+                    question=question,
+                    attackers=attackers[first:] + attackers[:first],
+                )
+
+
+def _list_attackers(contest: Contest) -> dict[str, list[str]]:
+    """Return the names of the built-in attackers by the question that they answer."""
+    attackers = contest.track.attackers.items()
+    names_by_question = {
+        question: [name for name, attacker in attackers if question in attacker.questions]
+        for question in contest.track.select_questions(contest.rules)
+    }
+    return {question: names for question, names in names_by_question.items() if names}

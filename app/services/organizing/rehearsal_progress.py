@@ -1,22 +1,25 @@
 """Progress of a rehearsal: how much of each step is done, and when it was done."""
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, and_, func, or_, select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session, joinedload
 
-from app.db.models import Competition, Evaluation, Guess, RehearsalMove, State, Target
-from app.services.contests.phases import ANONYMIZATION, REIDENTIFICATION
+from app.db.models import Clarification, Competition, Evaluation, Guess, Target
+from app.services.contests import phases
+from app.services.contests.contest import Contest
+from app.services.contests.phases import ANONYMIZATION, REIDENTIFICATION, PhaseStatus
 from app.services.jobs.leases import UNFINISHED
+from app.services.organizing import rehearsal_moves
+from app.services.organizing.rehearsal_moves import Move
 
 _STALLED_AFTER = timedelta(minutes=2)
 """If moves are overdue for longer and none was made meanwhile, the rehearsal is stalled."""
-_NOTHING_TO_DO = and_(RehearsalMove.state == State.CANCELLED, RehearsalMove.failure.is_(None))
-"""Moves that were dropped because there was nothing to do, not because they came too late."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,70 +40,69 @@ class RehearsalStepProgress:
 class RehearsalProgress:
     """Progress of a whole rehearsal.
 
-    ``failed``: moves that could not be made. ``late``: number of moves that missed their phase.
-    ``is_stalled``: moves are overdue, and no worker makes them.
+    ``failed``: questions of sample teams, each about a move that could not be made. ``late``: number of moves
+    that missed their phase. ``is_stalled``: moves are overdue, and no worker makes them.
     """
 
     steps: Sequence[RehearsalStepProgress]
-    failed: Sequence[RehearsalMove]
+    failed: Sequence[Clarification]
     late: int
     is_stalled: bool
 
 
 def load_progress(session: Session, competition: Competition) -> RehearsalProgress:
     """Load the progress of a rehearsal without checking permissions."""
-    targets = _fetch_count(session, select(func.count()).where(Target.competition_id == competition.id))
-    steps = [
-        _count_moves(session, competition.id, "releases", ANONYMIZATION),
+    moves: dict[str, list[Move]] = {
+        phase: rehearsal_moves.load_moves(session, Contest(competition), phase)
+        for phase in (ANONYMIZATION, REIDENTIFICATION)
+    }
+    questions = _load_questions(session, competition.id)
+    status = phases.get_status(session, competition)
+    late = sum(
+        len(_select_unmade(planned, questions))
+        for phase, planned in moves.items()
+        if phases.has_phase_ended(competition, phase, status.now)
+    )
+    return RehearsalProgress(
+        _load_steps(session, competition, moves),
+        questions,
+        late,
+        _is_stalled(session, competition, status, moves, questions),
+    )
+
+
+def _load_questions(session: Session, competition_id: UUID) -> Sequence[Clarification]:
+    """Load the questions of the sample teams, who ask about failed moves only."""
+    query = select(Clarification).where(Clarification.competition_id == competition_id)
+    ordered_query = query.order_by(Clarification.asked_at, Clarification.id)
+    return session.scalars(ordered_query.options(joinedload(Clarification.team, innerjoin=True))).all()
+
+
+def _select_unmade(moves: Iterable[Move], questions: Sequence[Clarification]) -> list[Move]:
+    """Return the moves that were neither made nor given up."""
+    texts_by_team = defaultdict(list)
+    for item in questions:
+        texts_by_team[item.team_id].append(item.question)
+    return [
+        move for move in moves if move.sent_at is None and not move.is_given_up(texts_by_team[move.team.id])
+    ]
+
+
+def _load_steps(
+    session: Session, competition: Competition, moves: dict[str, list[Move]]
+) -> list[RehearsalStepProgress]:
+    target_count = session.scalars(select(func.count()).where(Target.competition_id == competition.id)).one()
+    return [
+        _count_moves("releases", moves[ANONYMIZATION]),
         _count_jobs(
             session, "scores", Evaluation, Evaluation.competition_id == competition.id, Evaluation.current
         ),
-        _build_instant_step("finals", targets, competition.frozen_at),
-        _build_instant_step("targets", targets, competition.published_at),
-        _count_moves(session, competition.id, "guesses", REIDENTIFICATION),
+        _build_instant_step("finals", target_count, competition.frozen_at),
+        _build_instant_step("targets", target_count, competition.published_at),
+        _count_moves("guesses", moves[REIDENTIFICATION]),
         _count_jobs(session, "judged", Guess, Guess.competition_id == competition.id),
-        _build_instant_step("reveal", targets, competition.revealed_at),
+        _build_instant_step("reveal", target_count, competition.revealed_at),
     ]
-    failed_query = select(RehearsalMove).where(
-        RehearsalMove.competition_id == competition.id, RehearsalMove.state == State.ERROR
-    )
-    ordered_query = failed_query.order_by(RehearsalMove.finished_at, RehearsalMove.id)
-    late_query = select(func.count()).where(
-        RehearsalMove.competition_id == competition.id,
-        RehearsalMove.state == State.CANCELLED,
-        ~_NOTHING_TO_DO,
-    )
-    failed_moves = session.scalars(ordered_query.options(joinedload(RehearsalMove.team))).all()
-    return RehearsalProgress(
-        steps, failed_moves, _fetch_count(session, late_query), is_stalled(session, competition)
-    )
-
-
-def is_stalled(session: Session, competition: Competition) -> bool:
-    """Whether moves are overdue because no report worker with the private key runs; never in a pause."""
-    in_competition = RehearsalMove.competition_id == competition.id
-    is_overdue = func.clock_timestamp() - _STALLED_AFTER > RehearsalMove.not_before
-    overdue_query = select(func.count()).where(
-        in_competition, RehearsalMove.state == State.QUEUED, is_overdue
-    )
-    active_query = select(func.count()).where(
-        in_competition, or_(RehearsalMove.state == State.SCORING, _is_recently_active())
-    )
-    return (
-        competition.paused_at is None
-        and bool(_fetch_count(session, overdue_query))
-        and not _fetch_count(session, active_query)
-    )
-
-
-def _is_recently_active() -> ColumnElement[bool]:
-    """Build the condition that a move began or ended recently: due moves may just be waiting their turn."""
-    last_activity = func.coalesce(RehearsalMove.finished_at, RehearsalMove.started_at)
-    return last_activity > func.clock_timestamp() - _STALLED_AFTER
-
-
-def _fetch_count(session: Session, query: Any) -> int:
-    return int(session.scalars(query).one())
 
 
 def _build_instant_step(name: str, target_count: int, happened_at: datetime | None) -> RehearsalStepProgress:
@@ -114,21 +116,37 @@ def _build_instant_step(name: str, target_count: int, happened_at: datetime | No
     )
 
 
-def _count_moves(session: Session, competition_id: UUID, name: str, phase: str) -> RehearsalStepProgress:
-    """Count the moves made, out of all moves except those without a target left."""
-    conditions = RehearsalMove.competition_id == competition_id, RehearsalMove.phase == phase, ~_NOTHING_TO_DO
-    return _count_step(session, name, RehearsalMove, RehearsalMove.state == State.SCORED, *conditions)
+def _count_moves(name: str, moves: Sequence[Move]) -> RehearsalStepProgress:
+    times = [move.sent_at for move in moves if move.sent_at is not None]
+    first_at, last_at = min(times, default=None), max(times, default=None)
+    return RehearsalStepProgress(name, len(times), len(moves) or None, first_at, last_at)
 
 
 def _count_jobs(session: Session, name: str, kind: Any, *conditions: Any) -> RehearsalStepProgress:
     """Count the finished jobs, out of all jobs."""
-    return _count_step(session, name, kind, kind.state.not_in(UNFINISHED), *conditions)
-
-
-def _count_step(
-    session: Session, name: str, kind: Any, is_done: ColumnElement[bool], *conditions: Any
-) -> RehearsalStepProgress:
+    is_done = kind.state.not_in(UNFINISHED)
     times = (func.min(kind.finished_at).filter(is_done), func.max(kind.finished_at).filter(is_done))
     query = select(func.count().filter(is_done), func.count(), *times).select_from(kind).where(*conditions)
     completed, total, first_at, last_at = session.execute(query).one()
     return RehearsalStepProgress(name, completed, total or None, first_at, last_at)
+
+
+def _is_stalled(
+    session: Session,
+    competition: Competition,
+    status: PhaseStatus,
+    moves: dict[str, list[Move]],
+    questions: Sequence[Clarification],
+) -> bool:
+    """Whether moves of the open phase are overdue, none was made lately, and no worker makes one."""
+    if status.open_phase is None:
+        return False
+    planned, lately = moves[status.open_phase.name], status.now - _STALLED_AFTER
+    overdue = planned[: rehearsal_moves.count_due(status.open_phase, len(planned), lately)]
+    times = [*(move.sent_at for move in planned), *(question.asked_at for question in questions)]
+    is_active = any(moment is not None and moment > lately for moment in times)
+    return (
+        bool(_select_unmade(overdue, questions))
+        and not is_active
+        and rehearsal_moves.try_lock(session, competition.id)
+    )

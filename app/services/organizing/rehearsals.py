@@ -1,9 +1,12 @@
 """Rehearsals: sample teams play a competition from beginning to end, visible only to its organizers.
 
 A rehearsal is a separate competition with the same rules and data, so that it behaves like the real one;
-``competitions.can_see`` hides it from everybody else.
+``competitions.can_see`` hides it from everybody else. A worker plays its sample teams through the API
+(``workers.rehearse``).
 """
 
+import json
+import secrets
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -17,13 +20,15 @@ from anoncup.competition.writer import replace_publication_rules, replace_title,
 from anoncup.errors import Conflict, NotFound
 from anoncup.messages import Message
 from anoncup.rules.model import Rules
-from anoncup.rules.settings import Limits, Phase
+from anoncup.rules.settings import Phase
 from anoncup.rules.timetable import replace_phases
-from app.db.models import Competition, Evaluation, RehearsalMove, State
+from app.config import get_settings
+from app.crypto import sealing
+from app.db.models import Competition, Evaluation, Member, State
 from app.db.now import read_clock
-from app.services.accounts import audit, memberships
-from app.services.accounts.accounts import Principal
-from app.services.contests import competitions, rehearsal_schedule
+from app.services.accounts import accounts, audit, memberships
+from app.services.accounts.accounts import UNUSABLE_HASH, Principal
+from app.services.contests import competitions
 from app.services.contests.competitions import REHEARSAL
 from app.services.contests.contest import Contest
 from app.services.contests.phases import ANONYMIZATION, REIDENTIFICATION
@@ -31,10 +36,10 @@ from app.services.jobs.leases import UNFINISHED
 
 PHASE_LENGTH, _SCORING_BREAK = timedelta(minutes=25), timedelta(minutes=5)
 """Length of each phase, and of the break for scoring after it: a rehearsal takes an hour with the reveal."""
-_ACTIVE_SHARE = 0.6
-"""Share of a phase in which all of its moves become due."""
-MAX_TEAMS, RELEASES_PER_TEAM, GUESSES_PER_TEAM = 10, 2, 10
-"""Number of sample teams, releases per team, and targets attacked per team: at most 120 moves."""
+MAX_TEAMS = 10
+"""Maximum number of sample teams: one for each sample method."""
+_TOKEN_LIFETIME = timedelta(days=7)
+"""Time in which sample teams can make moves: long enough for organizers who pause the rehearsal."""
 
 _MAX_UNCUT_SLUG_LENGTH, _DIGEST_LENGTH = 48, 16
 """Maximum length of a slug that its rehearsals repeat in full, and length of the digest of longer ones."""
@@ -85,8 +90,7 @@ def begin(session: Session, principal: Principal, slug: str) -> Contest:
     if find_rehearsal(session, contest.id) is not None:
         raise Conflict("the competition is being rehearsed already", code="rehearsal_stands")
     rehearsal = _copy_competition(session, contest)
-    _add_teams(session, principal, rehearsal)
-    rehearsal_schedule.reschedule_moves(session, rehearsal.competition)
+    _add_teams(session, rehearsal)
     for competition in (contest.competition, rehearsal.competition):
         audit.record(session, principal, "rehearsal.begin", competition.id, subject=rehearsal.slug)
     return rehearsal
@@ -158,72 +162,33 @@ def _plan_phases(rules: Rules, now: datetime) -> list[Phase]:
     return [phase for phase in (first_phase, second_phase) if phase.name in phase_names]
 
 
-def _add_teams(session: Session, principal: Principal, contest: Contest) -> None:
-    """Create a team with its moves for each sample method."""
-    methods = list(contest.track.methods)[:MAX_TEAMS]
-    moves = [*_plan_releases(contest, methods), *_plan_guesses(contest, methods)]
-    team_ids = {name: memberships.create_team(session, contest.id, name).id for name in methods}
-    for name, move in moves:
-        move.competition_id, move.team_id, move.user_id = contest.id, team_ids[name], principal.user_id
-        session.add(move)
-    session.flush()
-
-
-def _plan_releases(contest: Contest, methods: list[str]) -> list[tuple[str, RehearsalMove]]:
-    """Plan the first release of every team, then the second, so that the board changes over time."""
-    order = [
-        (name, number) for number in range(_count_allowed_releases(contest.rules.limits)) for name in methods
-    ]
-    return [
-        (name, RehearsalMove(phase=ANONYMIZATION, number=number, method=name, share=share))
-        for (name, number), share in zip(order, _spread_shares(len(order)), strict=True)
-    ]
-
-
-def _count_allowed_releases(limits: Limits) -> int:
-    caps = (limits.valid_per_day, limits.valid_total, limits.attempts_per_day, limits.attempts_total)
-    return min(RELEASES_PER_TEAM, *caps)
-
-
-def _plan_guesses(contest: Contest, methods: list[str]) -> list[tuple[str, RehearsalMove]]:
-    """Plan the guesses; each team uses the next built-in attacker on its next target."""
-    rules, track = contest.rules, contest.track
-    questions = track.select_questions(rules)
-    attackers = [
-        name for name, attacker in track.attackers.items() if questions.keys() & set(attacker.questions)
-    ]
-    if rules.phase(REIDENTIFICATION) is None or not attackers:
-        return []
-    order = [(team_index, number) for number in range(GUESSES_PER_TEAM) for team_index in range(len(methods))]
-    return [
-        (
-            methods[team_index],
-            RehearsalMove(
-                phase=REIDENTIFICATION,
-                number=number,
-                method=attackers[(team_index + number) % len(attackers)],
-                share=share,
-            ),
+def _add_teams(session: Session, contest: Contest) -> None:
+    """Create a team with one member for each sample method, and seal the members' tokens for the workers."""
+    tokens = {}
+    for name in list(contest.track.methods)[:MAX_TEAMS]:
+        team = memberships.create_team(session, contest.id, name)
+        # Nobody can guess this name and learn of the rehearsal by trying to take it.
+        member = accounts.add_user(
+            session, name=f"sample-{secrets.token_hex(8)}", password_hash=UNUSABLE_HASH
         )
-        for (team_index, number), share in zip(order, _spread_shares(len(order)), strict=True)
-    ]
-
-
-def _spread_shares(move_count: int) -> list[float]:
-    return [_ACTIVE_SHARE * position / move_count for position in range(move_count)]
+        session.add(Member(competition_id=contest.id, user_id=member.id, team_id=team.id))
+        tokens[name] = accounts.issue_token(session, member, name=REHEARSAL, lifetime=_TOKEN_LIFETIME)
+    contest.competition.rehearsal_tokens = sealing.seal_file(
+        get_settings().sealing_key_file, bound_to=contest.id, content=json.dumps(tokens).encode()
+    )
 
 
 def end(session: Session, principal: Principal, slug: str) -> None:
-    """Remove the rehearsal permanently and cancel its unfinished jobs; scores stay in the database."""
+    """Remove the rehearsal permanently, with its tokens and unfinished scores; other rows stay."""
     contest = competitions.lock_for_organizer(session, principal, slug)
     competition = find_for_organizer(session, principal, slug).competition
     principal.require_reauthentication()
     session.refresh(competition, with_for_update=True)
     for competition_id in (contest.id, competition.id):
         audit.record(session, principal, "rehearsal.end", competition_id, subject=competition.slug)
-    competition.removed_at = read_clock(session)
+    competition.removed_at, competition.rehearsal_tokens = read_clock(session), None
+    for user_id in session.scalars(select(Member.user_id).where(Member.competition_id == competition.id)):
+        accounts.revoke_all(session, user_id, except_id=None)
     cancelled_values = {"state": State.CANCELLED, "finished_at": func.clock_timestamp(), "leased_until": None}
-    moves_update = update(RehearsalMove).where(RehearsalMove.competition_id == competition.id)
-    session.execute(moves_update.where(RehearsalMove.state.in_(UNFINISHED)).values(cancelled_values))
     evaluations_update = update(Evaluation).where(Evaluation.competition_id == competition.id)
     session.execute(evaluations_update.where(Evaluation.state.in_(UNFINISHED)).values(cancelled_values))

@@ -58,9 +58,6 @@ MAX_COMMENT_LENGTH = 1_000
 _IDEMPOTENCY_KEY_PATTERN = re.compile(r"[\x21-\x7e]{1,200}")
 _NO_QUOTA: Mapping[str, int] = MappingProxyType({})
 
-Seal = Callable[[UUID, bytes], sealing.SealedSecret]
-"""Seals a secret with the workers' public key, bound to the id of its submission."""
-
 
 @dataclass(eq=False, repr=False)
 class Upload(ABC, Generic[AcceptedT, CheckT]):
@@ -136,7 +133,12 @@ class Upload(ABC, Generic[AcceptedT, CheckT]):
         """
         is_exclusive = not self.competition.scored_by
         competition, team = self._lock(session, principal, self.competition.id, is_exclusive=is_exclusive)
-        return self.accept_locked(session, competition, team, principal.user_id)
+        self.admit(session, competition, team, principal.user_id)
+        if self.attempt is not None:
+            attempts.end(session, self.attempt, counts=self.accepted_id is None)
+        if self.accepted_id is not None:
+            return self.load_accepted(session, self.accepted_id)
+        return self.insert(session, competition, team, principal.user_id)
 
     def _lock(
         self, session: Session, principal: Principal, competition_id: UUID, *, is_exclusive: bool = False
@@ -174,17 +176,6 @@ class Upload(ABC, Generic[AcceptedT, CheckT]):
             attempts.require_in_time(competition, self.attempt, status)
             self.caps = self.recheck(session, contest, team)
             quota.require_remaining([cap for cap in self.caps if not cap.is_for_attempts], status.now)
-
-    def accept_locked(
-        self, session: Session, competition: Competition, team: Team, user_id: UUID
-    ) -> AcceptedT:
-        """Accept the parsed upload like ``accept``; the caller holds the locks."""
-        self.admit(session, competition, team, user_id)
-        if self.attempt is not None:
-            attempts.end(session, self.attempt, counts=self.accepted_id is None)
-        if self.accepted_id is not None:
-            return self.load_accepted(session, self.accepted_id)
-        return self.insert(session, competition, team, user_id)
 
     def find_accepted_id(self, session: Session, team_id: UUID) -> UUID | None:
         """Return the id of the team's upload that was accepted under this key, or None."""
@@ -277,10 +268,6 @@ class ParsedRelease:
     remarks: tuple[Remark, ...]
 
 
-def _seal_with_public_key(bound_to: UUID, secret: bytes) -> sealing.SealedSecret:
-    return sealing.seal(get_settings().sealing_key_file, bound_to=bound_to, secret=secret)
-
-
 @dataclass(eq=False, repr=False)
 class ReleaseUpload(Upload[SubmissionReceipt, ReleaseCheck]):
     """An anonymized table with its secret."""
@@ -289,7 +276,6 @@ class ReleaseUpload(Upload[SubmissionReceipt, ReleaseCheck]):
     row_type = Submission
 
     slug: str
-    seal: Seal = field(default=_seal_with_public_key, kw_only=True)
     own_files: Mapping[str, str] = field(default_factory=dict, init=False)
     """SHA-256 of the team's own files by name, where the service allocates such files."""
     submission_id: UUID = field(default_factory=uuid4, init=False)
@@ -382,7 +368,7 @@ class ReleaseUpload(Upload[SubmissionReceipt, ReleaseCheck]):
         if not self.track.seals_release:
             return content
         key_file = get_settings().sealing_key_file
-        return sealing.seal_file(key_file, submission_id=self.submission_id, content=content)
+        return sealing.seal_file(key_file, bound_to=self.submission_id, content=content)
 
     def insert(
         self, session: Session, competition: Competition, team: Team, user_id: UUID
@@ -408,7 +394,9 @@ class ReleaseUpload(Upload[SubmissionReceipt, ReleaseCheck]):
     ) -> SubmissionReceipt:
         """Seal and queue the release as a submission; the first one pins the scoring versions."""
         competitions.pin_scoring_versions(competition)
-        sealed = self.seal(self.submission_id, self.release.secret)
+        sealed = sealing.seal(
+            get_settings().sealing_key_file, bound_to=self.submission_id, secret=self.release.secret
+        )
         uploaded_sha256 = {name: self.digests[name] for name in self.files}
         repetition_remarks = list_repetition_remarks(session, team.id, uploaded_sha256)
         remarks = (*self.release.remarks, *repetition_remarks)

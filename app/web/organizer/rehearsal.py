@@ -12,7 +12,7 @@ from anoncup.errors import Conflict, DomainError
 from app.db.transaction import transaction
 from app.http.step_up import FormReauthentication
 from app.services.contests.contest import Contest
-from app.services.organizing import rehearsal_progress, rehearsals
+from app.services.organizing import rehearsal_moves, rehearsal_progress, rehearsals
 from app.services.organizing.rehearsal_progress import RehearsalProgress
 from app.web.organizer.frame import OrganizerPage, RequestedOrganizerPage
 from app.web.site import language
@@ -43,8 +43,8 @@ def _render_rehearsal(page: OrganizerPage, *, problem: DomainError | None = None
         hindered=_describe_obstacle(page.request, obstacle),
         most={
             "teams": rehearsals.MAX_TEAMS,
-            "guesses": rehearsals.GUESSES_PER_TEAM,
-            "releases": rehearsals.RELEASES_PER_TEAM,
+            "guesses": rehearsal_moves.GUESSES_PER_TEAM,
+            "releases": rehearsal_moves.RELEASES_PER_TEAM,
         },
         problem=problem,
     )

@@ -1,53 +1,69 @@
 """Rehearsals, which the service's workers and clock run until the reveal."""
 
+import json
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
-from sqlalchemy import func, select, text, update
+from sqlalchemy import func, select, update
 
+from anoncup.client import Client
 from anoncup.competition.parser import SLUG, parse_competition
 from anoncup.errors import Unavailable
+from anoncup.messages import Message
+from app.config import get_settings
+from app.crypto import sealing
 from app.db.models import (
+    Attempt,
     AuditEntry,
+    Clarification,
     Competition,
     Evaluation,
     Guess,
-    RehearsalMove,
+    Member,
     State,
     Submission,
     Target,
     Team,
+    User,
 )
 from app.db.transaction import transaction
+from app.services.accounts import accounts
+from app.services.contests import clarifications
 from app.services.jobs import fairness
 from app.services.organizing import rehearsal_moves, rehearsals
+from app.services.organizing.rehearsal_moves import Move
 from app.storage import get_store
 from tests.support.arena import Arena, build_competition_toml
 from tests.support.contest import Contest, run_clock
 from tests.support.rehearsal import RehearsedContest
+from tests.support.service_processes import find_free_port
 from tests.support.uploads import score_everything
-from workers import advise
-from workers import rehearse as work
-from workers.readiness import SCORING_READINESS
+from workers import advise, rehearse, scoring_child
+from workers.scoring_child import ChildDiedError
 
-pytestmark = pytest.mark.full
-
-FINISHED_STATES = {State.SCORED, State.CANCELLED}
+pytestmark = [pytest.mark.full, pytest.mark.usefixtures("rehearsal_service")]
 
 
 @pytest.fixture(autouse=True)
 def few_guesses(monkeypatch: pytest.MonkeyPatch) -> None:
     """Limit rehearsals to two guesses per team, which test as much as ten."""
-    monkeypatch.setattr(rehearsals, "GUESSES_PER_TEAM", 2)
+    monkeypatch.setattr(rehearsal_moves, "GUESSES_PER_TEAM", 2)
 
 
 @pytest.fixture
 def rehearsal(client: TestClient) -> RehearsedContest:
     """A rehearsal of a contest with two phases."""
     return RehearsedContest.begin(Contest.create(client).arena)
+
+
+def load_sealed_tokens() -> list[bytes]:
+    with transaction() as session:
+        return [
+            tokens for tokens in session.scalars(select(Competition.rehearsal_tokens)) if tokens is not None
+        ]
 
 
 def list_rows(model: Any, slug: str) -> list[Any]:
@@ -59,16 +75,12 @@ def list_rows(model: Any, slug: str) -> list[Any]:
 @pytest.mark.parametrize("year", [2016, pytest.param(2015, marks=pytest.mark.full)])
 def test_rehearsal_runs_until_the_reveal(client: TestClient, year: int) -> None:
     rehearsal = RehearsedContest.create_for_year(client, year)
-    assert {item[3] for item in rehearsal.list_moves()} == {0}
+    assert rehearsal.count_sent() == 0
     rehearsal.run_first_phase()
-    assert rehearsal.count_states("anonymization") == {State.SCORED: 20}, rehearsal.get_progress()["failed"]
     rehearsal.run_second_phase()
-    assert not rehearsal.count_states("reidentification").keys() - FINISHED_STATES, rehearsal.get_progress()[
-        "failed"
-    ]
     rehearsal.reveal()
     progress = rehearsal.get_progress()
-    assert progress["state"] == "closed"
+    assert (progress["state"], progress["failed"], progress["late"]) == ("closed", [], 0)
     submissions, guesses, targets = (
         list_rows(model, rehearsal.slug) for model in (Submission, Guess, Target)
     )
@@ -76,16 +88,15 @@ def test_rehearsal_runs_until_the_reveal(client: TestClient, year: int) -> None:
         item for item in list_rows(Evaluation, rehearsal.slug) if item.state == State.SCORED
     ]
     assert {step["step"]: (step["done"], step["of"]) for step in progress["steps"]} == {
-        "releases": (len(submissions), 20),
+        "releases": (20, 20),
         "scores": (20, 20),
         "finals": (len(targets), len(targets)),
         "targets": (len(targets), len(targets)),
-        "guesses": (rehearsal.count_states("reidentification")[State.SCORED],) * 2,
-        "judged": (len(guesses), len(guesses)),
+        "guesses": (20, 20),
+        "judged": (20, 20),
         "reveal": (len(targets), len(targets)),
     }
     assert 10 <= len(targets) <= len(scored_evaluations)
-    assert len(guesses) >= 15  # an attacker's answer may be no valid guess
     assert {item.state for item in guesses} == {State.SCORED}
     assert rehearsal.load_competition().revealed_at is not None
     # Every team sends its first release before any team sends its second.
@@ -108,11 +119,11 @@ def test_each_team_guesses_on_other_teams_targets_once(
 
 def test_moves_are_spread_over_their_phase(rehearsal: RehearsedContest) -> None:
     rehearsal.play_moves()
-    assert rehearsal.count_states("anonymization") == {State.SCORED: 1, State.QUEUED: 19}
+    assert rehearsal.count_sent() == 1
     rehearsal.advance_time(rehearsals.PHASE_LENGTH.total_seconds() / 60 * 0.31)
     rehearsal.play_moves()
-    assert rehearsal.count_states("anonymization") == {State.SCORED: 11, State.QUEUED: 9}
-    assert rehearsal.count_states("reidentification") == {State.QUEUED: 20}
+    assert rehearsal.count_sent() == 11
+    assert (len(rehearsal.list_moves("anonymization")), rehearsal.list_moves("reidentification")) == (20, [])
 
 
 def extend_phase(rehearsal: RehearsedContest, phase: str, end: datetime) -> None:
@@ -129,26 +140,25 @@ def extend_phase(rehearsal: RehearsedContest, phase: str, end: datetime) -> None
 
 
 def test_shortening_a_phase_brings_moves_forward(rehearsal: RehearsedContest) -> None:
-    old_times = list_due_times(rehearsal)
-    extend_phase(rehearsal, "anonymization", datetime.now(UTC) + timedelta(minutes=5))
-    assert all(
-        earlier < later for earlier, later in zip(list_due_times(rehearsal)[1:], old_times[1:], strict=True)
-    )
+    rehearsal.advance_time(3)
+    assert len(load_due_moves(rehearsal)) == 5
+    extend_phase(rehearsal, "anonymization", datetime.now(UTC) + timedelta(minutes=3))
+    assert len(load_due_moves(rehearsal)) == 17
 
 
-def list_due_times(rehearsal: RehearsedContest) -> list[datetime]:
-    moves = list_rows(RehearsalMove, rehearsal.slug)
-    return [move.not_before for move in sorted(moves, key=lambda move: (move.phase, move.share))]
+def load_due_moves(rehearsal: RehearsedContest) -> list[Move]:
+    with transaction() as session:
+        return rehearsal_moves.load_due(session, rehearsal.load_competition())
 
 
 def test_pause_postpones_moves(rehearsal: RehearsedContest) -> None:
     path = f"/competitions/{rehearsal.slug}/phases/anonymization"
     assert rehearsal.arena.post(f"{path}/pause").status_code == 200
     rehearsal.play_moves()
-    assert rehearsal.count_states("anonymization") == {State.QUEUED: 20}
+    assert rehearsal.count_sent() == 0
     assert rehearsal.arena.post(f"{path}/resume").status_code == 200
     rehearsal.play_moves()
-    assert rehearsal.count_states("anonymization") == {State.SCORED: 1, State.QUEUED: 19}
+    assert rehearsal.count_sent() == 1
 
 
 def test_rehearsal_without_workers_is_reported_as_stalled(rehearsal: RehearsedContest) -> None:
@@ -157,81 +167,83 @@ def test_rehearsal_without_workers_is_reported_as_stalled(rehearsal: RehearsedCo
     assert not rehearsal.get_progress()["stalled"]
     rehearsal.advance_time(2)
     assert rehearsal.get_progress()["stalled"]
+    with transaction() as session:
+        assert rehearsal_moves.try_lock(session, rehearsal.load_competition().id)
+        assert not rehearsal.get_progress()["stalled"]  # a worker is making a move
+    assert rehearsal.get_progress()["stalled"]
     advise.advise()
     assert not rehearsal.get_progress()["stalled"]
 
 
-def test_moves_are_cancelled_after_their_phase(rehearsal: RehearsedContest) -> None:
+def test_moves_are_late_after_their_phase(rehearsal: RehearsedContest) -> None:
     rehearsal.advance_time(26)
     rehearsal.play_moves()
-    assert rehearsal.count_states("anonymization") == {State.CANCELLED: 20}
     assert rehearsal.get_progress()["late"] == 20
     assert rehearsal.get_progress()["steps"][0]["of"] == 20
     assert list_rows(Submission, rehearsal.slug) == []
 
 
-def expire_leases() -> None:
-    with transaction() as session:
-        expired_at = func.clock_timestamp() - text("interval '1 second'")
-        session.execute(update(RehearsalMove).values(leased_until=expired_at))
+class KilledError(BaseException):
+    """Ends a task where its worker is killed."""
 
 
-@pytest.mark.parametrize("function_name", ["submit", "finish"])
+@pytest.mark.parametrize("function_name", ["submit", "post_files"])
 def test_move_is_made_once_if_its_worker_is_killed(
     rehearsal: RehearsedContest, monkeypatch: pytest.MonkeyPatch, function_name: str
 ) -> None:
-    class KilledBeforeCommit(BaseException):
-        pass
+    """It is killed before the release is sent, or before it learns that the release was accepted."""
+    original_post_files = Client.post_files
 
-    def kill(*_: Any, **__: Any) -> None:
-        raise KilledBeforeCommit
+    def kill(*arguments: Any, **options: Any) -> None:
+        if function_name == "post_files":
+            original_post_files(*arguments, **options)
+        raise KilledError
 
     with monkeypatch.context() as patch:
-        patch.setattr(rehearsal_moves, function_name, kill)
-        with pytest.raises(KilledBeforeCommit):
+        patch.setattr(Client, function_name, kill)
+        with pytest.raises(KilledError):
             advise.advise()
-    assert rehearsal.count_states("anonymization")[State.SCORING] == 1
-    assert list_rows(Submission, rehearsal.slug) == []
-    advise.advise()  # the lease is still valid, so no other worker makes the move
-    assert list_rows(Submission, rehearsal.slug) == []
-    expire_leases()
-    advise.advise()
+    assert rehearsal.count_sent() == (1 if function_name == "post_files" else 0)
+    rehearsal.play_moves()
     assert len(list_rows(Submission, rehearsal.slug)) == 1
-    assert rehearsal.count_states("anonymization") == {State.SCORED: 1, State.QUEUED: 19}
 
 
-def test_worker_with_an_expired_lease_does_not_repeat_a_move(
-    rehearsal: RehearsedContest, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    postponed_actions: list[Any] = []
-    with monkeypatch.context() as patch:
-        patch.setattr(work, "submit", lambda _, do: postponed_actions.append(do))
-        advise.advise()
-    expire_leases()
-    advise.advise()
+def test_two_workers_make_a_move_once(rehearsal: RehearsedContest) -> None:
+    competition, moves = rehearsal.load_competition(), load_due_moves(rehearsal)
     with transaction() as session:
-        assert postponed_actions[0](session) is False
-    assert len(list_rows(Submission, rehearsal.slug)) == 1
-
-
-def test_moves_wait_while_the_file_store_is_unreachable(
-    rehearsal: RehearsedContest, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def raise_unavailable(*_: Any) -> bytes:
-        raise Unavailable("the file store could not be reached", code="storage_unavailable")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(type(get_store()), "save", raise_unavailable)
+        assert rehearsal_moves.try_lock(session, competition.id)
         advise.advise()
-    assert rehearsal.count_states("anonymization") == {State.QUEUED: 20}
+        assert rehearsal.count_sent() == 0
+    (tokens,) = load_sealed_tokens()
+    # If the first worker has lost its lock, the second sends the same upload.
+    assert [rehearse.make_first(competition, moves, tokens) for _ in range(2)] == [True, True]
+    assert (len(list_rows(Submission, rehearsal.slug)), rehearsal.list_questions()) == (1, [])
     with transaction() as session:
-        session.execute(update(RehearsalMove).values(not_before=None))
-    SCORING_READINESS.backoff_until = 0.0
+        assert len(session.scalars(select(Attempt)).all()) == 1
+
+
+def refuse_to_read(*_: Any) -> bytes:
+    raise Unavailable("the file store could not be reached", code="storage_unavailable")
+
+
+@pytest.mark.parametrize("is_store", [True, False])
+def test_moves_wait_while_the_store_or_the_web_server_is_unreachable(
+    rehearsal: RehearsedContest, monkeypatch: pytest.MonkeyPatch, *, is_store: bool
+) -> None:
+    with monkeypatch.context() as patch:
+        if is_store:
+            patch.setattr(type(get_store()), "get", refuse_to_read)
+        else:
+            patch.setenv("ANONCUP_SERVICE_URL", f"http://127.0.0.1:{find_free_port()}")
+            get_settings.cache_clear()
+        advise.advise()
+    get_settings.cache_clear()
+    assert (rehearsal.count_sent(), rehearsal.list_questions()) == (0, [])
     advise.advise()
-    assert len(list_rows(Submission, rehearsal.slug)) == 1
+    assert rehearsal.count_sent() == 1
 
 
-def test_refused_move_is_reported_with_its_reason(rehearsal: RehearsedContest) -> None:
+def test_refused_move_is_reported_once_with_its_reason(rehearsal: RehearsedContest) -> None:
     with transaction() as session:
         session.execute(
             update(Team)
@@ -239,9 +251,60 @@ def test_refused_move_is_reported_with_its_reason(rehearsal: RehearsedContest) -
             .values(disqualified_at=func.clock_timestamp())
         )
     rehearsal.play_moves()
+    advise.advise()
     (failure,) = rehearsal.get_progress()["failed"]
-    assert (failure["failure_code"], failure["phase"]) == ("move_refused", "anonymization")
-    assert "disqualified" in failure["failure"]
+    assert failure["question"] == "release-1: your team has been disqualified"
+    assert failure["team"] == rehearsal.list_moves("anonymization")[0].team.name
+    rehearsal.advance_time(4)
+    assert not rehearsal.get_progress()["stalled"]
+
+
+def test_move_whose_child_always_dies_is_reported(
+    rehearsal: RehearsedContest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def die(*_: Any, **__: Any) -> None:
+        runs.append(1)
+        raise ChildDiedError(Message("killed"))
+
+    runs: list[int] = []
+    monkeypatch.setattr(scoring_child, "run", die)
+    rehearsal.play_moves()
+    assert (rehearsal.list_questions(), len(runs)) == (["release-1: killed"], get_settings().scoring_attempts)
+
+
+def test_team_with_too_many_questions_gives_up(rehearsal: RehearsedContest) -> None:
+    team = rehearsal.list_moves("anonymization")[0].team
+    with transaction() as session:
+        (member,) = session.scalars(select(Member).where(Member.team_id == team.id))
+        for number in range(clarifications.MAX_UNANSWERED):
+            question = Clarification(question=f"guess-T{number}-link: no", user_id=member.user_id)
+            question.competition_id, question.team_id = member.competition_id, team.id
+            session.add(question)
+    rehearsal.play_moves()
+    assert rehearsal.count_sent() == 0
+    rehearsal.advance_time(1.5)
+    rehearsal.play_moves()
+    assert {move.team.name for move in rehearsal.list_moves("anonymization") if move.sent_at} == {
+        move.team.name for move in rehearsal.list_moves("anonymization")[1:3]
+    }
+
+
+def test_members_of_sample_teams_have_sealed_tokens_and_no_password(rehearsal: RehearsedContest) -> None:
+    competition = rehearsal.load_competition()
+    (sealed,) = load_sealed_tokens()
+    with transaction() as session:
+        members = session.scalars(select(User).join(Member, Member.user_id == User.id)).all()
+    assert b"anoncup_" not in sealed
+    tokens = json.loads(
+        sealing.open_file(get_settings().opening_keys_dir, bound_to=competition.id, content=sealed)
+    )
+    assert len(tokens) == len(members) == 10
+    assert not any(accounts.is_correct_password(member.password_hash, "") for member in members)
+    token = next(iter(tokens.values()))
+    assert rehearsal.arena.get(f"/competitions/{rehearsal.slug}/team", token=token).status_code == 200
+    assert end_rehearsal(rehearsal) == 204
+    assert rehearsal.arena.get("/me", token=token).status_code == 401
+    assert load_sealed_tokens() == []
 
 
 def test_only_one_of_several_concurrent_rehearsals_begins(arena: Arena) -> None:
@@ -266,13 +329,11 @@ def end_rehearsal(rehearsal: RehearsedContest) -> int:
 def test_rehearsal_can_be_ended_and_begun_again(rehearsal: RehearsedContest) -> None:
     rehearsal.play_moves()
     assert end_rehearsal(rehearsal) == 204
-    assert rehearsal.count_states("anonymization") == {State.SCORED: 1, State.CANCELLED: 19}
     assert [row.state for row in list_rows(Evaluation, rehearsal.slug)] == [State.CANCELLED]
-    with transaction() as session:  # the moves become due, but the rehearsal has ended
-        session.execute(update(RehearsalMove).values(not_before=None))
     score_everything()
-    rehearsal.play_moves()
-    rehearsal.advance_time(26)
+    rehearsal.advance_time(16)
+    rehearsal.play_moves()  # moves are due, but the rehearsal has ended
+    rehearsal.advance_time(10)
     run_clock()
     assert rehearsal.load_competition().frozen_at is None
     assert len(list_rows(Submission, rehearsal.slug)) == 1

@@ -12,7 +12,7 @@ from tests.support.rehearsal import RehearsedContest
 from tests.support.setup_pages import BASIC_FIELDS
 from tests.support.translations import translate
 
-pytestmark = pytest.mark.full
+pytestmark = [pytest.mark.full, pytest.mark.usefixtures("rehearsal_service")]
 
 ORGANIZE_PATH = "/competitions/small/organize"
 REHEARSAL_PAGES = (
