@@ -3,13 +3,12 @@
 ``TRACKS`` contains them by track, such as ``TRACKS["microdata"]``. The steps are the same in all tracks:
 
 1. ``rules = parse_competition(text)``
-2. ``tables = track.parse_original(files, rules)``, or build the tables yourself
-3. ``prepared = track.prepare(tables, rules)``
-4. ``released, source = track.anonymize(method, tables, rules, rng, parameters)``
-5. ``released, source = track.shuffle(released, source, rng=rng)``
-6. ``evaluate(rules, prepared, released, source)``
+2. ``original, remarks = track.parse_original(files, rules)``, or build the original yourself
+3. ``released, source = track.anonymize(method, original, rules, rng, parameters)``
+4. ``released, source = track.shuffle(released, source, rng=rng)``
+5. ``evaluate(rules, original, released, source)``
 
-Row numbers start at 0. ``ATTACKERS``, ``METHODS``, ``UTILITIES``, ``prepare``, ``build_target``,
+Row numbers start at 0. ``ATTACKERS``, ``METHODS``, ``UTILITIES``, ``MicrodataOriginal``, ``build_target``,
 ``build_release`` and ``shuffle_rows`` are shortcuts to the microdata track.
 """
 
@@ -42,13 +41,14 @@ if TYPE_CHECKING:
     from anoncup.tracks.microdata.registry import ATTACKERS as ATTACKERS
     from anoncup.tracks.microdata.registry import METHODS as METHODS
     from anoncup.tracks.microdata.registry import UTILITIES as UTILITIES
+    from anoncup.tracks.microdata.release import MicrodataOriginal as MicrodataOriginal
     from anoncup.tracks.microdata.release import build_release as build_release
     from anoncup.tracks.microdata.release import build_target as build_target
-    from anoncup.tracks.microdata.release import prepare as prepare
     from anoncup.tracks.transactions.cluster_planning import best_clusters as best_clusters
     from anoncup.tracks.transactions.cluster_planning import expected_dummies as expected_dummies
     from anoncup.tracks.transactions.cluster_planning import expected_shared_goods as expected_shared_goods
     from anoncup.tracks.transactions.example import load_tc400 as load_tc400
+    from anoncup.tracks.transactions.release import TransactionOriginal as TransactionOriginal
     from anoncup.tracks.transactions.tables import TransactionTables as TransactionTables
 
 _IMPORT_PATHS = {
@@ -61,8 +61,10 @@ _IMPORT_PATHS = {
     "InvalidUpload": "anoncup.errors.InvalidUpload",
     "METHODS": "anoncup.tracks.microdata.registry.METHODS",
     "MeasureSettings": "anoncup.rules.settings.MeasureSettings",
+    "MicrodataOriginal": "anoncup.tracks.microdata.release.MicrodataOriginal",
     "Rules": "anoncup.rules.model.Rules",
     "TRACKS": "anoncup.plugins.TRACKS",
+    "TransactionOriginal": "anoncup.tracks.transactions.release.TransactionOriginal",
     "TransactionTables": "anoncup.tracks.transactions.tables.TransactionTables",
     "UTILITIES": "anoncup.tracks.microdata.registry.UTILITIES",
     "Verdict": "anoncup.evaluation.evaluate.Verdict",
@@ -79,7 +81,6 @@ _IMPORT_PATHS = {
     "get_household_columns": "anoncup.tracks.microdata.example.get_household_columns",
     "load_tc400": "anoncup.tracks.transactions.example.load_tc400",
     "parse_competition": "anoncup.competition.parser.parse_competition",
-    "prepare": "anoncup.tracks.microdata.release.prepare",
     "rate_prediction": "anoncup.tracks.linkage.attack_rates.rate_prediction",
     "sample_guess": "anoncup.tracks.linkage.attack_rates.sample_guess",
     "scales": "anoncup.evaluation.scales.scales",

@@ -6,12 +6,12 @@ compute for some requests, therefore name functions by their path::
 
     "sort": Attacker("sort", 1, lazy("anoncup.tracks.microdata.attackers.ranks.sort"), ("sensitive",))
 
-Where types matter, the type checker sees the function itself::
+Where types matter, the type checker sees the module itself::
 
     if TYPE_CHECKING:
-        from anoncup.evaluation.scales import scales
+        from anoncup.evaluation import scales as _scales
     else:
-        scales = lazy("anoncup.evaluation.scales.scales")
+        _scales = lazy_module("anoncup.evaluation.scales")
 """
 
 from collections.abc import Callable
@@ -44,6 +44,21 @@ class LazyFunction:
 def lazy(path: str) -> Any:
     """Return a stand-in for the function at a dotted path, imported on the first call."""
     return LazyFunction(path)
+
+
+@dataclass(frozen=True, slots=True)
+class LazyModule:
+    """A stand-in for a module, whose attributes are lazy functions."""
+
+    path: str
+
+    def __getattr__(self, name: str) -> LazyFunction:
+        return LazyFunction(f"{self.path}.{name}")
+
+
+def lazy_module(path: str) -> Any:
+    """Return a stand-in for a module whose functions are imported on the first call."""
+    return LazyModule(path)
 
 
 def lazy_in(package: str) -> Callable[[str], Any]:

@@ -13,9 +13,9 @@ from typing import Any
 
 from anoncup.tracks.membership import MEMBERSHIP
 from anoncup.tracks.microdata import MICRODATA
-from anoncup.tracks.model import Track
+from anoncup.tracks.model import AnyTrack, Track
 from anoncup.tracks.monthly import MONTHLY
-from anoncup.tracks.parts import Attacker, Measure, Method
+from anoncup.tracks.parts import AnyAttacker, AnyMeasure, AnyMethod, Attacker, Measure, Method
 from anoncup.tracks.plugin import API_VERSION, Formulas, Plugin
 from anoncup.tracks.transactions import TRANSACTIONS
 
@@ -23,7 +23,7 @@ _ENTRY_POINT_GROUP = "anoncup.plugins"
 
 _PART_NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
 _TAG_PATTERN = re.compile(r"<\s*[A-Za-z/!?]")
-_PART_TYPES: Mapping[str, type[Measure | Attacker | Method]] = {
+_PART_TYPES: Mapping[str, type[AnyMeasure | AnyAttacker | AnyMethod]] = {
     "measures": Measure,
     "attackers": Attacker,
     "methods": Method,
@@ -54,7 +54,7 @@ class Package:
 class InstalledParts:
     """All tracks including the parts of plug-ins, the installed packages, and the formulas of their parts."""
 
-    tracks: dict[str, Track]
+    tracks: dict[str, AnyTrack]
     packages: tuple[Package, ...] = ()
     formulas: Formulas = field(default_factory=dict)
 
@@ -63,7 +63,7 @@ class InstalledParts:
         return next((package for package in self.packages if part in package.parts), None)
 
 
-def discover_plugins(tracks: Mapping[str, Track]) -> InstalledParts:
+def discover_plugins(tracks: Mapping[str, AnyTrack]) -> InstalledParts:
     """Return the tracks extended by all installed plug-ins."""
     entries = sorted(
         entry_points(group=_ENTRY_POINT_GROUP),
@@ -73,7 +73,7 @@ def discover_plugins(tracks: Mapping[str, Track]) -> InstalledParts:
 
 
 def _merge_plugins(
-    tracks: Mapping[str, Track], entries: Iterable[tuple[Package, EntryPoint]]
+    tracks: Mapping[str, AnyTrack], entries: Iterable[tuple[Package, EntryPoint]]
 ) -> InstalledParts:
     """Add plug-ins to the tracks, first those that define tracks, then those that extend tracks.
 
@@ -135,7 +135,7 @@ def _list_parts(plugin: Plugin) -> tuple[str, ...]:
     return (*track_names, *part_names)
 
 
-def add_plugin(tracks: Mapping[str, Track], plugin: Plugin) -> dict[str, Track]:
+def add_plugin(tracks: Mapping[str, AnyTrack], plugin: Plugin) -> dict[str, AnyTrack]:
     """Return the tracks extended by a plug-in; raise InvalidPlugin if any part is invalid.
 
     The given tracks are not modified.
@@ -154,8 +154,11 @@ def add_plugin(tracks: Mapping[str, Track], plugin: Plugin) -> dict[str, Track]:
 
 
 def _add_parts(
-    track: Track, kind: str, part_type: type[Measure | Attacker | Method], parts: Mapping[str, Any]
-) -> Track:
+    track: AnyTrack,
+    kind: str,
+    part_type: type[AnyMeasure | AnyAttacker | AnyMethod],
+    parts: Mapping[str, Any],
+) -> AnyTrack:
     registered = getattr(track, kind)
     for name, part in parts.items():
         # Measures and attackers share one namespace, because pages show them together.
@@ -170,14 +173,17 @@ def _add_parts(
     return replace(track, **changes)
 
 
-def _require_track(tracks: Mapping[str, Track], name: str) -> Track:
+def _require_track(tracks: Mapping[str, AnyTrack], name: str) -> AnyTrack:
     if name not in tracks:
         raise InvalidPlugin(f"there is no track {name}")
     return tracks[name]
 
 
 def _check_part(
-    name: str, part: Any, part_type: type[Track | Measure | Attacker | Method], reserved: Mapping[str, Any]
+    name: str,
+    part: Any,
+    part_type: type[AnyTrack | AnyMeasure | AnyAttacker | AnyMethod],
+    reserved: Mapping[str, Any],
 ) -> None:
     if not isinstance(part, part_type):
         raise InvalidPlugin(f"{name} is no {part_type.__name__}")
@@ -189,18 +195,18 @@ def _check_part(
         raise InvalidPlugin(f"there is {name} already")
 
 
-def _check_formula(track: Track, measure: str, formula: str) -> None:
+def _check_formula(track: AnyTrack, measure: str, formula: str) -> None:
     if measure not in track.measures:
         raise InvalidPlugin(f"a formula of {measure}, which is no measure of {track.name}")
     if not formula.strip() or _TAG_PATTERN.search(formula):
         raise InvalidPlugin(f"the formula of {measure} is not LaTeX")
 
 
-BUILT_IN = {
+BUILT_IN: Mapping[str, AnyTrack] = {
     "microdata": MICRODATA,
     "transactions": TRANSACTIONS,
     "monthly": MONTHLY,
     "membership": MEMBERSHIP,
 }
 INSTALLED = discover_plugins(BUILT_IN)
-TRACKS: dict[str, Track] = INSTALLED.tracks
+TRACKS: dict[str, AnyTrack] = INSTALLED.tracks

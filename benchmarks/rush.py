@@ -34,7 +34,8 @@ from anoncup.rules.timetable import replace_phases
 from anoncup.schemas.roles import Role
 from anoncup.tables.csv_text import write_csv
 from anoncup.tracks.linkage.permutation import write_secret
-from anoncup.tracks.microdata.example import generate_households
+from anoncup.tracks.microdata.example import generate_households, get_household_columns
+from anoncup.tracks.microdata.release import MicrodataOriginal
 from app.db.models import Competition, Evaluation, Member, Submission
 from app.db.transaction import transaction
 from app.services.accounts import accounts, memberships
@@ -114,10 +115,10 @@ def build_competition_file(slug: str, *, file_mb: int = 64) -> str:
 def make_releases(file: str, table: pd.DataFrame, count: int) -> Iterator[dict[str, bytes]]:
     """Yield ``count`` different releases with their secrets."""
     rules = parse_competition(file)
-    track = TRACKS[rules.track]
+    track, original = TRACKS[rules.track], MicrodataOriginal(table, get_household_columns())
     for seed in range(count):
         rng = np.random.default_rng(seed)
-        anonymized = track.anonymize(track.methods[METHOD], table, rules, rng, {})
+        anonymized = track.anonymize(track.methods[METHOD], original, rules, rng, {})
         release, source = track.shuffle(*anonymized, rng=rng)
         yield {**track.files_of(release), "secret": write_secret(source)}
 

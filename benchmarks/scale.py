@@ -17,7 +17,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from sqlalchemy import func, select
@@ -27,8 +26,11 @@ from anoncup.competition.parser import parse_competition
 from anoncup.plugins import TRACKS
 from anoncup.tables.csv_text import write_csv
 from anoncup.tracks.linkage.permutation import write_secret
-from anoncup.tracks.microdata.example import generate_households
+from anoncup.tracks.microdata.example import generate_households, get_household_columns
+from anoncup.tracks.microdata.release import MicrodataOriginal
+from anoncup.tracks.parts import HasRows
 from anoncup.tracks.transactions.example import load_tc400
+from anoncup.tracks.transactions.release import TransactionOriginal
 from anoncup.tracks.transactions.tables import files_of
 from app.db.models import Evaluation
 from app.db.transaction import transaction
@@ -68,13 +70,16 @@ class ScaleCase:
 
 def _make_household_case(number: int) -> ScaleCase:
     table = generate_households()
-    releases = _make_releases(rush.build_competition_file("made"), table, "swap_within_classes", number)
+    original = MicrodataOriginal(table, get_household_columns())
+    releases = _make_releases(rush.build_competition_file("made"), original, "swap_within_classes", number)
     return ScaleCase("8,333 x 25", rush.build_competition_file, {"original.csv": write_csv(table)}, releases)
 
 
 def _make_shop_case(number: int) -> ScaleCase:
     tables = load_tc400()
-    releases = _make_releases(build_shop_file("made"), tables, "balance_clusters", number)
+    releases = _make_releases(
+        build_shop_file("made"), TransactionOriginal(tables), "balance_clusters", number
+    )
     return ScaleCase(
         "TC400",
         build_shop_file,
@@ -83,11 +88,11 @@ def _make_shop_case(number: int) -> ScaleCase:
     )
 
 
-def _make_releases(file: str, table: Any, method: str, number: int) -> list[dict[str, bytes]]:
+def _make_releases(file: str, original: HasRows, method: str, number: int) -> list[dict[str, bytes]]:
     """Return one release in ``number`` different row orders, with the secrets."""
     rules = parse_competition(file)
     track = TRACKS[rules.track]
-    anonymized = track.anonymize(track.methods[method], table, rules, np.random.default_rng(0), {})
+    anonymized = track.anonymize(track.methods[method], original, rules, np.random.default_rng(0), {})
     releases: list[dict[str, bytes]] = []
     for seed in range(number):
         release, source = track.shuffle(*anonymized, rng=np.random.default_rng(seed))

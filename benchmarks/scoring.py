@@ -24,9 +24,14 @@ from anoncup.geometry import kernels
 from anoncup.geometry.arrays import IntArray
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
-from anoncup.tracks.microdata.example import DEFAULT_ROWS, generate_households
-from anoncup.tracks.model import Tables, Track
+from anoncup.tracks.microdata.adapter import make_example_data
+from anoncup.tracks.microdata.example import DEFAULT_ROWS, generate_households, get_household_columns
+from anoncup.tracks.microdata.release import MicrodataOriginal
+from anoncup.tracks.model import AnyTrack
+from anoncup.tracks.parts import HasRows
 from anoncup.tracks.transactions.example import load_tc400
+from anoncup.tracks.transactions.release import TransactionOriginal
+from anoncup.tracks.transactions.tables import files_of
 
 _UNMATCHED = "unmatched"
 _REPEATS = 5
@@ -37,14 +42,14 @@ _DEFAULT_METHODS = {
 }
 
 
-def _make_release(track: Track, rules: Rules, tables: Tables, method: str) -> tuple[Tables, IntArray]:
+def _make_release(track: AnyTrack, rules: Rules, original: HasRows, method: str) -> tuple[Any, IntArray]:
     """Return a shuffled release and its source rows.
 
     The method ``unmatched`` adds noise and replaces quasi-identifiers by values that do not occur in X.
     """
     rng = np.random.default_rng(0)
     sample_method = track.methods["add_noise" if method == _UNMATCHED else method]
-    release, source = track.anonymize(sample_method, tables, rules, rng, {})
+    release, source = track.anonymize(sample_method, original, rules, rng, {})
     if method == _UNMATCHED:
         release = release.assign(SetaiKubun="unknown")
     return track.shuffle(release, source, rng=rng)
@@ -57,11 +62,11 @@ def _measure_milliseconds(function: Callable[[], object]) -> float:
 
 
 def _time_parts(
-    track: Track, rules: Rules, original: Any, release: tuple[Tables, IntArray]
+    track: AnyTrack, rules: Rules, original: HasRows, release: tuple[Any, IntArray]
 ) -> dict[str, float]:
     """Return the milliseconds of each part of scoring, in the order in which they run."""
     start = time.perf_counter()
-    evaluated_release = track.measure_view(original, *release)
+    evaluated_release = track.add_answer(original, *release)
     times = {"(encoding)": 1000 * (time.perf_counter() - start)}
     for name, measure in track.measures.items():
         parameters: Mapping[str, object] = rules.measure_settings(name).parameters
@@ -76,20 +81,18 @@ def _time_parts(
     return times | {"total": sum(times.values())}
 
 
-def report(track: Track, tables: Tables, method: str) -> None:
+def report(track: AnyTrack, files: Mapping[str, bytes], method: str) -> None:
     rules = parse_competition(template(_TEMPLATE_YEARS[track.name]))
-    release = _make_release(track, rules, tables, method)
-    files = dict(zip(track.original_file_names, track.files_of(tables).values(), strict=True))
     parsing_ms = _measure_milliseconds(lambda: track.parse_original(files, rules))
-    preparing_ms = _measure_milliseconds(lambda: track.prepare(tables, rules))
-    cold_times = _time_parts(track, rules, track.prepare(tables, rules), release)
-    original = track.prepare(tables, rules)
+    original, _ = track.parse_original(files, rules)
+    release = _make_release(track, rules, original, method)
+    cold_times = _time_parts(track, rules, track.parse_original(files, rules)[0], release)
     _time_parts(track, rules, original, release)
     rounds = [_time_parts(track, rules, original, release) for _ in range(_REPEATS)]
-    print(f"{track.name}, {track.count_individuals(tables)} individuals, {method}; median of {_REPEATS}")
+    print(f"{track.name}, {original.rows} individuals, {method}; median of {_REPEATS}")
     for name in rounds[0]:
         print(f"  {name:<28}{statistics.median(times[name] for times in rounds):10.2f} ms")
-    print(f"  {'total, cold':<28}{cold_times['total'] + preparing_ms:10.2f} ms  with preparing the original")
+    print(f"  {'total, cold':<28}{cold_times['total']:10.2f} ms  with preparing the original")
     print(f"  {'parsing the original':<28}{parsing_ms:10.2f} ms")
     print(f"  {'scales':<28}{_measure_milliseconds(lambda: scales(track, original, {})):10.2f} ms  once")
 
@@ -97,7 +100,7 @@ def report(track: Track, tables: Tables, method: str) -> None:
 def _report_bounds() -> None:
     """Time the bounds for all r on TC400, and the advice on it."""
     track = TRACKS["transactions"]
-    original = track.prepare(load_tc400(), parse_competition(template(2016)))
+    original = TransactionOriginal(load_tc400())
     distance = track.distances["jaccard_quantity"]
     matrix = distance.matrix(original)
     certified_bounds(matrix[:20, :20])
@@ -112,7 +115,7 @@ def _report_bounds() -> None:
             f"  {f'closing gaps, {seconds} s':<28}{elapsed_ms:10.2f} ms  "
             f"{int(tightened.is_exact.sum())} exact"
         )
-    groups = track.group_individuals(original, ("sex", "country"))
+    groups = track.distances.group_individuals(original, ("sex", "country"))
     print(
         f"  {'advice':<28}"
         f"{_measure_milliseconds(lambda: advise(original, distance, groups)):10.2f} ms  30,000 draws"
@@ -122,9 +125,9 @@ def _report_bounds() -> None:
 def _report_advice(rows: int) -> None:
     """Time the advice on a table of households. The goal is 10 s for 8,333 rows."""
     track, rules = TRACKS["microdata"], parse_competition(template(2015))
-    original = track.prepare(generate_households(rows), rules)
+    original = MicrodataOriginal(generate_households(rows), get_household_columns())
     distance = track.distances[rules.required_excessive.distance]
-    groups = track.group_individuals(original, track.group_columns(rules)[1])
+    groups = track.distances.group_individuals(original, track.distances.group_columns(rules)[1])
     print(f"advice on {rows} rows, distance {distance.name}")
     print(f"  {'advice':<28}{_measure_milliseconds(lambda: advise(original, distance, groups)):10.2f} ms")
 
@@ -143,9 +146,9 @@ def main() -> None:
         if part == "bounds":
             _report_bounds()
             continue
-        tables = generate_households(options.rows) if part == "microdata" else load_tc400()
+        files = make_example_data(options.rows, 0) if part == "microdata" else files_of(load_tc400())
         for method in options.method or _DEFAULT_METHODS[part]:
-            report(TRACKS[part], tables, method)
+            report(TRACKS[part], files, method)
 
 
 if __name__ == "__main__":

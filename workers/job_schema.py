@@ -12,7 +12,7 @@ from anoncup import schemas
 from anoncup.messages import STORED_KEYS, Message
 from anoncup.plugins import TRACKS
 from anoncup.schemas.fields import ChildConstraint
-from anoncup.tracks.parts import Attacker, Measure
+from anoncup.tracks.parts import AnyAttacker, AnyMeasure
 
 MAX_DEPTH, MAX_TEXT_LENGTH, INTEGER_LIMIT = 8, 10_000, 2**63
 T = TypeVar("T")
@@ -178,7 +178,7 @@ def is_valid_verdict(content: dict[str, Any]) -> bool:
 
 
 def _has_versions_of(
-    results: Mapping[str, dict[str, Any]], registry: Mapping[str, Measure | Attacker]
+    results: Mapping[str, dict[str, Any]], registry: Mapping[str, AnyMeasure | AnyAttacker]
 ) -> bool:
     return results.keys() == registry.keys() and all(
         results[name]["version"] == entry.version for name, entry in registry.items()

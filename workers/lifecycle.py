@@ -14,7 +14,7 @@ import structlog
 
 from anoncup.errors import DomainError, Unavailable
 from anoncup.plugins import TRACKS
-from anoncup.tracks.model import Track
+from anoncup.tracks.model import AnyTrack
 from app import logs
 from app.config import Settings, get_settings
 from app.crypto import sealing
@@ -100,8 +100,8 @@ def write_target_files(target: TargetWithoutFiles, settings: Settings) -> None:
         dict(target.original),
         target.files,
         names=track.target_file_names,
-        secret=None if track.target_files_of is None else _open_target_secret(target, settings),
-        sealed_for=str(target.submission_id) if track.seals_release else None,
+        secret=None if track.target_files.write is None else _open_target_secret(target, settings),
+        sealed_for=str(target.submission_id) if track.target_files.seals_release else None,
         inputs=_build_target_inputs(target, track, settings),
     )
     texts = scoring_child.run(job, settings, warm=False).content["files"]
@@ -110,9 +110,9 @@ def write_target_files(target: TargetWithoutFiles, settings: Settings) -> None:
         contest_lifecycle.record_files(session, target.target_id, files)
 
 
-def _build_target_inputs(target: TargetWithoutFiles, track: Track, settings: Settings) -> WorkerInputs:
+def _build_target_inputs(target: TargetWithoutFiles, track: AnyTrack, settings: Settings) -> WorkerInputs:
     """Return the organizers' files and keys that the target's files may depend on."""
-    if track.target_files_of is None or track.allocation is None:
+    if track.target_files.write is None or track.allocation is None:
         return WorkerInputs()
     with transaction() as session:
         draw_inputs = sealed_inputs.load_allocation_inputs(session, target.competition_id, target.team_id)

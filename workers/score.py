@@ -54,7 +54,7 @@ def _build_job(claim: EvaluationClaim, settings: Settings) -> ScoreJob:
     secret = sealing.open_sealed(
         settings.opening_keys_dir, key_id=claim.key_id, box=claim.sealed, bound_to=claim.submission_id
     )
-    seals_release = TRACKS[parse_stored_rules(claim.competition_file).track].seals_release
+    seals_release = TRACKS[parse_stored_rules(claim.competition_file).track].target_files.seals_release
     return ScoreJob(
         competition_file=claim.competition_file,
         original=claim.original,

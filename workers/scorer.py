@@ -26,17 +26,17 @@ from anoncup.geometry import kernels
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.tracks.generators import create_generator
-from anoncup.tracks.model import ReleaseContext, Track
+from anoncup.tracks.model import AnyContext, AnyTrack, ReleaseContext
 
 SCORER_VERSION = version("anoncup")
 """Version of the scoring code as a whole. Each measure also has its own version."""
 _CACHE_SIZE = 2
-"""Number of prepared originals kept between jobs."""
+"""Number of originals kept between jobs."""
 
 Digests = tuple[tuple[str, str], ...]
 """Name and SHA-256 of each file of an original."""
-_LoadedOriginal = tuple[Rules, Any, Any]
-"""The rules, the original tables, and the tables prepared for scoring, which also cache derived values."""
+_LoadedOriginal = tuple[Rules, Any]
+"""The rules and the original, which also caches derived values."""
 
 
 class ParentPipe(Protocol):
@@ -63,7 +63,7 @@ def run(pipe: ParentPipe) -> None:
 
 @dataclass(frozen=True, slots=True)
 class JobContext:
-    """Access to files and prepared originals, shared by all jobs."""
+    """Access to files and originals, shared by all jobs."""
 
     fetch: Callable[[str], bytes]
     load_original: Callable[[Digests, str], _LoadedOriginal]
@@ -87,21 +87,21 @@ def _answer_request(request: dict[str, Any], context: JobContext, pipe: ParentPi
 
 def score(request: dict[str, Any], context: JobContext, progress: ProgressCallback) -> dict[str, Any]:
     digests = tuple(sorted(request["original"].items()))
-    rules, tables, prepared = context.load_original(digests, request["competition_file"])
+    rules, original = context.load_original(digests, request["competition_file"])
     track = TRACKS[rules.track]
-    release, _ = track.parse_release(_fetch_release(request, context), tables, rules)
-    _, source = _read_secret(request, rules, tables, release)
-    verdict = evaluate(rules, prepared, release, source, progress=progress)
-    return verdict.to_json() | {"resembles": _find_resemblances(rules, prepared, verdict)}
+    release, _ = track.parse_release(_fetch_release(request, context), original, rules)
+    _, source = _read_secret(request, rules, original, release)
+    verdict = evaluate(rules, original, release, source, progress=progress)
+    return verdict.to_json() | {"resembles": _find_resemblances(rules, original, verdict)}
 
 
 def _read_secret(
-    request: dict[str, Any], rules: Rules, tables: Any, release: Any
-) -> tuple[ReleaseContext, Any]:
+    request: dict[str, Any], rules: Rules, original: Any, release: Any
+) -> tuple[AnyContext, Any]:
     """Return the true answer to a release, and the context in which it was read."""
     track = TRACKS[rules.track]
-    sizes, inputs = track.count_sizes(tables, release), _read_inputs(request["inputs"], track)
-    release_context = ReleaseContext(rules, sizes, lambda: tables, release, *inputs)
+    sizes, inputs = track.count_sizes(original, release), _read_inputs(request["inputs"], track)
+    release_context = ReleaseContext(rules, sizes, lambda: original, release, *inputs)
     return release_context, track.answer_spec.read(request["secret"].encode(), release_context)
 
 
@@ -118,14 +118,14 @@ def write_target_files(request: dict[str, Any], context: JobContext, __: Progres
     """Return a target's files, rewritten so that no trace of the uploaded bytes remains."""
     rules = parse_competition(request["competition_file"])
     track = TRACKS[rules.track]
-    tables, _ = track.parse_original(_fetch_original(request, context), rules)
-    release, _ = track.parse_release(_fetch_release(request, context), tables, rules)
-    if track.target_files_of is None:
+    original, _ = track.parse_original(_fetch_original(request, context), rules)
+    release, _ = track.parse_release(_fetch_release(request, context), original, rules)
+    if track.target_files.write is None:
         files = track.write_release_canonically(release)
     else:
-        release_context, answer = _read_secret(request, rules, tables, release)
+        release_context, answer = _read_secret(request, rules, original, release)
         rng = default_rng(secrets.randbits(128))
-        files = track.target_files_of(release, answer, release_context, rng)
+        files = track.target_files.write(release, answer, release_context, rng)
     return {"files": {name: text.decode() for name, text in files.items()}}
 
 
@@ -133,7 +133,7 @@ _GeneratorFactory = Callable[[str], Generator]
 
 
 def _read_inputs(
-    inputs: dict[str, dict[str, str]], track: Track
+    inputs: dict[str, dict[str, str]], track: AnyTrack
 ) -> tuple[dict[str, bytes], _GeneratorFactory | None]:
     """Return the organizers' files, and the generators by purpose if the track allocates files."""
     organizer_files = {name: content.encode("latin-1") for name, content in inputs["organizer_files"].items()}
@@ -147,20 +147,20 @@ def allocate(request: dict[str, Any], context: JobContext, __: ProgressCallback)
     """Return the files that the track draws from its original, for one team or for all."""
     rules = parse_competition(request["competition_file"])
     track = TRACKS[rules.track]
-    tables, _ = track.parse_original(_fetch_original(request, context), rules)
+    original, _ = track.parse_original(_fetch_original(request, context), rules)
     organizer_files, generator = _read_inputs(request["inputs"], track)
     assert track.allocation is not None  # noqa: S101  # only such tracks get this job
     assert generator is not None  # noqa: S101  # given for such tracks
-    files = track.allocation.make_files(tables, organizer_files, rules, generator)
+    files = track.allocation.make_files(original, organizer_files, rules, generator)
     return {"files": {name: files[name].decode() for name in request["names"]}}
 
 
-def _find_resemblances(rules: Rules, prepared: Any, verdict: Verdict) -> list[dict[str, object]]:
+def _find_resemblances(rules: Rules, original: Any, verdict: Verdict) -> list[dict[str, object]]:
     """Return the sample methods that the release resembles, closest first.
 
     Only the closest has its evidence, which is long.
     """
-    resemblances = [resemblance.to_json() for resemblance in fingerprint(rules, prepared, verdict)]
+    resemblances = [resemblance.to_json() for resemblance in fingerprint(rules, original, verdict)]
     for resemblance in resemblances[1:]:
         del resemblance["evidence"]
     return resemblances
@@ -168,9 +168,9 @@ def _find_resemblances(rules: Rules, prepared: Any, verdict: Verdict) -> list[di
 
 def advise(request: dict[str, Any], context: JobContext, progress: ProgressCallback) -> dict[str, Any]:
     digests = tuple(sorted(request["original"].items()))
-    rules, _, prepared = context.load_original(digests, request["competition_file"])
+    rules, original = context.load_original(digests, request["competition_file"])
     advice_question = question.AdviceQuestion(**request["question"])
-    return question.answer(advice_question, rules, prepared, progress=progress).to_json()
+    return question.answer(advice_question, rules, original, progress=progress).to_json()
 
 
 def judge(request: dict[str, Any], context: JobContext, _: ProgressCallback) -> dict[str, Any]:
@@ -178,7 +178,7 @@ def judge(request: dict[str, Any], context: JobContext, _: ProgressCallback) -> 
     rules, sizes = parse_competition(request["competition_file"]), request["sizes"]
     track, digests = TRACKS[rules.track], tuple(sorted(request["original"].items()))
     guess_question = track.questions[request["question"]]
-    release_context = ReleaseContext(
+    release_context: AnyContext = ReleaseContext(
         rules,
         sizes,
         lambda: context.load_original(digests, request["competition_file"])[1],
@@ -194,9 +194,9 @@ def judge(request: dict[str, Any], context: JobContext, _: ProgressCallback) -> 
 def sample(request: dict[str, Any], context: JobContext, _: ProgressCallback) -> dict[str, Any]:
     """Return the files of a sample method's release, including its secret."""
     digests = tuple(sorted(request["original"].items()))
-    rules, tables, _ = context.load_original(digests, request["competition_file"])
+    rules, original = context.load_original(digests, request["competition_file"])
     files = build_sample_release(
-        TRACKS[rules.track], request["method"], tables, rules, default_rng(request["seed"])
+        TRACKS[rules.track], request["method"], original, rules, default_rng(request["seed"])
     )
     return {"files": {name: content.decode() for name, content in files.items()}}
 
@@ -204,9 +204,9 @@ def sample(request: dict[str, Any], context: JobContext, _: ProgressCallback) ->
 def attack(request: dict[str, Any], context: JobContext, _: ProgressCallback) -> dict[str, Any]:
     """Return a built-in attacker's guess for each question it answers."""
     digests = tuple(sorted(request["original"].items()))
-    rules, tables, prepared = context.load_original(digests, request["competition_file"])
+    rules, original = context.load_original(digests, request["competition_file"])
     track = TRACKS[rules.track]
-    target = track.attack_view(prepared, track.read_target(_fetch_release(request, context), tables, rules))
+    target = track.parse_target(_fetch_release(request, context), original, rules)
     attacker = track.attackers[request["attacker"]]
     guesses = write_guesses(attacker, target, track=track, rules=rules, rng=default_rng(request["seed"]))
     return {"files": {name: content.decode() for name, content in guesses.items()}}
@@ -225,13 +225,12 @@ HANDLERS: Mapping[str, Callable[[dict[str, Any], JobContext, ProgressCallback], 
 
 
 def make_original_loader(fetch: Callable[[str], bytes]) -> Callable[[Digests, str], _LoadedOriginal]:
-    """Return a cached function that loads and prepares an original, fetching its files with ``fetch``."""
+    """Return a cached function that loads an original, fetching its files with ``fetch``."""
 
     @lru_cache(maxsize=_CACHE_SIZE)
     def load_original(digests: Digests, competition_file: str) -> _LoadedOriginal:
         rules = parse_competition(competition_file)
         track = TRACKS[rules.track]
-        tables, _ = track.parse_original({name: fetch(digest) for name, digest in digests}, rules)
-        return rules, tables, track.prepare(tables, rules)
+        return rules, track.parse_original({name: fetch(digest) for name, digest in digests}, rules)[0]
 
     return load_original

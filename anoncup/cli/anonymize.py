@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from anoncup.cli.local_files import LocalContest
-    from anoncup.tracks.parts import Method
+    from anoncup.tracks.parts import AnyMethod
 
 Seed = Annotated[int, typer.Option(min=0, help="seed of the random choices")]
 
@@ -56,7 +56,7 @@ def anonymize(
         {"answer": read_drawn_answer(secret, contest)} if contest.track.allocates_answer and secret else {}
     )
     release, answer = contest.track.anonymize(
-        sample_method, contest.tables, contest.rules, rng, parameter_values, **drawn_answer
+        sample_method, contest.original, contest.rules, rng, parameter_values, **drawn_answer
     )
     if not keep_order:
         release, answer = contest.track.shuffle(release, answer, rng=rng)
@@ -102,7 +102,7 @@ def _format_default(value: object) -> str:
     return ",".join(value) if isinstance(value, tuple) else str(value)
 
 
-def _find_method(contest: LocalContest, name: str) -> Method:
+def _find_method(contest: LocalContest, name: str) -> AnyMethod:
     methods = contest.track.methods
     if name not in methods:
         raise InvalidInput(
@@ -114,10 +114,10 @@ def _find_method(contest: LocalContest, name: str) -> Method:
     return methods[name]
 
 
-def _parse_parameters(contest: LocalContest, method: Method, assignments: list[str]) -> dict[str, object]:
+def _parse_parameters(contest: LocalContest, method: AnyMethod, assignments: list[str]) -> dict[str, object]:
     """Parse ``name=value`` assignments into the parameters of a method."""
     parameters = {parameter.name: parameter for parameter in method.parameters}
-    roles = contest.track.list_columns_by_role(contest.rules.columns, contest.rules.settings)
+    roles = contest.track.settings.list_columns_by_role(contest.rules.columns, contest.rules.settings)
     values: dict[str, object] = {}
     for text in assignments:
         name, equals, value = text.partition("=")

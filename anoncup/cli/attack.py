@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -24,8 +24,7 @@ from anoncup.errors import InvalidInput
 if TYPE_CHECKING:
     from anoncup import schemas
     from anoncup.cli.local_files import LocalContest
-    from anoncup.tracks.model import Tables
-    from anoncup.tracks.parts import Attacker
+    from anoncup.tracks.parts import AnyAttacker
 
 
 @accept_release_files
@@ -48,8 +47,12 @@ def attack(
     from anoncup.cli.local_files import load_contest, read_release, read_secret, read_target
 
     contest = load_contest(competition, original)
-    tables = read_target(contest, release) if secret is None else read_release(contest, release)[0]
-    answers = _run_attackers(contest, tables, _select_attackers(contest, attackers or []))
+    names = _select_attackers(contest, attackers or [])
+    if secret is None:
+        answers = _run_attackers(contest, read_target(contest, release), names)
+    else:
+        tables, _ = read_release(contest, release)
+        answers = _run_attackers(contest, contest.track.attack_view(contest.original, tables), names)
     if into is not None:
         _write_guesses(answers, contest, into, seed)
     if secret is not None:
@@ -60,10 +63,9 @@ def attack(
             show_attackers(make_console(), rates)
 
 
-def _run_attackers(contest: LocalContest, release: Tables, names: list[str]) -> dict[str, Any]:
+def _run_attackers(contest: LocalContest, target: object, names: list[str]) -> dict[str, object]:
     from anoncup.evaluation.attacks import select_questions
 
-    target = contest.track.attack_view(contest.prepared, release)
     answers = {}
     with progress_bar("attacking") as progress:
         for step, name in enumerate(names, 1):
@@ -75,22 +77,22 @@ def _run_attackers(contest: LocalContest, release: Tables, names: list[str]) -> 
 
 
 def _compute_rates(
-    answers: Mapping[str, Any], contest: LocalContest, release: Tables, source: Any
+    answers: Mapping[str, object], contest: LocalContest, release: object, source: object
 ) -> dict[str, schemas.AttackerVerdict]:
     from anoncup import schemas
     from anoncup.evaluation.attacks import rate_attack
     from anoncup.evaluation.evaluate import serialize_rate
 
-    sizes, track, rules = contest.track.count_sizes(contest.tables, release), contest.track, contest.rules
+    sizes, track, rules = contest.track.count_sizes(contest.original, release), contest.track, contest.rules
 
-    def rate_attacker(attacker: Attacker, answer: Any) -> schemas.AttackerVerdict:
+    def rate_attacker(attacker: AnyAttacker, answer: object) -> schemas.AttackerVerdict:
         rate = rate_attack(attacker, answer, source, sizes, track=track, rules=rules)
         return schemas.AttackerVerdict.model_validate(serialize_rate(rate, attacker.version))
 
     return {name: rate_attacker(contest.track.attackers[name], answer) for name, answer in answers.items()}
 
 
-def _write_guesses(answers: Mapping[str, Any], contest: LocalContest, folder: Path, seed: int) -> None:
+def _write_guesses(answers: Mapping[str, object], contest: LocalContest, folder: Path, seed: int) -> None:
     """Write a guess file for each attacker that can make a guess, one per question if there are several."""
     import numpy as np
 

@@ -81,8 +81,8 @@ def _check_locally(
     if secret is None:
         return "well-formed", [], build_notices([*contest.remarks, *read_release(contest, release)[1]]), {}
     upload = read_upload(contest, release, secret)
-    violations, excessive = judge(contest.rules, contest.prepared, upload.release, upload.answer)
-    secret_warnings = check_secret(contest.rules, contest.prepared, upload.release, upload.answer)
+    violations, excessive = judge(contest.rules, contest.original, upload.release, upload.answer)
+    secret_warnings = check_secret(contest.rules, contest.original, upload.release, upload.answer)
     distances = {"excessive": excessive.to_json() if excessive else None}
     warnings = build_notices([*contest.remarks, *upload.remarks, *secret_warnings])
     return "rejected" if violations else "accepted", build_notices(violations), warnings, distances

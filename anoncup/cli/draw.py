@@ -36,7 +36,7 @@ def draw(
         raise InvalidInput("in the {track} track nothing is drawn", code="files", track=contest.track.name)
     organizer_data = {name: path.read_bytes() for name, path in parse_named_paths(truth or []).items()}
     contents = contest.track.allocation.make_files(
-        contest.tables,
+        contest.original,
         organizer_data,
         contest.rules,
         lambda purpose: derive_generator(seed_bytes, purpose, team, attempt),

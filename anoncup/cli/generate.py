@@ -32,12 +32,12 @@ def generate(
 
     if track not in EXAMPLE_TRACKS:
         raise InvalidInput("tracks with generated data: {names}", code="unknown_track", names=EXAMPLE_TRACKS)
-    make_example_data = TRACKS[track].make_example_data
-    assert make_example_data is not None  # noqa: S101  # EXAMPLE_TRACKS contains only tracks with example data
-    files = make_example_data(rows, seed)
+    examples = TRACKS[track].examples
+    assert examples.make_data is not None  # noqa: S101  # EXAMPLE_TRACKS contains only tracks with example data
+    files = examples.make_data(rows, seed)
     if folder is not None:
         write_files(files, folder)
-        if TRACKS[track].known_datasets:
+        if examples.known_datasets:
             print(DATA_CREDIT)
     elif len(files) == 1:
         print(*(content.decode() for content in files.values()), end="")

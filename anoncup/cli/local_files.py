@@ -23,22 +23,18 @@ from anoncup.rules.model import Rules
 from anoncup.tables.csv_text import write_csv
 from anoncup.tables.files import Remark, build_too_large_error
 from anoncup.tracks.files import SECRET_FILE
-from anoncup.tracks.model import ReleaseContext, Tables, Track
+from anoncup.tracks.model import AnyTrack, ReleaseContext
 from anoncup.tracks.uploads import ParsedUpload, parse_upload
 
 
 @dataclass(frozen=True, slots=True)
 class LocalContest:
-    """A competition on this machine: the text of its file, its rules and its original data.
-
-    ``prepared`` holds what measures and attackers compute from the original only once.
-    """
+    """A competition on this machine: the text of its file, its rules and its original data."""
 
     text: str
     rules: Rules
-    track: Track
-    tables: Tables
-    prepared: Any
+    track: AnyTrack
+    original: Any
     remarks: list[Remark]
 
 
@@ -48,14 +44,14 @@ def load_contest(competition: Path, original: list[str]) -> LocalContest:
     rules = parse_competition(text)
     track = TRACKS[rules.track]
     with _read_named_files(assign_originals(track, original)) as contents:
-        tables, remarks = track.parse_original(contents, rules)
-    return LocalContest(text, rules, track, tables, track.prepare(tables, rules), remarks)
+        parsed_original, remarks = track.parse_original(contents, rules)
+    return LocalContest(text, rules, track, parsed_original, remarks)
 
 
-def read_release(contest: LocalContest, release: ReleasePaths) -> tuple[Tables, list[Remark]]:
+def read_release(contest: LocalContest, release: ReleasePaths) -> tuple[object, list[Remark]]:
     """Read a release from the files of its track."""
     with _read_exact_files(contest, release, contest.track.release_file_names) as contents:
-        return contest.track.parse_release(contents, contest.tables, contest.rules)
+        return contest.track.parse_release(contents, contest.original, contest.rules)
 
 
 def read_upload(contest: LocalContest, release: ReleasePaths, secret: Path) -> ParsedUpload:
@@ -64,13 +60,13 @@ def read_upload(contest: LocalContest, release: ReleasePaths, secret: Path) -> P
         _read_named_files({SECRET_FILE: secret}) as answer,
         _read_exact_files(contest, release, contest.track.release_file_names) as contents,
     ):
-        return parse_upload(contest.track, contest.rules, contest.tables, contents, answer[SECRET_FILE])
+        return parse_upload(contest.track, contest.rules, contest.original, contents, answer[SECRET_FILE])
 
 
-def read_target(contest: LocalContest, target: ReleasePaths) -> Tables:
+def read_target(contest: LocalContest, target: ReleasePaths) -> object:
     """Read a target from the files that the service publishes."""
     with _read_exact_files(contest, target, contest.track.target_file_names) as contents:
-        return contest.track.read_target(contents, contest.tables, contest.rules)
+        return contest.track.parse_target(contents, contest.original, contest.rules)
 
 
 @contextmanager
@@ -104,32 +100,29 @@ def _read_named_files(paths: Mapping[str, Path]) -> Iterator[dict[str, bytes]]:
         yield {name: path.read_bytes() for name, path in paths.items()}
 
 
-def read_secret(path: Path, contest: LocalContest, release: Tables) -> tuple[IntArray, list[Remark]]:
+def read_secret(path: Path, contest: LocalContest, release: object) -> tuple[IntArray, list[Remark]]:
     """Read the true answer and the remarks on it.
 
     There are no remarks, which concern the row order, if the service shuffles the rows of targets.
     """
-    answer_spec, sizes = contest.track.answer_spec, contest.track.count_sizes(contest.tables, release)
-    context = ReleaseContext(contest.rules, sizes, lambda: contest.tables, release)
+    answer_spec, sizes = contest.track.answer_spec, contest.track.count_sizes(contest.original, release)
+    context = ReleaseContext(contest.rules, sizes, lambda: contest.original, release)
     with _read_named_files({SECRET_FILE: path}) as contents:
         answer = answer_spec.read(contents[SECRET_FILE], context)
     return answer, [] if contest.rules.publication.shuffle_targets else answer_spec.find_remarks(answer)
 
 
-def read_drawn_answer(path: Path, contest: LocalContest) -> Any:
+def read_drawn_answer(path: Path, contest: LocalContest) -> object:
     """Read the answer that the service has assigned to a team. No release is needed."""
-    sizes = contest.track.count_sizes(contest.tables, contest.tables)
     with _read_named_files({SECRET_FILE: path}) as contents:
-        return contest.track.answer_spec.read(
-            contents[SECRET_FILE], ReleaseContext(contest.rules, sizes, lambda: contest.tables)
-        )
+        return contest.track.read_allocated_answer(contents[SECRET_FILE], contest.original, contest.rules)
 
 
 def write_reidentified(
-    contest: LocalContest, answers: Mapping[str, Any], source: IntArray, path: Path
+    contest: LocalContest, answers: Mapping[str, object], source: IntArray, path: Path
 ) -> tuple[ReidentifiedIndividuals, list[SharedTrait]]:
     """Find the re-identified individuals and their shared traits; write the individuals to ``path``."""
-    table, columns = get_attacker_knowledge(contest.track, contest.rules, contest.tables)
+    table, columns = get_attacker_knowledge(contest.track, contest.rules, contest.original)
     reidentified = find_reidentified(contest.track, contest.rules, answers, source, len(table))
     path.write_bytes(write_csv(list_reidentified(reidentified, table, columns)))
     return reidentified, find_shared_traits(reidentified, table, columns)

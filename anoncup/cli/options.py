@@ -13,7 +13,7 @@ import typer
 
 from anoncup.errors import InvalidInput, InvalidUpload
 from anoncup.plugins import TRACKS
-from anoncup.tracks.model import Track
+from anoncup.tracks.model import AnyTrack
 
 if TYPE_CHECKING:
     from anoncup import schemas
@@ -22,8 +22,10 @@ REQUIRED_ORIGINALS = {
     name: tuple(file.name for file in track.original_files if file.required) for name, track in TRACKS.items()
 }
 """Names of the required original files of each track."""
-TEMPLATES_HELP = "; ".join(f"{name}: {track.name}" for track in TRACKS.values() for name in track.templates)
-EXAMPLE_TRACKS = tuple(name for name, track in TRACKS.items() if track.make_example_data)
+TEMPLATES_HELP = "; ".join(
+    f"{name}: {track.name}" for track in TRACKS.values() for name in track.examples.templates
+)
+EXAMPLE_TRACKS = tuple(name for name, track in TRACKS.items() if track.examples.make_data)
 """Tracks that can generate example data."""
 _ORIGINALS_HELP = "; ".join(
     f"{track}: {' '.join(f'{name}.csv' for name in files)}" for track, files in REQUIRED_ORIGINALS.items()
@@ -107,7 +109,7 @@ def _build_release_options() -> dict[str, Parameter]:
     """Build an option for each file of a release or target of any track, by the name of the file."""
     help_texts: dict[str, list[str]] = {}
     for track in TRACKS.values():
-        files = (*track.release_files, *track.target_files)
+        files = (*track.release_files, *track.target_files.specs)
         for name in dict.fromkeys(file.name for file in files):
             titles = " or ".join(file.title or name for file in files if file.name == name)
             help_texts.setdefault(name, []).append(f"{track.name}: {titles}")
@@ -173,7 +175,7 @@ def parse_named_paths(assignments: Sequence[str]) -> dict[str, Path]:
     return paths
 
 
-def assign_originals(track: Track, arguments: Sequence[str]) -> dict[str, Path]:
+def assign_originals(track: AnyTrack, arguments: Sequence[str]) -> dict[str, Path]:
     """Return the files of an original by name.
 
     Arguments without a name stand for the remaining required files, in the order of the track.

@@ -12,5 +12,5 @@ def scales(competition: CompetitionFile, original: OriginalFiles) -> None:
     from anoncup.rules.toml_text import replace_scales
 
     contest = load_contest(competition, original)
-    values = scales_of(contest.track, contest.prepared, contest.rules.measures)
+    values = scales_of(contest.track, contest.original, contest.rules.measures)
     print(replace_scales(contest.text, values), end="")

@@ -67,7 +67,7 @@ def score(
     with progress_bar("scoring") as progress:
         verdict = evaluate(
             contest.rules,
-            contest.prepared,
+            contest.original,
             upload.release,
             upload.answer,
             progress=progress,
@@ -78,7 +78,7 @@ def score(
         if reidentified_file
         else (None, ())
     )
-    resemblances = fingerprint(contest.rules, contest.prepared, verdict) if methods else ()
+    resemblances = fingerprint(contest.rules, contest.original, verdict) if methods else ()
     resemblance_json = (
         {"resembles": [resemblance.to_json() for resemblance in resemblances]} if methods else {}
     )

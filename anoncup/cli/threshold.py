@@ -43,7 +43,7 @@ def threshold(
     )
     question = resolve_question(question, contest.rules)
     with progress_bar("threshold") as progress:
-        result = answer(question, contest.rules, contest.prepared, progress=progress)
+        result = answer(question, contest.rules, contest.original, progress=progress)
     advice = schemas.parse_advice(result.to_json())
     if as_json:
         print(json.dumps(advice.model_dump(mode="json"), indent=2))

@@ -41,7 +41,7 @@ def _create_empty_draft(track: str) -> str:
         name: MeasureSettings(1.0) for name, measure in TRACKS[track].measures.items() if measure.weighs
     }
     return replace_measures(
-        replace_columns(text, PLACEHOLDER_COLUMNS) if TRACKS[track].has_columns else text, weights
+        replace_columns(text, PLACEHOLDER_COLUMNS) if TRACKS[track].settings.has_columns else text, weights
     )
 
 
@@ -49,7 +49,7 @@ def change_columns(text: str, columns: Columns) -> str:
     """Return the file with new column roles. Parameters no longer name columns that lost their role."""
     rules = parse_competition(text)
     track = TRACKS[rules.track]
-    roles = track.list_columns_by_role(columns, rules.settings)
+    roles = track.settings.list_columns_by_role(columns, rules.settings)
     measures = {
         name: replace(
             settings, parameters=_fit_parameters(settings.parameters, track.measures[name].parameters, roles)

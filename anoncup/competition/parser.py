@@ -45,8 +45,8 @@ from anoncup.rules.toml_values import (
     read_share,
     read_text,
 )
-from anoncup.tracks.model import Track
-from anoncup.tracks.parts import Measure
+from anoncup.tracks.model import AnyTrack
+from anoncup.tracks.parts import AnyMeasure
 
 MAX_DIGITS = 4
 """Maximum number of decimals of U and E that others see; ``overall`` always has this many."""
@@ -70,9 +70,9 @@ def read_competition(table: TomlTable) -> Rules:
     name = table.take("track", make_choice_reader(*TRACKS))
     track = TRACKS[name]
     zone = read_zone(table)
-    columns = _read_columns(table.take_table("columns")) if track.has_columns else None
-    settings = track.read_settings(table.take_table(name)) if track.read_settings else None
-    roles = track.list_columns_by_role(columns, settings)
+    columns = _read_columns(table.take_table("columns")) if track.settings.has_columns else None
+    settings = track.settings.read(table.take_table(name)) if track.settings.read else None
+    roles = track.settings.list_columns_by_role(columns, settings)
     rules = Rules(
         slug=_read_slug(table),
         title=_read_title(table),
@@ -93,7 +93,7 @@ def read_competition(table: TomlTable) -> Rules:
         scored_by=table.take_table("scored_by").take_values(read_text),
     )
     table.reject_unknown_keys()
-    track.check_rules(rules)
+    track.settings.check(rules)
     check_scored_by(rules)
     return rules
 
@@ -139,7 +139,7 @@ def _read_parameters(table: TomlTable, parameters: tuple[Parameter, ...], roles:
     }
 
 
-def _read_measures(table: TomlTable, track: Track, roles: Roles) -> dict[str, MeasureSettings]:
+def _read_measures(table: TomlTable, track: AnyTrack, roles: Roles) -> dict[str, MeasureSettings]:
     measures = track.measures
     settings = {}
     for name, entry in table.take_tables():
@@ -154,7 +154,7 @@ def _read_measures(table: TomlTable, track: Track, roles: Roles) -> dict[str, Me
     return settings
 
 
-def _check_weight(weight: float, measure: Measure, track: Track) -> None:
+def _check_weight(weight: float, measure: AnyMeasure, track: AnyTrack) -> None:
     """Raise InvalidCompetition if a measure must not have this weight.
 
     Where U is the largest loss, weights are 0 or 1.
@@ -170,7 +170,7 @@ def _check_weight(weight: float, measure: Measure, track: Track) -> None:
         )
 
 
-def _read_attackers(table: TomlTable, track: Track, roles: Roles) -> dict[str, AttackerSettings]:
+def _read_attackers(table: TomlTable, track: AnyTrack, roles: Roles) -> dict[str, AttackerSettings]:
     attackers = track.attackers
     settings = {}
     for name, entry in table.take_tables():
@@ -189,7 +189,7 @@ def _read_attackers(table: TomlTable, track: Track, roles: Roles) -> dict[str, A
     return settings
 
 
-def _read_questions(table: TomlTable, track: Track, roles: Roles) -> dict[str, Parameters]:
+def _read_questions(table: TomlTable, track: AnyTrack, roles: Roles) -> dict[str, Parameters]:
     settings = {}
     for name, entry in table.take_tables():
         if name not in track.questions:
@@ -201,7 +201,7 @@ def _read_questions(table: TomlTable, track: Track, roles: Roles) -> dict[str, P
     return settings
 
 
-def _read_scales(table: TomlTable, track: Track) -> dict[str, float]:
+def _read_scales(table: TomlTable, track: AnyTrack) -> dict[str, float]:
     for name in table.raw:
         if name not in track.measures:
             raise InvalidCompetition(
@@ -210,7 +210,7 @@ def _read_scales(table: TomlTable, track: Track) -> dict[str, float]:
     return table.take_values(read_number)
 
 
-def _read_excessive(table: TomlTable, track: Track) -> Excessive:
+def _read_excessive(table: TomlTable, track: AnyTrack) -> Excessive:
     return table.read_as(
         partial(Excessive, distance=next(iter(track.distances))),
         distance=make_choice_reader(*track.distances),
@@ -220,7 +220,7 @@ def _read_excessive(table: TomlTable, track: Track) -> Excessive:
     )
 
 
-def _read_publication(table: TomlTable, zone: ZoneInfo, track: Track) -> Publication:
+def _read_publication(table: TomlTable, zone: ZoneInfo, track: AnyTrack) -> Publication:
     def read_shuffle_targets(value: object, path: str) -> bool:
         shuffles = read_flag(value, path)
         if shuffles and not track.can_shuffle:
@@ -242,7 +242,7 @@ def _read_publication(table: TomlTable, zone: ZoneInfo, track: Track) -> Publica
     )
 
 
-def _read_limits(table: TomlTable, track: Track) -> Limits:
+def _read_limits(table: TomlTable, track: AnyTrack) -> Limits:
     readers: dict[str, Reader[float]] = {
         name: read_count for name in Limits.__dataclass_fields__ if name != "min_rows_kept"
     }

@@ -10,13 +10,13 @@ from collections.abc import Iterable, Mapping
 from anoncup.errors import InvalidCompetition
 from anoncup.plugins import INSTALLED, TRACKS, Package
 from anoncup.rules.model import Rules
-from anoncup.tracks.model import Track
-from anoncup.tracks.parts import Attacker, Distance, Measure
+from anoncup.tracks.model import AnyTrack
+from anoncup.tracks.parts import AnyAttacker, AnyDistance, AnyMeasure
 
 Versions = Mapping[str, str]
 """Versions by part: ``"measures.mean_mae"``, ``"attackers.…"``, ``"distances.…"``, ``"packages.…"``."""
 
-_Part = Measure | Attacker | Distance | Package
+_Part = AnyMeasure | AnyAttacker | AnyDistance | Package
 
 
 def counts_towards_security(rules: Rules, attacker: str) -> bool:
@@ -117,7 +117,7 @@ def _check_part_version(name: str, version: str, part: _Part | None) -> None:
         )
 
 
-def _find_installed_part(track: Track, name: str) -> _Part | None:
+def _find_installed_part(track: AnyTrack, name: str) -> _Part | None:
     kind, _, part = name.partition(".")
     registries: Mapping[str, Mapping[str, _Part]] = {
         "measures": track.measures,

@@ -3,7 +3,7 @@
 from anoncup.errors import InvalidInput
 from anoncup.plugins import TRACKS
 
-TEMPLATES = {name: file for track in TRACKS.values() for name, file in track.templates.items()}
+TEMPLATES = {name: file for track in TRACKS.values() for name, file in track.examples.templates.items()}
 
 
 def template(name: str | int) -> str:

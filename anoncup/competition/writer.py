@@ -15,7 +15,7 @@ from anoncup.rules.settings import (
 )
 from anoncup.rules.timetable import replace_phases
 from anoncup.rules.toml_text import format_key, format_table, format_value, replace_tables
-from anoncup.tracks.model import Track
+from anoncup.tracks.model import AnyTrack
 
 
 def replace_top_level_values(text: str, values: Mapping[str, object]) -> str:
@@ -45,7 +45,7 @@ def replace_measures(text: str, measures: Mapping[str, MeasureSettings]) -> str:
     return replace_tables(text, "measures", "\n\n".join(tables))
 
 
-def replace_attackers(text: str, track: Track, attackers: Mapping[str, AttackerSettings]) -> str:
+def replace_attackers(text: str, track: AnyTrack, attackers: Mapping[str, AttackerSettings]) -> str:
     """Return the file with these attackers. Attackers with default settings are left out."""
     registry = track.attackers
     default_counts = {
@@ -62,7 +62,7 @@ def replace_attackers(text: str, track: Track, attackers: Mapping[str, AttackerS
     return replace_tables(text, "attackers", "\n\n".join(tables))
 
 
-def replace_questions(text: str, track: Track, questions: Mapping[str, Parameters]) -> str:
+def replace_questions(text: str, track: AnyTrack, questions: Mapping[str, Parameters]) -> str:
     """Return the file with these questions.
 
     Questions that are asked by default and have no parameters are left out.

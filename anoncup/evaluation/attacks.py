@@ -2,31 +2,33 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 from anoncup.messages import Message
 from anoncup.rules.model import Rules
-from anoncup.tracks.model import Question, Sizes, Track, find_largest_risk
+from anoncup.tracks.model import AnyQuestion, AnyTrack, Sizes, find_largest_risk
 from anoncup.tracks.outcomes import Rate
-from anoncup.tracks.parts import Attacker
+from anoncup.tracks.parts import AnyAttacker
 
 if TYPE_CHECKING:
     from numpy.random import Generator
 
 
-def select_questions(attacker: Attacker, track: Track, rules: Rules) -> dict[str, Question]:
+def select_questions(attacker: AnyAttacker, track: AnyTrack, rules: Rules) -> dict[str, AnyQuestion]:
     """Return the questions of the competition that the attacker answers, by name."""
     contest_questions = track.select_questions(rules)
     return {name: contest_questions[name] for name in attacker.questions if name in contest_questions}
 
 
-def get_answers_by_question(attacker: Attacker, answer: Any) -> Mapping[str, Any]:
+def get_answers_by_question(attacker: AnyAttacker, answer: object) -> Mapping[str, object]:
     """Return an attacker's answers by question, even if it answers only one."""
-    return {attacker.question: answer} if isinstance(attacker.question, str) else answer
+    if isinstance(attacker.question, str):
+        return {attacker.question: answer}
+    return cast(Mapping[str, object], answer)
 
 
 def write_guesses(
-    attacker: Attacker, target: Any, *, track: Track, rules: Rules, rng: "Generator"
+    attacker: AnyAttacker, target: object, *, track: AnyTrack, rules: Rules, rng: "Generator"
 ) -> dict[str, bytes]:
     """Return an attacker's guess files by question. Answers that do not lead to a guess are left out."""
     answers = get_answers_by_question(
@@ -38,7 +40,13 @@ def write_guesses(
 
 
 def rate_attack(
-    attacker: Attacker, attacker_answer: Any, secret: Any, sizes: Sizes, *, track: Track, rules: Rules
+    attacker: AnyAttacker,
+    attacker_answer: object,
+    secret: object,
+    sizes: Sizes,
+    *,
+    track: AnyTrack,
+    rules: Rules,
 ) -> Rate:
     """Return the success rate of an attacker.
 

@@ -4,7 +4,7 @@ import logging
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from anoncup.competition.scoring_versions import counts_towards_score, counts_towards_security
 from anoncup.evaluation.attacks import rate_attack, select_questions
@@ -30,11 +30,11 @@ from anoncup.plugins import INSTALLED, TRACKS
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import Excessive, count_required_rows
 from anoncup.tables.files import Remark
-from anoncup.tracks.model import Sizes, Tables, Track
+from anoncup.tracks.model import AnyTrack, Sizes
 from anoncup.tracks.outcomes import Rate
-from anoncup.tracks.parts import Attacker, Distance, Measure
+from anoncup.tracks.parts import AnyAttacker, AnyDistance, AnyMeasure, AnyScored, HasRows
 
-_AnswerCallback = Callable[[str, Any], None]
+_AnswerCallback = Callable[[str, object], None]
 _Json = dict[str, object]
 ResultT = TypeVar("ResultT")
 
@@ -120,33 +120,33 @@ class Verdict:
         }
 
 
-def _ignore_answer(name: str, answer: Any) -> None:
+def _ignore_answer(name: str, answer: object) -> None:
     """Discard the answers of attackers."""
 
 
 def evaluate(
     rules: Rules,
-    original: Any,
-    anonymized: Tables,
-    secret: Any,
+    original: HasRows,
+    anonymized: object,
+    secret: object,
     *,
     progress: ProgressCallback = ignore_progress,
     on_answer: _AnswerCallback = _ignore_answer,
 ) -> Verdict:
     """Score a release, given the secret ``answer`` that only its team knows.
 
-    ``original`` is the result of the track's ``prepare``, and ``anonymized`` the released table or tables. In
-    tracks that link rows, ``answer[j]`` is the row of individual j in the original, counted from 0.
+    ``original`` and ``anonymized`` are those that the track has parsed or made. In tracks that link rows,
+    ``answer[j]`` is the row of individual j in the original, counted from 0.
 
     ``progress(step, total, name)`` is called before each measure and attacker; ``step`` begins at 1.
     ``on_answer(name, answer)`` is called with each attacker's answer, None if the contest asks none of its
     questions.
     """
     track = TRACKS[rules.track]
-    sizes = _count_individuals(track, original, anonymized)
+    sizes = track.count_sizes(original, anonymized)
     track.answer_spec.check(secret, sizes)
-    release = track.measure_view(original, anonymized, secret)
-    names, largest_cell = [*track.measures, *track.attackers], track.largest_cell(original)
+    release = track.add_answer(original, anonymized, secret)
+    names, largest_cell = [*track.measures, *track.attackers], track.scaling.largest_cell(original)
 
     def announce(name: str) -> None:
         progress(names.index(name) + 1, len(names), name)
@@ -161,7 +161,7 @@ def evaluate(
         )
     }
 
-    def rate(attacker: Attacker, attacker_answer: Any) -> Rate:
+    def rate(attacker: AnyAttacker, attacker_answer: object) -> Rate:
         return rate_attack(attacker, attacker_answer, secret, sizes, track=track, rules=rules)
 
     attack_results = {
@@ -192,31 +192,28 @@ def evaluate(
 
 
 def judge(
-    rules: Rules, original: Any, anonymized: Tables, secret: Any
+    rules: Rules, original: HasRows, anonymized: object, secret: object
 ) -> tuple[tuple[Violation, ...], ExcessiveResult | None]:
     """Check the rules only, without computing measures and attacks."""
     track = TRACKS[rules.track]
-    sizes = _count_individuals(track, original, anonymized)
+    sizes = track.count_sizes(original, anonymized)
     track.answer_spec.check(secret, sizes)
-    return _check_rules(rules, track, track.measure_view(original, anonymized, secret), sizes)[:2]
+    release = track.add_answer(original, anonymized, secret) if track.distances else None
+    return _check_rules(rules, track, release, sizes)[:2]
 
 
-def check_secret(rules: Rules, original: Any, anonymized: Tables, secret: Any) -> tuple[Remark, ...]:
+def check_secret(rules: Rules, original: HasRows, anonymized: object, secret: object) -> tuple[Remark, ...]:
     """Return a warning if the secret may belong to another file."""
     track = TRACKS[rules.track]
     if not track.distances:
         return ()
-    release, distance = track.measure_view(original, anonymized, secret), _select_distance(rules, track)
+    release, distance = track.add_answer(original, anonymized, secret), _select_distance(rules, track)
     distances = compute_individual_distances(release, distance)
-    return tuple(find_secret_warnings(release, distance, distances.values[release.source]))
-
-
-def _count_individuals(track: Track, original: Any, anonymized: Tables) -> Sizes:
-    return {"originals": original.rows, "rows": track.count_individuals(anonymized)}
+    return tuple(find_secret_warnings(release, distance, distances.values[release.answer]))
 
 
 def _compute_if_possible(
-    rules: Rules, part: str, compute: Callable[..., ResultT], *arguments: Any
+    rules: Rules, part: str, compute: Callable[..., ResultT], *arguments: object
 ) -> ResultT | None:
     """Compute a result; return None if a part that does not count fails and comes from a package.
 
@@ -232,7 +229,11 @@ def _compute_if_possible(
 
 
 def _run_measure(
-    measure: Measure, release: Any, rules: Rules, largest_cell: float, announce: Callable[[str], None]
+    measure: AnyMeasure,
+    release: AnyScored,
+    rules: Rules,
+    largest_cell: float,
+    announce: Callable[[str], None],
 ) -> MeasureResult:
     announce(measure.name)
     parameters = rules.measure_settings(measure.name).parameters
@@ -246,12 +247,12 @@ def _run_measure(
 
 
 def _run_attacker(
-    attacker: Attacker,
-    target: Any,
+    attacker: AnyAttacker,
+    target: object,
     rules: Rules,
-    rate: Callable[[Attacker, Any], Rate],
+    rate: Callable[[AnyAttacker, object], Rate],
     announce: Callable[[str], None],
-) -> tuple[Any, AttackerResult]:
+) -> tuple[object, AttackerResult]:
     """Return an attacker's answer, None if the contest asks none of its questions, and its result."""
     announce(attacker.name)
     parameters = rules.attacker_settings(attacker.name).parameters
@@ -261,19 +262,19 @@ def _run_attacker(
 
 
 def _combine_measures(
-    rules: Rules, track: Track, original: Any, measures: Mapping[str, MeasureResult]
+    rules: Rules, track: AnyTrack, original: HasRows, measures: Mapping[str, MeasureResult]
 ) -> float:
     return compute_utility_loss(
         {name: result.value for name, result in measures.items()},
         measures=track.measures,
         weights=rules.weights,
         scales=_complete_scales(rules, track, original),
-        largest_cell=track.largest_cell(original),
+        largest_cell=track.scaling.largest_cell(original),
         aggregation=track.utility,
     )
 
 
-def _complete_scales(rules: Rules, track: Track, original: Any) -> Mapping[str, float]:
+def _complete_scales(rules: Rules, track: AnyTrack, original: HasRows) -> Mapping[str, float]:
     """Return the scales of the competition file; if any is missing, computed scales fill the gaps."""
     if rules.weights.keys() <= rules.scales.keys():
         return rules.scales
@@ -287,14 +288,14 @@ def _combine_attackers(rules: Rules, attackers: Mapping[str, AttackerResult]) ->
 
 
 def _check_rules(
-    rules: Rules, track: Track, release: Any, sizes: Sizes
+    rules: Rules, track: AnyTrack, release: AnyScored | None, sizes: Sizes
 ) -> tuple[tuple[Violation, ...], ExcessiveResult | None, tuple[Remark, ...]]:
     messages = {"too_few_rows": explain_too_few_rows(rules, sizes)}
     settings, result, warnings = rules.excessive, None, list[Remark]()
-    if track.distances:
+    if release is not None and track.distances:
         distance = _select_distance(rules, track)
         distances = compute_individual_distances(release, distance)
-        warnings = find_secret_warnings(release, distance, distances.values[release.source])
+        warnings = find_secret_warnings(release, distance, distances.values[release.answer])
         if settings is not None:
             result = _summarize_distances(distances, settings)
             messages["deleted_rows"] = explain_forbidden_deletion(release, distance)
@@ -303,7 +304,7 @@ def _check_rules(
     return violations, result, tuple(warnings)
 
 
-def _select_distance(rules: Rules, track: Track) -> Distance:
+def _select_distance(rules: Rules, track: AnyTrack) -> AnyDistance:
     """Return the distance of the rule against excessive anonymization, or the track's first."""
     settings = rules.excessive
     return track.distances[settings.distance] if settings else next(iter(track.distances.values()))

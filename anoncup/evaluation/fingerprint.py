@@ -8,21 +8,32 @@ release. The idea is from P0 (see ``examples/papers.ipynb``), §4.4 and Tables 1
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from itertools import combinations
-from typing import Any
+from typing import Protocol, cast
 
 from anoncup.evaluation.attacks import rate_attack
 from anoncup.evaluation.evaluate import Verdict
 from anoncup.evaluation.ranking import rounding_threshold
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
-from anoncup.tracks.memo import memoize
-from anoncup.tracks.model import Track
+from anoncup.tracks.memo import Memo, memoize
+from anoncup.tracks.model import AnyTrack
+from anoncup.tracks.parts import AnyScored, HasRows
 
 _MAX_METHODS = 3
 """Maximum number of methods in a combination."""
 _MIN_RELATIVE_CHANGE = 0.02
 """Relative change of a class size or a rate below which it counts as unchanged. Deleting a few rows changes
 them by less."""
+
+
+_Signatures = Mapping[str, frozenset[str]]
+
+
+class RemembersValues(HasRows, Protocol):
+    """An original that keeps values derived from it."""
+
+    @property
+    def memo(self) -> Memo: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +63,7 @@ class MethodResemblance:
 
 
 def fingerprint(
-    rules: Rules, original: Any, verdict: Verdict, *, limit: int = 5
+    rules: Rules, original: HasRows, verdict: Verdict, *, limit: int = 5
 ) -> tuple[MethodResemblance, ...]:
     """Return the ``limit`` combinations of at most three methods that the release resembles most.
 
@@ -60,21 +71,24 @@ def fingerprint(
     unchanged release. The result is empty for tracks without signatures.
     """
     track = TRACKS[rules.track]
-    if not track.signatures:
+    if track.fingerprints is None:
         return ()
+    fingerprints = track.fingerprints
     untouched_values = memoize(
-        original.memo,
+        cast(RemembersValues, original).memo,
         ("fingerprint", repr((rules.measures, rules.attackers))),
-        lambda: _compute_untouched_values(rules, track, original),
+        lambda: _compute_untouched_values(
+            rules, track, fingerprints.signatures, fingerprints.identity_release(original)
+        ),
     )
-    released_values = _read_values(track, verdict)
+    released_values = _read_values(track, fingerprints.signatures, verdict)
     changes = {
         name: _has_changed(track, name, untouched_values[name], released_values[name], original)
         for name in untouched_values
     }
 
     def compare_with(methods: tuple[str, ...]) -> MethodResemblance:
-        expected_changes = frozenset().union(*(track.signatures[method] for method in methods))
+        expected_changes = frozenset().union(*(fingerprints.signatures[method] for method in methods))
         evidence = tuple(
             FingerprintEvidence(
                 name, untouched_values[name], released_values[name], name in expected_changes, changes[name]
@@ -84,7 +98,7 @@ def fingerprint(
         matches = sum(item.expected_to_change == item.changed for item in evidence)
         return MethodResemblance(methods, matches / len(evidence), evidence)
 
-    resemblances = [compare_with(methods) for methods in _list_combinations(track)]
+    resemblances = [compare_with(methods) for methods in _list_combinations(fingerprints.signatures)]
     return tuple(
         sorted(resemblances, key=lambda resemblance: (-resemblance.agreement, len(resemblance.methods)))[
             :limit
@@ -92,44 +106,44 @@ def fingerprint(
     )
 
 
-def _list_combinations(track: Track) -> Iterator[tuple[str, ...]]:
+def _list_combinations(signatures: _Signatures) -> Iterator[tuple[str, ...]]:
     for size in range(_MAX_METHODS + 1):
-        yield from combinations(track.signatures, size)
+        yield from combinations(signatures, size)
 
 
-def _list_signature_parts(track: Track) -> list[str]:
+def _list_signature_parts(track: AnyTrack, signatures: _Signatures) -> list[str]:
     """Return the measures and attackers that occur in a signature, in the track's order."""
-    signature_parts = frozenset().union(*track.signatures.values())
+    signature_parts = frozenset().union(*signatures.values())
     return [name for name in (*track.measures, *track.attackers) if name in signature_parts]
 
 
-def _read_values(track: Track, verdict: Verdict) -> dict[str, float]:
+def _read_values(track: AnyTrack, signatures: _Signatures, verdict: Verdict) -> dict[str, float]:
     return {
         name: verdict.measures[name].value if name in track.measures else verdict.attackers[name].rate.rate
-        for name in _list_signature_parts(track)
+        for name in _list_signature_parts(track, signatures)
     }
 
 
-def _compute_untouched_values(rules: Rules, track: Track, original: Any) -> Mapping[str, float]:
+def _compute_untouched_values(
+    rules: Rules, track: AnyTrack, signatures: _Signatures, release: AnyScored
+) -> Mapping[str, float]:
     """Compute the same values for the original released unchanged."""
-    # Every track with signatures has an identity release; ``tests/tracks/test_registry_laws.py`` checks it.
-    assert track.identity_release is not None  # noqa: S101
-    release = track.identity_release(original)
     values = {}
-    for name in _list_signature_parts(track):
+    for name in _list_signature_parts(track, signatures):
         if name in track.measures:
             parameters = rules.measure_settings(name).parameters
             values[name] = track.measures[name].compute(release, **parameters)
         else:
             parameters = rules.attacker_settings(name).parameters
-            attacker, sizes = track.attackers[name], {"originals": original.rows, "rows": original.rows}
+            attacker = track.attackers[name]
+            sizes = {"originals": release.original.rows, "rows": release.original.rows}
             answer = attacker.attack(release.target, **parameters)
-            values[name] = rate_attack(attacker, answer, release.source, sizes, track=track, rules=rules).rate
+            values[name] = rate_attack(attacker, answer, release.answer, sizes, track=track, rules=rules).rate
     return values
 
 
 def _has_changed(
-    track: Track, name: str, untouched_value: float, released_value: float, original: Any
+    track: AnyTrack, name: str, untouched_value: float, released_value: float, original: HasRows
 ) -> bool:
     """Return whether a loss exceeds rounding, classes are larger, or an attack rate is lower."""
     if name in track.attackers:
@@ -137,4 +151,4 @@ def _has_changed(
     measure = track.measures[name]
     if measure.higher_is_better:
         return released_value > untouched_value * (1 + _MIN_RELATIVE_CHANGE)
-    return released_value > rounding_threshold(measure, track.largest_cell(original))
+    return released_value > rounding_threshold(measure, track.scaling.largest_cell(original))

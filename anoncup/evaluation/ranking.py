@@ -4,14 +4,14 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
-from anoncup.tracks.parts import Measure
+from anoncup.tracks.parts import AnyMeasure
 
 ROUNDING = 1e-9
 """Smaller values count as rounding, not as loss. For measures in data units, this is relative to the largest
 absolute sensitive value."""
 
 
-def rounding_threshold(measure: Measure, largest_cell: float) -> float:
+def rounding_threshold(measure: AnyMeasure, largest_cell: float) -> float:
     """Return the limit below which a value of a measure, or a difference of two values, counts as 0."""
     return ROUNDING * largest_cell if measure.in_data_units else ROUNDING
 
@@ -30,7 +30,7 @@ def normalize_loss(value: float, scale: float, *, rounding: float = ROUNDING) ->
 def compute_utility_loss(
     values: Mapping[str, float],
     *,
-    measures: Mapping[str, Measure],
+    measures: Mapping[str, AnyMeasure],
     weights: Mapping[str, float],
     scales: Mapping[str, float],
     largest_cell: float,

@@ -17,7 +17,8 @@ from anoncup.competition.scoring_versions import counts_towards_security
 from anoncup.evaluation.attacks import get_answers_by_question
 from anoncup.geometry.arrays import BoolArray, IntArray
 from anoncup.rules.model import Rules
-from anoncup.tracks.model import Track
+from anoncup.tracks.model import AnyTrack
+from anoncup.tracks.parts import HasRows
 
 _MAX_DISTINCT = 8
 """Numeric columns with more distinct values than this are reported in bands."""
@@ -97,13 +98,15 @@ def _serialize_trait(trait: SharedTrait) -> dict[str, object]:
     return {"column": trait.column, "value": trait.value, **counts, "lift": trait.lift}
 
 
-def get_attacker_knowledge(track: Track, rules: Rules, tables: Any) -> tuple[pd.DataFrame, Sequence[str]]:
+def get_attacker_knowledge(
+    track: AnyTrack, rules: Rules, original: HasRows
+) -> tuple[pd.DataFrame, Sequence[str]]:
     """Return the individuals of an original, and the columns that an attacker may know."""
-    return track.build_frames(tables)[0], track.group_columns(rules)[0]
+    return track.build_frames(original)[0], track.distances.group_columns(rules)[0]
 
 
 def find_reidentified(
-    track: Track, rules: Rules, answers: Mapping[str, Any], source: IntArray, original_count: int
+    track: AnyTrack, rules: Rules, answers: Mapping[str, object], source: IntArray, original_count: int
 ) -> ReidentifiedIndividuals:
     """Find the individuals that attackers re-identified in a release.
 

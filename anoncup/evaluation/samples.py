@@ -1,17 +1,18 @@
 """Releases of sample methods, as the files that a team would submit."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from anoncup.rules.model import Rules
 from anoncup.tracks.files import SECRET_FILE
-from anoncup.tracks.model import Tables, Track
+from anoncup.tracks.model import AnyTrack
+from anoncup.tracks.parts import HasRows
 
 if TYPE_CHECKING:
     from numpy.random import Generator
 
 
 def build_sample_release(
-    track: Track, method: str, original: Tables, rules: Rules, rng: "Generator", **allocation: Any
+    track: AnyTrack, method: str, original: HasRows, rules: Rules, rng: "Generator", **allocation: object
 ) -> dict[str, bytes]:
     """Return the files of a release with shuffled rows.
 

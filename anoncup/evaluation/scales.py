@@ -4,15 +4,15 @@ See ``docs/scoring.md``.
 """
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from anoncup.errors import InvalidCompetition
 from anoncup.evaluation.ranking import rounding_threshold
 from anoncup.geometry.stable_sums import finite_mean
 from anoncup.plugins import INSTALLED
 from anoncup.rules.settings import MeasureSettings
-from anoncup.tracks.model import Track
-from anoncup.tracks.parts import Measure
+from anoncup.tracks.model import AnyTrack
+from anoncup.tracks.parts import AnyMeasure, AnyScored, HasRows
 
 if TYPE_CHECKING:
     from anoncup.rules.model import Rules
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _NULL_RELEASE_COUNT = 5
 
 
-def scales(track: Track, original: Any, settings: Mapping[str, MeasureSettings]) -> dict[str, float]:
+def scales(track: AnyTrack, original: HasRows, settings: Mapping[str, MeasureSettings]) -> dict[str, float]:
     """Return the scale of every measure that may have a weight, for the competition's parameters."""
     measures = [
         measure
@@ -28,14 +28,13 @@ def scales(track: Track, original: Any, settings: Mapping[str, MeasureSettings])
         if measure.weighs and _needs_scale(track, name, settings)
     ]
     release_count = _NULL_RELEASE_COUNT if any(measure.scale is None for measure in measures) else 0
-    releases = (
-        [track.null_release(original, seed) for seed in range(release_count)] if track.null_release else []
-    )
+    null_release = track.scaling.null_release
+    releases = [null_release(original, seed) for seed in range(release_count)] if null_release else []
     return {measure.name: _compute_scale(measure, original, releases, settings) for measure in measures}
 
 
 def _compute_scale(
-    measure: Measure, original: Any, releases: list[Any], settings: Mapping[str, MeasureSettings]
+    measure: AnyMeasure, original: HasRows, releases: list[AnyScored], settings: Mapping[str, MeasureSettings]
 ) -> float:
     """Return a measure's scale, 0 if there is none; ``check_scales`` then rejects a weight."""
     if measure.scale is None:
@@ -43,7 +42,7 @@ def _compute_scale(
     return measure.scale(original) if callable(measure.scale) else float(measure.scale)
 
 
-def _needs_scale(track: Track, name: str, settings: Mapping[str, MeasureSettings]) -> bool:
+def _needs_scale(track: AnyTrack, name: str, settings: Mapping[str, MeasureSettings]) -> bool:
     """Return whether a measure needs a scale. A measure from a package needs one only if it has a weight.
 
     A file that does not use a package must be readable without it.
@@ -53,20 +52,22 @@ def _needs_scale(track: Track, name: str, settings: Mapping[str, MeasureSettings
 
 
 def _average_null_releases(
-    measure: Measure, releases: list[Any], settings: Mapping[str, MeasureSettings]
+    measure: AnyMeasure, releases: list[AnyScored], settings: Mapping[str, MeasureSettings]
 ) -> float:
     parameters = settings.get(measure.name, MeasureSettings()).parameters
     return finite_mean(measure.compute(release, **parameters) for release in releases)
 
 
-def check_scales(track: Track, original: Any, rules: "Rules", scales_by_measure: Mapping[str, float]) -> None:
+def check_scales(
+    track: AnyTrack, original: HasRows, rules: "Rules", scales_by_measure: Mapping[str, float]
+) -> None:
     """Raise InvalidCompetition if a measure with a weight has no scale.
 
     Without a scale, even the smallest loss would count as the maximum.
     """
     for name in rules.weights:
         if not scales_by_measure[name] >= rounding_threshold(
-            track.measures[name], track.largest_cell(original)
+            track.measures[name], track.scaling.largest_cell(original)
         ):
             raise InvalidCompetition(
                 "{key}: {name} has no scale, because even a release without information leaves it "

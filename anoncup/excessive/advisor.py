@@ -29,7 +29,7 @@ from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.geometry.stable_sums import LARGEST_FLOAT
 from anoncup.messages import Message, serialize_prefixed
 from anoncup.tracks.linkage.shuffling import make_shuffler, sample_derangement
-from anoncup.tracks.parts import Distance
+from anoncup.tracks.parts import AnyDistance, HasRows
 
 _MAX_DECIMALS = 12
 """Maximum number of decimals of a recommended threshold."""
@@ -130,8 +130,8 @@ class ThresholdAdvice:
 
 
 def advise(
-    original: Any,
-    distance: Distance,
+    original: HasRows,
+    distance: AnyDistance,
     groups: IntArray,
     *,
     bits: int = 50,
@@ -248,7 +248,11 @@ def _list_fixed_counts(count: int, cheats: tuple[CheatType, ...]) -> list[int]:
 
 
 def _certify_bounds(
-    original: Any, distance: Distance, matrix: FloatArray | None, fixed_counts: list[int], seconds: float
+    original: HasRows,
+    distance: AnyDistance,
+    matrix: FloatArray | None,
+    fixed_counts: list[int],
+    seconds: float,
 ) -> CertifiedBounds | None:
     """Return certified bounds, or None if there are too many individuals.
 
@@ -328,7 +332,7 @@ def _describe_small_groups(singletons: int, group_count: int) -> Message:
 
 
 def _simulate_cheats(
-    original: Any, distance: Distance, matrix: FloatArray | None, groups: IntArray, draws: int
+    original: HasRows, distance: AnyDistance, matrix: FloatArray | None, groups: IntArray, draws: int
 ) -> dict[str, FloatArray]:
     """Return the mean distances of simulated permutations, (draws,) for each type of cheat.
 

@@ -1,7 +1,6 @@
 """The rule against excessive anonymization (P2 §2.2), which limits the distances of individuals."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -9,7 +8,7 @@ from anoncup.geometry.arrays import FloatArray
 from anoncup.geometry.stable_sums import LARGEST_FLOAT
 from anoncup.messages import N_, Message, PluralMessage
 from anoncup.rules.settings import Excessive
-from anoncup.tracks.parts import Distance
+from anoncup.tracks.parts import AnyDistance, AnyScored
 
 TOLERANCE = 1e-12
 """Tolerance of comparisons with the threshold. A distance equal to it does not exceed it (Approach II), even
@@ -58,15 +57,15 @@ def clipped_mean(distances: FloatArray) -> float:
         return min(float(distances.mean()), LARGEST_FLOAT)
 
 
-def compute_individual_distances(release: Any, distance: Distance) -> IndividualDistances:
+def compute_individual_distances(release: AnyScored, distance: AnyDistance) -> IndividualDistances:
     """Compute the distance of every individual's anonymized data to its original."""
     values = np.ones(release.original.rows)
-    values[release.source] = distance.to_source(release)
+    values[release.answer] = distance.to_source(release)
     return IndividualDistances(distance.name, values)
 
 
 def explain_excess(
-    release: Any, distance: Distance, distances: IndividualDistances, settings: Excessive
+    release: AnyScored, distance: AnyDistance, distances: IndividualDistances, settings: Excessive
 ) -> Message | None:
     """Return why a release is excessive; None if it is not, or if there is no threshold.
 
@@ -94,7 +93,7 @@ def explain_excess(
     )
 
 
-def explain_forbidden_deletion(release: Any, distance: Distance) -> Message | None:
+def explain_forbidden_deletion(release: AnyScored, distance: AnyDistance) -> Message | None:
     """Return why rows must not be deleted; None if the distance is bounded or no row was deleted."""
     if distance.bounded or release.target.rows == release.original.rows:
         return None
@@ -104,7 +103,7 @@ def explain_forbidden_deletion(release: Any, distance: Distance) -> Message | No
     )
 
 
-def _explain_resemblance(release: Any, distance: Distance, limit: float) -> Message | None:
+def _explain_resemblance(release: AnyScored, distance: AnyDistance, limit: float) -> Message | None:
     count = int((distance.to_others(release) <= limit).sum())
     if count == 0:
         return None

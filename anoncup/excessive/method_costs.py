@@ -16,8 +16,8 @@ from anoncup.geometry.arrays import IntArray
 from anoncup.messages import Message
 from anoncup.rules.model import Rules
 from anoncup.tracks.linkage.shuffling import shuffle_within_groups
-from anoncup.tracks.model import Track
-from anoncup.tracks.parts import Distance
+from anoncup.tracks.model import AnyTrack
+from anoncup.tracks.parts import AnyDistance, AnyScored, HasRows
 
 MAX_SAMPLE_SIZE = 10_000
 """Maximum number of individuals on which methods are tried. Larger data are sampled at random."""
@@ -62,10 +62,10 @@ class MethodTrials:
 
 
 def try_methods(
-    track: Track,
+    track: AnyTrack,
     rules: Rules,
-    prepared: Any,
-    distance: Distance,
+    original: HasRows,
+    distance: AnyDistance,
     groups: Sequence[str],
     *,
     max_individuals: int = MAX_SAMPLE_SIZE,
@@ -74,29 +74,30 @@ def try_methods(
 
     The results are reproducible, because each method and strength has its own seed.
     """
-    if prepared.rows > max_individuals:
-        sampled_rows = np.sort(Generator(PCG64(0)).permutation(prepared.rows)[:max_individuals])
-        prepared = track.prepare(track.subset(prepared, sampled_rows), rules)
-    tables = track.subset(prepared, np.arange(prepared.rows))
-    group_ids = track.group_individuals(prepared, groups)
+    if original.rows > max_individuals:
+        sampled_rows = np.sort(Generator(PCG64(0)).permutation(original.rows)[:max_individuals])
+        original = track.distances.subset(original, sampled_rows)
+    # Methods get a copy in which individuals are renamed, and must not need their names.
+    renamed_original = track.distances.subset(original, np.arange(original.rows))
+    group_ids = track.distances.group_individuals(original, groups)
     honest, mixtures = [], []
     for method_index, method in enumerate(track.methods.values()):
-        strengths = method.strengths(prepared.rows, track.group_columns(rules)[0])
+        strengths = method.strengths(original.rows, track.distances.group_columns(rules)[0])
         for strength_index, parameters in enumerate(strengths):
             rng = Generator(PCG64([method_index, strength_index]))
-            anonymized = track.anonymize(method, tables, rules, rng, parameters)
-            release = track.measure_view(prepared, *anonymized)
+            anonymized = track.anonymize(method, renamed_original, rules, rng, parameters)
+            release = track.add_answer(original, *anonymized)
             refusal = explain_forbidden_deletion(release, distance)
             mean = compute_individual_distances(release, distance).mean if refusal is None else None
             honest.append(HonestRelease(method.name, parameters, mean, refusal))
             if refusal is None and strength_index == len(strengths) // 2:
                 cheat_mixtures = _mix_in_cheats(release, distance, group_ids, rng)
                 mixtures += [CheatMixture(method.name, parameters, *mixture) for mixture in cheat_mixtures]
-    return MethodTrials(prepared.rows, tuple(honest), tuple(mixtures))
+    return MethodTrials(original.rows, tuple(honest), tuple(mixtures))
 
 
 def _mix_in_cheats(
-    release: Any, distance: Distance, group_ids: IntArray, rng: Generator
+    release: AnyScored, distance: AnyDistance, group_ids: IntArray, rng: Generator
 ) -> Iterator[tuple[str, float, float]]:
     """Yield the cheat, share and mean distance of releases in which some individuals claim others' rows.
 
@@ -105,7 +106,7 @@ def _mix_in_cheats(
     for cheat, cheat_groups in (("random", np.zeros_like(group_ids)), ("group", group_ids)):
         for share in CHEAT_SHARES if len(np.unique(cheat_groups)) < len(cheat_groups) else ():
             claims = shuffle_subset(cheat_groups, share, rng)
-            mixed_release = replace(release, source=claims[release.source], memo={})
+            mixed_release = replace(release, answer=claims[release.answer], memo={})
             yield cheat, share, compute_individual_distances(mixed_release, distance).mean
 
 

@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from anoncup.errors import InvalidInput
 from anoncup.excessive import SIMULATED_PERMUTATIONS, ProgressCallback, ignore_progress
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
+from anoncup.tracks.parts import HasRows
 
 if TYPE_CHECKING:
     from anoncup.excessive.advisor import ThresholdAdvice
@@ -46,7 +47,7 @@ def resolve_question(question: AdviceQuestion, rules: Rules) -> AdviceQuestion:
             track=track.name,
             known=tuple(track.distances),
         )
-    known_columns, default_columns = track.group_columns(rules)
+    known_columns, default_columns = track.distances.group_columns(rules)
     groups = tuple(default_columns if question.groups is None else question.groups)
     unknown_columns = set(groups) - set(known_columns)
     if unknown_columns:
@@ -60,7 +61,7 @@ def resolve_question(question: AdviceQuestion, rules: Rules) -> AdviceQuestion:
 
 
 def answer(
-    question: AdviceQuestion, rules: Rules, prepared: Any, *, progress: ProgressCallback = ignore_progress
+    question: AdviceQuestion, rules: Rules, original: HasRows, *, progress: ProgressCallback = ignore_progress
 ) -> "ThresholdAdvice":
     """Compute the advisor's report; ``prepared`` is the original as returned by the track's ``prepare``."""
     from anoncup.excessive.advisor import advise  # noqa: PLC0415  # numpy and scipy
@@ -71,12 +72,12 @@ def answer(
     assert resolved.distance is not None and resolved.groups is not None  # noqa: S101, PT018
     distance, groups = track.distances[resolved.distance], resolved.groups
     return advise(
-        prepared,
+        original,
         distance,
-        track.group_individuals(prepared, groups),
+        track.distances.group_individuals(original, groups),
         bits=resolved.bits,
         draws=resolved.draws,
         seconds=resolved.seconds,
-        run_trials=lambda: try_methods(track, rules, prepared, distance, groups),
+        run_trials=lambda: try_methods(track, rules, original, distance, groups),
         progress=progress,
     )

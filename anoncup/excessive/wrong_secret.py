@@ -6,7 +6,6 @@ the row orders that typical mistakes produce. Distances are capped, so that a fe
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.random import PCG64, Generator
@@ -14,7 +13,7 @@ from numpy.random import PCG64, Generator
 from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.messages import Message
 from anoncup.tables.files import Remark
-from anoncup.tracks.parts import Distance
+from anoncup.tracks.parts import AnyDistance, AnyScored
 
 WARNING_CODE = "secret_of_another_file"
 _MIN_ROWS = 20
@@ -37,13 +36,15 @@ SWAPPED_COLUMNS = Message("if original_row and anonymized_row are exchanged")
 SHIFTED_ROWS = Message("if the rows are shifted by one")
 
 
-def find_secret_warnings(release: Any, distance: Distance, distances_to_source: FloatArray) -> list[Remark]:
+def find_secret_warnings(
+    release: AnyScored, distance: AnyDistance, distances_to_source: FloatArray
+) -> list[Remark]:
     """Return a warning if the secret probably belongs to another file.
 
     ``distances_to_source`` (n',): the distance of every released individual to its original, according to the
     secret.
     """
-    source = release.source
+    source = release.answer
     if len(source) < _MIN_ROWS:
         return []
     rng = Generator(PCG64(0))
@@ -77,10 +78,9 @@ def _build_closer_order_remark(description: Message) -> Remark:
     return Remark(WARNING_CODE, message)
 
 
-def _compute_distances_with(release: Any, distance: Distance, source: IntArray) -> FloatArray:
+def _compute_distances_with(release: AnyScored, distance: AnyDistance, source: IntArray) -> FloatArray:
     """Return the distances of a release to its originals with another secret, (n',)."""
-    reinterpreted: Any = replace(release, source=np.ascontiguousarray(source), memo={})
-    return distance.to_source(reinterpreted)
+    return distance.to_source(replace(release, answer=np.ascontiguousarray(source), memo={}))
 
 
 def _list_likely_orders(source: IntArray, original_count: int) -> Iterator[tuple[Message, IntArray]]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from anoncup.errors import NotFound
 from anoncup.rules.settings import (
@@ -25,7 +24,7 @@ class Rules:
     track: str
     timezone: str
     columns: Columns | None = None
-    settings: Any = None
+    settings: object = None
     """Settings of the track, from the table with its name."""
     measures: Mapping[str, MeasureSettings] = field(default_factory=dict)
     attackers: Mapping[str, AttackerSettings] = field(default_factory=dict)

@@ -1,14 +1,17 @@
 """Contract tests for allocations: the files that a track makes by lot for each team."""
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from numpy.random import Generator
 
 from anoncup.errors import InvalidUpload
 from anoncup.rules.model import Rules
 from anoncup.testing.parts import BrokenLaw, require
+from anoncup.tracks.capabilities import Allocation
 from anoncup.tracks.generators import derive_generator
-from anoncup.tracks.model import Allocation, ReleaseContext, Tables, Track
+from anoncup.tracks.model import AnyTrack
+from anoncup.tracks.parts import HasRows
 
 SEED = b"laws"
 TEAMS = tuple(f"team {number}" for number in range(20))
@@ -16,7 +19,7 @@ TEAMS = tuple(f"team {number}" for number in range(20))
 
 
 def check_allocation(
-    track: Track,
+    track: AnyTrack,
     rules: Rules,
     original: Mapping[str, bytes],
     organizer_files: Mapping[str, bytes] | None = None,
@@ -39,7 +42,7 @@ def check_allocation(
         track.name,
         f"its competition asks for {sorted(expected_names)} of its organizers",
     )
-    tables, _ = track.parse_original(dict(original), rules)
+    parsed_original, _ = track.parse_original(dict(original), rules)
     purposes: set[str] = set()
 
     def make_files(team: str) -> dict[str, bytes]:
@@ -49,7 +52,7 @@ def check_allocation(
             purposes.add(purpose)
             return derive_generator(SEED, purpose, team)
 
-        contents = allocation.make_files(tables, organizer_contents, rules, create_generator)
+        contents = allocation.make_files(parsed_original, organizer_contents, rules, create_generator)
         require(
             purposes <= set(allocation.generator_purposes),
             track.name,
@@ -63,32 +66,32 @@ def check_allocation(
     require(
         any(make_files(team) != files for team in TEAMS[1:]), track.name, "other generators draw other files"
     )
-    _check_organizer_files(track, allocation, rules, tables, organizer_contents)
+    _check_organizer_files(track, allocation, rules, parsed_original, organizer_contents)
     if track.allocates_answer:
-        _check_allocated_answer(track, rules, tables, files)
+        _check_allocated_answer(track, rules, parsed_original, files)
     if not allocation.per_team:
         _check_shared_files(track, rules, original, files)
 
 
-def _select_files(allocation: Allocation, contents: Mapping[str, bytes]) -> dict[str, bytes]:
+def _select_files(allocation: Allocation[Any], contents: Mapping[str, bytes]) -> dict[str, bytes]:
     """Return the declared files of the allocation; all of them must be among ``contents``."""
     missing = [file.name for file in allocation.files if file.name not in contents]
     require(not missing, "draw", f"it makes {missing} too")
     return {file.name: contents[file.name] for file in allocation.files}
 
 
-def _check_allocated_answer(track: Track, rules: Rules, tables: Tables, files: Mapping[str, bytes]) -> None:
+def _check_allocated_answer(
+    track: AnyTrack, rules: Rules, parsed_original: HasRows, files: Mapping[str, bytes]
+) -> None:
     content = files[track.answer_spec.file.name]
-    answer = track.answer_spec.read(
-        content, ReleaseContext(rules, track.count_sizes(tables, tables), lambda: tables)
-    )
+    answer = track.read_allocated_answer(content, parsed_original, rules)
     require(
         track.answer_spec.write(answer) == content, track.name, "an answer that is drawn is read as it is"
     )
 
 
 def _check_shared_files(
-    track: Track, rules: Rules, original: Mapping[str, bytes], files: Mapping[str, bytes]
+    track: AnyTrack, rules: Rules, original: Mapping[str, bytes], files: Mapping[str, bytes]
 ) -> None:
     optional = {file.name for file in track.original_files if not file.required}
     require(set(files) <= optional, track.name, f"{sorted(files)} may be left out of the original")
@@ -96,20 +99,20 @@ def _check_shared_files(
 
 
 def _check_organizer_files(
-    track: Track,
-    allocation: Allocation,
+    track: AnyTrack,
+    allocation: Allocation[Any],
     rules: Rules,
-    tables: Tables,
+    parsed_original: HasRows,
     organizer_contents: Mapping[str, bytes],
 ) -> None:
-    check: Callable[[str, bytes, Tables, Rules], None] | None = allocation.check_organizer_file
+    check: Callable[[str, bytes, Any, Rules], None] | None = allocation.check_organizer_file
     for name, content in organizer_contents.items():
         require(check is not None, track.name, f"what organizers hold as {name} is checked")
         assert check is not None  # noqa: S101  # required above
-        check(name, content, tables, rules)
+        check(name, content, parsed_original, rules)
         invalid_content = content + b"told-to-nobody,and,more\n"
         try:
-            check(name, invalid_content, tables, rules)
+            check(name, invalid_content, parsed_original, rules)
         except InvalidUpload as error:
             text = "".join(f"{problem.message}{problem.value}" for problem in error.problems)
             require("told-to-nobody" not in text, track.name, f"what {name} holds is not repeated")

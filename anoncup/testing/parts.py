@@ -20,9 +20,10 @@ from anoncup.evaluation.scales import scales
 from anoncup.rules.model import Rules
 from anoncup.rules.parameters import Parameter
 from anoncup.rules.settings import Parameters
-from anoncup.tracks.model import Question, ReleaseContext, Sizes, Tables, Track
+from anoncup.tables.csv_text import write_csv
+from anoncup.tracks.model import AnyQuestion, AnyTrack, ReleaseContext, Sizes
 from anoncup.tracks.outcomes import Rate
-from anoncup.tracks.parts import Attacker, Measure, Method
+from anoncup.tracks.parts import AnyAttacker, AnyMeasure, AnyMethod, AnyScored, HasRows
 
 _SHUFFLE_COUNT = 3
 """Number of random row orders in which each release is checked."""
@@ -39,81 +40,66 @@ class TrackCase:
     """A release of an original with its true answer; ``other_answer`` is another possible answer."""
 
     rules: Rules
-    original: Tables
-    release: Tables
+    original: Any
+    release: Any
     answer: Any
     other_answer: Any = None
 
 
 @dataclass(frozen=True, slots=True)
-class PreparedCase:
-    """A case whose original was prepared by the track."""
+class CaseOfTrack:
+    """A case and its track."""
 
-    track: Track
+    track: AnyTrack
     case: TrackCase
-    prepared: Any
 
     @property
     def sizes(self) -> Sizes:
         return self.track.count_sizes(self.case.original, self.case.release)
 
     @property
-    def context(self) -> ReleaseContext:
+    def context(self) -> ReleaseContext[object, object]:
         return ReleaseContext(self.case.rules, self.sizes, lambda: self.case.original, self.case.release)
 
-    def get_parameters(self, question: Question) -> Parameters:
+    def get_parameters(self, question: AnyQuestion) -> Parameters:
         return self.case.rules.questions.get(question.name, {})
 
-    def rate_result(self, attacker: Attacker, result: Any, answer: Any) -> Rate:
+    def rate_result(self, attacker: AnyAttacker, result: Any, answer: Any) -> Rate:
         return rate_attack(attacker, result, answer, self.sizes, track=self.track, rules=self.case.rules)
 
-    def build_target(self) -> Any:
-        return self.track.attack_view(self.prepared, self.case.release)
+    def build_target(self) -> object:
+        return self.track.attack_view(self.case.original, self.case.release)
 
-    def build_release(self) -> Any:
-        return self.track.measure_view(self.prepared, self.case.release, self.case.answer)
+    def add_answer(self, answer: object) -> AnyScored:
+        return self.track.add_answer(self.case.original, self.case.release, answer)
 
-    def shuffle(self, seed: int) -> "PreparedCase":
+    def shuffle(self, seed: int) -> "CaseOfTrack":
         """Return the case with the rows of the release in another order."""
         rng = np.random.default_rng(seed)
         release, answer = self.track.shuffle(self.case.release, self.case.answer, rng=rng)
-        return PreparedCase(
-            self.track, TrackCase(self.case.rules, self.case.original, release, answer), self.prepared
-        )
+        return CaseOfTrack(self.track, TrackCase(self.case.rules, self.case.original, release, answer))
 
 
-def prepare_cases(track: Track, cases: Iterable[TrackCase]) -> list[PreparedCase]:
-    """Prepare the original of each case; raise ValueError if there are no cases."""
-    cases = list(cases)
-    if not cases:
+def bind_cases(track: AnyTrack, cases: Iterable[TrackCase]) -> list[CaseOfTrack]:
+    """Return the cases with their track; raise ValueError if there are none."""
+    bound_cases = [CaseOfTrack(track, case) for case in cases]
+    if not bound_cases:
         raise ValueError("a law is tried on one case at least")
-    prepared_originals = {
-        id(case.original): _check_row_count(track, track.prepare(case.original, case.rules), case.original)
-        for case in _select_one_per_original(cases)
-    }
-    return [PreparedCase(track, case, prepared_originals[id(case.original)]) for case in cases]
+    for original in {id(bound.case.original): bound.case.original for bound in bound_cases}.values():
+        rows, frame = getattr(original, "rows", None), track.build_frames(original)[0]
+        require(rows == len(frame), track.name, f"an original has its rows, not {rows}")
+    return bound_cases
 
 
-def _check_row_count(track: Track, prepared: Any, original: Tables) -> Any:
-    rows = getattr(prepared, "rows", None)
-    require(
-        rows == track.count_individuals(original), track.name, f"a prepared original has its rows, not {rows}"
-    )
-    return prepared
-
-
-def _select_one_per_original(cases: Sequence[TrackCase]) -> list[TrackCase]:
-    """Return the first case of each original."""
-    return list({id(case.original): case for case in reversed(cases)}.values())
-
-
-def iter_method_cases(track: Track, rules: Rules, original: Tables, *, seed: int = 0) -> Iterator[TrackCase]:
+def iter_method_cases(
+    track: AnyTrack, rules: Rules, original: HasRows, *, seed: int = 0
+) -> Iterator[TrackCase]:
     """Yield a case with shuffled rows for each sample method.
 
     If the track neither shuffles rows nor seals releases, the case also has another answer.
     """
     rng, other_rng = np.random.default_rng(seed), np.random.default_rng(seed + 1)
-    needs_other_answer = not (track.can_shuffle or track.seals_release)
+    needs_other_answer = not (track.can_shuffle or track.target_files.seals_release)
     for method in track.methods.values():
         release, answer = track.anonymize(method, original, rules, rng, {})
         other_answer = (
@@ -127,7 +113,7 @@ def require(condition: bool, part: str, law: str) -> None:
         raise BrokenLaw(f"{part}: {law}")
 
 
-def check_measure(measure: Measure, track: Track, cases: Iterable[TrackCase]) -> None:
+def check_measure(measure: AnyMeasure, track: AnyTrack, cases: Iterable[TrackCase]) -> None:
     """Check the laws of a measure.
 
     - The value is a finite float, 0 or more, and does not depend on the order of the rows.
@@ -136,102 +122,96 @@ def check_measure(measure: Measure, track: Track, cases: Iterable[TrackCase]) ->
     - The inputs are not modified.
     """
     _check_parameters(measure.name, measure.parameters, measure.compute)
-    cases = list(cases)
-    for prepared_case in prepare_cases(track, _select_one_per_original(cases)) if measure.weighs else ():
-        _check_weight(measure, prepared_case)
-    for prepared_case in prepare_cases(track, cases):
-        with unchanged_inputs(measure.name, prepared_case):
-            value = _compute_value(measure, prepared_case)
+    bound_cases = bind_cases(track, cases)
+    one_per_original = {id(bound.case.original): bound for bound in reversed(bound_cases)}
+    for bound in one_per_original.values() if measure.weighs else ():
+        _check_weight(measure, bound)
+    for bound in bound_cases:
+        with unchanged_inputs(measure.name, bound):
+            value = _compute_value(measure, bound)
         require(
-            value == _compute_value(measure, prepared_case),
+            value == _compute_value(measure, bound),
             measure.name,
             "the same release has the same value",
         )
-        for seed in range(_SHUFFLE_COUNT if prepared_case.track.can_shuffle else 0):
-            other_value = _compute_value(measure, prepared_case.shuffle(seed))
+        for seed in range(_SHUFFLE_COUNT if bound.track.can_shuffle else 0):
+            other_value = _compute_value(measure, bound.shuffle(seed))
             is_close = math.isclose(
                 other_value, value, rel_tol=ROUNDING_TOLERANCE, abs_tol=ROUNDING_TOLERANCE
             )
             require(
                 is_close, measure.name, f"the order of the rows is no matter: {value}, then {other_value}"
             )
-        if not measure.reads_secret and (other_answer := find_other_answer(prepared_case)) is not None:
-            other_value = measure.compute(
-                track.measure_view(prepared_case.prepared, prepared_case.case.release, other_answer)
-            )
+        if not measure.reads_secret and (other_answer := find_other_answer(bound)) is not None:
+            other_value = measure.compute(bound.add_answer(other_answer))
             require(value == other_value, measure.name, "it says that it does not read the answer")
 
 
-def _compute_value(measure: Measure, prepared_case: PreparedCase) -> float:
-    value = measure.compute(prepared_case.build_release())
+def _compute_value(measure: AnyMeasure, bound: CaseOfTrack) -> float:
+    value = measure.compute(bound.add_answer(bound.case.answer))
     require(type(value) is float, measure.name, f"a float, not {type(value).__name__}")
     require(math.isfinite(value) and value >= 0, measure.name, f"finite and not below 0, not {value}")
     return value
 
 
-def _check_weight(measure: Measure, prepared_case: PreparedCase) -> None:
-    if prepared_case.track.identity_release is not None:
-        value = measure.compute(prepared_case.track.identity_release(prepared_case.prepared))
+def _check_weight(measure: AnyMeasure, bound: CaseOfTrack) -> None:
+    fingerprints = bound.track.fingerprints
+    if fingerprints is not None:
+        value = measure.compute(fingerprints.identity_release(bound.case.original))
         require(value == 0.0, measure.name, f"the original as it is has lost nothing, not {value}")
-    single_measure_track = replace(prepared_case.track, measures={measure.name: measure})
-    scale = scales(single_measure_track, prepared_case.prepared, {})[measure.name]
+    single_measure_track = replace(bound.track, measures={measure.name: measure})
+    scale = scales(single_measure_track, bound.case.original, {})[measure.name]
     require(scale > 0, measure.name, f"it needs a scale above 0, not {scale}: say one of its own")
 
 
-def check_attacker(attacker: Attacker, track: Track, cases: Iterable[TrackCase]) -> None:
+def check_attacker(attacker: AnyAttacker, track: AnyTrack, cases: Iterable[TrackCase]) -> None:
     """Check the laws of an attacker.
 
     - The rate is a float in [0, 1].
-    - The result depends only on the target: it is deterministic and does not change with the true answer.
+    - The result is deterministic. Attackers see the target only, which is built without the answer.
     - A guess made from the result survives the round trip through its file and scores the reported rate.
     - The inputs are not modified.
     """
     _check_parameters(attacker.name, attacker.parameters, attacker.attack)
     for name in attacker.questions:
         require(name in track.questions, attacker.name, f"no question {name}")
-    for prepared_case in prepare_cases(track, cases):
-        _check_attack(attacker, prepared_case)
+    for bound in bind_cases(track, cases):
+        _check_attack(attacker, bound)
 
 
-def _check_attack(attacker: Attacker, prepared_case: PreparedCase) -> None:
-    name, answer = attacker.name, prepared_case.case.answer
-    with unchanged_inputs(name, prepared_case):
-        result = attacker.attack(prepared_case.build_target())
-    rate = prepared_case.rate_result(attacker, result, answer)
+def _check_attack(attacker: AnyAttacker, bound: CaseOfTrack) -> None:
+    name, answer = attacker.name, bound.case.answer
+    with unchanged_inputs(name, bound):
+        result = attacker.attack(bound.build_target())
+    rate = bound.rate_result(attacker, result, answer)
     require(type(rate.rate) is float and 0 <= rate.rate <= 1, name, f"a rate in [0, 1], not {rate.rate}")
-    repeated_result = pickle.dumps(attacker.attack(prepared_case.build_target()))
+    repeated_result = pickle.dumps(attacker.attack(bound.build_target()))
     require(repeated_result == pickle.dumps(result), name, "the same target has the same answer")
-    other_answer = find_other_answer(prepared_case)
-    if other_answer is not None:
-        target = prepared_case.track.measure_view(
-            prepared_case.prepared, prepared_case.case.release, other_answer
-        ).target
-        other_rate = prepared_case.rate_result(attacker, attacker.attack(target), answer)
-        require(other_rate == rate, name, "what it sees does not depend on the answer")
+    other_answer = find_other_answer(bound)
     if not attacker.reads_secret and other_answer is not None:
-        other_rate = prepared_case.rate_result(attacker, result, other_answer)
+        other_rate = bound.rate_result(attacker, result, other_answer)
         require(other_rate.rate == rate.rate, name, "it says that its rate does not depend on the answer")
-    for question in select_questions(attacker, prepared_case.track, prepared_case.case.rules).values():
-        _check_guess(name, question, get_answers_by_question(attacker, result)[question.name], prepared_case)
+    for question in select_questions(attacker, bound.track, bound.case.rules).values():
+        _check_guess(name, question, get_answers_by_question(attacker, result)[question.name], bound)
 
 
-def _check_guess(name: str, question: Question, result: Any, prepared_case: PreparedCase) -> None:
+def _check_guess(name: str, question: AnyQuestion, result: Any, bound: CaseOfTrack) -> None:
     guess = question.resolve_guess(result, np.random.default_rng(0))
-    parameters = prepared_case.get_parameters(question)
+    parameters = bound.get_parameters(question)
     if guess is None:
         return
-    rate = question.rate_prediction(result, prepared_case.case.answer, prepared_case.sizes, **parameters)
+    rate = question.rate_prediction(result, bound.case.answer, bound.sizes, **parameters)
     outcome = question.judge(
-        _read_back(name, question, guess, prepared_case.context),
-        prepared_case.case.answer,
-        prepared_case.sizes,
+        _read_back(name, question, guess, bound.context),
+        bound.case.answer,
+        bound.sizes,
         **parameters,
     )
     is_sampled = rate.sd is not None  # the rate is an expectation, and the guess is one random sample
     require(is_sampled or outcome.value == rate.rate, name, "its guess is judged as it is rated")
 
 
-def _read_back(name: str, question: Question, guess: Any, context: ReleaseContext) -> Any:
+def _read_back(name: str, question: AnyQuestion, guess: Any, context: ReleaseContext[object, object]) -> Any:
     """Return a guess after writing it to its file and reading it back; the file must stay the same."""
     file_content = question.write(guess)
     try:
@@ -242,23 +222,23 @@ def _read_back(name: str, question: Question, guess: Any, context: ReleaseContex
     return parsed
 
 
-def check_method(method: Method, track: Track, cases: Iterable[TrackCase]) -> None:
+def check_method(method: AnyMethod, track: AnyTrack, cases: Iterable[TrackCase]) -> None:
     """Check the laws of a sample method.
 
     - It makes a valid release with a valid answer.
     - It is deterministic for a given generator.
     - It does not modify the original.
     """
-    for prepared_case in prepare_cases(track, cases):
+    for bound in bind_cases(track, cases):
         _check_parameters(method.name, method.parameters, method.apply)
-        files = [_run_method(method, prepared_case) for _ in range(2)]
+        files = [_run_method(method, bound) for _ in range(2)]
         require(files[0] == files[1], method.name, "the same numbers draw the same release")
 
 
-def _run_method(method: Method, prepared_case: PreparedCase) -> tuple[dict[str, bytes], bytes]:
+def _run_method(method: AnyMethod, bound: CaseOfTrack) -> tuple[dict[str, bytes], bytes]:
     """Apply a method, check that its release and answer can be read back, and return the files of both."""
-    track, case = prepared_case.track, prepared_case.case
-    with unchanged_inputs(method.name, prepared_case):
+    track, case = bound.track, bound.case
+    with unchanged_inputs(method.name, bound):
         release, answer = track.anonymize(method, case.original, case.rules, np.random.default_rng(1), {})
     files = track.files_of(release)
     try:
@@ -293,22 +273,23 @@ def _check_parameters(name: str, parameters: Sequence[Parameter], function: Call
         )
 
 
-def find_other_answer(prepared_case: PreparedCase) -> Any | None:
+def find_other_answer(bound: CaseOfTrack) -> Any | None:
     """Return another answer of the same sizes, or None if the case has none and the track cannot shuffle."""
-    if prepared_case.case.other_answer is not None or not prepared_case.track.can_shuffle:
-        return prepared_case.case.other_answer
+    if bound.case.other_answer is not None or not bound.track.can_shuffle:
+        return bound.case.other_answer
     rng = np.random.default_rng(0)
-    return prepared_case.track.shuffle(prepared_case.case.release, prepared_case.case.answer, rng=rng)[1]
+    return bound.track.shuffle(bound.case.release, bound.case.answer, rng=rng)[1]
 
 
 @contextmanager
-def unchanged_inputs(part: str, prepared_case: PreparedCase) -> Iterator[None]:
+def unchanged_inputs(part: str, bound: CaseOfTrack) -> Iterator[None]:
     """Raise BrokenLaw if the block changed the inputs of a part."""
-    snapshot = _take_snapshot(prepared_case)
+    snapshot = _take_snapshot(bound)
     yield
-    require(_take_snapshot(prepared_case) == snapshot, part, "what it is given stays as it is")
+    require(_take_snapshot(bound) == snapshot, part, "what it is given stays as it is")
 
 
-def _take_snapshot(prepared_case: PreparedCase) -> tuple[Any, ...]:
-    case, files_of = prepared_case.case, prepared_case.track.files_of
-    return files_of(case.original), files_of(case.release), pickle.dumps(case.answer)
+def _take_snapshot(bound: CaseOfTrack) -> tuple[Any, ...]:
+    case, track = bound.case, bound.track
+    original_files = [write_csv(frame) for frame in track.build_frames(case.original)]
+    return original_files, track.files_of(case.release), pickle.dumps(case.answer)

@@ -11,16 +11,16 @@ from anoncup.errors import InvalidUpload
 from anoncup.testing.parts import (
     ROUNDING_TOLERANCE,
     BrokenLaw,
-    PreparedCase,
+    CaseOfTrack,
     TrackCase,
+    bind_cases,
     check_attacker,
     check_measure,
     check_method,
     find_other_answer,
-    prepare_cases,
     require,
 )
-from anoncup.tracks.model import Question, ReleaseContext, Track
+from anoncup.tracks.model import AnyQuestion, AnyTrack, ReleaseContext
 
 _BLIND_GUESS_COUNT = 60
 """Number of blind guesses that are judged for each question."""
@@ -33,7 +33,7 @@ CANARY = "Nobody7Says7This"
 """Stands for a secret cell, which must not appear in error messages."""
 
 
-def check_track(track: Track, cases: Iterable[TrackCase]) -> None:
+def check_track(track: AnyTrack, cases: Iterable[TrackCase]) -> None:
     """Check the laws of a track and of all of its parts.
 
     - Files, answers and guesses survive a round trip through their file formats.
@@ -44,10 +44,10 @@ def check_track(track: Track, cases: Iterable[TrackCase]) -> None:
     for registry in (track.measures, track.attackers, track.methods, track.questions):
         names = [part.name for part in registry.values()]
         require(names == list(registry), track.name, f"parts stand under their names, not as {names}")
-    for prepared_case in prepare_cases(track, cases):
-        _check_files(prepared_case)
-        _check_target_files(prepared_case)
-        _check_questions(prepared_case)
+    for bound in bind_cases(track, cases):
+        _check_files(bound)
+        _check_target_files(bound)
+        _check_questions(bound)
     for measure in track.measures.values():
         check_measure(measure, track, cases)
     for attacker in track.attackers.values():
@@ -56,8 +56,8 @@ def check_track(track: Track, cases: Iterable[TrackCase]) -> None:
         check_method(method, track, cases[:1])
 
 
-def _check_files(prepared_case: PreparedCase) -> None:
-    track, case = prepared_case.track, prepared_case.case
+def _check_files(bound: CaseOfTrack) -> None:
+    track, case = bound.track, bound.case
     files = track.files_of(case.release)
     require(
         list(files) == list(track.release_file_names),
@@ -81,21 +81,18 @@ def _check_files(prepared_case: PreparedCase) -> None:
             )
 
 
-def _check_target_files(prepared_case: PreparedCase) -> None:
+def _check_target_files(bound: CaseOfTrack) -> None:
     """Check that target files have the declared names, are deterministic and do not depend on the answer."""
-    track, case, other_answer = prepared_case.track, prepared_case.case, find_other_answer(prepared_case)
-    if (write_target_files := track.target_files_of) is None:
+    track, case, other_answer = bound.track, bound.case, find_other_answer(bound)
+    if (write_target_files := track.target_files.write) is None:
         return
     files, repeated_files = (
-        write_target_files(case.release, case.answer, prepared_case.context, np.random.default_rng(2))
-        for _ in "12"
+        write_target_files(case.release, case.answer, bound.context, np.random.default_rng(2)) for _ in "12"
     )
     require(set(files) == set(track.target_file_names), track.name, f"others get {track.target_file_names}")
     require(files == repeated_files, track.name, "the same numbers publish the same target")
     if other_answer is not None:
-        other_files = write_target_files(
-            case.release, other_answer, prepared_case.context, np.random.default_rng(2)
-        )
+        other_files = write_target_files(case.release, other_answer, bound.context, np.random.default_rng(2))
         require(other_files == files, track.name, "what others get does not depend on the answer")
 
 
@@ -122,28 +119,26 @@ def _check_malformed_refused(
     raise BrokenLaw(f"{part}: a {file_name} that is no table is refused")
 
 
-def _check_questions(prepared_case: PreparedCase) -> None:
-    track, answer, sizes = prepared_case.track, prepared_case.case.answer, prepared_case.sizes
+def _check_questions(bound: CaseOfTrack) -> None:
+    track, answer, sizes = bound.track, bound.case.answer, bound.sizes
     answer_file = track.answer_spec.write(answer)
     track.answer_spec.check(answer, sizes)
-    round_trip = track.answer_spec.write(track.answer_spec.read(answer_file, prepared_case.context))
+    round_trip = track.answer_spec.write(track.answer_spec.read(answer_file, bound.context))
     require(round_trip == answer_file, track.name, "an answer goes into a file and comes back")
-    _check_malformed_answers(prepared_case, answer_file, prepared_case.context)
+    _check_malformed_answers(bound, answer_file, bound.context)
     if track.answer_spec.reads_without_release:
-        reduced_context = replace(
-            prepared_case.context, sizes={"originals": sizes["originals"]}, release=None
-        )
+        reduced_context = replace(bound.context, sizes={"originals": sizes["originals"]}, release=None)
         track.answer_spec.read(answer_file, reduced_context)
-        _check_malformed_answers(prepared_case, answer_file, reduced_context)
-    for question in track.select_questions(prepared_case.case.rules).values():
-        _check_question(question, prepared_case)
-    _check_rival_risk(track, list(track.select_questions(prepared_case.case.rules)))
+        _check_malformed_answers(bound, answer_file, reduced_context)
+    for question in track.select_questions(bound.case.rules).values():
+        _check_question(question, bound)
+    _check_rival_risk(track, list(track.select_questions(bound.case.rules)))
 
 
 def _check_malformed_answers(
-    prepared_case: PreparedCase, answer_file: bytes, context: ReleaseContext
+    bound: CaseOfTrack, answer_file: bytes, context: ReleaseContext[object, object]
 ) -> None:
-    name, answer_spec = prepared_case.track.name, prepared_case.track.answer_spec
+    name, answer_spec = bound.track.name, bound.track.answer_spec
     for malformed in _make_malformed(answer_file):
         _check_malformed_refused(name, lambda: answer_spec.read(malformed, context), answer_spec.file.name)  # noqa: B023
     for malformed in _corrupt_last_line(answer_file):
@@ -167,7 +162,7 @@ def _check_not_repeated(part: str, read: Callable[[], Any]) -> None:
         require(CANARY not in descriptions, part, "no cell of an answer is repeated where it is refused")
 
 
-def _check_rival_risk(track: Track, question_names: Sequence[str]) -> None:
+def _check_rival_risk(track: AnyTrack, question_names: Sequence[str]) -> None:
     """Check that the combined risk of teams' guesses is 0 if they find nothing, and at most 1."""
     for risk, team_count, upper_bound in ((0.0, 0, 0.0), (0.0, 2, 0.0), (0.4, 2, 1.0), (1.0, 2, 1.0)):
         for answered_questions in (question_names, question_names[:1]):
@@ -181,37 +176,35 @@ def _check_rival_risk(track: Track, question_names: Sequence[str]) -> None:
             )
 
 
-def _check_question(question: Question, prepared_case: PreparedCase) -> None:
-    answer, parameters = prepared_case.case.answer, prepared_case.get_parameters(question)
+def _check_question(question: AnyQuestion, bound: CaseOfTrack) -> None:
+    answer, parameters = bound.case.answer, bound.get_parameters(question)
     guess_file = question.write(question.make_perfect_guess(answer))
-    outcome = question.judge(
-        question.read(guess_file, prepared_case.context), answer, prepared_case.sizes, **parameters
-    )
+    outcome = question.judge(question.read(guess_file, bound.context), answer, bound.sizes, **parameters)
     require(outcome.value == 1.0, question.name, f"who knows all is right in all, not {outcome.value}")
     if question.asks_identity:
-        counts, rows = (outcome.correct, outcome.trials, outcome.baseline), prepared_case.sizes["rows"]
+        counts, rows = (outcome.correct, outcome.trials, outcome.baseline), bound.sizes["rows"]
         require(counts == (rows, rows, 0), question.name, f"it counts all individuals, not {counts}")
     for malformed in _make_malformed(guess_file):
         _check_malformed_refused(
             question.name,
-            lambda: question.read(malformed, prepared_case.context),  # noqa: B023
+            lambda: question.read(malformed, bound.context),  # noqa: B023
             question.file.name,
         )
     if question.make_blind_guess is not None:
-        _check_blind_guesses(question, prepared_case)
+        _check_blind_guesses(question, bound)
 
 
-def _check_blind_guesses(question: Question, prepared_case: PreparedCase) -> None:
+def _check_blind_guesses(question: AnyQuestion, bound: CaseOfTrack) -> None:
     """Check that blind guesses score the baseline.
 
     Most of their intervals must contain it; without intervals, their mean must be close to it.
     """
-    rng, parameters = np.random.default_rng(0), prepared_case.get_parameters(question)
+    rng, parameters = np.random.default_rng(0), bound.get_parameters(question)
     outcomes = [
         question.judge(
-            question.make_blind_guess(prepared_case.context, rng),  # type: ignore[misc]
-            prepared_case.case.answer,
-            prepared_case.sizes,
+            question.make_blind_guess(bound.context, rng),  # type: ignore[misc]
+            bound.case.answer,
+            bound.sizes,
             **parameters,
         )
         for _ in range(_BLIND_GUESS_COUNT)

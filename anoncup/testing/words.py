@@ -7,11 +7,11 @@ from anoncup.catalogues import LANGUAGES, find_package_catalogues, load_translat
 from anoncup.plugins import BUILT_IN
 from anoncup.rules.parameters import Parameter
 from anoncup.testing.parts import require
-from anoncup.tracks.model import Track
-from anoncup.tracks.parts import Attacker, Measure, Method
+from anoncup.tracks.model import AnyTrack
+from anoncup.tracks.parts import AnyAttacker, AnyMeasure, AnyMethod
 from anoncup.tracks.plugin import Plugin
 
-PartRegistry = Mapping[str, Measure] | Mapping[str, Attacker] | Mapping[str, Method]
+PartRegistry = Mapping[str, AnyMeasure] | Mapping[str, AnyAttacker] | Mapping[str, AnyMethod]
 
 
 def check_words(plugin: Plugin) -> None:
@@ -51,7 +51,7 @@ def iter_required_keys(plugin: Plugin) -> Iterator[str]:
     for name, track in plugin.tracks.items():
         yield f"track_{name}"
         yield f"about_{name}"
-        yield from (f"choose_start_{start}" for start in track.templates)
+        yield from (f"choose_start_{start}" for start in track.examples.templates)
         yield from _iter_file_keys(track)
         yield from _iter_question_keys(track)
         yield from _iter_distance_keys(track)
@@ -66,7 +66,7 @@ def iter_required_keys(plugin: Plugin) -> Iterator[str]:
         yield from _iter_part_keys("method", methods)
 
 
-def _iter_file_keys(track: Track) -> Iterator[str]:
+def _iter_file_keys(track: AnyTrack) -> Iterator[str]:
     """Yield the keys for files of the track that no built-in track has."""
     built_in_files = {
         file.name
@@ -84,7 +84,7 @@ def _iter_file_keys(track: Track) -> Iterator[str]:
             yield f"secret_said_{secret.kind}"
 
 
-def _iter_question_keys(track: Track) -> Iterator[str]:
+def _iter_question_keys(track: AnyTrack) -> Iterator[str]:
     """Yield the keys for questions; only tracks with several questions need names for them."""
     built_in_questions = {name for built_in_track in BUILT_IN.values() for name in built_in_track.questions}
     for name, question in track.questions.items():
@@ -95,7 +95,7 @@ def _iter_question_keys(track: Track) -> Iterator[str]:
         yield from _iter_parameter_keys(question.parameters)
 
 
-def _iter_distance_keys(track: Track) -> Iterator[str]:
+def _iter_distance_keys(track: AnyTrack) -> Iterator[str]:
     built_in_distances = {name for built_in_track in BUILT_IN.values() for name in built_in_track.distances}
     for name in track.distances:
         if name not in built_in_distances:
@@ -118,7 +118,7 @@ def _iter_parameter_keys(parameters: Iterable[Parameter]) -> Iterator[str]:
     )
 
 
-def _iter_parameters(track: Track) -> Iterator[Parameter]:
+def _iter_parameters(track: AnyTrack) -> Iterator[Parameter]:
     for parts in (track.measures, track.attackers, track.methods, track.questions):
         for part in parts.values():
             yield from part.parameters

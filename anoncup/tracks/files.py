@@ -15,6 +15,7 @@ SECRET_FILE = "secret"  # the name of an uploaded file, not a password  # noqa: 
 GUESS_FILE = "guess"
 
 
+Files = Mapping[str, bytes]
 ColumnNames = tuple[str, ...]
 RowLimits = Callable[[Mapping[str, int], "Rules"], tuple[int, int]]
 """Computes the smallest and largest number of rows; the sizes include ``rows`` only for guesses."""

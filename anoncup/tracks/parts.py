@@ -3,47 +3,97 @@
 from __future__ import annotations  # the numeric types are imported for type checkers only
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, Protocol, TypeAlias, TypeVar
 
 from anoncup.rules.parameters import Parameter
+from anoncup.tracks.memo import Memo
 
 if TYPE_CHECKING:
     from anoncup.geometry.arrays import FloatArray, IntArray
     from anoncup.geometry.assignment import CandidateLists
 
 
+class HasRows(Protocol):
+    """An original, or a release as attackers see it, with a known number of individuals."""
+
+    @property
+    def rows(self) -> int: ...
+
+
+_OriginalT_co = TypeVar("_OriginalT_co", covariant=True)
+
+
+class HasOriginal(HasRows, Protocol[_OriginalT_co]):
+    """A release that knows its original."""
+
+    @property
+    def original(self) -> _OriginalT_co: ...
+
+
+_OriginalT = TypeVar("_OriginalT")
+_OriginalT_contra = TypeVar("_OriginalT_contra", contravariant=True)
+_ReleaseT_co = TypeVar("_ReleaseT_co", covariant=True)
+_TargetT_co = TypeVar("_TargetT_co", covariant=True)
+_TargetT_contra = TypeVar("_TargetT_contra", contravariant=True)
+_AnswerT_co = TypeVar("_AnswerT_co", covariant=True)
+_ScoredT_contra = TypeVar("_ScoredT_contra", contravariant=True)
+_PredictionT_co = TypeVar("_PredictionT_co", covariant=True)
+_ResultT_co = TypeVar("_ResultT_co", covariant=True)
+
+
 @dataclass(frozen=True, slots=True)
-class Measure:
+class Scored(Generic[_ReleaseT_co, _TargetT_co, _AnswerT_co]):
+    """A release with its secret answer, for measures. Attackers see its ``target`` only."""
+
+    release: _ReleaseT_co
+    target: _TargetT_co
+    answer: _AnswerT_co
+    memo: Memo = field(default_factory=dict, compare=False, repr=False)
+
+    @property
+    def original(self: Scored[_ReleaseT_co, HasOriginal[_OriginalT], _AnswerT_co]) -> _OriginalT:
+        """The original of a target that knows it."""
+        return self.target.original
+
+
+_InputT = TypeVar("_InputT")
+_OutputT = TypeVar("_OutputT")
+Configurable: TypeAlias = Callable[[_InputT], _OutputT] | Callable[Concatenate[_InputT, ...], _OutputT]
+"""A function of one value, which may take the parameters of a measure or an attacker as keywords."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measure(Generic[_OriginalT_contra, _ScoredT_contra]):
     """A number that describes a release.
 
-    - ``compute(release, **parameters)`` returns the number.
-    - ``details(release)`` returns further numbers by name, such as one for each sensitive column.
+    - ``compute(scored, **parameters)`` returns the number of a ``Scored`` release.
+    - ``details(scored)`` returns further numbers by name, such as one for each sensitive column.
     - ``in_data_units``: the value has the unit of the cells.
     - ``weighs``: 0 is best, and the measure may have a weight in U. Other measures are only reported.
     - ``reads_secret`` is false if the value depends only on the original and the anonymized table, so that
       anyone who has both can compute it (``docs/publication.md``).
-    - ``scale`` divides the value in U. It is a number above 0 or a function of the prepared original; None
-      means the mean value of null releases.
+    - ``scale`` divides the value in U. It is a number above 0 or a function of the original; None means the
+      mean value of null releases.
     - ``cross_table_parameter`` names the parameter with the columns of a cross-table, if the measure compares
       the cells of one.
     """
 
     name: str
     version: int
-    compute: Callable[..., float]
+    compute: Configurable[_ScoredT_contra, float]
     parameters: tuple[Parameter, ...] = ()
-    details: Callable[[Any], dict[str, float]] | None = None
+    details: Callable[[_ScoredT_contra], dict[str, float]] | None = None
     in_data_units: bool = False
     weighs: bool = False
     higher_is_better: bool = False
     reads_secret: bool = True
-    scale: float | Callable[[Any], float] | None = None
+    scale: float | Callable[[_OriginalT_contra], float] | None = None
     cross_table_parameter: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Attacker:
+class Attacker(Generic[_TargetT_contra, _PredictionT_co]):
     """A built-in attacker of a track.
 
     - ``attack(target, **parameters)`` returns a prediction that the ``question`` can rate. With several
@@ -56,7 +106,7 @@ class Attacker:
 
     name: str
     version: int
-    attack: Callable[..., Any]
+    attack: Configurable[_TargetT_contra, _PredictionT_co]
     parameters: tuple[Parameter, ...] = ()
     may_count: bool = True
     counts_by_default: bool = True
@@ -68,36 +118,36 @@ class Attacker:
         return (self.question,) if isinstance(self.question, str) else self.question
 
 
-Strengths = Callable[[int, Sequence[str]], Sequence[Mapping[str, Any]]]
+Strengths = Callable[[int, Sequence[str]], Sequence[Mapping[str, object]]]
 """Returns parameters of a method, from weak to strong, for a number of individuals and the group columns."""
 
 
-def _list_default_strengths(rows: int, columns: Sequence[str]) -> Sequence[Mapping[str, Any]]:  # noqa: ARG001
+def _list_default_strengths(rows: int, columns: Sequence[str]) -> Sequence[Mapping[str, object]]:  # noqa: ARG001
     """Return the default parameters only."""
     return ({},)
 
 
 @dataclass(frozen=True, slots=True)
-class Method:
+class Method(Generic[_ResultT_co]):
     """A sample anonymization method.
 
-    ``apply(...)`` returns a release and its answer; see ``Track.anonymize``. ``strengths(rows, columns)``
-    returns the parameters with which the advisor on thresholds tries the method as honest work; it combines
-    the middle ones with cheating permutations. It is empty for methods that cheat themselves.
+    ``apply(...)`` returns what ``Track.anonymize`` makes a release and its answer of. ``strengths(rows,
+    columns)`` returns the parameters with which the advisor on thresholds tries the method as honest work; it
+    combines the middle ones with cheating permutations. It is empty for methods that cheat themselves.
     """
 
     name: str
-    apply: Callable[..., tuple[Any, Any]]
+    apply: Callable[..., _ResultT_co]
     parameters: tuple[Parameter, ...] = ()
     strengths: Strengths = _list_default_strengths
 
 
 @dataclass(frozen=True, slots=True)
-class Distance:
+class Distance(Generic[_OriginalT_contra, _ScoredT_contra]):
     """Distance between the anonymized data of an individual and the original data.
 
-    - ``to_source(release)`` (n',): from every anonymized individual to its own original.
-    - ``to_others(release)`` (n',): from every anonymized individual to the nearest other original; infinite
+    - ``to_source(scored)`` (n',): from every anonymized individual to its own original.
+    - ``to_others(scored)`` (n',): from every anonymized individual to the nearest other original; infinite
       if there is none.
     - ``nearest_other(original)`` (n,): from every original individual to the nearest other one; infinite if
       there is none.
@@ -109,11 +159,19 @@ class Distance:
     """
 
     name: str
-    to_source: Callable[[Any], FloatArray]
-    to_others: Callable[[Any], FloatArray]
-    nearest_other: Callable[[Any], FloatArray]
-    matrix: Callable[[Any], FloatArray]
-    pairs: Callable[[Any, IntArray, IntArray], FloatArray]
+    to_source: Callable[[_ScoredT_contra], FloatArray]
+    to_others: Callable[[_ScoredT_contra], FloatArray]
+    nearest_other: Callable[[_OriginalT_contra], FloatArray]
+    matrix: Callable[[_OriginalT_contra], FloatArray]
+    pairs: Callable[[_OriginalT_contra, IntArray, IntArray], FloatArray]
     bounded: bool = True
     version: int = 1
-    nearest_others: Callable[[Any, IntArray, int], CandidateLists] | None = None
+    nearest_others: Callable[[_OriginalT_contra, IntArray, int], CandidateLists] | None = None
+
+
+# Parts of any track: registries of all tracks hold parts of different types.
+AnyScored: TypeAlias = Scored[Any, Any, Any]
+AnyMeasure: TypeAlias = Measure[Any, Any]
+AnyAttacker: TypeAlias = Attacker[Any, Any]
+AnyMethod: TypeAlias = Method[Any]
+AnyDistance: TypeAlias = Distance[Any, Any]

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from anoncup.tracks.model import Track
-from anoncup.tracks.parts import Attacker, Measure, Method
+from anoncup.tracks.model import AnyTrack
+from anoncup.tracks.parts import AnyAttacker, AnyMeasure, AnyMethod
 
 API_VERSION = 0
 """Version of the plug-in interface; it increases when existing packages must be adapted."""
@@ -22,8 +22,8 @@ class Plugin:
     """
 
     api: int
-    tracks: Mapping[str, Track] = field(default_factory=dict)
-    measures: Mapping[str, Mapping[str, Measure]] = field(default_factory=dict)
-    attackers: Mapping[str, Mapping[str, Attacker]] = field(default_factory=dict)
-    methods: Mapping[str, Mapping[str, Method]] = field(default_factory=dict)
+    tracks: Mapping[str, AnyTrack] = field(default_factory=dict)
+    measures: Mapping[str, Mapping[str, AnyMeasure]] = field(default_factory=dict)
+    attackers: Mapping[str, Mapping[str, AnyAttacker]] = field(default_factory=dict)
+    methods: Mapping[str, Mapping[str, AnyMethod]] = field(default_factory=dict)
     formulas: Formulas = field(default_factory=dict)

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from anoncup.errors import FileProblem, InvalidUpload
 from anoncup.messages import N_, Message
 from anoncup.rules.model import Rules
-from anoncup.tracks.files import SECRET_FILE, ColumnNames, FileSpec
-from anoncup.tracks.model import Files, Tables, Track
+from anoncup.tracks.files import SECRET_FILE, ColumnNames, Files, FileSpec
+from anoncup.tracks.model import AnyTrack
+from anoncup.tracks.parts import HasRows
 
 MISPLACED_FILE_CODE = "misplaced_file"
 _MAX_HEAD_BYTES = 64 * 1024
@@ -22,7 +23,7 @@ _HeadersByFile = Mapping[str, set[ColumnNames]]
 """The possible headers of each file of an upload, as far as they are known."""
 
 
-def reject_swapped_files(track: Track, rules: Rules, original: Tables, files: Files) -> None:
+def reject_swapped_files(track: AnyTrack, rules: Rules, original: HasRows, files: Files) -> None:
     """Raise InvalidUpload for files that start like another file of the upload."""
     headers = {
         spec.name: {_find_expected_header(spec, track, rules, original)} for spec in track.release_files
@@ -43,7 +44,7 @@ def reject_swapped_files(track: Track, rules: Rules, original: Tables, files: Fi
         raise InvalidUpload(problems)
 
 
-def _find_expected_header(spec: FileSpec, track: Track, rules: Rules, original: Tables) -> ColumnNames:
+def _find_expected_header(spec: FileSpec, track: AnyTrack, rules: Rules, original: HasRows) -> ColumnNames:
     """Return the columns of a release file, or an empty tuple if they are not known."""
     columns = spec.header(rules)
     if columns is None and spec.header_like in track.original_file_names:

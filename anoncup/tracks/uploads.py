@@ -6,8 +6,9 @@ from typing import Any
 from anoncup.errors import InvalidUpload, merge_problems
 from anoncup.rules.model import Rules
 from anoncup.tables.files import Remark
-from anoncup.tracks.files import SECRET_FILE
-from anoncup.tracks.model import Files, ReleaseContext, Sizes, Tables, Track
+from anoncup.tracks.files import SECRET_FILE, Files
+from anoncup.tracks.model import AnyTrack, ReleaseContext, Sizes
+from anoncup.tracks.parts import HasRows
 from anoncup.tracks.swapped_files import reject_swapped_files
 
 
@@ -15,13 +16,15 @@ from anoncup.tracks.swapped_files import reject_swapped_files
 class ParsedUpload:
     """A well-formed release with its answer, both parsed by the track."""
 
-    release: Tables
+    release: Any
     answer: Any
     sizes: Sizes
     remarks: list[Remark]
 
 
-def parse_upload(track: Track, rules: Rules, original: Tables, files: Files, secret: bytes) -> ParsedUpload:
+def parse_upload(
+    track: AnyTrack, rules: Rules, original: HasRows, files: Files, secret: bytes
+) -> ParsedUpload:
     """Parse a release, then its secret for that release; InvalidUpload lists the errors of both."""
     all_files = files if track.allocates_answer else {**files, SECRET_FILE: secret}
     reject_swapped_files(track, rules, original, all_files)
@@ -40,7 +43,7 @@ def parse_upload(track: Track, rules: Rules, original: Tables, files: Files, sec
     return ParsedUpload(release, answer, sizes, remarks)
 
 
-def check_partial_upload(track: Track, rules: Rules, original: Tables, files: Files) -> None:
+def check_partial_upload(track: AnyTrack, rules: Rules, original: HasRows, files: Files) -> None:
     """Raise InvalidUpload for errors in an upload that still lacks some of its files."""
     reject_swapped_files(track, rules, original, files)
     if files.keys() >= set(track.release_file_names):
@@ -49,8 +52,8 @@ def check_partial_upload(track: Track, rules: Rules, original: Tables, files: Fi
         _check_secret_alone(track, rules, original, files[SECRET_FILE])
 
 
-def _check_secret_alone(track: Track, rules: Rules, original: Tables, secret: bytes) -> None:
+def _check_secret_alone(track: AnyTrack, rules: Rules, original: HasRows, secret: bytes) -> None:
     """Raise InvalidUpload for errors in a secret that the track can find without its release."""
     if track.answer_spec.reads_without_release and not track.allocates_answer:
-        sizes = {"originals": track.count_individuals(original)}
+        sizes = {"originals": original.rows}
         track.answer_spec.read(secret, ReleaseContext(rules, sizes, lambda: original))

@@ -12,7 +12,7 @@ from anoncup.client import Client
 from anoncup.competition.parser import parse_competition
 from anoncup.evaluation.attacks import write_guesses
 from anoncup.plugins import TRACKS
-from anoncup.tracks.model import Tables
+from anoncup.tracks.parts import HasRows
 from app.processes import readiness
 
 logger = logging.getLogger(__name__)
@@ -25,7 +25,7 @@ _END_DELAY = timedelta(seconds=2)
 def play(
     url: str,
     slug: str,
-    tables: Tables,
+    original: HasRows,
     *,
     organizer: str,
     password: str,
@@ -45,7 +45,7 @@ def play(
     for number, token in enumerate(tokens.values()):
         logger.info("%s: team %d of %d attacks the others", slug, number + 1, len(tokens))
         with Client(url, token) as client:
-            attack(client, slug, tables, np.random.default_rng(number))
+            attack(client, slug, original, np.random.default_rng(number))
     for number, token in enumerate(tokens.values()):
         with Client(url, token) as client:
             readiness.wait_until(lambda: _all_judged(client.list_guesses(slug)), "scores", interval_s=0.2)
@@ -56,12 +56,11 @@ def _all_judged(guesses: list[schemas.Guess]) -> bool:
     return all(guess.status not in {"QUEUED", "SCORING"} for guess in guesses)
 
 
-def attack(client: Client, slug: str, tables: Tables, rng: np.random.Generator) -> None:
+def attack(client: Client, slug: str, original: HasRows, rng: np.random.Generator) -> None:
     """Submit one guess on each target of another team that this team has not attacked yet."""
     attacked = {guess.target for guess in client.list_guesses(slug)}
     rules = parse_competition(client.get_text(f"/competitions/{slug}/competition.toml"))
     track = TRACKS[rules.track]
-    prepared = track.prepare(tables, rules)
     attacker_names = cycle(name for name in _ATTACKER_NAMES if name in track.attackers)
     for target in client.list_targets(slug):
         if target.own or target.name in attacked:
@@ -70,8 +69,7 @@ def attack(client: Client, slug: str, tables: Tables, rng: np.random.Generator) 
             file.removesuffix(".csv"): client.get_text(f"/targets/{target.id}/data/{file}").encode()
             for file in target.files
         }
-        release = track.read_target(contents, tables, rules)
+        attack_target = track.parse_target(contents, original, rules)
         attacker = track.attackers[next(attacker_names)]
-        attack_target = track.attack_view(prepared, release)
         for name, guess in write_guesses(attacker, attack_target, track=track, rules=rules, rng=rng).items():
             client.send_guess(str(target.id), guess, question=name)

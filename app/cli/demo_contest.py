@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from rich.console import Console
 from rich.table import Table
 
@@ -26,9 +27,13 @@ from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.rules.toml_text import replace_tables
 from anoncup.schemas.roles import Role
+from anoncup.tracks.microdata.columns import require_columns
 from anoncup.tracks.microdata.example import QUASI_IDENTIFIERS, generate_households
-from anoncup.tracks.model import Tables
+from anoncup.tracks.microdata.release import MicrodataOriginal
+from anoncup.tracks.parts import HasRows
 from anoncup.tracks.transactions.example import load_tc400
+from anoncup.tracks.transactions.release import TransactionOriginal
+from anoncup.tracks.transactions.tables import TransactionTables
 from app.cli import demo_attacks
 from app.db.transaction import transaction
 from app.services.accounts import accounts
@@ -61,6 +66,9 @@ class DemoEntry:
         )
 
 
+_Tables = pd.DataFrame | TransactionTables
+
+
 @dataclass(frozen=True, slots=True)
 class DemoContest:
     """A demo contest: the template of a year with generated data.
@@ -73,7 +81,7 @@ class DemoContest:
     slug: str
     year: int
     titles: tuple[str, str]
-    tables: Callable[[], Tables]
+    tables: Callable[[], _Tables]
     threshold: float
     entries: tuple[DemoEntry, ...]
     uncounted_attackers: tuple[str, ...] = ()
@@ -173,7 +181,7 @@ def _finish_contest(url: str, demo: DemoContest, demo_accounts: "DemoAccounts") 
         demo_attacks.play(
             url,
             demo.slug,
-            demo.tables(),
+            build_original(demo.tables(), parse_competition(template(demo.year))),
             organizer=organizer.token,
             password=organizer.password,
             tokens={team: account.token for team, account in team_accounts.items()},
@@ -236,7 +244,7 @@ def _get_organizer_token(url: str, demo_accounts: DemoAccounts) -> str:
     return account.token
 
 
-def _upload_original(url: str, organizer: str, demo: DemoContest) -> Tables:
+def _upload_original(url: str, organizer: str, demo: DemoContest) -> _Tables:
     """Return the competition's data; create the competition and upload its data if they are missing."""
     tables = demo.tables()
     track = TRACKS[parse_competition(template(demo.year)).track]
@@ -282,7 +290,7 @@ def _submit_entry(
     demo: DemoContest,
     entry: DemoEntry,
     *,
-    tables: Tables,
+    tables: _Tables,
     rng: np.random.Generator,
 ) -> None:
     """Sign the team up and submit its release, unless an earlier run has done so."""
@@ -308,8 +316,8 @@ def _submit_entry(
 
 
 def build_release(
-    entry: DemoEntry, tables: Tables, rules: Rules, rng: np.random.Generator
-) -> tuple[Tables, IntArray]:
+    entry: DemoEntry, tables: _Tables, rules: Rules, rng: np.random.Generator
+) -> tuple[_Tables, IntArray]:
     """Apply the team's methods in sequence and shuffle the rows.
 
     Return the release and, for each of its rows, the index of the row it came from.
@@ -317,9 +325,17 @@ def build_release(
     track = TRACKS[rules.track]
     released, source_index = tables, np.arange(track.count_individuals(tables))
     for method, parameters in entry.steps:
-        released, source_of_row = track.anonymize(track.methods[method], released, rules, rng, parameters)
+        original = build_original(released, rules)
+        released, source_of_row = track.anonymize(track.methods[method], original, rules, rng, parameters)
         source_index = source_index[source_of_row]
     return track.shuffle(released, source_index, rng=rng)
+
+
+def build_original(tables: _Tables, rules: Rules) -> HasRows:
+    """Return tables as the original of a contest."""
+    if isinstance(tables, TransactionTables):
+        return TransactionOriginal(tables)
+    return MicrodataOriginal(tables, require_columns(rules))
 
 
 def _wait_for_outcome(url: str, token: str, slug: str) -> str:

@@ -77,7 +77,7 @@ def _list_linkage_cases(table: Microdata, size: SuiteSize, hostile: list[Any]) -
     for duel in linkage.build_euc2_duels(size.loop_part):
         yield duel, table.name, table.unmatched, list(map(make_unmatched, hostile))
     yield tables.build_cross_duel(8), table.name, table.matched, hostile
-    whole = tables.prepare_upload(table.rules, table.table, table.files, table.source)
+    whole = tables.prepare_upload(table.rules, table.matched.original, table.files, table.source)
     for upload, name in ((whole, ""), (replace(whole, files=table.unmatched_files), ", none matched")):
         for duel in tables.build_csv_duels():
             yield duel, f"{table.name}{name}", upload, []
@@ -114,7 +114,7 @@ def _prepare_customer_upload(target: TransactionTarget) -> tables.PreparedUpload
     """Return a transaction release as an upload. The secret does not affect the time and is arbitrary."""
     rules, track = parse_competition(template(2016)), TRACKS["transactions"]
     return tables.prepare_upload(
-        rules, target.original.tables, track.files_of(target.tables), np.arange(target.rows)
+        rules, target.original, track.files_of(target.tables), np.arange(target.rows)
     )
 
 

@@ -21,7 +21,9 @@ _BLOCK = 500
 
 def _attack_uncached(target: TransactionTarget, attack: Callable[[TransactionTarget], IntArray]) -> IntArray:
     """Run the attack without cached values of either table."""
-    return attack(replace(target, original=replace(target.original, memo={}), memo={}))
+    original = target.original
+    encoding = {key: value for key, value in original.memo.items() if key[0] == "original"}
+    return attack(replace(target, original=replace(original, memo=encoding), memo={}))
 
 
 def _attack_with_sets(target: TransactionTarget) -> IntArray:

@@ -27,8 +27,8 @@ from anoncup.geometry import kernels
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.tables.csv_text import write_csv
-from anoncup.tracks.microdata.example import generate_households, get_household_columns
-from anoncup.tracks.microdata.release import build_target, prepare
+from anoncup.tracks.microdata.example import generate_households
+from anoncup.tracks.microdata.release import MicrodataOriginal, build_target
 from benchmarks.peers.inputs import make_microdata, make_unmatched
 from benchmarks.peers.linkage import attack_euc1, attack_euc2
 
@@ -54,8 +54,7 @@ def make_files(folder: Path, rows: int) -> None:
 def time_attacks(folder: Path) -> None:
     """Print a line with the seconds of EUC1 and one with those of EUC2."""
     kernels.warm_scoring()
-    table, released = _parse(folder, _load_rules())
-    target = build_target(prepare(table, get_household_columns()), released)
+    target = build_target(*_parse(folder, _load_rules()))
     _print_time("EUC1", lambda: attack_euc1(target, len(target.original.columns.quasi_identifiers)))
     unmatched_target = make_unmatched(target)
     _print_time("EUC2, none matched", lambda: attack_euc2(unmatched_target))
@@ -67,8 +66,7 @@ def time_scoring(folder: Path) -> None:
     rules, source = _load_rules(), np.load(folder / "source.npy")
 
     def parse_and_score() -> None:
-        table, released = _parse(folder, rules)
-        evaluate(rules, TRACKS["microdata"].prepare(table, rules), released, source)
+        evaluate(rules, *_parse(folder, rules), source)
 
     _print_time("parse + whole evaluation", parse_and_score)
     print(f"peak MB\t{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}", flush=True)
@@ -80,12 +78,12 @@ def _load_rules() -> Rules:
     return replace(rules, scales=dict.fromkeys(rules.weights, 1.0))
 
 
-def _parse(folder: Path, rules: Rules) -> tuple[pd.DataFrame, pd.DataFrame]:
+def _parse(folder: Path, rules: Rules) -> tuple[MicrodataOriginal, pd.DataFrame]:
     track = TRACKS["microdata"]
     files = {name: (folder / name).read_bytes() for name in ("original", "anonymized")}
-    table, _ = track.parse_original(files, rules)
-    released, _ = track.parse_release(files, table, rules)
-    return table, released
+    original, _ = track.parse_original(files, rules)
+    released, _ = track.parse_release(files, original, rules)
+    return original, released
 
 
 def _print_time(task: str, function: Callable[[], Any]) -> None:

@@ -15,7 +15,7 @@ from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.tables.csv_text import write_csv
 from anoncup.tracks.microdata.example import DEFAULT_ROWS, generate_households, get_household_columns
-from anoncup.tracks.microdata.release import MicrodataTarget, build_target, prepare
+from anoncup.tracks.microdata.release import MicrodataOriginal, MicrodataTarget, build_target
 from anoncup.tracks.transactions import release
 from anoncup.tracks.transactions.example import derive_tc400, load_tc400, split_tables
 from anoncup.tracks.transactions.release import TransactionTarget
@@ -57,9 +57,11 @@ def make_microdata(name: str, table: pd.DataFrame) -> Microdata:
     """Release a table with noise on the sensitive columns, shuffled."""
     rules, track, rng = parse_competition(template(2015)), TRACKS["microdata"], np.random.default_rng(0)
     method = track.methods["add_noise"]
-    noisy = track.anonymize(method, table, rules, rng, {"strength": _NOISE})
+    noisy = track.anonymize(
+        method, MicrodataOriginal(table, get_household_columns()), rules, rng, {"strength": _NOISE}
+    )
     released, source = track.shuffle(*noisy, rng=rng)
-    target = build_target(prepare(table, get_household_columns()), released)
+    target = build_target(MicrodataOriginal(table, get_household_columns()), released)
     return Microdata(
         name,
         rules,
@@ -100,7 +102,7 @@ def make_customer_target(name: str, tables: TransactionTables) -> tuple[str, Tra
     records = tables.transactions.iloc[row_positions].reset_index(drop=True)
     all_customers = np.arange(len(tables.customers))
     released, _ = track.shuffle(replace(tables, transactions=records), all_customers, rng=rng)
-    return name, release.build_target(release.prepare(tables), released)
+    return name, release.build_target(release.TransactionOriginal(tables), released)
 
 
 def make_shipped_target(max_customers: int) -> tuple[str, TransactionTarget]:
@@ -153,7 +155,7 @@ def _make_hostile_table(values: tuple[float, ...], rows: int, rng: np.random.Gen
 
 
 def _make_target(original: pd.DataFrame, anonymized: pd.DataFrame) -> MicrodataTarget:
-    return build_target(prepare(original, get_household_columns()), anonymized)
+    return build_target(MicrodataOriginal(original, get_household_columns()), anonymized)
 
 
 def make_hostile_customers() -> Iterator[TransactionTarget]:
@@ -165,7 +167,7 @@ def make_hostile_customers() -> Iterator[TransactionTarget]:
         (1, 1, 2),
         (6, 2, 10**9),
     ):
-        original = release.prepare(_make_purchases(original_count, 12, max_quantity, rng))
+        original = release.TransactionOriginal(_make_purchases(original_count, 12, max_quantity, rng))
         yield release.build_target(original, _make_purchases(anonymized_count, 14, max_quantity, rng))
 
 

@@ -27,7 +27,9 @@ def _copy_without_target_cache(target: MicrodataTarget) -> MicrodataTarget:
 
 def copy_without_caches(target: MicrodataTarget) -> MicrodataTarget:
     """Return the target without cached values of either table."""
-    return replace(target, original=replace(target.original, memo={}), memo={})
+    original = target.original
+    encoding = {key: value for key, value in original.memo.items() if key[0] == "original"}
+    return replace(target, original=replace(original, memo=encoding), memo={})
 
 
 def select_rows(target: MicrodataTarget, rows: slice) -> MicrodataTarget:

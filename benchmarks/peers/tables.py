@@ -17,9 +17,10 @@ from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.tracks.microdata.anonymity import k_mean, k_min
-from anoncup.tracks.microdata.release import MicrodataRelease, MicrodataTarget
+from anoncup.tracks.microdata.release import MicrodataTarget
 from anoncup.tracks.microdata.utility import cross_count, cross_mean
-from anoncup.tracks.model import Track
+from anoncup.tracks.model import AnyTrack
+from anoncup.tracks.parts import HasRows, Scored
 from benchmarks.peers.duel import Duel, SpeedGoal
 from benchmarks.peers.linkage import copy_without_caches
 
@@ -31,7 +32,7 @@ _EXCLUDED_MEASURES = frozenset({"l_diversity", "t_closeness"})
 
 
 def _compute_k(target: MicrodataTarget) -> FloatArray:
-    release = MicrodataRelease(copy_without_caches(target), np.arange(0))
+    release = Scored(target.anonymized, copy_without_caches(target), np.arange(0))
     return np.array([k_min(release), k_mean(release)])
 
 
@@ -50,12 +51,12 @@ def _compute_k_with_pycanon(target: MicrodataTarget) -> FloatArray:
 
 
 def _compute_k_min(target: MicrodataTarget) -> FloatArray:
-    return np.array([k_min(MicrodataRelease(copy_without_caches(target), np.arange(0)))])
+    return np.array([k_min(Scored(target.anonymized, copy_without_caches(target), np.arange(0)))])
 
 
 def _compute_cross_tables(target: MicrodataTarget) -> FloatArray:
     """Compute U2 of the first sensitive column, and U3, over the template's six columns."""
-    release = MicrodataRelease(copy_without_caches(target), np.arange(0))
+    release = Scored(target.anonymized, copy_without_caches(target), np.arange(0))
     columns = target.original.columns.quasi_identifiers[:_CROSS_TABLE_COLUMNS]
     return np.array([cross_mean(release, columns=columns), cross_count(release, columns=columns)])
 
@@ -121,27 +122,26 @@ class PreparedUpload:
     """A release as files, and the original as the service caches it: prepared, with scales in the rules."""
 
     rules: Rules
-    track: Track
-    tables: Any
+    track: AnyTrack
     original: Any
     files: Mapping[str, bytes]
     source: IntArray
 
 
-def prepare_upload(rules: Rules, tables: Any, files: Mapping[str, bytes], source: IntArray) -> PreparedUpload:
+def prepare_upload(
+    rules: Rules, original: HasRows, files: Mapping[str, bytes], source: IntArray
+) -> PreparedUpload:
     track = TRACKS[rules.track]
-    original = track.prepare(tables, rules)
-    upload = PreparedUpload(
-        replace(rules, scales=scales(track, original, rules.measures)), track, tables, original, files, source
-    )
+    scaled_rules = replace(rules, scales=scales(track, original, rules.measures))
+    upload = PreparedUpload(scaled_rules, track, original, files, source)
     score_all(upload)  # fills the caches of the original, as the first submission does
     return upload
 
 
 def _score_small_task(upload: PreparedUpload) -> Any:
     """Parse the release and compute U1-U6, S1, S2, E1-E4, EUC1 and EUC2."""
-    parsed, _ = upload.track.parse_release(upload.files, upload.tables, upload.rules)
-    release = upload.track.measure_view(upload.original, parsed, upload.source)
+    parsed, _ = upload.track.parse_release(upload.files, upload.original, upload.rules)
+    release = upload.track.add_answer(upload.original, parsed, upload.source)
     for name, measure in upload.track.measures.items():
         if name not in _EXCLUDED_MEASURES:
             measure.compute(release, **upload.rules.measure_settings(name).parameters)
@@ -152,7 +152,7 @@ def _score_small_task(upload: PreparedUpload) -> Any:
 
 def score_all(upload: PreparedUpload) -> Any:
     """Parse the release and compute everything in the template."""
-    parsed, _ = upload.track.parse_release(upload.files, upload.tables, upload.rules)
+    parsed, _ = upload.track.parse_release(upload.files, upload.original, upload.rules)
     evaluate(upload.rules, upload.original, parsed, upload.source)
     return parsed
 

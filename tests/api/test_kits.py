@@ -120,13 +120,13 @@ def test_every_track_has_a_kit_with_a_valid_example(
     session_settings: Settings, tmp_path: Path, name: str, rows: int
 ) -> None:
     track = TRACKS[name]
-    assert track.make_example_data
+    assert track.examples.make_data
     data = {
         file_name: content
-        for file_name, content in track.make_example_data(rows, 0).items()
+        for file_name, content in track.examples.make_data(rows, 0).items()
         if file_name in track.original_file_names
     }
-    (text,) = (content.read_text("utf-8") for content in list(track.templates.values())[:1])
+    (text,) = (content.read_text("utf-8") for content in list(track.examples.templates.values())[:1])
     kit = kits.Kit(
         text,
         tuple(sorted((file_name, get_store().save(content)) for file_name, content in data.items())),

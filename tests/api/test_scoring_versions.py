@@ -27,6 +27,7 @@ from tests.support.arena import ROWS, Arena, build_noisy_release
 from tests.support.contest import Contest, load_competition
 from tests.support.organizer_pages import get_page_text
 from tests.support.organizer_uploads import add_baseline, clear_not_before
+from tests.support.originals import make_original
 from tests.support.page_requests import get_page
 from tests.support.translations import translate
 from tests.support.uploads import score_everything
@@ -95,8 +96,8 @@ def score_locally(contest: Contest, seed: int) -> dict[str, Any]:
     """Return the result of the local command ``anoncup score`` with the published file."""
     rules, track = parse_competition(get_file(contest)), TRACKS["microdata"]
     table, secret = build_noisy_release(seed, contest.arena.table)
-    prepared = track.prepare(contest.arena.table, rules)
-    anonymized, _ = track.parse_release({"anonymized": table}, contest.arena.table, rules)
+    prepared = make_original(contest.arena.table, rules)
+    anonymized, _ = track.parse_release({"anonymized": table}, prepared, rules)
     source = parse_secret(secret, original_count=ROWS, anonymized_count=ROWS)
     return evaluate(rules, prepared, anonymized, np.asarray(source)).to_json()
 

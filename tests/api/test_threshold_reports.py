@@ -35,8 +35,8 @@ def test_report_matches_the_result_of_the_local_command(arena: Arena) -> None:
     report = arena.get(f"/threshold-reports/{identifier}").json()
     assert report["status"] == "SCORED"
     rules, track = parse_competition(build_competition_toml()), TRACKS["microdata"]
-    tables, _ = track.parse_original({"original": write_csv(arena.table)}, rules)
-    local = answer(AdviceQuestion(("sex",), draws=20), rules, track.prepare(tables, rules))
+    original, _ = track.parse_original({"original": write_csv(arena.table)}, rules)
+    local = answer(AdviceQuestion(("sex",), draws=20), rules, original)
     plain = local.to_json()
     assert report["report"]["threshold"] == plain["threshold"]
     assert report["report"]["groups"] == plain["groups"] == 2

@@ -9,7 +9,6 @@ import pytest
 
 from anoncup.competition.parser import parse_competition
 from anoncup.evaluation.evaluate import Verdict, evaluate
-from anoncup.plugins import TRACKS
 from app.cli.demo_contest import (
     DEMO_CONTESTS,
     ORGANIZER,
@@ -18,6 +17,7 @@ from app.cli.demo_contest import (
     build_competition_file,
     build_release,
 )
+from tests.support.originals import make_original
 
 pytestmark = pytest.mark.full
 
@@ -26,7 +26,7 @@ SLOW_DEMOS = {"demo", "demo-shop"}
 
 def evaluate_demo(demo: DemoContest) -> dict[str, Verdict]:
     rules, tables = parse_competition(build_competition_file(demo)), demo.tables()
-    prepared = TRACKS[rules.track].prepare(tables, rules)
+    prepared = make_original(tables, rules)
     verdicts = {}
     for index, entry in enumerate(demo.entries):
         released_table, source = build_release(entry, tables, rules, np.random.default_rng(index))

@@ -10,7 +10,7 @@ from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
 from anoncup.evaluation.evaluate import evaluate
 from anoncup.plugins import TRACKS
-from anoncup.tracks.model import ReleaseContext
+from anoncup.tracks.model import AnyContext, ReleaseContext
 from tests.support.shell_commands import run_program
 
 pytestmark = pytest.mark.full
@@ -63,7 +63,7 @@ def test_score_matches_the_rules(folder: Path) -> None:
 
 def test_guesses_of_every_attacker_can_be_sent(folder: Path) -> None:
     rules, sizes = parse_competition(template("membership")), {"originals": 60, "rows": 30}
-    context = ReleaseContext(rules, sizes, lambda: pytest.fail("sizes say enough"))
+    context: AnyContext = ReleaseContext(rules, sizes, lambda: pytest.fail("sizes say enough"))
     for name in TRACK.attackers:
         scores = TRACK.questions["membership"].read((folder / f"guesses/{name}.csv").read_bytes(), context)
         assert ((scores >= 0) & (scores <= 1)).all()

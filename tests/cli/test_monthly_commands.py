@@ -60,8 +60,8 @@ def test_example_data_states_its_source(tmp_path: Path) -> None:
     )
     files = {path.stem: compute_digest(path.read_bytes()) for path in (tmp_path / "data").iterdir()}
     assert set(files) == set(TRACK.original_file_names)
-    assert TRACK.identify_dataset(files) == "tc400"
-    assert TRACK.identify_dataset(files | {"transactions": "0" * 64}) is None
+    assert TRACK.examples.identify_dataset(files) == "tc400"
+    assert TRACK.examples.identify_dataset(files | {"transactions": "0" * 64}) is None
     assert "Online Retail" not in run_command(tmp_path, "generate", "table", "--rows", "9")
 
 
@@ -139,11 +139,10 @@ def test_release_and_target_get_the_same_guesses(folder: Path) -> None:
     original, _ = TRACK.parse_original(files, rules)
     content = {"transactions": (folder / "own" / "transactions.csv").read_bytes()}
     release, _ = TRACK.parse_release(content, original, rules)
-    target = TRACK.read_target(content, original, rules)
-    assert target.kept_rows.equals(release.kept_rows)
+    target = TRACK.parse_target(content, original, rules)
+    target_of_release = TRACK.attack_view(original, release)
+    assert target.release_rows.equals(target_of_release.release_rows)
     for attacker in TRACK.attackers.values():
-        release_answers, target_answers = (
-            attacker.attack(TRACK.attack_view(original, tables)) for tables in (release, target)
-        )
+        release_answers, target_answers = map(attacker.attack, (target_of_release, target))
         for question in QUESTIONS:
             assert (release_answers[question].pseudonyms == target_answers[question].pseudonyms).all()

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
@@ -12,8 +13,8 @@ from anoncup.cli.options import REQUIRED_ORIGINALS, ReleasePaths, accept_release
 from anoncup.cli.submit import read_release_files
 from anoncup.errors import InvalidInput
 from anoncup.plugins import TRACKS
+from anoncup.tracks.capabilities import Allocation
 from anoncup.tracks.files import FileSpec
-from anoncup.tracks.model import Allocation
 
 pytestmark = pytest.mark.full
 
@@ -98,7 +99,7 @@ def test_no_secret_is_sent_if_the_service_allocates_the_answer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "m.csv").write_text("m\n")
-    draw = Allocation((FileSpec("secret"),), per_team=True, make_files=lambda *_: {})
+    draw: Allocation[Any] = Allocation((FileSpec("secret"),), per_team=True, make_files=lambda *_: {})
     allocating_track = replace(
         TRACKS["microdata"], name="drawn", release_files=(FileSpec("moves"),), allocation=draw
     )

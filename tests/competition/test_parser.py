@@ -23,7 +23,7 @@ from anoncup.rules.settings import (
     Ranking,
 )
 from anoncup.rules.timetable import parse_timetable
-from anoncup.tracks.parts import Measure
+from anoncup.tracks.parts import AnyMeasure
 from tests.support.competition_texts import EXAMPLE, MINIMAL, add_phases, expect_refusal, expect_refusal_code
 from tests.support.hypothesis_profiles import limit_examples
 
@@ -182,7 +182,7 @@ def test_phase_may_start_when_the_previous_ends() -> None:
 @pytest.mark.parametrize(
     "measure", [part for part in MEASURES.values() if part.parameters], ids=lambda measure: measure.name
 )
-def test_every_measure_parameter_can_be_set(measure: Measure) -> None:
+def test_every_measure_parameter_can_be_set(measure: AnyMeasure) -> None:
     values = {
         "columns": '["a"]',
         "quasi_identifiers": '["b"]',

@@ -17,10 +17,11 @@ from anoncup.evaluation.scales import scales
 from anoncup.plugins import TRACKS
 from anoncup.rules.settings import MeasureSettings
 from anoncup.tracks.microdata.example import generate_households
-from anoncup.tracks.model import Track
+from anoncup.tracks.model import AnyTrack
 from anoncup.tracks.monthly.example import make_example_data
 from anoncup.tracks.transactions.example import load_tc400
 from tests.support.membership_cases import build_survey
+from tests.support.originals import make_original
 
 PAGE = (Path(__file__).parents[2] / "docs" / "scoring.md").read_text()
 METHODS: dict[int, tuple[str, dict[str, Any]]] = {
@@ -32,7 +33,7 @@ for_each_year = pytest.mark.parametrize("year", METHODS)
 
 @dataclass(frozen=True)
 class ScoringExample:
-    track: Track
+    track: AnyTrack
     settings: Mapping[str, MeasureSettings]
     verdict: Verdict
     scales: dict[str, float]
@@ -45,12 +46,14 @@ def compute_example(year: int) -> ScoringExample:
     rules = parse_competition(template(year))
     track, (method, parameters) = TRACKS[rules.track], METHODS[year]
     tables = generate_households() if year == 2015 else load_tc400()
-    original, rng = track.prepare(tables, rules), np.random.default_rng(1)
-    release = track.anonymize(track.methods[method], tables, rules, rng, parameters)
+    original, rng = make_original(tables, rules), np.random.default_rng(1)
+    release = track.anonymize(track.methods[method], original, rules, rng, parameters)
     verdict = evaluate(rules, original, *track.shuffle(*release, rng=rng))
     section = PAGE.split("\n## ")[1 if year == 2015 else 2]
     null_scales = scales(track, original, rules.measures)
-    return ScoringExample(track, rules.measures, verdict, null_scales, track.largest_cell(original), section)
+    return ScoringExample(
+        track, rules.measures, verdict, null_scales, track.scaling.largest_cell(original), section
+    )
 
 
 @pytest.mark.full
@@ -102,7 +105,7 @@ def test_page_states_the_monthly_pseudonym_example() -> None:
     original, _ = track.parse_original(make_example_data(), rules)
     rng = np.random.default_rng(1)
     release = track.anonymize(track.methods["noisy_purchases"], original, rules, rng, {})
-    verdict, section = evaluate(rules, track.prepare(original, rules), *release), PAGE.split("\n## ")[3]
+    verdict, section = evaluate(rules, original, *release), PAGE.split("\n## ")[3]
     rows = f"{original.rows} customers, {original.records.rows:,} rows"
     assert rows in section
     for name, measure in verdict.measures.items():

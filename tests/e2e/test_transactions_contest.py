@@ -10,6 +10,7 @@ from anoncup.competition.parser import parse_competition
 from anoncup.tracks.linkage.permutation import write_secret
 from anoncup.tracks.transactions import TRANSACTIONS
 from anoncup.tracks.transactions.example import load_tc400
+from anoncup.tracks.transactions.release import TransactionOriginal
 from anoncup.tracks.transactions.tables import files_of
 from app.config import Settings
 from tests.support.service_processes import (
@@ -38,7 +39,9 @@ def test_service_stores_the_scores_of_the_local_command(settings: Settings, tmp_
         for method, parameters in RELEASES.items():
             rng = np.random.default_rng(4)
             method_entry = TRANSACTIONS.methods[method]
-            anonymized = TRANSACTIONS.anonymize(method_entry, tables, rules, rng, parameters)
+            anonymized = TRANSACTIONS.anonymize(
+                method_entry, TransactionOriginal(tables), rules, rng, parameters
+            )
             released, source = TRANSACTIONS.shuffle(*anonymized, rng=rng)
             release, secret = files_of(released), write_secret(source)
             submission = contest.wait_until(

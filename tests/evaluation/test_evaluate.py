@@ -96,7 +96,7 @@ def test_report_has_the_documented_structure() -> None:
 @given(cases())
 def test_reports_of_hostile_tables_are_finite_json(case: MicrodataCase) -> None:
     competition = replace(RULES, columns=case.release.original.columns)
-    result = evaluate(competition, case.release.original, case.release.target.anonymized, case.release.source)
+    result = evaluate(competition, case.release.original, case.release.target.anonymized, case.release.answer)
     assert is_plain_json(result.to_json())
     json.dumps(result.to_json(), allow_nan=False)
     assert all(0.0 <= score <= 1.0 for score in (result.utility, result.security, result.overall))
@@ -250,7 +250,7 @@ def test_file_may_give_only_some_scales() -> None:
     release = null_release(ORIGINAL, 7)
     results = [
         evaluate(
-            replace(RULES, scales=given_scales), ORIGINAL, release.target.anonymized, release.source
+            replace(RULES, scales=given_scales), ORIGINAL, release.target.anonymized, release.answer
         ).utility
         for given_scales in ({}, all_scales, {"mean_mae": all_scales["mean_mae"]})
     ]

@@ -1,6 +1,7 @@
 """Methods are recognized by the measures and attackers that a release changes."""
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,24 +14,27 @@ from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.tracks.microdata.example import generate_households
 from anoncup.tracks.transactions.example import load_tc400
+from tests.support.originals import make_original
 
 pytestmark = pytest.mark.full
 
 
 @cache
-def prepare_original(year: int) -> tuple[Rules, object, object]:
+def load_contest(year: int) -> tuple[Rules, Any]:
     competition = parse_competition(template(year))
     tables = generate_households(2000) if year == 2015 else load_tc400()
-    return competition, tables, TRACKS[competition.track].prepare(tables, competition)
+    return competition, make_original(tables, competition)
 
 
 def fingerprint_release(year: int, *methods: tuple[str, dict[str, object]]) -> tuple[MethodResemblance, ...]:
-    competition, tables, original = prepare_original(year)
+    competition, original = load_contest(year)
     track = TRACKS[competition.track]
-    source = np.arange(track.count_individuals(tables))
+    tables = original.table if year == 2015 else original.tables
+    source = np.arange(original.rows)
     for name, parameters in methods:
         rng = np.random.default_rng(5)
-        tables, rows = track.anonymize(track.methods[name], tables, competition, rng, parameters)
+        changed_original = make_original(tables, competition)
+        tables, rows = track.anonymize(track.methods[name], changed_original, competition, rng, parameters)
         source = source[rows]
     return fingerprint(competition, original, evaluate(competition, original, tables, source))
 

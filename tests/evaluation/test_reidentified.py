@@ -32,6 +32,7 @@ from anoncup.tracks.linkage.attack_rates import (
     rate_prediction,
 )
 from tests.support.arena import build_competition_toml
+from tests.support.originals import make_original
 
 INDIVIDUALS = 12
 
@@ -93,7 +94,7 @@ def attack_noisy_release(
     released = table.iloc[source].reset_index(drop=True)
     released["income"] += rng.integers(-80, 81, len(released))
     answers: dict[str, Any] = {}
-    evaluate(rules, track.prepare(table, rules), released, source, on_answer=answers.__setitem__)
+    evaluate(rules, make_original(table, rules), released, source, on_answer=answers.__setitem__)
     # All attackers together would re-identify everyone.
     answers = {name: answers[name] for name in ("id_rand", "sort", "sa_rank", "own_row")}
     return answers, source, find_reidentified(track, rules, answers, source, len(table))

@@ -15,11 +15,10 @@ from anoncup.geometry.stable_sums import LARGEST_FLOAT
 from anoncup.rules.settings import Columns
 from anoncup.tracks.microdata import MICRODATA
 from anoncup.tracks.microdata.example import generate_households, get_household_columns
-from anoncup.tracks.microdata.release import prepare
+from anoncup.tracks.microdata.release import MicrodataOriginal
 from anoncup.tracks.transactions import TRANSACTIONS
 from anoncup.tracks.transactions.example import load_tc400
-from anoncup.tracks.transactions.release import PreparedTransactions
-from anoncup.tracks.transactions.release import prepare as prepare_transactions
+from anoncup.tracks.transactions.release import TransactionOriginal
 from anoncup.tracks.transactions.tables import TransactionTables
 from tests.support.hypothesis_profiles import limit_examples
 from tests.support.reference_data import get_reference_folder, needs_reference_data
@@ -30,13 +29,13 @@ GOWER, QUANTITIES = MICRODATA.distances["gower"], TRANSACTIONS.distances["jaccar
 
 
 @pytest.fixture(scope="module")
-def shop() -> PreparedTransactions:
-    return prepare_transactions(load_tc400())
+def shop() -> TransactionOriginal:
+    return TransactionOriginal(load_tc400())
 
 
 def advise_households(rows: int, **options: object) -> ThresholdAdvice:
-    original = prepare(generate_households(rows), get_household_columns())
-    groups = MICRODATA.group_individuals(original, ("S1_Sex", "S1_Age"))
+    original = MicrodataOriginal(generate_households(rows), get_household_columns())
+    groups = MICRODATA.distances.group_individuals(original, ("S1_Sex", "S1_Age"))
     return advise(original, GOWER, groups, **options)  # type: ignore[arg-type]
 
 
@@ -44,8 +43,8 @@ def advise_households(rows: int, **options: object) -> ThresholdAdvice:
 def test_advice_for_the_contest_data_equals_the_papers() -> None:
     customers = pd.read_csv(get_reference_folder() / "Master-Customer400.csv", header=None, dtype=str)
     customers.columns = pd.Index(["customer_id", "sex", "birthday", "country"])
-    original = prepare_transactions(TransactionTables(customers, load_tc400().transactions))
-    groups = TRANSACTIONS.group_individuals(original, ("sex", "country"))
+    original = TransactionOriginal(TransactionTables(customers, load_tc400().transactions))
+    groups = TRANSACTIONS.distances.group_individuals(original, ("sex", "country"))
     advice = advise(original, QUANTITIES, groups)
     assert (advice.groups, advice.alone, advice.fixed) == (47, 16, 99)
     chances = {cheat.name: cheat.log2_chance for cheat in advice.cheats}
@@ -59,8 +58,8 @@ def test_advice_for_the_contest_data_equals_the_papers() -> None:
     assert min(histogram.least for histogram in advice.histograms.values()) > 0.64
 
 
-def test_advice_for_the_shipped_data_is_plausible(shop: PreparedTransactions) -> None:
-    groups = TRANSACTIONS.group_individuals(shop, ("sex", "country"))
+def test_advice_for_the_shipped_data_is_plausible(shop: TransactionOriginal) -> None:
+    groups = TRANSACTIONS.distances.group_individuals(shop, ("sex", "country"))
     advice = advise(shop, QUANTITIES, groups, draws=300)
     assert advice.low == pytest.approx(0.7133620690 / 2, abs=1e-10)
     by_fixed = {row.fixed: row for row in advice.bounds}
@@ -87,8 +86,8 @@ def test_cheat_with_most_fixed_points_sets_the_upper_limit() -> None:
     json.dumps(advice.to_json(), allow_nan=False)
 
 
-def test_more_time_makes_more_bounds_exact(shop: PreparedTransactions) -> None:
-    groups = TRANSACTIONS.group_individuals(shop, ("sex", "country"))
+def test_more_time_makes_more_bounds_exact(shop: TransactionOriginal) -> None:
+    groups = TRANSACTIONS.distances.group_individuals(shop, ("sex", "country"))
     quick_advice, slow_advice = (
         advise(shop, QUANTITIES, groups, draws=0, seconds=seconds) for seconds in (0.0, 30.0)
     )
@@ -125,7 +124,7 @@ def test_fewer_permutations_are_simulated_for_very_large_tables(monkeypatch: pyt
 @pytest.mark.parametrize("rows", [1, 2, 5])
 def test_table_of_equal_rows_has_no_threshold(rows: int) -> None:
     table = pd.DataFrame({"q": ["a"] * rows, "s": [1.0] * rows})
-    original = prepare(table, Columns(("q",), ("s",)))
+    original = MicrodataOriginal(table, Columns(("q",), ("s",)))
     advice = advise(original, GOWER, np.zeros(rows, dtype=np.int64), draws=5)
     assert advice.threshold is None
     assert advice.remedy
@@ -135,7 +134,7 @@ def test_table_of_equal_rows_has_no_threshold(rows: int) -> None:
 def test_equal_costs_make_a_histogram() -> None:
     """Both derangements of three individuals cost the same up to rounding."""
     table = pd.DataFrame({"a": ["k", "k", "k"], "b": ["a", "a", "A"], "d": [655.88, 1421.82, 346.99]})
-    original = prepare(table, Columns(("a", "b"), ("d",)))
+    original = MicrodataOriginal(table, Columns(("a", "b"), ("d",)))
     advice = advise(original, GOWER, np.zeros(3, dtype=np.int64), draws=50)
     assert sum(advice.histograms["shift"].counts) == 50
 
@@ -153,14 +152,14 @@ def test_distances_of_the_largest_float_make_a_histogram() -> None:
 
 def test_distances_whose_sum_overflows_get_finite_advice() -> None:
     table = pd.DataFrame({"q": ["a"] * 5, "s": [1e308, -1e308, 1.7e308, -1.7e308, 0.0]})
-    original = prepare(table, Columns(("q",), ("s",)))
+    original = MicrodataOriginal(table, Columns(("q",), ("s",)))
     advice = advise(original, MICRODATA.distances["euclidean"], np.zeros(5, dtype=np.int64), draws=9)
     assert (advice.bounds[0].s_lower, advice.bounds[0].upper) == (LARGEST_FLOAT, None)
     json.dumps(advice.to_json(), allow_nan=False)
 
 
 def test_singleton_groups_get_a_remedy_instead_of_a_threshold() -> None:
-    original = prepare(generate_households(200), get_household_columns())
+    original = MicrodataOriginal(generate_households(200), get_household_columns())
     advice = advise(original, GOWER, np.arange(200), draws=0)
     assert (advice.fixed, advice.alone, advice.threshold) == (200, 200, None)
     assert advice.remedy is not None
@@ -168,7 +167,7 @@ def test_singleton_groups_get_a_remedy_instead_of_a_threshold() -> None:
 
 
 def test_remedy_mentions_small_groups() -> None:
-    original = prepare(generate_households(200), get_household_columns())
+    original = MicrodataOriginal(generate_households(200), get_household_columns())
     advice = advise(original, GOWER, np.arange(200) // 2, draws=0)
     assert (advice.alone, advice.threshold) == (0, None)
     assert "groups are small" in str(advice.remedy)
@@ -177,7 +176,7 @@ def test_remedy_mentions_small_groups() -> None:
 def test_escapes_are_computed_from_the_nearest_other_distances() -> None:
     advice = advise_households(600, draws=0)
     assert advice.threshold is not None
-    nearest = GOWER.nearest_other(prepare(generate_households(600), get_household_columns()))
+    nearest = GOWER.nearest_other(MicrodataOriginal(generate_households(600), get_household_columns()))
     assert advice.escapes == count_possible_escapes(nearest, 600 * advice.threshold)
 
 

@@ -29,6 +29,7 @@ from anoncup.rules.settings import Columns
 from anoncup.tracks.linkage.shuffling import order_within_groups
 from anoncup.tracks.microdata.example import generate_households
 from anoncup.tracks.transactions.example import load_tc400
+from tests.support.originals import make_original
 
 MICRODATA, TRANSACTIONS = TRACKS["microdata"], TRACKS["transactions"]
 GOWER = MICRODATA.distances["gower"]
@@ -166,7 +167,7 @@ def test_recommended_threshold_is_a_round_number_in_the_middle(
 @pytest.mark.parametrize("distance", ["gower", "euclidean"])
 def test_evidence_for_hostile_tables_serializes_to_json(name: str, distance: str) -> None:
     rules = build_small_rules()
-    prepared = MICRODATA.prepare(HOSTILE_TABLES[name], rules)
+    prepared = make_original(HOSTILE_TABLES[name], rules)
     advice = answer(AdviceQuestion(("q",), distance, draws=5), rules, prepared)
     json.dumps(advice.to_json(), allow_nan=False)
     assert advice.evidence is not None
@@ -182,7 +183,7 @@ def test_evidence_for_hostile_tables_serializes_to_json(name: str, distance: str
 @pytest.mark.parametrize("rows", [1, 6])
 def test_permutations_without_movement_are_no_cheats(rows: int) -> None:
     """All individuals are alone in their groups; one case has a single individual."""
-    prepared = MICRODATA.prepare(HOSTILE_TABLES["all different"].head(rows), build_small_rules())
+    prepared = make_original(HOSTILE_TABLES["all different"].head(rows), build_small_rules())
     advice = answer(AdviceQuestion(("q",), "gower", draws=50), build_small_rules(), prepared)
     result = advice.evidence
     assert result is not None
@@ -203,7 +204,7 @@ def test_deletion_is_refused_for_unbounded_distances() -> None:
 
 
 def advise_households(rows: int, question: AdviceQuestion) -> ThresholdAdvice:
-    return answer(question, RULES, MICRODATA.prepare(generate_households(rows), RULES))
+    return answer(question, RULES, make_original(generate_households(rows), RULES))
 
 
 def test_honest_methods_are_tried_alone_and_mixed_with_cheats() -> None:
@@ -211,7 +212,7 @@ def test_honest_methods_are_tried_alone_and_mixed_with_cheats() -> None:
         (MICRODATA, RULES, generate_households(60)),
         (TRANSACTIONS, parse_competition(template(2016)), load_tc400()),
     ):
-        prepared = track.prepare(tables, rules)
+        prepared = make_original(tables, rules)
         trials = try_methods(
             track, rules, prepared, next(iter(track.distances.values())), (), max_individuals=60
         )
@@ -222,7 +223,7 @@ def test_honest_methods_are_tried_alone_and_mixed_with_cheats() -> None:
 
 
 def test_trials_are_reproducible_and_large_tables_are_sampled() -> None:
-    prepared = MICRODATA.prepare(generate_households(120), RULES)
+    prepared = make_original(generate_households(120), RULES)
 
     def run_trials(limit: int) -> MethodTrials:
         return try_methods(MICRODATA, RULES, prepared, GOWER, ("S1_Sex",), max_individuals=limit)
@@ -238,7 +239,7 @@ def test_trials_are_reproducible_and_large_tables_are_sampled() -> None:
 def test_trial_distances_equal_hand_computed_values() -> None:
     """The expected distances are computed by hand from the cells."""
     rules, table = build_small_rules(), HOSTILE_TABLES["duplicates"]
-    prepared = MICRODATA.prepare(table, rules)
+    prepared = make_original(table, rules)
     trials = try_methods(MICRODATA, rules, prepared, GOWER, ("q",))
     unified_release = next(
         release for release in trials.honest if release.parameters == {"columns": ["q", "r"]}

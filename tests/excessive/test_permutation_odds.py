@@ -17,7 +17,7 @@ from anoncup.excessive.fixed_point_odds import (
 from anoncup.tracks.microdata.distances import gower_nearest_other
 from anoncup.tracks.microdata.example import generate_households, get_household_columns
 from anoncup.tracks.microdata.pairwise_distances import gower_matrix
-from anoncup.tracks.microdata.release import prepare
+from anoncup.tracks.microdata.release import MicrodataOriginal
 
 
 @pytest.mark.parametrize("rows", range(1, 8))
@@ -46,7 +46,7 @@ def test_smallest_fixed_count_is_minimal() -> None:
 
 
 def test_nearest_other_distances_equal_those_of_the_full_matrix() -> None:
-    original = prepare(generate_households(300), get_household_columns())
+    original = MicrodataOriginal(generate_households(300), get_household_columns())
     matrix = gower_matrix(original)
     np.fill_diagonal(matrix, np.inf)
     assert gower_nearest_other(original) == pytest.approx(matrix.min(axis=1), rel=1e-9, abs=1e-12)

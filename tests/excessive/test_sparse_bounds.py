@@ -26,8 +26,8 @@ from anoncup.geometry.kernels.pairing import find_largest_violation
 from anoncup.plugins import TRACKS
 from anoncup.rules.settings import Columns
 from anoncup.tracks.microdata import MICRODATA
-from anoncup.tracks.microdata.release import prepare
-from anoncup.tracks.parts import Distance
+from anoncup.tracks.microdata.release import MicrodataOriginal
+from anoncup.tracks.parts import AnyDistance
 from tests.support import microdata_cases, transactions_cases
 from tests.support.bound_checks import (
     build_random_distances,
@@ -162,7 +162,7 @@ def test_prices_that_are_too_high_are_detected() -> None:
 )
 @limit_examples(40)
 @given(data=st.data())
-def test_lists_contain_the_nearest_others(track: str, distance: Distance, data: st.DataObject) -> None:
+def test_lists_contain_the_nearest_others(track: str, distance: AnyDistance, data: st.DataObject) -> None:
     case = data.draw(CASES[track])
     check_lists_against_matrix(distance, case.release.original, data.draw(st.integers(1, 10)))
 
@@ -192,12 +192,12 @@ def test_bounds_from_neighbour_lists_agree_with_dense_bounds(track: str, data: s
 @pytest.mark.parametrize("length", [1, 30, 1001])
 @pytest.mark.parametrize("rows", [1, 2, 40])
 @pytest.mark.parametrize("distance", MICRODATA.distances.values(), ids=MICRODATA.distances)
-def test_lists_of_equal_or_few_rows_are_correct(distance: Distance, rows: int, length: int) -> None:
+def test_lists_of_equal_or_few_rows_are_correct(distance: AnyDistance, rows: int, length: int) -> None:
     table = pd.DataFrame({"q": ["a"] * rows, "s": [1.0] * (rows - 1) + [3.0]})
-    check_lists_against_matrix(distance, prepare(table, Columns(("q",), ("s",))), length)
+    check_lists_against_matrix(distance, MicrodataOriginal(table, Columns(("q",), ("s",))), length)
 
 
-def check_lists_against_matrix(distance: Distance, original: object, length: int) -> None:
+def check_lists_against_matrix(distance: AnyDistance, original: object, length: int) -> None:
     assert distance.nearest_others is not None
     matrix = distance.matrix(original)
     n, unit = len(matrix), matrix.max() or 1.0

@@ -25,26 +25,27 @@ from anoncup.geometry.arrays import IntArray
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.tracks.microdata.example import generate_households
-from anoncup.tracks.model import Track
+from anoncup.tracks.model import AnyTrack
 from anoncup.tracks.transactions.example import load_tc400
+from tests.support.originals import make_original
 
 TEMPLATES = {"microdata": "2015", "transactions": "2016"}
 CHEATING_METHODS = {"cheating_permutation", "shift", "random_permutation", "group_permutation"}
 
 
 @cache
-def load_contest(name: str) -> tuple[Track, Rules, Any, Any]:
-    """Return a track with the rules of its template, its original and the prepared original."""
+def load_contest(name: str) -> tuple[AnyTrack, Rules, Any]:
+    """Return a track with the rules of its template and its original."""
     rules = parse_competition(template(TEMPLATES[name]))
     track = TRACKS[name]
     tables = load_tc400() if name == "transactions" else generate_households(500, seed=4)
-    return track, rules, tables, track.prepare(tables, rules)
+    return track, rules, make_original(tables, rules)
 
 
 def list_honest_cases() -> Iterator[Any]:
     for name in TEMPLATES:
-        track, _, _, prepared = load_contest(name)
-        _, columns = track.group_columns(load_contest(name)[1])
+        track, _, prepared = load_contest(name)
+        _, columns = track.distances.group_columns(load_contest(name)[1])
         for method, method_entry in track.methods.items():
             for parameters in (
                 () if method in CHEATING_METHODS else method_entry.strengths(prepared.rows, columns)
@@ -54,16 +55,16 @@ def list_honest_cases() -> Iterator[Any]:
 
 def build_release(name: str, method: str, parameters: Any, seed: int) -> tuple[Any, IntArray]:
     """Return a release of a sample method in random order, and its secret."""
-    track, rules, tables, _ = load_contest(name)
-    release, source = track.anonymize(track.methods[method], tables, rules, default_rng(seed), parameters)
+    track, rules, original = load_contest(name)
+    release, source = track.anonymize(track.methods[method], original, rules, default_rng(seed), parameters)
     shuffled, order = track.shuffle(release, source, rng=default_rng(seed + 100))
     return shuffled, np.asarray(order)
 
 
 def collect_warnings(name: str, distance: str, release: Any, source: IntArray) -> list[Any]:
-    track, _, _, prepared = load_contest(name)
-    scored_release, metric = track.measure_view(prepared, release, source), track.distances[distance]
-    distances = compute_individual_distances(scored_release, metric).values[scored_release.source]
+    track, _, prepared = load_contest(name)
+    scored_release, metric = track.add_answer(prepared, release, source), track.distances[distance]
+    distances = compute_individual_distances(scored_release, metric).values[scored_release.answer]
     return find_secret_warnings(scored_release, metric, distances)
 
 
@@ -76,7 +77,7 @@ def test_only_wrong_secrets_cause_a_warning(name: str, method: str, parameters: 
             release, source = build_release(name, method, parameters, seed)
             assert collect_warnings(name, distance, release, source) == []
             wrong_secrets = [
-                wrong_secret for _, wrong_secret in generate_wrong_secrets(source, load_contest(name)[3].rows)
+                wrong_secret for _, wrong_secret in generate_wrong_secrets(source, load_contest(name)[2].rows)
             ]
             wrong_secrets += [
                 rng.permutation(source)
@@ -99,16 +100,16 @@ def generate_wrong_secrets(source: IntArray, originals: int) -> Iterator[tuple[A
 
 def test_warnings_name_the_mistake() -> None:
     release, source = build_release("microdata", "add_noise", {"strength": 0.1}, 1)
-    for mistake, wrong_secret in generate_wrong_secrets(source, load_contest("microdata")[3].rows):
+    for mistake, wrong_secret in generate_wrong_secrets(source, load_contest("microdata")[2].rows):
         (warning,) = collect_warnings("microdata", "gower", release, wrong_secret)
         assert (
             warning == RANDOM_LIKE_REMARK
             if mistake is RANDOM_LIKE_REMARK
             else warning.message.values == {"other": mistake}
         )
-    track, rules, tables, _ = load_contest("microdata")
+    track, rules, original = load_contest("microdata")
     unshuffled_release, _ = track.anonymize(
-        track.methods["add_noise"], tables, rules, default_rng(1), {"strength": 0.1}
+        track.methods["add_noise"], original, rules, default_rng(1), {"strength": 0.1}
     )
     (warning,) = collect_warnings("microdata", "gower", unshuffled_release, source)
     assert warning.message.values == {"other": ORIGINAL_ORDER}
@@ -133,16 +134,16 @@ def test_identical_rows_and_outliers_cause_no_warning(change: Callable[[Any], An
 
 
 def test_small_tables_cause_no_warning() -> None:
-    track, rules, tables, _ = load_contest("microdata")
-    few_rows = tables.iloc[:10]
-    prepared = track.prepare(few_rows, rules)
-    release = track.measure_view(prepared, few_rows, np.roll(np.arange(10), 1))
+    track, rules, original = load_contest("microdata")
+    few_rows = original.table.iloc[:10]
+    prepared = make_original(few_rows, rules)
+    release = track.add_answer(prepared, few_rows, np.roll(np.arange(10), 1))
     metric = track.distances["gower"]
     assert find_secret_warnings(release, metric, metric.to_source(release)) == []
 
 
 def test_wrong_secrets_are_reported_besides_violations() -> None:
-    _, rules, _, prepared = load_contest("microdata")
+    _, rules, prepared = load_contest("microdata")
     assert rules.excessive is not None
     rules = replace(rules, excessive=replace(rules.excessive, threshold=0.2))
     release, source = build_release("microdata", "add_noise", {"strength": 0.1}, 1)

@@ -51,15 +51,14 @@ class LocalScorer:
         self.rules = parse_competition(ledger.rules)
         self.track = TRACKS[self.rules.track]
         contents = {"original": write_csv(ledger.original)}
-        self.tables, _ = self.track.parse_original(contents, self.rules)
-        self.prepared = self.track.prepare(self.tables, self.rules)
+        self.original, _ = self.track.parse_original(contents, self.rules)
         self.verdicts: dict[str, dict[str, Any]] = {}
 
     def score(self, upload: LedgerUpload) -> dict[str, Any]:
         if upload.key not in self.verdicts:
             files = {"anonymized": upload.files["anonymized"]}
-            release, _ = self.track.parse_release(files, self.tables, self.rules)
-            evaluation = evaluate(self.rules, self.prepared, release, upload.rows)
+            release, _ = self.track.parse_release(files, self.original, self.rules)
+            evaluation = evaluate(self.rules, self.original, release, upload.rows)
             self.verdicts[upload.key] = evaluation.to_json()
         return self.verdicts[upload.key]
 

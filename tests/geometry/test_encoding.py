@@ -8,7 +8,7 @@ from anoncup.geometry.arrays import IntArray, slice_columns, sort_lexically
 from anoncup.geometry.encoding import assign_groups, factorize, group_rows
 from anoncup.geometry.kernels.groups import find_first_duplicates
 from anoncup.rules.settings import Columns
-from anoncup.tracks.microdata.release import build_target, prepare
+from anoncup.tracks.microdata.release import MicrodataOriginal, build_target
 
 SHAPES = [(0, 0), (0, 3), (1, 0), (1, 4), (7, 0), (40, 1), (60, 3), (200, 13)]
 LARGEST_CODES = [1, 2, 5, 1000, 2**20, 2**40]
@@ -120,7 +120,7 @@ def test_texts_are_compared_exactly(dtype: str) -> None:
     y = pd.DataFrame({"q": pd.Series(["new", "1", "é", "1.", "new"], dtype=dtype), "s": 1.0})
     codes, distinct_texts = factorize(x["q"])
     assert (distinct_texts, [distinct_texts[code] for code in codes]) == (list(dict.fromkeys(cells)), cells)
-    original = prepare(x, Columns(("q",), ("s",)))
+    original = MicrodataOriginal(x, Columns(("q",), ("s",)))
     target = build_target(original, y)
     assert list(original.vocabularies[0]) == distinct_texts
     assert (target.codes[:, 0].tolist(), target.widths) == ([10, 1, 7, 11, 10], (12,))

@@ -29,7 +29,7 @@ from anoncup.geometry.nearest_neighbours import (
 from anoncup.rules.settings import Columns
 from anoncup.tracks.microdata.distances import gower_nearest_other
 from anoncup.tracks.microdata.registry import ATTACKERS
-from anoncup.tracks.microdata.release import build_target, prepare
+from anoncup.tracks.microdata.release import MicrodataOriginal, build_target
 from tests.support.attacker_guesses import guess_rows
 
 REFERENCE_DATA = os.environ.get("ANONCUP_REFERENCE_DATA")
@@ -277,7 +277,7 @@ def test_squares_are_rounded_before_addition() -> None:
 def test_kernels_are_compiled_once() -> None:
     kernels.warm_scoring()
     table = pd.DataFrame({"q": ["a", "b", "a"], "r": ["a", "b", "b"], "s": [1.0, 2.0, 3.0]})
-    original = prepare(table, Columns(("q", "r"), ("s",)))
+    original = MicrodataOriginal(table, Columns(("q", "r"), ("s",)))
     target = build_target(original, table.iloc[::-1].reset_index(drop=True))
     for attacker in ATTACKERS.values():
         attacker.attack(target)
@@ -316,7 +316,7 @@ def test_attackers_on_real_data_agree_with_brute_force() -> None:
     anonymized[columns.quasi_identifiers[0]] = np.where(
         rng.random(len(table)) < 0.5, "unknown", table.iloc[:, 0]
     )
-    target = build_target(prepare(table, columns), anonymized)
+    target = build_target(MicrodataOriginal(table, columns), anonymized)
     x, y = target.original, target
     guesses = {name: guess_rows(name, target) for name in ("id_sa", "sa_nearest", "euc1", "euc2")}
     for j in rng.permutation(len(table))[:400]:

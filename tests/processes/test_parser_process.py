@@ -174,14 +174,14 @@ def call_twice(
     return received
 
 
-TRACKS_WITH_EXAMPLES = [name for name, track in TRACKS.items() if track.make_example_data is not None]
+TRACKS_WITH_EXAMPLES = [name for name, track in TRACKS.items() if track.examples.make_data is not None]
 
 
 @pytest.mark.parametrize("name", TRACKS_WITH_EXAMPLES)
 def test_files_of_every_track_are_parsed_equally(name: str, parsers: None) -> None:
     track, file = TRACKS[name], create_draft(name)
-    assert track.make_example_data is not None
-    contents = dict(track.make_example_data(60, 1))
+    assert track.examples.make_data is not None
+    contents = dict(track.examples.make_data(60, 1))
     first_file = next(iter(contents))
     columns = parse_stored_rules(file).columns
     if columns is not None:

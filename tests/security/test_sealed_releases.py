@@ -11,6 +11,7 @@ from fastapi.testclient import TestClient
 
 from anoncup.errors import Unavailable
 from anoncup.plugins import TRACKS
+from anoncup.tracks.model import TargetFiles
 from app.config import Settings
 from app.crypto import sealing
 from app.db.models import Evaluation, State, Submission
@@ -30,7 +31,9 @@ pytestmark = pytest.mark.full
 @pytest.fixture
 def sealing_track(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make the track seal releases in this process; the scoring child knows nothing of it."""
-    monkeypatch.setitem(TRACKS, "microdata", replace(TRACKS["microdata"], seals_release=True))
+    monkeypatch.setitem(
+        TRACKS, "microdata", replace(TRACKS["microdata"], target_files=TargetFiles(seals_release=True))
+    )
 
 
 @pytest.fixture
@@ -61,7 +64,11 @@ def test_sealed_release_is_scored_and_published_like_others(client: TestClient) 
     results = []
     for is_sealed in (False, True):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setitem(TRACKS, "microdata", replace(TRACKS["microdata"], seals_release=is_sealed))
+            patch.setitem(
+                TRACKS,
+                "microdata",
+                replace(TRACKS["microdata"], target_files=TargetFiles(seals_release=is_sealed)),
+            )
             contest = Contest.create(client, slug=f"sealed-{is_sealed}".lower())
             submission = contest.submit("red")
             with transaction() as session:

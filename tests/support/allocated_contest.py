@@ -7,8 +7,8 @@ from fastapi.testclient import TestClient
 from sqlalchemy import select
 
 from anoncup.tables.csv_text import write_csv
+from anoncup.tracks.capabilities import Allocation
 from anoncup.tracks.linkage.permutation import parse_secret
-from anoncup.tracks.model import Allocation
 from app.db.models import AllocatedFiles, AuditEntry
 from app.db.transaction import transaction
 from tests.support.allocation_track import build_label_file, install_allocation
@@ -19,7 +19,7 @@ COMPETITION_PATH = "/competitions/small"
 
 
 def create_contest(
-    client: TestClient, patch: pytest.MonkeyPatch, allocation: Allocation, *, extra_toml: str = ""
+    client: TestClient, patch: pytest.MonkeyPatch, allocation: Allocation[Any], *, extra_toml: str = ""
 ) -> Contest:
     install_allocation(patch, allocation)
     return Contest.create(client, extra_toml=extra_toml)

@@ -18,9 +18,10 @@ from anoncup.errors import FileProblem, InvalidUpload
 from anoncup.messages import Message
 from anoncup.plugins import BUILT_IN, TRACKS
 from anoncup.rules.model import Rules
+from anoncup.tracks.capabilities import Allocation
 from anoncup.tracks.files import FileSpec
 from anoncup.tracks.linkage.permutation import write_secret
-from anoncup.tracks.model import Allocation, Track
+from anoncup.tracks.model import AnyTrack
 from app.config import Settings
 from app.storage import get_store
 from workers import scorer, scoring_child
@@ -40,7 +41,7 @@ def allocate_order(
     original: Any, organizer_files: Mapping[str, bytes], _: Rules, generator: GeneratorByPurpose
 ) -> dict[str, bytes]:
     """Return a permutation as the team's answer, and the label of each of its rows."""
-    order = np.argsort(generate_numbers(generator("secret"), len(original)), kind="stable")
+    order = np.argsort(generate_numbers(generator("secret"), original.rows), kind="stable")
     labels = organizer_files["hidden"].decode().splitlines()[1:]
     return {
         "secret": write_secret(order),
@@ -56,7 +57,7 @@ def make_rotation_allocator(count: int) -> Callable[..., dict[str, bytes]]:
         original: Any, _: Mapping[str, bytes], __: Rules, generator: GeneratorByPurpose
     ) -> dict[str, bytes]:
         shift = int(generate_numbers(generator("secret"), 1)[0] % count)
-        return {"secret": write_secret(np.roll(np.arange(len(original)), shift))}
+        return {"secret": write_secret(np.roll(np.arange(original.rows), shift))}
 
     return allocate_rotation
 
@@ -65,13 +66,13 @@ def allocate_hints(
     original: Any, _: Mapping[str, bytes], __: Rules, generator: GeneratorByPurpose
 ) -> dict[str, bytes]:
     number = generate_numbers(generator("hints"), 1)[0]
-    return {"hints": f"rows,number\n{len(original)},{number}\n".encode()}
+    return {"hints": f"rows,number\n{original.rows},{number}\n".encode()}
 
 
 def check_labels(name: str, content: bytes, original: Any, _: Rules) -> None:
     """Raise ``InvalidUpload`` unless there is one label per row."""
-    if content.count(b"\n") != len(original) + 1:
-        message = Message("{rows} lines are needed", rows=len(original) + 1)
+    if content.count(b"\n") != original.rows + 1:
+        message = Message("{rows} lines are needed", rows=original.rows + 1)
         raise InvalidUpload([FileProblem(name, None, None, "rows", message)])
 
 
@@ -85,14 +86,14 @@ TEAM_ALLOCATION = Allocation(
 SHARED_ALLOCATION = Allocation(files=(FileSpec("hints"),), per_team=False, make_files=allocate_hints)
 
 
-def build_track(allocation: Allocation) -> Track:
+def build_track(allocation: Allocation[Any]) -> AnyTrack:
     if allocation.per_team:
         return replace(MICRODATA, allocation=allocation)
     optional = tuple(replace(file, required=False) for file in allocation.files)
     return replace(MICRODATA, allocation=allocation, original_files=(*MICRODATA.original_files, *optional))
 
 
-def install_allocation(patch: pytest.MonkeyPatch, allocation: Allocation) -> None:
+def install_allocation(patch: pytest.MonkeyPatch, allocation: Allocation[Any]) -> None:
     """Give the microdata track this allocation and run jobs in this process."""
     patch.setitem(TRACKS, "microdata", build_track(allocation))
     patch.setattr(scoring_child, "run", evaluate_in_process)

@@ -34,6 +34,7 @@ from tests.support.contest import (
     run_clock,
     set_submission_times,
 )
+from tests.support.originals import make_original
 from tests.support.uploads import score_everything
 from workers import advise
 
@@ -256,7 +257,11 @@ def submit_release(contest: Contest, team: str, methods: Sequence[MethodUse], rn
     table, source = arena.table, np.arange(len(arena.table))
     for method_use in methods:
         anonymized, claims = TRACK.anonymize(
-            TRACK.methods[method_use.method], table, rules, rng, dict(method_use.parameters)
+            TRACK.methods[method_use.method],
+            make_original(table, rules),
+            rules,
+            rng,
+            dict(method_use.parameters),
         )
         is_changed = rng.random(len(table)) < method_use.share
         table, source = anonymized.where(pd.Series(is_changed), table, axis=0), source[claims]
@@ -271,9 +276,7 @@ def run_attackers(arena: Arena, target: Mapping[str, Any], rng: Generator) -> di
     """Return the guesses of the built-in attackers on a target, by attacker."""
     rules = parse_rules(build_rules_toml())
     data = arena.get(f"/targets/{target['id']}/data/anonymized.csv").content
-    attack_view = TRACK.attack_view(
-        TRACK.prepare(arena.table, rules), TRACK.read_target({"anonymized": data}, arena.table, rules)
-    )
+    attack_view = TRACK.parse_target({"anonymized": data}, make_original(arena.table, rules), rules)
     answers = {
         name: TRACK.attackers[name].attack(attack_view, **rules.attacker_settings(name).parameters)
         for name in ATTACKERS

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from anoncup.plugins import TRACKS
-from anoncup.tracks.parts import Measure
+from anoncup.tracks.parts import AnyMeasure
 from tests.support.forbidden_actions import try_action
 from workers import scorer
 from workers.jobs import Job
@@ -60,7 +60,7 @@ def make_measure_hostile(compute: Callable[..., float]) -> Callable[..., float]:
 
 
 def prepare(*, warm: bool) -> None:
-    measures = cast(dict[str, Measure], TRACKS["microdata"].measures)
+    measures = cast(dict[str, AnyMeasure], TRACKS["microdata"].measures)
     measures["mean_mae"] = replace(
         measures["mean_mae"], compute=make_measure_hostile(measures["mean_mae"].compute)
     )

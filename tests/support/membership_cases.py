@@ -32,7 +32,7 @@ class MembershipCase:
 
 def build_survey(rows: int = 60, seed: int = 1) -> MembershipOriginal:
     """Return the example data of the track."""
-    example_data = TRACKS["membership"].make_example_data
+    example_data = TRACKS["membership"].examples.make_data
     assert example_data is not None
     return parse_original(example_data(rows, seed), parse_competition(template("membership")))[0]
 

@@ -16,7 +16,7 @@ from anoncup.rules.timetable import replace_phases
 from anoncup.tracks.membership.adapter import files_of
 from anoncup.tracks.membership.answer import Members
 from anoncup.tracks.membership.tables import MembershipOriginal, write_table
-from anoncup.tracks.model import ReleaseContext
+from anoncup.tracks.model import AnyContext, ReleaseContext
 from tests.support.arena import Arena
 from tests.support.contest import Contest, run_clock
 from tests.support.membership_cases import build_survey
@@ -77,7 +77,7 @@ class MembershipContest:
 
     def get_members(self, team: str) -> Members:
         sizes = {"originals": ROWS, "rows": ROWS // 2}
-        context = ReleaseContext(
+        context: AnyContext = ReleaseContext(
             self.rules, sizes, lambda: self.public_original, organizer_files={"hidden": self.hidden_file}
         )
         members: Members = TRACK.answer_spec.read(self.get_team_file(team), context)

@@ -7,7 +7,7 @@ import pandas as pd
 from hypothesis import strategies as st
 
 from anoncup.rules.settings import Columns
-from anoncup.tracks.microdata.release import MicrodataRelease, build_release, prepare
+from anoncup.tracks.microdata.release import MicrodataOriginal, ScoredMicrodata, build_release
 from tests.support.microdata_reference import Cells, Tables, Texts
 
 TEXTS = ["", "a", "b", "NA", "1", "1.0"]
@@ -33,7 +33,7 @@ HOSTILE_NUMBERS = [
 class MicrodataCase:
     """A release together with its tables as plain lists."""
 
-    release: MicrodataRelease
+    release: ScoredMicrodata
     xq: Texts
     xs: Cells
     yq: Texts
@@ -52,7 +52,7 @@ def build_case(tables: Tables, source: list[int]) -> MicrodataCase:
     roles = Columns(
         tuple(f"q{index}" for index in range(len(xq[0]))), tuple(f"s{index}" for index in range(len(xs[0])))
     )
-    prepared = prepare(build_frame(xq, xs, roles), roles)
+    prepared = MicrodataOriginal(build_frame(xq, xs, roles), roles)
     release = build_release(prepared, build_frame(yq, ys, roles), np.array(source))
     return MicrodataCase(release, xq, xs, yq, ys, source)
 

@@ -12,12 +12,12 @@ from numpy.random import Generator
 
 from anoncup.tracks.generators import derive_generator
 from anoncup.tracks.monthly import MONTHLY
-from anoncup.tracks.monthly.adapter import ScoredMonthlyRelease
 from anoncup.tracks.monthly.answer import PseudonymTable
 from anoncup.tracks.monthly.files import CUSTOMER_COLUMNS, KNOWLEDGE_PURPOSE, TRANSACTION_COLUMNS
 from anoncup.tracks.monthly.knowledge import sample_known_rows
 from anoncup.tracks.monthly.original import MonthlyOriginal, parse_original
 from anoncup.tracks.monthly.release import MonthlyRelease, parse_release
+from anoncup.tracks.parts import Scored
 from tests.support import monthly_reference as reference
 from tests.support.monthly_reference import Row
 
@@ -144,7 +144,8 @@ def alter_rows(random: Random, original_rows: list[Row], cell_values: CellValues
 
 
 def compute_measures(release: MonthlyRelease) -> dict[str, float]:
-    return {name: measure.compute(release) for name, measure in MONTHLY.measures.items()}
+    scored: Any = Scored(release, None, None)
+    return {name: measure.compute(scored) for name, measure in MONTHLY.measures.items()}
 
 
 def make_knowledge_generator(seed: bytes) -> Generator:
@@ -152,16 +153,16 @@ def make_knowledge_generator(seed: bytes) -> Generator:
     return derive_generator(seed, KNOWLEDGE_PURPOSE, "")
 
 
-def attach_knowledge(release: MonthlyRelease, seed: bytes) -> ScoredMonthlyRelease:
+def attach_knowledge(release: MonthlyRelease, seed: bytes) -> MonthlyRelease:
     """Return the release with the partial knowledge that the seed gives attackers."""
     knowledge = sample_known_rows(release.original, make_knowledge_generator(seed))
-    return ScoredMonthlyRelease(replace(release.original, knowledge=knowledge), release.records)
+    return MonthlyRelease(replace(release.original, knowledge=knowledge), release.records)
 
 
-def collect_guesses(release: ScoredMonthlyRelease) -> dict[str, dict[str, PseudonymTable]]:
+def collect_guesses(release: MonthlyRelease) -> dict[str, dict[str, PseudonymTable]]:
     """Return the guesses of the built-in attackers, by attacker and question."""
-    attackers: Any = MONTHLY.attackers
-    return {name: attacker.attack(release.target) for name, attacker in attackers.items()}
+    target = MONTHLY.attack_view(release.original, release)
+    return {name: attacker.attack(target) for name, attacker in MONTHLY.attackers.items()}
 
 
 TRANSACTIONS: list[Row] = [

@@ -13,6 +13,7 @@ from anoncup.rules.parameters import Parameter
 from anoncup.tracks.files import GUESS_FILE, FileSpec
 from anoncup.tracks.linkage.question import LINK_QUESTION
 from anoncup.tracks.microdata import MICRODATA
+from anoncup.tracks.microdata.release import MicrodataOriginal
 from anoncup.tracks.model import Question, ReleaseContext, Sizes
 from anoncup.tracks.outcomes import Outcome
 from anoncup.tracks.plugin import Plugin
@@ -43,13 +44,13 @@ def get_column(rules: "Rules") -> str:
     return str(rules.questions["value"].get("column", "sex"))
 
 
-def read_claims(content: bytes, context: ReleaseContext) -> ValueClaims:
+def read_claims(content: bytes, context: ReleaseContext[MicrodataOriginal, object]) -> ValueClaims:
     column = get_column(context.rules)
     header, *values = content.decode().splitlines()
     if header != column or len(values) != context.sizes["rows"]:
         message = Message("the first line must be {column}, a line for each row below", column=column)
         raise InvalidUpload([FileProblem(GUESS_FILE, None, column, "header", message)])
-    original_values = context.original()[column].to_numpy()
+    original_values = context.original().table[column].to_numpy()
     return ValueClaims(column, tuple(values), np.array([original_values == value for value in values]))
 
 
@@ -93,8 +94,8 @@ VALUE_QUESTION = Question(
     make_perfect_guess=lambda source: ValueClaims(
         "sex", ("!",) * len(source), np.eye(max(source) + 1, dtype=bool)[source]
     ),
-    rate=LINK_QUESTION.rate,
-    resolve_guess=lambda answer, rng: None,  # noqa: ARG005 - none of the attackers is asked for values
+    # None of the attackers is asked for values.
+    predictions=LINK_QUESTION.predictions and replace(LINK_QUESTION.predictions, resolve=lambda *_: None),
     parameters=(
         Parameter("column", "column", "quasi_identifiers"),
         Parameter("chance", "share"),

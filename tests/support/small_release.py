@@ -5,7 +5,7 @@ import pandas as pd
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import Columns, MeasureSettings
 from anoncup.tracks.microdata.registry import UTILITIES
-from anoncup.tracks.microdata.release import prepare
+from anoncup.tracks.microdata.release import MicrodataOriginal
 
 COLUMNS = Columns(("sex", "job"), ("pay", "rent"))
 TABLE = pd.DataFrame(
@@ -16,7 +16,7 @@ TABLE = pd.DataFrame(
         "rent": [3.0, 1.0, 4.0, 1.0, 5.0, 9.0],
     }
 )
-ORIGINAL = prepare(TABLE, COLUMNS)
+ORIGINAL = MicrodataOriginal(TABLE, COLUMNS)
 RULES = Rules(
     slug="cup",
     title={"en": "Cup"},

@@ -6,8 +6,7 @@ competition of it, ``install`` adds it to the tracks of this process. Imports th
 because this module is imported as a plugin while the tracks are collected.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,9 +17,15 @@ from numpy.random import Generator, default_rng
 from anoncup.errors import FileProblem, InvalidInput, InvalidUpload
 from anoncup.messages import Message
 from anoncup.tracks.files import SECRET_FILE, FileSpec, fixed_header
-from anoncup.tracks.model import AnswerSpec, Question, ReleaseContext, Track
+from anoncup.tracks.model import (
+    AnswerSpec,
+    Question,
+    ReleaseContext,
+    TargetFiles,
+    Track,
+)
 from anoncup.tracks.outcomes import Outcome
-from anoncup.tracks.parts import Attacker, Measure, Method
+from anoncup.tracks.parts import AnyMethod, Attacker, Measure, Method, Scored
 from anoncup.tracks.plugin import Plugin
 
 if TYPE_CHECKING:
@@ -54,28 +59,30 @@ def build_competition_toml(slug: str = "small", *, extra_toml: str = FIRST_QUEST
     return COMPETITION_TEMPLATE.format(slug=slug, more=extra_toml, start=start, end=end)
 
 
-class PreparedNumbers(NamedTuple):
-    rows: int
+class NumberOriginal(NamedTuple):
     values: Numbers
+
+    @property
+    def rows(self) -> int:
+        return len(self.values)
 
 
 class NumberTarget(NamedTuple):
-    original: PreparedNumbers
-    rows: int
+    original: NumberOriginal
     values: Numbers
 
-
-@dataclass(frozen=True)
-class NumberRelease:
-    """A release with its ``answer``: whether each of the original's numbers is in the list."""
-
-    original: PreparedNumbers
-    target: NumberTarget
-    answer: tuple[bool, ...]
-
     @property
-    def members(self) -> Numbers:
-        return tuple(value for value, is_in in zip(self.original.values, self.answer, strict=True) if is_in)
+    def rows(self) -> int:
+        return len(self.values)
+
+
+ScoredNumbers = Scored[Numbers, NumberTarget, tuple[bool, ...]]
+"""A release with its answer: whether each of the original's numbers is in the list."""
+
+
+def list_members(release: ScoredNumbers) -> Numbers:
+    pairs = zip(release.original.values, release.answer, strict=True)
+    return tuple(value for value, is_in in pairs if is_in)
 
 
 def parse_column(
@@ -111,7 +118,7 @@ def format_column(name: str, values: Sequence[object]) -> bytes:
     return "\n".join([name, *map(str, values), ""]).encode()
 
 
-def read_answer(content: bytes, context: ReleaseContext) -> tuple[bool, ...]:
+def read_answer(content: bytes, context: ReleaseContext[object, object]) -> tuple[bool, ...]:
     bits = parse_column(content, SECRET_FILE, "member", maximum=1, rows=context.sizes["originals"])
     return tuple(map(bool, bits))
 
@@ -133,7 +140,7 @@ def judge_first(guess: int, answer: tuple[bool, ...], sizes: Any) -> Outcome:
     return Outcome(float(guess == answer.index(True) + 1), 1 / sizes["originals"])
 
 
-MEMBER_QUESTION = Question(
+MEMBER_QUESTION: Question[NumberOriginal, Numbers, tuple[bool, ...], Numbers] = Question(
     "member",
     FileSpec(
         "member",
@@ -152,7 +159,7 @@ MEMBER_QUESTION = Question(
     make_perfect_guess=lambda answer: tuple(map(float, answer)),
     make_blind_guess=lambda context, rng: tuple(rng.integers(0, 2, context.sizes["originals"]).astype(float)),
 )
-FIRST_MEMBER_QUESTION = Question(
+FIRST_MEMBER_QUESTION: Question[NumberOriginal, Numbers, tuple[bool, ...], int] = Question(
     "first",
     FileSpec(
         "first",
@@ -180,17 +187,18 @@ def guess_released_numbers(target: NumberTarget) -> dict[str, Any]:
     return {"member": scores, "first": scores.index(1.0) + 1 if 1.0 in scores else 1}
 
 
-def compute_missing_share(release: NumberRelease) -> float:
+def compute_missing_share(release: ScoredNumbers) -> float:
     """Return the share of members whose number is not released, in [0, 1]."""
-    return sum(value not in release.target.values for value in release.members) / len(release.members)
+    members = list_members(release)
+    return sum(value not in release.release for value in members) / len(members)
 
 
-def compute_mean_shift(release: NumberRelease) -> float:
+def compute_mean_shift(release: ScoredNumbers) -> float:
     means = [sum(values) / len(values) for values in (release.original.values, release.target.values)]
     return abs(means[0] - means[1])
 
 
-def compute_span(original: PreparedNumbers) -> float:
+def compute_span(original: NumberOriginal) -> float:
     return max(original.values) - min(original.values)
 
 
@@ -206,11 +214,17 @@ def add_noise(values: Numbers, *, rng: Generator) -> tuple[Numbers, tuple[bool, 
     return tuple(abs(value + float(rng.integers(-2, 3))) for value in members), answer
 
 
-SMALL_TRACK = Track(
+def anonymize(
+    method: AnyMethod, original: NumberOriginal, _: object, rng: Generator, parameters: Mapping[str, Any]
+) -> tuple[Numbers, tuple[bool, ...]]:
+    result: tuple[Numbers, tuple[bool, ...]] = method.apply(original.values, rng=rng, **parameters)
+    return result
+
+
+SMALL_TRACK: Track[NumberOriginal, Numbers, NumberTarget, tuple[bool, ...]] = Track(
     name="small",
     title="whose number",
     individual="number",
-    list_columns_by_role=lambda *_: {},
     original_files=(
         FileSpec(
             "numbers",
@@ -225,7 +239,7 @@ SMALL_TRACK = Track(
         ),
     ),
     parse_original=lambda files, _: (
-        parse_column(files["numbers"], "numbers", "number"),
+        NumberOriginal(parse_column(files["numbers"], "numbers", "number")),
         [],
     ),
     parse_release=lambda files, *_: (
@@ -233,7 +247,9 @@ SMALL_TRACK = Track(
         [],
     ),
     files_of=lambda values: {"list": format_column("number", values)},
-    write_canonical_files=lambda values: {"list": format_column("number", sorted(values))},
+    target_files=TargetFiles(
+        write_canonically=lambda values: {"list": format_column("number", sorted(values))}
+    ),
     count_individuals=len,
     answer_spec=AnswerSpec(
         FileSpec(
@@ -250,11 +266,7 @@ SMALL_TRACK = Track(
         check=check_answer,
     ),
     questions={"member": MEMBER_QUESTION, "first": FIRST_MEMBER_QUESTION},
-    prepare=lambda values, _: PreparedNumbers(len(values), values),
-    attack_view=lambda original, values: NumberTarget(original, len(values), values),
-    measure_view=lambda original, values, answer: NumberRelease(
-        original, NumberTarget(original, len(values), values), answer
-    ),
+    attack_view=NumberTarget,
     measures={
         "left_out": Measure("left_out", 1, compute_missing_share, weighs=True, scale=0.5),
         "shift": Measure("shift", 1, compute_mean_shift, weighs=True, reads_secret=False, scale=compute_span),
@@ -268,19 +280,19 @@ SMALL_TRACK = Track(
         "foremost": Attacker("foremost", 1, lambda _: 1, question="first"),
     },
     methods={"half": Method("half", keep_half), "noise": Method("noise", add_noise)},
-    anonymize=lambda method, values, _, rng, parameters: method.apply(values, rng=rng, **parameters),
+    anonymize=anonymize,
     utility="largest",
-    build_frames=lambda values: (pd.DataFrame({"number": values}),),
+    build_frames=lambda original: (pd.DataFrame({"number": original.values}),),
 )
 PLUGIN = Plugin(api=0, tracks={"small": SMALL_TRACK})
 
 
-def build_original(rows: int = 20) -> Numbers:
-    return tuple(float(value) for value in default_rng(3).permutation(5 * rows)[:rows])
+def build_original(rows: int = 20) -> NumberOriginal:
+    return NumberOriginal(tuple(float(value) for value in default_rng(3).permutation(5 * rows)[:rows]))
 
 
 def build_original_file(rows: int = 20) -> bytes:
-    return format_column("number", build_original(rows))
+    return format_column("number", build_original(rows).values)
 
 
 def build_cases(*, extra_toml: str = FIRST_QUESTION_TOML) -> "list[TrackCase]":
@@ -297,7 +309,7 @@ def build_cases(*, extra_toml: str = FIRST_QUESTION_TOML) -> "list[TrackCase]":
 
 def build_release_files(seed: int = 1, rows: int = 20) -> dict[str, bytes]:
     """Return the files of a valid release and its secret."""
-    release, answer = keep_half(build_original(rows), rng=default_rng(seed))
+    release, answer = keep_half(build_original(rows).values, rng=default_rng(seed))
     return SMALL_TRACK.files_of(release) | {SECRET_FILE: SMALL_TRACK.answer_spec.write(answer)}
 
 
@@ -309,4 +321,4 @@ def install(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def compute_shift_scale(rows: int = 20) -> float:
-    return compute_span(PreparedNumbers(rows, build_original(rows)))
+    return compute_span(build_original(rows))

@@ -12,7 +12,7 @@ import numpy as np
 from anoncup.geometry.arrays import BoolArray, FloatArray, IntArray
 from anoncup.rules.settings import OVERALL_DIGITS
 from anoncup.tracks.microdata.example import generate_households, get_household_columns
-from anoncup.tracks.microdata.release import build_release, prepare
+from anoncup.tracks.microdata.release import MicrodataOriginal, build_release
 from anoncup.tracks.microdata.utility import information_loss
 
 LOSS_SCALE = 0.066
@@ -50,7 +50,7 @@ class Puzzle:
 def build_puzzle(pairs: int, seed: int) -> Puzzle:
     """Build a puzzle from the household table; both rows of a pair get cells of either row."""
     rng = np.random.default_rng(seed)
-    original = prepare(generate_households(2 * pairs, seed=seed), get_household_columns())
+    original = MicrodataOriginal(generate_households(2 * pairs, seed=seed), get_household_columns())
     names = list(get_household_columns().sensitive)
     x = original.table[names].to_numpy(float)
     mixed_cells = rng.permuted(x.reshape(pairs, 2, -1), axis=1).reshape(x.shape)

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from anoncup.plugins import TRACKS
-from anoncup.tracks.model import Track
+from anoncup.tracks.model import AnyTrack
 from workers import scoring_child
 
 
 @contextmanager
-def install_track(track: Track, module: str, folder: Path) -> Iterator[None]:
+def install_track(track: AnyTrack, module: str, folder: Path) -> Iterator[None]:
     """Install the track of the ``PLUGIN`` in ``module``, whose imports must not load all tracks."""
     install_package(folder, track.name, f"from {module} import PLUGIN")
     scoring_child.slot.end()

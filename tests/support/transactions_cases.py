@@ -8,7 +8,7 @@ import pandas as pd
 from hypothesis import strategies as st
 
 from anoncup.tracks.transactions.files import CUSTOMER_COLUMNS, TRANSACTION_COLUMNS
-from anoncup.tracks.transactions.release import TransactionRelease, build_release, prepare
+from anoncup.tracks.transactions.release import ScoredTransactions, TransactionOriginal, build_release
 from anoncup.tracks.transactions.tables import TransactionTables
 from tests.support.transactions_reference import Customer, PlainTables, Record
 
@@ -47,7 +47,7 @@ CellValues = dict[str, object]
 class TransactionCase:
     """A release together with its tables as plain lists."""
 
-    release: TransactionRelease
+    release: ScoredTransactions
     original: PlainTables
     released: PlainTables
     source: list[int]
@@ -62,7 +62,9 @@ def build_tables(plain_tables: PlainTables) -> TransactionTables:
 
 
 def build_case(original: PlainTables, released: PlainTables, source: list[int]) -> TransactionCase:
-    release = build_release(prepare(build_tables(original)), build_tables(released), np.array(source))
+    release = build_release(
+        TransactionOriginal(build_tables(original)), build_tables(released), np.array(source)
+    )
     return TransactionCase(release, original, released, source)
 
 

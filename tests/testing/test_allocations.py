@@ -16,7 +16,7 @@ from anoncup.rules.model import Rules
 from anoncup.tables.csv_text import write_csv
 from anoncup.testing.allocations import check_allocation
 from anoncup.testing.parts import BrokenLaw
-from anoncup.tracks.model import Allocation
+from anoncup.tracks.capabilities import Allocation
 from tests.support.allocation_track import (
     SHARED_ALLOCATION,
     TEAM_ALLOCATION,
@@ -40,11 +40,11 @@ def test_test_tracks_keep_the_allocation_laws() -> None:
 
 def test_built_in_tracks_keep_the_allocation_laws() -> None:
     membership, monthly = TRACKS["membership"], TRACKS["monthly"]
-    assert membership.make_example_data is not None
-    assert monthly.make_example_data is not None
-    candidates = {"candidates": membership.make_example_data(60, 1)["candidates"]}
+    assert membership.examples.make_data is not None
+    assert monthly.examples.make_data is not None
+    candidates = {"candidates": membership.examples.make_data(60, 1)["candidates"]}
     check_allocation(membership, parse_competition(template("membership")), candidates)
-    example = monthly.make_example_data(12, 1)
+    example = monthly.examples.make_data(12, 1)
     original = {name: example[name] for name in ("customers", "transactions")}
     check_allocation(monthly, parse_competition(template("2017")), original)
 
@@ -77,7 +77,7 @@ def refuse_with_content(name: str, content: bytes, _: Any, __: Rules) -> None:
 
 
 ONE_FILE = TEAM_ALLOCATION.files[:1]
-BROKEN_ALLOCATIONS: Mapping[str, tuple[Allocation, Mapping[str, bytes]]] = {
+BROKEN_ALLOCATIONS: Mapping[str, tuple[Allocation[Any], Mapping[str, bytes]]] = {
     "the same generators draw the same files": (
         Allocation(ONE_FILE, per_team=True, make_files=allocate_unreproducibly),
         {},
@@ -105,7 +105,7 @@ BROKEN_ALLOCATIONS: Mapping[str, tuple[Allocation, Mapping[str, bytes]]] = {
     ("law", "allocation", "organizer_files"), [(law, *case) for law, case in BROKEN_ALLOCATIONS.items()]
 )
 def test_broken_laws_are_named(
-    law: str, allocation: Allocation, organizer_files: Mapping[str, bytes]
+    law: str, allocation: Allocation[Any], organizer_files: Mapping[str, bytes]
 ) -> None:
     with pytest.raises(BrokenLaw, match=law):
         check_allocation(build_track(allocation), RULES, ORIGINAL, organizer_files)

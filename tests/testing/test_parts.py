@@ -21,12 +21,14 @@ from anoncup.testing.parts import (
 )
 from anoncup.testing.tracks import check_track
 from anoncup.tracks.linkage.attack_rates import KnownCluster
-from anoncup.tracks.model import Track
+from anoncup.tracks.model import AnyTrack
 from anoncup.tracks.monthly.example import make_example_data
 from anoncup.tracks.parts import Attacker, Measure, Method
 from anoncup.tracks.transactions.example import load_tc400
+from anoncup.tracks.transactions.release import TransactionOriginal
 from tests.support.arena import build_competition_toml, build_original_table
 from tests.support.membership_cases import build_survey as membership_survey
+from tests.support.originals import make_original
 
 MICRODATA = TRACKS["microdata"]
 
@@ -35,7 +37,8 @@ def build_cases(name: str) -> list[TrackCase]:
     track = TRACKS[name]
     original: Any
     if name == "microdata":
-        rules, original = parse_competition(build_competition_toml()), build_original_table(60)
+        rules = parse_competition(build_competition_toml())
+        original = make_original(build_original_table(60), rules)
     elif name == "membership":
         rules, original = parse_competition(template(name)), membership_survey(60)
     elif name == "monthly":
@@ -43,7 +46,7 @@ def build_cases(name: str) -> list[TrackCase]:
         original, _ = track.parse_original(make_example_data(30), rules)
     else:
         rules = parse_competition(template(2016))
-        original = track.subset(track.prepare(load_tc400(), rules), np.arange(60))
+        original = track.distances.subset(TransactionOriginal(load_tc400()), np.arange(60))
     return list(iter_method_cases(track, rules, original))
 
 
@@ -73,7 +76,7 @@ def get_first_cell(release: Any) -> float:
 
 
 def compute_total_change(release: Any) -> float:
-    return float(np.abs(release.source_values - release.target.values).sum())
+    return float(np.abs(release.original.values[release.answer] - release.target.values).sum())
 
 
 def overwrite_cell(release: Any) -> float:
@@ -162,7 +165,7 @@ def test_broken_methods_are_rejected(cases: list[TrackCase], apply: Callable[...
 
 
 def test_parts_must_be_registered_under_their_names(cases: list[TrackCase]) -> None:
-    track: Track = replace(MICRODATA, measures={"other": MICRODATA.measures["mean_mae"]})
+    track: AnyTrack = replace(MICRODATA, measures={"other": MICRODATA.measures["mean_mae"]})
     with pytest.raises(BrokenLaw, match="under their names"):
         check_track(track, cases)
 

@@ -10,6 +10,7 @@ from anoncup.catalogues import LANGUAGES
 from anoncup.rules.parameters import Parameter
 from anoncup.testing.parts import BrokenLaw
 from anoncup.testing.words import check_words, iter_required_keys
+from anoncup.tracks.capabilities import Distances, Examples
 from anoncup.tracks.microdata import MICRODATA
 from anoncup.tracks.parts import Attacker, Measure, Method
 from anoncup.tracks.plugin import Plugin
@@ -116,12 +117,12 @@ def test_question_names_are_required_only_for_several_questions() -> None:
     track = replace(
         small_track.SMALL_TRACK,
         questions={"member": small_track.MEMBER_QUESTION},
-        templates={"lists": Path()},
+        examples=Examples({"lists": Path()}),
     )
     required_keys = {*iter_required_keys(Plugin(api=0, tracks={"small": track}))}
     assert "question_member" not in required_keys
     assert {"question_asks_member", "choose_start_lists"} <= required_keys
-    distances = {"by_foot": MICRODATA.distances["gower"], **MICRODATA.distances}
+    distances = Distances({"by_foot": MICRODATA.distances["gower"], **MICRODATA.distances})
     several_questions = replace(SEVERAL_QUESTIONS_TRACK, name="riddles", distances=distances)
     assert [
         key

@@ -18,14 +18,14 @@ from anoncup.plugins import TRACKS
 from anoncup.tracks.linkage import attack_rates
 from anoncup.tracks.linkage.attack_rates import AnnotatedGuess, Prediction
 from anoncup.tracks.microdata.registry import UTILITIES
-from anoncup.tracks.model import Track
-from anoncup.tracks.parts import Attacker, Measure, Method
+from anoncup.tracks.model import AnyTrack
+from anoncup.tracks.parts import AnyAttacker, AnyMeasure, AnyMethod
 from anoncup.tracks.transactions.registry import TRANSACTION_UTILITIES
 from tests.support import microdata_cases, transactions_cases
 from tests.support.hypothesis_profiles import limit_examples
 
 CASES = {"microdata": microdata_cases.cases(), "transactions": transactions_cases.cases()}
-LOSS_MEASURES: dict[str, Mapping[str, Measure]] = {
+LOSS_MEASURES: dict[str, Mapping[str, AnyMeasure]] = {
     "microdata": UTILITIES,
     "transactions": TRANSACTION_UTILITIES,
 }
@@ -34,12 +34,12 @@ each_track = pytest.mark.parametrize("track", TRACKS.values(), ids=TRACKS)
 each_permutation_track = pytest.mark.parametrize("track", [TRACKS[name] for name in CASES], ids=CASES)
 
 
-def check_releases(track: Track, check_law: Callable[[Any], None]) -> None:
+def check_releases(track: AnyTrack, check_law: Callable[[Any], None]) -> None:
     """Check a law on hostile releases of the track."""
     limit_examples(40)(given(case=CASES[track.name])(lambda case: check_law(case.release)))()
 
 
-def list_tables(track: Track, release: Any) -> list[pd.DataFrame]:
+def list_tables(track: AnyTrack, release: Any) -> list[pd.DataFrame]:
     """Return all tables of a release, those of the original first."""
     if track.name == "microdata":
         return [release.original.table, release.target.anonymized]
@@ -55,17 +55,17 @@ def extract_guess(answer: Prediction) -> np.ndarray | None:
 
 @pytest.mark.parametrize("kind", ["measures", "attackers", "methods"])
 @each_track
-def test_registry_keys_equal_entry_names(track: Track, kind: str) -> None:
-    registry: Mapping[str, Measure | Attacker | Method] = getattr(track, kind)
+def test_registry_keys_equal_entry_names(track: AnyTrack, kind: str) -> None:
+    registry: Mapping[str, AnyMeasure | AnyAttacker | AnyMethod] = getattr(track, kind)
     assert [entry.name for entry in registry.values()] == list(registry)
     assert TRACKS[track.name] is track
 
 
 @each_permutation_track
-def test_losses_of_an_unchanged_table_are_zero(track: Track) -> None:
+def test_losses_of_an_unchanged_table_are_zero(track: AnyTrack) -> None:
     def check_law(release: Any) -> None:
-        assert track.identity_release is not None
-        identity_release = track.identity_release(release.original)
+        assert track.fingerprints is not None
+        identity_release = track.fingerprints.identity_release(release.original)
         losses = {
             name: measure.compute(identity_release) for name, measure in LOSS_MEASURES[track.name].items()
         }
@@ -75,7 +75,7 @@ def test_losses_of_an_unchanged_table_are_zero(track: Track) -> None:
 
 
 @each_permutation_track
-def test_measures_are_finite_nonnegative_builtin_floats(track: Track) -> None:
+def test_measures_are_finite_nonnegative_builtin_floats(track: AnyTrack) -> None:
     def check_law(release: Any) -> None:
         for measure in track.measures.values():
             value = measure.compute(release)
@@ -87,14 +87,14 @@ def test_measures_are_finite_nonnegative_builtin_floats(track: Track) -> None:
 
 
 @each_permutation_track
-def test_attack_rates_lie_between_zero_and_one(track: Track) -> None:
+def test_attack_rates_lie_between_zero_and_one(track: AnyTrack) -> None:
     def check_law(release: Any) -> None:
         originals, rows = release.original.rows, release.target.rows
         for attacker in track.attackers.values():
             answer = attacker.attack(release.target)
             guess = extract_guess(answer)
             assert guess is None or ((guess >= -1) & (guess < originals)).all(), attacker.name
-            rate = attack_rates.rate_prediction(answer, release.source, rows=originals)
+            rate = attack_rates.rate_prediction(answer, release.answer, rows=originals)
             assert type(rate.rate) is float, attacker.name
             assert 0.0 <= rate.rate <= 1.0, attacker.name
             assert rate.trials == rows, attacker.name
@@ -107,23 +107,23 @@ def test_attack_rates_lie_between_zero_and_one(track: Track) -> None:
 
 
 @each_permutation_track
-def test_measures_and_attackers_do_not_change_the_tables(track: Track) -> None:
+def test_measures_and_attackers_do_not_change_the_tables(track: AnyTrack) -> None:
     def check_law(release: Any) -> None:
         copies = [table.copy(deep=True) for table in list_tables(track, release)]
-        source = release.source.copy()
+        source = release.answer.copy()
         for measure in track.measures.values():
             measure.compute(release)
         for attacker in track.attackers.values():
             attacker.attack(release.target)
         for table, expected in zip(list_tables(track, release), copies, strict=True):
             pd.testing.assert_frame_equal(table, expected)
-        assert (release.source == source).all()
+        assert (release.answer == source).all()
 
     check_releases(track, check_law)
 
 
 @each_permutation_track
-def test_attackers_agree_after_pickling_the_original(track: Track) -> None:
+def test_attackers_agree_after_pickling_the_original(track: AnyTrack) -> None:
     def check_law(release: Any) -> None:
         answers = {name: entry.attack(release.target) for name, entry in track.attackers.items()}
         tables = release.target.anonymized if track.name == "microdata" else release.target.tables

@@ -9,7 +9,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from anoncup.competition.parser import parse_competition
-from anoncup.tracks.model import ReleaseContext
+from anoncup.tracks.model import AnyContext, ReleaseContext
 from tests.support import small_track
 from tests.support.arena import Arena
 from tests.support.contest import SECOND_PHASE, Contest
@@ -158,7 +158,7 @@ def test_contest_is_played_until_the_reveal(client: TestClient) -> None:
     assert preview.status_code == 200
 
 
-def build_about(text: str) -> ReleaseContext:
+def build_about(text: str) -> AnyContext:
     values = small_track.build_original()
     return ReleaseContext(parse_competition(text), {"originals": len(values), "rows": 10}, lambda: values)
 

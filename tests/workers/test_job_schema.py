@@ -23,13 +23,12 @@ Json = dict[str, Any]
 def compute_answer(request: ScoreJob) -> Json:
     """Return the answer that a child would give. File contents take the place of digests."""
 
-    def prepare_original(digests: Any, file: str) -> Any:
+    def load_original(digests: Any, file: str) -> Any:
         competition = parse_competition(file)
-        track = TRACKS[competition.track]
-        tables, _ = track.parse_original({name: text.encode() for name, text in digests}, competition)
-        return competition, tables, track.prepare(tables, competition)
+        contents = {name: text.encode() for name, text in digests}
+        return competition, TRACKS[competition.track].parse_original(contents, competition)[0]
 
-    result = score(asdict(request), JobContext(str.encode, prepare_original), lambda *_: None)
+    result = score(asdict(request), JobContext(str.encode, load_original), lambda *_: None)
     answer: Json = json.loads(json.dumps(result))
     return answer
 

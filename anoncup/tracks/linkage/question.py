@@ -1,11 +1,12 @@
 """The linkage question (which original row each released row comes from) and its answer, the source index."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from anoncup.lazy import lazy, lazy_in
 from anoncup.tracks.files import GUESS_FILE, SECRET_FILE, FileSpec, fixed_header, require_every_individual
-from anoncup.tracks.model import AnswerSpec, Question, ReleaseContext, Sizes
+from anoncup.tracks.model import AnswerSpec, Predictions, Question, ReleaseContext, Sizes
 from anoncup.tracks.outcomes import Outcome
+from anoncup.tracks.parts import HasRows
 
 if TYPE_CHECKING:
     from anoncup.geometry.arrays import IntArray
@@ -23,16 +24,16 @@ _lazy_permutation = lazy_in("anoncup.tracks.linkage.permutation")
 _lazy_rates = lazy_in("anoncup.tracks.linkage.attack_rates")
 
 
-def _read_secret(content: bytes, context: ReleaseContext) -> "IntArray":
+def _read_secret(content: bytes, context: ReleaseContext[HasRows, object]) -> "IntArray":
     sizes = context.sizes
     return parse_secret(content, original_count=sizes["originals"], anonymized_count=sizes.get("rows"))
 
 
-def check_answer(source: Any, sizes: Sizes) -> None:
+def check_answer(source: "IntArray", sizes: Sizes) -> None:
     check_source(source, original_count=sizes["originals"], anonymized_count=sizes["rows"])
 
 
-def read_guess(content: bytes, context: ReleaseContext) -> "IntArray":
+def read_guess(content: bytes, context: ReleaseContext[HasRows, object]) -> "IntArray":
     sizes = context.sizes
     return parse_guess(content, original_count=sizes["originals"], anonymized_count=sizes["rows"])
 
@@ -81,9 +82,9 @@ LINK_QUESTION = Question(
     count_answered=_lazy_rates("count_answered"),
     judge=judge,
     make_perfect_guess=lambda source: source,
-    rate=_rate_prediction,
-    resolve_guess=_lazy_rates("resolve_guess"),
-    compute_hit_probabilities=_lazy_rates("compute_hit_probabilities"),
+    predictions=Predictions(
+        _rate_prediction, _lazy_rates("resolve_guess"), _lazy_rates("compute_hit_probabilities")
+    ),
     asks_identity=True,
     find_remarks=_lazy_permutation("find_guess_remarks"),
 )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from anoncup.lazy import lazy_in
 from anoncup.messages import N_
 from anoncup.rules.parameters import Parameter
+from anoncup.tracks.capabilities import Allocation, Examples, TrackSettings
 from anoncup.tracks.files import GUESS_FILE, ColumnNames, FileSpec, RowLimits
 from anoncup.tracks.membership.settings import (
     ATTRIBUTE_QUESTION,
@@ -17,14 +18,19 @@ from anoncup.tracks.membership.settings import (
     get_hidden_column_name,
     get_hidden_schema,
     get_public_schema,
+    get_settings,
     list_columns_by_role,
     read_settings,
 )
-from anoncup.tracks.model import Allocation, AnswerSpec, Question, Track
+from anoncup.tracks.model import AnswerSpec, Question, TargetFiles, Track
 from anoncup.tracks.parts import Attacker, Measure, Method
 
 if TYPE_CHECKING:
+    from anoncup.geometry.arrays import FloatArray
     from anoncup.rules.model import Rules
+    from anoncup.tracks.membership.adapter import MembershipTarget, ScoredMembership
+    from anoncup.tracks.membership.answer import Members
+    from anoncup.tracks.membership.tables import MembershipOriginal, TypedTable
 
 _lazy = lazy_in(__name__)
 
@@ -33,8 +39,7 @@ _QUANTILE_MEASURES = {"marginals", "pairs", "tails"}
 
 
 def _all_columns(rules: Rules) -> ColumnNames:
-    names: ColumnNames = rules.settings.schema.names
-    return names
+    return get_settings(rules).schema.names
 
 
 def _public_columns(rules: Rules) -> ColumnNames:
@@ -47,27 +52,27 @@ def _hidden_columns(rules: Rules) -> ColumnNames:
 
 
 def _make_measure(
-    name: str, details: Callable[[Any], dict[str, float]] | None = None, module: str = "measures"
-) -> Measure:
+    name: str, details: Callable[[ScoredMembership], dict[str, float]] | None = None, module: str = "measures"
+) -> Measure[MembershipOriginal, ScoredMembership]:
     """Return a measure of a release against its members, in [0, 1], 0 best; the scale is 1."""
     compute = _lazy(f"{module}.{name}")
     return Measure(
         name,
         2 if name in _QUANTILE_MEASURES else 1,
-        lambda release: compute(release.members, release.release_table),
+        lambda scored: compute(scored.answer.table, scored.release),
         weighs=True,
         scale=1.0,
         details=details,
     )
 
 
-def _make_attacker(name: str) -> Attacker:
+def _make_attacker(name: str) -> Attacker[MembershipTarget, FloatArray]:
     """Return an attacker that scores the membership of each candidate."""
     attack = _lazy(f"attackers.{name}")
     return Attacker(name, 1, lambda target: attack(target.attack_input), question="membership")
 
 
-def _make_method(name: str, *parameters: Parameter) -> Method:
+def _make_method(name: str, *parameters: Parameter) -> Method[TypedTable]:
     return Method(name, _lazy(f"methods.{name}"), parameters)
 
 
@@ -144,19 +149,21 @@ _ATTRIBUTE_QUESTION = Question(
     make_blind_guess=_lazy("questions.make_blind_column"),
 )
 
-MEMBERSHIP = Track(
+MEMBERSHIP: Track[MembershipOriginal, TypedTable, MembershipTarget, Members] = Track(
     name="membership",
-    list_columns_by_role=list_columns_by_role,
-    read_settings=read_settings,
-    infer_settings=_lazy("schema_inference.infer_settings"),
-    check_rules=check_rules,
+    settings=TrackSettings(
+        list_columns_by_role=list_columns_by_role,
+        read=read_settings,
+        infer=_lazy("schema_inference.infer_settings"),
+        check=check_rules,
+    ),
     release_files=(
         FileSpec(
             "released",
             title="the table made of the members",
             format_description="CSV of the members' columns, made of the team's own members",
             header=_all_columns,
-            row_limits=lambda sizes, rules: rules.settings.compute_row_limits(sizes["originals"]),
+            row_limits=lambda sizes, rules: get_settings(rules).compute_row_limits(sizes["originals"]),
             rows_are_individuals=True,
         ),
     ),
@@ -175,14 +182,15 @@ MEMBERSHIP = Track(
             format_description="CSV of all columns, the hidden one too",
             header=_all_columns,
             required=False,
-            example_lines=lambda rules: rules.settings.schema.example_lines,
+            example_lines=lambda rules: get_settings(rules).schema.example_lines,
         ),
     ),
     parse_original=_lazy("adapter.parse_original"),
     parse_release=_lazy("adapter.parse_release"),
     files_of=_lazy("adapter.files_of"),
-    write_canonical_files=_lazy("adapter.write_canonical_files"),
-    count_individuals=lambda tables: int(tables.rows),
+    target_files=TargetFiles(write_canonically=_lazy("adapter.write_canonical_files")),
+    count_individuals=lambda table: int(table.rows),
+    build_frames=_lazy("adapter.build_frames"),
     answer_spec=AnswerSpec(
         file=_MEMBERS_SPEC,
         read=_lazy("answer.read_answer"),
@@ -195,13 +203,11 @@ MEMBERSHIP = Track(
         per_team=True,
         make_files=_lazy("answer.make_members_file"),
         organizer_files=(_HIDDEN_SPEC,),
-        allows_shared=lambda rules: bool(rules.settings.shared),
+        allows_shared=lambda rules: get_settings(rules).shared,
         check_organizer_file=_lazy("answer.check_organizer_file"),
         list_required_organizer_files=lambda rules: ("hidden",) if get_hidden_column_name(rules) else (),
     ),
-    prepare=_lazy("adapter.prepare"),
-    attack_view=_lazy("adapter.build_target"),
-    measure_view=_lazy("adapter.build_release"),
+    attack_view=_lazy("adapter.MembershipTarget"),
     measures={
         entry.name: entry
         for entry in (
@@ -226,8 +232,7 @@ MEMBERSHIP = Track(
     anonymize=_lazy("answer.anonymize"),
     title=N_("membership"),
     individual=N_("candidate"),
-    example_method="noise",
-    build_frames=_lazy("adapter.build_frames"),
-    templates={"membership": files(__name__) / "membership.toml"},
-    make_example_data=_lazy("adapter.make_example_data"),
+    examples=Examples(
+        {"membership": files(__name__) / "membership.toml"}, "noise", _lazy("adapter.make_example_data")
+    ),
 )

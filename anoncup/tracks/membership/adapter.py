@@ -4,16 +4,17 @@ from __future__ import annotations  # avoids an import cycle with rules
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import pandas as pd
 
 from anoncup.tables.files import Remark
+from anoncup.tracks.files import Files
 from anoncup.tracks.membership import attackers, example
 from anoncup.tracks.membership.measures import MARGINAL_BINS, bin_columns, total_variation
 from anoncup.tracks.membership.rows import sort_rows
-from anoncup.tracks.membership.settings import get_public_schema
+from anoncup.tracks.membership.settings import get_public_schema, get_settings
 from anoncup.tracks.membership.tables import (
     MembershipOriginal,
     TypedTable,
@@ -22,7 +23,7 @@ from anoncup.tracks.membership.tables import (
     parse_rows,
     write_table,
 )
-from anoncup.tracks.model import Files
+from anoncup.tracks.parts import Scored
 
 if TYPE_CHECKING:
     from anoncup.rules.model import Rules
@@ -54,20 +55,7 @@ class MembershipTarget:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class MembershipRelease:
-    """A target and the members that it was made from."""
-
-    target: MembershipTarget
-    members: TypedTable
-
-    @property
-    def original(self) -> MembershipOriginal:
-        return self.target.original
-
-    @property
-    def release_table(self) -> TypedTable:
-        return self.target.release_table
+ScoredMembership: TypeAlias = "Scored[TypedTable, MembershipTarget, Members]"
 
 
 def parse_original(files: Files, rules: Rules) -> tuple[MembershipOriginal, list[Remark]]:
@@ -76,7 +64,7 @@ def parse_original(files: Files, rules: Rules) -> tuple[MembershipOriginal, list
     if BACKGROUND_FILE not in files:
         return MembershipOriginal(candidates), remarks
     background, background_remarks = parse_rows(
-        files[BACKGROUND_FILE], rules.settings.schema, file=BACKGROUND_FILE
+        files[BACKGROUND_FILE], get_settings(rules).schema, file=BACKGROUND_FILE
     )
     return MembershipOriginal(candidates, background), [*remarks, *background_remarks]
 
@@ -84,9 +72,13 @@ def parse_original(files: Files, rules: Rules) -> tuple[MembershipOriginal, list
 def parse_release(
     files: Files, original: MembershipOriginal, rules: Rules
 ) -> tuple[TypedTable, list[Remark]]:
-    min_rows, max_rows = rules.settings.compute_row_limits(original.rows)
+    min_rows, max_rows = get_settings(rules).compute_row_limits(original.rows)
     return parse_rows(
-        files[RELEASED_FILE], rules.settings.schema, file=RELEASED_FILE, min_rows=min_rows, max_rows=max_rows
+        files[RELEASED_FILE],
+        get_settings(rules).schema,
+        file=RELEASED_FILE,
+        min_rows=min_rows,
+        max_rows=max_rows,
     )
 
 
@@ -107,25 +99,12 @@ def build_frames(original: MembershipOriginal) -> Sequence[pd.DataFrame]:
     return [build_frame(table) for table in (original.candidates, original.background) if table is not None]
 
 
-def prepare(original: MembershipOriginal, rules: Rules) -> MembershipOriginal:  # noqa: ARG001
-    return original
-
-
-def build_target(original: MembershipOriginal, release_table: TypedTable) -> MembershipTarget:
-    return MembershipTarget(original, release_table)
-
-
-def build_release(
-    original: MembershipOriginal, release_table: TypedTable, members: Members
-) -> MembershipRelease:
-    return MembershipRelease(MembershipTarget(original, release_table), members.table)
-
-
-def compute_marginals_by_column(release: MembershipRelease) -> dict[str, float]:
+def compute_marginals_by_column(scored: ScoredMembership) -> dict[str, float]:
     """Return the distance of each column's distribution; ``marginals`` is their mean."""
-    schema = release.members.schema
-    names = [column.name for column in schema.numeric] + [column.name for column in schema.categorical]
-    bins = bin_columns(release.members, release.release_table, MARGINAL_BINS)
+    members = scored.answer.table
+    names = [column.name for column in members.schema.numeric]
+    names += [column.name for column in members.schema.categorical]
+    bins = bin_columns(members, scored.release, MARGINAL_BINS)
     return {name: total_variation(*column_bins) for name, column_bins in zip(names, bins, strict=True)}
 
 

@@ -18,11 +18,17 @@ from anoncup.errors import InvalidInput
 from anoncup.geometry.arrays import BoolArray, FloatArray, IntArray
 from anoncup.messages import Message
 from anoncup.tables.csv_text import Problems, redact_values, write_csv
+from anoncup.tracks.files import Files
 from anoncup.tracks.membership.allocation import choose_half
 from anoncup.tracks.membership.schema import NumericColumn, TableSchema
-from anoncup.tracks.membership.settings import CANDIDATE_COLUMN, get_hidden_column_name, get_hidden_schema
+from anoncup.tracks.membership.settings import (
+    CANDIDATE_COLUMN,
+    get_hidden_column_name,
+    get_hidden_schema,
+    get_settings,
+)
 from anoncup.tracks.membership.tables import MembershipOriginal, TypedTable, build_frame, parse_rows
-from anoncup.tracks.model import Files, ReleaseContext, Sizes
+from anoncup.tracks.model import ReleaseContext, Sizes
 from anoncup.tracks.parts import Method
 
 if TYPE_CHECKING:
@@ -52,11 +58,11 @@ class Members:
         return mask
 
 
-def read_answer(content: bytes, context: ReleaseContext) -> Members:
+def read_answer(content: bytes, context: ReleaseContext[MembershipOriginal, object]) -> Members:
     """Parse a team's file of members and check it against the candidates; errors never repeat cells."""
-    original: MembershipOriginal = context.original()
+    original = context.original()
     with redact_values():
-        members = _parse_members(content, original.candidates, context.rules.settings.schema)
+        members = _parse_members(content, original.candidates, get_settings(context.rules).schema)
     return replace(
         members,
         hidden_column=_load_hidden_column(context.organizer_files, original, context.rules),
@@ -147,13 +153,13 @@ def _build_members(
     table = (
         original.candidates
         if hidden_column is None
-        else _join_tables(original.candidates, hidden_column, rules.settings.schema)
+        else _join_tables(original.candidates, hidden_column, get_settings(rules).schema)
     )
     return Members(rows, table.select_rows(rows), hidden_column, original)
 
 
 def anonymize(
-    method: Method,
+    method: Method[TypedTable],
     original: MembershipOriginal,
     rules: Rules,
     rng: Generator,
@@ -163,8 +169,7 @@ def anonymize(
 ) -> tuple[TypedTable, Members]:
     """Apply a method to the given members, or to sampled ones."""
     members = answer or _sample_members(original, rules, rng)
-    release_table: Any = method.apply(members.table, rng=rng, **parameters)
-    return release_table, members
+    return method.apply(members.table, rng=rng, **parameters), members
 
 
 def _sample_members(original: MembershipOriginal, rules: Rules, rng: Generator) -> Members:

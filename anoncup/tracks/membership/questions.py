@@ -24,7 +24,7 @@ from anoncup.tracks.files import GUESS_FILE
 from anoncup.tracks.membership.answer import Members
 from anoncup.tracks.membership.reference_predictor import predict
 from anoncup.tracks.membership.settings import get_hidden_schema
-from anoncup.tracks.membership.tables import TypedTable, parse_rows, parse_scores
+from anoncup.tracks.membership.tables import MembershipOriginal, TypedTable, parse_rows, parse_scores
 from anoncup.tracks.memo import memoize
 from anoncup.tracks.model import ReleaseContext, Sizes
 from anoncup.tracks.outcomes import NORMAL_QUANTILE_975, Outcome, wilson_interval
@@ -77,7 +77,7 @@ def compute_membership_outcome(
     return Outcome(max(0.0, float(2 * correct_share - 1)), interval=interval, details=details)
 
 
-def read_scores(content: bytes, context: ReleaseContext) -> FloatArray:
+def read_scores(content: bytes, context: ReleaseContext[MembershipOriginal, object]) -> FloatArray:
     """Parse a guess of the members, (2N,)."""
     return parse_scores(content, context.sizes["originals"])[0]
 
@@ -102,7 +102,7 @@ def judge_membership(
     return compute_membership_outcome(scores, members.is_member, value=value)
 
 
-def read_column(content: bytes, context: ReleaseContext) -> TypedTable:
+def read_column(content: bytes, context: ReleaseContext[MembershipOriginal, object]) -> TypedTable:
     """Parse a guess of the hidden column of all candidates, (2N rows)."""
     rows = context.sizes["originals"]
     return parse_rows(
@@ -156,12 +156,12 @@ def judge_attribute(
     return compute_attribute_outcome(guess, truth, members.is_member, reference_column, tolerance=tolerance)
 
 
-def make_blind_scores(context: ReleaseContext, rng: Generator) -> FloatArray:
+def make_blind_scores(context: ReleaseContext[MembershipOriginal, object], rng: Generator) -> FloatArray:
     """Return random scores, (2N,)."""
     return rng.random(context.sizes["originals"])
 
 
-def make_blind_column(context: ReleaseContext, rng: Generator) -> TypedTable:
+def make_blind_column(context: ReleaseContext[MembershipOriginal, object], rng: Generator) -> TypedTable:
     """Return random values of the hidden column, (2N rows)."""
     schema, rows = get_hidden_schema(context.rules), context.sizes["originals"]
     numbers = np.empty((rows, len(schema.numeric)))

@@ -20,7 +20,12 @@ from anoncup.tables.csv_text import (
 )
 from anoncup.tables.profile.identifiers import MAX_CATEGORIES, count_distinct_numbers
 from anoncup.tracks.membership.schema import CategoricalColumn, ColumnSchema, NumericColumn
-from anoncup.tracks.membership.settings import CANDIDATE_COLUMN, MembershipSettings, get_hidden_column_name
+from anoncup.tracks.membership.settings import (
+    CANDIDATE_COLUMN,
+    MembershipSettings,
+    get_hidden_column_name,
+    get_settings,
+)
 
 if TYPE_CHECKING:
     from anoncup.rules.model import Rules
@@ -39,14 +44,14 @@ def infer_settings(content: bytes, rules: Rules) -> str:
     hidden_name = get_hidden_column_name(rules)
     hidden_columns = [
         schema_column
-        for schema_column in rules.settings.schema.columns
+        for schema_column in get_settings(rules).schema.columns
         if schema_column.name == hidden_name and hidden_name not in header
     ]
     columns = [
         _infer_column(name, column)
         for name, column in iterate_text_columns(read_cells(text, header, "candidates"))
     ]
-    return _write_settings(rules.settings, [*columns, *hidden_columns])
+    return _write_settings(get_settings(rules), [*columns, *hidden_columns])
 
 
 def _infer_column(name: str, column: pa.Array) -> ColumnSchema:

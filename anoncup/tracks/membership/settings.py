@@ -4,7 +4,7 @@ from __future__ import annotations  # avoids an import cycle with rules
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 from anoncup.errors import InvalidCompetition
 from anoncup.messages import Message
@@ -66,9 +66,14 @@ def read_settings(table: TomlTable) -> MembershipSettings:
     return settings
 
 
-def list_columns_by_role(_: Any, settings: MembershipSettings) -> Roles:
+def get_settings(rules: Rules) -> MembershipSettings:
+    """Return the settings that ``read_settings`` has read."""
+    return cast(MembershipSettings, rules.settings)
+
+
+def list_columns_by_role(_: object, settings: object) -> Roles:
     """Return all columns, the numeric and the categorical ones, for parameters that name columns."""
-    schema = settings.schema
+    schema = cast(MembershipSettings, settings).schema
     return {
         "columns": schema.names,
         "numeric": tuple(column.name for column in schema.numeric),
@@ -80,19 +85,18 @@ def get_hidden_column_name(rules: Rules) -> str | None:
     """Return the name of the hidden column; None if the competition has none."""
     if ATTRIBUTE_QUESTION not in rules.questions:
         return None
-    names: tuple[str, ...] = rules.settings.schema.names
-    return str(rules.questions[ATTRIBUTE_QUESTION].get("hidden", names[0]))
+    first_name = get_settings(rules).schema.names[0]
+    return str(rules.questions[ATTRIBUTE_QUESTION].get("hidden", first_name))
 
 
 def get_hidden_schema(rules: Rules) -> TableSchema:
     """Return the schema of the hidden column, which the competition must have."""
-    schema: TableSchema = rules.settings.schema
-    return schema.select(str(get_hidden_column_name(rules)))
+    return get_settings(rules).schema.select(str(get_hidden_column_name(rules)))
 
 
 def get_public_schema(rules: Rules) -> TableSchema:
     """Return the schema of the public columns of a candidate."""
-    schema: TableSchema = rules.settings.schema
+    schema = get_settings(rules).schema
     hidden_name = get_hidden_column_name(rules)
     return schema.select(*(name for name in schema.names if name != hidden_name))
 

@@ -7,15 +7,23 @@ from __future__ import annotations  # avoids an import cycle with rules
 
 from dataclasses import asdict
 from importlib.resources import files
+from typing import TYPE_CHECKING
 
-from anoncup.lazy import lazy, lazy_in
+from anoncup.lazy import lazy_in
 from anoncup.messages import N_
+from anoncup.tracks.capabilities import Distances, Examples, Fingerprints, Scaling, TrackSettings
 from anoncup.tracks.files import FileSpec, allow_subset, fixed_lines
 from anoncup.tracks.linkage.question import LINK_QUESTION, SOURCE_ANSWER
 from anoncup.tracks.microdata.columns import group_columns
 from anoncup.tracks.microdata.registry import ANONYMITY, ATTACKERS, METHODS, UTILITIES
 from anoncup.tracks.model import Track
 from anoncup.tracks.parts import Distance
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from anoncup.geometry.arrays import IntArray
+    from anoncup.tracks.microdata.release import MicrodataOriginal, MicrodataTarget
 
 _EXAMPLE_LINES = "sex,age,prefecture,income", "f,30-39,Tokyo,412.5", "m,60-69,Osaka,388"
 """Example first lines of an original: three quasi-identifiers and a sensitive number."""
@@ -35,9 +43,28 @@ _SIGNATURES = {
 
 _lazy = lazy_in(__name__)
 
-MICRODATA = Track(
+_GOWER = Distance(
+    "gower",
+    _lazy("distances.gower_to_source"),
+    _lazy("pairwise_distances.gower_to_others"),
+    _lazy("distances.gower_nearest_other"),
+    _lazy("pairwise_distances.gower_matrix"),
+    _lazy("pairwise_distances.gower_pairs"),
+    nearest_others=_lazy("nearest_neighbours.list_gower_nearest"),
+)
+_EUCLIDEAN = Distance(
+    "euclidean",
+    _lazy("pairwise_distances.euclidean_to_source"),
+    _lazy("pairwise_distances.euclidean_to_others"),
+    _lazy("pairwise_distances.euclidean_nearest_other"),
+    _lazy("pairwise_distances.euclidean_matrix"),
+    _lazy("pairwise_distances.euclidean_pairs"),
+    bounded=False,
+    nearest_others=_lazy("nearest_neighbours.list_euclidean_nearest"),
+)
+
+MICRODATA: Track[MicrodataOriginal, pd.DataFrame, MicrodataTarget, IntArray] = Track(
     name="microdata",
-    list_columns_by_role=lambda columns, _: asdict(columns) if columns else {},
     release_files=(
         FileSpec(
             "anonymized",
@@ -55,49 +82,30 @@ MICRODATA = Track(
     parse_release=_lazy("adapter.parse_release"),
     files_of=_lazy("adapter.files_of"),
     count_individuals=len,
+    build_frames=lambda original: (original.table,),
     answer_spec=SOURCE_ANSWER,
     questions={LINK_QUESTION.name: LINK_QUESTION},
-    prepare=_lazy("adapter.prepare"),
-    attack_view=lazy("anoncup.tracks.microdata.release.build_target"),
-    measure_view=lazy("anoncup.tracks.microdata.release.build_release"),
+    attack_view=_lazy("release.build_target"),
     measures={**UTILITIES, **ANONYMITY},
     attackers=ATTACKERS,
     methods=METHODS,
     allows_deletion=True,
-    distances={
-        "gower": Distance(
-            "gower",
-            lazy("anoncup.tracks.microdata.distances.gower_to_source"),
-            lazy("anoncup.tracks.microdata.pairwise_distances.gower_to_others"),
-            lazy("anoncup.tracks.microdata.distances.gower_nearest_other"),
-            lazy("anoncup.tracks.microdata.pairwise_distances.gower_matrix"),
-            lazy("anoncup.tracks.microdata.pairwise_distances.gower_pairs"),
-            nearest_others=lazy("anoncup.tracks.microdata.nearest_neighbours.list_gower_nearest"),
-        ),
-        "euclidean": Distance(
-            "euclidean",
-            lazy("anoncup.tracks.microdata.pairwise_distances.euclidean_to_source"),
-            lazy("anoncup.tracks.microdata.pairwise_distances.euclidean_to_others"),
-            lazy("anoncup.tracks.microdata.pairwise_distances.euclidean_nearest_other"),
-            lazy("anoncup.tracks.microdata.pairwise_distances.euclidean_matrix"),
-            lazy("anoncup.tracks.microdata.pairwise_distances.euclidean_pairs"),
-            bounded=False,
-            nearest_others=lazy("anoncup.tracks.microdata.nearest_neighbours.list_euclidean_nearest"),
-        ),
-    },
+    distances=Distances(
+        {"gower": _GOWER, "euclidean": _EUCLIDEAN},
+        group_columns,
+        _lazy("adapter.group_individuals"),
+        _lazy("adapter.subset"),
+    ),
     anonymize=_lazy("adapter.anonymize"),
-    shuffle=lazy("anoncup.tracks.microdata.methods.shuffle_rows"),
-    identity_release=_lazy("adapter.identity_release"),
-    null_release=_lazy("adapter.null_release"),
-    largest_cell=_lazy("adapter.find_largest_cell"),
-    group_columns=group_columns,
-    group_individuals=_lazy("adapter.group_individuals"),
-    subset=_lazy("adapter.subset"),
-    signatures=_SIGNATURES,
+    shuffle=_lazy("methods.shuffle_rows"),
+    scaling=Scaling(_lazy("adapter.null_release"), _lazy("adapter.find_largest_cell")),
+    fingerprints=Fingerprints(_lazy("adapter.identity_release"), _SIGNATURES),
+    settings=TrackSettings(
+        has_columns=True, list_columns_by_role=lambda columns, _: asdict(columns) if columns else {}
+    ),
     title=N_("microdata"),
     individual=N_("row"),
-    example_method="add_noise",
-    has_columns=True,
-    templates={"2015": files(__name__) / "2015.toml"},
-    make_example_data=_lazy("adapter.make_example_data"),
+    examples=Examples(
+        {"2015": files(__name__) / "2015.toml"}, "add_noise", _lazy("adapter.make_example_data")
+    ),
 )

@@ -12,19 +12,20 @@ from numpy.random import PCG64, Generator
 from anoncup.geometry.arrays import IntArray
 from anoncup.tables.csv_text import write_csv
 from anoncup.tables.files import Remark
+from anoncup.tracks.files import Files
 from anoncup.tracks.memo import memoize
-from anoncup.tracks.microdata import release, tables
+from anoncup.tracks.microdata import tables
 from anoncup.tracks.microdata.columns import require_columns
 from anoncup.tracks.microdata.example import DEFAULT_ROWS, generate_households
-from anoncup.tracks.microdata.release import MicrodataRelease, PreparedMicrodata, build_release
-from anoncup.tracks.model import Files
+from anoncup.tracks.microdata.methods import AnonymizedTable
+from anoncup.tracks.microdata.release import MicrodataOriginal, ScoredMicrodata, build_release
 from anoncup.tracks.parts import Method
 
 if TYPE_CHECKING:
     from anoncup.rules.model import Rules
 
 
-def null_release(original: PreparedMicrodata, seed: int) -> MicrodataRelease:
+def null_release(original: MicrodataOriginal, seed: int) -> ScoredMicrodata:
     """Permute every column independently, in file order, with PCG64(seed); the secret is the identity."""
     rng = Generator(PCG64(seed))
     table = original.table
@@ -32,49 +33,48 @@ def null_release(original: PreparedMicrodata, seed: int) -> MicrodataRelease:
     return build_release(original, pd.DataFrame(columns), np.arange(original.rows))
 
 
-def find_largest_cell(original: PreparedMicrodata) -> float:
+def find_largest_cell(original: MicrodataOriginal) -> float:
     """Return the largest absolute sensitive value."""
     values = original.values
     return memoize(original.memo, ("largest cell",), lambda: float(np.abs(values).max(initial=0.0)))
 
 
-def group_individuals(original: PreparedMicrodata, names: Sequence[str]) -> IntArray:
+def group_individuals(original: MicrodataOriginal, names: Sequence[str]) -> IntArray:
     """Return the group of every row by the named quasi-identifiers, (n,)."""
     return original.group_by(names).group_ids
 
 
-def subset(original: PreparedMicrodata, rows: IntArray) -> pd.DataFrame:
-    return original.table.iloc[rows].reset_index(drop=True)
+def subset(original: MicrodataOriginal, rows: IntArray) -> MicrodataOriginal:
+    return MicrodataOriginal(original.table.iloc[rows].reset_index(drop=True), original.columns)
 
 
-def parse_original(files: Files, rules: Rules) -> tuple[pd.DataFrame, list[Remark]]:
-    return tables.parse_original(files["original"], require_columns(rules))
+def parse_original(files: Files, rules: Rules) -> tuple[MicrodataOriginal, list[Remark]]:
+    table, remarks = tables.parse_original(files["original"], require_columns(rules))
+    return MicrodataOriginal(table, require_columns(rules)), remarks
 
 
-def parse_release(files: Files, original: pd.DataFrame, rules: Rules) -> tuple[pd.DataFrame, list[Remark]]:
-    return tables.parse_release(files["anonymized"], original, require_columns(rules))
+def parse_release(
+    files: Files, original: MicrodataOriginal, rules: Rules
+) -> tuple[pd.DataFrame, list[Remark]]:
+    return tables.parse_release(files["anonymized"], original.table, require_columns(rules))
 
 
 def files_of(table: pd.DataFrame) -> dict[str, bytes]:
     return {"anonymized": write_csv(table)}
 
 
-def prepare(table: pd.DataFrame, rules: Rules) -> PreparedMicrodata:
-    return release.prepare(table, require_columns(rules))
-
-
-def identity_release(original: PreparedMicrodata) -> MicrodataRelease:
+def identity_release(original: MicrodataOriginal) -> ScoredMicrodata:
     return build_release(original, original.table, np.arange(original.rows))
 
 
 def anonymize(
-    method: Method,
-    table: pd.DataFrame,
+    method: Method[AnonymizedTable],
+    original: MicrodataOriginal,
     rules: Rules,
     rng: Generator,
     parameters: Mapping[str, Any],
-) -> tuple[pd.DataFrame, IntArray]:
-    return method.apply(table, require_columns(rules), rng=rng, **parameters)
+) -> AnonymizedTable:
+    return method.apply(original.table, require_columns(rules), rng=rng, **parameters)
 
 
 def make_example_data(rows: int | None, seed: int) -> dict[str, bytes]:

@@ -13,40 +13,40 @@ import numpy as np
 from anoncup.geometry.arrays import BoolArray, FloatArray, IntArray
 from anoncup.geometry.encoding import RowGroups, group_rows
 from anoncup.tracks.memo import memoize, memoize_if_small
-from anoncup.tracks.microdata.release import MicrodataRelease
+from anoncup.tracks.microdata.release import ScoredMicrodata
 
 
-def k_min(release: MicrodataRelease) -> float:
+def k_min(release: ScoredMicrodata) -> float:
     """Return S1, the size of the smallest class, in 1..n'; high is good."""
     return float(_group_classes(release).sizes.min(initial=release.target.rows))
 
 
-def k_mean(release: MicrodataRelease) -> float:
+def k_mean(release: ScoredMicrodata) -> float:
     """Return S2, the mean size of the classes, n' / number of classes, in 1..n'; high is good."""
     return release.target.rows / _group_classes(release).count
 
 
-def classes(release: MicrodataRelease) -> float:
+def classes(release: ScoredMicrodata) -> float:
     """Return the number of classes, in 1..n'."""
     return float(_group_classes(release).count)
 
 
-def unique_share(release: MicrodataRelease) -> float:
+def unique_share(release: ScoredMicrodata) -> float:
     """Return the share of rows that are alone in their class (sample uniques), in [0, 1]; 0 is best."""
     return float((_group_classes(release).sizes == 1).sum()) / release.target.rows
 
 
-def l_diversity(release: MicrodataRelease) -> float:
+def l_diversity(release: ScoredMicrodata) -> float:
     """Return distinct l, the fewest values that a sensitive column has in any class; high is good."""
     return min(compute_l_diversity_by_column(release).values(), default=0.0)
 
 
-def compute_l_diversity_by_column(release: MicrodataRelease) -> dict[str, float]:
+def compute_l_diversity_by_column(release: ScoredMicrodata) -> dict[str, float]:
     """Return distinct l of each sensitive column."""
     return memoize(release.memo, ("l",), lambda: _measure_by_column(release, _count_min_distinct))
 
 
-def t_closeness(release: MicrodataRelease) -> float:
+def t_closeness(release: ScoredMicrodata) -> float:
     """Return t, the largest distance between a sensitive column's distributions in a class and in the table.
 
     t is in [0, 1]; 0 is best. The distance is the earth mover's distance with ordered distances (Li, Li,
@@ -55,7 +55,7 @@ def t_closeness(release: MicrodataRelease) -> float:
     return max(compute_t_closeness_by_column(release).values(), default=0.0)
 
 
-def compute_t_closeness_by_column(release: MicrodataRelease) -> dict[str, float]:
+def compute_t_closeness_by_column(release: ScoredMicrodata) -> dict[str, float]:
     """Return t of each sensitive column."""
     return memoize(release.memo, ("t",), lambda: _measure_by_column(release, _max_ordered_emd))
 
@@ -140,14 +140,14 @@ def _sum_segments(numbers: IntArray, starts: IntArray) -> IntArray:
     return sums
 
 
-def _group_classes(release: MicrodataRelease) -> RowGroups:
+def _group_classes(release: ScoredMicrodata) -> RowGroups:
     return memoize(
         release.memo, ("classes",), lambda: group_rows(release.target.codes, release.target.widths)
     )
 
 
 def _measure_by_column(
-    release: MicrodataRelease, measure: Callable[[IntArray, StepFunctions], float]
+    release: ScoredMicrodata, measure: Callable[[IntArray, StepFunctions], float]
 ) -> dict[str, float]:
     steps = memoize_if_small(
         release.memo, ("steps",), release.target.rows, lambda: _build_steps(_group_classes(release).sizes)
@@ -156,7 +156,7 @@ def _measure_by_column(
     return {name: measure(ranks, steps) for name, ranks in zip(names, _iter_ranks(release), strict=True)}
 
 
-def _iter_ranks(release: MicrodataRelease) -> Iterator[IntArray]:
+def _iter_ranks(release: ScoredMicrodata) -> Iterator[IntArray]:
     """Yield the dense ranks of each sensitive column, sorted by class, then rank."""
     for column_index, column in enumerate(release.target.values.T):
         yield memoize_if_small(
@@ -167,7 +167,7 @@ def _iter_ranks(release: MicrodataRelease) -> Iterator[IntArray]:
         )
 
 
-def _rank_by_class(release: MicrodataRelease, column: FloatArray) -> IntArray:
+def _rank_by_class(release: ScoredMicrodata, column: FloatArray) -> IntArray:
     ranks = np.unique(column, return_inverse=True)[1]
     rank_count = int(ranks.max()) + 1
     sorted_ranks: IntArray = np.sort(_group_classes(release).group_ids * rank_count + ranks) % rank_count

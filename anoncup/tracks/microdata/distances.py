@@ -23,7 +23,7 @@ from anoncup.geometry.nearest_neighbours import (
 )
 from anoncup.geometry.stable_sums import find_scale_exponent
 from anoncup.tracks.memo import memoize, memoize_if_small
-from anoncup.tracks.microdata.release import MicrodataRelease, MicrodataTarget, PreparedMicrodata
+from anoncup.tracks.microdata.release import MicrodataOriginal, MicrodataTarget, ScoredMicrodata
 
 NEAREST_COUNT = 3
 """Number of nearest rows of X by Gower's distance that are found once and shared by all attackers."""
@@ -36,13 +36,13 @@ Squares stay finite, and so far away, differences between rows of X are lost to 
 """
 
 
-def compute_cell_differences(release: MicrodataRelease) -> FloatArray:
+def compute_cell_differences(release: ScoredMicrodata) -> FloatArray:
     """Return |x - y| / range of X for every sensitive cell of Y and its source, (n', |S|), unclipped.
 
     In columns that are constant in X, equal cells have the difference 0 and others 1. Differences beyond
     float64's range are infinite.
     """
-    original, target, source = release.original, release.target, release.source
+    original, target, source = release.original, release.target, release.answer
 
     def compute() -> FloatArray:
         result, column_ranges = np.empty(target.values.shape), compute_ranges(original)
@@ -56,7 +56,7 @@ def compute_cell_differences(release: MicrodataRelease) -> FloatArray:
     return memoize_if_small(release.memo, ("differences",), target.rows, compute)
 
 
-def compute_ranges(original: PreparedMicrodata) -> tuple[IntArray, FloatArray]:
+def compute_ranges(original: MicrodataOriginal) -> tuple[IntArray, FloatArray]:
     """Return the ``find_scale_exponent`` of each sensitive column, and max - min scaled by it."""
 
     def compute() -> tuple[IntArray, FloatArray]:
@@ -77,13 +77,13 @@ def scale_differences(x: FloatArray, y: FloatArray, column_ranges: tuple[IntArra
     return result
 
 
-def gower_to_source(release: MicrodataRelease) -> FloatArray:
+def gower_to_source(release: ScoredMicrodata) -> FloatArray:
     """Return Gower's distance of every row of Y to its source, (n',), in [0, 1].
 
     It is the mean over all columns of the mismatch, 0 or 1, in quasi-identifiers and of |x - y| / range of X,
     at most 1, in sensitive columns.
     """
-    codes = release.original.codes[release.source]
+    codes = release.original.codes[release.answer]
     return _average_differences(codes != release.target.codes, compute_cell_differences(release))
 
 
@@ -110,7 +110,7 @@ def compute_gower_sums(target: MicrodataTarget, rows: IntArray) -> FloatArray:
     )
 
 
-def gower_nearest_other(original: PreparedMicrodata) -> FloatArray:
+def gower_nearest_other(original: MicrodataOriginal) -> FloatArray:
     """Return Gower's distance of every row of X to its nearest other row, (n,); infinite for a single row."""
     exponents, widths = compute_ranges(original)
     scaled = np.ldexp(original.values, exponents)
@@ -144,13 +144,13 @@ class GowerIndex:
     widths: FloatArray
 
 
-def build_whole_gower_index(original: PreparedMicrodata) -> GowerIndex:
+def build_whole_gower_index(original: MicrodataOriginal) -> GowerIndex:
     """Build the index of all rows of X."""
     all_rows, key = np.arange(original.rows), ("gower index",)
     return memoize_if_small(original.memo, key, original.rows, lambda: build_gower_index(original, all_rows))
 
 
-def build_gower_index(original: PreparedMicrodata, rows: IntArray) -> GowerIndex:
+def build_gower_index(original: MicrodataOriginal, rows: IntArray) -> GowerIndex:
     """Build the index of the given rows of X, which must be in ascending order."""
     range_exponents, widths = compute_ranges(original)
     width_exponents = np.frexp(widths)[1]
@@ -259,7 +259,7 @@ def _pack_code_bytes(codes: IntArray) -> knn_gower.ByteArray:
     return packed
 
 
-def count_columns(original: PreparedMicrodata) -> int:
+def count_columns(original: MicrodataOriginal) -> int:
     return len(original.columns.quasi_identifiers) + len(original.columns.sensitive)
 
 

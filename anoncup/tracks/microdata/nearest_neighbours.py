@@ -16,13 +16,13 @@ from anoncup.tracks.microdata.distances import (
     search_gower_index,
 )
 from anoncup.tracks.microdata.pairwise_distances import MAX_PAIRS_PER_BLOCK, euclidean_pairs
-from anoncup.tracks.microdata.release import MicrodataTarget, PreparedMicrodata, build_target
+from anoncup.tracks.microdata.release import MicrodataOriginal, MicrodataTarget, build_target
 
 _MAX_TREE_SEARCH = 1000
 """Largest number of neighbours for a search in trees; for more, sorting all distances is faster."""
 
 
-def list_gower_nearest(original: PreparedMicrodata, rows: IntArray, length: int) -> CandidateLists:
+def list_gower_nearest(original: MicrodataOriginal, rows: IntArray, length: int) -> CandidateLists:
     """List the ``length`` nearest others of the given rows of X by Gower's distance."""
     column_count = max(count_columns(original), 1)
     if length > _MAX_TREE_SEARCH:
@@ -38,7 +38,7 @@ def list_gower_nearest(original: PreparedMicrodata, rows: IntArray, length: int)
     return _build_lists_without_self(rows, neighbours, sums / column_count)
 
 
-def list_euclidean_nearest(original: PreparedMicrodata, rows: IntArray, length: int) -> CandidateLists:
+def list_euclidean_nearest(original: MicrodataOriginal, rows: IntArray, length: int) -> CandidateLists:
     """List the ``length`` nearest others of given rows of X by Euclidean distance in sensitive columns."""
     if length > _MAX_TREE_SEARCH:
         return _sort_all_distances(
@@ -57,7 +57,7 @@ def list_euclidean_nearest(original: PreparedMicrodata, rows: IntArray, length: 
     return _build_lists_without_self(rows, neighbours, np.where(neighbours < 0, np.inf, costs))
 
 
-def _compute_distances_to_all(original: PreparedMicrodata, rows: IntArray) -> FloatArray:
+def _compute_distances_to_all(original: MicrodataOriginal, rows: IntArray) -> FloatArray:
     all_rows = np.tile(np.arange(original.rows), len(rows))
     return euclidean_pairs(original, np.repeat(rows, original.rows), all_rows).reshape(len(rows), -1)
 
@@ -96,5 +96,5 @@ def _exclude_self(rows: IntArray, compute_distances: Callable[[IntArray], FloatA
     return costs
 
 
-def _identity_target(original: PreparedMicrodata) -> MicrodataTarget:
+def _identity_target(original: MicrodataOriginal) -> MicrodataTarget:
     return memoize(original.memo, ("as a target",), lambda: build_target(original, original.table))

@@ -12,9 +12,9 @@ from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.geometry.stable_sums import LARGEST_FLOAT, find_scale_exponent
 from anoncup.tracks.microdata.distances import compute_gower_block, gower_to_source
 from anoncup.tracks.microdata.release import (
-    MicrodataRelease,
+    MicrodataOriginal,
     MicrodataTarget,
-    PreparedMicrodata,
+    ScoredMicrodata,
     build_release,
     build_target,
 )
@@ -25,39 +25,39 @@ MAX_PAIRS_PER_BLOCK = 2**20
 _ComputeBlock = Callable[[MicrodataTarget, int, int], FloatArray]
 
 
-def gower_matrix(original: PreparedMicrodata) -> FloatArray:
+def gower_matrix(original: MicrodataOriginal) -> FloatArray:
     """Return Gower's distance between all rows of X, (n, n)."""
     return _build_matrix(original, compute_gower_block)
 
 
-def gower_to_others(release: MicrodataRelease) -> FloatArray:
+def gower_to_others(release: ScoredMicrodata) -> FloatArray:
     """Return Gower's distance of every row of Y to the nearest row of X other than its source, (n',).
 
     It is infinite if there is no other row.
     """
-    return _min_distance_to_others(release.target, release.source, compute_gower_block)
+    return _min_distance_to_others(release.target, release.answer, compute_gower_block)
 
 
-def euclidean_to_source(release: MicrodataRelease) -> FloatArray:
+def euclidean_to_source(release: ScoredMicrodata) -> FloatArray:
     """Return the Euclidean distance of every row of Y to its source, (n',)."""
     with np.errstate(over="ignore"):
-        return _compute_norms(release.target.values - release.source_values)
+        return _compute_norms(release.target.values - release.original.values[release.answer])
 
 
-def euclidean_matrix(original: PreparedMicrodata) -> FloatArray:
+def euclidean_matrix(original: MicrodataOriginal) -> FloatArray:
     """Return the Euclidean distance between all rows of X, (n, n)."""
     return _build_matrix(original, _compute_euclidean_block)
 
 
-def euclidean_to_others(release: MicrodataRelease) -> FloatArray:
+def euclidean_to_others(release: ScoredMicrodata) -> FloatArray:
     """Return the Euclidean distance of every row of Y to the nearest row of X other than its source, (n',).
 
     It is infinite if there is no other row.
     """
-    return _min_distance_to_others(release.target, release.source, _compute_euclidean_block)
+    return _min_distance_to_others(release.target, release.answer, _compute_euclidean_block)
 
 
-def euclidean_nearest_other(original: PreparedMicrodata) -> FloatArray:
+def euclidean_nearest_other(original: MicrodataOriginal) -> FloatArray:
     """Return the Euclidean distance of each row of X to the nearest other one, (n,); infinite if none."""
     return _min_distance_to_others(
         _identity_target(original), np.arange(original.rows), _compute_euclidean_block
@@ -70,13 +70,13 @@ def _compute_euclidean_block(target: MicrodataTarget, first: int, last: int) -> 
         return _compute_norms(target.values[first:last, None, :] - target.original.values)
 
 
-def gower_pairs(original: PreparedMicrodata, rows: IntArray, other_rows: IntArray) -> FloatArray:
+def gower_pairs(original: MicrodataOriginal, rows: IntArray, other_rows: IntArray) -> FloatArray:
     """Return Gower's distance between ``rows[i]`` and ``other_rows[i]`` of X for every i."""
     table = original.table.iloc[other_rows].reset_index(drop=True)
     return gower_to_source(build_release(original, table, rows))
 
 
-def euclidean_pairs(original: PreparedMicrodata, rows: IntArray, other_rows: IntArray) -> FloatArray:
+def euclidean_pairs(original: MicrodataOriginal, rows: IntArray, other_rows: IntArray) -> FloatArray:
     """Return the Euclidean distance between ``rows[i]`` and ``other_rows[i]`` of X for every i."""
     with np.errstate(over="ignore"):
         return _compute_norms(original.values[other_rows] - original.values[rows])
@@ -92,7 +92,7 @@ def _compute_norms(differences: FloatArray) -> FloatArray:
     return result
 
 
-def _build_matrix(original: PreparedMicrodata, compute_block: _ComputeBlock) -> FloatArray:
+def _build_matrix(original: MicrodataOriginal, compute_block: _ComputeBlock) -> FloatArray:
     distances = np.empty((original.rows, original.rows))
     for rows, block_distances in _iter_blocks(_identity_target(original), compute_block):
         distances[rows] = block_distances
@@ -118,5 +118,5 @@ def _iter_blocks(
         yield np.arange(first, last), compute_block(target, first, last)
 
 
-def _identity_target(original: PreparedMicrodata) -> MicrodataTarget:
+def _identity_target(original: MicrodataOriginal) -> MicrodataTarget:
     return build_target(original, original.table)

@@ -1,7 +1,9 @@
 """The measures, attackers and methods of the microdata track by name."""
 
+from __future__ import annotations  # the numeric types are imported for type checkers only
+
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from anoncup.lazy import lazy, lazy_in
 from anoncup.rules.parameters import Parameter
@@ -14,11 +16,16 @@ from anoncup.tracks.linkage.parameters import (
 )
 from anoncup.tracks.parts import Attacker, Measure, Method
 
+if TYPE_CHECKING:
+    from anoncup.tracks.linkage.attack_rates import Prediction
+    from anoncup.tracks.microdata.methods import AnonymizedTable
+    from anoncup.tracks.microdata.release import MicrodataOriginal, MicrodataTarget, ScoredMicrodata
+
 _lazy = lazy_in("anoncup.tracks.microdata")
 _columns_parameter = Parameter("columns", "columns", "quasi_identifiers")
 _target_parameter = Parameter("target", "columns", "sensitive", default=1)
 
-UTILITIES = {
+UTILITIES: dict[str, Measure[MicrodataOriginal, ScoredMicrodata]] = {
     "mean_mae": Measure(
         "mean_mae",
         1,
@@ -64,7 +71,7 @@ UTILITIES = {
     ),
 }
 
-ANONYMITY = {
+ANONYMITY: dict[str, Measure[MicrodataOriginal, ScoredMicrodata]] = {
     "k_min": Measure("k_min", 1, _lazy("anonymity.k_min"), higher_is_better=True, reads_secret=False),
     "k_mean": Measure("k_mean", 1, _lazy("anonymity.k_mean"), higher_is_better=True, reads_secret=False),
     "classes": Measure("classes", 1, _lazy("anonymity.classes"), reads_secret=False),
@@ -91,7 +98,7 @@ _sensitive_parameter = Parameter("sensitive", "columns", "sensitive")
 _column_parameter = Parameter("column", "column", "sensitive")
 _give_up_parameter = Parameter("give_up", "choice", ("abstain", "own_row"))
 
-ATTACKERS = {
+ATTACKERS: dict[str, Attacker[MicrodataTarget, Prediction]] = {
     "id_rand": Attacker(
         "id_rand", 1, _lazy("attackers.quasi_identifiers.id_rand"), (_quasi_identifiers_parameter,)
     ),
@@ -138,7 +145,7 @@ def _vary_columns(rows: int, columns: Sequence[str]) -> Sequence[Mapping[str, An
     return [{"columns": list(columns[-column_count:])} for column_count in column_counts]
 
 
-METHODS = {
+METHODS: dict[str, Method[AnonymizedTable]] = {
     "k_anonymize": Method(
         "k_anonymize",
         _lazy("methods.k_anonymize"),

@@ -1,11 +1,12 @@
 """The original X and the anonymized table Y of a submission, prepared for measures and attackers.
 
-All that is derived from the original alone is memoized in :class:`PreparedMicrodata`. Attackers get a
-:class:`MicrodataTarget`, which has no field for the answer; :class:`MicrodataRelease` adds the answer.
+All that is derived from the original alone is memoized in :class:`MicrodataOriginal`. Attackers get a
+:class:`MicrodataTarget`, which has no field for the answer; measures get :class:`Scored` tables.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -24,26 +25,48 @@ from anoncup.geometry.encoding import (
 from anoncup.geometry.nearest_neighbours import NeighbourIndex, build_index
 from anoncup.rules.settings import Columns
 from anoncup.tracks.memo import Memo, memoize
+from anoncup.tracks.parts import Scored
 
 
 @dataclass(frozen=True, slots=True)
-class PreparedMicrodata:
+class MicrodataOriginal:
     """The original and all that is derived from it alone, memoized on first use; picklable.
 
-    ``codes`` (n, quasi-identifiers) number the texts of each quasi-identifier by ``vocabularies``. ``values``
-    (n, sensitive columns) are the sensitive cells.
+    Quasi-identifiers are texts, sensitive values finite float64.
     """
 
     table: pd.DataFrame
     columns: Columns
-    vocabularies: tuple[Vocabulary, ...]
-    codes: IntArray
-    values: FloatArray
     memo: Memo = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def rows(self) -> int:
         return len(self.table)
+
+    @property
+    def vocabularies(self) -> tuple[Vocabulary, ...]:
+        """The numbering of the texts of each quasi-identifier."""
+        return self._encode()[0]
+
+    @property
+    def codes(self) -> IntArray:
+        """The quasi-identifiers as numbers by ``vocabularies``, (n, quasi-identifiers)."""
+        return self._encode()[1]
+
+    @property
+    def values(self) -> FloatArray:
+        """The sensitive cells, (n, sensitive columns)."""
+        return memoize(
+            self.memo, ("original", "values"), lambda: _get_sensitive_values(self.table, self.columns)
+        )
+
+    def _encode(self) -> tuple[tuple[Vocabulary, ...], IntArray]:
+        def encode() -> tuple[tuple[Vocabulary, ...], IntArray]:
+            columns = [factorize(self.table[name]) for name in self.columns.quasi_identifiers]
+            vocabularies = tuple(build_vocabulary(distinct) for _, distinct in columns)
+            return vocabularies, _stack_columns([codes for codes, _ in columns], self.rows)
+
+        return memoize(self.memo, ("original", "encoding"), encode)
 
     def group_by(self, quasi_identifiers: Sequence[str]) -> RowGroups:
         """Return the equivalence classes of X over the named quasi-identifiers; one class without names."""
@@ -76,7 +99,7 @@ class MicrodataTarget:
     get the next numbers. ``widths`` counts the texts of each quasi-identifier that occur in either table.
     """
 
-    original: PreparedMicrodata
+    original: MicrodataOriginal
     anonymized: pd.DataFrame
     codes: IntArray
     values: FloatArray
@@ -101,42 +124,15 @@ class MicrodataTarget:
         )
 
     def get_canonical_rows(self) -> IntArray:
-        """Return the rows of Y ordered as by :meth:`PreparedMicrodata.get_canonical_rows`."""
+        """Return the rows of Y ordered as by :meth:`MicrodataOriginal.get_canonical_rows`."""
         return memoize(self.memo, ("canonical",), lambda: _sort_canonically(self.values))
 
 
-@dataclass(frozen=True, slots=True)
-class MicrodataRelease:
-    """A submission with its secret: row j of Y comes from row ``source[j]`` of X, counted from 0."""
-
-    target: MicrodataTarget
-    source: IntArray
-    memo: Memo = field(default_factory=dict, compare=False, repr=False)
-
-    @property
-    def original(self) -> PreparedMicrodata:
-        return self.target.original
-
-    @property
-    def source_values(self) -> FloatArray:
-        """The original's sensitive cells in the order of the anonymized rows, (n', sensitive columns)."""
-        values: FloatArray = self.original.values[self.source]
-        return values
+ScoredMicrodata: TypeAlias = Scored[pd.DataFrame, MicrodataTarget, IntArray]
+"""A submission with its secret: row j of Y comes from row ``answer[j]`` of X, counted from 0."""
 
 
-def prepare(table: pd.DataFrame, columns: Columns) -> PreparedMicrodata:
-    """Prepare an original table with texts as quasi-identifiers and finite float64 as sensitive values."""
-    encoded_columns = [factorize(table[name]) for name in columns.quasi_identifiers]
-    return PreparedMicrodata(
-        table=table,
-        columns=columns,
-        vocabularies=tuple(build_vocabulary(distinct) for _, distinct in encoded_columns),
-        codes=_stack_columns([codes for codes, _ in encoded_columns], len(table)),
-        values=_get_sensitive_values(table, columns),
-    )
-
-
-def build_target(original: PreparedMicrodata, anonymized: pd.DataFrame) -> MicrodataTarget:
+def build_target(original: MicrodataOriginal, anonymized: pd.DataFrame) -> MicrodataTarget:
     """Return the public part of a submission, encoded with the original's vocabularies."""
     encoded_columns = [factorize(anonymized[name]) for name in original.columns.quasi_identifiers]
     original_vocabularies = original.vocabularies
@@ -157,11 +153,10 @@ def build_target(original: PreparedMicrodata, anonymized: pd.DataFrame) -> Micro
     )
 
 
-def build_release(
-    original: PreparedMicrodata, anonymized: pd.DataFrame, source: IntArray
-) -> MicrodataRelease:
+def build_release(original: MicrodataOriginal, anonymized: pd.DataFrame, source: IntArray) -> ScoredMicrodata:
     """Return a submission with its secret ``source`` (n',), which counts the original's rows from 0."""
-    return MicrodataRelease(build_target(original, anonymized), np.ascontiguousarray(source, dtype=np.int64))
+    target = build_target(original, anonymized)
+    return Scored(anonymized, target, np.ascontiguousarray(source, dtype=np.int64))
 
 
 def _get_sensitive_values(table: pd.DataFrame, columns: Columns) -> FloatArray:

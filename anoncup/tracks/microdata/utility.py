@@ -23,21 +23,21 @@ from anoncup.geometry.stable_sums import (
 from anoncup.tracks.memo import memoize, memoize_if_small
 from anoncup.tracks.microdata.distances import compute_cell_differences
 from anoncup.tracks.microdata.release import (
-    MicrodataRelease,
+    MicrodataOriginal,
     MicrodataTarget,
-    PreparedMicrodata,
+    ScoredMicrodata,
     find_column_indices,
 )
 
 
-def mean_mae(release: MicrodataRelease) -> float:
+def mean_mae(release: ScoredMicrodata) -> float:
     """Return U1, the mean over the sensitive columns of |mean in X - mean in Y|; in data units, >= 0."""
     return scaled_mean(
         _mean_gap(x, y) for x, y in zip(_original_columns(release), _release_columns(release), strict=True)
     )
 
 
-def mean_deviation(original: PreparedMicrodata) -> float:
+def mean_deviation(original: MicrodataOriginal) -> float:
     """Return the mean standard deviation of the sensitive columns, which is the scale of U1.
 
     U1 of null releases cannot be the scale, because permutations do not change means.
@@ -46,7 +46,7 @@ def mean_deviation(original: PreparedMicrodata) -> float:
 
 
 def cross_mean(
-    release: MicrodataRelease, *, columns: Sequence[str] | None = None, target: Sequence[str] | None = None
+    release: ScoredMicrodata, *, columns: Sequence[str] | None = None, target: Sequence[str] | None = None
 ) -> float:
     """Return U2, the mean difference of cell means in a cross-table; in data units, >= 0.
 
@@ -60,7 +60,7 @@ def cross_mean(
     return scaled_mean(_cell_mean_gap(release, columns, column_index) for column_index in column_indices)
 
 
-def cross_count(release: MicrodataRelease, *, columns: Sequence[str] | None = None) -> float:
+def cross_count(release: ScoredMicrodata, *, columns: Sequence[str] | None = None) -> float:
     """Return U3, the mean difference of cell counts in the cross-table of :func:`cross_mean`; >= 0."""
     columns = release.original.columns.quasi_identifiers if columns is None else columns
     original_cells, release_cells = _number_cells(release, columns)
@@ -71,7 +71,7 @@ def cross_count(release: MicrodataRelease, *, columns: Sequence[str] | None = No
     return _divide_by_cells(release, columns, float(np.abs(count_differences).sum()))
 
 
-def cor_mae(release: MicrodataRelease) -> float:
+def cor_mae(release: ScoredMicrodata) -> float:
     """Return U4, the mean difference of Pearson's r over the pairs of sensitive columns; in [0, 2].
 
     A constant column has r = 0 with every other one. The value is 0 with fewer than two columns.
@@ -84,7 +84,7 @@ def cor_mae(release: MicrodataRelease) -> float:
     )
 
 
-def information_loss(release: MicrodataRelease) -> float:
+def information_loss(release: ScoredMicrodata) -> float:
     """Return U5 (information loss), the mean over the sensitive cells of |x - y| / (max X - min X); >= 0.
 
     Differences are not clipped. In a column that is constant in X, an equal cell counts 0 and any other 1.
@@ -94,12 +94,12 @@ def information_loss(release: MicrodataRelease) -> float:
         return min(float((losses / max(losses.size, 1)).sum()), LARGEST_FLOAT)
 
 
-def row_difference(release: MicrodataRelease) -> float:
+def row_difference(release: ScoredMicrodata) -> float:
     """Return U6, the number of deleted rows, n - n'."""
     return float(release.original.rows - release.target.rows)
 
 
-def count_original_rows(original: PreparedMicrodata) -> float:
+def count_original_rows(original: MicrodataOriginal) -> float:
     """Return the number of original rows, which is the scale of U6."""
     return float(original.rows)
 
@@ -110,9 +110,9 @@ def _mean_gap(x: FloatArray, y: FloatArray) -> tuple[float, int]:
     return abs(mean(np.ldexp(x, exponent)) - mean(np.ldexp(y, exponent))), exponent
 
 
-def _cell_mean_gap(release: MicrodataRelease, columns: Sequence[str], column_index: int) -> tuple[float, int]:
+def _cell_mean_gap(release: ScoredMicrodata, columns: Sequence[str], column_index: int) -> tuple[float, int]:
     """Return the mean difference of the cells' means in one column, and its binary exponent."""
-    tables: list[PreparedMicrodata | MicrodataTarget] = [release.original, release.target]
+    tables: list[MicrodataOriginal | MicrodataTarget] = [release.original, release.target]
     cells = _number_cells(release, columns)
     values = [table.values[:, column_index] for table in tables]
     cell_count, exponent = (
@@ -127,7 +127,7 @@ def _cell_mean_gap(release: MicrodataRelease, columns: Sequence[str], column_ind
 
 
 def _order_for_sums(
-    table: PreparedMicrodata | MicrodataTarget, cells: IntArray, values: FloatArray
+    table: MicrodataOriginal | MicrodataTarget, cells: IntArray, values: FloatArray
 ) -> tuple[IntArray, FloatArray]:
     """Return cells and values in canonical order; if sums are exact in any order, return them unchanged."""
     if is_sum_exact(values):
@@ -142,7 +142,7 @@ def _cell_means(cells: IntArray, values: FloatArray, exponent: int, count: int) 
     return means
 
 
-def _number_cells(release: MicrodataRelease, columns: Sequence[str]) -> tuple[IntArray, IntArray]:
+def _number_cells(release: ScoredMicrodata, columns: Sequence[str]) -> tuple[IntArray, IntArray]:
     """Return the numbers of the occupied cells that the rows of X and of Y fall in."""
     original, target = release.original, release.target
     column_indices = find_column_indices(columns, original.columns.quasi_identifiers)
@@ -155,23 +155,23 @@ def _number_cells(release: MicrodataRelease, columns: Sequence[str]) -> tuple[In
     return memoize(release.memo, ("cells", *column_indices), compute)
 
 
-def _divide_by_cells(release: MicrodataRelease, columns: Sequence[str], total: float) -> float:
+def _divide_by_cells(release: ScoredMicrodata, columns: Sequence[str], total: float) -> float:
     """Divide ``total`` by the number of cells, which may be far too large for an integer type."""
     for column_index in find_column_indices(columns, release.original.columns.quasi_identifiers):
         total /= release.target.widths[column_index]
     return total
 
 
-def _original_columns(release: MicrodataRelease) -> list[FloatArray]:
+def _original_columns(release: ScoredMicrodata) -> list[FloatArray]:
     """Return the original's sensitive columns in canonical order."""
     return _sort_columns(release.original)
 
 
-def _release_columns(release: MicrodataRelease) -> list[FloatArray]:
+def _release_columns(release: ScoredMicrodata) -> list[FloatArray]:
     return _sort_columns(release.target)
 
 
-def _sort_columns(table: PreparedMicrodata | MicrodataTarget) -> list[FloatArray]:
+def _sort_columns(table: MicrodataOriginal | MicrodataTarget) -> list[FloatArray]:
     def compute() -> list[FloatArray]:
         rows = table.get_canonical_rows()
         return [column[rows] for column in table.values.T]

@@ -4,13 +4,17 @@ M is the table of customers, T that of their transactions, AT the anonymized tra
 the pseudonym of every customer in every month.
 """
 
+from __future__ import annotations  # the numeric types are imported for type checkers only
+
 from functools import partial
 from importlib import resources
+from typing import TYPE_CHECKING, TypeAlias
 
 from anoncup.lazy import lazy_in
 from anoncup.messages import N_
 from anoncup.rules.parameters import Parameter
-from anoncup.tracks.model import Allocation, AnswerSpec, Question, Track
+from anoncup.tracks.capabilities import Allocation, Examples
+from anoncup.tracks.model import AnswerSpec, Question, TargetFiles, Track
 from anoncup.tracks.monthly.files import (
     ANSWER_SPEC,
     CUSTOMERS_SPEC,
@@ -22,7 +26,15 @@ from anoncup.tracks.monthly.files import (
     RELEASE_SPEC,
     TARGET_SPEC,
 )
-from anoncup.tracks.parts import Attacker, Measure, Method
+from anoncup.tracks.parts import Attacker, Measure, Method, Scored
+
+if TYPE_CHECKING:
+    from anoncup.tracks.monthly.answer import PseudonymTable
+    from anoncup.tracks.monthly.attackers import MonthlyTarget
+    from anoncup.tracks.monthly.original import MonthlyOriginal
+    from anoncup.tracks.monthly.release import MonthlyRelease
+
+    ScoredMonthly: TypeAlias = Scored[MonthlyRelease, MonthlyTarget, PseudonymTable]
 
 _lazy = lazy_in(__name__)
 
@@ -46,16 +58,23 @@ _TC400_DIGESTS = {
 """SHA-256 of the first twelve months of TC400, as ``anoncup generate --track monthly`` writes them."""
 
 
-def _make_measure(name: str) -> Measure:
-    compute, version = _lazy(f"measures.{name}"), 2 if name == "top_goods" else 1
-    return Measure(name, version, compute, weighs=True, reads_secret=name in _ROW_ORDER_MEASURES, scale=1.0)
+def _make_measure(name: str) -> Measure[MonthlyOriginal, ScoredMonthly]:
+    compute = _lazy(f"measures.{name}")
+    return Measure(
+        name,
+        2 if name == "top_goods" else 1,
+        lambda scored: compute(scored.release),
+        weighs=True,
+        reads_secret=name in _ROW_ORDER_MEASURES,
+        scale=1.0,
+    )
 
 
-def _make_attacker(name: str, columns: tuple[str, ...]) -> Attacker:
+def _make_attacker(name: str, columns: tuple[str, ...]) -> Attacker[MonthlyTarget, dict[str, PseudonymTable]]:
     return Attacker(name, 2, partial(_lazy("attackers.attack"), columns=columns), question=tuple(QUESTIONS))
 
 
-def _make_question(name: str) -> Question:
+def _make_question(name: str) -> Question[MonthlyOriginal, MonthlyRelease, PseudonymTable, PseudonymTable]:
     return Question(
         name=name,
         file=GUESS_SPEC,
@@ -68,16 +87,16 @@ def _make_question(name: str) -> Question:
     )
 
 
-MONTHLY = Track(
+MONTHLY: Track[MonthlyOriginal, MonthlyRelease, MonthlyTarget, PseudonymTable] = Track(
     name="monthly",
-    list_columns_by_role=lambda *_: {},
     release_files=(RELEASE_SPEC,),
     original_files=(CUSTOMERS_SPEC, PURCHASES_SPEC, *KNOWLEDGE_SPECS),
     check_first_file=lambda files, _: _lazy("original.check_customers")(files),
     parse_original=_lazy("adapter.parse_original"),
     parse_release=_lazy("adapter.parse_release"),
     files_of=_lazy("adapter.files_of"),
-    count_individuals=lambda tables: tables.rows,
+    count_individuals=lambda release: release.rows,
+    build_frames=_lazy("adapter.build_frames"),
     answer_spec=AnswerSpec(
         file=ANSWER_SPEC,
         read=_lazy("answer.read_answer"),
@@ -86,9 +105,7 @@ MONTHLY = Track(
         reads_without_release=True,
     ),
     questions={name: _make_question(name) for name in QUESTIONS},
-    prepare=lambda tables, _: tables,
     attack_view=_lazy("attackers.build_target"),
-    measure_view=_lazy("adapter.build_release"),
     measures={
         name: _make_measure(name)
         for name in (
@@ -118,19 +135,22 @@ MONTHLY = Track(
     rival_risk=_lazy("adapter.average_largest_risks"),
     title=N_("monthly pseudonyms"),
     individual=N_("customer"),
-    example_method="delete_purchases",
-    build_frames=_lazy("adapter.build_frames"),
-    known_datasets={"tc400": _TC400_DIGESTS},
-    target_files_of=_lazy("adapter.target_files_of"),
-    target_files=(TARGET_SPEC,),
-    parse_target=_lazy("adapter.parse_target"),
-    seals_release=True,
+    examples=Examples(
+        {"2017": resources.files(__name__) / "2017.toml"},
+        "delete_purchases",
+        _lazy("example.make_example_data"),
+        known_datasets={"tc400": _TC400_DIGESTS},
+    ),
+    target_files=TargetFiles(
+        specs=(TARGET_SPEC,),
+        write=_lazy("adapter.write_target_files"),
+        parse=_lazy("adapter.parse_target"),
+        seals_release=True,
+    ),
     allocation=Allocation(
         files=KNOWLEDGE_SPECS,
         per_team=False,
         make_files=_lazy("adapter.make_knowledge_files"),
         purposes=(KNOWLEDGE_PURPOSE,),
     ),
-    templates={"2017": resources.files(__name__) / "2017.toml"},
-    make_example_data=_lazy("example.make_example_data"),
 )

@@ -12,10 +12,11 @@ from numpy.random import Generator
 
 from anoncup.tables.csv_text import write_csv
 from anoncup.tables.files import Remark
-from anoncup.tracks.memo import memoize
-from anoncup.tracks.model import Files, ReleaseContext
-from anoncup.tracks.monthly import attackers, original, release
+from anoncup.tracks.files import Files
+from anoncup.tracks.model import ReleaseContext
+from anoncup.tracks.monthly import original, release
 from anoncup.tracks.monthly.answer import PseudonymTable
+from anoncup.tracks.monthly.attackers import MonthlyTarget, build_target
 from anoncup.tracks.monthly.files import KNOWLEDGE_PERCENTAGES, KNOWLEDGE_PURPOSE
 from anoncup.tracks.monthly.knowledge import (
     parse_knowledge,
@@ -26,7 +27,6 @@ from anoncup.tracks.monthly.knowledge import (
 from anoncup.tracks.monthly.original import MonthlyOriginal
 from anoncup.tracks.monthly.release import (
     MonthlyRelease,
-    PublishedPurchases,
     mark_deleted_rows,
     shuffle_kept_rows,
 )
@@ -34,23 +34,6 @@ from anoncup.tracks.parts import Method
 
 if TYPE_CHECKING:
     from anoncup.rules.model import Rules
-
-
-class ScoredMonthlyRelease(MonthlyRelease):
-    """A release with the attackers' view of it, built on first use."""
-
-    @property
-    def target(self) -> attackers.MonthlyTarget:
-        return memoize(self.memo, ("target",), lambda: attackers.build_target(self.original, self))
-
-
-def build_release(
-    tables: MonthlyOriginal,
-    parsed_release: MonthlyRelease,
-    answer: PseudonymTable,  # noqa: ARG001
-) -> ScoredMonthlyRelease:
-    """Return the release for measures; the answer is not needed, because AT has the order of T."""
-    return ScoredMonthlyRelease(tables, parsed_release.records)
 
 
 def parse_original(files: Files, rules: Rules) -> tuple[MonthlyOriginal, list[Remark]]:  # noqa: ARG001
@@ -68,8 +51,8 @@ def parse_release(files: Files, tables: MonthlyOriginal, rules: Rules) -> tuple[
     return release.parse_release(files["transactions"], tables)
 
 
-def parse_target(files: Files, tables: MonthlyOriginal, rules: Rules) -> PublishedPurchases:  # noqa: ARG001
-    return release.parse_target(files["transactions"], tables)
+def parse_target(files: Files, tables: MonthlyOriginal, rules: Rules) -> MonthlyTarget:  # noqa: ARG001
+    return build_target(tables, release.parse_target(files["transactions"], tables))
 
 
 def files_of(tables: MonthlyOriginal | MonthlyRelease) -> dict[str, bytes]:
@@ -92,7 +75,7 @@ def build_frames(tables: MonthlyOriginal) -> Sequence[pd.DataFrame]:
 
 
 def anonymize(
-    method: Method,
+    method: Method[tuple[MonthlyRelease, PseudonymTable]],
     tables: MonthlyOriginal,
     rules: Rules,  # noqa: ARG001 - the columns are the same in all competitions
     rng: Generator,
@@ -101,10 +84,10 @@ def anonymize(
     return method.apply(tables, rng=rng, **parameters)
 
 
-def target_files_of(
+def write_target_files(
     parsed_release: MonthlyRelease,
     answer: PseudonymTable,  # noqa: ARG001
-    context: ReleaseContext,  # noqa: ARG001
+    context: ReleaseContext[MonthlyOriginal, MonthlyRelease],  # noqa: ARG001
     rng: Generator,
 ) -> dict[str, bytes]:
     """Return the kept rows in random order, which does not reveal their order in T."""

@@ -82,9 +82,9 @@ def build_pseudonym_table(original: MonthlyOriginal, pseudonyms: PseudonymArray)
     )
 
 
-def read_answer(content: bytes, context: ReleaseContext) -> PseudonymTable:
+def read_answer(content: bytes, context: ReleaseContext[MonthlyOriginal, MonthlyRelease]) -> PseudonymTable:
     """Parse F and check it against the release, if there is one."""
-    original: MonthlyOriginal = context.original()
+    original = context.original()
     if context.release is None:
         with redact_values():
             return build_pseudonym_table(
@@ -93,8 +93,8 @@ def read_answer(content: bytes, context: ReleaseContext) -> PseudonymTable:
     return build_pseudonym_table(original, parse_answer(content, context.release))
 
 
-def read_guess(content: bytes, context: ReleaseContext) -> PseudonymTable:
-    original: MonthlyOriginal = context.original()
+def read_guess(content: bytes, context: ReleaseContext[MonthlyOriginal, object]) -> PseudonymTable:
+    original = context.original()
     return build_pseudonym_table(original, parse_guess(content, original))
 
 

@@ -3,15 +3,18 @@
 M is the table of customers and T that of their transactions; M' and T' are the anonymized tables.
 """
 
+from __future__ import annotations  # the numeric types are imported for type checkers only
+
 from functools import partial
 from importlib import resources
 from typing import TYPE_CHECKING
 
-from anoncup.lazy import lazy, lazy_in
+from anoncup.lazy import lazy_in
 from anoncup.messages import N_
+from anoncup.tracks.capabilities import Distances, Examples, Fingerprints, Scaling, TrackSettings
 from anoncup.tracks.files import FileSpec, allow_subset, fixed_header, fixed_lines
 from anoncup.tracks.linkage.question import LINK_QUESTION, SOURCE_ANSWER
-from anoncup.tracks.model import Track
+from anoncup.tracks.model import TargetFiles, Track
 from anoncup.tracks.parts import Distance
 from anoncup.tracks.transactions.files import (
     CUSTOMER_COLUMNS,
@@ -28,7 +31,14 @@ from anoncup.tracks.transactions.registry import (
 )
 
 if TYPE_CHECKING:
+    from anoncup.geometry.arrays import IntArray
     from anoncup.tracks.transactions.baskets import JaccardKind
+    from anoncup.tracks.transactions.release import (
+        ScoredTransactions,
+        TransactionOriginal,
+        TransactionTarget,
+    )
+    from anoncup.tracks.transactions.tables import TransactionTables
 
 _CUSTOMERS_SPEC = FileSpec(
     "customers",
@@ -75,59 +85,54 @@ _SIGNATURES = {
 
 
 _lazy = lazy_in(__name__)
-_lazy_tables = lazy_in("anoncup.tracks.transactions.tables")
-_lazy_release = lazy_in("anoncup.tracks.transactions.release")
-_lazy_baskets = lazy_in("anoncup.tracks.transactions.baskets")
 
 
-def _make_distance(kind: "JaccardKind") -> Distance:
+def _make_distance(kind: JaccardKind) -> Distance[TransactionOriginal, ScoredTransactions]:
     return Distance(
         kind,
-        partial(_lazy_baskets("distances_to_source"), kind=kind),
-        partial(_lazy_baskets("distances_to_others"), kind=kind),
-        partial(_lazy_baskets("nearest_other"), kind=kind),
-        partial(_lazy_baskets("distance_matrix"), kind=kind),
-        partial(_lazy_baskets("pair_distances"), kind=kind),
-        nearest_others=partial(
-            lazy("anoncup.tracks.transactions.nearest_neighbours.list_nearest_baskets"), kind=kind
-        ),
+        partial(_lazy("baskets.distances_to_source"), kind=kind),
+        partial(_lazy("baskets.distances_to_others"), kind=kind),
+        partial(_lazy("baskets.nearest_other"), kind=kind),
+        partial(_lazy("baskets.distance_matrix"), kind=kind),
+        partial(_lazy("baskets.pair_distances"), kind=kind),
+        nearest_others=partial(_lazy("nearest_neighbours.list_nearest_baskets"), kind=kind),
     )
 
 
-TRANSACTIONS = Track(
+TRANSACTIONS: Track[TransactionOriginal, TransactionTables, TransactionTarget, IntArray] = Track(
     name="transactions",
-    list_columns_by_role=lambda *_: {"master": MASTER_COLUMNS},
     release_files=(_CUSTOMERS_SPEC, _PURCHASES_SPEC),
     original_files=(_CUSTOMERS_SPEC, _PURCHASES_SPEC),
-    check_first_file=lambda files, _: _lazy_tables("check_customers")(files),
-    parse_original=lambda files, _: _lazy_tables("parse_original")(files),
-    parse_release=lambda files, original, _: _lazy_tables("parse_release")(files, original),
-    files_of=_lazy_tables("files_of"),
-    write_canonical_files=_lazy_tables("write_canonical_files"),
+    check_first_file=lambda files, _: _lazy("tables.check_customers")(files),
+    parse_original=_lazy("adapter.parse_original"),
+    parse_release=_lazy("adapter.parse_release"),
+    files_of=_lazy("tables.files_of"),
+    target_files=TargetFiles(write_canonically=_lazy("tables.write_canonical_files")),
     count_individuals=lambda tables: len(tables.customers),
+    build_frames=lambda original: (original.tables.customers, original.tables.transactions),
     answer_spec=SOURCE_ANSWER,
     questions={LINK_QUESTION.name: LINK_QUESTION},
-    prepare=lambda tables, _: _lazy_release("prepare")(tables),
-    attack_view=_lazy_release("build_target"),
-    measure_view=_lazy_release("build_release"),
+    attack_view=_lazy("release.build_target"),
     measures={**TRANSACTION_UTILITIES, **CUSTOMER_ANONYMITY},
     attackers=TRANSACTION_ATTACKERS,
     methods=TRANSACTION_METHODS,
     allows_deletion=True,
-    distances={kind: _make_distance(kind) for kind in ("jaccard_quantity", "jaccard")},
+    distances=Distances(
+        {kind: _make_distance(kind) for kind in ("jaccard_quantity", "jaccard")},
+        lambda _: (MASTER_COLUMNS, ("sex", "country")),
+        _lazy("adapter.group_individuals"),
+        _lazy("adapter.subset"),
+    ),
     anonymize=_lazy("adapter.anonymize"),
-    shuffle=lazy("anoncup.tracks.transactions.methods.shuffle_customers"),
-    identity_release=_lazy("adapter.identity_release"),
-    null_release=_lazy("adapter.null_release"),
-    largest_cell=_lazy("adapter.find_largest_price"),
-    group_columns=lambda _: (MASTER_COLUMNS, ("sex", "country")),
-    group_individuals=_lazy("adapter.group_individuals"),
-    subset=_lazy("adapter.subset"),
-    signatures=_SIGNATURES,
+    shuffle=_lazy("methods.shuffle_customers"),
+    scaling=Scaling(_lazy("adapter.null_release"), _lazy("adapter.find_largest_price")),
+    fingerprints=Fingerprints(_lazy("adapter.identity_release"), _SIGNATURES),
+    settings=TrackSettings(list_columns_by_role=lambda *_: {"master": MASTER_COLUMNS}),
     title=N_("transactions"),
     individual=N_("customer"),
-    example_method="delete_records",
-    build_frames=lambda tables: (tables.customers, tables.transactions),
-    known_datasets={"tc400": _TC400_DIGESTS},
-    templates={"2016": resources.files(__name__) / "2016.toml"},
+    examples=Examples(
+        {"2016": resources.files(__name__) / "2016.toml"},
+        "delete_records",
+        known_datasets={"tc400": _TC400_DIGESTS},
+    ),
 )

@@ -10,12 +10,15 @@ from numpy.random import PCG64, Generator
 
 from anoncup.geometry.arrays import IntArray
 from anoncup.geometry.encoding import group_rows
+from anoncup.tables.files import Remark
+from anoncup.tracks.files import Files
 from anoncup.tracks.parts import Method
+from anoncup.tracks.transactions import tables
 from anoncup.tracks.transactions.files import MASTER_COLUMNS
-from anoncup.tracks.transactions.methods import select_customers
+from anoncup.tracks.transactions.methods import AnonymizedTransactions, select_customers
 from anoncup.tracks.transactions.release import (
-    PreparedTransactions,
-    TransactionRelease,
+    ScoredTransactions,
+    TransactionOriginal,
     build_release,
     permute_columns,
 )
@@ -25,36 +28,49 @@ if TYPE_CHECKING:
     from anoncup.rules.model import Rules
 
 
-def null_release(original: PreparedTransactions, seed: int) -> TransactionRelease:
+def parse_original(files: Files, rules: Rules) -> tuple[TransactionOriginal, list[Remark]]:  # noqa: ARG001
+    parsed, remarks = tables.parse_original(files)
+    return TransactionOriginal(parsed), remarks
+
+
+def parse_release(
+    files: Files,
+    original: TransactionOriginal,
+    rules: Rules,  # noqa: ARG001
+) -> tuple[TransactionTables, list[Remark]]:
+    return tables.parse_release(files, original.tables)
+
+
+def null_release(original: TransactionOriginal, seed: int) -> ScoredTransactions:
     """Permute each column of T except the customers' independently, in file order, with PCG64(seed)."""
-    tables = permute_columns(original.tables, Generator(PCG64(seed)))
-    return build_release(original, tables, np.arange(original.rows))
+    permuted = permute_columns(original.tables, Generator(PCG64(seed)))
+    return build_release(original, permuted, np.arange(original.rows))
 
 
-def find_largest_price(original: PreparedTransactions) -> float:
+def find_largest_price(original: TransactionOriginal) -> float:
     """Return the largest unit price, because prices are the only cells in data units."""
     return float(original.history.price.max(initial=0.0))
 
 
-def group_individuals(original: PreparedTransactions, names: Sequence[str]) -> IntArray:
+def group_individuals(original: TransactionOriginal, names: Sequence[str]) -> IntArray:
     """Return the group of every customer, (n,), by the named columns of the customers table."""
     column_indices = [MASTER_COLUMNS.index(name) for name in names]
     return group_rows(original.master[:, column_indices]).group_ids
 
 
-def subset(original: PreparedTransactions, rows: IntArray) -> TransactionTables:
-    return select_customers(original.tables, rows)
+def subset(original: TransactionOriginal, rows: IntArray) -> TransactionOriginal:
+    return TransactionOriginal(select_customers(original.tables, rows))
 
 
-def identity_release(original: PreparedTransactions) -> TransactionRelease:
+def identity_release(original: TransactionOriginal) -> ScoredTransactions:
     return build_release(original, original.tables, np.arange(original.rows))
 
 
 def anonymize(
-    method: Method,
-    tables: TransactionTables,
+    method: Method[AnonymizedTransactions],
+    original: TransactionOriginal,
     rules: Rules,  # noqa: ARG001 - the columns are the same in all competitions
     rng: Generator,
     parameters: Mapping[str, Any],
-) -> tuple[TransactionTables, IntArray]:
-    return method.apply(tables, rng=rng, **parameters)
+) -> AnonymizedTransactions:
+    return method.apply(original.tables, rng=rng, **parameters)

@@ -6,25 +6,25 @@ High values are good. These measures are only reported and have no weight in the
 import numpy as np
 
 from anoncup.geometry.arrays import IntArray
-from anoncup.tracks.transactions.release import TransactionRelease, group_by_basket, group_by_master
+from anoncup.tracks.transactions.release import ScoredTransactions, group_by_basket, group_by_master
 
 
-def k_min(release: TransactionRelease) -> float:
+def k_min(release: ScoredTransactions) -> float:
     """Return the smallest number of customers with the same sex, birthday and country, in 1..n'."""
     return _min_class_size(group_by_master(release.target))
 
 
-def k_mean(release: TransactionRelease) -> float:
+def k_mean(release: ScoredTransactions) -> float:
     """Return the mean size of the groups of customers with the same sex, birthday and country, in 1..n'."""
     return _mean_class_size(group_by_master(release.target))
 
 
-def basket_k_min(release: TransactionRelease) -> float:
+def basket_k_min(release: ScoredTransactions) -> float:
     """Return the smallest number of customers with the same set of goods, in 1..n'."""
     return _min_class_size(group_by_basket(release.target))
 
 
-def basket_k_mean(release: TransactionRelease) -> float:
+def basket_k_mean(release: ScoredTransactions) -> float:
     """Return the mean size of the groups of customers with the same set of goods, in 1..n'."""
     return _mean_class_size(group_by_basket(release.target))
 

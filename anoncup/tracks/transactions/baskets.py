@@ -20,7 +20,7 @@ from anoncup.geometry.kernels.baskets import (
     jaccard_matrix,
 )
 from anoncup.tracks.memo import memoize
-from anoncup.tracks.transactions.release import PreparedTransactions, TransactionRelease, TransactionTarget
+from anoncup.tracks.transactions.release import ScoredTransactions, TransactionOriginal, TransactionTarget
 
 JaccardKind = Literal["jaccard", "jaccard_quantity"]
 
@@ -77,7 +77,7 @@ def iter_similarities(
     return _iter_blocks(baskets, original, np.arange(target.rows) if rows is None else rows)
 
 
-def distance_matrix(original: PreparedTransactions, kind: JaccardKind) -> FloatArray:
+def distance_matrix(original: TransactionOriginal, kind: JaccardKind) -> FloatArray:
     """Return 1 - J of every pair of customers of M, (n, n); symmetric, zeros on the diagonal."""
 
     def compute() -> FloatArray:
@@ -89,7 +89,7 @@ def distance_matrix(original: PreparedTransactions, kind: JaccardKind) -> FloatA
 
 
 def pair_distances(
-    original: PreparedTransactions, rows: IntArray, other_rows: IntArray, kind: JaccardKind
+    original: TransactionOriginal, rows: IntArray, other_rows: IntArray, kind: JaccardKind
 ) -> FloatArray:
     """Return 1 - J of the customers ``rows[i]`` and ``other_rows[i]`` of M for every i."""
     baskets = _select_amounts(original.baskets, kind)
@@ -99,27 +99,27 @@ def pair_distances(
     )
 
 
-def distances_to_source(release: TransactionRelease, kind: JaccardKind) -> FloatArray:
+def distances_to_source(release: ScoredTransactions, kind: JaccardKind) -> FloatArray:
     """Return 1 - J of every customer of M' and the same customer's basket in M, (n',), in [0, 1]."""
     release_baskets = _select_amounts(release.target.baskets, kind)
     own_baskets = add_empty_columns(
-        _select_amounts(release.original.baskets, kind)[release.source], release_baskets.shape[1]
+        _select_amounts(release.original.baskets, kind)[release.answer], release_baskets.shape[1]
     )
     return 1.0 - jaccard_coefficients(
         sum_rows(release_baskets.minimum(own_baskets)), sum_rows(release_baskets), sum_rows(own_baskets)
     )
 
 
-def distances_to_others(release: TransactionRelease, kind: JaccardKind) -> FloatArray:
+def distances_to_others(release: ScoredTransactions, kind: JaccardKind) -> FloatArray:
     """Return 1 - J of every customer of M' and the most similar other one of M, (n',); infinite if none."""
     distances = np.full(release.target.rows, np.inf)
     for rows, scores in iter_similarities(release.target, kind):
-        scores[np.arange(len(rows)), release.source[rows]] = -np.inf
+        scores[np.arange(len(rows)), release.answer[rows]] = -np.inf
         distances[rows] = 1.0 - scores.max(axis=1)
     return distances
 
 
-def nearest_other(original: PreparedTransactions, kind: JaccardKind) -> FloatArray:
+def nearest_other(original: TransactionOriginal, kind: JaccardKind) -> FloatArray:
     """Return 1 - J of every customer of M and the most similar other one, (n,); infinite if none."""
     baskets = _select_amounts(original.baskets, kind)
     distances = np.full(original.rows, np.inf)
@@ -193,7 +193,7 @@ def _iter_blocks(
         yield block_rows, jaccard_matrix(*unpack_sparse(baskets[block_rows]), *original_columns, basket_sizes)
 
 
-def _build_searchable(original: PreparedTransactions, kind: JaccardKind) -> SearchableCustomers:
+def _build_searchable(original: TransactionOriginal, kind: JaccardKind) -> SearchableCustomers:
     def build() -> SearchableCustomers:
         baskets = _select_amounts(original.baskets, kind)
         basket_sizes = sum_rows(baskets)

@@ -6,11 +6,11 @@ from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.geometry.assignment import CandidateLists
 from anoncup.geometry.kernels.knn_baskets import nearest_baskets
 from anoncup.tracks.transactions.baskets import JaccardKind, convert_to_int64, sum_rows
-from anoncup.tracks.transactions.release import PreparedTransactions
+from anoncup.tracks.transactions.release import TransactionOriginal
 
 
 def list_nearest_baskets(
-    original: PreparedTransactions, rows: IntArray, length: int, kind: JaccardKind
+    original: TransactionOriginal, rows: IntArray, length: int, kind: JaccardKind
 ) -> CandidateLists:
     """List the nearest others of the given customers of M by the Jaccard distance 1 - J.
 

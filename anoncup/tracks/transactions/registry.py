@@ -1,7 +1,9 @@
 """The measures, attackers and methods of the transactions track by name."""
 
+from __future__ import annotations  # the numeric types are imported for type checkers only
+
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from anoncup.lazy import lazy, lazy_in
 from anoncup.rules.parameters import Parameter
@@ -14,8 +16,13 @@ from anoncup.tracks.linkage.parameters import (
 )
 from anoncup.tracks.parts import Attacker, Measure, Method
 
+if TYPE_CHECKING:
+    from anoncup.tracks.linkage.attack_rates import Prediction
+    from anoncup.tracks.transactions.methods import AnonymizedTransactions
+    from anoncup.tracks.transactions.release import ScoredTransactions, TransactionOriginal, TransactionTarget
+
 _lazy = lazy_in("anoncup.tracks.transactions")
-TRANSACTION_UTILITIES = {
+TRANSACTION_UTILITIES: dict[str, Measure[TransactionOriginal, ScoredTransactions]] = {
     "cmae_price": Measure(
         "cmae_price", 1, _lazy("utility.cmae_price"), in_data_units=True, weighs=True, reads_secret=False
     ),
@@ -38,7 +45,7 @@ TRANSACTION_UTILITIES = {
     "top_goods": Measure("top_goods", 1, _lazy("utility.top_goods"), weighs=True, reads_secret=False),
 }
 
-CUSTOMER_ANONYMITY = {
+CUSTOMER_ANONYMITY: dict[str, Measure[TransactionOriginal, ScoredTransactions]] = {
     "k_min": Measure("k_min", 1, _lazy("anonymity.k_min"), higher_is_better=True, reads_secret=False),
     "k_mean": Measure("k_mean", 1, _lazy("anonymity.k_mean"), higher_is_better=True, reads_secret=False),
     "basket_k_min": Measure(
@@ -49,7 +56,7 @@ CUSTOMER_ANONYMITY = {
     ),
 }
 
-TRANSACTION_ATTACKERS = {
+TRANSACTION_ATTACKERS: dict[str, Attacker[TransactionTarget, Prediction]] = {
     "jaccard": Attacker("jaccard", 1, _lazy("attackers.baskets.jaccard")),
     "jaccard_quantity": Attacker("jaccard_quantity", 1, _lazy("attackers.baskets.jaccard_quantity")),
     "tfidf": Attacker("tfidf", 1, _lazy("attackers.baskets.tfidf")),
@@ -86,7 +93,7 @@ def _vary_cluster_count(rows: int, columns: Sequence[str]) -> Sequence[Mapping[s
     return [{"clusters": cluster_count} for cluster_count in sorted(cluster_counts, reverse=True)]
 
 
-TRANSACTION_METHODS = {
+TRANSACTION_METHODS: dict[str, Method[AnonymizedTransactions]] = {
     "add_dummies": Method(
         "add_dummies", _lazy("methods.add_dummies"), (_cluster_count_parameter,), _vary_cluster_count
     ),

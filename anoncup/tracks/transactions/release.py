@@ -1,12 +1,13 @@
 """The tables of a transactions submission, prepared for measures and attackers.
 
 M is the original table of customers and M' the anonymized one. All that is derived from the original alone is
-memoized in :class:`PreparedTransactions`. Attackers get a :class:`TransactionTarget`;
-:class:`TransactionRelease` adds the answer.
+memoized in :class:`TransactionOriginal`. Attackers get a :class:`TransactionTarget`, measures
+:class:`Scored` tables.
 """
 
 from dataclasses import dataclass, field
 from datetime import date
+from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -24,6 +25,7 @@ from anoncup.geometry.encoding import (
     translate_codes,
 )
 from anoncup.tracks.memo import Memo, memoize
+from anoncup.tracks.parts import Scored
 from anoncup.tracks.transactions.files import MASTER_COLUMNS
 from anoncup.tracks.transactions.tables import TransactionTables
 
@@ -55,24 +57,53 @@ class TransactionHistory:
 
 
 @dataclass(frozen=True, slots=True)
-class PreparedTransactions:
-    """The original and all that is derived from it alone, memoized on first use; picklable.
-
-    ``master`` (n, 3) holds each customer's sex, birthday and country as numbers. ``baskets`` (n, goods) holds
-    the total quantity of each good that each customer bought.
-    """
+class TransactionOriginal:
+    """The original and all that is derived from it alone, memoized on first use; picklable."""
 
     tables: TransactionTables
-    vocabularies: TransactionVocabularies
-    master: IntArray
-    history: TransactionHistory
-    baskets: SparseCounts
     memo: Memo = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def rows(self) -> int:
         """Number of individuals."""
         return len(self.tables.customers)
+
+    @property
+    def vocabularies(self) -> TransactionVocabularies:
+        return self._encode()[0]
+
+    @property
+    def history(self) -> TransactionHistory:
+        return self._encode()[1]
+
+    @property
+    def master(self) -> IntArray:
+        """Each customer's sex, birthday and country as numbers, (n, 3)."""
+        return memoize(
+            self.memo, ("original", "master"), lambda: _encode_master(self.tables, self.vocabularies)
+        )
+
+    @property
+    def baskets(self) -> SparseCounts:
+        """The total quantity of each good that each customer bought, (n, goods)."""
+        return memoize(
+            self.memo,
+            ("original", "baskets"),
+            lambda: _build_baskets(self.history, self.rows, len(self.vocabularies.goods)),
+        )
+
+    def _encode(self) -> tuple[TransactionVocabularies, TransactionHistory]:
+        def encode() -> tuple[TransactionVocabularies, TransactionHistory]:
+            columns = EncodedColumns.encode(self.tables)
+            customers = self.tables.customers
+            vocabularies = TransactionVocabularies(
+                goods=build_vocabulary(columns.goods[1]),
+                receipts=build_vocabulary(columns.receipts[1]),
+                master=tuple(build_vocabulary(get_column_texts(customers, name)) for name in MASTER_COLUMNS),
+            )
+            return vocabularies, _build_history(self.tables, columns, vocabularies)
+
+        return memoize(self.memo, ("original", "encoding"), encode)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +114,7 @@ class TransactionTarget:
     original come first.
     """
 
-    original: PreparedTransactions
+    original: TransactionOriginal
     tables: TransactionTables
     vocabularies: TransactionVocabularies
     master: IntArray
@@ -97,32 +128,11 @@ class TransactionTarget:
         return len(self.tables.customers)
 
 
-@dataclass(frozen=True, slots=True)
-class TransactionRelease:
-    """A submission with its secret: customer j of M' is customer ``source[j]`` of M, counted from 0."""
-
-    target: TransactionTarget
-    source: IntArray
-    memo: Memo = field(default_factory=dict, compare=False, repr=False)
-
-    @property
-    def original(self) -> PreparedTransactions:
-        return self.target.original
+ScoredTransactions: TypeAlias = Scored[TransactionTables, TransactionTarget, IntArray]
+"""A submission with its secret: customer j of M' is customer ``answer[j]`` of M, counted from 0."""
 
 
-def prepare(tables: TransactionTables) -> PreparedTransactions:
-    columns = EncodedColumns.encode(tables)
-    vocabularies = TransactionVocabularies(
-        goods=build_vocabulary(columns.goods[1]),
-        receipts=build_vocabulary(columns.receipts[1]),
-        master=tuple(build_vocabulary(get_column_texts(tables.customers, name)) for name in MASTER_COLUMNS),
-    )
-    history = _build_history(tables, columns, vocabularies)
-    baskets = _build_baskets(history, len(tables.customers), len(vocabularies.goods))
-    return PreparedTransactions(tables, vocabularies, _encode_master(tables, vocabularies), history, baskets)
-
-
-def build_target(original: PreparedTransactions, tables: TransactionTables) -> TransactionTarget:
+def build_target(original: TransactionOriginal, tables: TransactionTables) -> TransactionTarget:
     """Return the public part of a submission, with the original's vocabularies extended."""
     columns, original_vocabularies = EncodedColumns.encode(tables), original.vocabularies
     vocabularies = TransactionVocabularies(
@@ -141,10 +151,11 @@ def build_target(original: PreparedTransactions, tables: TransactionTables) -> T
 
 
 def build_release(
-    original: PreparedTransactions, tables: TransactionTables, source: IntArray
-) -> TransactionRelease:
+    original: TransactionOriginal, tables: TransactionTables, source: IntArray
+) -> ScoredTransactions:
     """Return a submission with its secret ``source`` (n',), which counts the original's customers from 0."""
-    return TransactionRelease(build_target(original, tables), np.ascontiguousarray(source, dtype=np.int64))
+    target = build_target(original, tables)
+    return Scored(tables, target, np.ascontiguousarray(source, dtype=np.int64))
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +218,7 @@ def group_by_master(target: TransactionTarget) -> IntArray:
     return memoize(target.memo, ("master classes",), lambda: group_rows(target.master).group_ids)
 
 
-def find_last_day(original: PreparedTransactions) -> int:
+def find_last_day(original: TransactionOriginal) -> int:
     """Return the last date of the original's transactions."""
     return int(original.history.day.max())
 

@@ -9,9 +9,9 @@ import math
 import numpy as np
 
 from anoncup.geometry.arrays import BoolArray, FloatArray, IntArray
-from anoncup.tracks.transactions.release import PreparedTransactions, TransactionHistory, TransactionTarget
+from anoncup.tracks.transactions.release import TransactionHistory, TransactionOriginal, TransactionTarget
 
-PreparedTable = PreparedTransactions | TransactionTarget
+PreparedTable = TransactionOriginal | TransactionTarget
 
 
 _SCALED_EXPONENT = 900

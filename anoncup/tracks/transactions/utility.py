@@ -17,9 +17,9 @@ from anoncup.tracks.memo import memoize
 from anoncup.tracks.transactions.baskets import TIE_TOLERANCE, unpack_sparse
 from anoncup.tracks.transactions.files import MASTER_COLUMNS
 from anoncup.tracks.transactions.release import (
-    PreparedTransactions,
+    ScoredTransactions,
     TransactionHistory,
-    TransactionRelease,
+    TransactionOriginal,
     find_last_day,
 )
 from anoncup.tracks.transactions.spending import (
@@ -38,7 +38,7 @@ _RFM_CLASSES = 10
 """Number of classes of recency, of frequency and of money."""
 
 
-def cmae_price(release: TransactionRelease) -> float:
+def cmae_price(release: ScoredTransactions) -> float:
     """Return U1-cMAE, the mean difference of mean prices in the cross-table of sex and country; >= 0.
 
     The price of a customer is the mean unit price of their rows. The price of a cell is the mean over its
@@ -48,12 +48,12 @@ def cmae_price(release: TransactionRelease) -> float:
     return _cell_mean_difference(release, average_prices)
 
 
-def cmae_spend(release: TransactionRelease) -> float:
+def cmae_spend(release: ScoredTransactions) -> float:
     """Return U2-cMAE, which is like :func:`cmae_price` for the customers' total spends; >= 0."""
     return _cell_mean_difference(release, sum_spends)
 
 
-def rfm(release: TransactionRelease) -> float:
+def rfm(release: ScoredTransactions) -> float:
     """Return U3-RFM, the mean difference of counts in the cells of recency, frequency and money; >= 0.
 
     There are 10 x 10 x 10 cells. Recency is the number of days from the last purchase to the last date of the
@@ -74,22 +74,22 @@ def rfm(release: TransactionRelease) -> float:
     return float(np.abs(counts[0] - counts[1]).sum()) / _RFM_CLASSES**3
 
 
-def row_difference(release: TransactionRelease) -> float:
+def row_difference(release: ScoredTransactions) -> float:
     """Return |m' - m|, the absolute difference of the numbers of transactions."""
     return abs(signed_row_difference(release)["signed"])
 
 
-def signed_row_difference(release: TransactionRelease) -> dict[str, float]:
+def signed_row_difference(release: ScoredTransactions) -> dict[str, float]:
     """Return m' - m, which is positive for dummies and negative for deletions."""
     return {"signed": float(len(release.target.history.owner) - len(release.original.history.owner))}
 
 
-def count_original_records(original: PreparedTransactions) -> float:
+def count_original_records(original: TransactionOriginal) -> float:
     """Return the number of original transactions, which is the scale of ``row_difference``."""
     return float(len(original.history.owner))
 
 
-def goods_cosine(release: TransactionRelease) -> float:
+def goods_cosine(release: ScoredTransactions) -> float:
     """Return the change of the cosines of pairs of goods relative to their sum, in [0, 1] (PWS Cup 2017, E1).
 
     Both sums run over the pairs of goods with a common buyer in T; without such a pair the value is 0. The
@@ -109,7 +109,7 @@ def goods_cosine(release: TransactionRelease) -> float:
     return min(float(gaps.sum()) / total, 1.0) if total > 0 else 0.0
 
 
-def top_goods(release: TransactionRelease) -> float:
+def top_goods(release: ScoredTransactions) -> float:
     """Return the share of the top 100 goods of T that are not among the top 100 of T', in [0, 1].
 
     Goods are ranked by the number of buyers; ties go to the lower id. If T has fewer than 100 goods, all of
@@ -154,7 +154,7 @@ def _find_most_bought(baskets: SparseCounts, vocabulary: Vocabulary) -> list[str
 
 
 def _cell_mean_difference(
-    release: TransactionRelease, compute_values: Callable[[TransactionHistory, int, int], FloatArray]
+    release: ScoredTransactions, compute_values: Callable[[TransactionHistory, int, int], FloatArray]
 ) -> float:
     original, target = release.original, release.target
     tables: tuple[PreparedTable, PreparedTable] = (original, target)
@@ -184,7 +184,7 @@ def _cell_means(
     return means
 
 
-def _compute_pair_cosines(original: PreparedTransactions) -> tuple[tuple[IntArray, IntArray], FloatArray]:
+def _compute_pair_cosines(original: TransactionOriginal) -> tuple[tuple[IntArray, IntArray], FloatArray]:
     """Return the pairs of goods with a common buyer, each once, and their cosines."""
     baskets, norms = original.baskets, _compute_column_norms(original.baskets)
     *pair, common_buyers = count_common_buyers(

@@ -16,7 +16,7 @@ from anoncup.messages import Message
 from anoncup.plugins import TRACKS
 from anoncup.tables.files import Remark
 from anoncup.tracks.files import GUESS_FILE
-from anoncup.tracks.model import Question, ReleaseContext, Sizes
+from anoncup.tracks.model import AnyQuestion, ReleaseContext, Sizes
 from anoncup.tracks.outcomes import Outcome
 from app.db import now
 from app.db.models import Competition, Guess, Secret, State, Target, Team
@@ -89,7 +89,7 @@ class GuessUpload(Upload[Guess, GuessCheck]):
     """SHA-256 of the stored guess."""
 
     @property
-    def questions(self) -> dict[str, Question]:
+    def questions(self) -> dict[str, AnyQuestion]:
         """Questions that a guess may answer, the default one first."""
         return self.track.select_questions(self.rules)
 
@@ -204,7 +204,7 @@ def _parse_guess(
     """Parse the answer to a question. Runs in the parser process."""
     rules = parse_stored_rules(competition_file)
     asked_question = TRACKS[rules.track].select_questions(rules)[question]
-    original = partial(competitions.load_original_tables, digests, competition_file)
+    original = partial(competitions.load_original, digests, competition_file)
     guess = asked_question.read(content, ReleaseContext(rules, sizes, original))
     answered_count = asked_question.count_answered(guess)
     remarks = asked_question.find_remarks(guess) if answered_count else [NO_ANSWER]

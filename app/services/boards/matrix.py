@@ -8,7 +8,7 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from anoncup.schemas import Cell, Matrix, MatrixRow, MatrixTarget
-from anoncup.tracks.parts import Attacker
+from anoncup.tracks.parts import AnyAttacker
 from app.services.boards import best_guesses, source, spreadsheet
 from app.services.boards.best_guesses import BestByQuestion, RiskCombiner
 from app.services.boards.source import BoardRows, BoardSource, BoardTarget
@@ -144,14 +144,14 @@ def _list_built_in_rows(session: Session, board_source: BoardSource) -> list[Mat
 
 
 def _build_built_in_row(
-    attacker: Attacker, numbers_by_target: Sequence[VerdictNumbers | None], questions: Sequence[str]
+    attacker: AnyAttacker, numbers_by_target: Sequence[VerdictNumbers | None], questions: Sequence[str]
 ) -> MatrixRow:
     cells = tuple(build_built_in_cell(attacker, numbers, questions) for numbers in numbers_by_target)
     return MatrixRow(attacker=attacker.name, built_in=True, own=False, cells=cells)
 
 
 def build_built_in_cell(
-    attacker: Attacker, numbers: VerdictNumbers | None, questions: Sequence[str]
+    attacker: AnyAttacker, numbers: VerdictNumbers | None, questions: Sequence[str]
 ) -> Cell | None:
     """Return the risk that enters E, by question if several are asked.
 

@@ -18,7 +18,7 @@ from sqlalchemy.orm import Session, aliased
 from anoncup.competition.scoring_versions import Versions
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
-from anoncup.tracks.model import Track
+from anoncup.tracks.model import AnyTrack
 from app.db.models import Competition, Evaluation, Rescore, State, Submission, Target, Team
 from app.services.boards import verdicts
 from app.services.boards.verdicts import EvaluationKey, VerdictNumbers
@@ -83,7 +83,7 @@ class BoardSource:
     targets: Sequence[BoardTarget]
 
     @property
-    def track(self) -> Track:
+    def track(self) -> AnyTrack:
         return TRACKS[self.rules.track]
 
     @property

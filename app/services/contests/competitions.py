@@ -18,7 +18,7 @@ from anoncup.rules.model import Rules
 from anoncup.rules.toml_text import parse_toml, replace_scales
 from anoncup.rules.toml_values import TomlTable, read_text
 from anoncup.schemas.roles import Role
-from anoncup.tracks.model import Tables
+from anoncup.tracks.parts import HasRows
 from app.db.models import AuditEntry, Competition, Organizer, Submission, Team
 from app.services.accounts import audit, memberships
 from app.services.accounts.accounts import Principal
@@ -266,7 +266,8 @@ def load_contents(original: Mapping[str, str]) -> dict[str, bytes]:
 
 
 @lru_cache(maxsize=4)
-def load_original_tables(digests: _StringPairs, file: str) -> Tables:
+def load_original(digests: _StringPairs, file: str) -> HasRows:
     """Load and parse the original data; cached because every upload is checked against them."""
     rules = parse_stored_rules(file)
-    return TRACKS[rules.track].parse_original(load_contents(dict(digests)), rules)[0]
+    original: HasRows = TRACKS[rules.track].parse_original(load_contents(dict(digests)), rules)[0]
+    return original

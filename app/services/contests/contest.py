@@ -9,7 +9,7 @@ from anoncup.competition.parser import parse_competition
 from anoncup.errors import CompetitionUnavailable, InvalidCompetition
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
-from anoncup.tracks.model import Track
+from anoncup.tracks.model import AnyTrack
 from app.db.models import Competition
 
 
@@ -63,7 +63,7 @@ class Contest:
         )
 
     @property
-    def track(self) -> Track:
+    def track(self) -> AnyTrack:
         return TRACKS[parse_stored_rules(self.competition.file).track]
 
     @property

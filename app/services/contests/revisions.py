@@ -151,12 +151,11 @@ def parse_original(file: str, contents: dict[str, bytes], *, in_use: bool) -> Pa
         if contents:
             track.check_first_file(contents, rules)
         return ParsedOriginal(None, {}, tuple(map(build_missing_file_remark, missing)) if contents else ())
-    tables, remarks = track.parse_original(contents, rules)
-    original = track.prepare(tables, rules)
+    original, remarks = track.parse_original(contents, rules)
     all_scales = {**scales(track, original, rules.measures), **rules.scales}
     if not in_use:
         check_scales(track, original, rules, all_scales)
-    return ParsedOriginal(track.count_individuals(tables), all_scales, tuple(remarks))
+    return ParsedOriginal(original.rows, all_scales, tuple(remarks))
 
 
 def find_original_part(contest: Contest, file_name: str) -> str:

@@ -8,7 +8,6 @@ from sqlalchemy.orm import Session
 from anoncup.errors import Conflict, InvalidInput, NotFound
 from anoncup.evaluation.samples import build_sample_release
 from anoncup.plugins import TRACKS
-from anoncup.tracks.model import ReleaseContext
 from app.db import now
 from app.db.models import Competition
 from app.processes import parser_process
@@ -87,14 +86,11 @@ def _make_sample_files(
 
     rules = parse_stored_rules(competition_file)
     track = TRACKS[rules.track]
-    original = competitions.load_original_tables(digests, competition_file)
+    original = competitions.load_original(digests, competition_file)
     allocated_answer = {}
     if answer is not None:
-        individual_count = track.count_individuals(original)
-        answer_context = ReleaseContext(
-            rules, {"originals": individual_count, "rows": individual_count}, lambda: original
-        )
-        allocated_answer["answer"] = track.answer_spec.read(get_store().get(answer), answer_context)
+        content = get_store().get(answer)
+        allocated_answer["answer"] = track.read_allocated_answer(content, original, rules)
     return build_sample_release(track, method, original, rules, default_rng(_SEED), **allocated_answer)
 
 

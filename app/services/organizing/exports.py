@@ -70,7 +70,7 @@ def iter_uploads(snapshot: ExportSnapshot) -> Iterator[tuple[str, _Content]]:
     """
     for guess in sorted(snapshot.guesses, key=lambda item: str(item.id)):
         yield f"guesses/{guess.id}.csv", get_store().read_chunks(guess.file)
-    if Contest(snapshot.competition).track.seals_release:
+    if Contest(snapshot.competition).track.target_files.seals_release:
         return
     for submission in sorted(snapshot.submissions, key=lambda item: str(item.id)):
         for name, digest in submission.files.items():
@@ -100,7 +100,7 @@ def _load_submissions(session: Session, competition: Competition) -> list[Submis
 
 
 def _format_submissions_csv(contest: Contest, submissions: Iterable[Submission]) -> str:
-    names, is_sealed = contest.track.release_file_names, contest.track.seals_release
+    names, is_sealed = contest.track.release_file_names, contest.track.target_files.seals_release
     digests = [f"sha256 of {name}.csv" for name in names]
     header = ["id", "team", "received_at", "state", "final", "disqualified_at", "rows", *digests, "comment"]
     return render_csv(

@@ -70,7 +70,7 @@ def find_obstacle(contest: Contest) -> Conflict | None:
     competition, track = contest.competition, contest.track
     if competition.rehearsal_of is not None:
         return Conflict("a rehearsal is not rehearsed itself", code="is_rehearsal")
-    if track.allocation is not None or track.seals_release or not track.methods:
+    if track.allocation is not None or track.target_files.seals_release or not track.methods:
         return Conflict(
             "competitions of the {track} track cannot be rehearsed, because the teams' releases "
             "depend on drawn data or stay sealed",

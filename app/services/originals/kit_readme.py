@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import Phase
-from anoncup.tracks.model import Track
+from anoncup.tracks.model import AnyTrack
 from app.locale.language import LANGUAGES, Translator, load_translator
 
 if TYPE_CHECKING:
@@ -29,7 +29,11 @@ class ServiceInfo:
 
 
 def build_readme(
-    rules: Rules, track: Track, headers: Mapping[str, str], originals: Collection[str], service: ServiceInfo
+    rules: Rules,
+    track: AnyTrack,
+    headers: Mapping[str, str],
+    originals: Collection[str],
+    service: ServiceInfo,
 ) -> str:
     """Return the README in all languages.
 
@@ -56,7 +60,7 @@ def build_readme(
     return "\n".join(_render(rules, track, values, load_translator(language)) for language in LANGUAGES)
 
 
-def _render(rules: Rules, track: Track, values: Mapping[str, object], translate: Translator) -> str:
+def _render(rules: Rules, track: AnyTrack, values: Mapping[str, object], translate: Translator) -> str:
     return _load_template().render(
         values,
         _=translate,
@@ -85,7 +89,7 @@ def _localize_phases(rules: Rules) -> list[Phase]:
     ]
 
 
-def _build_local_options(track: Track, originals: Collection[str]) -> str:
+def _build_local_options(track: AnyTrack, originals: Collection[str]) -> str:
     """Return the command-line options for local files; ``originals``: names of the available files."""
     required = {file.name for file in track.original_files if file.required}
     original_options = " ".join(
@@ -97,10 +101,10 @@ def _build_local_options(track: Track, originals: Collection[str]) -> str:
     return f"--competition competition.toml {original_options} {_build_release_options(track)} {answer}"
 
 
-def _build_submit_options(track: Track) -> str:
+def _build_submit_options(track: AnyTrack) -> str:
     answer = "" if track.allocates_answer else f" --secret example/{track.answer_spec.file.name}.csv"
     return f"{_build_release_options(track)}{answer}"
 
 
-def _build_release_options(track: Track) -> str:
+def _build_release_options(track: AnyTrack) -> str:
     return " ".join(f"--{name} example/{name}.csv" for name in track.release_file_names)

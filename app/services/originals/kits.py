@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
-from anoncup.tracks.model import Tables, Track
+from anoncup.tracks.model import AnyTrack
+from anoncup.tracks.parts import HasRows
 from app.processes import parser_process
 from app.processes.parser_process import ORIGINALS
 from app.services.contests import competitions
@@ -14,9 +14,6 @@ from app.services.contests.contest import parse_stored_rules
 from app.services.originals import kit_readme
 from app.services.originals.kit_readme import ServiceInfo
 from app.storage import get_store
-
-if TYPE_CHECKING:
-    from anoncup.geometry.arrays import IntArray
 
 _EXAMPLE_SEED = 2015
 
@@ -56,29 +53,29 @@ def make_example(file: str, original: tuple[tuple[str, str], ...]) -> dict[str, 
     from anoncup.evaluation.evaluate import judge
 
     rules = parse_stored_rules(file)
-    track, tables = TRACKS[rules.track], competitions.load_original_tables(original, file)
-    prepared = track.prepare(tables, rules)
-    for release, answer in _iter_candidates(rules, track, tables):
-        violations, _ = judge(rules, prepared, release, answer)
+    track, data = TRACKS[rules.track], competitions.load_original(original, file)
+    for release, answer in _iter_candidates(rules, track, data):
+        violations, _ = judge(rules, data, release, answer)
         if not violations:
             break
     return track.files_of(release) | {track.answer_spec.file.name: track.answer_spec.write(answer)}
 
 
-def _iter_candidates(rules: Rules, track: Track, original: Tables) -> Iterator[tuple[Tables, "IntArray"]]:
+def _iter_candidates(rules: Rules, track: AnyTrack, original: HasRows) -> Iterator[tuple[object, object]]:
     """Yield candidates for the example release, in order of preference, each shuffled.
 
-    The track's example method comes first. If the secret is a permutation, the shuffled original follows,
+    The track's example method comes first. If the track can release its original unchanged, this follows,
     which is never excessive. All sample methods come last.
     """
     import numpy as np
 
     rng = np.random.default_rng(_EXAMPLE_SEED)
-    if track.example_method:
-        release, source = track.anonymize(track.methods[track.example_method], original, rules, rng, {})
+    if track.examples.method:
+        release, source = track.anonymize(track.methods[track.examples.method], original, rules, rng, {})
         yield track.shuffle(release, source, rng=rng)
-    if track.answer_spec.file.kind == "permutation":
-        yield track.shuffle(original, np.arange(track.count_individuals(original)), rng=rng)
+    if track.fingerprints is not None:
+        untouched = track.fingerprints.identity_release(original)
+        yield track.shuffle(untouched.release, untouched.answer, rng=rng)
     for method in track.methods.values():
         release, answer = track.anonymize(method, original, rules, rng, {})
         yield track.shuffle(release, answer, rng=rng)

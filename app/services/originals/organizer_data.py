@@ -62,9 +62,7 @@ def _check_content(digests: _FileDigests, file: str, name: str, content: bytes) 
     rules = parse_stored_rules(file)
     allocation = TRACKS[rules.track].allocation
     if allocation is not None and allocation.check_organizer_file is not None:
-        allocation.check_organizer_file(
-            name, content, competitions.load_original_tables(digests, file), rules
-        )
+        allocation.check_organizer_file(name, content, competitions.load_original(digests, file), rules)
 
 
 def _require_not_allocated(competition: Competition) -> None:

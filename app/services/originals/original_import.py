@@ -89,7 +89,7 @@ def load_profile(digest: str, file: str, columns: Columns, min_common: int = MIN
 def select_crossed_columns(rules: Rules) -> dict[str, tuple[str, ...]]:
     """Return the columns of the cross-table by measure, for all measures with a weight."""
     track = TRACKS[rules.track]
-    roles = track.list_columns_by_role(rules.columns, rules.settings)
+    roles = track.settings.list_columns_by_role(rules.columns, rules.settings)
     columns_by_measure = {}
     for measure in track.measures.values():
         parameter = next(
@@ -168,7 +168,7 @@ def build_repair(file: str, name: str, content: bytes) -> HeaderRepair:
     known_names = _list_known_columns(rules)
     header = guess_header(content, name, required, known_names)
     if required is not None:
-        can_replace_columns = track.infer_settings is not None and name == track.original_file_names[0]
+        can_replace_columns = track.settings.infer is not None and name == track.original_file_names[0]
         if can_replace_columns and not (header.is_data or header.is_respelled):
             header = guess_header(content, name, None)  # the competition may adopt these names
         renamed_content = replace_header(content, header.names, name, first_is_data=header.is_data)

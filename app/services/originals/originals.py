@@ -142,9 +142,9 @@ def compute_replacement_revision(contest: Contest, name: str, content: bytes) ->
 def _adopt_columns(file: str, content: bytes) -> str:
     rules = parse_stored_rules(file)
     track = TRACKS[rules.track]
-    if track.infer_settings is None:
+    if track.settings.infer is None:
         raise Conflict("the columns of this file are fixed", code="conflict")
-    return replace_tables(file, track.name, track.infer_settings(content, rules))
+    return replace_tables(file, track.name, track.settings.infer(content, rules))
 
 
 def compute_columns_revision(contest: Contest, columns: Columns, left_out: Sequence[str] = ()) -> Revision:
@@ -205,11 +205,11 @@ def build_summary(digests: tuple[tuple[str, str], ...], file: str, min_common: i
     if any(file.required and file.name not in available for file in track.original_files):
         return None
     try:
-        tables, remarks = track.parse_original(contents, rules)
+        original, remarks = track.parse_original(contents, rules)
     except InvalidUpload:
         return None
     sensitive = set(rules.columns.sensitive) if rules.columns else set()
-    named_frames = zip(available, track.build_frames(tables), strict=True)
+    named_frames = zip(available, track.build_frames(original), strict=True)
     parts = [_summarize_part(name, frame, sensitive, min_common) for name, frame in named_frames]
     if rules.columns:
         parts[0] = _mark_identifiers(parts[0], contents[parts[0].name])

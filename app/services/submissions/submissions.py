@@ -100,7 +100,7 @@ def cancel(session: Session, principal: Principal, submission_id: UUID) -> Submi
 
 def get_readable_files(session: Session, submission: Submission) -> dict[str, str]:
     """Return SHA-256 of the release files by name; raises NotFound if the files contain the answer."""
-    if Contest(session.get_one(Competition, submission.competition_id)).track.seals_release:
+    if Contest(session.get_one(Competition, submission.competition_id)).track.target_files.seals_release:
         raise NotFound(
             "the files of this release contain its answer: they are stored sealed, and nobody can "
             "download them",

@@ -25,7 +25,8 @@ from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.tables.files import Remark, build_missing_file_problem
 from anoncup.tracks.files import SECRET_FILE
-from anoncup.tracks.model import Tables, Track
+from anoncup.tracks.model import AnyTrack
+from anoncup.tracks.parts import HasRows
 from anoncup.tracks.uploads import ParsedUpload, check_partial_upload, parse_upload
 from app.config import get_settings
 from app.crypto import sealing
@@ -74,7 +75,7 @@ class Upload(ABC, Generic[AcceptedT, CheckT]):
     """Idempotency key."""
     competition: Competition = field(init=False)
     rules: Rules = field(init=False)
-    track: Track = field(init=False)
+    track: AnyTrack = field(init=False)
     original: tuple[tuple[str, str], ...] = field(init=False)
     file_names: tuple[str, ...] = field(default=(), init=False)
     """Names of all files to be sent."""
@@ -365,7 +366,7 @@ class ReleaseUpload(Upload[SubmissionReceipt, ReleaseCheck]):
 
     def _seal_if_required(self, content: bytes) -> bytes:
         """Return a file of the release as it is stored: sealed if the track requires it."""
-        if not self.track.seals_release:
+        if not self.track.target_files.seals_release:
             return content
         key_file = get_settings().sealing_key_file
         return sealing.seal_file(key_file, bound_to=self.submission_id, content=content)
@@ -442,9 +443,7 @@ def parse_release(
     """
     rules = parse_stored_rules(competition_file)
     track = TRACKS[rules.track]
-    parsed = parse_upload(
-        track, rules, competitions.load_original_tables(original, competition_file), files, secret
-    )
+    parsed = parse_upload(track, rules, competitions.load_original(original, competition_file), files, secret)
     release, answer = parsed.release, parsed.answer
     shuffled = {}
     if rules.publication.shuffle_targets:
@@ -465,18 +464,18 @@ def check_files(
     If files are missing, the others are checked as far as possible, and the number of rows is 0.
     """
     rules = parse_stored_rules(competition_file)
-    track, tables = TRACKS[rules.track], competitions.load_original_tables(original, competition_file)
+    track, data = TRACKS[rules.track], competitions.load_original(original, competition_file)
     if secret is None or not files.keys() >= set(track.release_file_names):
         received_files = files if secret is None or track.allocates_answer else {**files, SECRET_FILE: secret}
-        check_partial_upload(track, rules, tables, received_files)
+        check_partial_upload(track, rules, data, received_files)
         return 0, ()
-    parsed = parse_upload(track, rules, tables, files, secret)
+    parsed = parse_upload(track, rules, data, files, secret)
     row_warning = explain_too_few_rows(rules, parsed.sizes)
     warnings = [Remark("too_few_rows", row_warning)] if row_warning else []
-    return parsed.sizes["rows"], (*parsed.remarks, *warnings, *_list_secret_warnings(rules, tables, parsed))
+    return parsed.sizes["rows"], (*parsed.remarks, *warnings, *_list_secret_warnings(rules, data, parsed))
 
 
-def _list_secret_warnings(rules: Rules, original: Tables, parsed: ParsedUpload) -> tuple[Remark, ...]:
+def _list_secret_warnings(rules: Rules, original: HasRows, parsed: ParsedUpload) -> tuple[Remark, ...]:
     """Return warnings that the secret may belong to another release. The verdict will contain them, too.
 
     If the check runs out of memory, there are no warnings: a real upload needs less memory and would be
@@ -486,8 +485,7 @@ def _list_secret_warnings(rules: Rules, original: Tables, parsed: ParsedUpload) 
     if not track.distances:
         return ()
     try:
-        prepared = track.prepare(original, rules)
-        return check_secret(rules, prepared, parsed.release, parsed.answer)
+        return check_secret(rules, original, parsed.release, parsed.answer)
     except MemoryError:
         return ()
 

@@ -17,8 +17,8 @@ from anoncup.rules.model import Rules
 from anoncup.rules.parameters import Parameter, ParameterValue, Roles
 from anoncup.rules.settings import AttackerSettings, MeasureSettings, Parameters
 from anoncup.rules.toml_text import format_table, replace_tables
-from anoncup.tracks.model import Question, Track
-from anoncup.tracks.parts import Attacker, Measure
+from anoncup.tracks.model import AnyQuestion, AnyTrack
+from anoncup.tracks.parts import AnyAttacker, AnyMeasure
 from app.services.contests.contest import Contest
 from app.web.organizer.forms import FormBody, ParsedForm
 from app.web.organizer.setup_steps import RequestedSetup, SetupContext, render_step, save_step
@@ -96,7 +96,7 @@ class MeasureSelection:
 
 def _parse_selection(form: ParsedForm, contest: Contest) -> MeasureSelection:
     rules, track = contest.rules, contest.track
-    roles = track.list_columns_by_role(rules.columns, rules.settings)
+    roles = track.settings.list_columns_by_role(rules.columns, rules.settings)
     measures = {
         name: MeasureSettings(
             form.parse_number(f"weight_{name}", default=0.0) if definition.weighs else 0.0,
@@ -144,7 +144,7 @@ def _keep_stored_if_equal(
     return stored_values if new_and_stored[0] == new_and_stored[1] else new_values
 
 
-def _drop_default_questions(questions: Mapping[str, Parameters], track: Track) -> Mapping[str, Parameters]:
+def _drop_default_questions(questions: Mapping[str, Parameters], track: AnyTrack) -> Mapping[str, Parameters]:
     """Drop required questions without parameters, which the file does not have to name."""
     return {
         name: parameters
@@ -187,7 +187,7 @@ def _parse_value(form: ParsedForm, field: str, parameter: Parameter, roles: Role
 def _build_content(contest: Contest, form: ParsedForm | None) -> dict[str, Any]:
     """Return the template variables, with values from the rejected form or else from the file."""
     rules, track = contest.rules, contest.track
-    roles = track.list_columns_by_role(rules.columns, rules.settings)
+    roles = track.settings.list_columns_by_role(rules.columns, rules.settings)
     measure_entries = [_build_measure_entry(item, rules, roles, form) for item in track.measures.values()]
     min_rows_kept = (
         form.text("min_rows_kept") if form else _format_field_number(rules.limits.min_rows_kept or 0.0)
@@ -207,7 +207,9 @@ def _build_content(contest: Contest, form: ParsedForm | None) -> dict[str, Any]:
     }
 
 
-def _build_measure_entry(measure: Measure, rules: Rules, roles: Roles, form: ParsedForm | None) -> PartEntry:
+def _build_measure_entry(
+    measure: AnyMeasure, rules: Rules, roles: Roles, form: ParsedForm | None
+) -> PartEntry:
     name, settings = measure.name, rules.measure_settings(measure.name)
     choices = _build_choices(f"measure_{name}", measure.parameters, settings.parameters, roles, form)
     weight_text = form.text(f"weight_{name}") if form else _format_field_number(settings.weight)
@@ -215,7 +217,7 @@ def _build_measure_entry(measure: Measure, rules: Rules, roles: Roles, form: Par
 
 
 def _build_attacker_entry(
-    attacker: Attacker, rules: Rules, roles: Roles, form: ParsedForm | None
+    attacker: AnyAttacker, rules: Rules, roles: Roles, form: ParsedForm | None
 ) -> PartEntry:
     name, settings = attacker.name, rules.attacker_settings(attacker.name)
     choices = _build_choices(f"attacker_{name}", attacker.parameters, settings.parameters, roles, form)
@@ -224,7 +226,7 @@ def _build_attacker_entry(
 
 
 def _build_question_entry(
-    question: Question, rules: Rules, roles: Roles, form: ParsedForm | None
+    question: AnyQuestion, rules: Rules, roles: Roles, form: ParsedForm | None
 ) -> PartEntry:
     """Build the entry of a question. Only optional questions can be deselected."""
     values = rules.questions.get(question.name, {})

@@ -20,7 +20,7 @@ from anoncup.excessive.question import AdviceQuestion
 from anoncup.messages import Message
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import Excessive
-from anoncup.tracks.model import Track
+from anoncup.tracks.model import AnyTrack
 from app.charts.axes import write_number
 from app.charts.bounds import BoundWords, DistanceBound, build_bounds
 from app.charts.figure import Figure
@@ -64,7 +64,7 @@ def _render_threshold(
     with transaction() as session:
         reports = threshold_reports.list_reports(session, page.principal, page.slug)
     raw_values, errors = (form.raw_values(), form.errors) if form else ({}, {})
-    all_columns, default_columns = context.frame.contest.track.group_columns(rules)
+    all_columns, default_columns = context.frame.contest.track.distances.group_columns(rules)
     exchange_columns = original_import.select_grouping_columns(
         context.frame.contest.competition, tuple(default_columns)
     )
@@ -143,7 +143,7 @@ def save_rule(context: RequestedSetup, form: FormBody) -> Response:
     )
 
 
-def _parse_rule(form: ParsedForm, track: Track) -> Excessive:
+def _parse_rule(form: ParsedForm, track: AnyTrack) -> Excessive:
     distance = form.parse_choice("distance", tuple(track.distances))
     approach = cast(Literal["I", "II"], form.parse_choice("approach", _APPROACHES))
     rule = cast(Literal["average", "strict"], form.parse_choice("rule", _RULES))

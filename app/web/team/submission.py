@@ -15,7 +15,7 @@ from anoncup.competition.scoring_versions import is_unsupported
 from anoncup.evaluation.ranking import combine_losses, compute_overall_loss
 from anoncup.rules.model import Rules
 from anoncup.rules.toml_values import MAX_NUMBER
-from anoncup.tracks.model import Track
+from anoncup.tracks.model import AnyTrack
 from app.charts.figure import Figure
 from app.charts.histogram import HistogramWords, build_histogram
 from app.charts.intervals import AttackRate, IntervalWords, build_intervals
@@ -120,7 +120,7 @@ def show_submission(page: RequestedUserPage, submission_id: UUID, board: Submiss
         "team/submission.html",
         frame=frame,
         submission=submission,
-        sealed=frame.contest.track.seals_release,
+        sealed=frame.contest.track.target_files.seals_release,
         line=line,
         own=is_own,
         finals=summarize_finals(frame, own_summaries),
@@ -139,7 +139,7 @@ def show_submission(page: RequestedUserPage, submission_id: UUID, board: Submiss
     )
 
 
-def build_reidentified_command(track: Track, rules: Rules) -> str | None:
+def build_reidentified_command(track: AnyTrack, rules: Rules) -> str | None:
     """Return the command that lists the re-identified individuals, or None if nobody can be identified."""
     if track.select_hit_probabilities(rules) is None:
         return None
@@ -247,7 +247,7 @@ def _draw_strips(lines: Sequence[MeasureLine], t: Translator) -> dict[str, Marku
 
 
 def compute_what_if(
-    rules: Rules, track: Track, verdict: schemas.Verdict, query: Mapping[str, str]
+    rules: Rules, track: AnyTrack, verdict: schemas.Verdict, query: Mapping[str, str]
 ) -> WhatIf | None:
     """Return the results under the weights in the query, or None if no measure can have a weight."""
     names = [
@@ -274,7 +274,7 @@ def compute_what_if(
 
 
 def _compute_verdict_utility(
-    rules: Rules, track: Track, verdict: schemas.Verdict, weights: Mapping[str, float]
+    rules: Rules, track: AnyTrack, verdict: schemas.Verdict, weights: Mapping[str, float]
 ) -> float:
     """Compute U as scoring does, which leaves out measures of weight 0."""
     positive_weights = {name: weight for name, weight in weights.items() if weight > 0}

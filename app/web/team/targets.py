@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from anoncup.errors import DomainError, FileProblem, InvalidUpload, NotFound
 from anoncup.rules.model import Rules
 from anoncup.schemas import GuessOutcome
-from anoncup.tracks.model import Question, Track
+from anoncup.tracks.model import AnyQuestion, AnyTrack
 from anoncup.tracks.outcomes import adjust_for_chance
 from app.db.models import Competition, Guess, State, Target
 from app.db.transaction import transaction
@@ -63,7 +63,7 @@ class TargetQuestion:
     ``guesses_left`` is None if the team cannot guess. ``best`` is the best outcome that the team knows.
     """
 
-    question: Question
+    question: AnyQuestion
     guesses_left: int | None
     best: GuessOutcome | None
     line_count: int | None
@@ -124,7 +124,7 @@ def _load_own_guesses(session: Session, principal: Principal, frame: Frame) -> l
     return [build_own_guess(row) for row in rows]
 
 
-def _count_lines(question: Question, target: Target, rules: Rules) -> int | None:
+def _count_lines(question: AnyQuestion, target: Target, rules: Rules) -> int | None:
     """Return the number of lines of a guess, or None if it varies."""
     minimum, maximum = question.file.row_limits(target.sizes, rules)
     return minimum if minimum == maximum else None
@@ -150,7 +150,7 @@ def _rank_outcome(outcome: GuessOutcome) -> tuple[float, float]:
     return adjust_for_chance(outcome.value, outcome.baseline), outcome.value
 
 
-def _list_questions(frame: Frame) -> list[Question]:
+def _list_questions(frame: Frame) -> list[AnyQuestion]:
     """Return the questions of the competition, the default one first."""
     return list(frame.contest.track.select_questions(frame.rules).values())
 
@@ -173,9 +173,9 @@ def _build_guide(frame: Frame) -> dict[str, Any]:
     }
 
 
-def _can_attack(track: Track) -> bool:
+def _can_attack(track: AnyTrack) -> bool:
     """Return whether the track has attackers that can read a target."""
-    return bool(track.attackers) and (not track.target_files or track.parse_target is not None)
+    return bool(track.attackers) and (not track.target_files.specs or track.target_files.parse is not None)
 
 
 def _list_original_arguments(frame: Frame) -> list[str]:
@@ -188,7 +188,7 @@ def _list_original_arguments(frame: Frame) -> list[str]:
     ]
 
 
-def _list_guess_options(frame: Frame, questions: Sequence[Question]) -> list[str]:
+def _list_guess_options(frame: Frame, questions: Sequence[AnyQuestion]) -> list[str]:
     """Return the options of the guess command for each question.
 
     The file is the output of the first attacker that answers the question, or else a file of the team's own.
@@ -276,7 +276,7 @@ def _build_target_content(session: Session, principal: Principal, target_id: UUI
         "own": own_guesses,
         "waits": any(own_guess.is_pending for own_guess in own_guesses),
         "files": [(f"{name}.csv", digest) for name, digest in sorted((target.files or {}).items())],
-        "titles": {f"{file.name}.csv": file.title for file in frame.contest.track.target_files},
+        "titles": {f"{file.name}.csv": file.title for file in frame.contest.track.target_files.specs},
         "originals": frame.contest.competition.original_rows or 0,
         "salt": _load_salt(session, principal, frame.contest.competition, target),
         "open": _can_guess(frame, visible_target),

@@ -19,7 +19,7 @@ from anoncup.rules.model import Rules
 from anoncup.rules.settings import count_required_rows
 from anoncup.tables.files import Remark
 from anoncup.tracks.files import SECRET_FILE, FileSpec, allow_any_row_count
-from anoncup.tracks.model import Track
+from anoncup.tracks.model import AnyTrack
 from app.http.problems import DomainHTTPException, get_status
 from app.locale.language import Translator
 from app.services.contests.contest import Contest
@@ -105,12 +105,12 @@ def _list_roles(rules: Rules, sample: FileSample) -> tuple[str, ...]:
     return tuple("quasi_identifier" if name in quasi_identifiers else "sensitive" for name in sample.header)
 
 
-def list_file_names(track: Track) -> tuple[str, ...]:
+def list_file_names(track: AnyTrack) -> tuple[str, ...]:
     """Return the names of all files of an upload, including the secret if the team sends one."""
     return track.release_file_names if track.allocates_answer else (*track.release_file_names, SECRET_FILE)
 
 
-def get_secret_spec(track: Track) -> FileSpec | None:
+def get_secret_spec(track: AnyTrack) -> FileSpec | None:
     """Return the secret file sent with a release, or None if the service allocates the answer itself."""
     return None if track.allocates_answer else track.answer_spec.file
 

@@ -8,8 +8,8 @@ from anoncup.competition.scoring_versions import counts_towards_security
 from anoncup.evaluation.ranking import normalize_loss
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import Excessive
-from anoncup.tracks.model import Track
-from anoncup.tracks.parts import Measure
+from anoncup.tracks.model import AnyTrack
+from anoncup.tracks.parts import AnyMeasure
 
 _NEAR_SHARE = 0.9
 """Releases with at least this share of the threshold are said to be near it."""
@@ -66,7 +66,7 @@ class ThresholdComparison:
 
 
 def build_measure_lines(
-    rules: Rules, track: Track, verdict: schemas.Verdict, board: schemas.Board | None
+    rules: Rules, track: AnyTrack, verdict: schemas.Verdict, board: schemas.Board | None
 ) -> list[MeasureLine]:
     """Return a line for every measure. ``board`` is the board that this viewer may see, or None."""
     return [
@@ -84,7 +84,7 @@ def build_measure_lines(
 
 def _build_measure_line(
     rules: Rules,
-    measure: Measure | None,  # None if the measure no longer exists
+    measure: AnyMeasure | None,  # None if the measure no longer exists
     entry: schemas.MeasureVerdict,
     *,
     name: str,

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from anoncup.rules.model import Rules
 from anoncup.schemas import AttackersBoard, AttackersRow, Board, BoardRow
-from anoncup.tracks.model import Track
+from anoncup.tracks.model import AnyTrack
 from app.db.transaction import transaction
 from app.locale.language import Translator
 from app.services.accounts.accounts import Principal
@@ -153,7 +153,7 @@ def _split_paragraphs(text: str) -> list[str]:
     return [part.strip() for part in re.split(r"\n[ \t]*\n", text) if part.strip()]
 
 
-def _count_columns(rules: Rules, track: Track) -> int:
+def _count_columns(rules: Rules, track: AnyTrack) -> int:
     """Return the number of columns of the original according to the rules, so also before its upload."""
     if rules.columns is None:
         return sum(len(file.header(rules) or ()) for file in track.original_files)

@@ -12,8 +12,8 @@ from anoncup.evaluation.ranking import compute_overall_loss, compute_utility_los
 from anoncup.rules.model import Rules
 from anoncup.rules.parameters import Parameter, ParameterValue, Roles
 from anoncup.rules.settings import Parameters
-from anoncup.tracks.model import Track
-from anoncup.tracks.parts import Attacker, Measure
+from anoncup.tracks.model import AnyTrack
+from anoncup.tracks.parts import AnyAttacker, AnyMeasure
 from app.db.models import Competition
 from app.db.transaction import transaction
 from app.services.contests import sealed_inputs
@@ -45,7 +45,7 @@ class MeasureRule:
     is None before the original is uploaded. ``parameters`` holds the configured or default values as texts.
     """
 
-    measure: Measure
+    measure: AnyMeasure
     formula: Markup | None
     weight: float | None
     share: float
@@ -57,7 +57,7 @@ class MeasureRule:
 class AttackerRule:
     """A built-in attacker as this competition uses it."""
 
-    attacker: Attacker
+    attacker: AnyAttacker
     counts: bool
     parameters: dict[str, str]
 
@@ -103,9 +103,9 @@ def show_rules(page: RequestedPage, slug: str) -> HTMLResponse:
     )
 
 
-def iter_measure_rules(rules: Rules, track: Track) -> Iterator[MeasureRule]:
+def iter_measure_rules(rules: Rules, track: AnyTrack) -> Iterator[MeasureRule]:
     """Yield the measures with a weight, then the others, both in the order of the registry."""
-    measures, roles = track.measures, track.list_columns_by_role(rules.columns, rules.settings)
+    measures, roles = track.measures, track.settings.list_columns_by_role(rules.columns, rules.settings)
     weights = {name: rules.weight(name) for name in measures}
     total_weight = sum(weights.values())
     for name in sorted(measures, key=lambda name: not weights[name]):
@@ -120,17 +120,17 @@ def iter_measure_rules(rules: Rules, track: Track) -> Iterator[MeasureRule]:
         )
 
 
-def iter_attacker_rules(rules: Rules, track: Track) -> Iterator[AttackerRule]:
-    roles = track.list_columns_by_role(rules.columns, rules.settings)
+def iter_attacker_rules(rules: Rules, track: AnyTrack) -> Iterator[AttackerRule]:
+    roles = track.settings.list_columns_by_role(rules.columns, rules.settings)
     for name, attacker in track.attackers.items():
         settings = rules.attacker_settings(name)
         parameters = _format_parameters(attacker.parameters, settings.parameters, roles)
         yield AttackerRule(attacker, counts_towards_security(rules, name), parameters)
 
 
-def _format_question_parameters(rules: Rules, track: Track) -> dict[str, dict[str, str]]:
+def _format_question_parameters(rules: Rules, track: AnyTrack) -> dict[str, dict[str, str]]:
     """Return the parameters of each question of the competition as texts."""
-    roles = track.list_columns_by_role(rules.columns, rules.settings)
+    roles = track.settings.list_columns_by_role(rules.columns, rules.settings)
     return {
         name: _format_parameters(question.parameters, rules.questions.get(name, {}), roles)
         for name, question in track.select_questions(rules).items()
@@ -156,7 +156,7 @@ def _format_parameter(parameter: Parameter, given_value: ParameterValue, roles: 
     return f"={value}" if parameter.kind == "choice" else str(value)
 
 
-def build_worked_example(rules: Rules, track: Track) -> WorkedExample | None:
+def build_worked_example(rules: Rules, track: AnyTrack) -> WorkedExample | None:
     """Return an example in which the first two weighted measures have a quarter and a half of their scales.
 
     Return None if no measure has a weight, or if a weighted measure has no scale.
@@ -183,6 +183,6 @@ def build_worked_example(rules: Rules, track: Track) -> WorkedExample | None:
     return WorkedExample(example_values, utility, _EXAMPLE_RISK, compute_overall_loss(utility, _EXAMPLE_RISK))
 
 
-def find_source(row: Competition, track: Track) -> str | None:
+def find_source(row: Competition, track: AnyTrack) -> str | None:
     """Return the name of the original's data set if it comes with the track, else None."""
-    return track.identify_dataset(row.original)
+    return track.examples.identify_dataset(row.original)

@@ -8,7 +8,7 @@ from typing import Literal, TypeVar
 from anoncup.competition.scoring_versions import counts_towards_security
 from anoncup.rules.model import Rules
 from anoncup.schemas import AttackersBoard, AttackersRow, Board, BoardRow
-from anoncup.tracks.model import Track
+from anoncup.tracks.model import AnyTrack
 from app.locale.language import Translator
 from app.services.accounts import names
 from app.web.site import notation
@@ -72,7 +72,7 @@ class RankChange:
         return t.ngettext("{n} rank down within a day", "{n} ranks down within a day", self.ranks)
 
 
-def group_columns(rules: Rules, track: Track) -> tuple[ColumnGroup, ...]:
+def group_columns(rules: Rules, track: AnyTrack) -> tuple[ColumnGroup, ...]:
     """Return the groups of columns that make up U and E, then those only reported. Omit empty groups."""
     measures = [
         BoardColumn("measure", name, measure.higher_is_better, rules.weight(name) or None)

@@ -3,12 +3,12 @@
 import numpy as np
 
 
-def combinations_lost(release, *, columns=None):
+def combinations_lost(scored, *, columns=None):
     """Return the share of the original's value combinations that the release lacks, in [0, 1]; 0 is best."""
-    names = list(release.original.columns.quasi_identifiers if columns is None else columns)
+    names = list(scored.original.columns.quasi_identifiers if columns is None else columns)
     original_combinations, release_combinations = (
         set(table[names].fillna("").itertuples(index=False, name=None))
-        for table in (release.original.table, release.target.anonymized)
+        for table in (scored.original.table, scored.release)
     )
     return len(original_combinations - release_combinations) / len(original_combinations)
 

@@ -1,16 +1,24 @@
 """A track about places: a release moves every person's place, and attackers guess who is who."""
 
-from importlib import resources
+from __future__ import annotations  # the numeric types are imported for type checkers only
 
-from anoncup.lazy import lazy_in
+from importlib import resources
+from typing import TYPE_CHECKING
+
+from anoncup.lazy import lazy_module
 from anoncup.rules.parameters import Parameter
+from anoncup.tracks.capabilities import Examples
 from anoncup.tracks.files import FileSpec, allow_subset, fixed_header
 from anoncup.tracks.linkage.question import LINK_QUESTION, SOURCE_ANSWER
 from anoncup.tracks.model import Question, Track
 from anoncup.tracks.parts import Attacker, Measure, Method
 from anoncup.tracks.plugin import Plugin
 
-_lazy = lazy_in(__name__)
+if TYPE_CHECKING:
+    from anoncup.geometry.arrays import FloatArray, IntArray
+    from anoncup_places import steps as _steps
+else:
+    _steps = lazy_module("anoncup_places.steps")
 
 SURE_QUESTION = Question(
     name="sure",
@@ -22,22 +30,21 @@ SURE_QUESTION = Question(
         samples=(("row,person", "3,17", "8,2"),),
         excerpts=(("row,person", "3,17", "…"),),
     ),
-    read=_lazy("steps.read_pairs"),
-    write=_lazy("steps.write_pairs"),
+    read=_steps.read_pairs,
+    write=_steps.write_pairs,
     count_answered=len,
-    judge=_lazy("steps.judge_pairs"),
-    make_perfect_guess=_lazy("steps.make_all_pairs"),
+    judge=_steps.judge_pairs,
+    make_perfect_guess=_steps.make_all_pairs,
     parameters=(Parameter("cost", "amount", default=1.0),),
     optional=True,
 )
 
 SHIFT_FORMULA = r"\frac{1}{n} \sum\limits_i \frac{\left|x_i - y_i\right|}{D}"
 
-PLACES = Track(
+PLACES: Track[_steps.PlacesOriginal, FloatArray, _steps.PlacesTarget, IntArray] = Track(
     name="places",
     title="places",
     individual="person",
-    list_columns_by_role=lambda *_: {},
     original_files=(
         FileSpec("places", title="the places", header=fixed_header("x", "y"), rows_are_individuals=True),
     ),
@@ -52,35 +59,31 @@ PLACES = Track(
             rows_are_individuals=True,
         ),
     ),
-    parse_original=_lazy("steps.parse_original"),
-    parse_release=_lazy("steps.parse_release"),
-    files_of=_lazy("steps.files_of"),
+    parse_original=_steps.parse_original,
+    parse_release=_steps.parse_release,
+    files_of=_steps.files_of,
     count_individuals=len,
     answer_spec=SOURCE_ANSWER,
     questions={LINK_QUESTION.name: LINK_QUESTION, SURE_QUESTION.name: SURE_QUESTION},
-    prepare=_lazy("steps.prepare"),
-    attack_view=_lazy("steps.build_target"),
-    measure_view=_lazy("steps.build_release"),
+    attack_view=_steps.PlacesTarget,
     measures={
-        "shift": Measure("shift", 1, _lazy("steps.shift"), weighs=True, scale=1.0),
-        "left_out": Measure(
-            "left_out", 1, _lazy("steps.left_out"), weighs=True, reads_secret=False, scale=1.0
-        ),
+        "shift": Measure("shift", 1, _steps.shift, weighs=True, scale=1.0),
+        "left_out": Measure("left_out", 1, _steps.left_out, weighs=True, reads_secret=False, scale=1.0),
     },
     attackers={
-        "nearest_place": Attacker("nearest_place", 1, _lazy("steps.nearest_place")),
-        "nearest_pairs": Attacker("nearest_pairs", 1, _lazy("steps.nearest_pairs"), question="sure"),
+        "nearest_place": Attacker("nearest_place", 1, _steps.nearest_place),
+        "nearest_pairs": Attacker("nearest_pairs", 1, _steps.nearest_pairs, question="sure"),
     },
     methods={
-        "blur": Method("blur", _lazy("steps.blur"), (Parameter("km", "amount", default=5.0),)),
+        "blur": Method("blur", _steps.blur, (Parameter("km", "amount", default=5.0),)),
     },
-    anonymize=_lazy("steps.anonymize"),
-    shuffle=_lazy("steps.shuffle"),
-    example_method="blur",
+    anonymize=_steps.anonymize,
+    shuffle=_steps.shuffle,
     allows_deletion=True,
-    build_frames=_lazy("steps.build_frames"),
-    templates={"places": resources.files(__name__) / "places.toml"},
-    make_example_data=_lazy("steps.make_example_data"),
+    build_frames=_steps.build_frames,
+    examples=Examples(
+        {"places": resources.files(__name__) / "places.toml"}, "blur", _steps.make_example_data
+    ),
 )
 
 PLUGIN = Plugin(api=0, tracks={"places": PLACES}, formulas={"places": {"shift": SHIFT_FORMULA}})

@@ -1,16 +1,25 @@
 """Functions of the track. Places are NumPy arrays, (n, 2), in kilometres; row numbers start at 0."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import hypot
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
+from numpy.random import Generator
 
+from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.messages import Message
+from anoncup.rules.model import Rules
 from anoncup.tables.csv_text import Problems
+from anoncup.tables.files import Remark
+from anoncup.tracks.files import Files
 from anoncup.tracks.membership.schema import NumericColumn, TableSchema
 from anoncup.tracks.membership.tables import TypedTable, parse_rows, write_table
+from anoncup.tracks.model import ReleaseContext, Sizes
 from anoncup.tracks.outcomes import Outcome
+from anoncup.tracks.parts import Method, Scored
 
 SIDE_LENGTH = 1000.0
 """Side length in kilometres of the square that contains all places."""
@@ -19,12 +28,12 @@ PLACE_SCHEMA = TableSchema((NumericColumn("x", 0, SIDE_LENGTH), NumericColumn("y
 
 @dataclass(frozen=True)
 class PlacesOriginal:
-    """The prepared original; ``rows`` is the number of individuals."""
+    """The original; ``rows`` is the number of individuals."""
 
-    places: np.ndarray
+    places: FloatArray
 
     @property
-    def rows(self):
+    def rows(self) -> int:
         return len(self.places)
 
 
@@ -32,75 +41,64 @@ class PlacesOriginal:
 class PlacesTarget:
     """The public data that attackers see."""
 
-    original: np.ndarray
-    moved: np.ndarray
+    original: PlacesOriginal
+    moved: FloatArray
 
 
-@dataclass(frozen=True)
-class PlacesRelease:
-    """A target with its true answer: moved place j belongs to person ``source[j]``."""
-
-    target: PlacesTarget
-    source: np.ndarray
+ScoredPlaces: TypeAlias = Scored[FloatArray, PlacesTarget, IntArray]
+"""A release with its true answer: moved place j belongs to person ``answer[j]``."""
 
 
-def parse_original(files, rules):  # noqa: ARG001  # the rules do not change how places are read
+def parse_original(files: Files, rules: Rules) -> tuple[PlacesOriginal, list[Remark]]:  # noqa: ARG001
     table, remarks = parse_rows(files["places"], PLACE_SCHEMA, file="places")
+    return PlacesOriginal(table.numbers), remarks
+
+
+def parse_release(
+    files: Files,
+    original: PlacesOriginal,
+    rules: Rules,  # noqa: ARG001
+) -> tuple[FloatArray, list[Remark]]:
+    table, remarks = parse_rows(files["moved"], PLACE_SCHEMA, file="moved", max_rows=original.rows)
     return table.numbers, remarks
 
 
-def parse_release(files, original, rules):  # noqa: ARG001
-    table, remarks = parse_rows(files["moved"], PLACE_SCHEMA, file="moved", max_rows=len(original))
-    return table.numbers, remarks
+def files_of(moved: FloatArray) -> dict[str, bytes]:
+    return {"moved": write_numbers(PLACE_SCHEMA, moved)}
 
 
-def files_of(places):
-    return {"moved": write_numbers(PLACE_SCHEMA, places)}
-
-
-def write_numbers(schema, numbers):
+def write_numbers(schema: TableSchema, numbers: FloatArray) -> bytes:
     return write_table(TypedTable(schema, numbers, np.empty((len(numbers), 0), dtype=np.int64)))
 
 
-def build_frames(places):
+def build_frames(original: PlacesOriginal) -> Sequence[pd.DataFrame]:
     """Return the tables of the original's files for display to organizers."""
-    return (pd.DataFrame(places, columns=["x", "y"]),)
+    return (pd.DataFrame(original.places, columns=["x", "y"]),)
 
 
-def prepare(places, rules):  # noqa: ARG001
-    return PlacesOriginal(places)
-
-
-def build_target(original, moved):
-    return PlacesTarget(original.places, moved)
-
-
-def build_release(original, moved, source):
-    return PlacesRelease(build_target(original, moved), source)
-
-
-def shift(release):
+def shift(scored: ScoredPlaces) -> float:
     """Return the mean shift of a place relative to the diagonal of the square, in [0, 1]; 0 is best."""
-    shifts = release.target.moved - release.target.original[release.source]
+    shifts = scored.release - scored.target.original.places[scored.answer]
     return float(np.hypot(*shifts.T).mean() / hypot(SIDE_LENGTH, SIDE_LENGTH))
 
 
-def left_out(release):
+def left_out(scored: ScoredPlaces) -> float:
     """Return the share of places that the release lacks, in [0, 1]; 0 is best."""
-    return 1 - len(release.target.moved) / len(release.target.original)
+    return 1 - len(scored.release) / scored.target.original.rows
 
 
-def compute_distances(target):
+def compute_distances(target: PlacesTarget) -> FloatArray:
     """Return the distances (n', n) from every moved place to every original place."""
-    return np.hypot(*(target.moved[:, None] - target.original[None]).T).T
+    distances: FloatArray = np.hypot(*(target.moved[:, None] - target.original.places[None]).T).T
+    return distances
 
 
-def nearest_place(target):
+def nearest_place(target: PlacesTarget) -> IntArray:
     """Guess the person with the nearest place for each moved place; ties go to the first person."""
-    return compute_distances(target).argmin(axis=1)
+    return np.asarray(compute_distances(target).argmin(axis=1))
 
 
-def nearest_pairs(target):
+def nearest_pairs(target: PlacesTarget) -> IntArray:
     """Guess the pairs (row, person) that are mutually nearest."""
     distances = compute_distances(target)
     nearest_person, nearest_row = distances.argmin(axis=1), distances.argmin(axis=0)
@@ -108,7 +106,7 @@ def nearest_pairs(target):
     return np.column_stack((rows, nearest_person[rows]))
 
 
-def read_pairs(content, context):
+def read_pairs(content: bytes, context: ReleaseContext[PlacesOriginal, FloatArray]) -> IntArray:
     """Parse pairs of row and person as an array, (pairs, 2), numbered from 0 and sorted by row."""
     rows, persons = context.sizes["rows"], context.sizes["originals"]
     schema = TableSchema((NumericColumn("row", 1, rows), NumericColumn("person", 1, persons)))
@@ -125,38 +123,44 @@ def read_pairs(content, context):
     return pairs[np.argsort(pairs[:, 0])]
 
 
-def write_pairs(pairs):
+def write_pairs(pairs: IntArray) -> bytes:
     schema = TableSchema((NumericColumn("row", 1, np.inf), NumericColumn("person", 1, np.inf)))
-    return write_numbers(schema, pairs[np.argsort(pairs[:, 0])] + 1.0)
+    return write_numbers(schema, (pairs[np.argsort(pairs[:, 0])] + 1).astype(np.float64))
 
 
-def judge_pairs(pairs, source, sizes, *, cost=1.0):
+def judge_pairs(pairs: IntArray, source: IntArray, sizes: Sizes, *, cost: float = 1.0) -> Outcome:
     """Return (right - cost * wrong) / rows, but at least 0, which is what a blind guess scores."""
     right_count = int((source[pairs[:, 0]] == pairs[:, 1]).sum())
     value = max(0.0, (right_count - cost * (len(pairs) - right_count)) / sizes["rows"])
     return Outcome(value, details={"right": float(right_count), "wrong": float(len(pairs) - right_count)})
 
 
-def make_all_pairs(source):
+def make_all_pairs(source: IntArray) -> IntArray:
     return np.column_stack((np.arange(len(source)), source))
 
 
-def blur(places, *, rng, km=5.0):
+def blur(places: FloatArray, *, rng: Generator, km: float = 5.0) -> tuple[FloatArray, IntArray]:
     """Move every place by normal noise with standard deviation ``km`` per axis, clipped to the square."""
     moved = np.clip(places + rng.normal(0, km, places.shape), 0, SIDE_LENGTH)
     return moved, np.arange(len(places))
 
 
-def anonymize(method, places, rules, rng, parameters):  # noqa: ARG001
-    return method.apply(places, rng=rng, **parameters)
+def anonymize(
+    method: Method[tuple[FloatArray, IntArray]],
+    original: PlacesOriginal,
+    rules: Rules,  # noqa: ARG001
+    rng: Generator,
+    parameters: Mapping[str, Any],
+) -> tuple[FloatArray, IntArray]:
+    return method.apply(original.places, rng=rng, **parameters)
 
 
-def shuffle(moved, source, *, rng):
+def shuffle(moved: FloatArray, source: IntArray, *, rng: Generator) -> tuple[FloatArray, IntArray]:
     order = rng.permutation(len(moved))
     return moved[order], source[order]
 
 
-def make_example_data(rows, seed):
+def make_example_data(rows: int | None, seed: int) -> dict[str, bytes]:
     """Generate places around eight random towns."""
     rng = np.random.default_rng(seed)
     towns = rng.uniform(100, SIDE_LENGTH - 100, (8, 2))

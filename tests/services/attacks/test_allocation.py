@@ -17,10 +17,10 @@ import workers.allocate
 from anoncup.plugins import TRACKS
 from anoncup.schemas.roles import Role
 from anoncup.tables.csv_text import write_csv
+from anoncup.tracks.capabilities import Allocation
 from anoncup.tracks.files import FileSpec
 from anoncup.tracks.generators import derive_generator
 from anoncup.tracks.linkage.permutation import parse_secret
-from anoncup.tracks.model import Allocation
 from app.cli.backup import service as backup
 from app.config import Settings, get_settings
 from app.db.models import AllocatedFiles, Seed
@@ -447,7 +447,7 @@ def test_all_baselines_share_one_allocation(contest: Contest, monkeypatch: pytes
 
     def anonymize(_: Any, original: Any, *__: Any, answer: Any) -> Any:
         received_answers.append(answer)
-        return original.iloc[answer].reset_index(drop=True), answer
+        return original.table.iloc[answer].reset_index(drop=True), answer
 
     monkeypatch.setitem(
         TRACKS, "microdata", replace(TRACKS["microdata"], anonymize=anonymize, shuffle=keep_order)

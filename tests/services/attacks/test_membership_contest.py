@@ -12,6 +12,7 @@ from fastapi.testclient import TestClient
 from anoncup.evaluation.evaluate import evaluate
 from anoncup.plugins import TRACKS
 from anoncup.tracks.membership.allocation import allocate_teams
+from anoncup.tracks.membership.settings import get_settings
 from anoncup.tracks.membership.tables import build_frame, parse_rows, write_scores
 from tests.support import membership_reference as plain
 from tests.support.arena import API
@@ -126,7 +127,7 @@ def test_both_questions_are_judged_and_revealed(membership_contest: MembershipCo
     target_file = membership_contest.arena.get(
         f"/targets/{target['id']}/data/released.csv", token=membership_contest.arena.get_team_token("blue")
     )
-    schema = membership_contest.rules.settings.schema
+    schema = get_settings(membership_contest.rules).schema
     released_table, _ = parse_rows(target_file.content, schema, file="released")
     assert sorted(map(repr, list_rows(released_table))) == sorted(
         map(repr, list_rows(membership_contest.get_members("red").table))
@@ -219,7 +220,7 @@ def compute_expected_value(
         )
         if is_included
     ]
-    categories = membership_contest.rules.settings.schema.select(HIDDEN_COLUMN).categorical[0].values
+    categories = get_settings(membership_contest.rules).schema.select(HIDDEN_COLUMN).categorical[0].values
     reference = plain.impute(
         list_rows(background.select_columns(*names)), background_hidden, member_rows, categories
     )

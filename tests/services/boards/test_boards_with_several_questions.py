@@ -118,7 +118,7 @@ def test_built_in_attackers_cell_shows_its_gain_over_chance(
     small_track.install(monkeypatch)
     rules = parse_competition(small_track.build_competition_toml())
     verdict = evaluate(
-        rules, SMALL_TRACK.prepare((10.0, 20.0, 30.0, 40.0), rules), (10.0,), (True, True, True, False)
+        rules, small_track.NumberOriginal((10.0, 20.0, 30.0, 40.0)), (10.0,), (True, True, True, False)
     )
     stored_numbers = extract_numbers(schemas.parse_verdict(json.loads(json.dumps(verdict.to_json()))))
     cells = {

@@ -8,8 +8,8 @@ from fastapi.testclient import TestClient
 
 from anoncup.errors import InvalidUpload
 from anoncup.plugins import BUILT_IN, TRACKS
+from anoncup.tracks.capabilities import Allocation
 from anoncup.tracks.files import FileSpec
-from anoncup.tracks.model import Allocation
 from app.services.submissions.uploads import ParsedRelease, ReleaseUpload
 from app.storage import get_store
 from tests.support.arena import Arena, build_competition_toml, build_noisy_release
@@ -27,7 +27,7 @@ def arena(client: TestClient) -> Arena:
 
 
 def allocate_answers(patch: pytest.MonkeyPatch) -> None:
-    allocation = Allocation((FileSpec("secret"),), per_team=True, make_files=lambda *_: {})
+    allocation: Allocation[Any] = Allocation((FileSpec("secret"),), per_team=True, make_files=lambda *_: {})
     patch.setitem(TRACKS, "microdata", replace(BUILT_IN["microdata"], allocation=allocation))
 
 

@@ -9,18 +9,20 @@ from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
 from anoncup.errors import InvalidInput, InvalidUpload
 from anoncup.plugins import TRACKS
-from anoncup.tracks.model import Question, ReleaseContext, Track
+from anoncup.tracks.model import AnyContext, AnyQuestion, AnyTrack, ReleaseContext
 from anoncup.tracks.outcomes import Outcome
 
 SIZES = {"originals": 5, "rows": 3}
-CONTEXT = ReleaseContext(parse_competition(template(2015)), SIZES, lambda: pytest.fail("sizes say enough"))
+CONTEXT: AnyContext = ReleaseContext(
+    parse_competition(template(2015)), SIZES, lambda: pytest.fail("sizes say enough")
+)
 SOURCE = np.array([4, 0, 2])
 LINKAGE_TRACKS = {name: track for name, track in TRACKS.items() if "link" in track.questions}
 LINK_QUESTIONS = [track.questions["link"] for track in LINKAGE_TRACKS.values()]
 
 
 @pytest.mark.parametrize("track", LINKAGE_TRACKS.values(), ids=LINKAGE_TRACKS)
-def test_answers_round_trip_through_files(track: Track) -> None:
+def test_answers_round_trip_through_files(track: AnyTrack) -> None:
     answers = track.answer_spec
     assert answers.read(answers.write(SOURCE), CONTEXT).tolist() == SOURCE.tolist()
     answers.check(SOURCE, SIZES)
@@ -36,7 +38,7 @@ def test_answers_round_trip_through_files(track: Track) -> None:
     ("guess", "correct"), [([4, 0, 2], 3), ([4, 4, 4], 1), ([-1, -1, -1], 0), ([0, 2, 4], 0)]
 )
 def test_guesses_are_judged_by_counting_correct_rows(
-    question: Question, guess: list[int], correct: int
+    question: AnyQuestion, guess: list[int], correct: int
 ) -> None:
     parsed = question.read(question.write(np.array(guess)), CONTEXT)
     assert parsed.tolist() == guess

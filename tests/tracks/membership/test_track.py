@@ -22,7 +22,7 @@ from anoncup.tracks.membership.adapter import files_of
 from anoncup.tracks.membership.allocation import allocate_teams
 from anoncup.tracks.membership.answer import Members
 from anoncup.tracks.membership.tables import MembershipOriginal, TypedTable, build_frame, write_table
-from anoncup.tracks.model import ReleaseContext
+from anoncup.tracks.model import AnyContext, ReleaseContext
 from tests.support import membership_cases
 from tests.support import membership_reference as plain
 from tests.support.hypothesis_profiles import limit_examples
@@ -61,7 +61,7 @@ def allocate_members(
 
 def build_context(
     original: MembershipOriginal, rules: Rules, truth: Mapping[str, bytes] | None = None
-) -> ReleaseContext:
+) -> AnyContext:
     sizes = {"originals": original.rows, "rows": original.rows // 2}
     return ReleaseContext(rules, sizes, lambda: original, organizer_files=truth or {})
 
@@ -197,12 +197,12 @@ def test_measures_keep_their_laws_on_hostile_releases(name: str) -> None:
     def check_laws(example: tuple[membership_cases.MembershipCase, Rules, str | None]) -> None:
         case = allocate_case(example)
         check_measure(TRACK.measures[name], TRACK, [case])
-        release = TRACK.measure_view(case.original, case.release, case.answer)
+        release = TRACK.add_answer(case.original, case.release, case.answer)
         value = TRACK.measures[name].compute(release)
         assert 0.0 <= value <= 1.0
         reordered_release = case.release.select_rows(np.random.default_rng(0).permutation(case.release.rows))
         reordered_value = TRACK.measures[name].compute(
-            TRACK.measure_view(case.original, reordered_release, case.answer)
+            TRACK.add_answer(case.original, reordered_release, case.answer)
         )
         assert reordered_value == pytest.approx(value, rel=1e-9, abs=1e-9)
 
@@ -235,7 +235,7 @@ def test_every_measure_and_attack_rate_depends_on_the_members(name: str) -> None
         members = TRACK.answer_spec.read(
             allocate_members(original, rules, {}, team), build_context(original, rules)
         )
-        release = TRACK.measure_view(original, released, members)
+        release = TRACK.add_answer(original, released, members)
         if name in TRACK.measures:
             values.add(TRACK.measures[name].compute(release))
         else:

@@ -147,7 +147,7 @@ def test_nearest_gower_distances_equal_the_reference(case: MicrodataCase) -> Non
 @given(cases())
 def test_id_rand_equals_the_reference(case: MicrodataCase) -> None:
     answer = quasi_identifiers.id_rand(case.release.target)
-    rate = attack_rates.rate_prediction(answer, case.release.source, rows=len(case.xs))
+    rate = attack_rates.rate_prediction(answer, case.release.answer, rows=len(case.xs))
     check_close(
         rate.rate, microdata_reference.id_rand_rate(case.xq, case.yq, case.source, range(len(case.xq[0])))
     )

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from anoncup.tracks.microdata.example import generate_households, get_household_columns
-from anoncup.tracks.microdata.release import prepare
+from anoncup.tracks.microdata.release import MicrodataOriginal
 
 TABLE = generate_households()
 MEANS = {
@@ -61,7 +61,7 @@ def test_column_21_is_mostly_zero_and_expenditures_correlate() -> None:
 @pytest.mark.parametrize("seed", [2015, 1, 2])
 def test_mean_class_size_is_close_to_the_contests(seed: int) -> None:
     columns = get_household_columns()
-    original = prepare(generate_households(seed=seed), columns)
+    original = MicrodataOriginal(generate_households(seed=seed), columns)
     assert 1.6 <= 8333 / original.group_by(columns.quasi_identifiers).count <= 2.2
 
 

@@ -28,11 +28,11 @@ from anoncup.tracks.microdata.distances import (
 from anoncup.tracks.microdata.example import generate_households, get_household_columns
 from anoncup.tracks.microdata.registry import METHODS
 from anoncup.tracks.microdata.release import (
-    MicrodataRelease,
+    MicrodataOriginal,
     MicrodataTarget,
+    ScoredMicrodata,
     build_release,
     build_target,
-    prepare,
 )
 from anoncup.tracks.outcomes import Rate
 from tests.support import microdata_reference_attackers as reference
@@ -74,7 +74,7 @@ def test_aya_finds_partners_under_the_cheating_permutation() -> None:
     table, roles = generate_households(400), get_household_columns()
     rng = np.random.default_rng(3)
     anonymized, source = METHODS["cheating_permutation"].apply(table, roles, rng=rng)
-    target = build_release(prepare(table, roles), anonymized, source).target
+    target = build_release(MicrodataOriginal(table, roles), anonymized, source).target
     assert (aya(target) != euc2(target))[target.original.group_by(roles.quasi_identifiers).sizes[
         target.match_classes(roles.quasi_identifiers)] > 1].all()  # fmt: skip
 
@@ -159,12 +159,12 @@ def check_nearest_rows(target: MicrodataTarget) -> None:
     assert (distances == np.sort(sums, axis=1)[:, :7]).all()
 
 
-def build_household_release(method: str, rows: int, columns: int = 13) -> MicrodataRelease:
+def build_household_release(method: str, rows: int, columns: int = 13) -> ScoredMicrodata:
     roles = get_household_columns()
     table, quasi_identifiers = generate_households(rows), roles.quasi_identifiers[1 : columns + 1]
     anonymized, source = METHODS[method].apply(table, roles, rng=np.random.default_rng(1))
     used_roles = type(roles)(quasi_identifiers, roles.sensitive)
-    return build_release(prepare(table, used_roles), anonymized, source)
+    return build_release(MicrodataOriginal(table, used_roles), anonymized, source)
 
 
 @hostile_examples
@@ -275,7 +275,7 @@ def test_sparse_assignments_have_a_note() -> None:
     assert str(answer.note) == (
         "sparse assignment: 60 rows are more than dense_limit = 59; the total cost is the least possible"
     )
-    rate = rate_prediction(answer, release.source, rows=60)
+    rate = rate_prediction(answer, release.answer, rows=60)
     assert rate.note == answer.note
     assert rate.interval is not None
     assert isinstance(gower_assignment(release.target, dense_limit=60), np.ndarray)

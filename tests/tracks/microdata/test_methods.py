@@ -17,7 +17,11 @@ from anoncup.tracks.microdata import MICRODATA
 from anoncup.tracks.microdata.example import generate_households, get_household_columns
 from anoncup.tracks.microdata.methods import shuffle_rows
 from anoncup.tracks.microdata.registry import ANONYMITY, ATTACKERS, METHODS, UTILITIES
-from anoncup.tracks.microdata.release import MicrodataRelease, PreparedMicrodata, build_release, prepare
+from anoncup.tracks.microdata.release import (
+    MicrodataOriginal,
+    ScoredMicrodata,
+    build_release,
+)
 
 GOWER = MICRODATA.distances["gower"]
 CROSS_COLUMNS = get_household_columns().quasi_identifiers[:6]
@@ -41,12 +45,12 @@ HONEST_METHODS = (
 
 
 @cache
-def prepare_original(rows: int = 8333) -> PreparedMicrodata:
-    return prepare(generate_households(rows), get_household_columns())
+def prepare_original(rows: int = 8333) -> MicrodataOriginal:
+    return MicrodataOriginal(generate_households(rows), get_household_columns())
 
 
 @cache
-def run_method(name: str) -> MicrodataRelease:
+def run_method(name: str) -> ScoredMicrodata:
     """Return the release of a method.
 
     ``cross`` unifies a column of the cross-tables, ``other`` a column outside of them.
@@ -72,7 +76,7 @@ def compute_measure(measure: str, name: str) -> float:
 
 def compute_rate(attacker: str, name: str) -> float:
     answer = ATTACKERS[attacker].attack(run_method(name).target, **MEASURE_PARAMETERS.get(attacker, {}))
-    return rate_prediction(answer, run_method(name).source, rows=prepare_original().rows).rate
+    return rate_prediction(answer, run_method(name).answer, rows=prepare_original().rows).rate
 
 
 PAPER_UTILITIES = set(parse_competition(template(2015)).weights)
@@ -161,14 +165,14 @@ def test_derangements_have_no_fixed_points() -> None:
 
 def test_shuffling_rows_changes_only_their_order() -> None:
     release = run_method("delete_rows")
-    table, source = shuffle_rows(release.target.anonymized, release.source, rng=np.random.default_rng(3))
+    table, source = shuffle_rows(release.target.anonymized, release.answer, rng=np.random.default_rng(3))
     assert (table["Youto037"].to_numpy() == prepare_original().values[source, 1]).all()
     assert (np.diff(source) < 0).any()
 
 
 @pytest.mark.full
 def test_suggested_threshold_separates_honest_from_cheating() -> None:
-    groups = MICRODATA.group_individuals(prepare_original(), ("S1_Sex", "S1_Age"))
+    groups = MICRODATA.distances.group_individuals(prepare_original(), ("S1_Sex", "S1_Age"))
     threshold = advise(prepare_original(), GOWER, groups, draws=0).threshold
     assert threshold is not None
     means = {name: compute_individual_distances(run_method(name), GOWER).mean for name in HONEST_METHODS}

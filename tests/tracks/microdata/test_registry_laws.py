@@ -14,9 +14,10 @@ from anoncup.tracks.microdata import distances
 from anoncup.tracks.microdata import methods as microdata_methods
 from anoncup.tracks.microdata import utility as microdata_utilities
 from anoncup.tracks.microdata.attackers import assignment, euclidean, gower, quasi_identifiers, ranks
+from anoncup.tracks.microdata.methods import AnonymizedTable
 from anoncup.tracks.microdata.registry import ANONYMITY, ATTACKERS, METHODS, UTILITIES
-from anoncup.tracks.microdata.release import MicrodataTarget, build_release, build_target, prepare
-from anoncup.tracks.parts import Attacker, Measure, Method
+from anoncup.tracks.microdata.release import MicrodataOriginal, MicrodataTarget, build_release, build_target
+from anoncup.tracks.parts import AnyAttacker, AnyMeasure, AnyMethod, Method
 from tests.support.hypothesis_profiles import limit_examples
 from tests.support.microdata_cases import MicrodataCase, cases
 from tests.support.public_functions import list_public_functions
@@ -34,7 +35,9 @@ def reorder_rows(table: pd.DataFrame, order: np.ndarray) -> pd.DataFrame:
     return table.iloc[order].reset_index(drop=True)
 
 
-def apply_method(method: Method, case: MicrodataCase, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
+def apply_method(
+    method: Method[AnonymizedTable], case: MicrodataCase, seed: int = 0
+) -> tuple[pd.DataFrame, np.ndarray]:
     original = case.release.original
     return method.apply(original.table, original.columns, rng=np.random.default_rng(seed))
 
@@ -91,10 +94,12 @@ def test_measuring_caches_no_answer_in_the_target(case: MicrodataCase) -> None:
 @each_measure
 @hostile_examples
 @given(case=cases())
-def test_large_tables_get_the_same_values_with_a_small_cache(measure: Measure, case: MicrodataCase) -> None:
+def test_large_tables_get_the_same_values_with_a_small_cache(
+    measure: AnyMeasure, case: MicrodataCase
+) -> None:
     original, expected = case.release.original, measure.compute(case.release)
-    prepared_original = prepare(original.table, original.columns)
-    fresh_release = build_release(prepared_original, case.release.target.anonymized, case.release.source)
+    prepared_original = MicrodataOriginal(original.table, original.columns)
+    fresh_release = build_release(prepared_original, case.release.target.anonymized, case.release.answer)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(memo, "CACHED_ROWS", 0)
         patch.setattr(distances, "ROWS_PER_BLOCK", 2)
@@ -110,15 +115,15 @@ def test_large_tables_get_the_same_values_with_a_small_cache(measure: Measure, c
 @each_measure
 @hostile_examples
 @given(case=cases(), seed=st.integers(0, 99))
-def test_measures_ignore_the_order_of_rows(measure: Measure, case: MicrodataCase, seed: int) -> None:
+def test_measures_ignore_the_order_of_rows(measure: AnyMeasure, case: MicrodataCase, seed: int) -> None:
     rng = np.random.default_rng(seed)
     original, release = case.release.original, case.release
     x_order, y_order = rng.permutation(original.rows), rng.permutation(release.target.rows)
     x_rank = np.argsort(x_order)
     reordered = build_release(
-        prepare(reorder_rows(original.table, x_order), original.columns),
+        MicrodataOriginal(reorder_rows(original.table, x_order), original.columns),
         reorder_rows(release.target.anonymized, y_order),
-        x_rank[release.source[y_order]],
+        x_rank[release.answer[y_order]],
     )
     assert measure.compute(reordered) == pytest.approx(measure.compute(release), rel=1e-12)
 
@@ -127,7 +132,7 @@ def test_measures_ignore_the_order_of_rows(measure: Measure, case: MicrodataCase
 @hostile_examples
 @given(case=cases(), seed=st.integers(0, 99))
 def test_row_by_row_attackers_ignore_the_order_of_rows(
-    attacker: Attacker, case: MicrodataCase, seed: int
+    attacker: AnyAttacker, case: MicrodataCase, seed: int
 ) -> None:
     target = case.release.target
     order = np.random.default_rng(seed).permutation(target.rows)
@@ -142,7 +147,7 @@ def test_row_by_row_attackers_ignore_the_order_of_rows(
 @hostile_examples
 @given(case=cases(), seed=st.integers(0, 9))
 def test_methods_return_valid_releases_and_keep_their_input(
-    method: Method, case: MicrodataCase, seed: int
+    method: AnyMethod, case: MicrodataCase, seed: int
 ) -> None:
     table = case.release.original.table
     copy = table.copy(deep=True)
@@ -159,7 +164,7 @@ def test_methods_return_valid_releases_and_keep_their_input(
 @each_method
 @hostile_examples
 @given(case=cases())
-def test_methods_are_reproducible(method: Method, case: MicrodataCase) -> None:
+def test_methods_are_reproducible(method: AnyMethod, case: MicrodataCase) -> None:
     (first_release, first_source), (second_release, second_source) = (
         apply_method(method, case, 3),
         apply_method(method, case, 3),

@@ -10,7 +10,6 @@ from scipy.sparse import csr_array
 from anoncup.errors import InvalidInput
 from anoncup.geometry.arrays import BoolArray
 from anoncup.tracks.monthly import MONTHLY
-from anoncup.tracks.monthly.adapter import ScoredMonthlyRelease
 from anoncup.tracks.monthly.answer import extract_answer, judge_pseudonyms
 from anoncup.tracks.monthly.files import KNOWLEDGE_PERCENTAGES
 from anoncup.tracks.monthly.measures import cosine_distance
@@ -69,7 +68,8 @@ def test_attackers_guess_as_computed_by_hand(
 ) -> None:
     answer = extract_answer(release)
     assert answer.tolist() == [["p1", "p2"], ["p3", "DEL"]]
-    guesses: Any = MONTHLY.attackers[name].attack(limit_knowledge(release, np.ones(4, dtype=bool)).target)
+    informed = limit_knowledge(release, np.ones(4, dtype=bool))
+    guesses: Any = MONTHLY.attackers[name].attack(MONTHLY.attack_view(informed.original, informed))
     assert {
         question: question_guess.pseudonyms.tolist() for question, question_guess in guesses.items()
     } == dict.fromkeys(MONTHLY.questions, guess)
@@ -77,15 +77,16 @@ def test_attackers_guess_as_computed_by_hand(
     assert (outcome.value, outcome.correct, outcome.trials, outcome.risk) == (0.5, correct, 2, 0.5)
 
 
-def limit_knowledge(release: MonthlyRelease, rows: BoolArray) -> ScoredMonthlyRelease:
+def limit_knowledge(release: MonthlyRelease, rows: BoolArray) -> MonthlyRelease:
     """Return the release with these rows in every table of partial knowledge."""
-    return ScoredMonthlyRelease(
+    return MonthlyRelease(
         replace(release.original, knowledge=dict.fromkeys(KNOWLEDGE_PERCENTAGES, rows)), release.records
     )
 
 
 def test_attackers_without_knowledge_name_nobody(release: MonthlyRelease) -> None:
-    target = limit_knowledge(release, np.zeros(4, dtype=bool)).target
+    ignorant = limit_knowledge(release, np.zeros(4, dtype=bool))
+    target = MONTHLY.attack_view(ignorant.original, ignorant)
     for attacker in MONTHLY.attackers.values():
         guesses: Any = attacker.attack(target)
         for question_guess in guesses.values():
@@ -96,7 +97,7 @@ def test_attackers_need_all_knowledge_tables(release: MonthlyRelease) -> None:
     with pytest.raises(
         InvalidInput, match=r"knowledge_25\.csv, knowledge_50\.csv, .*knowledge_100\.csv"
     ) as excinfo:
-        _ = ScoredMonthlyRelease(release.original, release.records).target
+        MONTHLY.attack_view(release.original, release)
     assert excinfo.value.code == "knowledge_missing"
 
 

@@ -176,7 +176,7 @@ def test_anonymity_measures_equal_the_reference(case: TransactionCase) -> None:
     check_close(customer_anonymity.basket_k_min(case.release), reference.k_min(goods))
     check_close(customer_anonymity.basket_k_mean(case.release), reference.k_mean(goods))
     answer, n = by_goods.random_in_cluster(case.release.target), len(case.original.customers)
-    rate = rate_prediction(answer, case.release.source, rows=n).rate
+    rate = rate_prediction(answer, case.release.answer, rows=n).rate
     check_close(rate, reference.random_in_cluster_rate(case.released))
 
 

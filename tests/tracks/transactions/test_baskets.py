@@ -53,7 +53,7 @@ def build_releases(rng: np.random.Generator, original: IntArray, amounts: list[i
 def build_target(original_counts: IntArray, released_counts: IntArray) -> TransactionTarget:
     """Build a target with these baskets; its other tables are irrelevant to the searches."""
     template = next(make_hostile_customers())
-    original = replace(template.original, baskets=build_sparse(original_counts), memo={})
+    original = replace(template.original, memo={("original", "baskets"): build_sparse(original_counts)})
     return replace(template, original=original, baskets=build_sparse(released_counts), memo={})
 
 
@@ -92,7 +92,8 @@ def test_basket_kernels_are_compiled_once() -> None:
     for kind in get_args(JaccardKind):
         find_most_similar(target, kind)
         guess_from_matrix(target, kind)
-        TRANSACTION_ATTACKERS[f"{kind}_assignment"].attack(target, dense_limit=1)
+        attack: Any = TRANSACTION_ATTACKERS[f"{kind}_assignment"].attack
+        attack(target, dense_limit=1)
     TRANSACTION_ATTACKERS["tfidf"].attack(next(make_hostile_customers()))
     compiled_kernels: list[Any] = [basket_kernels.find_most_similar_customers, basket_kernels.jaccard_matrix]
     compiled_kernels += [basket_kernels.find_largest_products, find_k_smallest]

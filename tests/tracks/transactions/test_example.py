@@ -8,7 +8,7 @@ import pytest
 
 from anoncup.tracks.transactions.baskets import distance_matrix
 from anoncup.tracks.transactions.example import derive_tc400, load_tc400
-from anoncup.tracks.transactions.release import prepare
+from anoncup.tracks.transactions.release import TransactionOriginal
 from anoncup.tracks.transactions.tables import files_of, normalize_date, normalize_time, parse_original
 from tests.support.reference_data import get_reference_folder, needs_reference_data
 
@@ -22,7 +22,7 @@ def test_tc400_has_the_sizes_given_in_the_papers() -> None:
 
 
 def test_tc400_has_the_similarities_given_in_the_papers() -> None:
-    original = prepare(load_tc400())
+    original = TransactionOriginal(load_tc400())
     similarities = 1.0 - distance_matrix(original, "jaccard")
     pair_similarities = similarities[~np.eye(400, dtype=bool)]
     assert pair_similarities.mean() == pytest.approx(0.0300133, abs=5e-8)

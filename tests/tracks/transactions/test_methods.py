@@ -24,7 +24,7 @@ from anoncup.tracks.transactions.example import load_tc400
 from anoncup.tracks.transactions.files import CUSTOMER_COLUMNS, TRANSACTION_COLUMNS
 from anoncup.tracks.transactions.methods import AnonymizedTransactions, add_dummy_records, shuffle_customers
 from anoncup.tracks.transactions.registry import TRANSACTION_METHODS
-from anoncup.tracks.transactions.release import build_target, prepare
+from anoncup.tracks.transactions.release import TransactionOriginal, build_target
 from anoncup.tracks.transactions.tables import TransactionTables, files_of, parse_release
 from tests.support.hypothesis_profiles import limit_examples
 
@@ -136,7 +136,7 @@ def test_cluster_methods_leave_one_basket_and_one_hit_per_cluster(
     released, source = apply_method(name, tables, clusters=clusters)
     baskets = {frozenset(basket) for basket in list_baskets(released) if basket}
     assert len(baskets) <= clusters
-    target = build_target(prepare(tables), released)
+    target = build_target(TransactionOriginal(tables), released)
     assert (jaccard(target) == source).sum() <= clusters
 
 
@@ -363,7 +363,7 @@ def measure_method(name: str, clusters: int, smallest: int | None, seed: int) ->
     """Return the number of added records (Δm) and the re-identification rate of ``jaccard``."""
     sizes = {} if smallest is None else {"smallest": smallest}
     tables, source = apply_method(name, load_cached_tc400(), seed, clusters=clusters, **sizes)
-    guess = jaccard(build_target(prepare(load_cached_tc400()), tables))
+    guess = jaccard(build_target(TransactionOriginal(load_cached_tc400()), tables))
     return len(tables.transactions) - len(load_cached_tc400().transactions), float((guess == source).mean())
 
 

@@ -43,7 +43,7 @@ def test_verdicts_of_hostile_tables_are_finite_json(case: TransactionCase) -> No
     rules, original = parse_competition(template(2016)), case.release.original
     for distance in TRANSACTIONS.distances:
         distance_rules = replace(rules, excessive=replace(rules.required_excessive, distance=distance))
-        verdict = evaluate(distance_rules, original, case.release.target.tables, case.release.source)
+        verdict = evaluate(distance_rules, original, case.release.target.tables, case.release.answer)
         json.dumps(verdict.to_json(), allow_nan=False)
         assert all(0.0 <= score <= 1.0 for score in (verdict.utility, verdict.security, verdict.overall))
 

@@ -62,7 +62,7 @@ def test_attackers_guess_the_expected_rows(name: str) -> None:
 
 
 def test_random_in_cluster_is_an_exact_expectation() -> None:
-    rate = rate_prediction(by_goods.random_in_cluster(CASE.release.target), CASE.release.source, rows=4)
+    rate = rate_prediction(by_goods.random_in_cluster(CASE.release.target), CASE.release.answer, rows=4)
     assert rate.rate == pytest.approx(2 / 3)
     assert reference.random_in_cluster_rate(RELEASE_SIDE) == pytest.approx(2 / 3)
 

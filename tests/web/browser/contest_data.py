@@ -5,11 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from anoncup import TRACKS, Verdict, evaluate, parse_competition, shuffle_rows
+from anoncup import Verdict, evaluate, parse_competition, shuffle_rows
 from anoncup.geometry.arrays import IntArray
 from anoncup.tables.csv_text import write_csv
 from anoncup.tracks.linkage.permutation import write_guess, write_secret
 from tests.support.arena import build_original_table
+from tests.support.originals import make_original
 
 ROWS = 60
 SENSITIVE_COLUMNS = ["income", "rent", "debts"]
@@ -45,7 +46,7 @@ class PreparedRelease:
     def compute_verdict(self, file: str) -> Verdict:
         """Evaluate the release locally by the rules of the competition's file."""
         rules = parse_competition(file)
-        original = TRACKS[rules.track].prepare(make_table(), rules)
+        original = make_original(make_table(), rules)
         return evaluate(rules, original, self.table, self.source)
 
 

@@ -9,7 +9,7 @@ import pytest
 from fastapi.testclient import TestClient
 from playwright.sync_api import Browser, expect
 
-from anoncup.tracks.model import Track
+from anoncup.tracks.model import AnyTrack
 from anoncup.tracks.monthly.files import QUESTIONS
 from tests.support import membership_contest, monthly_contest, several_questions_contest, small_track
 from tests.support.arena import ROWS, Arena
@@ -104,7 +104,7 @@ def create_small_contest(client: TestClient) -> TrackContest:
     return TrackContest(Contest(arena), {"red": submit_and_score(arena, "red")})
 
 
-PACKAGES: dict[str, tuple[Track, str]] = {
+PACKAGES: dict[str, tuple[AnyTrack, str]] = {
     "several questions": (SEVERAL_QUESTIONS_TRACK, "tests.support.several_questions_track"),
     "small": (small_track.SMALL_TRACK, "tests.support.small_track"),
 }

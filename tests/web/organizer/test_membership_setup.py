@@ -5,6 +5,7 @@ import re
 import pytest
 
 from anoncup.tracks.membership.schema import CategoricalColumn, NumericColumn
+from anoncup.tracks.membership.settings import get_settings
 from app.locale.language import LANGUAGES
 from tests.support.arena import Arena
 from tests.support.page_requests import assert_refused, get_page, post_form, send_form
@@ -35,19 +36,19 @@ def test_columns_of_an_own_table_become_the_contest_columns(new_organizer: Arena
     assert (refusal.status_code, load_competition("fresh").original) == (422, {})
     assert translate("Take these columns for the contest", language) in refusal.text
     assert 'role="alert"' not in refusal.text  # one note, not one error for each column
-    settings_before = load_rules("fresh").settings
+    settings_before = get_settings(load_rules("fresh"))
     fields = parse_form(refusal.text, "/names")
     assert [fields[f"name_{index}"] for index in range(4)] == ["age", "sex", "level", "class"]
     path = f"{ORGANIZE_PATH}/original/candidates.csv/names"
     send_form(new_organizer, path, fields | {"fit": "yes"}, organizer=True)
-    assert load_rules("fresh").settings.schema.columns == (
+    assert get_settings(load_rules("fresh")).schema.columns == (
         NumericColumn("age", 20.0, 69.0),
         CategoricalColumn("sex", ("f", "m")),
         NumericColumn("level", -20.0, 98.5),
         CategoricalColumn("class", ("0", "1", "2")),
     )
     assert load_competition("fresh").original_rows == 80
-    settings_after = load_rules("fresh").settings
+    settings_after = get_settings(load_rules("fresh"))
     assert (settings_after.shared, settings_after.fewest_rows, settings_after.most_rows) == (
         settings_before.shared,
         settings_before.fewest_rows,
@@ -80,7 +81,7 @@ def test_hidden_column_can_be_added_by_a_form(new_organizer: Arena) -> None:
     named_fields = parse_form(refusal.text, "/names")
     path = f"{ORGANIZE_PATH}/original/candidates.csv/names"
     send_form(new_organizer, path, named_fields | {"fit": "yes"}, organizer=True)
-    assert load_rules("fresh").settings.schema.names == ("age", "sex", "level", "class", "disease")
+    assert get_settings(load_rules("fresh")).schema.names == ("age", "sex", "level", "class", "disease")
     html = get_page(new_organizer, f"{ORGANIZE_PATH}/measures", organizer=True).text
     assert parse_form(html, "/organize/measures")["question_attribute_hidden"] == "disease"
 
@@ -96,4 +97,4 @@ def test_column_with_too_many_texts_is_refused(new_organizer: Arena) -> None:
     response = post_form(new_organizer, path, fields, organizer=True)
     assert_refused(response, 422, "1,002 different texts")
     send_form(new_organizer, path, fields | {"leave_0": "yes"}, organizer=True)
-    assert load_rules("fresh").settings.schema.columns == (CategoricalColumn("size", tuple("0123456")),)
+    assert get_settings(load_rules("fresh")).schema.columns == (CategoricalColumn("size", tuple("0123456")),)

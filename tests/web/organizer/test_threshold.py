@@ -58,7 +58,10 @@ def test_unlabelled_package_distance_is_shown_by_its_name(
     arena: Arena, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     extended_track = replace(
-        MICRODATA, distances={**MICRODATA.distances, "by_foot": MICRODATA.distances["gower"]}
+        MICRODATA,
+        distances=replace(
+            MICRODATA.distances, by_name={**MICRODATA.distances, "by_foot": MICRODATA.distances["gower"]}
+        ),
     )
     monkeypatch.setitem(TRACKS, "microdata", extended_track)
     response = get_page(arena, PATH, organizer=True)

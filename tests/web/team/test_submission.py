@@ -34,6 +34,7 @@ from tests.support.arena import ROWS, Arena, build_competition_toml, build_origi
 from tests.support.board_facts import create_contest, freeze_boards
 from tests.support.contest import Contest, load_competition
 from tests.support.organizer_pages import fail_evaluation
+from tests.support.originals import make_original
 from tests.support.page_requests import get_page
 from tests.support.rescores import apply_rescore, get_competition_file
 from tests.support.team_pages import submit_and_score
@@ -303,7 +304,7 @@ def build_query(weights: dict[str, str]) -> dict[str, str]:
 def test_result_equals_scoring_with_these_weights() -> None:
     table = build_original_table()
     rules = parse_competition(build_competition_toml())
-    prepared, source = TRACK.prepare(table, rules), np.arange(len(table))
+    prepared, source = make_original(table, rules), np.arange(len(table))
     scale_values = scales(TRACK, prepared, rules.measures)
     rules = replace(rules, scales=scale_values)
     released = table.assign(income=table["income"] + 150, age=table["age"].iloc[::-1].to_numpy())

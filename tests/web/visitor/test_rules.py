@@ -16,8 +16,8 @@ from anoncup.competition.templates import template
 from anoncup.evaluation.ranking import compute_overall_loss
 from anoncup.plugins import TRACKS
 from anoncup.rules.parameters import Parameter
-from anoncup.tracks.model import Track
-from anoncup.tracks.parts import Attacker, Measure
+from anoncup.tracks.model import AnyTrack
+from anoncup.tracks.parts import AnyAttacker, AnyMeasure, Attacker, Measure
 from anoncup.tracks.transactions.example import load_tc400
 from anoncup.tracks.transactions.tables import files_of
 from app.db.models import Competition
@@ -37,7 +37,7 @@ KNOWN_TAGS = {"math", "mrow", "mi", "mn", "mo", "mfrac", "msub", "msup", "msubsu
 def list_names(kind: str) -> set[str]:
     """Return the names of the measures, attackers, distances or methods of all tracks."""
 
-    def read_registry(track: Track) -> Mapping[str, Any]:
+    def read_registry(track: AnyTrack) -> Mapping[str, Any]:
         registry: Mapping[str, Any] = getattr(track, kind)
         return registry
 
@@ -105,8 +105,8 @@ def test_formula_notes_belong_to_registered_measures() -> None:
 def test_part_without_a_label_is_shown_by_its_name(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
     track = TRACKS["microdata"]
     parameter = Parameter("faces", "choice", ("heads", "tails"))
-    measure = Measure("coins", 1, track.measures["mean_mae"].compute, (parameter,), weighs=True)
-    attacker = Attacker("tosser", 1, track.attackers["own_row"].attack, (parameter,))
+    measure: AnyMeasure = Measure("coins", 1, track.measures["mean_mae"].compute, (parameter,), weighs=True)
+    attacker: AnyAttacker = Attacker("tosser", 1, track.attackers["own_row"].attack, (parameter,))
     extended_track = replace(
         track,
         measures={**track.measures, "coins": measure},

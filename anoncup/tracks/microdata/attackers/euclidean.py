@@ -13,7 +13,7 @@ from anoncup.geometry.kernels import groups as kernels
 from anoncup.geometry.nearest_neighbours import NeighbourIndex, build_index, find_nearest_rows
 from anoncup.tracks.memo import memoize
 from anoncup.tracks.microdata.attackers.quasi_identifiers import find_nearest_in_class, find_nearest_matching
-from anoncup.tracks.microdata.release import MicrodataTarget, PreparedMicrodata, find_column_indices
+from anoncup.tracks.microdata.release import MicrodataOriginal, MicrodataTarget, find_column_indices
 
 
 def euc1(
@@ -104,7 +104,7 @@ def _find_identical_rows(target: MicrodataTarget) -> IntArray:
     return identical
 
 
-def _find_lowest_rows(original: PreparedMicrodata) -> tuple[IntArray, BoolArray]:
+def _find_lowest_rows(original: MicrodataOriginal) -> tuple[IntArray, BoolArray]:
     """Return a hash table of the rows, and whether each row is the first of all rows equal to it."""
 
     def build() -> tuple[IntArray, BoolArray]:

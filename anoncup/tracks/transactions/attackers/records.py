@@ -15,7 +15,7 @@ from anoncup.geometry.arrays import IntArray, SparseWeights
 from anoncup.geometry.encoding import RowGroups, assign_groups, group_rows
 from anoncup.tracks.memo import memoize
 from anoncup.tracks.transactions.baskets import apply_weights, find_best_product_columns
-from anoncup.tracks.transactions.release import PreparedTransactions, TransactionHistory, TransactionTarget
+from anoncup.tracks.transactions.release import TransactionHistory, TransactionOriginal, TransactionTarget
 
 RECORD_KEYS = (
     ("day", "quantity"),
@@ -50,7 +50,7 @@ class KeyHolders:
     holders: SparseWeights
 
 
-def _build_keys(original: PreparedTransactions, names: Sequence[str]) -> KeyHolders:
+def _build_keys(original: TransactionOriginal, names: Sequence[str]) -> KeyHolders:
     def build() -> KeyHolders:
         grouping = group_rows(np.stack([_group_values(original, name).group_ids for name in names], axis=1))
         holders = _build_incidence_matrix(
@@ -61,7 +61,7 @@ def _build_keys(original: PreparedTransactions, names: Sequence[str]) -> KeyHold
     return memoize(original.memo, ("keys", *names), build)
 
 
-def _group_values(original: PreparedTransactions, name: str) -> RowGroups:
+def _group_values(original: TransactionOriginal, name: str) -> RowGroups:
     """Group the records by the values of one column."""
     return memoize(
         original.memo, ("values", name), lambda: group_rows(_encode_column(original.history, name))

@@ -1,0 +1,190 @@
+"""Capabilities that only some tracks have. Each is one object of the functions that work together."""
+
+from __future__ import annotations  # the numeric types are imported for type checkers only
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Generic, NoReturn, TypeVar
+
+from anoncup.rules.parameters import Roles
+from anoncup.tracks.files import Files, FileSpec
+from anoncup.tracks.parts import Distance
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
+    from numpy.random import Generator
+
+    from anoncup.geometry.arrays import IntArray
+    from anoncup.rules.model import Rules
+    from anoncup.rules.settings import Columns
+    from anoncup.rules.toml_values import TomlTable
+
+OriginalT = TypeVar("OriginalT")
+ScoredT = TypeVar("ScoredT")
+
+
+@dataclass(frozen=True, slots=True)
+class Examples:
+    """Templates, example data and the sample method of a kit.
+
+    - ``templates`` are complete competition files by name. One named like the track replaces a file that only
+      names it.
+    - ``method`` makes the example release of a kit: fast on any data, with few changes.
+    - ``make_data(rows, seed)`` returns the files of an example original and of its organizers. With ``rows``
+      None, the original has its usual size.
+    - ``known_datasets`` are data sets of known origin by name, as the SHA-256 of each file.
+    """
+
+    templates: Mapping[str, Traversable] = field(default_factory=dict)
+    method: str = ""
+    make_data: Callable[[int | None, int], dict[str, bytes]] | None = None
+    known_datasets: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    def identify_dataset(self, digests: Mapping[str, str]) -> str | None:
+        """Return the name of the known data set with these files (SHA-256 by name), or None.
+
+        Further files are ignored.
+        """
+        return next(
+            (name for name, dataset in self.known_datasets.items() if dataset.items() <= digests.items()),
+            None,
+        )
+
+
+def _list_no_roles(columns: Columns | None, settings: object) -> Roles:  # noqa: ARG001
+    return {}
+
+
+def _accept_rules(rules: Rules) -> None:
+    """Accept all rules, because no combination of tables in the competition file is invalid."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrackSettings:
+    """The tables of a competition file that only some tracks have.
+
+    - ``has_columns``: the table ``[columns]`` assigns roles to columns.
+    - ``list_columns_by_role(columns, settings)`` returns the columns that parameters may name, by role.
+    - ``read(table)`` reads the table with the track's name; raises InvalidCompetition.
+    - ``infer(content, rules)`` returns that table as TOML for an uploaded first file with other columns than
+      the table states.
+    - ``check(rules)`` raises InvalidCompetition if tables of the competition file contradict each other.
+    """
+
+    has_columns: bool = False
+    list_columns_by_role: Callable[[Columns | None, object], Roles] = _list_no_roles
+    read: Callable[[TomlTable], object] | None = None
+    infer: Callable[[bytes, Rules], str] | None = None
+    check: Callable[[Rules], None] = _accept_rules
+
+
+def _return_zero(original: object) -> float:  # noqa: ARG001
+    """Return 0, because no measure of the track is in data units."""
+    return 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Scaling(Generic[OriginalT, ScoredT]):
+    """What the values of measures are compared with.
+
+    - ``null_release(original, seed)`` returns a random release that keeps only the marginal distributions.
+      The scale of a measure is its mean over such releases.
+    - ``largest_cell(original)`` returns the largest amount in the original; rounding tolerances in data units
+      are a share of it.
+    """
+
+    null_release: Callable[[OriginalT, int], ScoredT] | None = None
+    largest_cell: Callable[[OriginalT], float] = _return_zero
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprints(Generic[OriginalT, ScoredT]):
+    """What ``evaluation.fingerprint`` compares a release with.
+
+    - ``identity_release(original)`` returns the unchanged original as a release.
+    - ``signatures``: measures and attackers that each kind of method changes.
+    """
+
+    identity_release: Callable[[OriginalT], ScoredT]
+    signatures: Mapping[str, frozenset[str]]
+
+
+def _offer_no_columns(rules: Rules) -> tuple[Sequence[str], Sequence[str]]:  # noqa: ARG001
+    return (), ()
+
+
+def _reject_without_distances(*_: object) -> NoReturn:
+    raise TypeError("a track that knows no distances has no groups and parts")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Distances(Mapping[str, Distance[OriginalT, ScoredT]], Generic[OriginalT, ScoredT]):
+    """Distances by name for the rule against excessive anonymization, the default first; empty without it.
+
+    - ``group_columns(rules)`` returns the columns that individuals can be grouped by, and the default ones
+      among them.
+    - ``group_individuals(original, columns)`` returns the group number of every individual.
+    - ``subset(original, rows)`` returns the original of the given individuals.
+    """
+
+    by_name: Mapping[str, Distance[OriginalT, ScoredT]] = field(default_factory=dict)
+    group_columns: Callable[[Rules], tuple[Sequence[str], Sequence[str]]] = _offer_no_columns
+    group_individuals: Callable[[OriginalT, Sequence[str]], IntArray] = _reject_without_distances
+    subset: Callable[[OriginalT, IntArray], OriginalT] = _reject_without_distances
+
+    def __getitem__(self, name: str) -> Distance[OriginalT, ScoredT]:
+        return self.by_name[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.by_name)
+
+    def __len__(self) -> int:
+        return len(self.by_name)
+
+
+def _forbid_sharing(rules: Rules) -> bool:  # noqa: ARG001
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class Allocation(Generic[OriginalT]):
+    """Files that the service allocates by lot, from a seed that is committed to first and revealed later.
+
+    - ``files`` are the files that the service makes.
+    - ``make_files(original, organizer_files, rules, generator)`` returns their contents by name.
+      ``generator(purpose)`` depends only on the seed, the team and the attempt; the purpose is the name of a
+      file or one of ``purposes``.
+    - ``per_team``: every team gets its own files, and nobody else sees them. If one of them is the file of
+      the track's answer, teams upload no secret. Without ``per_team``, the files are made once for all teams;
+      they are those files of the original that the organizers left out.
+    - ``allows_shared(rules)``: two teams may get the same files. Otherwise a team's files are made again
+      until no earlier team has the same ones.
+    - ``organizer_files`` are uploaded by the organizers and shown to nobody.
+    - ``list_required_organizer_files(rules)`` returns the names of those that a competition needs; if it is
+      None, all of them are needed.
+    - ``check_organizer_file(name, content, original, rules)`` raises InvalidUpload, without repeating cells.
+    """
+
+    files: tuple[FileSpec, ...]
+    per_team: bool
+    make_files: Callable[[OriginalT, Files, Rules, Callable[[str], Generator]], dict[str, bytes]]
+    organizer_files: tuple[FileSpec, ...] = ()
+    allows_shared: Callable[[Rules], bool] = _forbid_sharing
+    check_organizer_file: Callable[[str, bytes, OriginalT, Rules], None] | None = None
+    purposes: tuple[str, ...] = ()
+    list_required_organizer_files: Callable[[Rules], Collection[str]] | None = None
+
+    def select_organizer_files(self, rules: Rules) -> tuple[FileSpec, ...]:
+        """Return the files that the organizers of a competition must upload."""
+        return tuple(
+            spec
+            for spec in self.organizer_files
+            if self.list_required_organizer_files is None
+            or spec.name in self.list_required_organizer_files(rules)
+        )
+
+    @property
+    def generator_purposes(self) -> tuple[str, ...]:
+        """All purposes that a generator is requested for."""
+        return (*(spec.name for spec in self.files), *self.purposes)
