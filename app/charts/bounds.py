@@ -172,7 +172,7 @@ def _draw_series(
     )
     shapes = [
         label_mark(
-            SHAPES[name](plot_area.x_position(fixed), plot_area.y_position(value)),
+            SHAPES[name](*plot_area.position(fixed, value)),
             words.fill(words.point, series=words.series_label(name), fixed=fixed, value=value),
             first=first and index == 0,
         )
@@ -216,16 +216,12 @@ def _sample_lines(points: Sequence[DistanceBound], plot_area: PlotArea) -> Itera
         for (left, begin), (right, end) in pairwise(heights_by_count):
             for step in range(8):
                 share = step / 8
-                yield (
-                    plot_area.x_position(left + share * (right - left)),
-                    plot_area.y_position(begin + share * (end - begin)),
-                )
+                yield plot_area.position(left + share * (right - left), begin + share * (end - begin))
 
 
 def _build_legend(points: Sequence[DistanceBound], words: BoundWords) -> tuple[LegendEntry, ...]:
-    line = tag("path", class_="line", d="M-10 0H10")
     return tuple(
-        LegendEntry(name, words.series_label(name), marks.swatch(name, line, SHAPES[name](0, 0)))
+        LegendEntry(name, words.series_label(name), marks.swatch(name, marks.LINE, SHAPES[name](0, 0)))
         for name, get_height in reversed(_SERIES.items())
         if keep_finite(get_height(point) for point in points)
     )

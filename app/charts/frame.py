@@ -43,9 +43,12 @@ class PlotArea:
     def y_position(self, value: float) -> float:
         return self.bottom - self.y.fraction(value) * (self.bottom - self.top)
 
+    def position(self, x: float, y: float) -> tuple[float, float]:
+        return self.x_position(x), self.y_position(y)
+
     def format_point(self, x: float, y: float) -> str:
         """Format a position for use in a path."""
-        return f"{format_coordinate(self.x_position(x))} {format_coordinate(self.y_position(y))}"
+        return build_outline(*self.position(x, y)).lstrip()
 
 
 @dataclass(frozen=True, slots=True)

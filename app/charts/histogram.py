@@ -90,25 +90,23 @@ def build_histogram(
         _describe_histogram(bins, words),
         _draw_histogram(bins, finite_threshold, finite_mean, words, hatch_from=hatch_from),
         head=(words.low, words.high, words.y),
-        rows=tuple((histogram_bin.low, histogram_bin.high, histogram_bin.count) for histogram_bin in bins),
+        rows=tuple((bar.low, bar.high, bar.count) for bar in bins),
         legend=_build_legend(bins, hatch_from, words),
     )
 
 
 def _describe_histogram(bins: Sequence[HistogramBin], words: HistogramWords) -> str:
-    filled = [histogram_bin for histogram_bin in bins if histogram_bin.count]
+    filled = [bar for bar in bins if bar.count]
     if not filled:
         return words.empty
-    count = sum(histogram_bin.count for histogram_bin in filled)
+    count = sum(bar.count for bar in filled)
     return words.fill(words.summary, count=count, least=filled[0].low, largest=filled[-1].high)
 
 
 def _build_legend(
     bins: Sequence[HistogramBin], threshold: float | None, words: HistogramWords
 ) -> tuple[LegendEntry, ...]:
-    if threshold is None or not any(
-        histogram_bin.count and histogram_bin.high > threshold for histogram_bin in bins
-    ):
+    if threshold is None or not any(bar.count and bar.high > threshold for bar in bins):
         return ()
     box = {"x": -8, "y": -8, "width": 16, "height": 16}
     hatched = tag("rect", **box, fill=f"url(#{_HATCH_PATTERN})", class_="hatched")
@@ -127,14 +125,10 @@ def _draw_histogram(
     ends = (*((bins[0].low, bins[-1].high) if bins else ()), threshold, mean)
     x = build_horizontal_axis(ends, non_negative=True, localize=words.localize)
     y = build_axis(
-        [histogram_bin.count for histogram_bin in bins],
-        from_zero=True,
-        is_integer=True,
-        max_steps=5,
-        localize=words.localize,
+        [bar.count for bar in bins], from_zero=True, is_integer=True, max_steps=5, localize=words.localize
     )
     plot_area = fit_plot_area(x, y, height=_HEIGHT, top=2 * MAX_FONT_SIZE + 2.2 * LINE_HEIGHT)
-    if not any(histogram_bin.count for histogram_bin in bins):
+    if not any(bar.count for bar in bins):
         return draw_empty(_IDENTIFIER, plot_area, _HEIGHT, words.empty, x_title=words.x, y_title=words.y)
     return build_picture(
         _IDENTIFIER,
@@ -206,9 +200,7 @@ def build_histogram_panels(
     thresholds, drawn as a shaded area.
     """
     all_bins = {name: build_bins(*panel_values) for name, panel_values in kinds.items()}
-    panels = {
-        name: bins for name, bins in all_bins.items() if any(histogram_bin.count for histogram_bin in bins)
-    }
+    panels = {name: bins for name, bins in all_bins.items() if any(bar.count for bar in bins)}
     finite_threshold = clamp_finite(threshold)
     return Figure(
         _PANELS_IDENTIFIER,
@@ -216,11 +208,7 @@ def build_histogram_panels(
         _describe_panels(panels, interval, finite_threshold, words),
         _draw_panels(panels, interval, finite_threshold, words),
         head=(words.name, words.low, words.high, words.count),
-        rows=tuple(
-            (name, histogram_bin.low, histogram_bin.high, histogram_bin.count)
-            for name, bins in panels.items()
-            for histogram_bin in bins
-        ),
+        rows=tuple((name, bar.low, bar.high, bar.count) for name, bins in panels.items() for bar in bins),
     )
 
 
@@ -237,8 +225,8 @@ def _describe_panels(
     summary = words.summary if is_guaranteed else words.summary_unguaranteed
     parts = [words.fill(summary, low=low, high=high)]
     for name, bins in panels.items():
-        filled = [histogram_bin for histogram_bin in bins if histogram_bin.count]
-        count = sum(histogram_bin.count for histogram_bin in filled)
+        filled = [bar for bar in bins if bar.count]
+        count = sum(bar.count for bar in filled)
         parts.append(
             words.fill(
                 words.panel_summary, name=name, count=count, least=filled[0].low, largest=filled[-1].high
@@ -299,7 +287,7 @@ def _draw_panel(
 ) -> Markup:
     """Draw one small histogram under its name, scaled to its largest count."""
     bottom = panels_area.top + (index + 1) * _PANEL_HEIGHT
-    y = build_axis([histogram_bin.count for histogram_bin in bins], from_zero=True)
+    y = build_axis([bar.count for bar in bins], from_zero=True)
     plot_area = PlotArea(
         panels_area.left,
         bottom - _PANEL_HEIGHT + 1.3 * MAX_FONT_SIZE,
@@ -350,38 +338,33 @@ def _draw_bars(
 ) -> Markup:
     """Draw a bar for each bin that is not empty.
 
-    ``template`` is the label of a bar, with {name}, {low}, {high} and {count}. Bars are hatched from ``hatch_from`` on. If ``first``, the tab key reaches the first bar.
+    ``template`` is the label of a bar, with {name}, {low}, {high} and {count}. Bars are hatched from
+    ``hatch_from`` on. If ``first``, the tab key reaches the first bar.
     """
-    filled = [histogram_bin for histogram_bin in bins if histogram_bin.count > 0]
+    filled = [bar for bar in bins if bar.count > 0]
     shapes = [
         label_mark(
-            _draw_bar(histogram_bin, plot_area, hatch_from),
-            words.fill(
-                template,
-                name=isolate_text(name),
-                low=histogram_bin.low,
-                high=histogram_bin.high,
-                count=histogram_bin.count,
-            ),
+            _draw_bar(bar, plot_area, hatch_from),
+            words.fill(template, name=isolate_text(name), low=bar.low, high=bar.high, count=bar.count),
             first=first and index == 0,
         )
-        for index, histogram_bin in enumerate(filled)
+        for index, bar in enumerate(filled)
     ]
     return tag("g", *shapes, class_="series bars")
 
 
-def _draw_bar(histogram_bin: HistogramBin, plot_area: PlotArea, hatch_from: float | None) -> Markup:
+def _draw_bar(bar: HistogramBin, plot_area: PlotArea, hatch_from: float | None) -> Markup:
     """Draw the bar, split into two parts if the threshold is inside its bin."""
-    top = plot_area.y_position(histogram_bin.count)
-    left, right = plot_area.x_position(histogram_bin.low), plot_area.x_position(histogram_bin.high)
-    if hatch_from is None or histogram_bin.high <= hatch_from:
+    top = plot_area.y_position(bar.count)
+    left, right = plot_area.x_position(bar.low), plot_area.x_position(bar.high)
+    if hatch_from is None or bar.high <= hatch_from:
         return tag("g", _draw_rectangle(left, right, top, plot_area.bottom, class_="bar"), class_="column")
-    hatch_x = plot_area.x_position(max(histogram_bin.low, hatch_from))
+    hatch_x = plot_area.x_position(max(bar.low, hatch_from))
     above = _draw_rectangle(hatch_x, right, top, plot_area.bottom, class_="bar over")
     hatched = _draw_rectangle(
         hatch_x, right, top, plot_area.bottom, class_="hatched", fill=f"url(#{_HATCH_PATTERN})"
     )
-    if histogram_bin.low >= hatch_from:
+    if bar.low >= hatch_from:
         return tag("g", above, hatched, class_="column")
     below = _draw_rectangle(left, hatch_x + 0.6, top, plot_area.bottom, class_="bar")
     return tag("g", below, above, hatched, class_="column")

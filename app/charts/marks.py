@@ -53,6 +53,10 @@ def _draw_polygon(x: float, y: float, corners: tuple[tuple[float, float], ...], 
     return tag("path", d=f"M{'L'.join(points)}Z", **attributes)
 
 
+LINE = tag("path", class_="line", d="M-10 0H10")
+"""The line of a legend."""
+
+
 def swatch(series: str, *shapes: Markup) -> Markup:
     """Draw a mark of the legend in a box of 20 × 20 around the origin."""
     return tag(

@@ -90,13 +90,13 @@ class ViewWindow:
     low: float
     high: float
 
-    def contains(self, point_stack: PointStack) -> bool:
-        return self.left <= point_stack.x <= self.right and self.low <= point_stack.y <= self.high
+    def contains(self, stack: PointStack) -> bool:
+        return self.left <= stack.x <= self.right and self.low <= stack.y <= self.high
 
-    def outside_direction(self, point_stack: PointStack) -> tuple[int, int]:
+    def outside_direction(self, stack: PointStack) -> tuple[int, int]:
         """Return the direction of a point outside: right (1) or left (-1), and up (1) or down (-1)."""
-        x_direction = (point_stack.x > self.right) - (point_stack.x < self.left)
-        return x_direction, (point_stack.y > self.high) - (point_stack.y < self.low)
+        x_direction = (stack.x > self.right) - (stack.x < self.left)
+        return x_direction, (stack.y > self.high) - (stack.y < self.low)
 
 
 def choose_view(stacks: Sequence[PointStack]) -> ViewWindow:
@@ -104,16 +104,12 @@ def choose_view(stacks: Sequence[PointStack]) -> ViewWindow:
 
     The reader's team and the podium are always visible. If there are few teams, all points are.
     """
-    teams = [point_stack for point_stack in stacks if point_stack.kind != "baseline"]
+    teams = [stack for stack in stacks if stack.kind != "baseline"]
     if len(teams) < _MIN_TEAMS_FOR_FOCUS:
         return fit_view(stacks)
-    x_limit = _compute_outer_fence([point_stack.x for point_stack in teams for _ in point_stack.names])
-    y_limit = _compute_outer_fence([point_stack.y for point_stack in teams for _ in point_stack.names])
-    nearby = [
-        point_stack
-        for point_stack in teams
-        if point_stack.is_required or (point_stack.x <= x_limit and point_stack.y <= y_limit)
-    ]
+    x_limit = _compute_outer_fence([stack.x for stack in teams for _ in stack.names])
+    y_limit = _compute_outer_fence([stack.y for stack in teams for _ in stack.names])
+    nearby = [stack for stack in teams if stack.is_required or (stack.x <= x_limit and stack.y <= y_limit)]
     return fit_view(nearby)
 
 
@@ -127,12 +123,8 @@ def _compute_outer_fence(values: Sequence[float]) -> float:
 
 def fit_view(stacks: Sequence[PointStack]) -> ViewWindow:
     """Return the smallest view that contains all points with their rounding intervals, and a margin."""
-    left, right = _add_margin(
-        [end for point_stack in stacks for end in point_stack.rounding_interval(point_stack.x)]
-    )
-    low, high = _add_margin(
-        [end for point_stack in stacks for end in point_stack.rounding_interval(point_stack.y)]
-    )
+    left, right = _add_margin([end for stack in stacks for end in stack.rounding_interval(stack.x)])
+    low, high = _add_margin([end for stack in stacks for end in stack.rounding_interval(stack.y)])
     return ViewWindow(left, right, low, high)
 
 
@@ -173,12 +165,8 @@ def build_levels(view: ViewWindow, leader: float | None, localize: Callable[[str
     if leader is not None:
         scores = [value for value in scores if abs(value - leader) > 0.05 * step]
     texts = format_ticks(scores, step) if scores else ()
-    score_levels = [ScoreLevel(score, localize(text)) for score, text in zip(scores, texts, strict=True)]
-    return (
-        score_levels
-        if leader is None
-        else [*score_levels, ScoreLevel(leader, localize(f"{leader:.4f}"), best=True)]
-    )
+    levels = [ScoreLevel(score, localize(text)) for score, text in zip(scores, texts, strict=True)]
+    return levels if leader is None else [*levels, ScoreLevel(leader, localize(f"{leader:.4f}"), best=True)]
 
 
 def draw_plane(
@@ -186,7 +174,7 @@ def draw_plane(
     identifier: str,
     *,
     view: ViewWindow,
-    score_levels: Sequence[ScoreLevel],
+    levels: Sequence[ScoreLevel],
     titles: tuple[str, str],
     better: str,
     localize: Callable[[str], str],
@@ -197,7 +185,7 @@ def draw_plane(
     plot_area = fit_plot_area(
         x, build_window_axis(view.low, view.high, localize=localize), height=PLANE_HEIGHT
     )
-    label_boxes = _place_level_labels(score_levels, plot_area, _list_mark_boxes(stacks, plot_area, view))
+    label_boxes = _place_level_labels(levels, plot_area, _list_mark_boxes(stacks, plot_area, view))
     return build_picture(
         identifier,
         PLANE_HEIGHT,
@@ -206,18 +194,13 @@ def draw_plane(
         _draw_rounding_intervals(stacks, plot_area),
         tag(
             "g",
-            *(
-                _draw_level(score_level, plot_area, label_boxes.get(score_level))
-                for score_level in score_levels
-            ),
+            *(_draw_level(level, plot_area, label_boxes.get(level)) for level in levels),
             class_="series levels",
             aria_hidden="true",
         ),
         _draw_front(stacks, plot_area),
         _draw_series(stacks, plot_area, view),
-        _draw_labels(
-            stacks, plot_area, view, [*label_boxes.values(), *_trace_best_level(score_levels, plot_area)]
-        ),
+        _draw_labels(stacks, plot_area, view, [*label_boxes.values(), *_trace_best_level(levels, plot_area)]),
         is_interactive=True,
         kind="level",
     )
@@ -242,69 +225,66 @@ def _find_crossing(
     right = min(plot_area.x.high, 2 * score - plot_area.y.low)
     if left >= right:
         return None
-    begin, end = ((plot_area.x_position(x), plot_area.y_position(2 * score - x)) for x in (left, right))
+    begin, end = (plot_area.position(x, 2 * score - x) for x in (left, right))
     return begin, end
 
 
 def _place_level_labels(
-    score_levels: Sequence[ScoreLevel], plot_area: PlotArea, mark_areas: Sequence[Box]
+    levels: Sequence[ScoreLevel], plot_area: PlotArea, mark_areas: Sequence[Box]
 ) -> dict[ScoreLevel, Box]:
     """Return the boxes of the labels of score lines, which overlap neither marks nor each other.
 
     The leader's line is labelled first. Lines without room for a label are left out.
     """
     label_boxes: dict[ScoreLevel, Box] = {}
-    for score_level in sorted(score_levels, key=lambda score_level: not score_level.best):
+    for level in sorted(levels, key=lambda level: not level.best):
         obstacles = [
             *mark_areas,
             *label_boxes.values(),
-            *([] if score_level.best else _trace_best_level(score_levels, plot_area)),
+            *([] if level.best else _trace_best_level(levels, plot_area)),
         ]
-        candidates = _iter_label_boxes(score_level, plot_area)
+        candidates = _iter_label_boxes(level, plot_area)
         box = next((box for box in candidates if not any(map(box.overlaps, obstacles))), None)
         if box is not None:
-            label_boxes[score_level] = box
+            label_boxes[level] = box
     return label_boxes
 
 
-def _draw_level(score_level: ScoreLevel, plot_area: PlotArea, box: Box | None) -> Markup:
-    ends = _find_crossing(score_level.score, plot_area)
+def _draw_level(level: ScoreLevel, plot_area: PlotArea, box: Box | None) -> Markup:
+    ends = _find_crossing(level.score, plot_area)
     if ends is None:
         return Markup("")
     (left, top), (right, bottom) = ends
-    kind = " best" if score_level.best else ""
+    kind = " best" if level.best else ""
     line = draw_path("M", left, top, "L", right, bottom, class_=f"equal{kind}")
     if box is None:
         return line
     x, y = (box.left + box.right) / 2, (box.top + box.bottom) / 2
-    return line + tag("text", score_level.text, x=x, y=y, dy=".34em", class_=f"aside middle{kind}")
+    return line + tag("text", level.text, x=x, y=y, dy=".34em", class_=f"aside middle{kind}")
 
 
-def _iter_label_boxes(score_level: ScoreLevel, plot_area: PlotArea) -> Iterator[Box]:
+def _iter_label_boxes(level: ScoreLevel, plot_area: PlotArea) -> Iterator[Box]:
     """Yield possible boxes of a label, from the lower right end of its line to the middle.
 
     The leader's label may be anywhere on its line, beginning at the upper left end.
     """
-    ends = _find_crossing(score_level.score, plot_area)
+    ends = _find_crossing(level.score, plot_area)
     if ends is None:
         return
     (left, top), (right, bottom) = ends
-    half = estimate_text_width(score_level.text) / 2
+    half = estimate_text_width(level.text) / 2
     plot_box = Box(plot_area.left + 2, plot_area.top, plot_area.right - 2, plot_area.bottom - 2)
-    for index in range(1, _LABEL_STEPS if score_level.best else _LABEL_STEPS // 2):
-        share = index / _LABEL_STEPS if score_level.best else 1 - index / _LABEL_STEPS
+    for index in range(1, _LABEL_STEPS if level.best else _LABEL_STEPS // 2):
+        share = index / _LABEL_STEPS if level.best else 1 - index / _LABEL_STEPS
         x, y = left + share * (right - left), top + share * (bottom - top)
         box = Box(x - half, y - MAX_FONT_SIZE / 2, x + half, y + MAX_FONT_SIZE / 2)
         if box.is_inside(plot_box):
             yield box
 
 
-def _trace_best_level(score_levels: Sequence[ScoreLevel], plot_area: PlotArea) -> list[Box]:
+def _trace_best_level(levels: Sequence[ScoreLevel], plot_area: PlotArea) -> list[Box]:
     """Return small boxes that cover the leader's line, which is diagonal."""
-    ends = next(
-        (_find_crossing(score_level.score, plot_area) for score_level in score_levels if score_level.best),
-        None,
-    )
+    ends = next((_find_crossing(level.score, plot_area) for level in levels if level.best), None)
     if ends is None:
         return []
     (left, top), (right, bottom) = ends
@@ -319,9 +299,9 @@ def _trace_best_level(score_levels: Sequence[ScoreLevel], plot_area: PlotArea) -
 def _list_mark_boxes(stacks: Sequence[PointStack], plot_area: PlotArea, view: ViewWindow) -> list[Box]:
     """Return the areas of the visible marks and of the front line."""
     visible_marks = [
-        (plot_area.x_position(point_stack.x), plot_area.y_position(point_stack.y), point_stack.size)
-        for point_stack in stacks
-        if view.contains(point_stack)
+        (plot_area.x_position(stack.x), plot_area.y_position(stack.y), stack.size)
+        for stack in stacks
+        if view.contains(stack)
     ]
     return [Box(x - size, y - size, x + size, y + size) for x, y, size in visible_marks] + _list_front_boxes(
         stacks, plot_area
@@ -331,9 +311,9 @@ def _list_mark_boxes(stacks: Sequence[PointStack], plot_area: PlotArea, view: Vi
 def _draw_rounding_intervals(stacks: Sequence[PointStack], plot_area: PlotArea) -> Markup:
     """Draw the rounding intervals behind rounded points, equal ones only once."""
     intervals = {
-        (point_stack.rounding_interval(point_stack.x), point_stack.rounding_interval(point_stack.y))
-        for point_stack in stacks
-        if point_stack.rounding_error
+        (stack.rounding_interval(stack.x), stack.rounding_interval(stack.y))
+        for stack in stacks
+        if stack.rounding_error
     }
     return tag(
         "g",
@@ -350,10 +330,7 @@ def _draw_rounding_interval(x: tuple[float, float], y: tuple[float, float], plot
 
 
 def _list_front(stacks: Sequence[PointStack]) -> list[PointStack]:
-    return sorted(
-        (point_stack for point_stack in stacks if point_stack.on_front),
-        key=lambda point_stack: (point_stack.x, -point_stack.y),
-    )
+    return sorted((stack for stack in stacks if stack.on_front), key=lambda stack: (stack.x, -stack.y))
 
 
 def _draw_front(stacks: Sequence[PointStack], plot_area: PlotArea) -> Markup:
@@ -362,12 +339,10 @@ def _draw_front(stacks: Sequence[PointStack], plot_area: PlotArea) -> Markup:
     if not front:
         return Markup("")
     steps = "".join(
-        build_outline("H", plot_area.x_position(point_stack.x), "V", plot_area.y_position(point_stack.y))
-        for point_stack in front[1:]
+        build_outline("H", plot_area.x_position(stack.x), "V", plot_area.y_position(stack.y))
+        for stack in front[1:]
     )
-    first, last = (
-        plot_area.format_point(point_stack.x, point_stack.y) for point_stack in (front[0], front[-1])
-    )
+    first, last = (plot_area.format_point(stack.x, stack.y) for stack in (front[0], front[-1]))
     ends = build_outline("M", first, "V", plot_area.top, "M", last, "H", plot_area.right)
     return tag(
         "g",
@@ -380,10 +355,7 @@ def _draw_front(stacks: Sequence[PointStack], plot_area: PlotArea) -> Markup:
 
 def _list_front_boxes(stacks: Sequence[PointStack], plot_area: PlotArea) -> list[Box]:
     """Return the area of the front line."""
-    points = [
-        (plot_area.x_position(point_stack.x), plot_area.y_position(point_stack.y))
-        for point_stack in _list_front(stacks)
-    ]
+    points = [plot_area.position(stack.x, stack.y) for stack in _list_front(stacks)]
     return [
         box
         for (left, upper), (right, lower) in pairwise(points)
@@ -394,16 +366,13 @@ def _list_front_boxes(stacks: Sequence[PointStack], plot_area: PlotArea) -> list
 def _draw_series(stacks: Sequence[PointStack], plot_area: PlotArea, view: ViewWindow) -> Markup:
     """Draw the points by kind, the most important on top. The tab key reaches the topmost one."""
     groups: dict[str, list[PointStack]] = {name: [] for name in SHAPE_BY_KIND}
-    for point_stack in sorted(stacks, key=lambda point_stack: point_stack.x):
-        groups[point_stack.kind].append(point_stack)
+    for stack in sorted(stacks, key=lambda stack: stack.x):
+        groups[stack.kind].append(stack)
     topmost = next(group[-1] for group in reversed(groups.values()) if group)
     return Markup("").join(
         tag(
             "g",
-            *(
-                _draw_point(point_stack, plot_area, view, first=point_stack is topmost)
-                for point_stack in group
-            ),
+            *(_draw_point(stack, plot_area, view, first=stack is topmost) for stack in group),
             class_=f"series points {name}",
         )
         for name, group in groups.items()
@@ -411,27 +380,20 @@ def _draw_series(stacks: Sequence[PointStack], plot_area: PlotArea, view: ViewWi
     )
 
 
-def _draw_point(point_stack: PointStack, plot_area: PlotArea, view: ViewWindow, *, first: bool) -> Markup:
+def _draw_point(stack: PointStack, plot_area: PlotArea, view: ViewWindow, *, first: bool) -> Markup:
     """Draw a mark, with the number of its teams if there are several, or an arrow for a point outside."""
-    x, y = plot_area.x_position(point_stack.x), plot_area.y_position(point_stack.y)
-    if not view.contains(point_stack):
-        return label_mark(
-            marks.arrow(x, y, *view.outside_direction(point_stack)), point_stack.description, first=first
-        )
-    if len(point_stack.names) == 1:
-        return label_mark(SHAPE_BY_KIND[point_stack.kind](x, y), point_stack.description, first=first)
-    shape = (
-        marks.diamond
-        if point_stack.kind == "own"
-        else marks.square
-        if point_stack.kind == "baseline"
-        else marks.dot
-    )
+    x, y = plot_area.position(stack.x, stack.y)
+    if not view.contains(stack):
+        return label_mark(marks.arrow(x, y, *view.outside_direction(stack)), stack.description, first=first)
+    if len(stack.names) == 1:
+        return label_mark(SHAPE_BY_KIND[stack.kind](x, y), stack.description, first=first)
     count = tag(
-        "text", str(len(point_stack.names)), x=x, y=y, dy=".34em", class_="count middle", aria_hidden="true"
+        "text", str(len(stack.names)), x=x, y=y, dy=".34em", class_="count middle", aria_hidden="true"
     )
     return (
-        label_mark(shape(x, y, point_stack.size, class_="stack"), point_stack.description, first=first)
+        label_mark(
+            SHAPE_BY_KIND[stack.kind](x, y, stack.size, class_="stack"), stack.description, first=first
+        )
         + count
     )
 
@@ -440,32 +402,29 @@ def _draw_labels(
     stacks: Sequence[PointStack], plot_area: PlotArea, view: ViewWindow, text_boxes: Sequence[Box]
 ) -> Markup:
     """Draw labels of the reader's team, of the podium, and of the front, from its ends inwards."""
-    front = [point_stack for point_stack in _list_front(stacks) if not point_stack.is_required]
+    front = [stack for stack in _list_front(stacks) if not stack.is_required]
     front_inwards = [front.pop(0 if index % 2 == 0 else -1) for index in range(len(front))]
     required = sorted(
-        (point_stack for point_stack in stacks if point_stack.is_required),
-        key=lambda point_stack: (point_stack.kind != "own", point_stack.rank or 0),
+        (stack for stack in stacks if stack.is_required),
+        key=lambda stack: (stack.kind != "own", stack.rank or 0),
     )
     placed_labels = place_labels(
         [
             LabelRequest(
-                plot_area.x_position(point_stack.x),
-                plot_area.y_position(point_stack.y),
-                point_stack.label,
-                point_stack.kind,
-                point_stack.is_required,
-                point_stack.size,
-                point_stack.suffix,
+                plot_area.x_position(stack.x),
+                plot_area.y_position(stack.y),
+                stack.label,
+                stack.kind,
+                stack.is_required,
+                stack.size,
+                stack.suffix,
             )
-            for point_stack in [*required, *front_inwards]
-            if view.contains(point_stack)
+            for stack in [*required, *front_inwards]
+            if view.contains(stack)
         ],
         within=Box(plot_area.left + 2, plot_area.top - 4, PICTURE_WIDTH - 2, plot_area.bottom),
         obstacles=[*text_boxes, *_list_front_boxes(stacks, plot_area)],
-        points=sorted(
-            (plot_area.x_position(point_stack.x), plot_area.y_position(point_stack.y))
-            for point_stack in stacks
-        ),
+        points=sorted(plot_area.position(stack.x, stack.y) for stack in stacks),
         max_labels=_MAX_LABELS,
         max_width=160.0,
     )

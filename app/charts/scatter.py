@@ -241,7 +241,7 @@ def _draw_scatter(
         stacks,
         _IDENTIFIER,
         view=view,
-        score_levels=build_levels(view, leader, words.localize) if with_score_levels else (),
+        levels=build_levels(view, leader, words.localize) if with_score_levels else (),
         titles=(words.x, words.y),
         better=words.better,
         localize=words.localize,
@@ -261,7 +261,7 @@ def _serialize_view(
     content: dict[str, Any] = {
         "home": [view.left, view.right, view.low, view.high],
         "whole": [full_view.left, full_view.right, full_view.low, full_view.high],
-        "marks": [_serialize_stack(point_stack) for point_stack in stacks],
+        "marks": [_serialize_stack(stack) for stack in stacks],
         "equal": with_score_levels,
         "leader": leader,
         "leaderText": "" if leader is None else _format_score(leader, 0.0, words),
@@ -271,19 +271,19 @@ def _serialize_view(
     return replace_forbidden_characters(json.dumps(content, ensure_ascii=False, separators=(",", ":")))
 
 
-def _serialize_stack(point_stack: PointStack) -> dict[str, Any]:
+def _serialize_stack(stack: PointStack) -> dict[str, Any]:
     return {
-        "x": point_stack.x,
-        "y": point_stack.y,
-        "kind": point_stack.kind,
-        "names": point_stack.names,
-        "label": point_stack.label,
-        "more": point_stack.suffix,
-        "said": point_stack.description,
-        "rank": point_stack.rank,
-        "needed": point_stack.is_required,
-        "front": point_stack.on_front,
-        "blur": point_stack.rounding_error,
+        "x": stack.x,
+        "y": stack.y,
+        "kind": stack.kind,
+        "names": stack.names,
+        "label": stack.label,
+        "more": stack.suffix,
+        "said": stack.description,
+        "rank": stack.rank,
+        "needed": stack.is_required,
+        "front": stack.on_front,
+        "blur": stack.rounding_error,
     }
 
 
@@ -291,13 +291,14 @@ def _build_legend(
     stacks: Sequence[PointStack], words: ScatterWords, *, with_score_levels: bool, leader: float | None
 ) -> tuple[LegendEntry, ...]:
     texts = {"own": words.own, "front": words.front, "others": words.other_teams, "baseline": words.baseline}
-    present = {point_stack.kind for point_stack in stacks} | (
-        {"front"} if any(point_stack.on_front for point_stack in stacks) else set()
+    present = {stack.kind for stack in stacks} | (
+        {"front"} if any(stack.on_front for stack in stacks) else set()
     )
-    line = tag("path", class_="line", d="M-10 0H10")
     points = [
         LegendEntry(
-            name, text, marks.swatch(name, *([line] if name == "front" else []), SHAPE_BY_KIND[name](0, 0))
+            name,
+            text,
+            marks.swatch(name, *([marks.LINE] if name == "front" else []), SHAPE_BY_KIND[name](0, 0)),
         )
         for name, text in texts.items()
         if name in present
@@ -305,7 +306,7 @@ def _build_legend(
     box = tag("rect", x=-8, y=-6, width=16, height=12)
     other_entries = (
         (
-            any(point_stack.rounding_error for point_stack in stacks),
+            any(stack.rounding_error for stack in stacks),
             LegendEntry("blurs", words.rounded, marks.swatch("blurs", box)),
         ),
         (with_score_levels and bool(stacks), LegendEntry("levels", words.equal, _draw_diagonal("equal"))),

@@ -254,12 +254,8 @@ def _draw_dots(
 
 
 def _draw_base_line(band: PlotArea) -> Markup:
-    return tag(
-        "path",
-        class_="axis",
-        d=f"M{band.format_point(band.x.low, 0.0)}L{band.format_point(band.x.high, 0.0)}",
-        aria_hidden="true",
-    )
+    ends = (band.format_point(band.x.low, 0.0), band.format_point(band.x.high, 0.0))
+    return tag("path", class_="axis", d="M" + "L".join(ends), aria_hidden="true")
 
 
 def _draw_band_title(band: PlotArea, name: str) -> Markup:

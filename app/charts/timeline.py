@@ -204,5 +204,5 @@ def _build_legend(entries: Sequence[TimelineEntry], words: TimelineWords) -> tup
         for state, shape in _SHAPES.items()
         if state in present
     ]
-    line = LegendEntry("best", words.best, marks.swatch("best", tag("path", class_="line", d="M-10 0H10")))
+    line = LegendEntry("best", words.best, marks.swatch("best", marks.LINE))
     return (*states, *([line] if _list_improvements(entries) else []))
