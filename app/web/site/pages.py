@@ -29,7 +29,7 @@ from anoncup.errors import (
     TooManyRequests,
     Unavailable,
 )
-from anoncup.messages import N_, deserialize_prefixed, replace_control_characters
+from anoncup.messages import N_, replace_control_characters
 from app.http import problems
 from app.http.authentication import (
     CurrentPrincipal,
@@ -59,7 +59,6 @@ templates.env.globals |= {
     "indexed": notation.mark_up_symbols,
     "percent": notation.format_percent,
     "texts_of": announcements.translate,
-    "message_under": deserialize_prefixed,
     "languages": {tag: Locale.parse(tag).get_display_name(tag) for tag in LANGUAGES},
     "sentence": sentences.translate_sentence,
     "visible": replace_control_characters,
