@@ -32,7 +32,7 @@ from anoncup.rules.settings import Excessive, count_required_rows
 from anoncup.tables.files import Remark
 from anoncup.tracks.model import AnyTrack, Sizes
 from anoncup.tracks.outcomes import Rate
-from anoncup.tracks.parts import AnyAttacker, AnyDistance, AnyMeasure, AnyScored, HasRows
+from anoncup.tracks.parts import AnyAttacker, AnyDistance, AnyMeasure, AnyScoredRelease, HasRows
 
 _AnswerCallback = Callable[[str, object], None]
 _Json = dict[str, object]
@@ -230,7 +230,7 @@ def _compute_if_possible(
 
 def _run_measure(
     measure: AnyMeasure,
-    release: AnyScored,
+    release: AnyScoredRelease,
     rules: Rules,
     largest_cell: float,
     announce: Callable[[str], None],
@@ -288,7 +288,7 @@ def _combine_attackers(rules: Rules, attackers: Mapping[str, AttackerResult]) ->
 
 
 def _check_rules(
-    rules: Rules, track: AnyTrack, release: AnyScored | None, sizes: Sizes
+    rules: Rules, track: AnyTrack, release: AnyScoredRelease | None, sizes: Sizes
 ) -> tuple[tuple[Violation, ...], ExcessiveResult | None, tuple[Remark, ...]]:
     messages = {"too_few_rows": explain_too_few_rows(rules, sizes)}
     settings, result, warnings = rules.excessive, None, list[Remark]()

@@ -17,7 +17,7 @@ from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.tracks.memo import Memo, memoize
 from anoncup.tracks.model import AnyTrack
-from anoncup.tracks.parts import AnyScored, HasRows
+from anoncup.tracks.parts import AnyScoredRelease, HasRows
 
 _MAX_METHODS = 3
 """Maximum number of methods in a combination."""
@@ -125,7 +125,7 @@ def _read_values(track: AnyTrack, signatures: _Signatures, verdict: Verdict) -> 
 
 
 def _compute_untouched_values(
-    rules: Rules, track: AnyTrack, signatures: _Signatures, release: AnyScored
+    rules: Rules, track: AnyTrack, signatures: _Signatures, release: AnyScoredRelease
 ) -> Mapping[str, float]:
     """Compute the same values for the original released unchanged."""
     values = {}

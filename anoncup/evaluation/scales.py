@@ -12,7 +12,7 @@ from anoncup.geometry.stable_sums import finite_mean
 from anoncup.plugins import INSTALLED
 from anoncup.rules.settings import MeasureSettings
 from anoncup.tracks.model import AnyTrack
-from anoncup.tracks.parts import AnyMeasure, AnyScored, HasRows
+from anoncup.tracks.parts import AnyMeasure, AnyScoredRelease, HasRows
 
 if TYPE_CHECKING:
     from anoncup.rules.model import Rules
@@ -34,7 +34,10 @@ def scales(track: AnyTrack, original: HasRows, settings: Mapping[str, MeasureSet
 
 
 def _compute_scale(
-    measure: AnyMeasure, original: HasRows, releases: list[AnyScored], settings: Mapping[str, MeasureSettings]
+    measure: AnyMeasure,
+    original: HasRows,
+    releases: list[AnyScoredRelease],
+    settings: Mapping[str, MeasureSettings],
 ) -> float:
     """Return a measure's scale, 0 if there is none; ``check_scales`` then rejects a weight."""
     if measure.scale is None:
@@ -52,7 +55,7 @@ def _needs_scale(track: AnyTrack, name: str, settings: Mapping[str, MeasureSetti
 
 
 def _average_null_releases(
-    measure: AnyMeasure, releases: list[AnyScored], settings: Mapping[str, MeasureSettings]
+    measure: AnyMeasure, releases: list[AnyScoredRelease], settings: Mapping[str, MeasureSettings]
 ) -> float:
     parameters = settings.get(measure.name, MeasureSettings()).parameters
     return finite_mean(measure.compute(release, **parameters) for release in releases)

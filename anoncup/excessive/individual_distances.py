@@ -8,7 +8,7 @@ from anoncup.geometry.arrays import FloatArray
 from anoncup.geometry.stable_sums import LARGEST_FLOAT
 from anoncup.messages import N_, Message, PluralMessage
 from anoncup.rules.settings import Excessive
-from anoncup.tracks.parts import AnyDistance, AnyScored
+from anoncup.tracks.parts import AnyDistance, AnyScoredRelease
 
 TOLERANCE = 1e-12
 """Tolerance of comparisons with the threshold. A distance equal to it does not exceed it (Approach II), even
@@ -57,7 +57,7 @@ def clipped_mean(distances: FloatArray) -> float:
         return min(float(distances.mean()), LARGEST_FLOAT)
 
 
-def compute_individual_distances(release: AnyScored, distance: AnyDistance) -> IndividualDistances:
+def compute_individual_distances(release: AnyScoredRelease, distance: AnyDistance) -> IndividualDistances:
     """Compute the distance of every individual's anonymized data to its original."""
     values = np.ones(release.original.rows)
     values[release.answer] = distance.to_source(release)
@@ -65,7 +65,7 @@ def compute_individual_distances(release: AnyScored, distance: AnyDistance) -> I
 
 
 def explain_excess(
-    release: AnyScored, distance: AnyDistance, distances: IndividualDistances, settings: Excessive
+    release: AnyScoredRelease, distance: AnyDistance, distances: IndividualDistances, settings: Excessive
 ) -> Message | None:
     """Return why a release is excessive; None if it is not, or if there is no threshold.
 
@@ -93,7 +93,7 @@ def explain_excess(
     )
 
 
-def explain_forbidden_deletion(release: AnyScored, distance: AnyDistance) -> Message | None:
+def explain_forbidden_deletion(release: AnyScoredRelease, distance: AnyDistance) -> Message | None:
     """Return why rows must not be deleted; None if the distance is bounded or no row was deleted."""
     if distance.bounded or release.target.rows == release.original.rows:
         return None
@@ -103,7 +103,7 @@ def explain_forbidden_deletion(release: AnyScored, distance: AnyDistance) -> Mes
     )
 
 
-def _explain_resemblance(release: AnyScored, distance: AnyDistance, limit: float) -> Message | None:
+def _explain_resemblance(release: AnyScoredRelease, distance: AnyDistance, limit: float) -> Message | None:
     count = int((distance.to_others(release) <= limit).sum())
     if count == 0:
         return None

@@ -17,7 +17,7 @@ from anoncup.messages import Message
 from anoncup.rules.model import Rules
 from anoncup.tracks.linkage.shuffling import shuffle_within_groups
 from anoncup.tracks.model import AnyTrack
-from anoncup.tracks.parts import AnyDistance, AnyScored, HasRows
+from anoncup.tracks.parts import AnyDistance, AnyScoredRelease, HasRows
 
 MAX_SAMPLE_SIZE = 10_000
 """Maximum number of individuals on which methods are tried. Larger data are sampled at random."""
@@ -97,7 +97,7 @@ def try_methods(
 
 
 def _mix_in_cheats(
-    release: AnyScored, distance: AnyDistance, group_ids: IntArray, rng: Generator
+    release: AnyScoredRelease, distance: AnyDistance, group_ids: IntArray, rng: Generator
 ) -> Iterator[tuple[str, float, float]]:
     """Yield the cheat, share and mean distance of releases in which some individuals claim others' rows.
 

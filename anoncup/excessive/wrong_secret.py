@@ -13,7 +13,7 @@ from numpy.random import PCG64, Generator
 from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.messages import Message
 from anoncup.tables.files import Remark
-from anoncup.tracks.parts import AnyDistance, AnyScored
+from anoncup.tracks.parts import AnyDistance, AnyScoredRelease
 
 WARNING_CODE = "secret_of_another_file"
 _MIN_ROWS = 20
@@ -37,7 +37,7 @@ SHIFTED_ROWS = Message("if the rows are shifted by one")
 
 
 def find_secret_warnings(
-    release: AnyScored, distance: AnyDistance, distances_to_source: FloatArray
+    release: AnyScoredRelease, distance: AnyDistance, distances_to_source: FloatArray
 ) -> list[Remark]:
     """Return a warning if the secret probably belongs to another file.
 
@@ -78,7 +78,7 @@ def _build_closer_order_remark(description: Message) -> Remark:
     return Remark(WARNING_CODE, message)
 
 
-def _compute_distances_with(release: AnyScored, distance: AnyDistance, source: IntArray) -> FloatArray:
+def _compute_distances_with(release: AnyScoredRelease, distance: AnyDistance, source: IntArray) -> FloatArray:
     """Return the distances of a release to its originals with another secret, (n',)."""
     return distance.to_source(replace(release, answer=np.ascontiguousarray(source), memo={}))
 

@@ -23,7 +23,7 @@ from anoncup.rules.settings import Parameters
 from anoncup.tables.csv_text import write_csv
 from anoncup.tracks.model import AnyQuestion, AnyTrack, ReleaseContext, Sizes
 from anoncup.tracks.outcomes import Rate
-from anoncup.tracks.parts import AnyAttacker, AnyMeasure, AnyMethod, AnyScored, HasRows
+from anoncup.tracks.parts import AnyAttacker, AnyMeasure, AnyMethod, AnyScoredRelease, HasRows
 
 _SHUFFLE_COUNT = 3
 """Number of random row orders in which each release is checked."""
@@ -70,7 +70,7 @@ class CaseOfTrack:
     def build_target(self) -> object:
         return self.track.attack_view(self.case.original, self.case.release)
 
-    def add_answer(self, answer: object) -> AnyScored:
+    def add_answer(self, answer: object) -> AnyScoredRelease:
         return self.track.add_answer(self.case.original, self.case.release, answer)
 
     def shuffle(self, seed: int) -> "CaseOfTrack":

@@ -11,7 +11,7 @@ from anoncup.tables.files import Remark
 from anoncup.tracks.capabilities import Allocation, Distances, Examples, Fingerprints, Scaling, TrackSettings
 from anoncup.tracks.files import Files, FileSpec
 from anoncup.tracks.outcomes import Outcome, Rate, convert_to_rate
-from anoncup.tracks.parts import AnyMethod, Attacker, HasRows, Measure, Scored
+from anoncup.tracks.parts import AnyMethod, Attacker, HasRows, Measure, ScoredRelease
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -222,7 +222,7 @@ class Track(Generic[OriginalT, ReleaseT, TargetT, AnswerT]):
     # Measures, attackers and methods.
     attack_view: Callable[[OriginalT, ReleaseT], TargetT]
     """Returns what attackers see of a release, without the answer."""
-    measures: Mapping[str, Measure[OriginalT, Scored[ReleaseT, TargetT, AnswerT]]]
+    measures: Mapping[str, Measure[OriginalT, ScoredRelease[ReleaseT, TargetT, AnswerT]]]
     attackers: Mapping[str, Attacker[TargetT, Any]]
     methods: Mapping[str, AnyMethod]
     anonymize: Callable[
@@ -254,9 +254,11 @@ class Track(Generic[OriginalT, ReleaseT, TargetT, AnswerT]):
     shuffle: Shuffle[ReleaseT, AnswerT] = _keep_order
     target_files: TargetFiles[OriginalT, ReleaseT, TargetT, AnswerT] = field(default_factory=TargetFiles)
     allocation: Allocation[OriginalT] | None = None
-    scaling: Scaling[OriginalT, Scored[ReleaseT, TargetT, AnswerT]] = field(default_factory=Scaling)
-    distances: Distances[OriginalT, Scored[ReleaseT, TargetT, AnswerT]] = field(default_factory=Distances)
-    fingerprints: Fingerprints[OriginalT, Scored[ReleaseT, TargetT, AnswerT]] | None = None
+    scaling: Scaling[OriginalT, ScoredRelease[ReleaseT, TargetT, AnswerT]] = field(default_factory=Scaling)
+    distances: Distances[OriginalT, ScoredRelease[ReleaseT, TargetT, AnswerT]] = field(
+        default_factory=Distances
+    )
+    fingerprints: Fingerprints[OriginalT, ScoredRelease[ReleaseT, TargetT, AnswerT]] | None = None
 
     @property
     def release_file_names(self) -> tuple[str, ...]:
@@ -320,9 +322,9 @@ class Track(Generic[OriginalT, ReleaseT, TargetT, AnswerT]):
 
     def add_answer(
         self, original: OriginalT, release: ReleaseT, answer: AnswerT
-    ) -> Scored[ReleaseT, TargetT, AnswerT]:
+    ) -> ScoredRelease[ReleaseT, TargetT, AnswerT]:
         """Return a release with its answer, for measures."""
-        return Scored(release, self.attack_view(original, release), answer)
+        return ScoredRelease(release, self.attack_view(original, release), answer)
 
 
 AnyTrack: TypeAlias = Track[Any, Any, Any, Any]

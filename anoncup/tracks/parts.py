@@ -43,7 +43,7 @@ _ResultT_co = TypeVar("_ResultT_co", covariant=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Scored(Generic[_ReleaseT_co, _TargetT_co, _AnswerT_co]):
+class ScoredRelease(Generic[_ReleaseT_co, _TargetT_co, _AnswerT_co]):
     """A release with its secret answer, for measures. Attackers see its ``target`` only."""
 
     release: _ReleaseT_co
@@ -52,7 +52,7 @@ class Scored(Generic[_ReleaseT_co, _TargetT_co, _AnswerT_co]):
     memo: Memo = field(default_factory=dict, compare=False, repr=False)
 
     @property
-    def original(self: Scored[_ReleaseT_co, HasOriginal[_OriginalT], _AnswerT_co]) -> _OriginalT:
+    def original(self: ScoredRelease[_ReleaseT_co, HasOriginal[_OriginalT], _AnswerT_co]) -> _OriginalT:
         """The original of a target that knows it."""
         return self.target.original
 
@@ -67,7 +67,7 @@ Configurable: TypeAlias = Callable[[_InputT], _OutputT] | Callable[Concatenate[_
 class Measure(Generic[_OriginalT_contra, _ScoredT_contra]):
     """A number that describes a release.
 
-    - ``compute(scored, **parameters)`` returns the number of a ``Scored`` release.
+    - ``compute(scored, **parameters)`` returns the number of a ``ScoredRelease`` release.
     - ``details(scored)`` returns further numbers by name, such as one for each sensitive column.
     - ``in_data_units``: the value has the unit of the cells.
     - ``weighs``: 0 is best, and the measure may have a weight in U. Other measures are only reported.
@@ -170,7 +170,7 @@ class Distance(Generic[_OriginalT_contra, _ScoredT_contra]):
 
 
 # Parts of any track: registries of all tracks hold parts of different types.
-AnyScored: TypeAlias = Scored[Any, Any, Any]
+AnyScoredRelease: TypeAlias = ScoredRelease[Any, Any, Any]
 AnyMeasure: TypeAlias = Measure[Any, Any]
 AnyAttacker: TypeAlias = Attacker[Any, Any]
 AnyMethod: TypeAlias = Method[Any]

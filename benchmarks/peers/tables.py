@@ -20,7 +20,7 @@ from anoncup.tracks.microdata.anonymity import k_mean, k_min
 from anoncup.tracks.microdata.release import MicrodataTarget
 from anoncup.tracks.microdata.utility import cross_count, cross_mean
 from anoncup.tracks.model import AnyTrack
-from anoncup.tracks.parts import HasRows, Scored
+from anoncup.tracks.parts import HasRows, ScoredRelease
 from benchmarks.peers.duel import Duel, SpeedGoal
 from benchmarks.peers.linkage import copy_without_caches
 
@@ -32,7 +32,7 @@ _EXCLUDED_MEASURES = frozenset({"l_diversity", "t_closeness"})
 
 
 def _compute_k(target: MicrodataTarget) -> FloatArray:
-    release = Scored(target.anonymized, copy_without_caches(target), np.arange(0))
+    release = ScoredRelease(target.anonymized, copy_without_caches(target), np.arange(0))
     return np.array([k_min(release), k_mean(release)])
 
 
@@ -51,12 +51,12 @@ def _compute_k_with_pycanon(target: MicrodataTarget) -> FloatArray:
 
 
 def _compute_k_min(target: MicrodataTarget) -> FloatArray:
-    return np.array([k_min(Scored(target.anonymized, copy_without_caches(target), np.arange(0)))])
+    return np.array([k_min(ScoredRelease(target.anonymized, copy_without_caches(target), np.arange(0)))])
 
 
 def _compute_cross_tables(target: MicrodataTarget) -> FloatArray:
     """Compute U2 of the first sensitive column, and U3, over the template's six columns."""
-    release = Scored(target.anonymized, copy_without_caches(target), np.arange(0))
+    release = ScoredRelease(target.anonymized, copy_without_caches(target), np.arange(0))
     columns = target.original.columns.quasi_identifiers[:_CROSS_TABLE_COLUMNS]
     return np.array([cross_mean(release, columns=columns), cross_count(release, columns=columns)])
 

@@ -17,7 +17,7 @@ from anoncup.tracks.monthly.files import CUSTOMER_COLUMNS, KNOWLEDGE_PURPOSE, TR
 from anoncup.tracks.monthly.knowledge import sample_known_rows
 from anoncup.tracks.monthly.original import MonthlyOriginal, parse_original
 from anoncup.tracks.monthly.release import MonthlyRelease, parse_release
-from anoncup.tracks.parts import Scored
+from anoncup.tracks.parts import ScoredRelease
 from tests.support import monthly_reference as reference
 from tests.support.monthly_reference import Row
 
@@ -144,7 +144,7 @@ def alter_rows(random: Random, original_rows: list[Row], cell_values: CellValues
 
 
 def compute_measures(release: MonthlyRelease) -> dict[str, float]:
-    scored: Any = Scored(release, None, None)
+    scored: Any = ScoredRelease(release, None, None)
     return {name: measure.compute(scored) for name, measure in MONTHLY.measures.items()}
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 CODE_FOLDERS = ("anoncup", "app", "workers", "migrations", "benchmarks")
-ALL_FOLDERS = (*CODE_FOLDERS, "tests")
+ALL_FOLDERS = (*CODE_FOLDERS, "examples", "tests")
 
 PREPOSITIONS = re.compile(
     "about|after|against|among|as|at|before|below|beside|between|beyond|by|during|for|"

@@ -25,7 +25,7 @@ from anoncup.tracks.model import (
     Track,
 )
 from anoncup.tracks.outcomes import Outcome
-from anoncup.tracks.parts import AnyMethod, Attacker, Measure, Method, Scored
+from anoncup.tracks.parts import AnyMethod, Attacker, Measure, Method, ScoredRelease
 from anoncup.tracks.plugin import Plugin
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class NumberTarget(NamedTuple):
         return len(self.values)
 
 
-ScoredNumbers = Scored[Numbers, NumberTarget, tuple[bool, ...]]
+ScoredNumbers = ScoredRelease[Numbers, NumberTarget, tuple[bool, ...]]
 """A release with its answer: whether each of the original's numbers is in the list."""
 
 

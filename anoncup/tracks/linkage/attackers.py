@@ -1,17 +1,9 @@
 """Attackers that every linkage track can use."""
 
-from typing import Protocol
-
 import numpy as np
 
 from anoncup.geometry.arrays import IntArray
-
-
-class HasRows(Protocol):
-    """A target with a known number of rows."""
-
-    @property
-    def rows(self) -> int: ...
+from anoncup.tracks.parts import HasRows
 
 
 def own_row(target: HasRows) -> IntArray:

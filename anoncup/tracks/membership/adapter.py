@@ -23,7 +23,7 @@ from anoncup.tracks.membership.tables import (
     parse_rows,
     write_table,
 )
-from anoncup.tracks.parts import Scored
+from anoncup.tracks.parts import ScoredRelease
 
 if TYPE_CHECKING:
     from anoncup.rules.model import Rules
@@ -55,7 +55,7 @@ class MembershipTarget:
         )
 
 
-ScoredMembership: TypeAlias = "Scored[TypedTable, MembershipTarget, Members]"
+ScoredMembership: TypeAlias = "ScoredRelease[TypedTable, MembershipTarget, Members]"
 
 
 def parse_original(files: Files, rules: Rules) -> tuple[MembershipOriginal, list[Remark]]:

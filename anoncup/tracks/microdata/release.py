@@ -1,7 +1,7 @@
 """The original X and the anonymized table Y of a submission, prepared for measures and attackers.
 
 All that is derived from the original alone is memoized in :class:`MicrodataOriginal`. Attackers get a
-:class:`MicrodataTarget`, which has no field for the answer; measures get :class:`Scored` tables.
+:class:`MicrodataTarget`, which has no field for the answer; measures get :class:`ScoredRelease` tables.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,7 +25,7 @@ from anoncup.geometry.encoding import (
 from anoncup.geometry.nearest_neighbours import NeighbourIndex, build_index
 from anoncup.rules.settings import Columns
 from anoncup.tracks.memo import Memo, memoize
-from anoncup.tracks.parts import Scored
+from anoncup.tracks.parts import ScoredRelease
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +128,7 @@ class MicrodataTarget:
         return memoize(self.memo, ("canonical",), lambda: _sort_canonically(self.values))
 
 
-ScoredMicrodata: TypeAlias = Scored[pd.DataFrame, MicrodataTarget, IntArray]
+ScoredMicrodata: TypeAlias = ScoredRelease[pd.DataFrame, MicrodataTarget, IntArray]
 """A submission with its secret: row j of Y comes from row ``answer[j]`` of X, counted from 0."""
 
 
@@ -156,7 +156,7 @@ def build_target(original: MicrodataOriginal, anonymized: pd.DataFrame) -> Micro
 def build_release(original: MicrodataOriginal, anonymized: pd.DataFrame, source: IntArray) -> ScoredMicrodata:
     """Return a submission with its secret ``source`` (n',), which counts the original's rows from 0."""
     target = build_target(original, anonymized)
-    return Scored(anonymized, target, np.ascontiguousarray(source, dtype=np.int64))
+    return ScoredRelease(anonymized, target, np.ascontiguousarray(source, dtype=np.int64))
 
 
 def _get_sensitive_values(table: pd.DataFrame, columns: Columns) -> FloatArray:

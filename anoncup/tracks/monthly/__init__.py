@@ -26,7 +26,7 @@ from anoncup.tracks.monthly.files import (
     RELEASE_SPEC,
     TARGET_SPEC,
 )
-from anoncup.tracks.parts import Attacker, Measure, Method, Scored
+from anoncup.tracks.parts import Attacker, Measure, Method, ScoredRelease
 
 if TYPE_CHECKING:
     from anoncup.tracks.monthly.answer import PseudonymTable
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from anoncup.tracks.monthly.original import MonthlyOriginal
     from anoncup.tracks.monthly.release import MonthlyRelease
 
-    ScoredMonthly: TypeAlias = Scored[MonthlyRelease, MonthlyTarget, PseudonymTable]
+    ScoredMonthly: TypeAlias = ScoredRelease[MonthlyRelease, MonthlyTarget, PseudonymTable]
 
 _lazy = lazy_in(__name__)
 

@@ -2,7 +2,7 @@
 
 M is the original table of customers and M' the anonymized one. All that is derived from the original alone is
 memoized in :class:`TransactionOriginal`. Attackers get a :class:`TransactionTarget`, measures
-:class:`Scored` tables.
+:class:`ScoredRelease` tables.
 """
 
 from dataclasses import dataclass, field
@@ -25,7 +25,7 @@ from anoncup.geometry.encoding import (
     translate_codes,
 )
 from anoncup.tracks.memo import Memo, memoize
-from anoncup.tracks.parts import Scored
+from anoncup.tracks.parts import ScoredRelease
 from anoncup.tracks.transactions.files import MASTER_COLUMNS
 from anoncup.tracks.transactions.tables import TransactionTables
 
@@ -128,7 +128,7 @@ class TransactionTarget:
         return len(self.tables.customers)
 
 
-ScoredTransactions: TypeAlias = Scored[TransactionTables, TransactionTarget, IntArray]
+ScoredTransactions: TypeAlias = ScoredRelease[TransactionTables, TransactionTarget, IntArray]
 """A submission with its secret: customer j of M' is customer ``answer[j]`` of M, counted from 0."""
 
 
@@ -155,7 +155,7 @@ def build_release(
 ) -> ScoredTransactions:
     """Return a submission with its secret ``source`` (n',), which counts the original's customers from 0."""
     target = build_target(original, tables)
-    return Scored(tables, target, np.ascontiguousarray(source, dtype=np.int64))
+    return ScoredRelease(tables, target, np.ascontiguousarray(source, dtype=np.int64))
 
 
 @dataclass(frozen=True, slots=True)

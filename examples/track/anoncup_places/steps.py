@@ -19,7 +19,7 @@ from anoncup.tracks.membership.schema import NumericColumn, TableSchema
 from anoncup.tracks.membership.tables import TypedTable, parse_rows, write_table
 from anoncup.tracks.model import ReleaseContext, Sizes
 from anoncup.tracks.outcomes import Outcome
-from anoncup.tracks.parts import Method, Scored
+from anoncup.tracks.parts import Method, ScoredRelease
 
 SIDE_LENGTH = 1000.0
 """Side length in kilometres of the square that contains all places."""
@@ -45,7 +45,7 @@ class PlacesTarget:
     moved: FloatArray
 
 
-ScoredPlaces: TypeAlias = Scored[FloatArray, PlacesTarget, IntArray]
+ScoredPlaces: TypeAlias = ScoredRelease[FloatArray, PlacesTarget, IntArray]
 """A release with its true answer: moved place j belongs to person ``answer[j]``."""
 
 
