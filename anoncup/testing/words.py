@@ -75,13 +75,13 @@ def _iter_file_keys(track: AnyTrack) -> Iterator[str]:
     }
     for file in track.release_files:
         if file.name not in built_in_files:
-            yield from (f"file_{file.name}", f"file_said_{file.name}")
+            yield from (f"file_{file.name}", f"file_description_{file.name}")
     yield from (f"original_{file.name}" for file in track.original_files if file.name not in built_in_files)
     secret = track.answer_spec.file
     if secret.kind not in {built_in_track.answer_spec.file.kind for built_in_track in BUILT_IN.values()}:
         yield f"secret_rules_{secret.kind}"
         if not track.allocates_answer:
-            yield f"secret_said_{secret.kind}"
+            yield f"secret_description_{secret.kind}"
 
 
 def _iter_question_keys(track: AnyTrack) -> Iterator[str]:
@@ -91,7 +91,7 @@ def _iter_question_keys(track: AnyTrack) -> Iterator[str]:
         if name not in built_in_questions:
             yield from (f"question_{name}",) if len(track.questions) > 1 else ()
             yield f"question_asks_{name}"
-            yield from (f"guess_{suffix}_{name}" for suffix in ("said", "guide", "rules"))
+            yield from (f"guess_{suffix}_{name}" for suffix in ("description", "guide", "rules"))
         yield from _iter_parameter_keys(question.parameters)
 
 
@@ -99,14 +99,14 @@ def _iter_distance_keys(track: AnyTrack) -> Iterator[str]:
     built_in_distances = {name for built_in_track in BUILT_IN.values() for name in built_in_track.distances}
     for name in track.distances:
         if name not in built_in_distances:
-            yield from (f"distance_{name}", f"distance_{name}_said")
+            yield from (f"distance_{name}", f"distance_{name}_description")
 
 
 def _iter_part_keys(kind: str, parts: PartRegistry) -> Iterator[str]:
     for name, part in parts.items():
         yield f"{kind}_{name}"
         if kind != "method":
-            yield f"{kind}_{name}_said"
+            yield f"{kind}_{name}_description"
         yield from _iter_parameter_keys(part.parameters)
 
 

@@ -254,7 +254,7 @@ def build_picture(
         viewBox=f"0 0 {format_coordinate(PICTURE_WIDTH)} {format_coordinate(height)}",
         role="group" if is_interactive else "img",
         aria_labelledby=f"{identifier}-title",
-        aria_describedby=f"{identifier}-said",
+        aria_describedby=f"{identifier}-description",
     )
 
 

@@ -90,7 +90,7 @@ def _build_table(targets: Sequence[HeatmapHeader], rows: Sequence[HeatmapRow], w
     label_attribute = f'aria-labelledby="{_IDENTIFIER}-title"'
     return Markup(  # noqa: S704
         f'{_build_scale(words)}<div class="wide" tabindex="0" role="region" {label_attribute}>'
-        f'<table class="{kind}" {label_attribute} aria-describedby="{_IDENTIFIER}-said">'
+        f'<table class="{kind}" {label_attribute} aria-describedby="{_IDENTIFIER}-description">'
         f'<thead><tr><th scope="col" class="corner">{escape_text(words.corner)}</th>'
         f'<th scope="col" class="mean">{escape_text(words.mean)}</th>{head}</tr>'
         f"{_build_means_row(rows, own_flags, words)}</thead>"

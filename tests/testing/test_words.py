@@ -28,10 +28,10 @@ PLUGIN = Plugin(
 )
 REQUIRED_KEYS = (
     "measure_coins",
-    "measure_coins_said",
+    "measure_coins_description",
     "parameter_coin",
     "attacker_thief",
-    "attacker_thief_said",
+    "attacker_thief_description",
     "method_mint",
 )
 CATALOGUE_TEXTS = {key: f"{key} says" for key in REQUIRED_KEYS}
@@ -86,11 +86,13 @@ def test_missing_text_is_reported_with_its_language(folder: Path, language: str,
 
 def test_all_missing_texts_are_reported_at_once(folder: Path) -> None:
     write_catalogue(
-        folder, "en", {name: text for name, text in CATALOGUE_TEXTS.items() if name != "attacker_thief_said"}
+        folder,
+        "en",
+        {name: text for name, text in CATALOGUE_TEXTS.items() if name != "attacker_thief_description"},
     )
     with pytest.raises(BrokenLaw) as excinfo:
         check_words(PLUGIN)
-    missing_texts = ["attacker_thief_said in en", *(f"{key} in ja" for key in REQUIRED_KEYS)]
+    missing_texts = ["attacker_thief_description in en", *(f"{key} in ja" for key in REQUIRED_KEYS)]
     assert str(excinfo.value) == f"words: not said are {', '.join(missing_texts)}"
 
 
@@ -98,18 +100,19 @@ def test_tracks_need_names_for_files_and_questions() -> None:
     assert {*iter_required_keys(small_track.PLUGIN)} - {
         f"{kind}_{name}{suffix}"
         for kind, parts, suffixes in (
-            ("measure", small_track.SMALL_TRACK.measures, ("", "_said")),
-            ("attacker", small_track.SMALL_TRACK.attackers, ("", "_said")),
+            ("measure", small_track.SMALL_TRACK.measures, ("", "_description")),
+            ("attacker", small_track.SMALL_TRACK.attackers, ("", "_description")),
             ("method", small_track.SMALL_TRACK.methods, ("",)),
         )
         for name in parts
         for suffix in suffixes
     } == {
-        "track_small", "about_small", "file_list", "file_said_list", "original_numbers",
-        "secret_rules_list", "secret_said_list",
-        "question_member", "question_asks_member", "guess_said_member", "guess_guide_member",
+        "track_small", "about_small", "file_list", "file_description_list", "original_numbers",
+        "secret_rules_list", "secret_description_list",
+        "question_member", "question_asks_member", "guess_description_member", "guess_guide_member",
         "guess_rules_member",
-        "question_first", "question_asks_first", "guess_said_first", "guess_guide_first", "guess_rules_first",
+        "question_first", "question_asks_first", "guess_description_first", "guess_guide_first",
+        "guess_rules_first",
     }  # fmt: skip
 
 
@@ -134,14 +137,14 @@ def test_question_names_are_required_only_for_several_questions() -> None:
         for key in iter_required_keys(Plugin(api=0, tracks={"riddles": several_questions}))
         if "distance" in key
     }
-    assert distance_keys == {"distance_by_foot", "distance_by_foot_said"}
+    assert distance_keys == {"distance_by_foot", "distance_by_foot_description"}
     assert {"parameter_credit", "parameter_chance"} <= {
         *iter_required_keys(Plugin(api=0, tracks={"riddles": SEVERAL_QUESTIONS_TRACK}))
     }
 
 
 def test_placeholders_must_agree_between_languages(folder: Path) -> None:
-    write_catalogue(folder, "en", CATALOGUE_TEXTS | {"measure_coins_said": "of {k} rows"})
+    write_catalogue(folder, "en", CATALOGUE_TEXTS | {"measure_coins_description": "of {k} rows"})
     write_catalogue(folder, "ja", CATALOGUE_TEXTS)
     with pytest.raises(BrokenLaw, match="ja has the fields of en"):
         check_words(PLUGIN)

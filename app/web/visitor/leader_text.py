@@ -34,7 +34,7 @@ def describe_leader(board: Board, rules: Rules, t: Translator, *, is_over: bool 
 def _describe_single_leader(leader: Leader, t: Translator, *, is_over: bool) -> str:
     row = leader.row
     label_suffix = f"{'' if leader.shows_attackers else 'coarse_'}{leader.rule}"
-    label = f"won_said_{label_suffix}" if is_over else f"lead_said_{label_suffix}"
+    label = f"won_description_{label_suffix}" if is_over else f"lead_description_{label_suffix}"
     rank_sum = t.localize_numbers(notation.format_number(row.rank_sum))
     return t.label(label).format(
         team=row.team, overall=_format_score(row.overall, t), sum=rank_sum, **_format_losses(row, leader, t)

@@ -46,7 +46,7 @@ msgstr "Content-Type: text/plain; charset=utf-8\\n"
 msgid "measure_coin"
 msgstr "Tossed coins"
 
-msgid "measure_coin_said"
+msgid "measure_coin_description"
 msgstr "How often heads came up."
 """
 

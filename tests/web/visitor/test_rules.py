@@ -50,7 +50,7 @@ def list_names(kind: str) -> set[str]:
 def test_registered_names_have_a_title_and_a_sentence(kind: str, prefix: str) -> None:
     titles = {prefix + name for name in list_names(kind)}
     assert {name for name in LABEL_KEYS if name.startswith(prefix)} == titles | {
-        f"{title}_said" for title in titles
+        f"{title}_description" for title in titles
     }
 
 
@@ -143,7 +143,7 @@ def test_page_describes_every_measure_and_attacker(arena: Arena, language: str) 
     assert len(list_ids(html)) == len(set(list_ids(html)))
     assert set(re.findall(r'href="#([^"]+)"', html)) <= set(list_ids(html))
     for name in track.measures:
-        assert translate(f"measure_{name}_said", language) in unescape(html)
+        assert translate(f"measure_{name}_description", language) in unescape(html)
     assert html.count("<math") >= len(track.measures) + 5
 
 
