@@ -151,6 +151,7 @@ def check_charts(reader: Reader, board: dict[str, Any]) -> None:
     names = ["overall", "utility", "mean_mae", "euc1"] if board["digits"] is None else ["overall", "security"]
     for name in names:
         html = reader.read_contest_page(f"/boards/anonymization?measure={name}")
+        assert f'<option value="{name}" selected>' in html
         assert sorted(parse_body(html, 'id="distribution"')) == sorted(
             [row["team"], write_number({**row, **row["measures"], **row["attackers"]}[name])] for row in rows
         )

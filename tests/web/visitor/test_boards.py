@@ -208,3 +208,10 @@ def test_unknown_choice_of_columns_uses_the_default(scored_contest: Contest, que
     assert parse_ranking(get_board_page(scored_contest.arena, query=query)) == parse_ranking(
         get_board_page(scored_contest.arena)
     )
+
+
+def test_unknown_choice_of_measure_uses_the_default(scored_contest: Contest) -> None:
+    html = get_board_page(scored_contest.arena, query="?measure=%3Cb%3E")
+    assert '<option value="overall" selected>' in html
+    assert 'value="mean_mae"' not in html
+    assert "<b>" not in html
