@@ -109,10 +109,6 @@ def test_column_roles_may_alternate_in_the_file() -> None:
     assert list_problems(error) == [(None, None, "columns_order")]
 
 
-def test_blank_lines_at_the_end_are_ignored() -> None:
-    assert len(parse_original(b"q,s\nx,1\n\n\r\n\n", SMALL_COLUMNS)[0]) == 1
-
-
 def test_quotes_inside_an_unquoted_cell_are_literal() -> None:
     assert parse_original(b'q,s\n5" disk,1\n', SMALL_COLUMNS)[0]["q"].tolist() == ['5" disk']
 
@@ -184,18 +180,6 @@ def test_cells_must_be_plain_decimal_numbers(cell: str) -> None:
 def test_unclosed_quotes_in_a_single_column_are_found() -> None:
     assert list_problems(expect_refusal(b'q\nx\n"y\nz\n', ONE_COLUMN)) == [(2, None, "unclosed_quote")]
     assert list_problems(expect_refusal(b'q\n"', ONE_COLUMN)) == [(1, None, "unclosed_quote")]
-
-
-@pytest.mark.parametrize("line_end", [b"\n", b"\r\n", b"\r"])
-def test_row_numbers_do_not_depend_on_line_endings(line_end: bytes) -> None:
-    for invalid_row, expected in [
-        (b"y", (3, None, "ragged_row")),
-        (b"", (3, None, "blank_line")),
-        (b"y,z", (3, "s", "not_a_number")),
-        (b'y,"1', (3, None, "unclosed_quote")),
-    ]:
-        content = b"\xef\xbb\xbf" + line_end.join([b"q,s", b"x,1", b"x,2", invalid_row, b"x,4"]) + line_end
-        assert list_problems(expect_refusal(content)) == [expected]
 
 
 @pytest.mark.parametrize(
