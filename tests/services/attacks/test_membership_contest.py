@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -11,12 +12,14 @@ from fastapi.testclient import TestClient
 
 from anoncup.evaluation.evaluate import evaluate
 from anoncup.plugins import TRACKS
+from anoncup.tracks.membership.adapter import MembershipTarget
 from anoncup.tracks.membership.allocation import allocate_teams
 from anoncup.tracks.membership.settings import get_settings
-from anoncup.tracks.membership.tables import build_frame, parse_rows, write_scores
+from anoncup.tracks.membership.tables import TypedTable, build_frame, parse_rows, write_scores, write_table
+from anoncup.tracks.parts import Attacker
 from tests.support import membership_reference as plain
+from tests.support.allocation_track import evaluate_in_process
 from tests.support.arena import API
-from tests.support.contest import judge_everything
 from tests.support.membership_cases import list_rows
 from tests.support.membership_contest import (
     COMPETITION_PATH,
@@ -25,6 +28,7 @@ from tests.support.membership_contest import (
     MembershipContest,
     create_contest,
 )
+from workers import scoring_child
 
 pytestmark = pytest.mark.full
 
@@ -53,7 +57,7 @@ def test_each_team_is_allocated_its_own_half_of_the_candidates(membership_contes
         )
 
 
-def test_scores_equal_the_local_evaluation_and_plain_loops(
+def test_scores_equal_the_local_evaluation(
     membership_contest: MembershipContest,
 ) -> None:
     for team, content in membership_contest.releases.items():
@@ -68,19 +72,53 @@ def test_scores_equal_the_local_evaluation_and_plain_loops(
         ).to_json()
         result = submission["result"]
         assert {name: result[name] for name in expected} == json.loads(json.dumps(expected))
-        member_rows, released_rows = list_rows(members.table), list_rows(release)
-        for name in TRACK.measures:
-            assert result["measures"][name]["value"] == pytest.approx(
-                getattr(plain, name)(member_rows, released_rows), abs=1e-6
-            )
-        candidate_rows = list_rows(membership_contest.public_original.candidates)
-        public_rows = list_rows(
-            release.select_columns(*membership_contest.public_original.candidates.schema.names)
+
+
+def look_up_hidden_column(target: MembershipTarget) -> TypedTable:
+    """Guess the hidden column from exact copies in the release; other candidates get the first category."""
+    candidates = target.original.candidates
+    released_rows = build_frame(target.attack_input.release_table).apply(tuple, axis=1).tolist()
+    hidden_column = target.release_table.select_columns(HIDDEN_COLUMN)
+    row_numbers = {row: number for number, row in enumerate(released_rows)}
+    matches = [row_numbers.get(row) for row in build_frame(candidates).apply(tuple, axis=1)]
+    codes = [[0 if match is None else int(hidden_column.codes[match, 0])] for match in matches]
+    return TypedTable(hidden_column.schema, np.empty((candidates.rows, 0)), np.array(codes, dtype=np.int64))
+
+
+def test_attackers_and_equal_guesses_get_the_same_outcome(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_up = Attacker("looked_up", 1, look_up_hidden_column, question="attribute")
+    attackers = {name: TRACK.attackers[name] for name in ("closest", "closest_ratio", "exact_copy")}
+    track = replace(TRACK, attackers={**attackers, looked_up.name: looked_up})
+    monkeypatch.setitem(TRACKS, "membership", track)
+    monkeypatch.setattr(scoring_child, "run", evaluate_in_process)
+    membership_contest = create_contest(client)
+    membership_contest.contest.open_attacks()
+    responses = {}
+    for name, attacker in track.attackers.items():
+        victim, team = ("red", "blue") if attacker is looked_up else ("blue", "red")
+        release, _ = TRACK.parse_release(
+            {"released": membership_contest.releases[victim]},
+            membership_contest.public_original,
+            membership_contest.rules,
         )
-        for name in TRACK.attackers:
-            scores = list(map(float, getattr(plain, name)(candidate_rows, public_rows)))
-            rate = plain.tpr(scores, members.is_member.tolist())
-            assert result["attackers"][name]["rate"] == pytest.approx(float(rate))
+        answer = attacker.attack(TRACK.attack_view(membership_contest.public_original, release))
+        question = "attribute" if attacker is looked_up else "membership"
+        content = TRACK.questions[question].write(answer)
+        responses[name] = victim, team, membership_contest.submit_guess(team, victim, question, content)
+    membership_contest.contest.close_attacks()
+    for name, (victim, team, response) in responses.items():
+        outcome = read_guess(membership_contest, response, team)["outcome"]
+        submission = membership_contest.arena.get_submission(membership_contest.submissions[victim], victim)
+        result = submission["result"]["attackers"][name]
+        assert (outcome["value"], outcome["details"], outcome["interval"], outcome["baseline"]) == (
+            result["rate"],
+            result["details"],
+            result["interval"],
+            result["baseline"],
+        )
+        assert 0 < outcome["details"].get("auc", 0.5) < 1
 
 
 def test_invalid_files_and_an_unrequested_secret_are_refused(membership_contest: MembershipContest) -> None:
@@ -101,9 +139,8 @@ def test_invalid_files_and_an_unrequested_secret_are_refused(membership_contest:
     ] == [("released", HIDDEN_COLUMN, "unknown_value")]
 
 
-def judge_and_read_guess(membership_contest: MembershipContest, response: Any, team: str) -> dict[str, Any]:
+def read_guess(membership_contest: MembershipContest, response: Any, team: str) -> dict[str, Any]:
     assert response.status_code == 202, response.text
-    judge_everything()
     guesses = membership_contest.arena.get(
         f"{COMPETITION_PATH}/guesses", token=membership_contest.arena.get_team_token(team)
     ).json()
@@ -129,64 +166,32 @@ def test_both_questions_are_judged_and_revealed(membership_contest: MembershipCo
     )
     schema = get_settings(membership_contest.rules).schema
     released_table, _ = parse_rows(target_file.content, schema, file="released")
-    assert sorted(map(repr, list_rows(released_table))) == sorted(
-        map(repr, list_rows(membership_contest.get_members("red").table))
-    )
+    members = membership_contest.get_members("red")
+    assert sorted(map(repr, list_rows(released_table))) == sorted(map(repr, list_rows(members.table)))
 
     # An exact copy reveals the members and their hidden values.
-    names = membership_contest.public_original.candidates.schema.names
-    hidden_by_row = {
-        repr(row): cells
-        for row, cells in zip(
-            list_rows(released_table.select_columns(*names)),
-            list_rows(released_table.select_columns(HIDDEN_COLUMN)),
-            strict=True,
-        )
-    }
-    is_member = [
-        repr(row) in hidden_by_row for row in list_rows(membership_contest.public_original.candidates)
-    ]
-    assert is_member == membership_contest.get_members("red").is_member.tolist()
-    scores = np.array(is_member, dtype=float)
-    hidden_guess = [
-        hidden_by_row[repr(row)][0] if repr(row) in hidden_by_row else "acromegaly"
-        for row in list_rows(membership_contest.public_original.candidates)
-    ]
-    membership_guess = judge_and_read_guess(
-        membership_contest,
+    view = TRACK.attack_view(membership_contest.public_original, released_table)
+    scores, hidden_guess = TRACK.attackers["exact_copy"].attack(view), look_up_hidden_column(view)
+    assert scores.tolist() == members.is_member.tolist()
+    responses = [
         membership_contest.submit_guess("blue", "red", "membership", write_scores(scores)),
-        "blue",
-    )
-    guess_file = "".join(f"{entry}\n" for entry in (HIDDEN_COLUMN, *hidden_guess)).encode()
-    attribute_guess = judge_and_read_guess(
-        membership_contest, membership_contest.submit_guess("blue", "red", "attribute", guess_file), "blue"
-    )
-    blind_guess = judge_and_read_guess(
-        membership_contest,
+        membership_contest.submit_guess("blue", "red", "attribute", write_table(hidden_guess)),
         membership_contest.submit_guess("red", "blue", "membership", b"score\n" + b"0.5\n" * ROWS),
-        "red",
-    )
-    assert [entry["question"] for entry in (membership_guess, attribute_guess, blind_guess)] == [
-        "membership",
-        "attribute",
-        "membership",
     ]
-
     contest.close_attacks()
-    guesses = {
-        entry["id"]: entry
-        for team in ("red", "blue")
-        for entry in membership_contest.arena.get(
-            f"{COMPETITION_PATH}/guesses", token=membership_contest.arena.get_team_token(team)
-        ).json()
-    }
     truth = [
         row[0] for row in list_rows(membership_contest.full_original.candidates.select_columns(HIDDEN_COLUMN))
     ]
-    expected_value = compute_expected_value(membership_contest, "red", hidden_guess, truth)
-    assert guesses[membership_guess["id"]]["outcome"]["value"] == 1.0
-    assert guesses[attribute_guess["id"]]["outcome"]["value"] == float(expected_value) > 0.5
-    assert guesses[blind_guess["id"]]["outcome"]["value"] == pytest.approx(0.01)
+    guessed_cells = [row[0] for row in list_rows(hidden_guess)]
+    expected_value = compute_expected_value(membership_contest, "red", guessed_cells, truth)
+    guesses = [
+        read_guess(membership_contest, response, team)
+        for response, team in zip(responses, ("blue", "blue", "red"), strict=True)
+    ]
+    assert [guess["question"] for guess in guesses] == ["membership", "attribute", "membership"]
+    values = [guess["outcome"]["value"] for guess in guesses]
+    assert values == [1.0, float(expected_value), pytest.approx(0.01)]
+    assert expected_value > 0.5
 
     boards = contest.get_boards()
     rows_by_team = {row["team"]: row for row in boards["anonymization"]["rows"]}

@@ -60,6 +60,11 @@ def test_roc_values_equal_plain_loops(case: tuple[list[float], list[bool]]) -> N
     assert tpr(points) == plain.tpr(scores, members)
     assert auc(points) == plain.auc(scores, members)
     assert accuracy(points) == plain.accuracy(scores, members)
+    details = compute_membership_outcome(np.array(scores), np.array(members)).details
+    expected = {"tpr": plain.tpr, "auc": plain.auc, "accuracy": plain.accuracy}
+    assert {name: details[name] for name in expected} == {
+        name: float(compute(scores, members)) for name, compute in expected.items()
+    }
 
 
 @given(guesses())
