@@ -63,7 +63,7 @@ def resolve_question(question: AdviceQuestion, rules: Rules) -> AdviceQuestion:
 def answer(
     question: AdviceQuestion, rules: Rules, original: HasRows, *, progress: ProgressCallback = ignore_progress
 ) -> "ThresholdAdvice":
-    """Compute the advisor's report; ``prepared`` is the original as returned by the track's ``prepare``."""
+    """Compute the advisor's report."""
     from anoncup.excessive.advisor import advise  # noqa: PLC0415  # numpy and scipy
     from anoncup.excessive.method_costs import try_methods  # noqa: PLC0415
 

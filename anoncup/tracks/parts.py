@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, Protocol, TypeAlias, TypeVar
 
 from anoncup.rules.parameters import Parameter
-from anoncup.tracks.memo import Memo
 
 if TYPE_CHECKING:
     from anoncup.geometry.arrays import FloatArray, IntArray
     from anoncup.geometry.assignment import CandidateLists
+    from anoncup.tracks.memo import Memo
 
 
 class HasRows(Protocol):

@@ -75,6 +75,7 @@ def judge_claims(
     return replace(outcome, correct=credit * int(is_correct.sum()), trials=sizes["rows"])
 
 
+LINK_PREDICTIONS: Any = LINK_QUESTION.predictions
 VALUE_QUESTION = Question(
     name="value",
     file=FileSpec(
@@ -95,7 +96,7 @@ VALUE_QUESTION = Question(
         "sex", ("!",) * len(source), np.eye(max(source) + 1, dtype=bool)[source]
     ),
     # None of the attackers is asked for values.
-    predictions=LINK_QUESTION.predictions and replace(LINK_QUESTION.predictions, resolve=lambda *_: None),
+    predictions=replace(LINK_PREDICTIONS, resolve=lambda *_: None),
     parameters=(
         Parameter("column", "column", "quasi_identifiers"),
         Parameter("chance", "share"),

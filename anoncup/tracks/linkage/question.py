@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from anoncup.lazy import lazy, lazy_in
+from anoncup.lazy import lazy_module
 from anoncup.tracks.files import GUESS_FILE, SECRET_FILE, FileSpec, fixed_header, require_every_individual
 from anoncup.tracks.model import AnswerSpec, Predictions, Question, ReleaseContext, Sizes
 from anoncup.tracks.outcomes import Outcome
@@ -10,44 +10,42 @@ from anoncup.tracks.parts import HasRows
 
 if TYPE_CHECKING:
     from anoncup.geometry.arrays import IntArray
-    from anoncup.tracks.linkage.attack_rates import Prediction, rate_guess, rate_prediction
-    from anoncup.tracks.linkage.permutation import check_source, parse_guess, parse_secret
+    from anoncup.tracks.linkage import attack_rates as _attack_rates
+    from anoncup.tracks.linkage import permutation as _permutation
     from anoncup.tracks.outcomes import Rate
 else:
-    check_source = lazy("anoncup.tracks.linkage.permutation.check_source")
-    parse_guess = lazy("anoncup.tracks.linkage.permutation.parse_guess")
-    parse_secret = lazy("anoncup.tracks.linkage.permutation.parse_secret")
-    rate_guess = lazy("anoncup.tracks.linkage.attack_rates.rate_guess")
-    rate_prediction = lazy("anoncup.tracks.linkage.attack_rates.rate_prediction")
-
-_lazy_permutation = lazy_in("anoncup.tracks.linkage.permutation")
-_lazy_rates = lazy_in("anoncup.tracks.linkage.attack_rates")
+    _attack_rates = lazy_module("anoncup.tracks.linkage.attack_rates")
+    _permutation = lazy_module("anoncup.tracks.linkage.permutation")
 
 
 def _read_secret(content: bytes, context: ReleaseContext[HasRows, object]) -> "IntArray":
     sizes = context.sizes
-    return parse_secret(content, original_count=sizes["originals"], anonymized_count=sizes.get("rows"))
+    return _permutation.parse_secret(
+        content, original_count=sizes["originals"], anonymized_count=sizes.get("rows")
+    )
 
 
 def check_answer(source: "IntArray", sizes: Sizes) -> None:
-    check_source(source, original_count=sizes["originals"], anonymized_count=sizes["rows"])
+    _permutation.check_source(source, original_count=sizes["originals"], anonymized_count=sizes["rows"])
 
 
 def read_guess(content: bytes, context: ReleaseContext[HasRows, object]) -> "IntArray":
     sizes = context.sizes
-    return parse_guess(content, original_count=sizes["originals"], anonymized_count=sizes["rows"])
+    return _permutation.parse_guess(
+        content, original_count=sizes["originals"], anonymized_count=sizes["rows"]
+    )
 
 
 def judge(guess: "IntArray", source: "IntArray", sizes: Sizes) -> Outcome:
     """Return #{j : g_j = s_j} / n' without adjustment for chance, as in the cups of 2015 and 2016."""
-    link_rate = rate_guess(guess, source, rows=sizes["originals"])
+    link_rate = _attack_rates.rate_guess(guess, source, rows=sizes["originals"])
     return Outcome(
         link_rate.rate, correct=link_rate.correct, trials=link_rate.trials, interval=link_rate.interval
     )
 
 
-def _rate_prediction(prediction: "Prediction", source: "IntArray", sizes: Sizes) -> "Rate":
-    return rate_prediction(prediction, source, rows=sizes["originals"])
+def _rate_prediction(prediction: "_attack_rates.Prediction", source: "IntArray", sizes: Sizes) -> "Rate":
+    return _attack_rates.rate_prediction(prediction, source, rows=sizes["originals"])
 
 
 SOURCE_ANSWER = AnswerSpec(
@@ -60,8 +58,8 @@ SOURCE_ANSWER = AnswerSpec(
         excerpts=(("original_row", "17", "4", "…"), ("anonymized_row", "3", "0", "…")),
     ),
     read=_read_secret,
-    write=_lazy_permutation("write_secret"),
-    find_remarks=_lazy_permutation("find_order_remarks"),
+    write=_permutation.write_secret,
+    find_remarks=_permutation.find_order_remarks,
     check=check_answer,
     reads_without_release=True,
 )
@@ -78,13 +76,13 @@ LINK_QUESTION = Question(
         excerpts=(("original_row", "17", "0", "…"),),
     ),
     read=read_guess,
-    write=_lazy_permutation("write_guess"),
-    count_answered=_lazy_rates("count_answered"),
+    write=_permutation.write_guess,
+    count_answered=_attack_rates.count_answered,
     judge=judge,
     make_perfect_guess=lambda source: source,
     predictions=Predictions(
-        _rate_prediction, _lazy_rates("resolve_guess"), _lazy_rates("compute_hit_probabilities")
+        _rate_prediction, _attack_rates.resolve_guess, _attack_rates.compute_hit_probabilities
     ),
     asks_identity=True,
-    find_remarks=_lazy_permutation("find_guess_remarks"),
+    find_remarks=_permutation.find_guess_remarks,
 )

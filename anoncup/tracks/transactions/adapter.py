@@ -10,10 +10,7 @@ from numpy.random import PCG64, Generator
 
 from anoncup.geometry.arrays import IntArray
 from anoncup.geometry.encoding import group_rows
-from anoncup.tables.files import Remark
-from anoncup.tracks.files import Files
 from anoncup.tracks.parts import Method
-from anoncup.tracks.transactions import tables
 from anoncup.tracks.transactions.files import MASTER_COLUMNS
 from anoncup.tracks.transactions.methods import AnonymizedTransactions, select_customers
 from anoncup.tracks.transactions.release import (
@@ -22,23 +19,9 @@ from anoncup.tracks.transactions.release import (
     build_release,
     permute_columns,
 )
-from anoncup.tracks.transactions.tables import TransactionTables
 
 if TYPE_CHECKING:
     from anoncup.rules.model import Rules
-
-
-def parse_original(files: Files, rules: Rules) -> tuple[TransactionOriginal, list[Remark]]:  # noqa: ARG001
-    parsed, remarks = tables.parse_original(files)
-    return TransactionOriginal(parsed), remarks
-
-
-def parse_release(
-    files: Files,
-    original: TransactionOriginal,
-    rules: Rules,  # noqa: ARG001
-) -> tuple[TransactionTables, list[Remark]]:
-    return tables.parse_release(files, original.tables)
 
 
 def null_release(original: TransactionOriginal, seed: int) -> ScoredTransactions:

@@ -11,7 +11,6 @@ from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
-from scipy.sparse import coo_array
 
 from anoncup.geometry.arrays import FloatArray, IntArray, SparseCounts
 from anoncup.geometry.encoding import (
@@ -24,8 +23,11 @@ from anoncup.geometry.encoding import (
     group_rows,
     translate_codes,
 )
+from anoncup.tables.files import Remark
+from anoncup.tracks.files import Files
 from anoncup.tracks.memo import Memo, memoize
 from anoncup.tracks.parts import ScoredRelease
+from anoncup.tracks.transactions import tables as table_files
 from anoncup.tracks.transactions.files import MASTER_COLUMNS
 from anoncup.tracks.transactions.tables import TransactionTables
 
@@ -132,6 +134,19 @@ ScoredTransactions: TypeAlias = ScoredRelease[TransactionTables, TransactionTarg
 """A submission with its secret: customer j of M' is customer ``answer[j]`` of M, counted from 0."""
 
 
+def parse_original(files: Files, rules: object) -> tuple[TransactionOriginal, list[Remark]]:  # noqa: ARG001
+    parsed, remarks = table_files.parse_original(files)
+    return TransactionOriginal(parsed), remarks
+
+
+def parse_release(
+    files: Files,
+    original: TransactionOriginal,
+    rules: object,  # noqa: ARG001
+) -> tuple[TransactionTables, list[Remark]]:
+    return table_files.parse_release(files, original.tables)
+
+
 def build_target(original: TransactionOriginal, tables: TransactionTables) -> TransactionTarget:
     """Return the public part of a submission, with the original's vocabularies extended."""
     columns, original_vocabularies = EncodedColumns.encode(tables), original.vocabularies
@@ -194,6 +209,8 @@ def _build_history(
 
 def _build_baskets(history: TransactionHistory, customers: int, goods: int) -> SparseCounts:
     """Return the quantity of each good that each customer bought, (customers, goods), without zeros."""
+    from scipy.sparse import coo_array  # noqa: PLC0415  # parsing does not need scipy
+
     entries = (history.quantity, (history.owner, history.goods))
     return coo_array(entries, shape=(customers, goods)).tocsr()
 

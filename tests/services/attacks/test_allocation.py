@@ -15,12 +15,14 @@ from sqlalchemy import select
 
 import workers.allocate
 from anoncup.plugins import TRACKS
+from anoncup.rules.settings import Columns
 from anoncup.schemas.roles import Role
 from anoncup.tables.csv_text import write_csv
 from anoncup.tracks.capabilities import Allocation
 from anoncup.tracks.files import FileSpec
 from anoncup.tracks.generators import derive_generator
 from anoncup.tracks.linkage.permutation import parse_secret
+from anoncup.tracks.microdata.release import MicrodataOriginal
 from app.cli.backup import service as backup
 from app.config import Settings, get_settings
 from app.db.models import AllocatedFiles, Seed
@@ -365,7 +367,7 @@ def test_allocations_can_be_reproduced_after_the_reveal(contest: Contest) -> Non
     ]
     for allocation_row in published_allocations["allocations"]:
         files = allocate_order(
-            arena.table,
+            MicrodataOriginal(arena.table, Columns((), ())),
             {"hidden": build_label_file(ROWS)},
             None,  # type: ignore[arg-type]  # it does not use the rules
             lambda purpose, allocation_row=allocation_row: derive_generator(  # type: ignore[misc]
