@@ -144,7 +144,8 @@ def _serve_until_result(
                 raise _build_scoring_error(reason, trace, settings)
             case dict(message):
                 log.error(
-                    "child_says_what_it_must_not", says=[_escape_surrogates(key)[:100] for key in message][:5]
+                    "scoring_child_sent_unknown_message",
+                    keys=[_escape_surrogates(key)[:100] for key in message][:5],
                 )
                 raise ScoringError(CRASH_MESSAGE)
         on_step(step)
@@ -174,7 +175,7 @@ def _build_unreadable_error(job: Job) -> CompetitionUnavailable | ScoringError:
         return CompetitionUnavailable(
             "the competition's file cannot be read: {reason}", reason=problem.message
         )
-    log.error("child_says_what_is_not_so")
+    log.error("scoring_child_rejected_valid_file")
     return ScoringError(CRASH_MESSAGE)
 
 

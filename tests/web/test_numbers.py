@@ -119,7 +119,7 @@ def check_anonymization_board(reader: Reader) -> None:
 
 
 def format_minute(moment: str | None) -> str:
-    return notation.format_clock_minute(datetime.fromisoformat(moment), ZONE) if moment else "–"
+    return notation.format_short_time(datetime.fromisoformat(moment), ZONE) if moment else "–"
 
 
 def check_own_place(html: str, rows: list[dict[str, Any]]) -> None:

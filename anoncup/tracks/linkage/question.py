@@ -8,6 +8,7 @@ from anoncup.tracks.model import AnswerSpec, Predictions, Question, ReleaseConte
 from anoncup.tracks.outcomes import Outcome
 from anoncup.tracks.parts import HasRows
 
+# Every process reads the questions, but not all of them load numpy (``anoncup.lazy``).
 if TYPE_CHECKING:
     from anoncup.geometry.arrays import IntArray
     from anoncup.tracks.linkage import attack_rates as _attack_rates
@@ -37,7 +38,7 @@ def read_guess(content: bytes, context: ReleaseContext[HasRows, object]) -> "Int
 
 
 def judge(guess: "IntArray", source: "IntArray", sizes: Sizes) -> Outcome:
-    """Return #{j : g_j = s_j} / n' without adjustment for chance, as in the cups of 2015 and 2016."""
+    """Return the share of individuals that are guessed right, not adjusted for chance (2015 and 2016)."""
     link_rate = _attack_rates.rate_guess(guess, source, rows=sizes["originals"])
     return Outcome(
         link_rate.rate, correct=link_rate.correct, trials=link_rate.trials, interval=link_rate.interval

@@ -156,6 +156,11 @@ def _find_most_bought(baskets: SparseCounts, vocabulary: Vocabulary) -> list[str
 def _cell_mean_difference(
     release: ScoredTransactions, compute_values: Callable[[TransactionHistory, int, int], FloatArray]
 ) -> float:
+    """Return the sum of |difference of the two tables' means| over the cells of sex and country, per cell.
+
+    ``compute_values(history, rows, exponent)`` returns the averaged value of each customer. The number of
+    cells is that of all pairs of values, those that no customer has included.
+    """
     original, target = release.original, release.target
     tables: tuple[PreparedTable, PreparedTable] = (original, target)
     exponent = choose_price_exponent(*tables)

@@ -7,12 +7,14 @@ one; the larger one is written as in ``422.too_large``.
 from collections.abc import Mapping
 from typing import Any
 
-from anoncup.schemas.codes import PROBLEM_SENTENCES
+from anoncup.schemas.codes import ERROR_SENTENCES_BY_STATUS
 
 CODES_KEY = "x-codes"
 _DEFAULT_STATUS = {
     code: int(status)
-    for status, _, code in sorted((answer.partition(".") for answer in PROBLEM_SENTENCES), reverse=True)
+    for status, _, code in sorted(
+        (answer.partition(".") for answer in ERROR_SENTENCES_BY_STATUS), reverse=True
+    )
 }
 
 OPTIONAL_SIGN_IN = "invalid_token"

@@ -43,10 +43,10 @@ class RehearsedCompetition:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A competition as one reader sees it.
+    """A competition as one reader sees it: what the heading, menu and side of its pages need.
 
-    ``rules`` are the rules at the time of the request. ``team`` is the reader's own team. The last field is
-    set if the competition is a rehearsal of another one.
+    ``rules`` are the rules at the time of the request. ``team`` is the reader's own team. ``rehearsal_of`` is
+    the competition that this one rehearses, if it is a rehearsal.
     """
 
     contest: Contest

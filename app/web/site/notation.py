@@ -26,7 +26,7 @@ def format_clock_time(moment: datetime, zone: str) -> str:
     return moment.astimezone(ZoneInfo(zone)).strftime("%Y-%m-%d %H:%M:%S %Z")
 
 
-def format_clock_minute(moment: datetime, zone: str, with_seconds: bool = False) -> str:
+def format_short_time(moment: datetime, zone: str, with_seconds: bool = False) -> str:
     """Return a time without year and zone, for table columns whose heading names the zone."""
     return moment.astimezone(ZoneInfo(zone)).strftime("%m-%d %H:%M:%S" if with_seconds else "%m-%d %H:%M")
 

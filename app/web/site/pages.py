@@ -64,7 +64,7 @@ templates.env.globals |= {
     "visible": replace_control_characters,
     "service_address": get_service_url,
     "has_letters": raster.has_fonts,
-    "clock_minute": notation.format_clock_minute,
+    "short_time": notation.format_short_time,
     "clock_time": notation.format_clock_time,
     "zone_name": notation.get_zone_abbreviation,
 }
