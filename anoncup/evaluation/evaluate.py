@@ -162,7 +162,7 @@ def evaluate(
     }
 
     def rate(attacker: AnyAttacker, attacker_answer: object) -> Rate:
-        return rate_attack(attacker, attacker_answer, secret, sizes, track=track, rules=rules)
+        return rate_attack(attacker, attacker_answer, release.answer, sizes, track=track, rules=rules)
 
     attack_results = {
         name: attack_result

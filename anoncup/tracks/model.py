@@ -56,6 +56,11 @@ def _find_no_remarks(answer: object) -> list[Remark]:  # noqa: ARG001
     return []
 
 
+def _keep_answer(answer: AnswerT) -> AnswerT:
+    """Keep an answer, because it has one form only."""
+    return answer
+
+
 @dataclass(frozen=True, slots=True)
 class AnswerSpec(Generic[_OriginalT_contra, _ReleaseT_contra, AnswerT]):
     """The secret of a release, such as the original row of each released row; only its team knows it.
@@ -64,6 +69,7 @@ class AnswerSpec(Generic[_OriginalT_contra, _ReleaseT_contra, AnswerT]):
     - ``read(content, context)`` parses the file; InvalidUpload never repeats cells.
     - ``write(answer)`` returns the file; equal answers give equal bytes.
     - ``check(answer, sizes)`` raises InvalidInput if the answer cannot belong to a release of these sizes.
+    - ``normalize(answer)`` returns an answer that a program has made in the form that ``read`` returns.
     - ``find_remarks(answer)`` returns warnings about what the order of the published rows reveals.
     - ``reads_without_release`` is true if ``read`` can also find the errors that do not depend on the
       release; the context then has no ``release``, and its sizes have no ``rows``.
@@ -73,6 +79,7 @@ class AnswerSpec(Generic[_OriginalT_contra, _ReleaseT_contra, AnswerT]):
     read: Callable[[bytes, ReleaseContext[_OriginalT_contra, _ReleaseT_contra]], AnswerT]
     write: Callable[[AnswerT], bytes]
     check: Callable[[AnswerT, Sizes], None]
+    normalize: Callable[[AnswerT], AnswerT] = _keep_answer
     find_remarks: Callable[[AnswerT], list[Remark]] = _find_no_remarks
     reads_without_release: bool = False
 
@@ -324,7 +331,8 @@ class Track(Generic[OriginalT, ReleaseT, TargetT, AnswerT]):
         self, original: OriginalT, release: ReleaseT, answer: AnswerT
     ) -> ScoredRelease[ReleaseT, TargetT, AnswerT]:
         """Return a release with its answer, for measures."""
-        return ScoredRelease(release, self.attack_view(original, release), answer)
+        target = self.attack_view(original, release)
+        return ScoredRelease(release, target, self.answer_spec.normalize(answer))
 
 
 AnyTrack: TypeAlias = Track[Any, Any, Any, Any]

@@ -3,13 +3,14 @@
 import json
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 
-from anoncup.evaluation.evaluate import ExcessiveResult, Verdict, evaluate
+from anoncup.evaluation.evaluate import ExcessiveResult, Verdict, evaluate, judge
 from anoncup.evaluation.scales import scales
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
@@ -177,6 +178,18 @@ def test_approach_two_catches_evasions_of_approach_one() -> None:
                 )
                 == expected
             )
+
+
+@pytest.mark.parametrize("approach", ["I", "II"])
+def test_answers_may_be_lists_or_series_with_any_index(approach: Literal["I", "II"]) -> None:
+    rules = replace(RULES, excessive=Excessive(threshold=0.2, approach=approach))
+    source = [1, 2, 3, 4, 5, 0]
+    released_table = TABLE.iloc[source].reset_index(drop=True)
+    expected = evaluate(rules, ORIGINAL, released_table, np.array(source))
+    assert list_violation_codes(expected) == []
+    for answer in (source, pd.Series(source, index=source[::-1])):
+        assert evaluate(rules, ORIGINAL, released_table, answer) == expected
+        assert judge(rules, ORIGINAL, released_table, answer) == (expected.violations, expected.excessive)
 
 
 def test_unbounded_distance_allows_no_deletion() -> None:

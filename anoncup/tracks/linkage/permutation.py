@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from anoncup.errors import MAX_LISTED_PROBLEMS, MAX_VALUE_LENGTH, FileProblem, InvalidInput, InvalidUpload
 from anoncup.messages import Message, PluralMessage
@@ -284,6 +284,11 @@ def check_source(source: IntArray, *, original_count: int, anonymized_count: int
         raise InvalidInput("the source index leaves 0..{last}; rows count from 0", last=original_count - 1)
     if len(np.unique(rows)) != len(rows):
         raise InvalidInput("the source index names a row twice")
+
+
+def normalize_source(source: ArrayLike) -> IntArray:
+    """Return a source index of any array type, such as a list or a Series, by position."""
+    return np.ascontiguousarray(source, dtype=np.int64)
 
 
 def write_secret(source: IntArray) -> bytes:

@@ -62,6 +62,7 @@ SOURCE_ANSWER = AnswerSpec(
     write=_permutation.write_secret,
     find_remarks=_permutation.find_order_remarks,
     check=check_answer,
+    normalize=_permutation.normalize_source,
     reads_without_release=True,
 )
 LINK_QUESTION = Question(

@@ -24,6 +24,7 @@ from anoncup.geometry.encoding import (
 )
 from anoncup.geometry.nearest_neighbours import NeighbourIndex, build_index
 from anoncup.rules.settings import Columns
+from anoncup.tracks.linkage.permutation import normalize_source
 from anoncup.tracks.memo import Memo, memoize
 from anoncup.tracks.parts import ScoredRelease
 
@@ -32,12 +33,17 @@ from anoncup.tracks.parts import ScoredRelease
 class MicrodataOriginal:
     """The original and all that is derived from it alone, memoized on first use; picklable.
 
-    Quasi-identifiers are texts, sensitive values finite float64.
+    Quasi-identifiers are texts, sensitive values finite float64. Later changes of the caller's table have no
+    effect.
     """
 
     table: pd.DataFrame
     columns: Columns
     memo: Memo = field(default_factory=dict, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        # The cells are copied only when one of the two tables is changed (copy-on-write of pandas 3).
+        object.__setattr__(self, "table", self.table.copy(deep=False))
 
     @property
     def rows(self) -> int:
@@ -156,7 +162,7 @@ def build_target(original: MicrodataOriginal, anonymized: pd.DataFrame) -> Micro
 def build_release(original: MicrodataOriginal, anonymized: pd.DataFrame, source: IntArray) -> ScoredMicrodata:
     """Return a submission with its secret ``source`` (n',), which counts the original's rows from 0."""
     target = build_target(original, anonymized)
-    return ScoredRelease(anonymized, target, np.ascontiguousarray(source, dtype=np.int64))
+    return ScoredRelease(anonymized, target, normalize_source(source))
 
 
 def _get_sensitive_values(table: pd.DataFrame, columns: Columns) -> FloatArray:

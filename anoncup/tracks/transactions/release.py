@@ -25,6 +25,7 @@ from anoncup.geometry.encoding import (
 )
 from anoncup.tables.files import Remark
 from anoncup.tracks.files import Files
+from anoncup.tracks.linkage.permutation import normalize_source
 from anoncup.tracks.memo import Memo, memoize
 from anoncup.tracks.parts import ScoredRelease
 from anoncup.tracks.transactions import tables as table_files
@@ -60,10 +61,19 @@ class TransactionHistory:
 
 @dataclass(frozen=True, slots=True)
 class TransactionOriginal:
-    """The original and all that is derived from it alone, memoized on first use; picklable."""
+    """The original and all that is derived from it alone, memoized on first use; picklable.
+
+    Later changes of the caller's tables have no effect.
+    """
 
     tables: TransactionTables
     memo: Memo = field(default_factory=dict, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        # The cells are copied only when one of the two tables is changed (copy-on-write of pandas 3).
+        customers, transactions = self.tables.customers, self.tables.transactions
+        own_tables = TransactionTables(customers.copy(deep=False), transactions.copy(deep=False))
+        object.__setattr__(self, "tables", own_tables)
 
     @property
     def rows(self) -> int:
@@ -170,7 +180,7 @@ def build_release(
 ) -> ScoredTransactions:
     """Return a submission with its secret ``source`` (n',), which counts the original's customers from 0."""
     target = build_target(original, tables)
-    return ScoredRelease(tables, target, np.ascontiguousarray(source, dtype=np.int64))
+    return ScoredRelease(tables, target, normalize_source(source))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""A prepared original shares memory with its table where possible."""
+"""An original shares memory with its table where possible, and does not see later changes of it."""
 
 import numpy as np
 import pandas as pd
@@ -22,3 +22,17 @@ def test_read_only_numbers_are_copied() -> None:
     table = pd.DataFrame(cells, columns=["s"], copy=False)
     values = MicrodataOriginal(table, Columns((), ("s",))).values
     assert (values.tolist(), values.flags.writeable) == ([[1.0], [2.0]], True)
+
+
+def test_later_changes_of_the_table_have_no_effect() -> None:
+    columns = Columns(("q",), ("s", "t"))
+    table, _ = parse_original(b"q,s,t\na,1,2\nb,3,4\n", columns)
+    original, read_original = MicrodataOriginal(table, columns), MicrodataOriginal(table, columns)
+    expected_values, expected_codes = read_original.values.copy(), read_original.codes.copy()
+    table.loc[1, "s"] = 9.0
+    table.loc[0, "q"] = "c"
+    table["t"] = 0.0
+    for changed_later in (original, read_original):
+        assert changed_later.table["q"].tolist() == ["a", "b"]
+        np.testing.assert_array_equal(changed_later.values, expected_values)
+        np.testing.assert_array_equal(changed_later.codes, expected_codes)

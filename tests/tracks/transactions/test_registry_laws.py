@@ -16,10 +16,11 @@ from anoncup.tracks.transactions import utility as utilities
 from anoncup.tracks.transactions.adapter import null_release
 from anoncup.tracks.transactions.attackers import assignment, baskets, records, spending
 from anoncup.tracks.transactions.registry import TRANSACTION_ATTACKERS, TRANSACTION_UTILITIES
-from anoncup.tracks.transactions.release import TransactionTarget
+from anoncup.tracks.transactions.release import TransactionOriginal, TransactionTarget
 from tests.support.hypothesis_profiles import limit_examples
 from tests.support.public_functions import list_public_functions
-from tests.support.transactions_cases import TransactionCase, cases
+from tests.support.transactions_cases import TransactionCase, build_tables, cases
+from tests.support.transactions_reference import Customer, PlainTables, Record
 
 hostile_examples = limit_examples(20)
 HELPER_FUNCTIONS = {"signed_row_difference", "deciles", "count_original_records"}
@@ -35,6 +36,17 @@ def test_every_public_function_is_registered() -> None:
 def test_target_has_no_field_for_the_answer() -> None:
     fields = set(TransactionTarget.__dataclass_fields__)
     assert fields == {"original", "tables", "vocabularies", "master", "history", "baskets", "memo"}
+
+
+def test_later_changes_of_the_tables_have_no_effect() -> None:
+    customer = Customer("c", "f", "1980-01-01", "France")
+    record = Record("c", "r1", "2011-01-05", "08:45", "a", 2.5, 3)
+    tables = build_tables(PlainTables([customer], [record]))
+    original = TransactionOriginal(tables)
+    tables.transactions.loc[0, "unit_price"] = 9.0
+    tables.customers.loc[0, "country"] = "Japan"
+    assert original.history.price.tolist() == [2.5]
+    assert original.tables.customers["country"].tolist() == ["France"]
 
 
 @hostile_examples
