@@ -21,6 +21,7 @@ from anoncup.rules.model import Rules
 from anoncup.rules.parameters import Parameter
 from anoncup.rules.settings import Parameters
 from anoncup.tables.csv_text import write_csv
+from anoncup.tracks.memo import Memo
 from anoncup.tracks.model import AnyQuestion, AnyTrack, ReleaseContext, Sizes
 from anoncup.tracks.outcomes import Rate
 from anoncup.tracks.parts import AnyAttacker, AnyMeasure, AnyMethod, AnyScoredRelease, HasRows
@@ -47,8 +48,8 @@ class TrackCase:
 
 
 @dataclass(frozen=True, slots=True)
-class CaseOfTrack:
-    """A case and its track."""
+class CheckedCase:
+    """A case on which the laws are checked, with its track."""
 
     track: AnyTrack
     case: TrackCase
@@ -70,25 +71,31 @@ class CaseOfTrack:
     def build_target(self) -> object:
         return self.track.attack_view(self.case.original, self.case.release)
 
+    def build_target_from_files(self) -> object:
+        """Return what attackers see of the release as it is read from its files."""
+        files = self.track.files_of(self.case.release)
+        parsed_release, _ = self.track.parse_release(files, self.case.original, self.case.rules)
+        return self.track.attack_view(self.case.original, parsed_release)
+
     def add_answer(self, answer: object) -> AnyScoredRelease:
         return self.track.add_answer(self.case.original, self.case.release, answer)
 
-    def shuffle(self, seed: int) -> "CaseOfTrack":
+    def shuffle(self, seed: int) -> "CheckedCase":
         """Return the case with the rows of the release in another order."""
         rng = np.random.default_rng(seed)
         release, answer = self.track.shuffle(self.case.release, self.case.answer, rng=rng)
-        return CaseOfTrack(self.track, TrackCase(self.case.rules, self.case.original, release, answer))
+        return CheckedCase(self.track, TrackCase(self.case.rules, self.case.original, release, answer))
 
 
-def bind_cases(track: AnyTrack, cases: Iterable[TrackCase]) -> list[CaseOfTrack]:
+def list_checked_cases(track: AnyTrack, cases: Iterable[TrackCase]) -> list[CheckedCase]:
     """Return the cases with their track; raise ValueError if there are none."""
-    bound_cases = [CaseOfTrack(track, case) for case in cases]
-    if not bound_cases:
+    checked_cases = [CheckedCase(track, case) for case in cases]
+    if not checked_cases:
         raise ValueError("a law is tried on one case at least")
-    for original in {id(bound.case.original): bound.case.original for bound in bound_cases}.values():
+    for original in {id(checked.case.original): checked.case.original for checked in checked_cases}.values():
         rows, frame = getattr(original, "rows", None), track.build_frames(original)[0]
         require(rows == len(frame), track.name, f"an original has its rows, not {rows}")
-    return bound_cases
+    return checked_cases
 
 
 def iter_method_cases(
@@ -119,48 +126,49 @@ def check_measure(measure: AnyMeasure, track: AnyTrack, cases: Iterable[TrackCas
     - The value is a finite float, 0 or more, and does not depend on the order of the rows.
     - A measure that may have a weight is 0 for the original itself and has a scale above 0.
     - A measure that does not read the answer does not depend on it.
-    - The inputs are not modified.
+    - The inputs are not modified, nor what is memoized of the original.
     """
     _check_parameters(measure.name, measure.parameters, measure.compute)
-    bound_cases = bind_cases(track, cases)
-    one_per_original = {id(bound.case.original): bound for bound in reversed(bound_cases)}
-    for bound in one_per_original.values() if measure.weighs else ():
-        _check_weight(measure, bound)
-    for bound in bound_cases:
-        with unchanged_inputs(measure.name, bound):
-            value = _compute_value(measure, bound)
+    checked_cases = list_checked_cases(track, cases)
+    one_per_original = {id(checked.case.original): checked for checked in reversed(checked_cases)}
+    for checked in one_per_original.values() if measure.weighs else ():
+        _check_weight(measure, checked)
+    for checked in checked_cases:
+        checked.build_target()  # memoizes what targets need of the original
+        with unchanged_inputs(measure.name, checked):
+            value = _compute_value(measure, checked)
         require(
-            value == _compute_value(measure, bound),
+            value == _compute_value(measure, checked),
             measure.name,
             "the same release has the same value",
         )
-        for seed in range(_SHUFFLE_COUNT if bound.track.can_shuffle else 0):
-            other_value = _compute_value(measure, bound.shuffle(seed))
+        for seed in range(_SHUFFLE_COUNT if checked.track.can_shuffle else 0):
+            other_value = _compute_value(measure, checked.shuffle(seed))
             is_close = math.isclose(
                 other_value, value, rel_tol=ROUNDING_TOLERANCE, abs_tol=ROUNDING_TOLERANCE
             )
             require(
                 is_close, measure.name, f"the order of the rows is no matter: {value}, then {other_value}"
             )
-        if not measure.reads_secret and (other_answer := find_other_answer(bound)) is not None:
-            other_value = measure.compute(bound.add_answer(other_answer))
+        if not measure.reads_secret and (other_answer := find_other_answer(checked)) is not None:
+            other_value = measure.compute(checked.add_answer(other_answer))
             require(value == other_value, measure.name, "it says that it does not read the answer")
 
 
-def _compute_value(measure: AnyMeasure, bound: CaseOfTrack) -> float:
-    value = measure.compute(bound.add_answer(bound.case.answer))
+def _compute_value(measure: AnyMeasure, checked: CheckedCase) -> float:
+    value = measure.compute(checked.add_answer(checked.case.answer))
     require(type(value) is float, measure.name, f"a float, not {type(value).__name__}")
     require(math.isfinite(value) and value >= 0, measure.name, f"finite and not below 0, not {value}")
     return value
 
 
-def _check_weight(measure: AnyMeasure, bound: CaseOfTrack) -> None:
-    fingerprints = bound.track.fingerprints
+def _check_weight(measure: AnyMeasure, checked: CheckedCase) -> None:
+    fingerprints = checked.track.fingerprints
     if fingerprints is not None:
-        value = measure.compute(fingerprints.identity_release(bound.case.original))
+        value = measure.compute(fingerprints.identity_release(checked.case.original))
         require(value == 0.0, measure.name, f"the original as it is has lost nothing, not {value}")
-    single_measure_track = replace(bound.track, measures={measure.name: measure})
-    scale = scales(single_measure_track, bound.case.original, {})[measure.name]
+    single_measure_track = replace(checked.track, measures={measure.name: measure})
+    scale = scales(single_measure_track, checked.case.original, {})[measure.name]
     require(scale > 0, measure.name, f"it needs a scale above 0, not {scale}: say one of its own")
 
 
@@ -168,43 +176,48 @@ def check_attacker(attacker: AnyAttacker, track: AnyTrack, cases: Iterable[Track
     """Check the laws of an attacker.
 
     - The rate is a float in [0, 1].
-    - The result is deterministic. Attackers see the target only, which is built without the answer.
+    - The result is deterministic, and the rate is the same for the release as it is read from its files.
+      Nothing that an attacker sees can therefore depend on the answer.
     - A guess made from the result survives the round trip through its file and scores the reported rate.
-    - The inputs are not modified.
+    - The inputs are not modified, nor what is memoized of the original.
     """
     _check_parameters(attacker.name, attacker.parameters, attacker.attack)
     for name in attacker.questions:
         require(name in track.questions, attacker.name, f"no question {name}")
-    for bound in bind_cases(track, cases):
-        _check_attack(attacker, bound)
+    for checked in list_checked_cases(track, cases):
+        _check_attack(attacker, checked)
 
 
-def _check_attack(attacker: AnyAttacker, bound: CaseOfTrack) -> None:
-    name, answer = attacker.name, bound.case.answer
-    with unchanged_inputs(name, bound):
-        result = attacker.attack(bound.build_target())
-    rate = bound.rate_result(attacker, result, answer)
+def _check_attack(attacker: AnyAttacker, checked: CheckedCase) -> None:
+    name, answer = attacker.name, checked.case.answer
+    target = checked.build_target()
+    with unchanged_inputs(name, checked):
+        result = attacker.attack(target)
+    rate = checked.rate_result(attacker, result, answer)
     require(type(rate.rate) is float and 0 <= rate.rate <= 1, name, f"a rate in [0, 1], not {rate.rate}")
-    repeated_result = pickle.dumps(attacker.attack(bound.build_target()))
+    repeated_result = pickle.dumps(attacker.attack(checked.build_target()))
     require(repeated_result == pickle.dumps(result), name, "the same target has the same answer")
-    other_answer = find_other_answer(bound)
+    result_from_files = attacker.attack(checked.build_target_from_files())
+    rate_from_files = checked.rate_result(attacker, result_from_files, answer)
+    require(rate_from_files == rate, name, "what it sees does not depend on the answer")
+    other_answer = find_other_answer(checked)
     if not attacker.reads_secret and other_answer is not None:
-        other_rate = bound.rate_result(attacker, result, other_answer)
+        other_rate = checked.rate_result(attacker, result, other_answer)
         require(other_rate.rate == rate.rate, name, "it says that its rate does not depend on the answer")
-    for question in select_questions(attacker, bound.track, bound.case.rules).values():
-        _check_guess(name, question, get_answers_by_question(attacker, result)[question.name], bound)
+    for question in select_questions(attacker, checked.track, checked.case.rules).values():
+        _check_guess(name, question, get_answers_by_question(attacker, result)[question.name], checked)
 
 
-def _check_guess(name: str, question: AnyQuestion, result: Any, bound: CaseOfTrack) -> None:
+def _check_guess(name: str, question: AnyQuestion, result: Any, checked: CheckedCase) -> None:
     guess = question.resolve_guess(result, np.random.default_rng(0))
-    parameters = bound.get_parameters(question)
+    parameters = checked.get_parameters(question)
     if guess is None:
         return
-    rate = question.rate_prediction(result, bound.case.answer, bound.sizes, **parameters)
+    rate = question.rate_prediction(result, checked.case.answer, checked.sizes, **parameters)
     outcome = question.judge(
-        _read_back(name, question, guess, bound.context),
-        bound.case.answer,
-        bound.sizes,
+        _read_back(name, question, guess, checked.context),
+        checked.case.answer,
+        checked.sizes,
         **parameters,
     )
     is_sampled = rate.sd is not None  # the rate is an expectation, and the guess is one random sample
@@ -229,16 +242,16 @@ def check_method(method: AnyMethod, track: AnyTrack, cases: Iterable[TrackCase])
     - It is deterministic for a given generator.
     - It does not modify the original.
     """
-    for bound in bind_cases(track, cases):
+    for checked in list_checked_cases(track, cases):
         _check_parameters(method.name, method.parameters, method.apply)
-        files = [_run_method(method, bound) for _ in range(2)]
+        files = [_run_method(method, checked) for _ in range(2)]
         require(files[0] == files[1], method.name, "the same numbers draw the same release")
 
 
-def _run_method(method: AnyMethod, bound: CaseOfTrack) -> tuple[dict[str, bytes], bytes]:
+def _run_method(method: AnyMethod, checked: CheckedCase) -> tuple[dict[str, bytes], bytes]:
     """Apply a method, check that its release and answer can be read back, and return the files of both."""
-    track, case = bound.track, bound.case
-    with unchanged_inputs(method.name, bound):
+    track, case = checked.track, checked.case
+    with unchanged_inputs(method.name, checked):
         release, answer = track.anonymize(method, case.original, case.rules, np.random.default_rng(1), {})
     files = track.files_of(release)
     try:
@@ -273,23 +286,35 @@ def _check_parameters(name: str, parameters: Sequence[Parameter], function: Call
         )
 
 
-def find_other_answer(bound: CaseOfTrack) -> Any | None:
+def find_other_answer(checked: CheckedCase) -> Any | None:
     """Return another answer of the same sizes, or None if the case has none and the track cannot shuffle."""
-    if bound.case.other_answer is not None or not bound.track.can_shuffle:
-        return bound.case.other_answer
+    if checked.case.other_answer is not None or not checked.track.can_shuffle:
+        return checked.case.other_answer
     rng = np.random.default_rng(0)
-    return bound.track.shuffle(bound.case.release, bound.case.answer, rng=rng)[1]
+    return checked.track.shuffle(checked.case.release, checked.case.answer, rng=rng)[1]
 
 
 @contextmanager
-def unchanged_inputs(part: str, bound: CaseOfTrack) -> Iterator[None]:
-    """Raise BrokenLaw if the block changed the inputs of a part."""
-    snapshot = _take_snapshot(bound)
+def unchanged_inputs(part: str, checked: CheckedCase) -> Iterator[None]:
+    """Raise BrokenLaw if the block changed the inputs of a part.
+
+    All parts share one original, so a part must not change the arrays that are memoized of it either.
+    """
+    snapshot, arrays = _take_snapshot(checked), _list_memoized_arrays(checked)
     yield
-    require(_take_snapshot(bound) == snapshot, part, "what it is given stays as it is")
+    is_unchanged = _take_snapshot(checked) == snapshot and arrays <= _list_memoized_arrays(checked)
+    require(is_unchanged, part, "what it is given stays as it is")
 
 
-def _take_snapshot(bound: CaseOfTrack) -> tuple[Any, ...]:
-    case, track = bound.case, bound.track
+def _take_snapshot(checked: CheckedCase) -> tuple[Any, ...]:
+    case, track = checked.case, checked.track
     original_files = [write_csv(frame) for frame in track.build_frames(case.original)]
     return original_files, track.files_of(case.release), pickle.dumps(case.answer)
+
+
+def _list_memoized_arrays(checked: CheckedCase) -> set[bytes]:
+    """Return the contents of all arrays in the original's memo; an original need not have one."""
+    buffers: list[pickle.PickleBuffer] = []
+    memo: Memo = getattr(checked.case.original, "memo", {})
+    pickle.dumps(memo, protocol=5, buffer_callback=buffers.append)
+    return {buffer.raw().tobytes() for buffer in buffers}

@@ -11,15 +11,16 @@ from anoncup.errors import InvalidUpload
 from anoncup.testing.parts import (
     ROUNDING_TOLERANCE,
     BrokenLaw,
-    CaseOfTrack,
+    CheckedCase,
     TrackCase,
-    bind_cases,
     check_attacker,
     check_measure,
     check_method,
     find_other_answer,
+    list_checked_cases,
     require,
 )
+from anoncup.tracks.files import Files
 from anoncup.tracks.model import AnyQuestion, AnyTrack, ReleaseContext
 
 _BLIND_GUESS_COUNT = 60
@@ -39,15 +40,16 @@ def check_track(track: AnyTrack, cases: Iterable[TrackCase]) -> None:
     - Files, answers and guesses survive a round trip through their file formats.
     - A perfect guess scores 1.
     - Malformed files are refused, and the error names the file.
+    - What is read from the files of a target can be attacked.
     """
     cases = list(cases)
     for registry in (track.measures, track.attackers, track.methods, track.questions):
         names = [part.name for part in registry.values()]
         require(names == list(registry), track.name, f"parts stand under their names, not as {names}")
-    for bound in bind_cases(track, cases):
-        _check_files(bound)
-        _check_target_files(bound)
-        _check_questions(bound)
+    for checked in list_checked_cases(track, cases):
+        _check_files(checked)
+        _check_target_files(checked)
+        _check_questions(checked)
     for measure in track.measures.values():
         check_measure(measure, track, cases)
     for attacker in track.attackers.values():
@@ -56,8 +58,8 @@ def check_track(track: AnyTrack, cases: Iterable[TrackCase]) -> None:
         check_method(method, track, cases[:1])
 
 
-def _check_files(bound: CaseOfTrack) -> None:
-    track, case = bound.track, bound.case
+def _check_files(checked: CheckedCase) -> None:
+    track, case = checked.track, checked.case
     files = track.files_of(case.release)
     require(
         list(files) == list(track.release_file_names),
@@ -81,19 +83,47 @@ def _check_files(bound: CaseOfTrack) -> None:
             )
 
 
-def _check_target_files(bound: CaseOfTrack) -> None:
-    """Check that target files have the declared names, are deterministic and do not depend on the answer."""
-    track, case, other_answer = bound.track, bound.case, find_other_answer(bound)
-    if (write_target_files := track.target_files.write) is None:
+def _check_target_files(checked: CheckedCase) -> None:
+    """Check target files that are not those of the release, and that attackers can attack what is read."""
+    track, target_files = checked.track, checked.track.target_files
+    if target_files.write is None and target_files.parse is None:
         return
+    files = (
+        track.write_release_canonically(checked.case.release)
+        if target_files.write is None
+        else _write_target_files(checked, target_files.write)
+    )
+    if target_files.parse is not None or not target_files.specs:
+        _check_parsed_target(checked, files)
+
+
+def _write_target_files(
+    checked: CheckedCase, write_target_files: Callable[..., dict[str, bytes]]
+) -> dict[str, bytes]:
+    """Check that the files have the declared names, are deterministic and do not depend on the answer."""
+    track, case, other_answer = checked.track, checked.case, find_other_answer(checked)
     files, repeated_files = (
-        write_target_files(case.release, case.answer, bound.context, np.random.default_rng(2)) for _ in "12"
+        write_target_files(case.release, case.answer, checked.context, np.random.default_rng(2)) for _ in "12"
     )
     require(set(files) == set(track.target_file_names), track.name, f"others get {track.target_file_names}")
     require(files == repeated_files, track.name, "the same numbers publish the same target")
     if other_answer is not None:
-        other_files = write_target_files(case.release, other_answer, bound.context, np.random.default_rng(2))
+        other_files = write_target_files(
+            case.release, other_answer, checked.context, np.random.default_rng(2)
+        )
         require(other_files == files, track.name, "what others get does not depend on the answer")
+    return files
+
+
+def _check_parsed_target(checked: CheckedCase, files: Files) -> None:
+    track, case = checked.track, checked.case
+    for attacker in track.attackers.values():
+        try:
+            result = attacker.attack(track.parse_target(files, case.original, case.rules))
+            checked.rate_result(attacker, result, case.answer)
+        except Exception as error:
+            law = f"it can attack what is read from the files of a target, but: {error!r}"
+            raise BrokenLaw(f"{attacker.name}: {law}") from error
 
 
 def _make_malformed(content: bytes) -> tuple[bytes, ...]:
@@ -119,26 +149,26 @@ def _check_malformed_refused(
     raise BrokenLaw(f"{part}: a {file_name} that is no table is refused")
 
 
-def _check_questions(bound: CaseOfTrack) -> None:
-    track, answer, sizes = bound.track, bound.case.answer, bound.sizes
+def _check_questions(checked: CheckedCase) -> None:
+    track, answer, sizes = checked.track, checked.case.answer, checked.sizes
     answer_file = track.answer_spec.write(answer)
     track.answer_spec.check(answer, sizes)
-    round_trip = track.answer_spec.write(track.answer_spec.read(answer_file, bound.context))
+    round_trip = track.answer_spec.write(track.answer_spec.read(answer_file, checked.context))
     require(round_trip == answer_file, track.name, "an answer goes into a file and comes back")
-    _check_malformed_answers(bound, answer_file, bound.context)
+    _check_malformed_answers(checked, answer_file, checked.context)
     if track.answer_spec.reads_without_release:
-        reduced_context = replace(bound.context, sizes={"originals": sizes["originals"]}, release=None)
+        reduced_context = replace(checked.context, sizes={"originals": sizes["originals"]}, release=None)
         track.answer_spec.read(answer_file, reduced_context)
-        _check_malformed_answers(bound, answer_file, reduced_context)
-    for question in track.select_questions(bound.case.rules).values():
-        _check_question(question, bound)
-    _check_rival_risk(track, list(track.select_questions(bound.case.rules)))
+        _check_malformed_answers(checked, answer_file, reduced_context)
+    for question in track.select_questions(checked.case.rules).values():
+        _check_question(question, checked)
+    _check_rival_risk(track, list(track.select_questions(checked.case.rules)))
 
 
 def _check_malformed_answers(
-    bound: CaseOfTrack, answer_file: bytes, context: ReleaseContext[object, object]
+    checked: CheckedCase, answer_file: bytes, context: ReleaseContext[object, object]
 ) -> None:
-    name, answer_spec = bound.track.name, bound.track.answer_spec
+    name, answer_spec = checked.track.name, checked.track.answer_spec
     for malformed in _make_malformed(answer_file):
         _check_malformed_refused(name, lambda: answer_spec.read(malformed, context), answer_spec.file.name)  # noqa: B023
     for malformed in _corrupt_last_line(answer_file):
@@ -176,35 +206,35 @@ def _check_rival_risk(track: AnyTrack, question_names: Sequence[str]) -> None:
             )
 
 
-def _check_question(question: AnyQuestion, bound: CaseOfTrack) -> None:
-    answer, parameters = bound.case.answer, bound.get_parameters(question)
+def _check_question(question: AnyQuestion, checked: CheckedCase) -> None:
+    answer, parameters = checked.case.answer, checked.get_parameters(question)
     guess_file = question.write(question.make_perfect_guess(answer))
-    outcome = question.judge(question.read(guess_file, bound.context), answer, bound.sizes, **parameters)
+    outcome = question.judge(question.read(guess_file, checked.context), answer, checked.sizes, **parameters)
     require(outcome.value == 1.0, question.name, f"who knows all is right in all, not {outcome.value}")
     if question.asks_identity:
-        counts, rows = (outcome.correct, outcome.trials, outcome.baseline), bound.sizes["rows"]
+        counts, rows = (outcome.correct, outcome.trials, outcome.baseline), checked.sizes["rows"]
         require(counts == (rows, rows, 0), question.name, f"it counts all individuals, not {counts}")
     for malformed in _make_malformed(guess_file):
         _check_malformed_refused(
             question.name,
-            lambda: question.read(malformed, bound.context),  # noqa: B023
+            lambda: question.read(malformed, checked.context),  # noqa: B023
             question.file.name,
         )
     if question.make_blind_guess is not None:
-        _check_blind_guesses(question, bound)
+        _check_blind_guesses(question, checked)
 
 
-def _check_blind_guesses(question: AnyQuestion, bound: CaseOfTrack) -> None:
+def _check_blind_guesses(question: AnyQuestion, checked: CheckedCase) -> None:
     """Check that blind guesses score the baseline.
 
     Most of their intervals must contain it; without intervals, their mean must be close to it.
     """
-    rng, parameters = np.random.default_rng(0), bound.get_parameters(question)
+    rng, parameters = np.random.default_rng(0), checked.get_parameters(question)
     outcomes = [
         question.judge(
-            question.make_blind_guess(bound.context, rng),  # type: ignore[misc]
-            bound.case.answer,
-            bound.sizes,
+            question.make_blind_guess(checked.context, rng),  # type: ignore[misc]
+            checked.case.answer,
+            checked.sizes,
             **parameters,
         )
         for _ in range(_BLIND_GUESS_COUNT)

@@ -67,7 +67,7 @@ Configurable: TypeAlias = Callable[[_InputT], _OutputT] | Callable[Concatenate[_
 class Measure(Generic[_OriginalT_contra, _ScoredT_contra]):
     """A number that describes a release.
 
-    - ``compute(scored, **parameters)`` returns the number of a ``ScoredRelease`` release.
+    - ``compute(scored, **parameters)`` returns the number that describes a ``ScoredRelease``.
     - ``details(scored)`` returns further numbers by name, such as one for each sensitive column.
     - ``in_data_units``: the value has the unit of the cells.
     - ``weighs``: 0 is best, and the measure may have a weight in U. Other measures are only reported.

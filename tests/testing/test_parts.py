@@ -106,6 +106,26 @@ def test_broken_measures_are_rejected_with_their_name(
     assert str(excinfo.value).startswith("mine: ")
 
 
+def mark_first_code(scored: Any) -> float:
+    """Change what is memoized of the original; its table stays as it is."""
+    scored.original.codes[0, 0] = -1
+    return 0.0
+
+
+def mark_first_code_in_attack(target: Any) -> KnownCluster:
+    mark_first_code(target)
+    return answer_cluster_of_two(target)
+
+
+def test_parts_must_not_change_what_is_memoized_of_the_original() -> None:
+    with pytest.raises(BrokenLaw, match="mine: what it is given stays as it is"):
+        check_measure(Measure("mine", 1, mark_first_code), MICRODATA, build_cases("microdata")[:1])
+    with pytest.raises(BrokenLaw, match="mine: what it is given stays as it is"):
+        check_attacker(
+            Attacker("mine", 1, mark_first_code_in_attack), MICRODATA, build_cases("microdata")[:1]
+        )
+
+
 def answer_cluster_of_two(target: Any) -> KnownCluster:
     return KnownCluster(np.full(target.rows, 2))
 

@@ -20,6 +20,7 @@ from anoncup.excessive.question import AdviceQuestion, resolve_question
 from anoncup.schemas import parse_verdict
 from anoncup.testing.parts import BrokenLaw, iter_method_cases
 from anoncup.testing.tracks import check_track
+from anoncup.tracks.files import Files, fixed_header
 from anoncup.tracks.model import AnyContext, TargetFiles
 from anoncup.tracks.outcomes import Outcome, Rate, convert_to_rate
 from app.services.boards.verdicts import extract_numbers
@@ -27,10 +28,12 @@ from tests.support import small_track
 from tests.support.small_track import (
     SMALL_TRACK,
     NumberOriginal,
+    NumberTarget,
     build_cases,
     build_competition_toml,
     build_original,
     format_column,
+    parse_column,
     read_answer,
 )
 from workers.job_schema import is_valid_verdict
@@ -223,6 +226,47 @@ def test_small_track_keeps_all_laws() -> None:
     check_track(SMALL_TRACK, build_cases(extra_toml=""))
 
 
+class ListWithAnswer(tuple[float, ...]):
+    """A release that keeps its answer; its files do not have it."""
+
+    answer: tuple[bool, ...]
+
+
+def copy_answer(target: NumberTarget) -> dict[str, Any]:
+    """Attack with the answer itself, if the target has it."""
+    answer = getattr(target.values, "answer", (False,) * 20)
+    return {"member": tuple(map(float, answer)), "first": 1}
+
+
+def test_target_must_not_depend_on_the_answer() -> None:
+    attacker = replace(SMALL_TRACK.attackers["seen"], attack=copy_answer)
+    track = replace(SMALL_TRACK, attackers={"seen": attacker})
+    case = build_cases()[0]
+    check_track(track, [case])
+    release = ListWithAnswer(case.release)
+    release.answer = case.answer
+    with pytest.raises(BrokenLaw, match="seen: what it sees does not depend on the answer"):
+        check_track(track, [replace(case, release=release)])
+
+
+def read_values_only(files: Files, *_: object) -> Any:
+    """Read a target, but return the numbers without their original."""
+    return parse_column(files["list"], "list", "number")
+
+
+@pytest.mark.parametrize("write", [None, lambda release, *_: {"list": format_column("number", release)}])
+def test_parsed_target_must_be_attackable(write: Any) -> None:
+    def parse_target(files: Files, original: NumberOriginal, _: object) -> NumberTarget:
+        return NumberTarget(original, read_values_only(files))
+
+    check_track(
+        replace(SMALL_TRACK, target_files=TargetFiles(write=write, parse=parse_target)), build_cases()
+    )
+    track = replace(SMALL_TRACK, target_files=TargetFiles(write=write, parse=read_values_only))
+    with pytest.raises(BrokenLaw, match="seen: it can attack what is read from the files of a target"):
+        check_track(track, build_cases())
+
+
 @pytest.mark.parametrize(
     "blind_guess",
     [
@@ -309,7 +353,9 @@ def test_sealed_release_may_be_published_with_its_answer() -> None:
     sealed_track = replace(
         SMALL_TRACK,
         target_files=TargetFiles(
-            write=lambda _, answer, *__: {"list": format_column("member", answer)}, seals_release=True
+            specs=(replace(SMALL_TRACK.release_files[0], header=fixed_header("member")),),
+            write=lambda _, answer, *__: {"list": format_column("member", answer)},
+            seals_release=True,
         ),
     )
     sealed_cases = [replace(case, other_answer=None) for case in build_cases()]
