@@ -8,13 +8,14 @@ release. The idea is from P0 (see ``examples/papers.ipynb``), §4.4 and Tables 1
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from itertools import combinations
-from typing import Protocol, cast
+from typing import Any
 
 from anoncup.evaluation.attacks import rate_attack
 from anoncup.evaluation.evaluate import Verdict
 from anoncup.evaluation.ranking import rounding_threshold
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
+from anoncup.tracks.capabilities import Fingerprints
 from anoncup.tracks.memo import Memo, memoize
 from anoncup.tracks.model import AnyTrack
 from anoncup.tracks.parts import AnyScoredRelease, HasRows
@@ -27,13 +28,6 @@ them by less."""
 
 
 _Signatures = Mapping[str, frozenset[str]]
-
-
-class RemembersValues(HasRows, Protocol):
-    """An original that keeps values derived from it."""
-
-    @property
-    def memo(self) -> Memo: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,15 +65,14 @@ def fingerprint(
     unchanged release. The result is empty for tracks without signatures.
     """
     track = TRACKS[rules.track]
-    if track.fingerprints is None:
+    if track.fingerprints is None or not _list_signature_parts(track, track.fingerprints.signatures):
         return ()
     fingerprints = track.fingerprints
+    memo: Memo = getattr(original, "memo", {})
     untouched_values = memoize(
-        cast(RemembersValues, original).memo,
+        memo,
         ("fingerprint", repr((rules.measures, rules.attackers))),
-        lambda: _compute_untouched_values(
-            rules, track, fingerprints.signatures, fingerprints.identity_release(original)
-        ),
+        lambda: _compute_untouched_values(rules, track, fingerprints, original),
     )
     released_values = _read_values(track, fingerprints.signatures, verdict)
     changes = {
@@ -125,18 +118,19 @@ def _read_values(track: AnyTrack, signatures: _Signatures, verdict: Verdict) -> 
 
 
 def _compute_untouched_values(
-    rules: Rules, track: AnyTrack, signatures: _Signatures, release: AnyScoredRelease
+    rules: Rules, track: AnyTrack, fingerprints: Fingerprints[Any, AnyScoredRelease], original: HasRows
 ) -> Mapping[str, float]:
     """Compute the same values for the original released unchanged."""
+    release = fingerprints.identity_release(original)
     values = {}
-    for name in _list_signature_parts(track, signatures):
+    for name in _list_signature_parts(track, fingerprints.signatures):
         if name in track.measures:
             parameters = rules.measure_settings(name).parameters
             values[name] = track.measures[name].compute(release, **parameters)
         else:
             parameters = rules.attacker_settings(name).parameters
             attacker = track.attackers[name]
-            sizes = {"originals": release.original.rows, "rows": release.original.rows}
+            sizes = {"originals": original.rows, "rows": original.rows}
             answer = attacker.attack(release.target, **parameters)
             values[name] = rate_attack(attacker, answer, release.answer, sizes, track=track, rules=rules).rate
     return values

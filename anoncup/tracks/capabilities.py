@@ -102,8 +102,15 @@ class Scaling(Generic[OriginalT, ScoredT]):
 class Fingerprints(Generic[OriginalT, ScoredT]):
     """What ``evaluation.fingerprint`` compares a release with.
 
-    - ``identity_release(original)`` returns the unchanged original as a release.
-    - ``signatures``: measures and attackers that each kind of method changes.
+    - ``identity_release(original)`` returns the unchanged original as a release, with one individual for each
+      of the original's. Its measures that may have a weight are 0.
+    - ``signatures``: measures and attackers of the track that each kind of method changes. The parts that
+      occur in any of them are the evidence; without any, releases have no fingerprint.
+
+    A measure has changed if it is larger than the rounding errors, for which ``Scaling.largest_cell`` is
+    needed if it is in data units; one with ``higher_is_better`` if it is larger than for the original. An
+    attacker has changed if its rate is lower than for the original. An original with a ``memo`` keeps its own
+    values there; others compute them for each release.
     """
 
     identity_release: Callable[[OriginalT], ScoredT]

@@ -17,9 +17,11 @@ from anoncup.evaluation.evaluate import Verdict, evaluate, judge, serialize_rate
 from anoncup.evaluation.fingerprint import fingerprint
 from anoncup.evaluation.scales import check_scales, scales
 from anoncup.excessive.question import AdviceQuestion, resolve_question
+from anoncup.plugins import TRACKS
 from anoncup.schemas import parse_verdict
 from anoncup.testing.parts import BrokenLaw, iter_method_cases
 from anoncup.testing.tracks import check_track
+from anoncup.tracks.capabilities import Fingerprints
 from anoncup.tracks.files import Files, fixed_header
 from anoncup.tracks.model import AnyContext, TargetFiles
 from anoncup.tracks.outcomes import Outcome, Rate, convert_to_rate
@@ -29,6 +31,7 @@ from tests.support.small_track import (
     SMALL_TRACK,
     NumberOriginal,
     NumberTarget,
+    ScoredNumbers,
     build_cases,
     build_competition_toml,
     build_original,
@@ -215,6 +218,35 @@ def test_track_without_distances_has_no_advice_or_fingerprint() -> None:
     assert collect_scoring_versions(rules).keys() == {
         "measures.left_out", "measures.shift", "attackers.seen", "attackers.everybody", "attackers.foremost"
     }  # fmt: skip
+
+
+def release_unchanged(original: NumberOriginal) -> ScoredNumbers:
+    answer = (True,) * original.rows
+    return SMALL_TRACK.add_answer(original, original.values, answer)
+
+
+@pytest.mark.parametrize("signatures", [{}, {"shift": frozenset[str]()}])
+def test_fingerprints_without_evidence_are_empty(
+    monkeypatch: pytest.MonkeyPatch, signatures: dict[str, frozenset[str]]
+) -> None:
+    track = replace(SMALL_TRACK, fingerprints=Fingerprints(release_unchanged, signatures))
+    monkeypatch.setitem(TRACKS, "small", track)
+    assert fingerprint(parse_competition(build_competition_toml()), ORIGINAL, evaluate_example()) == ()
+
+
+def test_fingerprints_need_no_memo(monkeypatch: pytest.MonkeyPatch) -> None:
+    signatures = {"move": frozenset({"shift"}), "omit": frozenset({"left_out", "everybody"})}
+    track = replace(SMALL_TRACK, fingerprints=Fingerprints(release_unchanged, signatures))
+    monkeypatch.setitem(TRACKS, "small", track)
+    verdict = evaluate_example()
+    first, *_ = fingerprint(parse_competition(build_competition_toml()), ORIGINAL, verdict)
+    assert (first.methods, first.agreement) == (("move", "omit"), 1.0)
+    values = [(item.name, item.before, item.after) for item in first.evidence]
+    assert values == [
+        ("left_out", 0.0, 2 / 3),
+        ("shift", 0.0, verdict.measures["shift"].value),
+        ("everybody", 1.0, 0.75),
+    ]
 
 
 def test_track_without_distances_has_no_violations() -> None:
