@@ -53,6 +53,8 @@ class LazyModule:
     path: str
 
     def __getattr__(self, name: str) -> LazyFunction:
+        if name.startswith("__") and name.endswith("__"):  # looked up by Python itself
+            raise AttributeError(name)
         return LazyFunction(f"{self.path}.{name}")
 
 

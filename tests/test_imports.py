@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+from anoncup.lazy import lazy_module
+
 NUMERIC_PACKAGES = {"numpy", "pandas", "pyarrow", "scipy", "numba"}
 PROGRAMS = {
     "the command line": "import anoncup.cli.main",
@@ -58,6 +60,13 @@ def test_reading_tables_loads_neither_scipy_nor_numba() -> None:
     loaded_packages = list_loaded_packages(PARSE_PROGRAM)
     assert {"numpy", "pandas", "pyarrow"} <= loaded_packages
     assert not loaded_packages & {"scipy", "numba"}
+
+
+def test_lazy_modules_have_functions_only() -> None:
+    lazy_math = lazy_module("math")
+    assert lazy_math.sqrt(4.0) == 2.0
+    for name in ("__wrapped__", "__len__", "__name__"):
+        assert not hasattr(lazy_math, name)
 
 
 def test_every_lazily_imported_function_exists() -> None:

@@ -45,7 +45,7 @@ class TomlTable:
         """Remove all entries and return their values, each read by ``reader``."""
         return {key: self.take(key, reader) for key in list(self.raw)}
 
-    def read_as(self, settings: Callable[..., SettingsT], **readers: Reader[object]) -> SettingsT:
+    def read_as(self, settings: Callable[..., SettingsT], /, **readers: Reader[object]) -> SettingsT:
         """Read the whole table into ``settings``, whose defaults stand for missing keys."""
         values = {key: self.take(key, reader) for key, reader in readers.items() if key in self.raw}
         self.reject_unknown_keys()

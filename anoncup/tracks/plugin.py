@@ -7,7 +7,10 @@ from anoncup.tracks.model import AnyTrack
 from anoncup.tracks.parts import AnyAttacker, AnyMeasure, AnyMethod
 
 API_VERSION = 0
-"""Version of the plug-in interface; it increases when existing packages must be adapted."""
+"""Version of the plug-in interface.
+
+0 may change at any time before 1; from then on, the version increases when existing packages must be adapted.
+"""
 Formulas = Mapping[str, Mapping[str, str]]
 
 

@@ -11,14 +11,13 @@ import numpy as np
 from anoncup.geometry.arrays import BoolArray, FloatArray, IntArray
 from anoncup.tracks.transactions.release import TransactionHistory, TransactionOriginal, TransactionTarget
 
-PreparedTable = TransactionOriginal | TransactionTarget
-
-
+EncodedTables = TransactionOriginal | TransactionTarget
+"""M and T of an original or of a target, with their cells as numbers."""
 _SCALED_EXPONENT = 900
 """Exponent of the largest price once scaled: a million of them times 10**12 stay below 2**1024."""
 
 
-def choose_price_exponent(*tables: PreparedTable) -> int:
+def choose_price_exponent(*tables: EncodedTables) -> int:
     """Return the exponent that prices of these tables are scaled by.
 
     A price loses digits only if another one is 2**1900 times as large.
@@ -27,7 +26,7 @@ def choose_price_exponent(*tables: PreparedTable) -> int:
     return _SCALED_EXPONENT - math.frexp(largest)[1] if largest > 0 else 0
 
 
-def has_rows(table: PreparedTable) -> BoolArray:
+def has_rows(table: EncodedTables) -> BoolArray:
     """Return whether each customer has a transaction, (customers,)."""
     return np.bincount(table.history.owner, minlength=table.rows) > 0
 

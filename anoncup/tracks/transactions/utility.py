@@ -23,7 +23,7 @@ from anoncup.tracks.transactions.release import (
     find_last_day,
 )
 from anoncup.tracks.transactions.spending import (
-    PreparedTable,
+    EncodedTables,
     average_prices,
     choose_price_exponent,
     count_receipts,
@@ -61,7 +61,7 @@ def rfm(release: ScoredTransactions) -> float:
     number of deciles of the original customers below it. Customers without rows are in no cell.
     """
     original, target = release.original, release.target
-    tables: tuple[PreparedTable, PreparedTable] = (original, target)
+    tables: tuple[EncodedTables, EncodedTables] = (original, target)
     exponent = choose_price_exponent(*tables)
     reference_day = find_last_day(original)
     original_rfm, release_rfm = (_compute_rfm(table, reference_day, exponent) for table in tables)
@@ -162,7 +162,7 @@ def _cell_mean_difference(
     cells is that of all pairs of values, those that no customer has included.
     """
     original, target = release.original, release.target
-    tables: tuple[PreparedTable, PreparedTable] = (original, target)
+    tables: tuple[EncodedTables, EncodedTables] = (original, target)
     exponent = choose_price_exponent(*tables)
     column_indices = [MASTER_COLUMNS.index(name) for name in ("sex", "country")]
     cells = group_rows(np.concatenate((original.master, target.master))[:, column_indices])
@@ -204,7 +204,7 @@ def _compute_column_norms(baskets: SparseCounts) -> FloatArray:
 
 
 def _compute_rfm(
-    table: PreparedTable, reference_day: int, exponent: int
+    table: EncodedTables, reference_day: int, exponent: int
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the recency, frequency and money of the customers with rows."""
     history, customers, has_value = table.history, table.rows, has_rows(table)

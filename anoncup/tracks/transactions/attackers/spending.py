@@ -6,7 +6,7 @@ from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.tracks.memo import memoize
 from anoncup.tracks.transactions.baskets import TIE_TOLERANCE
 from anoncup.tracks.transactions.release import TransactionTarget
-from anoncup.tracks.transactions.spending import PreparedTable, choose_price_exponent, sum_spends
+from anoncup.tracks.transactions.spending import EncodedTables, choose_price_exponent, sum_spends
 
 
 def sort_spend(target: TransactionTarget) -> IntArray:
@@ -21,7 +21,7 @@ def sort_spend(target: TransactionTarget) -> IntArray:
     return guess
 
 
-def _order_by_spend(table: PreparedTable) -> IntArray:
+def _order_by_spend(table: EncodedTables) -> IntArray:
     return _argsort_with_ties(sum_spends(table.history, table.rows, choose_price_exponent(table)))
 
 
