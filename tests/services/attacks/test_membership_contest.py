@@ -118,6 +118,9 @@ def test_attackers_and_equal_guesses_get_the_same_outcome(
             result["interval"],
             result["baseline"],
         )
+        counts = [outcome.get(part) for part in ("correct", "trials")]
+        assert counts == [result.get(part) for part in ("correct", "trials")]
+        assert (None in counts) is (name != looked_up.name)
         assert 0 < outcome["details"].get("auc", 0.5) < 1
 
 
