@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from html import unescape
 from typing import Any
 
 import pytest
@@ -13,9 +14,11 @@ from anoncup.plugins import TRACKS
 from app.charts.axes import write_number
 from app.charts.heatmap import format_hundredths
 from app.web.site import notation
+from tests.support.arena import ROWS
 from tests.support.board_facts import find_leaders_at
 from tests.support.contest import Contest
 from tests.support.page_requests import get_page
+from tests.support.translations import translate
 from tests.support.uploads import score_everything
 from tests.support.visitor_pages import (
     IMMEDIATE_FEEDBACK,
@@ -40,9 +43,9 @@ def play(contest: Contest) -> Iterator[str]:
     yield "scored"
     contest.open_attacks()
     yield "attacks opened"
-    contest.submit_correct_guess("blue", red, 30)
-    contest.submit_correct_guess("red", blue, 12)
-    contest.submit_correct_guess("緑", blue, 12)
+    guesses = [("blue", red, 30), ("blue", red, 2), ("緑", red, 35), ("red", blue, 12), ("緑", blue, 12)]
+    for team, target, correct in guesses:
+        contest.submit_correct_guess(team, target, correct)
     yield "attacked"
     contest.close_attacks()
     yield "closed"
@@ -53,6 +56,7 @@ class Reader:
     """A reader of a contest, by the pages and by the API."""
 
     contest: Contest
+    rule: str
     viewer: dict[str, Any]
 
     def read_board(self, name: str = "anonymization") -> Any:
@@ -92,12 +96,15 @@ def check_anonymization_board(reader: Reader) -> None:
     board = reader.read_board()
     is_exact = board["digits"] is None
     has_rivals = any(row["rivals"] is not None for row in board["rows"])
-    has_rank_sums = is_exact and board["rows"][0]["rank_sum"] is not None
+    has_rank_sums = is_exact and reader.rule == "rank_sum"
     for query in ("", "?columns=all"):
         html = reader.read_contest_page(f"/boards/anonymization{query}")
-        columns = re.findall(
-            r'/rules#(\w+)"', html.partition('<table class="ranks')[2].partition("</thead>")[0]
-        )
+        head, _, body = html.partition('<table class="ranks')[2].partition("</thead>")
+        assert (translate("Sum of ranks") in head) is has_rank_sums
+        assert (translate("Other teams") in head) is has_rivals
+        assert translate(f"ranked_by_{reader.rule}") in unescape(html)
+        assert list_linked_teams(body) == [row["team_id"] for row in board["rows"]]
+        columns = re.findall(r'/rules#(\w+)"', head)
         all_columns = [*board["measures"], *board["attackers"]] if is_exact and query else []
         assert sorted(columns) == sorted(all_columns)
         assert parse_ranking(html) == [
@@ -114,8 +121,22 @@ def check_anonymization_board(reader: Reader) -> None:
             ]
             for row in board["rows"]
         ]
+    check_leader(reader, html, board["rows"])
     check_own_place(html, board["rows"])
     check_charts(reader, board)
+
+
+def list_linked_teams(html: str) -> list[str]:
+    """Return the identifiers in the links to pages of teams."""
+    return re.findall(r'/teams/([^"]*)"', html)
+
+
+def check_leader(reader: Reader, html: str, rows: list[dict[str, Any]]) -> None:
+    """Check the sentences about the leader and the second."""
+    (explanation,) = re.findall(r'<p class="why">(.*?)</p>', html, re.DOTALL)
+    scores = [notation.format_score(rows[0]["overall"])] if reader.rule == "score" else []
+    for part in (rows[0]["team"], rows[1]["team"], *scores):
+        assert part in explanation
 
 
 def format_minute(moment: str | None) -> str:
@@ -139,6 +160,8 @@ def check_own_place(html: str, rows: list[dict[str, Any]]) -> None:
 def check_charts(reader: Reader, board: dict[str, Any]) -> None:
     rows = [row for row in board["rows"] if row["overall"] is not None]
     html = reader.read_contest_page("/boards/anonymization")
+    own_entries = sum(row["entries"] for row in rows if row["own"])
+    assert len(parse_body(html, 'id="course"')) == own_entries
     assert sorted(parse_body(html, 'id="scatter"')) == sorted(
         [
             row["team"],
@@ -163,6 +186,9 @@ def check_reidentification_board(reader: Reader) -> None:
     if not any(row["rank"] for row in rows):
         assert '<table class="ranks' not in html
         return
+    team_ids = {row["team"]: row["team_id"] for row in reader.read_board()["rows"]}
+    assert {row["team"]: row["team_id"] for row in rows if row["team_id"]} == team_ids
+    assert list_linked_teams(html) == [row["team_id"] for row in rows if row["team_id"]]
     assert parse_ranking(html) == [
         [
             format_rank(row, rows),
@@ -184,6 +210,9 @@ def check_matrix(reader: Reader) -> None:
         for row in matrix["rows"]
         if matrix["targets"]
     ]
+    shows_built_in = any(row["built_in"] for row in matrix["rows"])
+    reveal_note = translate("What the built-in attackers find is shown after the reveal.")
+    assert (reveal_note in html) is (bool(matrix["targets"]) and not shows_built_in)
 
 
 def check_team_pages(reader: Reader) -> None:
@@ -198,8 +227,9 @@ def check_team_pages(reader: Reader) -> None:
         scores = [notation.format_score(row["overall"]), *format_losses(row, board["digits"])]
         assert values[:5] == [rank, *scores, str(row["entries"])]
         columns = [index for index, entry in enumerate(matrix["targets"]) if entry["team"] == row["team"]]
-        assert [(line[0], line[1].split()[0]) for line in parse_body(html, 'class="most_found"')] == [
-            (matrix["targets"][index]["target"], format_best_rate(matrix["rows"], index)) for index in columns
+        assert (translate("What was found in its releases") in html) is bool(columns)
+        assert [line[:2] for line in parse_body(html, 'class="most_found"')] == [
+            [matrix["targets"][index]["target"], format_best_rate(matrix["rows"], index)] for index in columns
         ]
         assert len(more) == (row["team"] in attackers)
         if more:
@@ -208,9 +238,15 @@ def check_team_pages(reader: Reader) -> None:
 
 
 def format_best_rate(rows: list[dict[str, Any]], index: int) -> str:
-    """Return the largest rate of a team on a target."""
-    cells = [row["cells"][index] for row in rows if not row["built_in"]]
-    return notation.format_score(max((cell["rate"] for cell in cells if cell), default=None))
+    """Return the largest rate of teams on a target, with their names."""
+    rates = {
+        row["attacker"]: row["cells"][index]["rate"]
+        for row in rows
+        if row["cells"][index] and not row["built_in"]
+    }
+    best = max(rates.values(), default=None)
+    names = " and ".join(team for team, rate in rates.items() if rate == best)
+    return f"{notation.format_score(best)} {names}".strip()
 
 
 def check_podiums(reader: Reader) -> None:
@@ -231,6 +267,18 @@ def check_podiums(reader: Reader) -> None:
             if row["rank"]
         ]
         assert parse_body(html, '<table class="podium"') == expected
+        check_exact_losses_are_hidden(reader, html, board)
+
+
+def check_exact_losses_are_hidden(reader: Reader, html: str, board: dict[str, Any]) -> None:
+    """Check that a reader of rounded losses finds the exact U of other teams nowhere on the page."""
+    if board["digits"] is None:
+        return
+    own_teams = {row["team"] for row in board["rows"] if row["own"]}
+    for row in reader.contest.get_board(organizer=True)["rows"]:
+        if row["rank"] and row["team"] not in own_teams:
+            for text in (notation.format_score(row["utility"]), str(row["utility"])):
+                assert not re.search(rf"{text}(?!\d)", html)
 
 
 def check_replay(reader: Reader) -> None:
@@ -239,11 +287,14 @@ def check_replay(reader: Reader) -> None:
     for lead in history["leaders"]:
         led_at = datetime.fromisoformat(lead["at"])
         names = ", ".join(team for team, rank in find_leaders_at(history, led_at) if rank == 1)
-        if names and (not expected or expected[-1][0] != names):
-            expected.append([names])
+        if names and (not expected or expected[-1][1] != names):
+            expected.append([notation.format_short_time(led_at, ZONE, with_seconds=True), names])
     rows = parse_body(reader.read_contest_page("/boards/replay"), 'id="leads"')
-    assert [row[1:2] for row in reversed(rows)] == expected
-    assert rows[0][2] == notation.format_score(round(reader.read_board()["rows"][0]["overall"], 4))
+    assert [row[:2] for row in reversed(rows)] == expected
+    board_rows = reader.read_board()["rows"]
+    assert rows[0][2] == notation.format_score(round(board_rows[0]["overall"], 4))
+    own_ranks = [row["rank"] for row in board_rows if row["own"]]
+    assert [entry["rank"] for entry in history["own_ranks"][-1:]] == own_ranks
 
 
 def check_submissions(reader: Reader) -> None:
@@ -269,8 +320,16 @@ def check_submissions(reader: Reader) -> None:
             assert rows[name][1:3] == [notation.format_score(attacker["rate"]), hits], name
         if (target := find_own_target(matrix, submission, reader.contest)) is not None:
             cells = {row["attacker"]: row["cells"][target] for row in matrix["rows"] if not row["built_in"]}
-            attacks = {name: notation.format_score(cell["rate"]) for name, cell in cells.items() if cell}
-            assert {row[0]: row[2] for row in parse_body(html, 'class="wide rivals"')} == attacks
+            attacks = [(name, cell) for name, cell in cells.items() if cell]
+            assert parse_body(html, 'class="wide rivals"') == [
+                [
+                    name,
+                    f"{notation.format_number(cell['correct'])} / {ROWS}",
+                    notation.format_score(cell["rate"]),
+                    str(cell["trials"]),
+                ]
+                for name, cell in sorted(attacks, key=lambda attack: -attack[1]["rate"])
+            ]
 
 
 def find_own_target(matrix: dict[str, Any], submission: dict[str, Any], contest: Contest) -> int | None:
@@ -300,4 +359,4 @@ def test_numbers_on_pages_equal_those_of_the_api(
     contest = Contest.create(client, extra_toml=f'[ranking]\nrule = "{rule}"\n{IMMEDIATE_FEEDBACK}')
     for _stage in play(contest):
         for check in CHECKS:
-            check(Reader(contest, viewer))
+            check(Reader(contest, rule, viewer))

@@ -187,6 +187,18 @@ def test_page_explains_its_numbers(arena: Arena, language: str) -> None:
     assert f'href="/api/v1/submissions/{identifier}/data/anonymized.csv"' in html
 
 
+def test_attackers_are_listed_counted_and_strongest_first(client: TestClient) -> None:
+    arena = Arena.create(client, extra_toml="[attackers.euc1]\ncounts = false")
+    identifier = submit_and_score(arena)
+    attackers = arena.get_submission(identifier, "red")["result"]["attackers"]
+    html = get_page(arena, f"/submissions/{identifier}", team="red").text
+    names = re.findall(r'/rules#(\w+)">[^<]*</a> <span class="unit code">\1<', html)
+    assert [name for name in names if name in attackers] == sorted(
+        attackers, key=lambda name: (name == "euc1", -attackers[name]["rate"])
+    )
+    assert html.count('<svg class="strip rated"') == len(attackers)
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_page_shows_the_rank_and_the_gap_to_the_next(arena: Arena, language: str) -> None:
     own_id, rival_id = (
@@ -262,7 +274,9 @@ def test_organizers_cannot_choose_finals(arena: Arena) -> None:
 def test_rejected_submission_shows_the_excess(arena: Arena) -> None:
     identifier = arena.submit_excessive("red").json()["id"]
     score_everything()
-    excessive = arena.get_submission(identifier, "red")["result"]["excessive"]
+    result = arena.get_submission(identifier, "red")["result"]
+    assert [violation["code"] for violation in result["violations"]] == ["excessive_anonymization"]
+    excessive = result["excessive"]
     html = get_page(arena, f"/submissions/{identifier}", team="red").text
     (share,) = re.findall(r"(\d+)% of what is allowed", html)
     assert int(share) == round(100 * excessive["mean"] / excessive["threshold"])

@@ -87,6 +87,8 @@ def test_team_without_an_accepted_submission_has_no_rank(scored_contest: Contest
     html = get_board_page(scored_contest.arena, team="late")
     assert translate("No accepted submission yet: your team has no rank.") in html
     assert translate("A team without an accepted submission is listed without a rank.") in html
+    japanese = get_board_page(scored_contest.arena, team="late", language="ja")
+    assert parse_ranking(japanese)[-1][:2] == ["–", "late 自チーム"]
 
 
 CLOSED_BOARD_NOTES = {

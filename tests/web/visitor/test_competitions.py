@@ -43,6 +43,8 @@ def test_running_competitions_precede_upcoming_and_past_ones(arena: Arena) -> No
     html = get_page(arena, "/").text
     assert list_headings(html) == ["Open now", "Ending", "Small cup", "Coming up", "Soon", "Later"]
     assert "Anonymization starts" in html  # the next event of an upcoming competition
+    small_entry = html.partition('<a href="/competitions/small">Small cup</a>')[2].partition("</li>")[0]
+    assert "Anonymization phase" in small_entry
 
 
 def test_past_competitions_are_listed_latest_end_first(arena: Arena) -> None:

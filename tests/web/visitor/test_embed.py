@@ -36,6 +36,7 @@ def test_embed_has_the_same_bytes_for_everybody_and_no_cookie(scored_arena: Aren
     assert "set-cookie" not in headers
     assert "set-cookie" not in get_embed(scored_arena, "?lang=ja")[1]
     assert 'class="own"' not in visitor
+    assert 'id="scatter"' in visitor
     assert "Sign out" not in visitor
 
 

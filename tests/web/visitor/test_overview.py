@@ -123,6 +123,18 @@ def test_shares_are_never_rounded_to_0_or_100_percent(share: float, text: str) -
     assert format_percent(share) == text
 
 
+def test_page_explains_the_data_and_the_leader(arena: Arena) -> None:
+    arena.submit("red")
+    score_everything()
+    organizer_text, visitor_text = read_overview(arena, organizer=True), read_overview(arena)
+    (row,) = arena.get("/competitions/small/boards/anonymization").json()["rows"]
+    for text in (organizer_text, visitor_text):
+        assert "40 individuals with 4 columns" in text
+        assert f"red leads with the lowest overall score, {row['overall']:.4f}" in text
+    assert f"{format_percent(row['security'])} of the individuals" in organizer_text
+    assert "% of the individuals" not in visitor_text
+
+
 def test_page_is_fully_translated_to_japanese(arena: Arena) -> None:
     arena.submit("red")
     score_everything()
