@@ -33,8 +33,9 @@ async def receive_upload(request: Request, principal: Principal, upload: Upload[
     A failure is recorded before the team's slot is released, so that the next upload under the same
     idempotency key sees it.
     """
+    digests = await run_in_threadpool(_enter, principal, upload)
     async with _settle_on_error(upload):
-        await run_in_threadpool(_enter, principal, upload)
+        await run_in_threadpool(require_any_stored, digests)
     admission = get_admission(request)
     team_key = f"team:{upload.team_id}" if upload.attempt else f"user:{principal.user_id}"
     async with (
@@ -59,11 +60,11 @@ async def receive_dry_run(request: Request, principal: Principal, upload: Upload
         return await admission.run_in_parser_thread(lambda: upload.check(form.read_files(), form.texts))
 
 
-def _enter(principal: Principal, upload: Upload[Any, Any]) -> None:
+def _enter(principal: Principal, upload: Upload[Any, Any]) -> list[str]:
+    """Enter the upload, and return digests to check the store with. A failure leaves no attempt to settle."""
     with transaction() as session:
         upload.enter(session, principal)
-        digests = sample_digests(session)
-    require_any_stored(digests)
+        return sample_digests(session)
 
 
 def _enter_check(principal: Principal, upload: Upload[Any, Any]) -> None:

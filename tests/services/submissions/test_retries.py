@@ -9,7 +9,8 @@ from uuid import UUID
 import pytest
 from fastapi.testclient import TestClient
 from httpx2 import Response
-from sqlalchemy import select, update
+from sqlalchemy import event, select, update
+from sqlalchemy.orm import Session
 
 from app.db.models import Attempt
 from app.db.transaction import transaction
@@ -74,6 +75,24 @@ def test_retry_continues_the_attempt_of_a_killed_process(contest: Contest) -> No
     assert [(attempt.id, attempt.senders) for attempt in list_attempts()] == [(first_attempt.id, 2)]
     assert list_received_submissions() == [(first_attempt.started_at, receipt["id"])]
     assert list_open_attempts() == []
+
+
+def test_database_failure_while_a_retry_enters_is_reported_and_changes_nothing(contest: Contest) -> None:
+    first_attempt = record_interrupted_attempt(contest)
+
+    def close_connection(session: Session) -> None:
+        connection = session.connection().connection.driver_connection
+        if connection is not None and any(isinstance(row, Attempt) for row in session.identity_map.values()):
+            connection.close()
+
+    event.listen(Session, "before_commit", close_connection)
+    try:
+        response = submit(contest)
+    finally:
+        event.remove(Session, "before_commit", close_connection)
+    assert (response.status_code, response.json()["code"]) == (503, "database_unavailable")
+    assert [(attempt.id, attempt.senders) for attempt in list_attempts()] == [(first_attempt.id, 1)]
+    assert submit(contest).status_code == 202
 
 
 def test_retry_after_the_deadline_is_accepted_if_the_first_try_was_in_time(contest: Contest) -> None:
