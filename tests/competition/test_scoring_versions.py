@@ -33,7 +33,7 @@ def later_attacker(monkeypatch: pytest.MonkeyPatch) -> str:
 
 def upgrade_part(monkeypatch: pytest.MonkeyPatch, kind: str, name: str) -> None:
     """Register version 2 of a part, as an upgrade would."""
-    parts = getattr(TRACK, kind)
+    parts = TRACK.distances.by_name if kind == "distances" else getattr(TRACK, kind)
     monkeypatch.setitem(parts, name, replace(parts[name], version=2))
 
 

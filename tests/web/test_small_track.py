@@ -135,8 +135,11 @@ def test_contest_is_played_until_the_reveal(client: TestClient) -> None:
         team: submit_and_score(small, team, seed) for seed, team in enumerate(("red", "blue", "green"), 1)
     }
     contest.open_attacks()
-    answers = {team: small_track.SMALL_TRACK.answer_spec.read(small_track.build_release_files(seed)["secret"], build_about(text))
-               for seed, team in enumerate(submissions, 1)}  # fmt: skip
+    read_answer, context = small_track.SMALL_TRACK.answer_spec.read, build_context(text)
+    answers = {
+        team: read_answer(small_track.build_release_files(seed)["secret"], context)
+        for seed, team in enumerate(submissions, 1)
+    }
     member_guess = small_track.MEMBER_QUESTION.write(
         small_track.MEMBER_QUESTION.make_perfect_guess(answers["red"])
     )
@@ -158,9 +161,9 @@ def test_contest_is_played_until_the_reveal(client: TestClient) -> None:
     assert preview.status_code == 200
 
 
-def build_about(text: str) -> AnyContext:
-    values = small_track.build_original()
-    return ReleaseContext(parse_competition(text), {"originals": len(values), "rows": 10}, lambda: values)
+def build_context(text: str) -> AnyContext:
+    original = small_track.build_original()
+    return ReleaseContext(parse_competition(text), {"originals": original.rows, "rows": 10}, lambda: original)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
