@@ -51,7 +51,9 @@ def _print_rehearsal(rehearsal: schemas.Rehearsal, *, as_json: bool) -> None:
         "last": make_time_column("last"),
     }
     print_table(rehearsal.steps, columns)
-    if rehearsal.stalled:
+    if rehearsal.expired:
+        print("its teams make no more moves after seven days: end it and begin a new one")
+    elif rehearsal.stalled:
         print("no worker of reports makes the moves that are due")
     if rehearsal.late:
         print(f"moves that came too late for their phase: {rehearsal.late}")

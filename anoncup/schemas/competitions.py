@@ -140,4 +140,7 @@ class Rehearsal(Form):
         Field(description="questions in which sample teams say why they could not make a move"),
     ]
     stalled: Annotated[bool, Field(description="moves have been due for minutes, and no worker makes them")]
+    expired: Annotated[
+        bool, Field(description="its teams make no more moves after seven days: end it and begin a new one")
+    ]
     late: Annotated[int, Field(description="moves that came too late for their phase"), example(0)]

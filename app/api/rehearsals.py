@@ -66,5 +66,6 @@ def _serialize_rehearsal(session: Session, slug: str, contest: Contest) -> schem
             for item in progress.failed
         ],
         stalled=progress.is_stalled,
+        expired=progress.is_expired,
         late=progress.late,
     )

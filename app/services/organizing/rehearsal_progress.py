@@ -15,7 +15,7 @@ from app.services.contests import phases
 from app.services.contests.contest import Contest
 from app.services.contests.phases import ANONYMIZATION, REIDENTIFICATION, PhaseStatus
 from app.services.jobs.leases import UNFINISHED
-from app.services.organizing import rehearsal_moves
+from app.services.organizing import rehearsal_moves, rehearsals
 from app.services.organizing.rehearsal_moves import Move
 
 _STALLED_AFTER = timedelta(minutes=2)
@@ -41,13 +41,15 @@ class RehearsalProgress:
     """Progress of a whole rehearsal.
 
     ``failed``: questions of sample teams, each about a move that could not be made. ``late``: number of moves
-    that missed their phase. ``is_stalled``: moves are overdue, and no worker makes them.
+    that missed their phase. ``is_stalled``: moves are overdue, and no worker makes them. ``is_expired``: the
+    tokens of its teams expired before its last phase ended.
     """
 
     steps: Sequence[RehearsalStepProgress]
     failed: Sequence[Clarification]
     late: int
     is_stalled: bool
+    is_expired: bool
 
 
 def load_progress(session: Session, competition: Competition) -> RehearsalProgress:
@@ -68,6 +70,7 @@ def load_progress(session: Session, competition: Competition) -> RehearsalProgre
         questions,
         late,
         _is_stalled(session, competition, status, moves, questions),
+        _is_expired(competition, status),
     )
 
 
@@ -129,6 +132,12 @@ def _count_jobs(session: Session, name: str, kind: Any, *conditions: Any) -> Reh
     query = select(func.count().filter(is_done), func.count(), *times).select_from(kind).where(*conditions)
     completed, total, first_at, last_at = session.execute(query).one()
     return RehearsalStepProgress(name, completed, total or None, first_at, last_at)
+
+
+def _is_expired(competition: Competition, status: PhaseStatus) -> bool:
+    names = [phase.name for phase in phases.get_timetable(competition).phases]
+    is_over = all(phases.has_phase_ended(competition, name, status.now) for name in names)
+    return not is_over and status.now >= competition.created_at + rehearsals.TOKEN_LIFETIME
 
 
 def _is_stalled(

@@ -38,7 +38,7 @@ PHASE_LENGTH, _SCORING_BREAK = timedelta(minutes=25), timedelta(minutes=5)
 """Length of each phase, and of the break for scoring after it: a rehearsal takes an hour with the reveal."""
 MAX_TEAMS = 10
 """Maximum number of sample teams: one for each sample method."""
-_TOKEN_LIFETIME = timedelta(days=7)
+TOKEN_LIFETIME = timedelta(days=7)
 """Time in which sample teams can make moves: long enough for organizers who pause the rehearsal."""
 
 _MAX_UNCUT_SLUG_LENGTH, _DIGEST_LENGTH = 48, 16
@@ -172,7 +172,7 @@ def _add_teams(session: Session, contest: Contest) -> None:
             session, name=f"sample-{secrets.token_hex(8)}", password_hash=UNUSABLE_HASH
         )
         session.add(Member(competition_id=contest.id, user_id=member.id, team_id=team.id))
-        tokens[name] = accounts.issue_token(session, member, name=REHEARSAL, lifetime=_TOKEN_LIFETIME)
+        tokens[name] = accounts.issue_token(session, member, name=REHEARSAL, lifetime=TOKEN_LIFETIME)
     contest.competition.rehearsal_tokens = sealing.seal_file(
         get_settings().sealing_key_file, bound_to=contest.id, content=json.dumps(tokens).encode()
     )

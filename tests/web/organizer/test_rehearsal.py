@@ -1,9 +1,13 @@
 """The organizers' page of the rehearsal, and the notice on every page of a rehearsal."""
 
+from datetime import timedelta
 from html import unescape
 
 import pytest
+from sqlalchemy import func, update
 
+from app.db.models import Competition
+from app.db.transaction import transaction
 from app.locale.language import LANGUAGES
 from tests.support.arena import PASSWORD, build_competition_toml
 from tests.support.contest import Contest
@@ -82,6 +86,26 @@ def test_failed_rehearsal_step_shows_its_reason(contest: Contest) -> None:
     html = read_page(contest, f"/competitions/{rehearsal.slug}/organize/rehearsal")
     assert translate("your team has been disqualified") in html
     assert team["name"] in html
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_rehearsal_with_expired_tokens_says_so(contest: Contest, language: str) -> None:
+    rehearsal = RehearsedContest.begin(contest.arena)
+    text = translate(
+        "Sample teams make no more moves after seven days. End the rehearsal, and begin a new one.", language
+    )
+    path = f"{ORGANIZE_PATH}/rehearsal"
+    assert not rehearsal.get_progress()["expired"]
+    assert text not in read_page(contest, path, language)
+    with transaction() as session:
+        begun_at = func.clock_timestamp() - timedelta(days=7)
+        session.execute(
+            update(Competition).where(Competition.slug == rehearsal.slug).values(created_at=begun_at)
+        )
+    assert rehearsal.get_progress()["expired"]
+    assert text in read_page(contest, path, language)
+    rehearsal.advance_time(60)  # all phases have ended
+    assert not rehearsal.get_progress()["expired"]
 
 
 def test_page_explains_why_no_rehearsal_is_possible(contest: Contest) -> None:
