@@ -6,9 +6,11 @@ so that it counts once, even if a killed worker's move is made again.
 
 import json
 import random
-from contextlib import suppress
+import time
+from uuid import UUID
 
 import structlog
+from celery.exceptions import SoftTimeLimitExceeded
 from sqlalchemy import select
 
 from anoncup.client import ApiError, Client
@@ -31,8 +33,12 @@ from workers.scoring_child import ChildDiedError, ScoringError
 log = structlog.get_logger(__name__)
 
 _TRANSIENT_CODES = {"phase_closed", "phase_paused", "changed_meanwhile", "too_late", "invalid_token"}
-"""Codes of refusals that do not concern the move: organizers move, pause and end rehearsals."""
+"""Codes of refusals for now: organizers move, pause and end rehearsals."""
 _MAX_REPORT_LENGTH = 1000
+_PAUSE_S = 60.0
+"""Seconds until this process tries a postponed rehearsal again, so that reports need not wait for it."""
+paused_until: dict[UUID, float] = {}
+"""End of that pause by rehearsal, in monotonic time."""
 
 
 def make_next_move() -> bool:
@@ -48,20 +54,29 @@ def make_next_move() -> bool:
 
 
 def _make_move_of(competition: Competition) -> bool:
-    """Make a move of this rehearsal, unless another worker is making one."""
-    with transaction() as lock_session:
-        if not rehearsal_moves.try_lock(lock_session, competition.id):
-            return False
-        try:
-            with transaction() as session:
-                moves = rehearsal_moves.load_due(session, competition)
-                sealed_tokens = session.scalar(
-                    select(Competition.rehearsal_tokens).where(Competition.id == competition.id)
-                )
-            return sealed_tokens is not None and make_first(competition, moves, sealed_tokens)
-        except DomainError as problem:
-            log.warning("rehearsal_postponed", competition=competition.slug, reason=str(problem))
-            return False
+    """Make a move of this rehearsal, unless another worker is making one. A failure does not stop others."""
+    if time.monotonic() < paused_until.get(competition.id, 0.0):
+        return False
+    try:
+        with transaction() as lock_session:
+            return rehearsal_moves.try_lock(lock_session, competition.id) and _make_due_move(competition)
+    except SoftTimeLimitExceeded:
+        raise
+    except DomainError as problem:
+        log.warning("rehearsal_postponed", competition=competition.slug, reason=str(problem))
+    except Exception:
+        log.exception("rehearsal_failed", competition=competition.slug)
+    paused_until[competition.id] = time.monotonic() + _PAUSE_S
+    return False
+
+
+def _make_due_move(competition: Competition) -> bool:
+    with transaction() as session:
+        moves = rehearsal_moves.load_due(session, competition)
+        sealed_tokens = session.scalar(
+            select(Competition.rehearsal_tokens).where(Competition.id == competition.id)
+        )
+    return sealed_tokens is not None and make_first(competition, moves, sealed_tokens)
 
 
 def make_first(competition: Competition, moves: list[Move], sealed_tokens: bytes) -> bool:
@@ -70,31 +85,54 @@ def make_first(competition: Competition, moves: list[Move], sealed_tokens: bytes
     tokens = json.loads(
         sealing.open_file(settings.opening_keys_dir, bound_to=competition.id, content=sealed_tokens)
     )
+    questions_by_team: dict[str, list[str]] = {}
     for move in moves:
-        with Client(settings.service_url, tokens[move.team.name]) as client:
-            # The address may be a name in a local network. The web server also answers to local names.
-            client.http.headers["Host"] = "localhost"
-            questions = client.list_clarifications(competition.slug)
-            if not move.is_given_up([item.question for item in questions if item.own]):
+        name = move.team.name
+        with connect(tokens[name]) as client:
+            if name not in questions_by_team:
+                questions = client.list_clarifications(competition.slug)
+                questions_by_team[name] = [item.question for item in questions if item.own]
+            if not move.is_given_up(questions_by_team[name]):
                 _make_or_report(client, competition, move)
                 return True
     return False
 
 
+def connect(token: str) -> Client:
+    """Return a client of the web server, which may have a name that only the local network knows."""
+    settings = get_settings()
+    client = Client(settings.service_url, token, trust_env=False)
+    address = client.http.base_url
+    if address.scheme == "http" and not settings.serves_host(address.host):
+        client.http.headers["Host"] = "localhost"  # a name that every web server of ours answers to
+    return client
+
+
 def _make_or_report(client: Client, competition: Competition, move: Move) -> None:
     """Make a move, or have its team ask the organizers why it cannot be made."""
+    retry_until = time.monotonic() + get_settings().scoring_time_limit_s / 2
     try:
         if isinstance(move, GuessMove):
-            _send_guess(client, competition, move)
+            _send_guess(client, competition, move, retry_until=retry_until)
         else:
-            _send_release(client, competition, move)
+            _send_release(client, competition, move, retry_until=retry_until)
+    except SoftTimeLimitExceeded:
+        reason = "it took too long"
     except (ApiError, ChildDiedError, ScoringError) as problem:
-        if problem.code in _TRANSIENT_CODES:
+        if isinstance(problem, ApiError) and _is_transient(problem):
             raise
-        client.ask_question(competition.slug, f"{move.label}: {problem}"[:_MAX_REPORT_LENGTH])
+        reason = str(problem)
+    else:
+        return
+    client.ask_question(competition.slug, f"{move.label}: {reason}"[:_MAX_REPORT_LENGTH])
 
 
-def _send_release(client: Client, competition: Competition, move: Move) -> None:
+def _is_transient(problem: ApiError) -> bool:
+    """Whether a refusal does not concern the move."""
+    return problem.code in _TRANSIENT_CODES or problem.status == 408 or problem.status >= 500
+
+
+def _send_release(client: Client, competition: Competition, move: Move, *, retry_until: float) -> None:
     """Submit a release that the team's sample method makes."""
     method = move.team.name
     job = SampleJob(
@@ -104,13 +142,13 @@ def _send_release(client: Client, competition: Competition, move: Move) -> None:
         move.seed,
         names=(*Contest(competition).track.release_file_names, SECRET_FILE),
     )
-    files = _run(job)
+    files = _run(job, retry_until=retry_until)
     secret = files.pop(SECRET_FILE)
     client.submit(competition.slug, files, secret=secret, comment=method, key=move.label)
 
 
-def _send_guess(client: Client, competition: Competition, move: GuessMove) -> None:
-    """Send the guess of the first attacker that has one."""
+def _send_guess(client: Client, competition: Competition, move: GuessMove, *, retry_until: float) -> None:
+    """Send the guess of the first attacker that has one; begin with no other after ``retry_until``."""
     contest = Contest(competition)
     for attacker in move.attackers:
         job = AttackJob(
@@ -121,19 +159,25 @@ def _send_guess(client: Client, competition: Competition, move: GuessMove) -> No
             seed=move.seed,
             names=tuple(contest.track.select_questions(contest.rules)),
         )
-        guess = _run(job).get(move.question)
+        guess = _run(job, retry_until=retry_until).get(move.question)
         if guess is not None:
             client.send_guess(str(move.target.id), guess, question=move.question)
             return
-    raise ScoringError(Message("no built-in attacker has a guess"))
+        if time.monotonic() >= retry_until:
+            break
+    raise ScoringError(Message("no built-in attacker has a guess in time"))
 
 
-def _run(job: SampleJob | AttackJob) -> dict[str, bytes]:
-    """Return the files that the child makes, in another child if the first was killed."""
-    for _ in range(get_settings().scoring_attempts - 1):
-        with suppress(ChildDiedError):
+def _run(job: SampleJob | AttackJob, *, retry_until: float) -> dict[str, bytes]:
+    """Return the files that the child makes, in another child if one was killed before ``retry_until``."""
+    attempts_left = get_settings().scoring_attempts
+    while True:
+        attempts_left -= 1
+        try:
             return _run_once(job)
-    return _run_once(job)
+        except ChildDiedError:
+            if not attempts_left or time.monotonic() >= retry_until:
+                raise
 
 
 def _run_once(job: SampleJob | AttackJob) -> dict[str, bytes]:

@@ -58,7 +58,7 @@ class GuessMove(Move):
 def try_lock(session: Session, competition_id: UUID) -> bool:
     """Take a rehearsal's lock until the transaction ends; False if another transaction has it.
 
-    A worker has it while it makes a move. Postgres frees it when the worker is killed, or 20 s after its host
+    A worker has it while it makes a move. Postgres frees it when the worker is killed, or 30 s after its host
     was lost.
     """
     for name in ("idle", "interval", "count"):

@@ -6,14 +6,16 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from celery.exceptions import SoftTimeLimitExceeded
 from fastapi.testclient import TestClient
 from sqlalchemy import func, select, update
 
-from anoncup.client import Client
+from anoncup.client import ApiError, Client
 from anoncup.competition.parser import SLUG, parse_competition
 from anoncup.errors import Unavailable
 from anoncup.messages import Message
-from app.config import get_settings
+from anoncup.schemas import Problem
+from app.config import Settings, get_settings
 from app.crypto import sealing
 from app.db.models import (
     Attempt,
@@ -34,7 +36,7 @@ from app.services.accounts import accounts
 from app.services.contests import clarifications
 from app.services.jobs import fairness
 from app.services.organizing import rehearsal_moves, rehearsals
-from app.services.organizing.rehearsal_moves import Move
+from app.services.organizing.rehearsal_moves import GuessMove, Move
 from app.storage import get_store
 from tests.support.arena import Arena, build_competition_toml
 from tests.support.contest import Contest, run_clock
@@ -42,7 +44,7 @@ from tests.support.rehearsal import RehearsedContest
 from tests.support.service_processes import find_free_port
 from tests.support.uploads import score_everything
 from workers import advise, rehearse, scoring_child
-from workers.scoring_child import ChildDiedError
+from workers.scoring_child import ChildDiedError, JobResult
 
 pytestmark = [pytest.mark.full, pytest.mark.usefixtures("rehearsal_service")]
 
@@ -232,6 +234,7 @@ def test_moves_wait_while_the_store_or_the_web_server_is_unreachable(
 ) -> None:
     with monkeypatch.context() as patch:
         if is_store:
+            scoring_child.slot.end()  # it may have the files of an earlier test
             patch.setattr(type(get_store()), "get", refuse_to_read)
         else:
             patch.setenv("ANONCUP_SERVICE_URL", f"http://127.0.0.1:{find_free_port()}")
@@ -239,6 +242,69 @@ def test_moves_wait_while_the_store_or_the_web_server_is_unreachable(
         advise.advise()
     get_settings.cache_clear()
     assert (rehearsal.count_sent(), rehearsal.list_questions()) == (0, [])
+    advise.advise()  # the pause is not over
+    assert rehearsal.count_sent() == 0
+    rehearse.paused_until.clear()
+    advise.advise()
+    assert rehearsal.count_sent() == 1
+
+
+def test_rehearsal_whose_tokens_cannot_be_used_does_not_stop_other_work(
+    client: TestClient, rehearsal: RehearsedContest
+) -> None:
+    competition = rehearsal.load_competition()
+    with transaction() as session:
+        sealed = sealing.seal_file(get_settings().sealing_key_file, bound_to=competition.id, content=b"{}")
+        session.execute(
+            update(Competition).where(Competition.id == competition.id).values(rehearsal_tokens=sealed)
+        )
+    assert not rehearse.make_next_move()
+    other_rehearsal = RehearsedContest.begin(Contest.create(client, slug="other").arena)
+    advise.advise()
+    assert (rehearsal.count_sent(), other_rehearsal.count_sent()) == (0, 1)
+
+
+def test_moves_are_sent_without_the_proxies_of_the_environment(
+    rehearsal: RehearsedContest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    monkeypatch.delenv("no_proxy", raising=False)
+    monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{find_free_port()}")
+    advise.advise()
+    assert rehearsal.count_sent() == 1
+
+
+@pytest.mark.parametrize(
+    ("service_url", "host"),
+    [
+        ("http://web:8000", "localhost"),
+        ("http://127.0.0.1:8000", "127.0.0.1:8000"),
+        ("http://cup.example.org", "cup.example.org"),
+        ("https://other.example.org", "other.example.org"),
+    ],
+)
+def test_host_is_replaced_where_the_web_server_does_not_answer_to_it(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, service_url: str, host: str
+) -> None:
+    monkeypatch.setenv("ANONCUP_PUBLIC_URL", "http://cup.example.org")
+    monkeypatch.setenv("ANONCUP_SERVICE_URL", service_url)
+    get_settings.cache_clear()
+    with rehearse.connect("token") as client:
+        assert client.http.build_request("GET", "/me").headers["host"] == host
+
+
+@pytest.mark.parametrize("status", [408, 500])
+def test_answer_that_does_not_concern_the_move_is_no_failure(
+    rehearsal: RehearsedContest, monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
+    def refuse(*_: Any, **__: Any) -> None:
+        raise ApiError(Problem(type="about:blank", title="Error", status=status, detail="no", code="error"))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Client, "submit", refuse)
+        advise.advise()
+    assert rehearsal.list_questions() == []
+    rehearse.paused_until.clear()
     advise.advise()
     assert rehearsal.count_sent() == 1
 
@@ -270,6 +336,72 @@ def test_move_whose_child_always_dies_is_reported(
     monkeypatch.setattr(scoring_child, "run", die)
     rehearsal.play_moves()
     assert (rehearsal.list_questions(), len(runs)) == (["release-1: killed"], get_settings().scoring_attempts)
+    monkeypatch.setenv("ANONCUP_SCORING_TIME_LIMIT_S", "0")
+    get_settings.cache_clear()
+    rehearsal.advance_time(1)
+    advise.advise()
+    assert (len(rehearsal.list_questions()), len(runs)) == (2, get_settings().scoring_attempts + 1)
+
+
+def test_no_other_attacker_is_tried_when_time_is_up(
+    rehearsal: RehearsedContest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def find_nothing(*_: Any, **__: Any) -> JobResult:
+        runs.append(1)
+        return JobResult({"files": {}}, "")
+
+    runs: list[int] = []
+    rehearsal.run_first_phase()
+    rehearsal.advance_time(10)
+    run_clock()
+    rehearsal.advance_time(4)
+    monkeypatch.setattr(scoring_child, "run", find_nothing)
+    advise.advise()
+    (move, *_) = rehearsal.list_moves("reidentification")
+    assert isinstance(move, GuessMove)
+    assert len(runs) == len(move.attackers) > 1
+    monkeypatch.setenv("ANONCUP_SCORING_TIME_LIMIT_S", "0")
+    get_settings.cache_clear()
+    rehearsal.advance_time(1)
+    advise.advise()
+    assert len(runs) == len(move.attackers) + 1
+    assert [question.partition(": ")[2] for question in rehearsal.list_questions()] == [
+        "no built-in attacker has a guess in time"
+    ] * 2
+
+
+def test_move_that_reaches_the_time_limit_of_its_task_is_reported(
+    rehearsal: RehearsedContest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def reach_limit(*_: Any, **__: Any) -> None:
+        raise SoftTimeLimitExceeded
+
+    monkeypatch.setattr(scoring_child, "run", reach_limit)
+    advise.advise()
+    assert rehearsal.list_questions() == ["release-1: it took too long"]
+
+
+def test_questions_of_a_team_are_read_once_for_all_its_moves(
+    rehearsal: RehearsedContest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rehearsal.advance_time(16)
+    with transaction() as session:
+        session.execute(
+            update(Team)
+            .where(Team.competition_id == rehearsal.load_competition().id)
+            .values(disqualified_at=func.clock_timestamp())
+        )
+    rehearsal.play_moves()
+    assert len(rehearsal.list_questions()) == 20
+    read_questions, slugs = Client.list_clarifications, list[str]()
+
+    def read_and_count(client: Client, slug: str) -> Any:
+        slugs.append(slug)
+        return read_questions(client, slug)
+
+    monkeypatch.setattr(Client, "list_clarifications", read_and_count)
+    advise.advise()
+    assert slugs == [rehearsal.slug] * 10
 
 
 def test_team_with_too_many_questions_gives_up(rehearsal: RehearsedContest) -> None:
