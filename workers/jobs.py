@@ -1,5 +1,6 @@
 """The jobs of the scoring child: their inputs, the files it may fetch, and the check of its answers."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -20,7 +21,7 @@ class WorkerInputs:
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class Job(ABC):
     """A job about a competition's original data. Its class name is the kind of job.
 
     ``original`` maps file names to SHA-256 digests.
@@ -40,9 +41,9 @@ class Job:
         """SHA-256 digests of the files that the child may fetch."""
         return set(self.original.values())
 
+    @abstractmethod
     def validates(self, content: dict[str, Any]) -> bool:
         """Return whether an answer has a valid form. This does not show that it is true."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)
