@@ -13,8 +13,10 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion
 
+from anoncup.competition.ranking_formulas import check_ranking
 from anoncup.competition.scoring_versions import check_scored_by
 from anoncup.errors import InvalidCompetition
+from anoncup.formulas.errors import InvalidFormula
 from anoncup.messages import Message
 from anoncup.plugins import INSTALLED, TRACKS, Package
 from anoncup.rules.model import Rules
@@ -55,7 +57,10 @@ SLUG = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
 
 def parse_competition(text: str) -> Rules:
     """Parse a competition file; raise InvalidCompetition with the key of the first problem."""
-    return read_competition(TomlTable(parse_toml(text), ""))
+    try:
+        return read_competition(TomlTable(parse_toml(text), ""))
+    except InvalidFormula as error:
+        raise error.locate(text) from None
 
 
 def parse_title(text: str) -> Mapping[str, str]:
@@ -94,6 +99,7 @@ def read_competition(table: TomlTable) -> Rules:
     )
     table.reject_unknown_keys()
     track.settings.check(rules)
+    check_ranking(rules)
     check_scored_by(rules)
     return rules
 

@@ -27,9 +27,13 @@ def counts_towards_security(rules: Rules, attacker: str) -> bool:
 
 
 def counts_towards_score(rules: Rules, part: str) -> bool:
-    """Return whether ``measures.NAME`` has a weight in U, or ``attackers.NAME`` counts towards E."""
+    """Return whether U or a formula uses ``measures.NAME``, or E uses ``attackers.NAME``."""
     kind, _, name = part.partition(".")
-    return rules.weight(name) > 0 if kind == "measures" else counts_towards_security(rules, name)
+    return _is_measure_used(rules, name) if kind == "measures" else counts_towards_security(rules, name)
+
+
+def _is_measure_used(rules: Rules, measure: str) -> bool:
+    return rules.weight(measure) > 0 or measure in rules.ranking.list_names()
 
 
 def is_selected(rules: Rules, attacker: str) -> bool:
@@ -47,11 +51,11 @@ def is_selected(rules: Rules, attacker: str) -> bool:
 def collect_scoring_versions(rules: Rules) -> dict[str, str]:
     """Return the content of ``[scored_by]`` that fits the other settings and the installed versions.
 
-    It lists the measures with a weight, the attackers that count towards E, the distance if there is a
-    threshold, and the packages that provide the track or any of these parts.
+    It lists the measures with a weight or in a formula, the attackers that count towards E, the distance if
+    there is a threshold, and the packages that provide the track or any of these parts.
     """
     track = TRACKS[rules.track]
-    measures = [name for name in track.measures if name in rules.weights]
+    measures = [name for name in track.measures if _is_measure_used(rules, name)]
     attackers = [name for name in track.attackers if is_selected(rules, name)]
     excessive = rules.excessive
     distances = [excessive.distance] if excessive and excessive.threshold is not None else []

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
+from anoncup.formulas.syntax import Formula
 from anoncup.rules.settings import (
     AttackerSettings,
     Columns,
@@ -81,13 +82,22 @@ def replace_excessive(text: str, rule: Excessive) -> str:
 
 def replace_publication_rules(text: str, publication: Publication, ranking: Ranking, limits: Limits) -> str:
     text = replace_tables(text, "publication", format_table("publication", collect_fields(publication)))
-    text = replace_tables(text, "ranking", format_table("ranking", collect_fields(ranking)))
+    text = replace_tables(text, "ranking", _format_ranking(ranking))
     return replace_tables(text, "limits", format_table("limits", collect_fields(limits)))
 
 
 def replace_scored_by(text: str, versions: Mapping[str, str]) -> str:
     """Return the file with ``[scored_by]`` set to these versions, or without that table if there are none."""
     return replace_tables(text, "scored_by", format_table("scored_by", versions) if versions else "")
+
+
+def _format_ranking(ranking: Ranking) -> str:
+    values = collect_fields(ranking)
+    if ranking.defence is not None:
+        del values["rule"]
+    return format_table(
+        "ranking", {key: value.text if isinstance(value, Formula) else value for key, value in values.items()}
+    )
 
 
 def collect_fields(settings: Excessive | Publication | Ranking | Limits) -> dict[str, object]:

@@ -74,24 +74,6 @@ def compute_overall_loss(utility_loss: float, security_risk: float) -> float:
     return (utility_loss + security_risk) / 2
 
 
-def compute_ranks(scores: Sequence[float | None], *, rounding: float = 0.0) -> list[int | None]:
-    """Return the rank of each entry by score, lowest first; None for entries without a score.
-
-    Equal scores share a rank ("1 2 2 4"). Scores less than ``rounding`` above the lowest score of their rank
-    count as equal.
-
-    >>> compute_ranks([0.2, None, 0.1, 0.2])
-    [2, None, 1, 2]
-    """
-    ranks_by_score: dict[float, int] = {}
-    lowest, rank = -math.inf, 0
-    for position, score in enumerate(sorted(score for score in scores if score is not None), 1):
-        if score > lowest and score - lowest >= rounding:
-            lowest, rank = score, position
-        ranks_by_score[score] = rank
-    return [None if score is None else ranks_by_score[score] for score in scores]
-
-
 def sort_for_board(scores: Sequence[float | None]) -> list[int]:
     """Return the positions of the entries by score, lowest first, then those without a score.
 
@@ -101,36 +83,6 @@ def sort_for_board(scores: Sequence[float | None]) -> list[int]:
     [2, 0, 3, 1]
     """
     return sorted(range(len(scores)), key=lambda index: _build_sort_key(scores[index]))
-
-
-def compute_rank_sums(
-    entries: Sequence[Mapping[str, float] | None], *, rounding: Mapping[str, float] | None = None
-) -> list[float | None]:
-    """Return each entry's sum of its ranks in all values, for the ranking rule ``rank_sum``.
-
-    The lowest value has rank 1. ``rounding``: for each value's name, the limit below which values count as 0
-    and differences as ties. It is 1e-9 for other names.
-
-    >>> compute_rank_sums([{"U": 0.1, "E": 0.5}, None, {"U": 0.3, "E": 0.5}])
-    [2.0, None, 3.0]
-    """
-    names = next((list(entry) for entry in entries if entry is not None), [])
-    ranks_by_name = [
-        _rank_by_value(name, entries, rounding=(rounding or {}).get(name, ROUNDING)) for name in names
-    ]
-    sums = [
-        float(sum(rank or 0 for rank in ranks_of_entry))
-        for ranks_of_entry in zip(*ranks_by_name, strict=True)
-    ] or [0.0] * len(entries)
-    return [None if entry is None else total for entry, total in zip(entries, sums, strict=True)]
-
-
-def select_ranked_values(
-    measures: Mapping[str, float], security_risk: float, weights: Iterable[str]
-) -> dict[str, float]:
-    """Return the values whose ranks the rule ``rank_sum`` adds up: all measures with a weight, and E."""
-    weighted = {name: measures[name] for name in weights}
-    return {**weighted, "security": security_risk}
 
 
 def find_pareto_front(points: Sequence[tuple[float, float] | None]) -> list[bool]:
@@ -147,15 +99,6 @@ def find_pareto_front(points: Sequence[tuple[float, float] | None]) -> list[bool
             lowest_risk = point[1]
             front.add(point)
     return [point in front for point in points]
-
-
-def _rank_by_value(
-    name: str, entries: Sequence[Mapping[str, float] | None], *, rounding: float
-) -> list[int | None]:
-    values = (None if entry is None else entry[name] for entry in entries)
-    return compute_ranks(
-        [0.0 if value is not None and value < rounding else value for value in values], rounding=rounding
-    )
 
 
 def _build_sort_key(score: float | None) -> tuple[bool, float]:

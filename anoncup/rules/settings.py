@@ -7,6 +7,8 @@ from fractions import Fraction
 from math import ceil
 from typing import Any, Literal
 
+from anoncup.formulas.syntax import Formula
+
 Parameters = Mapping[str, Any]
 
 
@@ -44,8 +46,23 @@ class Excessive:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    rule: Literal["score", "rank_sum"] = "score"
+    """How teams are ranked (``docs/formulas.md``).
+
+    ``defence`` ranks releases in this ``order``, and ``rule`` is then "formula". ``utility`` replaces U in
+    it. ``attack`` ranks attacking teams, highest first.
+    """
+
+    rule: Literal["score", "rank_sum", "formula"] = "score"
     finals: int = 2
+    order: Literal["ascending", "descending"] = "ascending"
+    utility: Formula | None = None
+    defence: Formula | None = None
+    attack: Formula | None = None
+
+    def list_names(self) -> set[str]:
+        """Return the names of values in the formulas that rank releases."""
+        formulas = [formula for formula in (self.utility, self.defence) if formula is not None]
+        return {node.id for formula in formulas for node in formula.list_names()}
 
 
 OVERALL_DIGITS = 4

@@ -7,10 +7,13 @@ the code of measures, so that no measure can slow it down or stop it.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from itertools import pairwise
 from typing import Literal, cast
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from anoncup.formulas.errors import FormulaError, InvalidFormula
+from anoncup.formulas.syntax import Formula, parse_formula
 from anoncup.messages import Message
 from anoncup.rules.settings import Limits, Phase, Publication, Ranking
 from anoncup.rules.toml_text import parse_toml, replace_tables
@@ -26,6 +29,7 @@ from anoncup.rules.toml_values import (
 
 _FORMAT_VERSION = 1
 _PHASE_NAMES = ("anonymization", "reidentification")
+FORMULA_KEYS = ("utility", "defence", "attack")
 RECORDED_LIMITS = ("valid_per_day", "valid_total", "guesses_per_target")
 
 
@@ -81,7 +85,26 @@ def read_zone(table: TomlTable) -> ZoneInfo:
 
 
 def read_ranking(table: TomlTable) -> Ranking:
-    return table.read_as(Ranking, rule=make_choice_reader("score", "rank_sum"), finals=read_count)
+    if "defence" in table.raw and "rule" in table.raw:
+        raise build_value_error(table.path_of("rule"), Message("left out, because there is a formula"))
+    rule: Literal["score", "formula"] = "formula" if "defence" in table.raw else "score"
+    return table.read_as(
+        partial(Ranking, rule=rule),
+        rule=make_choice_reader("score", "rank_sum"),
+        finals=read_count,
+        order=make_choice_reader("ascending", "descending"),
+        **dict.fromkeys(FORMULA_KEYS, _read_formula),
+    )
+
+
+def _read_formula(value: object, path: str) -> Formula:
+    """Parse a formula, whose names are checked later; InvalidFormula tells the position of a problem."""
+    if not isinstance(value, str):
+        raise build_value_error(path, Message("a formula in quotes"))
+    try:
+        return parse_formula(value)
+    except FormulaError as error:
+        raise InvalidFormula(path, error) from None
 
 
 def read_phases(table: TomlTable, zone: ZoneInfo) -> tuple[Phase, ...]:

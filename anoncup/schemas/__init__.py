@@ -74,6 +74,9 @@ from anoncup.schemas.people import (
 from anoncup.schemas.problems import Problem, WrongInFile
 from anoncup.schemas.submissions import (
     MAX_GRANT,
+    MAX_POINTS,
+    Adjustment,
+    AdjustmentIn,
     BaselineReceipt,
     Cap,
     CheckedSubmission,

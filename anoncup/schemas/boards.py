@@ -54,7 +54,7 @@ class BoardRow(BoardLine):
     COLUMNS: ClassVar[Mapping[str, ColumnLabel]] = {
         "rank": ColumnLabel("rank", N_("Rank")),
         "team": ColumnLabel("team", N_("Team"), sort="text"),
-        "rank_sum": ColumnLabel("", N_("Sum of ranks")),
+        "score": ColumnLabel("", N_("Score")),
         "overall": ColumnLabel("overall", N_("Overall")),
         "utility": ColumnLabel("utility loss", N_("Utility loss"), "U"),
         "security": ColumnLabel("risk", N_("Risk"), "E"),
@@ -88,7 +88,11 @@ class BoardRow(BoardLine):
         Field(description="the best visible guess of a rival, part of E; null: there is none"),
         example(0.12),
     ]
-    rank_sum: Annotated[float | None, Field(description="where the competition ranks by it"), example(3.0)]
+    score: Annotated[
+        float | None,
+        Field(description="value of the competition's formula; null: it ranks by `overall`, or none"),
+        example(3.0),
+    ]
     on_front: Annotated[
         bool, _NOT_IN_SHEET, Field(description="no other row has less of U and of E, as shown"), example(True)
     ]
@@ -126,7 +130,7 @@ class Board(BoardBase):
         int | None,
         Field(
             description="decimals of others' U and E until the secrets are revealed; till then `overall` has"
-            " four, and `measures`, `attackers`, `rivals`, `rank_sum` are empty; null: everything is in full"
+            " four, `score` four digits, and `measures`, `attackers`, `rivals` are empty; null: all in full"
         ),
         example(2),
     ]
@@ -236,7 +240,8 @@ class AttackersRow(BoardLine):
     ]
     targets: Annotated[int | None, Field(description="targets attacked"), example(3)]
     score: Annotated[
-        float | None, Field(description="where none are counted: found in each target, added up")
+        float | None,
+        Field(description="where none are counted: found in each target, added up; or by a formula"),
     ] = omit_if_none()
     by_question: Annotated[
         dict[str, float] | None, Field(description=f"{_BY_QUESTION_DESCRIPTION}: the mean over the targets")
@@ -244,12 +249,19 @@ class AttackersRow(BoardLine):
 
 
 class AttackersBoard(AttackBoardBase):
+    by_formula: Annotated[bool, Field(description="`score` is the value of the competition's formula")] = (
+        False
+    )
     rows: tuple[AttackersRow, ...]
 
     @property
     def columns(self) -> Mapping[str, ColumnLabel]:
         """The displayed columns, without those of single questions."""
-        return AttackersRow.COLUMNS if self.counted else AttackersRow.UNCOUNTED_COLUMNS
+        if not self.counted:
+            return AttackersRow.UNCOUNTED_COLUMNS
+        score = {"score": AttackersRow.UNCOUNTED_COLUMNS["score"]} if self.by_formula else {}
+        leading = {name: AttackersRow.COLUMNS[name] for name in ("rank", "team")}
+        return {**leading, **score, **AttackersRow.COLUMNS}
 
 
 class MatrixTarget(Form):

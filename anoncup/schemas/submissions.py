@@ -25,6 +25,7 @@ from anoncup.schemas.people import DisqualificationReason
 from anoncup.schemas.verdicts import Verdict
 
 MAX_GRANT = 1_000
+MAX_POINTS = 1_000_000
 """Maximum amount of one grant."""
 _QueuePosition = Annotated[
     int | None, Field(description="how many are begun before it, if nothing more is sent in"), example(0)
@@ -90,6 +91,24 @@ class GrantIn(Form):
 class Grant(GrantIn):
     id: Id
     at: Moment
+
+
+class AdjustmentIn(Form):
+    team_id: Id
+    points: Annotated[
+        float,
+        Field(ge=-MAX_POINTS, le=MAX_POINTS, description="`adjustment` in formulas is the team's sum"),
+        example(-2.5),
+    ]
+    reason: Annotated[str, Field(min_length=1, max_length=500), example("Late by an hour")]
+
+
+class Adjustment(AdjustmentIn):
+    """A penalty or bonus. It counts until it is withdrawn."""
+
+    id: Id
+    created_at: Moment
+    withdrawn_at: datetime | None
 
 
 class BaselineReceipt(Form):

@@ -15,7 +15,7 @@ from app.db.transaction import transaction
 from app.http.authentication import CurrentPrincipal
 from app.http.step_up import ReauthenticatedCaller
 from app.services.contests import schedule
-from app.services.organizing import disqualification
+from app.services.organizing import adjustments, disqualification
 
 router = APIRouter(tags=["organizing"])
 
@@ -81,6 +81,40 @@ def grant_quota(slug: str, principal: ReauthenticatedCaller, body: schemas.Grant
             session, principal, slug, team_id=body.team_id, cap=body.cap, amount=body.amount
         )
         return schemas.Grant.from_row(grant, at=grant.granted_at)
+
+
+@router.get("/competitions/{slug}/adjustments")
+def list_adjustments(slug: str, principal: CurrentPrincipal) -> list[schemas.Adjustment]:
+    """The penalties and bonuses, newest first: for organizers all, for others those of their team."""
+    with transaction() as session:
+        rows = adjustments.list_adjustments(session, principal, slug)
+        return [schemas.Adjustment.from_row(row) for row in rows]
+
+
+@router.post(
+    "/competitions/{slug}/adjustments",
+    status_code=status.HTTP_201_CREATED,
+    responses=build_error_responses(ORGANIZER, "no_such_team invalid_points reason_missing"),
+)
+def create_adjustment(
+    slug: str, principal: CurrentPrincipal, body: schemas.AdjustmentIn
+) -> schemas.Adjustment:
+    """Give a team a penalty or a bonus, which counts where a formula names `adjustment`."""
+    with transaction() as session:
+        row = adjustments.create(
+            session, principal, slug, team_id=body.team_id, points=body.points, reason=body.reason
+        )
+        return schemas.Adjustment.from_row(row)
+
+
+@router.post(
+    "/adjustments/{adjustment_id}/withdraw",
+    responses=build_error_responses(ORGANIZER, "no_such_adjustment already_withdrawn"),
+)
+def withdraw_adjustment(adjustment_id: UUID, principal: CurrentPrincipal) -> schemas.Adjustment:
+    """Let a penalty or bonus cease to count."""
+    with transaction() as session:
+        return schemas.Adjustment.from_row(adjustments.withdraw(session, principal, adjustment_id))
 
 
 @router.post(

@@ -479,6 +479,24 @@ class Grant(Base):
     granted_at: Mapped[datetime] = _inserted_at_column()
 
 
+class Adjustment(Base):
+    """A penalty or bonus of a team by the organizers. Ranking formulas can add it up.
+
+    ``withdrawn_at``: when it ceased to count.
+    """
+
+    __tablename__ = "adjustments"
+
+    id: Mapped[UUID] = _id_column()
+    team_id: Mapped[UUID] = mapped_column(ForeignKey("teams.id"), index=True)
+    points: Mapped[float]
+    reason: Mapped[str]
+    created_at: Mapped[datetime] = _inserted_at_column()
+    withdrawn_at: Mapped[datetime | None]
+
+    team: Mapped[Team] = relationship(lazy="raise")
+
+
 class Submission(Base):
     """A team's submission: its public files by content hash, and metadata."""
 

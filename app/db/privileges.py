@@ -65,6 +65,11 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
         "attempt excused not_before missing_since started_at failure": ("ri", "ru", "r"),
         "step steps step_name scorer verdict": ("ri", "ru", "r"),
     },
+    "adjustments": {
+        "id team_id points reason": ("ri", "", ""),
+        "created_at": ("r", "", ""),
+        "withdrawn_at": ("ru", "", ""),
+    },
     "grants": {"id team_id cap amount": ("ri", "", ""), "granted_at": ("r", "", "")},
     "guess_terms": {
         "competition_id starts_at ends_at guesses_per_target grace_s": ("r", "r", "riu"),

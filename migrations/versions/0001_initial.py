@@ -35,6 +35,7 @@ TABLES = (
     "members",
     "invites",
     "grants",
+    "adjustments",
     "attempts",
     "clarifications",
     "seeds",
@@ -348,6 +349,18 @@ def _create_teams() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_grants")),
     )
     op.create_index(op.f("ix_grants_team_id"), "grants", ["team_id"])
+    op.create_table(
+        "adjustments",
+        sa.Column("id", sa.Uuid(), nullable=False),
+        sa.Column("team_id", sa.Uuid(), nullable=False),
+        sa.Column("points", sa.Float(), nullable=False),
+        sa.Column("reason", sa.Text(), nullable=False),
+        _moment_of_insert("created_at"),
+        sa.Column("withdrawn_at", MOMENT),
+        sa.ForeignKeyConstraint(["team_id"], ["teams.id"], name=op.f("fk_adjustments_team_id")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_adjustments")),
+    )
+    op.create_index(op.f("ix_adjustments_team_id"), "adjustments", ["team_id"])
     op.create_table(
         "attempts",
         sa.Column("id", sa.Uuid(), nullable=False),

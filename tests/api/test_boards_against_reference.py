@@ -65,6 +65,7 @@ def play(client: TestClient, seed: int, *, rule: str, feedback: str) -> None:
     ("seed", "rule", "feedback"),
     [
         (6, "rank_sum", "immediate"),
+        (7, "formula", "daily"),
         pytest.param(1, "score", "hidden", marks=pytest.mark.full),
         pytest.param(2, "score", "daily", marks=pytest.mark.full),
     ],
@@ -74,7 +75,7 @@ def test_boards_match_a_plain_recount(client: TestClient, seed: int, rule: str, 
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("seed", range(10, 34))
+@pytest.mark.parametrize("seed", range(10, 46))
 def test_boards_of_many_contests_match_a_plain_recount(client: TestClient, seed: int) -> None:
     rule, feedback = COMBINATIONS[seed // 4 % len(COMBINATIONS)]
     play(client, seed, rule=rule, feedback=feedback)

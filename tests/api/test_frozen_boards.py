@@ -202,7 +202,6 @@ def test_frozen_board_falls_back_to_the_current_file(
         session.execute(update(Rescore).values(replaced_file=None))
     assert read_boards(contest)["anonymization"][0][0]["team"] == "red"
     ranked = [
-        boards["anonymization"][0][0]["rank_sum"]
-        for boards in (read_boards(contest, team="red"), boards_before)
+        boards["anonymization"][0][0]["score"] for boards in (read_boards(contest, team="red"), boards_before)
     ]
     assert ranked[0] < ranked[1]

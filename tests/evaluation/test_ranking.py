@@ -1,23 +1,18 @@
 """Scores, ranks and rates."""
 
 import math
-from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from anoncup.evaluation.ranking import (
     compute_overall_loss,
-    compute_rank_sums,
-    compute_ranks,
     compute_utility_loss,
     find_pareto_front,
     normalize_loss,
-    select_ranked_values,
     sort_for_board,
 )
+from anoncup.formulas.ranks import compute_ranks
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import MeasureSettings
 from anoncup.tracks.linkage.attack_rates import GroupPrediction, rate_guess, rate_prediction
@@ -68,57 +63,6 @@ def test_ties_share_a_rank_and_the_earlier_is_listed_first() -> None:
     assert compute_ranks(scores) == [4, 1, None, 2, 2, None, 4]
     assert sort_for_board(scores) == [1, 3, 4, 0, 6, 2, 5]
     assert compute_ranks([]) == []
-
-
-def test_rank_sums_add_the_ranks_of_all_values() -> None:
-    assert compute_rank_sums([{"a": 1.0, "b": 2.0}, None, {"a": 1.0, "b": 1.0}]) == [3.0, None, 2.0]
-    assert compute_rank_sums([None]) == [None]
-
-
-def test_rank_sums_do_not_rank_rounding_noise() -> None:
-    rows = [{"a": 5e-15, "b": 0.3}, {"a": 0.0, "b": 0.1 + 0.2}, {"a": 1.0, "b": 0.1}]
-    assert compute_rank_sums(rows) == [1 + 2, 1 + 2, 3 + 1]
-
-
-def test_rank_sums_use_the_given_rounding() -> None:
-    rows = [
-        {"a": 4e-4, "b": 4e-4},
-        {"a": 0.0, "b": 0.0},
-        {"a": 12.0, "b": 12.0},
-        {"a": 12.0004, "b": 12.0004},
-    ]
-    assert compute_rank_sums(rows, rounding={"a": 5e-4}) == [1 + 2, 1 + 1, 3 + 3, 3 + 4]
-
-
-def test_ties_are_not_transitive_over_small_steps() -> None:
-    """In units of 1e-9, the rounding: 0.8 counts as 0, 1.6 starts a new group, and 2.4 ties with 1.6."""
-    rows = [{"a": 1.6e-9}, {"a": 0.8e-9}, {"a": 2.4e-9}]
-    assert compute_rank_sums(rows) == [2.0, 1.0, 2.0]
-
-
-@given(st.lists(st.integers(0, 40), min_size=1, max_size=12), st.randoms(use_true_random=False))
-def test_rank_sums_equal_plain_counting(steps: list[int], random: Random) -> None:
-    values = [step / 4 for step in steps]
-    rounded_values = [value if value >= 1 else 0.0 for value in values]
-    group_starts: list[float] = []
-    for value in sorted(rounded_values):
-        if not group_starts or value >= group_starts[-1] + 1:
-            group_starts.append(value)
-    group = [max(start for start in group_starts if start <= value) for value in rounded_values]
-    expected = [1.0 + sum(competitor < score for competitor in group) for score in group]
-    assert compute_rank_sums([{"a": value} for value in values], rounding={"a": 1.0}) == expected
-    order = random.sample(range(len(values)), len(values))
-    shuffled_sums = compute_rank_sums([{"a": values[i]} for i in order], rounding={"a": 1.0})
-    assert shuffled_sums == [expected[i] for i in order]
-
-
-def test_rank_sums_cover_weighted_measures_and_security() -> None:
-    measures = {"cor_mae": MeasureSettings(0.5), "mean_mae": MeasureSettings(0.0)}
-    weights = Rules("cup", {}, "microdata", "UTC", measures=measures).weights
-    assert select_ranked_values({"cor_mae": 0.1, "mean_mae": 3.0, "k_min": 2.0}, 0.7, weights) == {
-        "cor_mae": 0.1,
-        "security": 0.7,
-    }
 
 
 def test_pareto_front_has_all_undominated_points() -> None:

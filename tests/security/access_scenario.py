@@ -15,6 +15,7 @@ from sqlalchemy import select
 from anoncup.schemas.roles import Role
 from anoncup.tables.csv_text import write_csv
 from app.db.models import (
+    Adjustment,
     Clarification,
     Competition,
     Member,
@@ -113,6 +114,18 @@ class AccessScenario:
             session.flush()
             return str(clarification.id)
 
+    def create_adjustment(self) -> str:
+        """Give the own team a penalty."""
+        with transaction() as session:
+            adjustment = Adjustment(
+                team_id=session.get_one(Submission, UUID(self.submission_id)).team_id,
+                points=-1.0,
+                reason="late",
+            )
+            session.add(adjustment)
+            session.flush()
+            return str(adjustment.id)
+
     def set_method_description(self) -> dict[str, Any]:
         """Give the own team a method description."""
         with transaction() as session:
@@ -134,6 +147,7 @@ class AccessScenario:
             "file": lambda: "original.csv" if "original" in path else "anonymized.csv",
             "submission_id": lambda: self.submission_id,
             "announcement_id": self.create_announcement,
+            "adjustment_id": self.create_adjustment,
             "clarification_id": self.create_clarification,
             "path": lambda: "site.css",
         }
@@ -315,6 +329,9 @@ CONTENT: dict[str, Callable[[AccessScenario], dict[str, Any]]] = {
     "POST /api/v1/competitions/{slug}/submissions/check": build_upload,
     "POST /api/v1/competitions/{slug}/grants": lambda scenario: {
         "json": {"team_id": str(find_team_id(scenario.submission_id)), "cap": "valid_total", "amount": 1}
+    },
+    "POST /api/v1/competitions/{slug}/adjustments": lambda scenario: {
+        "json": {"team_id": str(find_team_id(scenario.submission_id)), "points": -1.5, "reason": "late"}
     },
     "POST /api/v1/competitions/{slug}/phases/{name}/extend": lambda _: {
         "json": {"end": (datetime.now(UTC) + timedelta(days=3)).isoformat()}

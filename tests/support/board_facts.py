@@ -3,6 +3,7 @@
 import unicodedata
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from math import fsum
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -72,6 +73,10 @@ class GuessFact:
     correct: int
 
 
+FORMULA_TOML = """[ranking]
+order = "descending"
+defence = "min(1 - utility, 1 - security) - mean(best_per_team()) / 3 - attacker('euc1') / 7"
+"""
 PUBLISHED_DIGITS = {"overall": 4, "utility": 2, "security": 2}
 
 
@@ -115,7 +120,8 @@ class BoardFacts:
         if self.is_revealed or viewer == ORGANIZER or row["overall"] is None:
             return row
         rounded_scores = {name: round(row[name], digits) for name, digits in PUBLISHED_DIGITS.items()}
-        return row | rounded_scores | {"rivals": None, "rank_sum": None, "measures": {}, "attackers": {}}
+        rounded_scores["score"] = row["score"] and float(f"{row['score']:.4g}")
+        return row | rounded_scores | {"rivals": None, "measures": {}, "attackers": {}}
 
     def round_row_for_viewer(self, viewer: str, row: dict[str, Any]) -> dict[str, Any]:
         return row if row["own"] else self.round_scores(viewer, row)
@@ -180,17 +186,17 @@ def build_anonymization_rows(facts: BoardFacts, viewer: str) -> list[dict[str, A
     for row in scored_rows:
         if facts.rule == "rank_sum":
             compared_values = [*facts.list_weighted_measures(viewer), "security"]
-            row["rank_sum"] = float(
+            row["score"] = float(
                 sum(compute_tolerant_rank(row, scored_rows, name) for name in compared_values)
             )
-    score = "rank_sum" if facts.rule == "rank_sum" else "overall"
+            row["loss"] = row["score"]
     for row in scored_rows:
-        row["rank"] = compute_rank(row, scored_rows, score)
+        row["rank"] = compute_rank(row, scored_rows, "loss")
         row["on_front"] = not any(
             dominates(facts.round_scores(viewer, rival), facts.round_scores(viewer, row))
             for rival in scored_rows
         )
-    scored_rows.sort(key=lambda row: (row[score], row["at"], row["id"]))
+    scored_rows.sort(key=lambda row: (row["loss"], row["at"], row["id"]))
     unscored_rows = sorted(
         (row for row in rows if row["overall"] is None),
         key=lambda unscored_row: (unscored_row["at"], unscored_row["id"]),
@@ -224,7 +230,7 @@ def build_anonymization_row(facts: BoardFacts, viewer: str, team: str) -> dict[s
         "baseline": False,
         "entries": len(visible_submissions),
     }
-    row |= dict.fromkeys(("overall", "utility", "security", "rivals", "rank_sum", "received_at"))
+    row |= dict.fromkeys(("overall", "utility", "security", "rivals", "score", "received_at"))
     row |= {"on_front": False, "baseline": False, "measures": {}, "attackers": {}}
     eligible_submissions = [
         submission
@@ -249,9 +255,16 @@ def build_anonymization_row(facts: BoardFacts, viewer: str, team: str) -> dict[s
         submission.id: (finished_evaluations[submission.id].utility + losses[submission.id]) / 2
         for submission in eligible_submissions
     }
+    scores = {
+        submission.id: compute_formula(
+            facts, viewer, submission, finished_evaluations[submission.id], losses[submission.id]
+        )
+        for submission in eligible_submissions
+    }
+    sorting_losses = {name: -score for name, score in scores.items()} if facts.rule == "formula" else overall
     best = min(
         eligible_submissions,
-        key=lambda submission: (overall[submission.id], submission.received_at, submission.id),
+        key=lambda submission: (sorting_losses[submission.id], submission.received_at, submission.id),
     )
     return row | {
         "at": best.received_at,
@@ -260,6 +273,8 @@ def build_anonymization_row(facts: BoardFacts, viewer: str, team: str) -> dict[s
         "security": losses[best.id],
         "overall": overall[best.id],
         "rivals": rivals[best.id],
+        "score": scores[best.id] if facts.rule == "formula" else None,
+        "loss": sorting_losses[best.id],
         "received_at": best.received_at.astimezone(UTC),
         "measures": finished_evaluations[best.id].measures,
         "attackers": finished_evaluations[best.id].attackers,
@@ -269,6 +284,23 @@ def build_anonymization_row(facts: BoardFacts, viewer: str, team: str) -> dict[s
 def find_rival_risk(facts: BoardFacts, viewer: str, submission: SubmissionFact) -> float | None:
     hits = [guess.correct for guess in facts.list_visible_guesses(viewer) if guess.victim is submission]
     return max(hits) / facts.rows if hits else None
+
+
+def compute_formula(
+    facts: BoardFacts, viewer: str, submission: SubmissionFact, evaluation: EvaluationFact, security: float
+) -> float:
+    """Return the value of ``FORMULA_TOML`` for a submission."""
+    other_teams = [team for team in facts.teams if team not in {submission.team, *facts.disqualified_teams}]
+    guesses = [guess for guess in facts.list_visible_guesses(viewer) if guess.victim is submission]
+    risks = [
+        max((guess.correct / facts.rows for guess in guesses if guess.team == team), default=0.0)
+        for team in other_teams
+    ]
+    return (
+        min(1 - evaluation.utility, 1 - security)
+        - fsum(risks) / len(risks) / 3
+        - evaluation.attackers["euc1"] / 7
+    )
 
 
 def compute_rank(row: dict[str, Any], rows: list[dict[str, Any]], name: str) -> int:
@@ -298,7 +330,7 @@ def dominates(rival: dict[str, Any], row: dict[str, Any]) -> bool:
 
 
 def drop_sort_keys(row: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in row.items() if name not in ("at", "id")}
+    return {name: value for name, value in row.items() if name not in ("at", "id", "loss")}
 
 
 def build_reidentification_rows(facts: BoardFacts, viewer: str) -> list[dict[str, Any]]:

@@ -25,6 +25,7 @@ from app.services.submissions import evaluations
 from tests.support import board_facts
 from tests.support.arena import API, ROWS
 from tests.support.board_facts import (
+    FORMULA_TOML,
     ORGANIZER,
     VISITOR,
     BoardFacts,
@@ -58,7 +59,8 @@ class RandomContest:
         freeze = FREEZE_HOURS[seed % len(FREEZE_HOURS)]
         frozen_from = None if freeze is None else self.now + make_hours(freeze)
         finals = int(self.rng.integers(1, 3))
-        extra_toml = f'[ranking]\nrule = "{rule}"\nfinals = {finals}\n[publication]\nfeedback = "{feedback}"'
+        ranking = FORMULA_TOML if rule == "formula" else f'[ranking]\nrule = "{rule}"\n'
+        extra_toml = f'{ranking}finals = {finals}\n[publication]\nfeedback = "{feedback}"'
         extra_toml += f"\nfrozen_from = {frozen_from.isoformat()}" if frozen_from else ""
         self.contest = Contest.create(client, extra_toml=extra_toml)
         self.contest.move_phases(anonymization=(-110, 1), reidentification=(2, 3))
@@ -67,6 +69,9 @@ class RandomContest:
         )
         for team in TEAMS:
             self.contest.arena.get_team_token(team)
+        # All events of the contest happen after the teams have joined.
+        with transaction() as session:
+            session.execute(update(Team).values(created_at=Team.created_at - make_hours(1000)))
 
     def pick(self, choices: Any) -> Any:
         return choices[int(self.rng.integers(len(choices)))]
@@ -351,4 +356,4 @@ def unrecorded_versions(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rescores, "collect_scoring_versions", lambda _: {})
 
 
-COMBINATIONS = list(product(("score", "rank_sum"), ("hidden", "daily", "immediate")))
+COMBINATIONS = list(product(("score", "rank_sum", "formula"), ("hidden", "daily", "immediate")))

@@ -53,7 +53,7 @@ def build_row(rank: int | None, **changes: Any) -> BoardRow:
         utility=0.1,
         security=0.2,
         rivals=None,
-        rank_sum=None,
+        score=None,
         on_front=True,
         received_at=datetime.now(UTC),
         measures={},

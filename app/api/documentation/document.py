@@ -88,6 +88,7 @@ _IF_NONE_MATCH: _Json = {
     "example": '"5d41402abc4b2a76b9719d911017c592"',
 }
 _PATH_PARAMETERS: Mapping[str, tuple[str, str]] = {
+    "adjustment_id": (ID, "the penalty's or bonus's"),
     "announcement_id": (ID, "the announcement's"),
     "clarification_id": (ID, "the question's"),
     "file": ("original.csv", "the file's name, with `.csv`"),

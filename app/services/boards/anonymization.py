@@ -12,7 +12,7 @@ from anoncup.competition.scoring_versions import Versions
 from anoncup.evaluation.ranking import find_pareto_front
 from anoncup.schemas import Board, BoardRow
 from app.db.models import Competition, Evaluation
-from app.services.boards import best_guesses, ranking, source
+from app.services.boards import best_guesses, formula_inputs, ranking, source
 from app.services.boards.ranking import BoardEntry, RankedEntry
 from app.services.boards.source import BoardRows, BoardSource
 from app.services.boards.spreadsheet import render_board_csv
@@ -28,7 +28,7 @@ def build_board(session: Session, access: BoardAccess, board_rows: BoardRows | N
     board_source = board_rows.build_source(scope)
     entries = _load_entries(session, board_source)
     entry_counts = Counter(entry.evaluation.team_id for entry in entries)
-    ranked_entries = _rank(board_source, entries)
+    ranked_entries = _rank(session, board_source, entries)
     previous_ranks = load_previous_ranks(session, access, board_rows)
     rows = [
         _build_row(ranked, entry_counts, previous_ranks.get(ranked.entry.evaluation.team))
@@ -81,7 +81,7 @@ def rank_under_rules(
 def _load_ranks(session: Session, board_source: BoardSource) -> dict[str, int]:
     return {
         ranked.entry.evaluation.team: ranked.rank
-        for ranked in _rank(board_source, _load_entries(session, board_source))
+        for ranked in _rank(session, board_source, _load_entries(session, board_source))
         if ranked.rank is not None
     }
 
@@ -98,8 +98,10 @@ def _load_entries(session: Session, board_source: BoardSource) -> list[BoardEntr
     ]
 
 
-def _rank(board_source: BoardSource, entries: Sequence[BoardEntry]) -> list[RankedEntry]:
-    return ranking.rank_entries(board_source.rules, ranking.select_best_per_team(entries))
+def _rank(session: Session, board_source: BoardSource, entries: Sequence[BoardEntry]) -> list[RankedEntry]:
+    by_formula = board_source.rules.ranking.rule != "score"
+    inputs = formula_inputs.load_inputs(session, board_source) if by_formula else None
+    return ranking.rank_teams(board_source.rules, entries, inputs)
 
 
 def _build_row(ranked: RankedEntry, entry_counts: Counter[UUID], previous_rank: int | None) -> BoardRow:
@@ -117,7 +119,7 @@ def _build_row(ranked: RankedEntry, entry_counts: Counter[UUID], previous_rank: 
         utility=entry.utility,
         security=entry.security,
         rivals=entry.rival_risk,
-        rank_sum=ranked.rank_sum,
+        score=ranked.score,
         on_front=False,
         received_at=evaluation.received_at.astimezone(UTC) if entry.numbers else None,
         measures=dict(entry.numbers.measures) if entry.numbers else {},

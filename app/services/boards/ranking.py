@@ -1,18 +1,15 @@
 """Ranking of the anonymization board: a pure function of the entries of each team and the rules."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
-from anoncup.evaluation.ranking import (
-    compute_overall_loss,
-    compute_rank_sums,
-    compute_ranks,
-    select_ranked_values,
-    sort_for_board,
-)
+from anoncup.competition.ranking_formulas import compares_teams, find_defence_formula
+from anoncup.evaluation.ranking import compute_overall_loss
+from anoncup.formulas.ranks import compute_ranks
 from anoncup.rules.model import Rules
+from app.services.boards.formula_values import FormulaInputs, ReleaseNumbers, compute_defence
 from app.services.boards.source import FinishedEvaluation
 from app.services.boards.verdicts import VerdictNumbers
 
@@ -21,7 +18,8 @@ from app.services.boards.verdicts import VerdictNumbers
 class BoardEntry:
     """A finished submission with the risk found by rivals.
 
-    ``numbers`` is None if the submission cannot represent its team on the board.
+    ``numbers`` is None if the submission cannot represent its team on the board. The board puts the lowest
+    ``loss`` first: ``overall``, or the value of the formula, negated if the highest is the best.
     """
 
     evaluation: FinishedEvaluation
@@ -29,6 +27,7 @@ class BoardEntry:
     rival_risk: float | None
     security: float | None
     overall: float | None
+    loss: float | None
 
     @property
     def utility(self) -> float | None:
@@ -36,35 +35,48 @@ class BoardEntry:
 
     @property
     def sort_key(self) -> tuple[bool, float, datetime, UUID]:
-        """Sort key: lowest overall first, earlier receipt among equals, entries that do not count last."""
-        return self.overall is None, self.overall or 0.0, *self.evaluation.receipt_order
+        """Sort key: lowest loss first, earlier receipt among equals, entries that do not count last."""
+        return self.loss is None, self.loss or 0.0, *self.evaluation.receipt_order
 
 
 @dataclass(frozen=True, slots=True)
 class RankedEntry:
-    """The best entry of a team with its rank.
+    """The best entry of a team with its rank, and the value of the formula.
 
-    ``rank_sum`` is None unless the board ranks by sums of ranks. Baselines and entries that do not count have
-    no rank.
+    Baselines and entries that do not count have no rank. ``score`` is None without a formula, too.
     """
 
     entry: BoardEntry
     rank: int | None
-    rank_sum: float | None
+    score: float | None
 
 
 def build_entry(
     evaluation: FinishedEvaluation, numbers: VerdictNumbers | None, rival_risk: float | None
 ) -> BoardEntry:
     if numbers is None:
-        return BoardEntry(evaluation, None, None, None, None)
+        return BoardEntry(evaluation, None, None, None, None, None)
     security = max(numbers.security, rival_risk or 0.0)
-    return BoardEntry(
-        evaluation, numbers, rival_risk, security, compute_overall_loss(numbers.utility, security)
-    )
+    overall = compute_overall_loss(numbers.utility, security)
+    return BoardEntry(evaluation, numbers, rival_risk, security, overall, overall)
 
 
-def select_best_per_team(entries: Iterable[BoardEntry]) -> list[BoardEntry]:
+def rank_teams(
+    rules: Rules, entries: Sequence[BoardEntry], inputs: FormulaInputs | None = None
+) -> list[RankedEntry]:
+    """Return the best entry of each team in the order of the board: by rank, then baselines, best first.
+
+    The entry with the best value of the formula is a team's best. If the formula compares teams, it ranks
+    those with the lowest ``overall``. ``inputs`` are needed for formulas only.
+    """
+    if inputs is None:
+        return _rank_entries(_select_best_per_team(entries))
+    if compares_teams(find_defence_formula(rules)):
+        return _rank_entries(_apply_formula(rules, _select_best_per_team(entries), inputs), rules)
+    return _rank_entries(_select_best_per_team(_apply_formula(rules, entries, inputs)), rules)
+
+
+def _select_best_per_team(entries: Iterable[BoardEntry]) -> list[BoardEntry]:
     """Return the best entry of each team.
 
     An entry that does not count is used only for a team without any that counts.
@@ -77,39 +89,40 @@ def select_best_per_team(entries: Iterable[BoardEntry]) -> list[BoardEntry]:
     return list(best_by_team.values())
 
 
-def rank_entries(rules: Rules, best_entries: Iterable[BoardEntry]) -> list[RankedEntry]:
-    """Return the best entries of the teams in the order of the board: by rank, then baselines, best first.
-
-    Ranks compare exact scores. Ties are ordered by receipt; entries without a rank follow.
-    """
-    sorted_entries = sorted(best_entries, key=lambda entry: entry.sort_key)
-    competing = [entry for entry in sorted_entries if not entry.evaluation.is_baseline]
-    sums: Sequence[float | None] = [None] * len(competing)
-    scores: Sequence[float | None] = [entry.overall for entry in competing]
-    if rules.ranking.rule == "rank_sum":  # ties in the rank sum are broken by time of receipt, not by overall
-        competing.sort(key=lambda entry: entry.evaluation.receipt_order)
-        ranked_values = [_collect_ranked_values(rules, entry) for entry in competing]
-        scores = sums = compute_rank_sums(ranked_values, rounding=_collect_rounding(competing))
-    ranks = compute_ranks(scores)
+def _apply_formula(rules: Rules, entries: Sequence[BoardEntry], inputs: FormulaInputs) -> list[BoardEntry]:
+    """Return the entries with their losses under the formula. Baselines do not take part in comparisons."""
+    formula = find_defence_formula(rules)
+    takes_part = [
+        entry.numbers is not None and not (entry.evaluation.is_baseline and compares_teams(formula))
+        for entry in entries
+    ]
+    scored = [entry for entry, takes in zip(entries, takes_part, strict=True) if takes]
+    releases = [
+        ReleaseNumbers(
+            entry.evaluation.submission_id, entry.evaluation.team_id, entry.numbers, entry.security or 0.0
+        )
+        for entry in scored
+        if entry.numbers is not None
+    ]
+    values = iter(compute_defence(rules, releases, inputs))
     return [
-        *(RankedEntry(competing[index], ranks[index], sums[index]) for index in sort_for_board(scores)),
-        *(RankedEntry(entry, None, None) for entry in sorted_entries if entry.evaluation.is_baseline),
+        replace(entry, loss=_orient(rules, next(values))) if takes else entry
+        for entry, takes in zip(entries, takes_part, strict=True)
     ]
 
 
-def _collect_ranked_values(rules: Rules, entry: BoardEntry) -> Mapping[str, float] | None:
-    """Return the values that the ``rank_sum`` rule compares; None if the submission was not accepted."""
-    if entry.numbers is None or entry.security is None:
-        return None
-    return select_ranked_values(entry.numbers.measures, entry.security, rules.weights)
+def _orient(rules: Rules, value: float | None) -> float | None:
+    """Return a score as a loss, or a loss as a score."""
+    return -value if value is not None and rules.ranking.order == "descending" else value
 
 
-def _collect_rounding(entries: Iterable[BoardEntry]) -> dict[str, float]:
-    """Return, by measure, the threshold below which a value is rounding noise.
-
-    It depends on the original only, so any verdict on the same original gives the threshold for all entries.
-    """
-    rounding_by_entry = (entry.numbers.rounding for entry in entries if entry.numbers)
-    return {
-        name: threshold for entry_rounding in rounding_by_entry for name, threshold in entry_rounding.items()
-    }
+def _rank_entries(best_entries: Iterable[BoardEntry], rules: Rules | None = None) -> list[RankedEntry]:
+    """Rank the best entries of the teams. Ties are ordered by receipt; entries without a rank follow."""
+    sorted_entries = sorted(best_entries, key=lambda entry: entry.sort_key)
+    competing = [entry for entry in sorted_entries if not entry.evaluation.is_baseline]
+    baselines = [entry for entry in sorted_entries if entry.evaluation.is_baseline]
+    ranks = [*compute_ranks([entry.loss for entry in competing]), *([None] * len(baselines))]
+    return [
+        RankedEntry(entry, rank, _orient(rules, entry.loss) if rules else None)
+        for entry, rank in zip([*competing, *baselines], ranks, strict=True)
+    ]

@@ -6,12 +6,14 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from anoncup.evaluation.ranking import compute_ranks, sort_for_board
+from anoncup.evaluation.ranking import sort_for_board
+from anoncup.formulas.ranks import compute_ranks
 from anoncup.schemas import AttackersBoard, AttackersRow
 from app.db.models import Team
-from app.services.boards import best_guesses, source
+from app.services.boards import best_guesses, formula_inputs, source
 from app.services.boards.best_guesses import AttackTotals
-from app.services.boards.source import BoardRows
+from app.services.boards.formula_values import compute_attack
+from app.services.boards.source import BoardRows, BoardSource
 from app.services.boards.spreadsheet import render_board_csv
 from app.services.contests.visibility import BoardAccess
 
@@ -29,27 +31,39 @@ def build_board(session: Session, access: BoardAccess, board_rows: BoardRows | N
     team_rows = session.execute(
         select(Team.id, Team.name).where(*conditions).order_by(Team.created_at, Team.id)
     )
-    rows = build_rows([(team_id, name) for team_id, name in team_rows], attacks, scope.viewer.team_id)
+    formula_scores = _compute_formula_scores(session, board_source, attacks)
+    rows = build_rows(
+        [(team_id, name) for team_id, name in team_rows], attacks, scope.viewer.team_id, formula_scores
+    )
     team_ids = {evaluation.team: evaluation.team_id for evaluation in board_source.evaluations}
     return AttackersBoard(
         competition=contest.slug,
         title=dict(contest.rules.title),
         hidden=scope.guesses_before is None,
         counted=board_source.counts_individuals,
+        by_formula=board_source.rules.ranking.attack is not None,
         questions=board_source.questions,
         rows=tuple(row.model_copy(update={"team_id": team_ids.get(row.team)}) for row in rows),
     )
 
 
 def build_rows(
-    teams: Sequence[tuple[UUID, str]], attacks: Mapping[UUID, AttackTotals], viewer_team_id: UUID | None
+    teams: Sequence[tuple[UUID, str]],
+    attacks: Mapping[UUID, AttackTotals],
+    viewer_team_id: UUID | None,
+    formula_scores: Mapping[UUID, float | None] | None = None,
 ) -> list[AttackersRow]:
     """Return the rows sorted by descending score; teams without attacks come last.
 
     Ties are ordered by the first guess. ``teams`` lists identifier and name in order of creation.
+    ``formula_scores`` are given if the competition has a formula for attacks.
     """
     teams = sorted(teams, key=lambda team: _build_tie_key(attacks.get(team[0])))
-    scores = [_negate_score(attacks.get(team_id)) for team_id, _ in teams]
+    if formula_scores is None:
+        scores = [_negate_score(attacks.get(team_id)) for team_id, _ in teams]
+    else:
+        values = [formula_scores.get(team_id) if team_id in attacks else None for team_id, _ in teams]
+        scores = [None if value is None else -round(value, _SCORE_DECIMALS) for value in values]
     row_ranks = compute_ranks(scores)
     return [
         _build_row(
@@ -57,6 +71,7 @@ def build_rows(
             attacks.get(teams[index][0]),
             rank=row_ranks[index],
             own=viewer_team_id == teams[index][0],
+            formula_score=(formula_scores or {}).get(teams[index][0]),
         )
         for index in sort_for_board(scores)
     ]
@@ -71,8 +86,25 @@ def _negate_score(attacks: AttackTotals | None) -> float | None:
     return None if attacks is None else -round(attacks.ranked_value, _SCORE_DECIMALS)
 
 
-def _build_row(team: str, attacks: AttackTotals | None, *, rank: int | None, own: bool) -> AttackersRow:
+def _compute_formula_scores(
+    session: Session, board_source: BoardSource, attacks: Mapping[UUID, AttackTotals]
+) -> dict[UUID, float | None] | None:
+    """Return the value of the competition's formula for attacks by team; None without such a formula."""
+    rules = board_source.rules
+    if rules.ranking.attack is None or board_source.scope.guesses_before is None:
+        return None
+    owners = {target.evaluation.submission_id: target.evaluation.team_id for target in board_source.targets}
+    identified = {team_id: totals.identified for team_id, totals in attacks.items()}
+    inputs = formula_inputs.load_inputs(session, board_source)
+    return compute_attack(rules, rules.ranking.attack, owners, identified, inputs)
+
+
+def _build_row(
+    team: str, attacks: AttackTotals | None, *, rank: int | None, own: bool, formula_score: float | None
+) -> AttackersRow:
     numbers = {name: getattr(attacks, name) if attacks else None for name in _NUMBER_COLUMNS}
+    if attacks and formula_score is not None:
+        numbers["score"] = formula_score
     return AttackersRow(rank=rank, team=team, own=own, **numbers)
 
 

@@ -63,7 +63,7 @@ class SubmissionPosition:
     the submission represents its team; otherwise the ranks are those that it would have. ``team_row`` is the
     row of its team, and ``tie_count`` the number of other teams at the same rank. ``next_gap`` and
     ``follower_gap`` refer to the nearest better and worse ranks; they are None if there is none or if the
-    board ranks by sums of ranks. ``leader_gap`` refers to rank 1; None if that is the next better rank.
+    board ranks by a formula. ``leader_gap`` refers to rank 1; None if that is the next better rank.
     ``is_risk_set_by_rival`` means that a guess of another team found more than the built-in attackers.
     """
 
@@ -105,7 +105,7 @@ def forecast_position(
     if scored_submission is None:
         return None
     position = find_position(
-        board, scored_submission, is_rank_sum=access.contest.rules.ranking.rule == "rank_sum"
+        board, scored_submission, is_by_formula=access.contest.rules.ranking.rule != "score"
     )
     return position if position and (position.is_on_board or _uses_current_rules(session, access)) else None
 
@@ -153,19 +153,19 @@ def _uses_current_rules(session: Session, access: BoardAccess) -> bool:
 
 
 def find_position(
-    board: Board, scored_submission: ScoredSubmission, *, is_rank_sum: bool
+    board: Board, scored_submission: ScoredSubmission, *, is_by_formula: bool
 ) -> SubmissionPosition | None:
     """Return the position of a submission; None if the board does not determine it.
 
-    ``is_rank_sum`` tells that the board ranks by sums of ranks.
+    ``is_by_formula`` tells that the board ranks by a formula, not by ``overall``.
     """
     ranked_rows = [row for row in board.rows if row.rank is not None]
     own_row = next((row for row in ranked_rows if row.team == scored_submission.team), None)
     if own_row is not None and own_row.received_at == scored_submission.received_at:
         return _build_current_position(
-            board, ranked_rows, own_row, scored_submission, is_rank_sum=is_rank_sum
+            board, ranked_rows, own_row, scored_submission, is_by_formula=is_by_formula
         )
-    if is_rank_sum or board.finals:
+    if is_by_formula or board.finals:
         return None
     return _build_hypothetical_position(
         board, [row for row in ranked_rows if row is not own_row], own_row, scored_submission
@@ -178,7 +178,7 @@ def _build_current_position(
     own_row: BoardRow,
     scored_submission: ScoredSubmission,
     *,
-    is_rank_sum: bool,
+    is_by_formula: bool,
 ) -> SubmissionPosition:
     rank = own_row.rank or 0
     tie_count = sum(row.rank == rank for row in ranked_rows) - 1
@@ -192,7 +192,7 @@ def _build_current_position(
         tie_count=tie_count,
         is_risk_set_by_rival=is_risk_set_by_rival,
     )
-    if is_rank_sum:
+    if is_by_formula:
         return position
     rows_ahead = [row for row in ranked_rows if (row.rank or 0) < rank]
     rows_behind = [row for row in ranked_rows if (row.rank or 0) > rank]

@@ -26,8 +26,9 @@ from anoncup.rules.settings import Publication
 from anoncup.schemas import History, HistoryLeaders, HistoryPlace, HistoryRank, HistoryStep, HistoryTeam
 from anoncup.tracks.model import find_largest_risk
 from app.db.models import Guess, State, Target, Team
-from app.services.boards import best_guesses, ranking, source, verdicts
+from app.services.boards import best_guesses, formula_inputs, ranking, source, verdicts
 from app.services.boards.best_guesses import RiskCombiner
+from app.services.boards.formula_values import FormulaInputs
 from app.services.boards.ranking import BoardEntry
 from app.services.boards.source import BoardRows, EffectivePeriod, FinishedEvaluation
 from app.services.boards.verdicts import VerdictNumbers
@@ -127,13 +128,12 @@ def _iter_evaluation_changes(
 
 
 def _iter_guess_changes(
-    session: Session, contest: Contest, board_visibility: BoardVisibility
+    session: Session, contest: Contest, board_visibility: BoardVisibility, *, largest_only: bool
 ) -> Iterator[_TimedChange]:
     """Yield the judged guesses on finals that can change the board, each with its last hidden moment.
 
-    Guesses of disqualified teams are left out.
+    Guesses of disqualified teams are left out. ``largest_only``: only the largest risk of a target counts.
     """
-    largest_only = contest.track.rival_risk is find_largest_risk
     highest_by_key: dict[tuple[UUID, str, UUID | None], tuple[float, datetime]] = {}
     judged_guesses = session.execute(_select_judged_guesses(contest, largest_only=largest_only))
     for submission_id, question, team_id, risk, accepted_at, judged_at in judged_guesses:
@@ -147,6 +147,28 @@ def _iter_guess_changes(
             BoardReplay.add_risk, submission_id=submission_id, question=question, team_id=team_id, risk=risk
         )
         yield board_visibility.find_last_hidden_moment_of_guess(accepted_at, judged_at), add_risk
+
+
+def _iter_team_changes(
+    session: Session, contest: Contest, board_visibility: BoardVisibility
+) -> Iterator[_TimedChange]:
+    """Yield the teams that may guess and their penalties and bonuses, which formulas use."""
+    for team_id, created_at in formula_inputs.list_competing_teams(session, contest.id):
+        yield (
+            board_visibility.find_last_hidden_moment(created_at),
+            partial(BoardReplay.add_team, team_id=team_id),
+        )
+    for adjustment in formula_inputs.list_adjustments(session, contest.id):
+        adjust = partial(BoardReplay.adjust, team_id=adjustment.team_id)
+        yield (
+            board_visibility.find_last_hidden_moment(adjustment.created_at),
+            partial(adjust, points=adjustment.points),
+        )
+        if adjustment.withdrawn_at is not None:
+            yield (
+                board_visibility.find_last_hidden_moment(adjustment.withdrawn_at),
+                partial(adjust, points=-adjustment.points),
+            )
 
 
 def _select_judged_guesses(contest: Contest, *, largest_only: bool) -> _JudgedGuessQuery:
@@ -211,8 +233,9 @@ class BoardReplay:
     best_entries: dict[UUID, BoardEntry] = field(default_factory=dict)
     ranking: list[_RankKey] = field(default_factory=list)
     team_by_submission: dict[UUID, UUID] = field(default_factory=dict)
-    rank_sum_ranks: dict[UUID, int] | None = None
     effective_numbers: dict[UUID, VerdictNumbers | None] = field(default_factory=dict)
+    team_ids: list[UUID] = field(default_factory=list)
+    adjustments: dict[UUID, float] = field(default_factory=dict)
     combine_risks: RiskCombiner = field(init=False)
 
     def __post_init__(self) -> None:
@@ -221,7 +244,32 @@ class BoardReplay:
     def apply(self, changes: Iterable[_BoardChange]) -> set[UUID]:
         """Apply simultaneous changes and return the teams whose best entry changed."""
         affected_teams = {team_id for change in changes for team_id in change(self)}
+        if self.rules.ranking.rule != "score":
+            return self.rank_by_formula()
         return {team_id for team_id in affected_teams if self.update_best(team_id)}
+
+    def rank_by_formula(self) -> set[UUID]:
+        """Rank all teams again, because each of them can affect every rank; return those that changed."""
+        evaluations = [evaluation for own in self.evaluations_by_team.values() for evaluation in own.values()]
+        inputs = FormulaInputs(self.team_ids, self.risks_by_submission, self.adjustments)
+        ranked_entries = ranking.rank_teams(self.rules, list(map(self.build_entry, evaluations)), inputs)
+        entries = {ranked.entry.evaluation.team_id: ranked.entry for ranked in ranked_entries}
+        previous_entries, self.best_entries = self.best_entries, entries
+        self.ranking = [(*entry.sort_key, team_id) for team_id, entry in entries.items() if _is_ranked(entry)]
+        return {
+            team_id
+            for team_id in previous_entries.keys() | entries.keys()
+            if previous_entries.get(team_id) != entries.get(team_id)
+        }
+
+    def add_team(self, team_id: UUID) -> Iterable[UUID]:
+        self.team_ids.append(team_id)
+        return ()
+
+    def adjust(self, team_id: UUID, points: float) -> Iterable[UUID]:
+        """Add points to the adjustment of a team."""
+        self.adjustments[team_id] = self.adjustments.get(team_id, 0.0) + points
+        return ()
 
     def start(self, evaluation: FinishedEvaluation) -> Iterable[UUID]:
         """Let an evaluation take effect for its submission."""
@@ -264,7 +312,6 @@ class BoardReplay:
         )
         if best == previous:
             return False
-        self.rank_sum_ranks = None
         if previous is not None:
             del self.best_entries[team_id]
             if _is_ranked(previous):
@@ -310,34 +357,16 @@ class BoardReplay:
         best = self.best_entries.get(team_id)
         if best is None or not _is_ranked(best):
             return None
-        if self.rules.ranking.rule == "rank_sum":
-            return self.rank_by_sum()[team_id]
         return bisect_left(self.ranking, best.sort_key[:2]) + 1
 
     def list_leaders(self, leader_count: int) -> list[tuple[UUID, int]]:
         """Return the leading teams with their ranks, in the order of the board."""
-        if self.rules.ranking.rule == "rank_sum":
-            return list(self.rank_by_sum().items())[:leader_count]
         team_ids = [team_id for *_, team_id in self.ranking[:leader_count]]
         return [(team_id, self.find_rank(team_id) or 0) for team_id in team_ids]
 
-    def rank_by_sum(self) -> dict[UUID, int]:
-        """Return rank by team under the rank-sum rule, in the order of the board.
-
-        Every best entry can affect all ranks, so any change of one discards the cached result.
-        """
-        if self.rank_sum_ranks is None:
-            ranked_entries = ranking.rank_entries(self.rules, self.best_entries.values())
-            self.rank_sum_ranks = {
-                ranked.entry.evaluation.team_id: ranked.rank
-                for ranked in ranked_entries
-                if ranked.rank is not None
-            }
-        return self.rank_sum_ranks
-
 
 def _is_ranked(entry: BoardEntry) -> bool:
-    return entry.overall is not None and not entry.evaluation.is_baseline
+    return entry.loss is not None and not entry.evaluation.is_baseline
 
 
 def build_board_history(session: Session, access: BoardAccess) -> History:
@@ -458,10 +487,13 @@ def _iter_changes(
     contest, board_visibility = access.contest, _build_visibility(session, access)
     board_rows = board_rows or source.read_rows(session, contest)
     rule_periods = board_rows.list_rule_periods()
+    by_formula = any(rules.ranking.rule != "score" for _, rules in rule_periods)
+    largest_only = contest.track.rival_risk is find_largest_risk and not by_formula
     hidden_changes = [
         *_iter_rule_changes(contest, rule_periods, board_visibility),
         *_iter_evaluation_changes(board_rows.periods, board_visibility),
-        *_iter_guess_changes(session, contest, board_visibility),
+        *_iter_guess_changes(session, contest, board_visibility, largest_only=largest_only),
+        *(_iter_team_changes(session, contest, board_visibility) if by_formula else ()),
     ]
     shown_changes = [
         (hidden_until.replace(microsecond=0) + _SECOND, change)

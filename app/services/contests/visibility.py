@@ -85,7 +85,7 @@ class BoardScope:
                 "utility": _round_score(row.utility, self.digits),
                 "security": _round_score(row.security, self.digits),
                 "rivals": None,
-                "rank_sum": None,
+                "score": _round_significantly(row.score),
                 "measures": {},
                 "attackers": {},
             }
@@ -106,6 +106,11 @@ class BoardAccess:
 
 def _round_score(score: _Score, digits: int | None) -> _Score:
     return score if score is None or digits is None else round(score, digits)
+
+
+def _round_significantly(score: float | None) -> float | None:
+    """Round the value of a formula to the number of digits that others may see."""
+    return score if score is None else float(f"{score:.{OVERALL_DIGITS}g}")
 
 
 def load_viewer(session: Session, competition: Competition, principal: Principal | None) -> Viewer:

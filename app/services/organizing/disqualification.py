@@ -161,7 +161,7 @@ def reinstating_allows_guesses(competition: Competition) -> bool:
 def _set_disqualified(session: Session, row: Team | Submission, disqualified: bool, reason: str) -> str:
     """Disqualify or reinstate a team or a submission, and return the verb for the audit log."""
     row.disqualified_at = read_clock(session) if disqualified else None
-    row.disqualification_reason = (_clean_reason(reason) or None) if disqualified else None
+    row.disqualification_reason = (clean_reason(reason) or None) if disqualified else None
     return "disqualify" if disqualified else "reinstate"
 
 
@@ -175,12 +175,12 @@ def _audit_action(
     reason: str = "",
     **details: object,
 ) -> None:
-    cleaned_reason = _clean_reason(reason)
+    cleaned_reason = clean_reason(reason)
     content = {**details, "reason": cleaned_reason} if cleaned_reason else dict(details)
     audit.record(session, principal, action, competition.id, subject=subject, after=content or None)
 
 
-def _clean_reason(reason: str) -> str:
+def clean_reason(reason: str) -> str:
     """Collapse whitespace into a single line; raises InvalidInput."""
     line = " ".join(reason.split())
     if len(line) > MAX_REASON_LENGTH or not (line.isprintable() and uploads.is_storable(line)):

@@ -1,5 +1,6 @@
 """Access check and form fields shared by all organizer pages."""
 
+import re
 from dataclasses import dataclass
 from typing import Annotated
 from uuid import UUID
@@ -60,6 +61,13 @@ def parse_whole_number(text: str, *, code: str) -> int:
     if not (text.isascii() and text.isdecimal() and len(text) < 10):
         raise InvalidInput("enter a whole number", code=code)
     return int(text)
+
+
+def parse_number(text: str, *, code: str) -> float:
+    """Parse a decimal number such as -2.5; raise ``InvalidInput`` with ``code`` if it is invalid."""
+    if not re.fullmatch(r"[+-]?[0-9]{1,9}(\.[0-9]{1,9})?", text.strip(), re.ASCII):
+        raise InvalidInput("enter a number such as -2.5", code=code)
+    return float(text)
 
 
 def parse_uuid(text: str) -> UUID | None:

@@ -25,7 +25,7 @@ _ALLOWED_VALUES: dict[str, tuple[str, ...]] = {
     "board": ("public", "teams", "organizers"),
     "feedback": ("hidden", "immediate", "daily"),
     "owners": ("shown", "hidden"),
-    "rule": ("score", "rank_sum"),
+    "rule": ("score", "rank_sum", "formula"),
 }
 _ALWAYS_VISIBLE_FIELDS = {"board", "rule", "valid_per_day", "guesses_per_target", "finals"}
 """Fields that are visible even if the section of further fields is folded."""
@@ -94,6 +94,15 @@ def _parse_settings(form: ParsedForm, stored_rules: Rules) -> tuple[Publication,
         owners=cast(Literal["shown", "hidden"], chosen_values["owners"]),
         reveal_notice_hours=form.parse_count("reveal_notice_hours", minimum=0, maximum=MAX_HOURS),
     )
-    rule = cast(Literal["score", "rank_sum"], chosen_values["rule"])
     limits = {name: form.parse_count(name) for name in _LIMIT_NAMES}
-    return publication, Ranking(rule, form.parse_count("finals")), replace(stored_rules.limits, **limits)
+    ranking = _parse_ranking(form, stored_rules.ranking, chosen_values["rule"])
+    return publication, ranking, replace(stored_rules.limits, **limits)
+
+
+def _parse_ranking(form: ParsedForm, stored_ranking: Ranking, rule: str) -> Ranking:
+    """Return the chosen rule. Formulas are written in the file; a named rule replaces that of releases."""
+    finals = form.parse_count("finals")
+    if rule == "formula":
+        return replace(stored_ranking, finals=finals)
+    named_rule = cast(Literal["score", "rank_sum"], rule)
+    return Ranking(named_rule, finals, utility=stored_ranking.utility, attack=stored_ranking.attack)

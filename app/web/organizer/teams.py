@@ -14,11 +14,17 @@ from app.http.authentication import get_service_url
 from app.http.step_up import FormReauthentication
 from app.services.accounts import passwords
 from app.services.contests import phases
-from app.services.organizing import disqualification
+from app.services.organizing import adjustments, disqualification
 from app.services.submissions import quota, submissions
 from app.services.teams import invites, members, organizers
 from app.services.teams.members import EntrantTeam
-from app.web.organizer.frame import OrganizerPage, RequestedOrganizerPage, parse_uuid, parse_whole_number
+from app.web.organizer.frame import (
+    OrganizerPage,
+    RequestedOrganizerPage,
+    parse_number,
+    parse_uuid,
+    parse_whole_number,
+)
 from app.web.organizer.setup_steps import load_setup_context
 from app.web.site.frame import Frame
 from app.web.site.pages import PageRoute, see_other, show_problem
@@ -68,6 +74,7 @@ def render_team(
     problem: DomainError | None = None,
     cap: str = "",
     amount: str = "1",
+    points: str = "",
     reason: str = "",
     password: dict[str, Any] | None = None,
 ) -> HTMLResponse:
@@ -81,6 +88,7 @@ def render_team(
         content: dict[str, Any] = {
             "caps": quota.load_caps(session, frame.contest, team_id, phase, frame.status.now),
             "guess_limit": quota.compute_guess_limit(session, frame.contest, team_id),
+            "adjustments": adjustments.list_adjustments(session, page.principal, page.slug, team_id),
             "granted": disqualification.list_grants(session, page.principal, page.slug, team_id),
             "sent": submissions.list_for_organizer(session, page.principal, page.slug, team_id=team_id),
         }
@@ -91,6 +99,8 @@ def render_team(
         phase=phase,
         cap_names=quota.CAP_NAMES,
         most=disqualification.MAX_GRANT,
+        most_points=adjustments.MAX_POINTS,
+        points=points,
         longest=disqualification.MAX_REASON_LENGTH,
         cap=cap,
         amount=amount,
@@ -195,6 +205,31 @@ def grant_quota(
             session, principal, page.slug, team_id=team_id, cap=cap, amount=amount_granted, reason=reason
         )
     return see_other(f"{page.path}/teams/{team_id}", notice="granted")
+
+
+@router.post("/{team_id}/adjustments")
+@show_problem(render_team)
+def adjust_team(
+    page: RequestedOrganizerPage, team_id: UUID, *, points: _FormText = "", reason: _FormText = ""
+) -> Response:
+    with transaction() as session:
+        adjustments.create(
+            session,
+            page.principal,
+            page.slug,
+            team_id=team_id,
+            points=parse_number(points, code="invalid_points"),
+            reason=reason,
+        )
+    return see_other(f"{page.path}/teams/{team_id}", notice="adjusted")
+
+
+@router.post("/{team_id}/adjustments/{adjustment_id}/withdraw")
+@show_problem(render_team)
+def withdraw_adjustment(page: RequestedOrganizerPage, team_id: UUID, adjustment_id: UUID) -> Response:
+    with transaction() as session:
+        adjustments.withdraw(session, page.principal, adjustment_id)
+    return see_other(f"{page.path}/teams/{team_id}", notice="withdrawn")
 
 
 @router.post("/{team_id}/members/{user_id}/password-link")

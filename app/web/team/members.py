@@ -12,6 +12,7 @@ from anoncup.errors import DomainError, NotFound
 from app.db.transaction import transaction
 from app.http.authentication import get_service_url
 from app.http.step_up import FormReauthentication
+from app.services.organizing import adjustments
 from app.services.teams import invites, members
 from app.web.site.frame import load_frame
 from app.web.site.pages import PageRoute, RequestedUserPage, UserPage, see_other, show_problem
@@ -38,8 +39,10 @@ def _render_team(
     with transaction() as session:
         frame = load_frame(session, page.principal, slug)
         team, team_members = members.load_own_team(session, page.principal, slug)
+        own_adjustments = adjustments.list_adjustments(session, page.principal, slug, team.id)
     return page.render(
         "team/members.html",
+        adjustments=own_adjustments,
         problem=problem,
         status=201 if link else 200,
         frame=frame,

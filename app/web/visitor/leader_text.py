@@ -35,9 +35,9 @@ def _describe_single_leader(leader: Leader, t: Translator, *, is_over: bool) -> 
     row = leader.row
     label_suffix = f"{'' if leader.shows_attackers else 'coarse_'}{leader.rule}"
     label = f"won_description_{label_suffix}" if is_over else f"lead_description_{label_suffix}"
-    rank_sum = t.localize_numbers(notation.format_number(row.rank_sum))
+    score = t.localize_numbers(notation.format_number(row.score))
     return t.label(label).format(
-        team=row.team, overall=_format_score(row.overall, t), sum=rank_sum, **_format_losses(row, leader, t)
+        team=row.team, overall=_format_score(row.overall, t), sum=score, **_format_losses(row, leader, t)
     )
 
 
@@ -55,9 +55,10 @@ def _describe_tied_leaders(leader: Leader, t: Translator) -> Iterator[str]:
         )
     else:
         yield t.ngettext(
-            "{n} team is in first place with the lowest sum of ranks: {names}.",
-            "{n} teams share first place with the lowest sum of ranks: {names}.",
+            "{n} team is in first place with the score {score}: {names}.",
+            "{n} teams share first place with the score {score}: {names}.",
             count,
+            score=t.localize_numbers(notation.format_number(rows[0].score)),
             names=names,
         )
     if leader.has_equal_scores:

@@ -230,12 +230,14 @@ def _build_winner(
 
 
 def _format_board_result(row: BoardRow, t: Translator) -> str:
-    if row.rank_sum is not None:
-        return t("sum of ranks {sum}", sum=t.localize_numbers(notation.format_number(row.rank_sum)))
+    if row.score is not None:
+        return t("score {score}", score=t.localize_numbers(notation.format_number(row.score)))
     return t("overall score {overall}", overall=t.localize_numbers(notation.format_score(row.overall)))
 
 
 def _format_attack_result(row: AttackersRow, t: Translator) -> str:
+    if row.score is not None and row.identified is not None:
+        return t("score {score}", score=t.localize_numbers(notation.format_number(row.score)))
     if row.score is not None:
         return t(
             "score {score} of {targets}",

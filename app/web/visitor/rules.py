@@ -94,6 +94,7 @@ def show_rules(page: RequestedPage, slug: str) -> HTMLResponse:
         attacks=list(iter_attacker_rules(rules, track)),
         worked=build_worked_example(rules, track),
         score_formulas=formulas.load_score_formulas(),
+        ranking_formulas=formulas.typeset_ranking(rules),
         find_distance_formula=formulas.find_distance_formula,
         limits={name: getattr(rules.limits, name) for name in _LIMIT_NAMES},
         questions=list(track.select_questions(rules).values()),

@@ -47,6 +47,8 @@ TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     f"GET {ORGANIZE_PATH}/teams/{{team_id}}": PAGE_STATUSES,
     f"POST {ORGANIZE_PATH}/teams/{{team_id}}/method": ACTION_STATUSES,
     f"POST {ORGANIZE_PATH}/teams/{{team_id}}/grants": ACTION_STATUSES,
+    f"POST {ORGANIZE_PATH}/teams/{{team_id}}/adjustments": ACTION_STATUSES,
+    f"POST {ORGANIZE_PATH}/teams/{{team_id}}/adjustments/{{adjustment_id}}/withdraw": ACTION_STATUSES,
     f"GET {ORGANIZE_PATH}/teams/{{team_id}}/{{act}}": PAGE_STATUSES,
     f"POST {ORGANIZE_PATH}/teams/{{team_id}}/disqualify": ONE_TIME_STATUSES,
     f"POST {ORGANIZE_PATH}/teams/{{team_id}}/reinstate": ONE_TIME_STATUSES,
@@ -128,6 +130,9 @@ CONTENT: dict[str, Callable[[Any], dict[str, Any]]] = {
     },
     f"POST {ORGANIZE_PATH}/teams/{{team_id}}/grants": lambda _: {
         "data": {"cap": "valid_total", "amount": "1"}
+    },
+    f"POST {ORGANIZE_PATH}/teams/{{team_id}}/adjustments": lambda _: {
+        "data": {"points": "-1.5", "reason": "late"}
     },
     f"POST {ORGANIZE_PATH}/baselines": lambda _: {
         "data": {"method": "add_noise", "name": f"baseline {next(serial_numbers)}"}

@@ -6,7 +6,8 @@ from fractions import Fraction
 
 import pytest
 
-from anoncup.evaluation.ranking import compute_overall_loss, compute_ranks
+from anoncup.evaluation.ranking import compute_overall_loss
+from anoncup.formulas.ranks import compute_ranks
 from anoncup.schemas import Board, BoardRow
 from app.services.boards.standing_forecast import ScoredSubmission, SubmissionPosition, find_position
 
@@ -28,7 +29,7 @@ def make_row(team: str, losses: tuple[float, float], rank: int | None, *, is_own
         utility=utility,
         security=security,
         rivals=None,
-        rank_sum=None,
+        score=None,
         on_front=False,
         received_at=START + timedelta(seconds=len(team)),
         measures={},
@@ -73,7 +74,7 @@ def round_scores(row: BoardRow, digits: int) -> BoardRow:
 def find_submission_position(
     board: Board, submission: ScoredSubmission, *, by_sum: bool = False
 ) -> SubmissionPosition:
-    position = find_position(board, submission, is_rank_sum=by_sum)
+    position = find_position(board, submission, is_by_formula=by_sum)
     assert position is not None
     return position
 
@@ -202,8 +203,8 @@ def compute_score_bounds(row: BoardRow, own_rank: int, own_score: float) -> tupl
 def test_rank_sums_and_finals_get_no_forecast() -> None:
     losses = {"a": (0.1, 0.2), OWN_TEAM: (0.2, 0.2)}
     submission = ScoredSubmission(OWN_TEAM, START - timedelta(days=1), 0.4, 0.4, None)
-    assert find_position(build_board(losses, digits=2), submission, is_rank_sum=True) is None
-    assert find_position(build_board(losses, digits=2, finals=True), submission, is_rank_sum=False) is None
+    assert find_position(build_board(losses, digits=2), submission, is_by_formula=True) is None
+    assert find_position(build_board(losses, digits=2, finals=True), submission, is_by_formula=False) is None
     own_row = next(entry for entry in build_board(losses, digits=2).rows if entry.own)
     assert own_row.received_at is not None
     counted_submission = ScoredSubmission(OWN_TEAM, own_row.received_at, own_row.overall or 0.0, 0.2, 40)

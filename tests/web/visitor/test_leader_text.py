@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 
 from anoncup.competition.parser import parse_competition
-from anoncup.evaluation.ranking import compute_ranks
+from anoncup.formulas.ranks import compute_ranks
 from anoncup.schemas import AttackersBoard, AttackersRow, Board, BoardRow
 from app.locale.language import load_translator
 from app.web.site.sentences import join_names

@@ -1,0 +1,63 @@
+"""The formulas of ``[ranking]``: those of the named rules, and the check of those in a competition file."""
+
+from anoncup.competition.scoring_versions import counts_towards_security
+from anoncup.formulas.errors import FormulaError, InvalidFormula
+from anoncup.formulas.syntax import Formula, parse_formula
+from anoncup.plugins import TRACKS
+from anoncup.rules.model import Rules
+
+COMMON_NAMES = ("utility", "security", "adjustment")
+"""Names in formulas besides those of measures and of the attackers that count."""
+
+
+def find_defence_formula(rules: Rules) -> Formula:
+    """Return the formula that ranks releases, lowest first unless the competition says otherwise."""
+    ranking = rules.ranking
+    if ranking.defence is not None:
+        return ranking.defence
+    if ranking.rule == "score":
+        return parse_formula("(utility + security) / 2")
+    return parse_formula(" + ".join(f"rank({name})" for name in (*rules.weights, "security")))
+
+
+def compares_teams(formula: Formula) -> bool:
+    """Return whether the value of a team depends on those of other teams."""
+    return any(call.func.id == "rank" for call in formula.list_calls())
+
+
+def list_counting_attackers(rules: Rules) -> dict[str, tuple[str, ...]]:
+    """Return the questions of the competition that each attacker that counts answers."""
+    track = TRACKS[rules.track]
+    questions = track.select_questions(rules)
+    return {
+        name: tuple(question for question in attacker.questions if question in questions)
+        for name, attacker in track.attackers.items()
+        if counts_towards_security(rules, name)
+    }
+
+
+def check_ranking(rules: Rules) -> None:
+    """Raise InvalidFormula if a formula names what it cannot have, or has no value on an example board."""
+    ranking = rules.ranking
+    if ranking.utility is None and ranking.defence is None and ranking.attack is None:
+        return
+    from anoncup.formulas import example  # noqa: PLC0415  # loads numpy
+    from anoncup.formulas.evaluation import check_formula  # noqa: PLC0415
+
+    track = TRACKS[rules.track]
+    questions = tuple(track.select_questions(rules))
+    attackers = list_counting_attackers(rules)
+    names = (*track.measures, *attackers, *COMMON_NAMES)
+    defence_example = example.build_defence_example(names, questions, attackers)
+    attack_names = ("adjustment", *(("identified",) if track.asks_identity(rules) else ()))
+    attack_example = example.build_attack_example(attack_names, questions)
+    for key, formula, board in (
+        ("utility", ranking.utility, defence_example),
+        ("defence", ranking.defence, defence_example),
+        ("attack", ranking.attack, attack_example),
+    ):
+        try:
+            if formula is not None:
+                check_formula(formula, board)
+        except FormulaError as error:
+            raise InvalidFormula(f"ranking.{key}", error) from None

@@ -1,0 +1,63 @@
+"""Errors in formulas, with their positions."""
+
+import re
+from typing import Self
+
+from anoncup.errors import InvalidCompetition
+from anoncup.messages import Message
+
+
+class FormulaError(Exception):
+    """A formula is wrong.
+
+    ``position`` is the index of the character in its text, or None if only the caller knows it.
+    """
+
+    def __init__(self, message: Message, position: int | None = None) -> None:
+        super().__init__(str(message))
+        self.message = message
+        self.position = position
+
+
+class InvalidFormula(InvalidCompetition):
+    """The formula ``key`` of a competition file is wrong.
+
+    ``position`` is the number of the character in the formula, from 1. ``line`` and ``column`` tell the place
+    in the file, if the file is known.
+    """
+
+    def __init__(self, key: str, error: FormulaError, place: tuple[int, int] | None = None) -> None:
+        self.key, self.error = key, error
+        position = (error.position or 0) + 1
+        message = Message(
+            "{key}: {reason} (at character {position})", key=key, reason=error.message, position=position
+        )
+        if place is not None:
+            message = Message(
+                "{key}: {reason} (at character {position}, which is at line {line}, column {column})",
+                key=key,
+                reason=error.message,
+                position=position,
+                line=place[0],
+                column=place[1],
+            )
+        super().__init__(message, code="invalid_formula")
+
+    def locate(self, file: str) -> Self:
+        """Return the error with its place in the competition file, if the formula is found there."""
+        return type(self)(self.key, self.error, _find_place(file, self.key, self.error.position or 0))
+
+
+def _find_place(file: str, key: str, position: int) -> tuple[int, int] | None:
+    """Return line and column, from 1, of a character of the text ``key`` = "table.name" of a TOML file.
+
+    The text must be written without escapes in a table with its own header; otherwise the result is None.
+    """
+    table, _, name = key.partition(".")
+    header, assignment = rf"^[ \t]*\[[ \t]*{table}[ \t]*\]", rf"^[ \t]*{name}[ \t]*=[ \t]*"
+    pattern = rf"{header}(?:(?!^[ \t]*\[).)*?{assignment}(\"\"\"\n?|'''\n?|\"|')"
+    if not (found := re.search(pattern, file, re.MULTILINE | re.DOTALL)):
+        return None
+    start = found.end() + position
+    text_before = file[:start]
+    return text_before.count("\n") + 1, start - text_before.rfind("\n")

@@ -1,0 +1,118 @@
+"""The functions that every formula may call. They take and return ``Values``, numbers or names in quotes."""
+
+import math
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from anoncup.formulas.errors import FormulaError
+from anoncup.formulas.ranks import compute_ranks
+from anoncup.formulas.values import Operand, Values, apply_elementwise, reduce_cells, require_number
+from anoncup.geometry.arrays import BoolArray
+from anoncup.messages import Message
+
+FormulaFunction: TypeAlias = Callable[..., Operand]
+_Reduction: TypeAlias = Callable[[Sequence[float]], float]
+
+
+def _add_numbers(numbers: Sequence[float]) -> float:
+    """Return the exactly rounded sum, which does not depend on the order; NaN if it is too large."""
+    try:
+        return math.fsum(numbers)
+    except OverflowError:
+        return math.nan
+
+
+def _average(numbers: Sequence[float]) -> float:
+    return _add_numbers(numbers) / len(numbers) if numbers else math.nan
+
+
+def _make_reduction(reduce: _Reduction) -> FormulaFunction:
+    """Return a function of one operand with cells, or of the numbers of several operands."""
+
+    def combine(*operands: Operand) -> Operand:
+        if len(operands) == 1 and isinstance(operands[0], Values) and operands[0].present is not None:
+            return reduce_cells(reduce, operands[0].numbers, operands[0].present)
+        if not operands:
+            raise FormulaError(Message("at least one argument is needed"))
+        return apply_elementwise(np.vectorize(lambda *numbers: reduce(numbers), otypes=[float]), *operands)
+
+    return combine
+
+
+def _require_cells(operand: object) -> tuple[Values, BoolArray]:
+    """Return values that have several cells per team, and the mask of the cells that exist."""
+    if isinstance(operand, Values) and operand.present is not None:
+        return operand, operand.present
+    raise FormulaError(Message("values by target or by team are needed here"))
+
+
+def _select_top(count: Operand, cells: Operand) -> Values:
+    """Return the ``count`` largest cells of each team, or all if there are fewer."""
+    values, present = _require_cells(cells)
+    if isinstance(count, Values) or not require_number(count).is_integer() or count < 1:
+        raise FormulaError(Message("the number of cells is a whole number above 0"))
+    sort_keys = np.where(present, np.where(np.isnan(values.numbers), np.inf, values.numbers), -np.inf)
+    order = np.argsort(-sort_keys, axis=1, kind="stable")[:, : int(count)]
+    return Values(
+        np.take_along_axis(values.numbers, order, axis=1), np.take_along_axis(present, order, axis=1)
+    )
+
+
+def _rank_values(values: Operand, direction: object = "ascending") -> Values:
+    """Return the rank of each team that has a number. Ties share their best rank ("1 2 2 4")."""
+    if not isinstance(values, Values) or values.present is not None:
+        raise FormulaError(Message("one number of each team is needed here"))
+    if direction not in ("ascending", "descending"):
+        raise FormulaError(Message("the direction is 'ascending' or 'descending'"))
+    numbers = np.where(np.abs(values.numbers) < values.rounding, 0.0, values.numbers)
+    signed = numbers if direction == "ascending" else -numbers
+    ranks = compute_ranks(
+        [None if math.isnan(number) else number for number in signed.tolist()], rounding=values.rounding
+    )
+    return Values(np.array([math.nan if rank is None else rank for rank in ranks]))
+
+
+def _count_reached(value: Operand, *thresholds: Operand) -> Operand:
+    """Return how many of the thresholds, given in ascending order, a value reaches."""
+    limits = [require_number(threshold) for threshold in thresholds]
+    if not limits or limits != sorted(limits):
+        raise FormulaError(Message("the thresholds are numbers in ascending order"))
+    count = np.vectorize(lambda number: bisect_right(limits, number), otypes=[float])
+    return apply_elementwise(count, value)
+
+
+def _replace_missing(value: Operand, other: Operand) -> Operand:
+    """Return the value or, where it is missing, the other one."""
+    return apply_elementwise(
+        lambda numbers, others: np.where(np.isnan(numbers), others, numbers), value, other, strict=False
+    )
+
+
+def _fill_own(cells: Operand, value: Operand) -> Values:
+    """Return the cells with a team's ``value`` where they do not exist, such as on its own target."""
+    values, present = _require_cells(cells)
+    number = value.numbers[:, None] if isinstance(value, Values) else require_number(value)
+    return Values(np.where(present, values.numbers, number), np.ones_like(present))
+
+
+def _limit(value: Any, low: Any, high: Any) -> Any:
+    return np.minimum(np.maximum(value, low), high)
+
+
+FUNCTIONS: dict[str, FormulaFunction] = {
+    "abs": lambda value: apply_elementwise(np.abs, value),
+    "band": _count_reached,
+    "clip": lambda value, low, high: apply_elementwise(_limit, value, low, high),
+    "fill_own": _fill_own,
+    "if_missing": _replace_missing,
+    "max": _make_reduction(lambda numbers: max(numbers, default=math.nan)),
+    "mean": _make_reduction(_average),
+    "min": _make_reduction(lambda numbers: min(numbers, default=math.nan)),
+    "rank": _rank_values,
+    "sum": _make_reduction(_add_numbers),
+    "top": _select_top,
+    "where": lambda condition, value, other: apply_elementwise(np.where, condition, value, other),
+}

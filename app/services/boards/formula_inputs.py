@@ -1,0 +1,59 @@
+"""The rows of the database that ranking formulas use besides verdicts, as of the moment of a board."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from math import fsum
+from uuid import UUID
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app.db.models import Adjustment, Team
+from app.services.boards import best_guesses
+from app.services.boards.formula_values import FormulaInputs
+from app.services.boards.source import BoardSource
+
+
+def load_inputs(session: Session, board_source: BoardSource) -> FormulaInputs:
+    competition_id, moment = board_source.competition_id, board_source.scope.as_of
+    points_by_team: dict[UUID, list[float]] = {}
+    for adjustment in list_adjustments(session, competition_id):
+        withdrawn_at = adjustment.withdrawn_at
+        if adjustment.created_at < moment and (withdrawn_at is None or moment <= withdrawn_at):
+            points_by_team.setdefault(adjustment.team_id, []).append(adjustment.points)
+    return FormulaInputs(
+        team_ids=[
+            team_id
+            for team_id, created_at in list_competing_teams(session, competition_id)
+            if created_at < moment
+        ],
+        risks=_load_risks(session, board_source),
+        adjustments={team_id: fsum(points) for team_id, points in points_by_team.items()},
+    )
+
+
+def list_competing_teams(session: Session, competition_id: UUID) -> list[tuple[UUID, datetime]]:
+    """Return the teams that are neither disqualified nor baselines, with their creation, in its order."""
+    conditions = Team.competition_id == competition_id, Team.disqualified_at.is_(None), ~Team.baseline
+    query = select(Team.id, Team.created_at).where(*conditions).order_by(Team.created_at, Team.id)
+    return [(team_id, created_at) for team_id, created_at in session.execute(query)]
+
+
+def list_adjustments(session: Session, competition_id: UUID) -> Sequence[Adjustment]:
+    """Return all penalties and bonuses of a competition, withdrawn ones included."""
+    query = select(Adjustment).join(Team, Team.id == Adjustment.team_id)
+    return session.scalars(
+        query.where(Team.competition_id == competition_id).order_by(Adjustment.created_at, Adjustment.id)
+    ).all()
+
+
+def _load_risks(session: Session, board_source: BoardSource) -> dict[UUID, dict[str, dict[UUID, float]]]:
+    """Return the largest risk that the visible guesses of each team found, by submission and question."""
+    submission_ids = {target.id: target.evaluation.submission_id for target in board_source.targets}
+    risks: dict[UUID, dict[str, dict[UUID, float]]] = {}
+    for team_id, best_by_target in best_guesses.group_by_team_and_target(session, board_source).items():
+        for target_id, best_by_question in best_by_target.items():
+            for question, best in best_by_question.items():
+                by_question = risks.setdefault(submission_ids[target_id], {})
+                by_question.setdefault(question, {})[team_id] = best.risk
+    return risks

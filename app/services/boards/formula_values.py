@@ -1,0 +1,161 @@
+"""The values that ranking formulas take from the rows of a board."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from uuid import UUID
+
+import numpy as np
+
+from anoncup.competition.ranking_formulas import find_defence_formula, list_counting_attackers
+from anoncup.formulas.board_numbers import (
+    Attacks,
+    BoardNumbers,
+    build_attack_functions,
+    build_defence_functions,
+)
+from anoncup.formulas.evaluation import evaluate_formula
+from anoncup.formulas.syntax import Formula
+from anoncup.formulas.values import ROUNDING, Values
+from anoncup.geometry.arrays import FloatArray, IntArray
+from anoncup.plugins import TRACKS
+from anoncup.rules.model import Rules
+from app.services.boards.verdicts import VerdictNumbers
+
+RisksByQuestion = Mapping[str, Mapping[UUID, float]]
+"""The largest risk that each team's guesses found in a release, by question and team."""
+
+
+@dataclass(frozen=True, slots=True)
+class FormulaInputs:
+    """What formulas use besides the verdicts.
+
+    ``risks`` has the visible guesses by submission. ``team_ids`` are the teams that may guess.
+    ``adjustments`` has the sum of the penalties and bonuses of each team that got any.
+    """
+
+    team_ids: Sequence[UUID] = ()
+    risks: Mapping[UUID, RisksByQuestion] = field(default_factory=dict)
+    adjustments: Mapping[UUID, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseNumbers:
+    """The numbers of a release that formulas use."""
+
+    submission_id: UUID
+    team_id: UUID
+    numbers: VerdictNumbers
+    security: float
+
+
+def compute_defence(
+    rules: Rules, releases: Sequence[ReleaseNumbers], inputs: FormulaInputs
+) -> list[float | None]:
+    """Return the value of the formula that ranks releases for each of them, or None where it is missing."""
+    names = _collect_names(rules, releases, inputs)
+    board = BoardNumbers(
+        len(releases), names, build_defence_functions(_collect_attacks(rules, releases, inputs))
+    )
+    if rules.ranking.utility is not None:
+        utility = evaluate_formula(rules.ranking.utility, board)
+        board = BoardNumbers(len(releases), {**names, "utility": utility}, board.functions)
+    return _list_numbers(evaluate_formula(find_defence_formula(rules), board))
+
+
+def compute_attack(
+    rules: Rules,
+    formula: Formula,
+    owners: Mapping[UUID, UUID],
+    identified: Mapping[UUID, int | None],
+    inputs: FormulaInputs,
+) -> dict[UUID, float | None]:
+    """Return the value of the formula that ranks attacks for each team.
+
+    ``owners`` has the team of each submission that is a target, and ``identified`` the number of individuals
+    that each team re-identified.
+    """
+    team_ids, submission_ids = inputs.team_ids, list(owners)
+    attacks = Attacks(
+        _build_risk_tables(rules, submission_ids, inputs), _find_columns(owners.values(), team_ids)
+    )
+    names = {
+        "adjustment": _build_adjustments(team_ids, inputs),
+        "identified": Values(np.array([float(identified.get(team_id) or 0) for team_id in team_ids])),
+    }
+    board = BoardNumbers(len(team_ids), names, build_attack_functions(attacks))
+    return dict(zip(team_ids, _list_numbers(evaluate_formula(formula, board)), strict=True))
+
+
+def _collect_names(
+    rules: Rules, releases: Sequence[ReleaseNumbers], inputs: FormulaInputs
+) -> dict[str, Values]:
+    rounding = {name: limit for release in releases for name, limit in release.numbers.rounding.items()}
+    track = TRACKS[rules.track]
+    return {
+        **{
+            name: Values(
+                _collect(release.numbers.measures.get(name) for release in releases),
+                rounding=rounding.get(name, ROUNDING),
+            )
+            for name in track.measures
+        },
+        **{
+            name: Values(_collect(release.numbers.attackers.get(name) for release in releases))
+            for name in list_counting_attackers(rules)
+        },
+        "utility": Values(_collect(release.numbers.utility for release in releases)),
+        "security": Values(_collect(release.security for release in releases)),
+        "adjustment": _build_adjustments([release.team_id for release in releases], inputs),
+    }
+
+
+def _collect(numbers: Iterable[float | None]) -> FloatArray:
+    return np.array([math.nan if number is None else number for number in numbers], dtype=np.float64)
+
+
+def _build_adjustments(team_ids: Iterable[UUID], inputs: FormulaInputs) -> Values:
+    return Values(_collect(inputs.adjustments.get(team_id, 0.0) for team_id in team_ids))
+
+
+def _collect_attacks(rules: Rules, releases: Sequence[ReleaseNumbers], inputs: FormulaInputs) -> Attacks:
+    submission_ids = [release.submission_id for release in releases]
+    return Attacks(
+        _build_risk_tables(rules, submission_ids, inputs),
+        _find_columns((release.team_id for release in releases), inputs.team_ids),
+        {
+            name: {
+                question: _collect(_find_attacker_risk(release, name, question) for release in releases)
+                for question in questions
+            }
+            for name, questions in list_counting_attackers(rules).items()
+        },
+    )
+
+
+def _find_attacker_risk(release: ReleaseNumbers, attacker: str, question: str) -> float | None:
+    risks = release.numbers.risks.get(attacker)
+    return release.numbers.attackers.get(attacker) if risks is None else risks.get(question)
+
+
+def _build_risk_tables(
+    rules: Rules, submission_ids: Sequence[UUID], inputs: FormulaInputs
+) -> dict[str, FloatArray]:
+    questions = TRACKS[rules.track].select_questions(rules)
+    columns = {team_id: column for column, team_id in enumerate(inputs.team_ids)}
+    tables = {question: np.zeros((len(submission_ids), len(columns))) for question in questions}
+    for row, submission_id in enumerate(submission_ids):
+        for question, risks in inputs.risks.get(submission_id, {}).items():
+            for team_id, risk in risks.items():
+                if question in tables and team_id in columns:
+                    tables[question][row, columns[team_id]] = risk
+    return tables
+
+
+def _find_columns(team_ids: Iterable[UUID], guessing_team_ids: Sequence[UUID]) -> IntArray:
+    columns = {team_id: column for column, team_id in enumerate(guessing_team_ids)}
+    return np.array([columns.get(team_id, -1) for team_id in team_ids], dtype=np.int64)
+
+
+def _list_numbers(values: Values) -> list[float | None]:
+    return [None if math.isnan(number) else number for number in values.numbers.tolist()]

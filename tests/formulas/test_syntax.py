@@ -1,0 +1,142 @@
+"""Formulas are parsed, and wrong ones are refused with the position of the problem."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anoncup.competition.parser import parse_competition
+from anoncup.competition.templates import template
+from anoncup.errors import InvalidCompetition
+from anoncup.formulas.errors import FormulaError, InvalidFormula
+from anoncup.formulas.evaluation import check_formula
+from anoncup.formulas.example import build_attack_example, build_defence_example
+from anoncup.formulas.syntax import MAX_CHARACTERS, MAX_DEPTH, parse_formula
+from anoncup.rules.toml_text import MAX_VALUE_CHARACTERS, replace_tables
+
+EXAMPLE = build_defence_example(("utility", "security"), ("membership",), {"closest": ("membership",)})
+
+
+def find_position(text: str) -> int:
+    """Return the index of the character at which a formula is refused."""
+    with pytest.raises(FormulaError) as refusal:
+        check_formula(parse_formula(text), EXAMPLE)
+    assert refusal.value.position is not None
+    return refusal.value.position
+
+
+@pytest.mark.parametrize(
+    ("text", "marked"),
+    [
+        ("utility + ^zz", "unknown name"),
+        ("min(utility, ^nosuch(1))", "unknown function"),
+        ("^utility.real", "attribute"),
+        ("1 + utility^[0]", "subscript"),
+        ("lambda^: 1", "lambda"),
+        ("^__import__('os')", "Python name"),
+        ("^utility.__class__.__mro__", "attributes of Python"),
+        ("^1 if utility else 2", "condition"),
+        ("^utility and security", "boolean operator"),
+        ("^7 // 2", "operator that is not allowed"),
+        ("7 ^% 2", "character that is not allowed"),
+        ("1 + ^True", "truth value"),
+        ("1 + ^1j", "complex number"),
+        ("1 + ^1e999", "infinite number"),
+        ("1 + ^9**9**9", "number that is too large"),
+        ("2 * (^utility / 0)", "division by zero"),
+        ("max(utility, ^security - 'a')", "text in arithmetic"),
+        ("^1 < utility < 2", "chained comparison"),
+        ("^min(x=1)", "named argument"),
+        ("min(^*utility)", "unpacked argument"),
+        ("sum(^top(0, best_per_team()))", "count that is not positive"),
+        ("sum(^top(2, utility))", "no cells"),
+        ("^best_per_team()", "several numbers for each team"),
+        ("^strongest('attribute')", "unknown question"),
+        ("^attacker('nobody')", "unknown attacker"),
+        ("^band(utility, 3, 2)", "thresholds out of order"),
+        ("^rank(utility, 'up')", "unknown direction"),
+        ("^clip(utility, 0)", "missing argument"),
+        ("^'text'", "text"),
+        ("  (utility +\n  ^zz)", "line break"),
+        ("strongest('membership') + ^zz", "text before the problem"),
+    ],
+)
+def test_wrong_formulas_are_refused_where_they_are_wrong(text: str, marked: str) -> None:
+    position = text.index("^")
+    assert find_position(text[:position] + text[position + 1 :]) == position, marked
+
+
+def test_hostile_formulas_are_refused_before_they_are_parsed() -> None:
+    assert find_position("1" * 10**6) == MAX_CHARACTERS
+    assert find_position("(" * 1_000) == MAX_DEPTH
+    assert find_position("-" * 1_999 + "1") == MAX_DEPTH
+    assert find_position("max(" * 300) > 0
+    assert parse_formula("(" * MAX_DEPTH + "1" + ")" * MAX_DEPTH).text
+    assert parse_formula(" + ".join(["utility"] * (MAX_DEPTH - 2))).text
+
+
+@given(st.text(max_size=60) | st.text("()+-*/'\"., \n0123456789aemutily", max_size=60))
+def test_any_text_is_a_formula_or_is_refused_inside_of_it(text: str) -> None:
+    try:
+        check_formula(parse_formula(text), EXAMPLE)
+    except FormulaError as error:
+        refusal = error
+    else:
+        return
+    assert refusal.position is not None
+    assert 0 <= refusal.position <= len(text)
+
+
+@pytest.mark.parametrize(
+    ("lines", "line", "column"),
+    [
+        (['defence = "utility + zz"'], 2, 22),
+        (["finals = 2", "  defence='zz'"], 3, 12),
+        (['defence = """', "utility", '  + zz"""'], 4, 5),
+    ],
+)
+def test_errors_name_line_and_column_of_the_file(lines: list[str], line: int, column: int) -> None:
+    text = replace_tables(template("membership"), "ranking", "")
+    file = text + "\n".join(["[ranking]", *lines]) + "\n"
+    with pytest.raises(InvalidFormula) as refusal:
+        parse_competition(file)
+    values = refusal.value.message.values
+    assert values["key"] == "ranking.defence"
+    assert (values["line"], values["column"]) == (text.count("\n") + line, column)
+    assert file.splitlines()[int(str(values["line"])) - 1][column - 1 :].startswith("zz")
+
+
+@pytest.mark.parametrize("quotes", ['"', "'", '"""', "'''"])
+def test_a_formula_of_a_million_characters_is_refused_with_its_position(quotes: str) -> None:
+    head = replace_tables(template("membership"), "ranking", "[ranking]\nfinals = 1")
+    file = f"{head}defence = {quotes}{'1+' * 490_000}1{quotes}\n"
+    with pytest.raises(InvalidCompetition) as refusal:
+        parse_competition(file)
+    values = refusal.value.message.values
+    assert refusal.value.code == "too_large"
+    assert values["line"] == head.count("\n") + 1
+    assert values["column"] == len(f"defence = {quotes}") + MAX_VALUE_CHARACTERS + 1
+
+
+@pytest.mark.parametrize(
+    ("lines", "code"),
+    [
+        ('rule = "score"\ndefence = "utility"', "wrong_value"),
+        ("defence = 3", "wrong_value"),
+        ('rule = "formula"', "wrong_value"),
+        ('order = "upwards"', "wrong_value"),
+        ('utility = "adjustment + zz"', "invalid_formula"),
+        ('attack = "utility"', "invalid_formula"),
+        ('defence = "identified"', "invalid_formula"),
+    ],
+)
+def test_other_settings_of_the_ranking_are_checked(lines: str, code: str) -> None:
+    with pytest.raises(InvalidCompetition) as refusal:
+        parse_competition(replace_tables(template("2015"), "ranking", f"[ranking]\n{lines}"))
+    assert refusal.value.code == code
+
+
+def test_the_value_of_attacks_is_known_to_their_formula_only() -> None:
+    example = build_attack_example(("adjustment",), ("link",))
+    check_formula(parse_formula("mean(best_per_target('link')) + adjustment"), example)
+    with pytest.raises(FormulaError):
+        check_formula(parse_formula("strongest()"), example)
