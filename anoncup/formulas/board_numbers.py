@@ -87,8 +87,8 @@ def build_defence_functions(attacks: Attacks) -> dict[str, FormulaFunction]:
         if not isinstance(name, str) or name not in attacks.by_attackers:
             names = tuple(attacks.by_attackers)
             raise FormulaError(Message("the attackers that count are {names}", names=names))
-        one = Attacks(attacks.by_teams, attacks.owners, {name: attacks.by_attackers[name]})
-        return Values(one.find_built_in_risks(*questions))
+        attacks_by_it = Attacks(attacks.by_teams, attacks.owners, {name: attacks.by_attackers[name]})
+        return Values(attacks_by_it.find_built_in_risks(*questions))
 
     functions: tuple[Callable[..., Values], ...] = (
         best_per_team,

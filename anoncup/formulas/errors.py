@@ -56,8 +56,8 @@ def _find_place(file: str, key: str, position: int) -> tuple[int, int] | None:
     table, _, name = key.partition(".")
     header, assignment = rf"^[ \t]*\[[ \t]*{table}[ \t]*\]", rf"^[ \t]*{name}[ \t]*=[ \t]*"
     pattern = rf"{header}(?:(?!^[ \t]*\[).)*?{assignment}(\"\"\"\n?|'''\n?|\"|')"
-    if not (found := re.search(pattern, file, re.MULTILINE | re.DOTALL)):
+    if not (match := re.search(pattern, file, re.MULTILINE | re.DOTALL)):
         return None
-    start = found.end() + position
+    start = match.end() + position
     text_before = file[:start]
     return text_before.count("\n") + 1, start - text_before.rfind("\n")

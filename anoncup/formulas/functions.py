@@ -84,10 +84,13 @@ def _count_reached(value: Operand, *thresholds: Operand) -> Operand:
     return apply_elementwise(count, value)
 
 
-def _replace_missing(value: Operand, other: Operand) -> Operand:
-    """Return the value or, where it is missing, the other one."""
+def _replace_missing(value: Operand, replacement: Operand) -> Operand:
+    """Return the value or, where it is missing, the replacement."""
     return apply_elementwise(
-        lambda numbers, others: np.where(np.isnan(numbers), others, numbers), value, other, strict=False
+        lambda numbers, fallback: np.where(np.isnan(numbers), fallback, numbers),
+        value,
+        replacement,
+        strict=False,
     )
 
 
@@ -114,5 +117,5 @@ FUNCTIONS: dict[str, FormulaFunction] = {
     "rank": _rank_values,
     "sum": _make_reduction(_add_numbers),
     "top": _select_top,
-    "where": lambda condition, value, other: apply_elementwise(np.where, condition, value, other),
+    "where": lambda condition, value, alternative: apply_elementwise(np.where, condition, value, alternative),
 }

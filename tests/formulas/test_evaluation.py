@@ -75,7 +75,7 @@ FUNCTIONS: dict[str, tuple[int, Callable[..., float]]] = {
     "mean": (2, average_exactly),
     "abs": (1, abs),
     "clip": (3, lambda value, low, high: min(max(value, low), high)),
-    "where": (3, lambda condition, value, other: value if condition else other),
+    "where": (3, lambda condition, value, alternative: value if condition else alternative),
 }
 LEAVES = st.sampled_from(
     [Term(name, lambda row, name=name: row[name]) for name in NAMES]  # type: ignore[misc]
@@ -102,10 +102,10 @@ def combine(draw: st.DrawFn, terms: st.SearchStrategy[Term]) -> Term:
             lambda row: compute_strictly(lambda x: (x >= 0) + 2 * (x >= 0.5), term.compute(row)),
         )
     if kind == "if_missing":
-        term, other = draw(terms), draw(terms)
+        term, replacement = draw(terms), draw(terms)
         return Term(
-            f"if_missing({term.text}, {other.text})",
-            lambda row: other.compute(row) if term.compute(row) is None else term.compute(row),
+            f"if_missing({term.text}, {replacement.text})",
+            lambda row: replacement.compute(row) if term.compute(row) is None else term.compute(row),
         )
     name = draw(st.sampled_from(sorted(FUNCTIONS)))
     count, function = FUNCTIONS[name]
@@ -154,7 +154,9 @@ def test_cells_are_combined_row_by_row_without_the_own_ones(cells: list[list[Num
     board = build_board([dict.fromkeys(NAMES, 1.0)] * 3, cells=lambda: values)
     other_cells = [[cell for j, cell in enumerate(row) if j != i] for i, row in enumerate(cells)]
     assert evaluate("sum(cells())", board) == [compute_strictly(add_exactly, *row) for row in other_cells]
-    assert evaluate("mean(cells())", board) == [compute_strictly(average_exactly, *row) for row in other_cells]
+    assert evaluate("mean(cells())", board) == [
+        compute_strictly(average_exactly, *row) for row in other_cells
+    ]
     assert evaluate("max(cells())", board) == [compute_strictly(max, *row) for row in other_cells]
     assert evaluate("min(2 * cells() + a)", board) == [
         compute_strictly(lambda *numbers: 2 * min(numbers) + 1, *row) for row in other_cells
