@@ -94,7 +94,7 @@ def list_adjustments(slug: str, principal: CurrentPrincipal) -> list[schemas.Adj
 @router.post(
     "/competitions/{slug}/adjustments",
     status_code=status.HTTP_201_CREATED,
-    responses=build_error_responses(ORGANIZER, "no_such_team invalid_points reason_missing"),
+    responses=build_error_responses(ORGANIZER, "no_such_team invalid_points invalid_reason reason_missing"),
 )
 def create_adjustment(
     slug: str, principal: CurrentPrincipal, body: schemas.AdjustmentIn

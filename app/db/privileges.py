@@ -68,7 +68,7 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
     "adjustments": {
         "id team_id points reason": ("ri", "", ""),
         "created_at": ("r", "", ""),
-        "withdrawn_at": ("ru", "", ""),
+        "withdrawn_at": ("riu", "", ""),
     },
     "grants": {"id team_id cap amount": ("ri", "", ""), "granted_at": ("r", "", "")},
     "guess_terms": {

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from anoncup.rules.toml_text import replace_tables
-from tests.support.arena import Arena
 from tests.support.contest import Contest
+from tests.support.page_requests import get_page, post_form, send_form
+from tests.support.translations import translate
 
 FORMULA_TOML = '[ranking]\norder = "descending"\ndefence = "1 - utility + adjustment"\n'
 
@@ -20,11 +20,87 @@ def contest(client: TestClient) -> Contest:
     return contest
 
 
-def find_team_id(contest: Contest, team: str) -> str:
-    return next(str(row["team_id"]) for row in contest.get_board(organizer=True)["rows"] if row["team"] == team)
+def read_rows(contest: Contest, **reader: Any) -> dict[str, dict[str, Any]]:
+    return {row["team"]: row for row in contest.get_board("anonymization", **reader)["rows"]}
 
 
 def adjust(contest: Contest, team: str, points: object, reason: str = "late", **access: Any) -> Any:
-    body = {"team_id": find_team_id(contest, team), "points": points, "reason": reason}
-    token = access.get("token", contest.arena.organizer_token)
-    return contest.arena.post(f"/competitions/{contest.arena.slug}/adjustments", token=token, json=body)
+    body = {"team_id": read_rows(contest)[team]["team_id"], "points": points, "reason": reason}
+    return contest.arena.post(f"{contest.path}/adjustments", json=body, **access)
+
+
+def withdraw(contest: Contest, adjustment: dict[str, Any], **access: Any) -> Any:
+    return contest.arena.post(f"/adjustments/{adjustment['id']}/withdraw", **access)
+
+
+def list_adjustments(contest: Contest, **reader: Any) -> list[tuple[float, str, bool]]:
+    rows = contest.arena.get(f"{contest.path}/adjustments", **reader).json()
+    return [(row["points"], row["reason"], row["withdrawn_at"] is not None) for row in rows]
+
+
+def test_adjustments_change_scores_and_ranks_until_they_are_withdrawn(contest: Contest) -> None:
+    before = read_rows(contest, organizer=True)
+    first, second = sorted(before, key=lambda team: before[team]["rank"])
+    penalty = adjust(contest, first, -0.75).json()
+    assert adjust(contest, first, 0.25, "a good report").status_code == 201
+    adjusted = read_rows(contest, organizer=True)
+    assert adjusted[first]["score"] == 1 - before[first]["utility"] + (-0.75 + 0.25)
+    assert adjusted[second]["score"] == before[second]["score"]
+    assert (adjusted[first]["rank"], adjusted[second]["rank"]) == (2, 1)
+    assert withdraw(contest, penalty).status_code == 200
+    assert read_rows(contest, organizer=True)[first]["score"] == 1 - before[first]["utility"] + 0.25
+    assert read_rows(contest, organizer=True)[first]["rank"] == 1
+
+
+def test_a_team_sees_its_own_adjustments_only(contest: Contest) -> None:
+    withdraw(contest, adjust(contest, "red", -1, "twice  in a day").json())
+    adjust(contest, "blue", 2, "a good report")
+    red = (-1.0, "twice in a day", True)
+    assert list_adjustments(contest, team="red") == [red]
+    assert list_adjustments(contest) == [(2.0, "a good report", False), red]
+    for language in ("en", "ja"):
+        page = get_page(contest.arena, f"{contest.path}/team", team="red", language=language).text
+        assert translate("Penalties and bonuses", language) in page
+        assert "twice in a day" in page
+        assert "a good report" not in page
+
+
+@pytest.mark.parametrize(
+    ("points", "reason", "code"),
+    [
+        (0, "late", "invalid_points"),
+        (1, " \n", "reason_missing"),
+        (1, "a\x00b", "invalid_reason"),
+        (2_000_000, "late", "invalid_request"),
+        ("nan", "late", "invalid_request"),
+    ],
+)
+def test_invalid_adjustments_are_refused(contest: Contest, points: object, reason: str, code: str) -> None:
+    response = adjust(contest, "red", points, reason)
+    assert (response.status_code, response.json()["code"]) == (422, code)
+    assert list_adjustments(contest) == []
+
+
+def test_an_adjustment_is_withdrawn_once_and_audited(contest: Contest) -> None:
+    penalty = adjust(contest, "red", -1.5).json()
+    assert withdraw(contest, penalty).status_code == 200
+    again = withdraw(contest, penalty)
+    assert (again.status_code, again.json()["code"]) == (409, "already_withdrawn")
+    entries = contest.arena.get(f"{contest.path}/audit").json()
+    changes = {entry["action"]: (entry["subject"], entry["before"], entry["after"]) for entry in entries}
+    details = {"points": -1.5, "reason": "late"}
+    assert changes["team.adjust"] == ("red", None, details)
+    assert changes["team.withdraw_adjustment"] == ("red", details, None)
+
+
+def test_organizers_adjust_teams_on_their_page(contest: Contest) -> None:
+    path = f"{contest.path}/organize/teams/{read_rows(contest)['red']['team_id']}"
+    send_form(contest.arena, f"{path}/adjustments", {"points": "-0.5", "reason": "late"}, organizer=True)
+    assert list_adjustments(contest) == [(-0.5, "late", False)]
+    refused = post_form(
+        contest.arena, f"{path}/adjustments", {"points": "much", "reason": "x"}, organizer=True
+    )
+    assert refused.status_code == 422
+    (row,) = contest.arena.get(f"{contest.path}/adjustments").json()
+    send_form(contest.arena, f"{path}/adjustments/{row['id']}/withdraw", {}, organizer=True)
+    assert list_adjustments(contest) == [(-0.5, "late", True)]
