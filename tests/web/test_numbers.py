@@ -15,7 +15,7 @@ from app.charts.axes import write_number
 from app.charts.heatmap import format_hundredths
 from app.web.site import notation
 from tests.support.arena import ROWS
-from tests.support.board_facts import find_leaders_at
+from tests.support.board_facts import FORMULA_TOML, find_leaders_at
 from tests.support.contest import Contest
 from tests.support.page_requests import get_page
 from tests.support.translations import translate
@@ -96,11 +96,11 @@ def check_anonymization_board(reader: Reader) -> None:
     board = reader.read_board()
     is_exact = board["digits"] is None
     has_rivals = any(row["rivals"] is not None for row in board["rows"])
-    has_rank_sums = is_exact and reader.rule == "rank_sum"
+    has_scores = reader.rule != "score"
     for query in ("", "?columns=all"):
         html = reader.read_contest_page(f"/boards/anonymization{query}")
         head, _, body = html.partition('<table class="ranks')[2].partition("</thead>")
-        assert (translate("Sum of ranks") in head) is has_rank_sums
+        assert (re.search(r"<span>Score</span>", head) is not None) is has_scores
         assert (translate("Other teams") in head) is has_rivals
         assert translate(f"ranked_by_{reader.rule}") in unescape(html)
         assert list_linked_teams(body) == [row["team_id"] for row in board["rows"]]
@@ -111,7 +111,7 @@ def check_anonymization_board(reader: Reader) -> None:
             [
                 format_rank(row, board["rows"]),
                 format_name(row),
-                *([notation.format_number(row["rank_sum"])] if has_rank_sums else []),
+                *([notation.format_number(row["score"])] if has_scores else []),
                 notation.format_score(row["overall"]),
                 *format_losses(row, board["digits"]),
                 *([notation.format_score(row["rivals"])] if has_rivals else []),
@@ -352,11 +352,12 @@ CHECKS: tuple[Callable[[Reader], None], ...] = (
 
 
 @pytest.mark.parametrize("viewer", VIEWERS, ids=["visitor", "team", "organizer"])
-@pytest.mark.parametrize("rule", ["score", "rank_sum"])
+@pytest.mark.parametrize("rule", ["score", "rank_sum", "formula"])
 def test_numbers_on_pages_equal_those_of_the_api(
     client: TestClient, rule: str, viewer: dict[str, Any]
 ) -> None:
-    contest = Contest.create(client, extra_toml=f'[ranking]\nrule = "{rule}"\n{IMMEDIATE_FEEDBACK}')
+    ranking = FORMULA_TOML if rule == "formula" else f'[ranking]\nrule = "{rule}"\n'
+    contest = Contest.create(client, extra_toml=ranking + IMMEDIATE_FEEDBACK)
     for _stage in play(contest):
         for check in CHECKS:
             check(Reader(contest, rule, viewer))
