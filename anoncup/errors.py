@@ -1,6 +1,6 @@
 """Domain errors. They know neither HTTP nor the database."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from operator import itemgetter
@@ -148,6 +148,16 @@ class FileProblem:
             description["values"]["value"] = self.value
         return {**location, **description}
 
+    def to_json(self) -> dict[str, Any]:
+        """Return the problem in the form in which it is stored."""
+        location = {"file": self.file, "row": self.row, "column": self.column, "line": self.line}
+        return {**location, "code": self.code, "message": self.message.to_json(), "value": self.value}
+
+    @staticmethod
+    def from_json(stored: Mapping[str, Any]) -> "FileProblem":
+        """Restore a problem from the result of ``to_json``."""
+        return FileProblem(**{**stored, "message": Message.from_json(stored["message"])})
+
 
 class InvalidUpload(DomainError):
     """Uploaded files are malformed; the error contains the first problems and their total number."""
@@ -158,6 +168,15 @@ class InvalidUpload(DomainError):
         self.problems = tuple(problems[:MAX_LISTED_PROBLEMS])
         self.total = len(problems) if total is None else total
         super().__init__(self.problems[0].message)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the error in the form in which it is stored."""
+        return {"problems": [problem.to_json() for problem in self.problems], "total": self.total}
+
+    @staticmethod
+    def from_json(stored: Mapping[str, Any]) -> "InvalidUpload":
+        """Restore an error from the result of ``to_json``."""
+        return InvalidUpload([*map(FileProblem.from_json, stored["problems"])], total=stored["total"])
 
 
 def merge_problems(errors: Sequence[InvalidUpload]) -> InvalidUpload:

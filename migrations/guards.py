@@ -35,7 +35,8 @@ BEGIN
     IF OLD.state IN ('QUEUED', 'SCORING') THEN
         IF NEW.state IN ('QUEUED', 'SCORING', 'CANCELLED')
            AND coalesce(to_json(NEW) ->> 'verdict', to_json(NEW) ->> 'correct', to_json(NEW) ->> 'outcome',
-                        to_json(NEW) ->> 'risk', to_json(NEW) ->> 'report') IS NOT NULL THEN
+                        to_json(NEW) ->> 'risk', to_json(NEW) ->> 'refusal',
+                        to_json(NEW) ->> 'report') IS NOT NULL THEN
             RAISE EXCEPTION 'a result of % is written with its end', TG_TABLE_NAME USING {_REFUSED};
         END IF;
         RETURN NEW;
@@ -147,7 +148,7 @@ BEGIN
     IF reason IS NULL THEN
         SELECT count(*) INTO used FROM public.guesses
             WHERE guesses.team_id = NEW.team_id AND guesses.target_id = NEW.target_id
-                AND guesses.question = NEW.question AND guesses.state <> 'ERROR';
+                AND guesses.question = NEW.question AND guesses.state NOT IN ('ERROR', 'REFUSED');
         SELECT coalesce(sum(amount), 0) INTO granted FROM public.grants
             WHERE grants.team_id = NEW.team_id AND cap = 'guesses_per_target';
         IF used > terms.guesses_per_target + granted THEN

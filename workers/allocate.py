@@ -18,42 +18,35 @@ from workers import scoring_child
 from workers.jobs import AllocateJob, WorkerInputs
 
 MAX_ATTEMPTS = 2_000
-"""Attempts to draw files that no other team has, before the allocation counts as exhausted.
-
-In the second half of the attempts, a team may get the same files as a baseline, so that baselines never
-exhaust the allocation.
-"""
+"""Attempts to draw files that no other team has, before the allocation counts as exhausted."""
 
 
 def allocate_files(request: AllocationRequest, settings: Settings) -> None:
-    """Draw files that no other team has and record them, or record that none are left."""
+    """Make files that no other team has and record them, or record that none are left or assigned."""
     rules = parse_stored_rules(request.competition_file)
     allocation_rule = TRACKS[rules.track].allocation
     may_repeat = (
         allocation_rule is None or not allocation_rule.per_team or allocation_rule.allows_shared(rules)
     )
     for attempt in range(MAX_ATTEMPTS):
-        avoid_baselines = attempt < MAX_ATTEMPTS // 2
         files = draw_files(request, settings, attempt)
-        if not may_repeat and _is_taken(request, files, avoid_baselines=avoid_baselines):
+        if not files:
+            break
+        if not may_repeat and _is_taken(request, files):
             continue
         stored = {name: get_store().save(content.encode()) for name, content in files.items()}
         with transaction() as session:
-            if allocation.record_allocation(
-                session, request, stored, attempt, allow_repeats=may_repeat, avoid_baselines=avoid_baselines
-            ):
+            if allocation.record_allocation(session, request, stored, attempt, allow_repeats=may_repeat):
                 return
     with transaction() as session:
-        allocation.record_exhaustion(session, request, MAX_ATTEMPTS)
+        allocation.record_exhaustion(session, request, attempt + 1)
 
 
-def _is_taken(request: AllocationRequest, files: dict[str, str], *, avoid_baselines: bool) -> bool:
+def _is_taken(request: AllocationRequest, files: dict[str, str]) -> bool:
     """Return whether another team has exactly these files."""
     digests = {name: compute_digest(content.encode()) for name, content in files.items()}
     with transaction() as session:
-        return digests in allocation.list_allocated_files(
-            session, request.competition_id, with_baselines=avoid_baselines
-        )
+        return digests in allocation.list_allocated_files(session, request.competition_id)
 
 
 def draw_files(request: AllocationRequest, settings: Settings, attempt: int) -> dict[str, str]:
@@ -82,8 +75,9 @@ def build_worker_inputs(
     organizer_files = {
         name: _open_box(box, settings).decode("latin-1") for name, box in draw_inputs.organizer_files.items()
     }
+    own_files = dict(draw_inputs.own_files)
     if draw_inputs.seed is None:
-        return WorkerInputs(organizer_files)
+        return WorkerInputs(organizer_files, team=draw_inputs.team, own_files=own_files)
     seed = open_seed(draw_inputs.seed, settings)
     attempt_number = draw_inputs.attempt if attempt is None else attempt
     return WorkerInputs(
@@ -92,6 +86,8 @@ def build_worker_inputs(
             purpose: seeds.derive_key(seed, purpose, draw_inputs.team, attempt_number).hex()
             for purpose in allocation_rule.generator_purposes
         },
+        draw_inputs.team,
+        own_files,
     )
 
 

@@ -9,6 +9,7 @@ from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationE
 from typing_extensions import TypedDict
 
 from anoncup import schemas
+from anoncup.errors import MAX_LISTED_PROBLEMS
 from anoncup.messages import STORED_KEYS, Message
 from anoncup.plugins import TRACKS
 from anoncup.schemas.fields import ChildConstraint
@@ -129,6 +130,31 @@ OutcomeForm = with_config(_STRICT_CONFIG)(
     )
 )
 OUTCOME_ADAPTER = TypeAdapter(OutcomeForm)
+
+
+@with_config(_STRICT_CONFIG)
+class FileProblemForm(TypedDict):
+    file: _StorableText
+    row: int | None
+    column: _StorableText | None
+    code: _StorableText
+    message: MessageForm
+    line: int | None
+    value: _StorableText | None
+
+
+@with_config(_STRICT_CONFIG)
+class ProblemListForm(TypedDict):
+    problems: Annotated[list[FileProblemForm], Field(min_length=1, max_length=MAX_LISTED_PROBLEMS)]
+    total: _StorableCount
+
+
+@with_config(_STRICT_CONFIG)
+class RefusalForm(TypedDict):
+    refused: ProblemListForm
+
+
+REFUSAL_ADAPTER = TypeAdapter(RefusalForm)
 TEXT_ADAPTER: TypeAdapter[str] = TypeAdapter(_StorableText)
 _MESSAGE_ADAPTER = TypeAdapter(MessageForm)
 
@@ -192,6 +218,11 @@ def is_valid_files(content: dict[str, Any]) -> bool:
 def is_valid_outcome(content: dict[str, Any], *, max_correct: int) -> bool:
     """Return whether the outcome of a guess is valid, with at most ``max_correct`` correct items."""
     return matches(OUTCOME_ADAPTER, content) and content["outcome"].get("correct", 0) <= max_correct
+
+
+def is_valid_refusal(content: dict[str, Any]) -> bool:
+    """Return whether the problems of a refused guess are valid."""
+    return matches(REFUSAL_ADAPTER, content) and is_plain_json(content)
 
 
 def is_plain_json(value: Any, depth: int = 0) -> bool:

@@ -14,10 +14,13 @@ class WorkerInputs:
 
     ``organizer_files`` maps the names of the organizers' files to their content, decoded as Latin-1. ``keys``
     maps each purpose to the hexadecimal key of a team's random draws (``anoncup.tracks.generators``).
+    ``team`` is the name of that team, and ``own_files`` maps the names of its own files to SHA-256 digests.
     """
 
     organizer_files: dict[str, str] = field(default_factory=dict)
     keys: dict[str, str] = field(default_factory=dict)
+    team: str = ""
+    own_files: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +58,11 @@ class ReleaseJob(Job):
 
     files: dict[str, str]
     sealed_for: str | None = field(default=None, kw_only=True)
+    inputs: WorkerInputs = field(default_factory=WorkerInputs, kw_only=True)
 
     @property
     def fetchable_digests(self) -> Collection[str]:
-        return {*self.original.values(), *self.files.values()}
+        return {*self.original.values(), *self.files.values(), *self.inputs.own_files.values()}
 
 
 class FilesAnswer:
@@ -77,7 +81,6 @@ class ScoreJob(ReleaseJob):
     """Score a submission. ``secret`` is in clear text."""
 
     secret: str
-    inputs: WorkerInputs = field(default_factory=WorkerInputs)
 
     def validates(self, content: dict[str, Any]) -> bool:
         return job_schema.is_valid_verdict(content)
@@ -92,15 +95,20 @@ class TargetFilesJob(FilesAnswer, ReleaseJob):
 
     names: tuple[str, ...]
     secret: str | None = None
-    inputs: WorkerInputs = field(default_factory=WorkerInputs)
 
 
 @dataclass(frozen=True, slots=True)
 class AllocateJob(FilesAnswer, Job):
-    """Draw files from the original and the workers' inputs."""
+    """Make the files of a team, or of all, from the original and the workers' inputs.
+
+    There are no files if the organizers have assigned none to the team.
+    """
 
     names: tuple[str, ...]
     inputs: WorkerInputs
+
+    def validates(self, content: dict[str, Any]) -> bool:
+        return job_schema.is_valid_files(content) and content["files"].keys() in (set(self.names), set())
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,17 +147,26 @@ class AdviceJob(Job):
 
 @dataclass(frozen=True, slots=True)
 class JudgeJob(Job):
-    """Compare a guess with a target's secret. ``guess`` is a SHA-256 digest."""
+    """Compare a guess with a target's secret. ``guess`` is a SHA-256 digest.
+
+    ``inputs`` are about the target's team; ``guesser`` is the name of the team that guesses, and
+    ``guesser_files`` maps the names of its own files to SHA-256 digests.
+    """
 
     guess: str
     secret: str
     question: str
     sizes: dict[str, int]
+    guesser: str
+    guesser_files: dict[str, str]
     inputs: WorkerInputs = field(default_factory=WorkerInputs)
 
     @property
     def fetchable_digests(self) -> Collection[str]:
-        return {self.guess, *self.original.values()}
+        own_files = (*self.guesser_files.values(), *self.inputs.own_files.values())
+        return {self.guess, *self.original.values(), *own_files}
 
     def validates(self, content: dict[str, Any]) -> bool:
+        if "refused" in content:
+            return job_schema.is_valid_refusal(content)
         return job_schema.is_valid_outcome(content, max_correct=max(self.sizes.values()))

@@ -33,7 +33,7 @@ def judge(*_: str) -> None:
     )
     if result is not None:
         with transaction() as session:
-            guesses.record(session, claim, outcome=result.content["outcome"])
+            guesses.record(session, claim, **result.content)
 
 
 def _build_job(claim: GuessClaim, settings: Settings) -> JudgeJob:
@@ -48,5 +48,7 @@ def _build_job(claim: GuessClaim, settings: Settings) -> JudgeJob:
         secret=secret.decode(),
         question=claim.question,
         sizes=dict(claim.sizes),
+        guesser=claim.guesser,
+        guesser_files=dict(claim.guesser_files),
         inputs=build_worker_inputs(claim.competition_file, claim.allocation_inputs, settings),
     )

@@ -92,7 +92,7 @@ def run(
         readiness.reset_backoff()
         return result
     except ScoringError as problem:
-        _end_in_error(lease, problem)
+        _end_in_error(lease, problem, problem.traceback)
     except LeaseLost:
         log.info("claim_lost", **lease.describe(), attempt=lease.attempt)
     except CompetitionUnavailable as problem:
@@ -158,10 +158,10 @@ def postpone(lease: Lease, problem: CompetitionUnavailable) -> None:
         leases.release_uncounted(session, *lease, problem.coded_message)
 
 
-def _end_in_error(lease: Lease, problem: DomainError) -> None:
+def _end_in_error(lease: Lease, problem: DomainError, traceback: str | None = None) -> None:
     log.error("scoring_failed", **lease.describe(), reason=str(problem))
     with transaction() as session:
-        leases.fail(session, *lease, problem.coded_message)
+        leases.fail(session, *lease, problem.coded_message, traceback=traceback)
 
 
 def _give_back(lease: Lease, problem: DomainError) -> None:

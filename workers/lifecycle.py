@@ -7,6 +7,7 @@ usage: python -m workers.lifecycle COMPETITION_ID
 
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from uuid import UUID
 
@@ -111,11 +112,13 @@ def write_target_files(target: TargetWithoutFiles, settings: Settings) -> None:
 
 
 def _build_target_inputs(target: TargetWithoutFiles, track: AnyTrack, settings: Settings) -> WorkerInputs:
-    """Return the organizers' files and keys that the target's files may depend on."""
-    if track.target_files.write is None or track.allocation is None:
+    """Return the team's own files, and the organizers' files and keys that the target may depend on."""
+    if track.allocation is None:
         return WorkerInputs()
     with transaction() as session:
         draw_inputs = sealed_inputs.load_allocation_inputs(session, target.competition_id, target.team_id)
+    if track.target_files.write is None:
+        draw_inputs = replace(draw_inputs, seed=None, organizer_files={})
     return build_worker_inputs(target.competition_file, draw_inputs, settings)
 
 

@@ -5,7 +5,6 @@ sandbox before it reads the first job, and ends if it cannot.
 """
 
 import secrets
-import sys
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
@@ -16,17 +15,18 @@ from typing import Any, Protocol
 from numpy.random import Generator, default_rng
 
 from anoncup.competition.parser import parse_competition
-from anoncup.errors import InvalidCompetition
+from anoncup.errors import InvalidCompetition, InvalidUpload
 from anoncup.evaluation.attacks import write_guesses
 from anoncup.evaluation.evaluate import Verdict, evaluate
 from anoncup.evaluation.fingerprint import fingerprint
 from anoncup.evaluation.samples import build_sample_release
 from anoncup.excessive import ProgressCallback, question
 from anoncup.geometry import kernels
-from anoncup.plugins import TRACKS
+from anoncup.plugins import INSTALLED, TRACKS
 from anoncup.rules.model import Rules
+from anoncup.tracks.capabilities import AllocationContext
 from anoncup.tracks.generators import create_generator
-from anoncup.tracks.model import AnyContext, AnyTrack, ReleaseContext
+from anoncup.tracks.model import AnyContext, AnyTrack, ReleaseContext, TeamData
 
 SCORER_VERSION = version("anoncup")
 """Version of the scoring code as a whole. Each measure also has its own version."""
@@ -77,55 +77,68 @@ def _answer_request(request: dict[str, Any], context: JobContext, pipe: ParentPi
         content = HANDLERS[request["kind"]](request, context, report_step)
         pipe.send({"verdict": content, "scorer": SCORER_VERSION})
     except MemoryError:
-        pipe.send({"failed": "memory", "trace": ""})
+        pipe.send({"failed": "memory", "trace": "", "package": ""})
     except InvalidCompetition:
         pipe.send({"unreadable": True})
-    except Exception:
-        # Only the frames: an error's message may quote secrets.
-        pipe.send({"failed": "crash", "trace": "".join(traceback.format_tb(sys.exc_info()[2]))})
+    except Exception as error:
+        # Only the frames and the type: an error's message may quote secrets.
+        trace = "".join([*traceback.format_tb(error.__traceback__), type(error).__qualname__])
+        pipe.send({"failed": "crash", "trace": trace, "package": _find_raising_package(error)})
+
+
+def _find_raising_package(error: Exception) -> str:
+    """Return the package with a plug-in whose code raised the error; empty if there is none."""
+    names = {
+        package.entry.partition(":")[0].partition(".")[0]: package.name for package in INSTALLED.packages
+    }
+    modules = [
+        str(frame.f_globals.get("__name__")).partition(".")[0]
+        for frame, _ in traceback.walk_tb(error.__traceback__)
+    ]
+    return next((names[module] for module in reversed(modules) if module in names), "")
 
 
 def score(request: dict[str, Any], context: JobContext, progress: ProgressCallback) -> dict[str, Any]:
     digests = tuple(sorted(request["original"].items()))
     rules, original = context.load_original(digests, request["competition_file"])
-    track = TRACKS[rules.track]
-    release, _ = track.parse_release(_fetch_release(request, context), original, rules)
-    _, source = _read_secret(request, rules, original, release)
-    verdict = evaluate(rules, original, release, source, progress=progress)
+    release = _read_release(request, rules, original, context)
+    release_context, source = _read_secret(request, rules, original, release, context)
+    verdict = evaluate(rules, original, release, source, progress=progress, context=release_context)
     return verdict.to_json() | {"resembles": _find_resemblances(rules, original, verdict)}
 
 
+def _read_release(request: dict[str, Any], rules: Rules, original: Any, context: JobContext) -> Any:
+    own_files = _fetch_files(request["inputs"]["own_files"], context)
+    release_files = _fetch_files(request["files"], context)
+    return TRACKS[rules.track].parse_release(release_files, original, rules, own_files)[0]
+
+
 def _read_secret(
-    request: dict[str, Any], rules: Rules, original: Any, release: Any
+    request: dict[str, Any], rules: Rules, original: Any, release: Any, context: JobContext
 ) -> tuple[AnyContext, Any]:
     """Return the true answer to a release, and the context in which it was read."""
     track = TRACKS[rules.track]
-    sizes, inputs = track.count_sizes(original, release), _read_inputs(request["inputs"], track)
+    sizes, inputs = track.count_sizes(original, release), _read_inputs(request["inputs"], track, context)
     release_context = ReleaseContext(rules, sizes, lambda: original, release, *inputs)
     return release_context, track.answer_spec.read(request["secret"].encode(), release_context)
 
 
-def _fetch_original(request: dict[str, Any], context: JobContext) -> dict[str, bytes]:
-    return {name: context.fetch(digest) for name, digest in request["original"].items()}
-
-
-def _fetch_release(request: dict[str, Any], context: JobContext) -> dict[str, bytes]:
-    """Return the content of each file of the release."""
-    return {name: context.fetch(digest) for name, digest in request["files"].items()}
+def _fetch_files(digests: Mapping[str, str], context: JobContext) -> dict[str, bytes]:
+    """Return the content of each file by name."""
+    return {name: context.fetch(digest) for name, digest in digests.items()}
 
 
 def write_target_files(request: dict[str, Any], context: JobContext, __: ProgressCallback) -> dict[str, Any]:
     """Return a target's files, rewritten so that no trace of the uploaded bytes remains."""
     rules = parse_competition(request["competition_file"])
     track = TRACKS[rules.track]
-    original, _ = track.parse_original(_fetch_original(request, context), rules)
-    release, _ = track.parse_release(_fetch_release(request, context), original, rules)
+    original, _ = track.parse_original(_fetch_files(request["original"], context), rules)
+    release = _read_release(request, rules, original, context)
     if track.target_files.write is None:
         files = track.write_release_canonically(release)
     else:
-        release_context, answer = _read_secret(request, rules, original, release)
-        rng = default_rng(secrets.randbits(128))
-        files = track.target_files.write(release, answer, release_context, rng)
+        release_context, answer = _read_secret(request, rules, original, release, context)
+        files = track.write_target(answer, release_context, default_rng(secrets.randbits(128)))
     return {"files": {name: text.decode() for name, text in files.items()}}
 
 
@@ -133,26 +146,26 @@ _GeneratorFactory = Callable[[str], Generator]
 
 
 def _read_inputs(
-    inputs: dict[str, dict[str, str]], track: AnyTrack
-) -> tuple[dict[str, bytes], _GeneratorFactory | None]:
-    """Return the organizers' files, and the generators by purpose if the track allocates files."""
+    inputs: dict[str, Any], track: AnyTrack, context: JobContext
+) -> tuple[dict[str, bytes], _GeneratorFactory | None, TeamData]:
+    """Return the organizers' files, the generators by purpose if the track allocates files, and the team."""
     organizer_files = {name: content.encode("latin-1") for name, content in inputs["organizer_files"].items()}
     keys = {purpose: bytes.fromhex(key) for purpose, key in inputs["keys"].items()}
-    return organizer_files, None if track.allocation is None else lambda purpose: create_generator(
-        keys[purpose]
-    )
+    create = None if track.allocation is None else lambda purpose: create_generator(keys[purpose])
+    return organizer_files, create, TeamData(inputs["team"], _fetch_files(inputs["own_files"], context))
 
 
 def allocate(request: dict[str, Any], context: JobContext, __: ProgressCallback) -> dict[str, Any]:
-    """Return the files that the track draws from its original, for one team or for all."""
+    """Return the files that the track makes from its original, for one team or for all."""
     rules = parse_competition(request["competition_file"])
     track = TRACKS[rules.track]
-    original, _ = track.parse_original(_fetch_original(request, context), rules)
-    organizer_files, generator = _read_inputs(request["inputs"], track)
+    original, _ = track.parse_original(_fetch_files(request["original"], context), rules)
+    organizer_files, generator, team = _read_inputs(request["inputs"], track, context)
     assert track.allocation is not None  # noqa: S101  # only such tracks get this job
     assert generator is not None  # noqa: S101  # given for such tracks
-    files = track.allocation.make_files(original, organizer_files, rules, generator)
-    return {"files": {name: files[name].decode() for name in request["names"]}}
+    allocation_context = AllocationContext(rules, organizer_files, generator, team.name)
+    files = track.allocation.make_files(original, allocation_context)
+    return {"files": {name: files[name].decode() for name in request["names"] if files}}
 
 
 def _find_resemblances(rules: Rules, original: Any, verdict: Verdict) -> list[dict[str, object]]:
@@ -174,7 +187,7 @@ def advise(request: dict[str, Any], context: JobContext, progress: ProgressCallb
 
 
 def judge(request: dict[str, Any], context: JobContext, _: ProgressCallback) -> dict[str, Any]:
-    """Return the outcome of a guess on a target."""
+    """Return the outcome of a guess on a target, or the problems for which it is refused."""
     rules, sizes = parse_competition(request["competition_file"]), request["sizes"]
     track, digests = TRACKS[rules.track], tuple(sorted(request["original"].items()))
     guess_question = track.questions[request["question"]]
@@ -183,11 +196,22 @@ def judge(request: dict[str, Any], context: JobContext, _: ProgressCallback) -> 
         sizes,
         lambda: context.load_original(digests, request["competition_file"])[1],
         None,
-        *_read_inputs(request["inputs"], track),
+        *_read_inputs(request["inputs"], track, context),
+        TeamData(request["guesser"], _fetch_files(request["guesser_files"], context)),
     )
-    guess = guess_question.read(context.fetch(request["guess"]), release_context)
-    answer = track.answer_spec.read(request["secret"].encode(), release_context)
-    outcome = guess_question.judge(guess, answer, sizes, **rules.questions.get(guess_question.name, {}))
+    # Problems of the answer are not for the guesser, so it is read outside of the block.
+    answer, parameters = (
+        track.answer_spec.read(request["secret"].encode(), release_context),
+        rules.questions.get(guess_question.name, {}),
+    )
+    try:
+        guess = guess_question.read(context.fetch(request["guess"]), release_context)
+        outcome = guess_question.judge(guess, answer, release_context, **parameters)
+    except InvalidUpload as error:
+        # Problems of other files, such as those of the organizers, are not for the guesser either.
+        if any(problem.file != guess_question.file.name for problem in error.problems):
+            raise
+        return {"refused": error.to_json()}
     return {"outcome": {name: value for name, value in asdict(outcome).items() if value is not None}}
 
 
@@ -206,7 +230,7 @@ def attack(request: dict[str, Any], context: JobContext, _: ProgressCallback) ->
     digests = tuple(sorted(request["original"].items()))
     rules, original = context.load_original(digests, request["competition_file"])
     track = TRACKS[rules.track]
-    target = track.parse_target(_fetch_release(request, context), original, rules)
+    target = track.parse_target(_fetch_files(request["files"], context), original, rules)
     attacker = track.attackers[request["attacker"]]
     guesses = write_guesses(attacker, target, track=track, rules=rules, rng=default_rng(request["seed"]))
     return {"files": {name: content.decode() for name, content in guesses.items()}}

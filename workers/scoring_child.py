@@ -16,7 +16,8 @@ import structlog
 
 from anoncup.competition.parser import parse_competition
 from anoncup.errors import CompetitionUnavailable, DomainError, InvalidCompetition
-from anoncup.messages import Message
+from anoncup.messages import N_, Message
+from anoncup.plugins import INSTALLED
 from app.config import Settings
 from app.crypto import sealing
 from app.processes.child_slot import ChildSlot
@@ -41,11 +42,14 @@ MAX_NAME_LENGTH, MAX_TRACE_LENGTH, MAX_STEPS = 100, 10_000, 10_000
 
 CRASH_MESSAGE = Message("scoring failed with an internal error; the operators have been told")
 
+PACKAGE_MESSAGE = N_("scoring failed with an error in the package {package}; the organizers see where")
+
 
 class ScoringError(DomainError):
-    """The evaluation cannot be finished; the message is for the team."""
+    """The evaluation cannot be finished; the message is for the team, ``traceback`` for the organizers."""
 
     code = "scoring_failed"
+    traceback: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,8 +144,8 @@ def _serve_until_result(
                 step = ProgressStep(number, total, name)
             case {"unreadable": True}:
                 raise _build_unreadable_error(job)
-            case {"failed": str(reason), "trace": str(trace)}:
-                raise _build_scoring_error(reason, trace, settings)
+            case {"failed": str(reason), "trace": str(trace), "package": str(package)}:
+                raise _build_scoring_error(reason, trace, package, job, settings)
             case dict(message):
                 log.error(
                     "scoring_child_sent_unknown_message",
@@ -183,15 +187,25 @@ def _is_valid_name(text: str) -> bool:
     return len(text) <= MAX_NAME_LENGTH and text.isprintable()
 
 
-def _build_scoring_error(reason: str, trace: str, settings: Settings) -> ScoringError:
+def _build_scoring_error(reason: str, trace: str, package: str, job: Job, settings: Settings) -> ScoringError:
     if reason == "memory":
         return ScoringError(
             "scoring needed more memory than the limit of {limit} MB",
             code="memory_limit",
             limit=settings.scoring_memory_mb,
         )
-    log.error("scoring_crashed", trace=_escape_surrogates(trace[:MAX_TRACE_LENGTH]))
-    return ScoringError(CRASH_MESSAGE)
+    trace = _escape_surrogates(trace[:MAX_TRACE_LENGTH]).replace("\0", "")
+    log.error("scoring_crashed", trace=trace)
+    track_package = INSTALLED.find_provider(f"tracks.{parse_competition(job.competition_file).track}")
+    names = {installed.name for installed in INSTALLED.packages}
+    name = package if package in names else track_package.name if track_package else None
+    error = (
+        ScoringError(PACKAGE_MESSAGE, code="package_failed", package=name)
+        if name
+        else ScoringError(CRASH_MESSAGE)
+    )
+    error.traceback = trace
+    return error
 
 
 def _escape_surrogates(text: str) -> str:

@@ -1,4 +1,4 @@
-"""``anoncup attack``: run the built-in attackers on a release."""
+"""``anoncup attack``: run the built-in attackers on a target."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from anoncup.cli.options import (
     OptionalSecretFile,
     OriginalFiles,
     ReleasePaths,
-    accept_release_files,
+    accept_target_files,
 )
 from anoncup.cli.output import print_json
 from anoncup.cli.terminal import make_console, progress_bar, show_attackers
@@ -24,15 +24,16 @@ from anoncup.errors import InvalidInput
 if TYPE_CHECKING:
     from anoncup import schemas
     from anoncup.cli.local_files import LocalContest
+    from anoncup.tracks.model import AnyContext, AnyTrack
     from anoncup.tracks.parts import AnyAttacker
 
 
-@accept_release_files
+@accept_target_files
 def attack(
     competition: CompetitionFile,
     original: OriginalFiles,
     *,
-    release: ReleasePaths,
+    target: ReleasePaths,
     secret: OptionalSecretFile = None,
     attackers: Annotated[
         list[str] | None, typer.Option("--attacker", help="name of an attacker; default: all")
@@ -41,7 +42,10 @@ def attack(
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Run the built-in attackers on a release: their guesses as files, and, given the secret, their rates."""
+    """Run the built-in attackers on a target: their guesses as files.
+
+    With --secret, run them on your own release, and tell their rates too.
+    """
     if secret is None and into is None:
         raise InvalidInput("give --secret to see rates, or --into to keep the guesses", code="files")
     from anoncup.cli.local_files import load_contest, read_release, read_secret, read_target
@@ -49,14 +53,16 @@ def attack(
     contest = load_contest(competition, original)
     names = _select_attackers(contest, attackers or [])
     if secret is None:
-        answers = _run_attackers(contest, read_target(contest, release), names)
+        answers = _run_attackers(contest, read_target(contest, target), names)
     else:
-        tables, _ = read_release(contest, release)
-        answers = _run_attackers(contest, contest.track.attack_view(contest.original, tables), names)
+        tables, _ = read_release(contest, target)
+        context = contest.track.build_context(contest.rules, contest.original, tables)
+        source = read_secret(secret, contest, tables)[0]
+        answers = _run_attackers(contest, contest.track.build_target(source, context), names)
     if into is not None:
         _write_guesses(answers, contest, into, seed)
     if secret is not None:
-        rates = _compute_rates(answers, contest, tables, read_secret(secret, contest, tables)[0])
+        rates = _compute_rates(answers, contest.track, source, context)
         if as_json:
             print_json(rates)
         else:
@@ -77,19 +83,17 @@ def _run_attackers(contest: LocalContest, target: object, names: list[str]) -> d
 
 
 def _compute_rates(
-    answers: Mapping[str, object], contest: LocalContest, release: object, source: object
+    answers: Mapping[str, object], track: AnyTrack, source: object, context: AnyContext
 ) -> dict[str, schemas.AttackerVerdict]:
     from anoncup import schemas
     from anoncup.evaluation.attacks import rate_attack
     from anoncup.evaluation.evaluate import serialize_rate
 
-    sizes, track, rules = contest.track.count_sizes(contest.original, release), contest.track, contest.rules
-
     def rate_attacker(attacker: AnyAttacker, answer: object) -> schemas.AttackerVerdict:
-        rate = rate_attack(attacker, answer, source, sizes, track=track, rules=rules)
+        rate = rate_attack(attacker, answer, source, context, track=track)
         return schemas.AttackerVerdict.model_validate(serialize_rate(rate, attacker.version))
 
-    return {name: rate_attacker(contest.track.attackers[name], answer) for name, answer in answers.items()}
+    return {name: rate_attacker(track.attackers[name], answer) for name, answer in answers.items()}
 
 
 def _write_guesses(answers: Mapping[str, object], contest: LocalContest, folder: Path, seed: int) -> None:

@@ -28,6 +28,7 @@ def draw(
     """Draw again what the service drew for a team, and tell its SHA-256 and that of the seed."""
     from anoncup.cli.local_files import load_contest
     from anoncup.cli.options import parse_named_paths
+    from anoncup.tracks.capabilities import AllocationContext
     from anoncup.tracks.generators import derive_generator
     from anoncup.tracks.seeds import commit_to_seed
 
@@ -35,12 +36,15 @@ def draw(
     if contest.track.allocation is None:
         raise InvalidInput("in the {track} track nothing is drawn", code="files", track=contest.track.name)
     organizer_data = {name: path.read_bytes() for name, path in parse_named_paths(truth or []).items()}
-    contents = contest.track.allocation.make_files(
-        contest.original,
-        organizer_data,
+    context = AllocationContext(
         contest.rules,
+        organizer_data,
         lambda purpose: derive_generator(seed_bytes, purpose, team, attempt),
+        team,
     )
+    contents = contest.track.allocation.make_files(contest.original, context)
+    if not contents:
+        raise InvalidInput("the organizers have assigned nothing to {team}", code="files", team=team)
     into.mkdir(parents=True, exist_ok=True)
     print(f"{commit_to_seed(seed_bytes)}  the seed")
     for file in contest.track.allocation.files:

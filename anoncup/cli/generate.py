@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from anoncup.cli.options import EXAMPLE_TRACKS
+from anoncup.cli.options import EXAMPLE_TRACKS, read_text
 from anoncup.errors import InvalidInput
 
 DATA_CREDIT = """Data: Chen, D. (2015). Online Retail. UCI Machine Learning Repository, CC BY 4.0;
@@ -26,15 +26,25 @@ def generate(
     ] = None,
     seed: Annotated[int, typer.Option(min=0)] = 0,
     track: Annotated[str, typer.Option(help=f"the track: {', '.join(EXAMPLE_TRACKS)}")] = EXAMPLE_TRACKS[0],
+    competition: Annotated[
+        Path | None,
+        typer.Option(exists=True, dir_okay=False, help="a competition file, whose track and rules are taken"),
+    ] = None,
 ) -> None:
     """Print a generated table of the 2015 contest's shape, or write the example data of a track."""
+    from anoncup.competition.parser import parse_competition
+    from anoncup.competition.templates import template
     from anoncup.plugins import TRACKS
 
-    if track not in EXAMPLE_TRACKS:
+    text = read_text(competition) if competition else None
+    if text is None and track in EXAMPLE_TRACKS:
+        text = template(next(iter(TRACKS[track].examples.templates), track))
+    rules = parse_competition(text) if text is not None else None
+    if rules is None or rules.track not in EXAMPLE_TRACKS:
         raise InvalidInput("tracks with generated data: {names}", code="unknown_track", names=EXAMPLE_TRACKS)
-    examples = TRACKS[track].examples
+    examples = TRACKS[rules.track].examples
     assert examples.make_data is not None  # noqa: S101  # EXAMPLE_TRACKS contains only tracks with example data
-    files = examples.make_data(rows, seed)
+    files = examples.make_data(rules, rows, seed)
     if folder is not None:
         write_files(files, folder)
         if examples.known_datasets:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from anoncup.cli.options import ReleasePaths, assign_originals, read_text, use_local_names
 from anoncup.competition.parser import parse_competition
@@ -23,7 +23,7 @@ from anoncup.rules.model import Rules
 from anoncup.tables.csv_text import write_csv
 from anoncup.tables.files import Remark, build_too_large_error
 from anoncup.tracks.files import SECRET_FILE
-from anoncup.tracks.model import AnyTrack, ReleaseContext
+from anoncup.tracks.model import AnyTrack, TeamData
 from anoncup.tracks.uploads import ParsedUpload, parse_upload
 
 
@@ -50,38 +50,51 @@ def load_contest(competition: Path, original: list[str]) -> LocalContest:
 
 def read_release(contest: LocalContest, release: ReleasePaths) -> tuple[object, list[Remark]]:
     """Read a release from the files of its track."""
-    with _read_exact_files(contest, release, contest.track.release_file_names) as contents:
-        return contest.track.parse_release(contents, contest.original, contest.rules)
+    with _read_exact_files(contest, release, contest.track.release_file_names, "release") as contents:
+        return contest.track.parse_release(contents, contest.original, contest.rules, {})
 
 
 def read_upload(contest: LocalContest, release: ReleasePaths, secret: Path) -> ParsedUpload:
     """Read a release and its secret in the same way as the service."""
     with (
         _read_named_files({SECRET_FILE: secret}) as answer,
-        _read_exact_files(contest, release, contest.track.release_file_names) as contents,
+        _read_exact_files(contest, release, contest.track.release_file_names, "release") as contents,
     ):
-        return parse_upload(contest.track, contest.rules, contest.original, contents, answer[SECRET_FILE])
+        content = answer[SECRET_FILE]
+        team = TeamData(own_files={contest.track.answer_spec.file.name: content})
+        return parse_upload(
+            contest.track,
+            contest.rules,
+            contest.original,
+            contents,
+            content,
+            team=team if contest.track.allocates_answer else TeamData(),
+        )
 
 
 def read_target(contest: LocalContest, target: ReleasePaths) -> object:
     """Read a target from the files that the service publishes."""
-    with _read_exact_files(contest, target, contest.track.target_file_names) as contents:
+    with _read_exact_files(contest, target, contest.track.target_file_names, "target") as contents:
         return contest.track.parse_target(contents, contest.original, contest.rules)
 
 
 @contextmanager
 def _read_exact_files(
-    contest: LocalContest, release: ReleasePaths, expected_names: Sequence[str]
+    contest: LocalContest,
+    paths: ReleasePaths,
+    expected_names: Sequence[str],
+    kind: Literal["release", "target"],
 ) -> Iterator[dict[str, bytes]]:
-    """Read the files of a release; raise InvalidInput unless exactly the expected files are given."""
-    if set(release) != set(expected_names):
+    """Read a release or target; raise InvalidInput unless exactly the expected files are given."""
+    if set(paths) != set(expected_names):
         raise InvalidInput(
-            "a release of the {track} track is {options}",
+            "a {kind} of the {track} track is {options}",
             code="files",
+            kind=kind,
             track=contest.track.name,
             options=" and ".join(f"--{name}" for name in expected_names),
         )
-    with _read_named_files(release) as contents:
+    with _read_named_files(paths) as contents:
         yield contents
 
 
@@ -105,8 +118,8 @@ def read_secret(path: Path, contest: LocalContest, release: object) -> tuple[Int
 
     There are no remarks, which concern the row order, if the service shuffles the rows of targets.
     """
-    answer_spec, sizes = contest.track.answer_spec, contest.track.count_sizes(contest.original, release)
-    context = ReleaseContext(contest.rules, sizes, lambda: contest.original, release)
+    answer_spec, track = contest.track.answer_spec, contest.track
+    context = track.build_context(contest.rules, contest.original, release)
     with _read_named_files({SECRET_FILE: path}) as contents:
         answer = answer_spec.read(contents[SECRET_FILE], context)
     return answer, [] if contest.rules.publication.shuffle_targets else answer_spec.find_remarks(answer)

@@ -105,18 +105,18 @@ GroupColumns = Annotated[
 TomlFile = Annotated[Path, typer.Argument(exists=True, dir_okay=False, metavar="FILE.toml")]
 
 
-def _build_release_options() -> dict[str, Parameter]:
-    """Build an option for each file of a release or target of any track, by the name of the file."""
+def _build_file_options(*, with_targets: bool) -> dict[str, Parameter]:
+    """Build an option for each file of a release, or also of a target, of any track, by the file's name."""
     help_texts: dict[str, list[str]] = {}
     for track in TRACKS.values():
-        files = (*track.release_files, *track.target_files.specs)
+        files = (*track.release_files, *(track.target_files.specs if with_targets else ()))
         for name in dict.fromkeys(file.name for file in files):
             titles = " or ".join(file.title or name for file in files if file.name == name)
             help_texts.setdefault(name, []).append(f"{track.name}: {titles}")
-    return {name: _build_release_option(name, "; ".join(titles)) for name, titles in help_texts.items()}
+    return {name: _build_file_option(name, "; ".join(titles)) for name, titles in help_texts.items()}
 
 
-def _build_release_option(name: str, help_text: str) -> Parameter:
+def _build_file_option(name: str, help_text: str) -> Parameter:
     option_type = Annotated[
         Path | None, typer.Option(f"--{name}", exists=True, dir_okay=False, help=help_text)
     ]
@@ -125,12 +125,23 @@ def _build_release_option(name: str, help_text: str) -> Parameter:
 
 def accept_release_files(command: Callable[..., None]) -> Callable[..., None]:
     """Replace the command's parameter ``release`` by one option for each release file of any track."""
+    return _accept_files(command, "release", with_targets=False)
+
+
+def accept_target_files(command: Callable[..., None]) -> Callable[..., None]:
+    """Replace the parameter ``target`` by one option for each file of a target or release of any track."""
+    return _accept_files(command, "target", with_targets=True)
+
+
+def _accept_files(command: Callable[..., None], kind: str, *, with_targets: bool) -> Callable[..., None]:
     command_signature = signature(command, eval_str=True)
     used_options = _collect_option_names(command_signature)
     options = {
-        name: option for name, option in _build_release_options().items() if f"--{name}" not in used_options
+        name: option
+        for name, option in _build_file_options(with_targets=with_targets).items()
+        if f"--{name}" not in used_options
     }
-    help_text = "a file of the release by its name, for tracks that are not listed here"
+    help_text = f"a file of the {kind} by its name, for tracks that are not listed here"
     named_files = Parameter(
         "named_files",
         Parameter.KEYWORD_ONLY,
@@ -141,13 +152,13 @@ def accept_release_files(command: Callable[..., None]) -> Callable[..., None]:
     )
     parameters: list[Parameter] = []
     for parameter in command_signature.parameters.values():
-        parameters.extend([*options.values(), named_files] if parameter.name == "release" else [parameter])
+        parameters.extend([*options.values(), named_files] if parameter.name == kind else [parameter])
 
     @wraps(command)
     def wrapper(**arguments: Any) -> None:
         paths = {name: arguments.pop(option.name) for name, option in options.items()}
         paths |= parse_named_paths(arguments.pop(named_files.name) or [])
-        command(**arguments, release={name: path for name, path in paths.items() if path is not None})
+        command(**arguments, **{kind: {name: path for name, path in paths.items() if path is not None}})
 
     wrapper.__signature__ = command_signature.replace(parameters=parameters)  # type: ignore[attr-defined]  # inspect reads it
     return wrapper

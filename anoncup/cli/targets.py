@@ -42,6 +42,19 @@ def guesses(slug: Slug, as_json: AsJson = False) -> None:
     }
     with connect() as client:
         rows = client.list_guesses(slug)
+    if any(row.errors for row in rows):
+        columns = {**columns, "refused": describe_refusal}
     if len({row.question for row in rows}) > 1:
         columns = {"target": "target", "question": "question", **columns}
     print_entries(rows, columns, as_json=as_json, empty_text="no guesses")
+
+
+def describe_refusal(row: schemas.Guess) -> str | None:
+    """Return the faults of a refused guess with their places; None for other guesses."""
+    faults = [
+        f"{entry.file}{f', row {entry.row}' if entry.row else ''}: {entry.code}: {entry.message}"
+        for entry in row.errors
+    ]
+    if row.total > len(faults):
+        faults.append(f"{row.total - len(faults)} more")
+    return "; ".join(faults) or None

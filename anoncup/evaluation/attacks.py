@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 from anoncup.messages import Message
 from anoncup.rules.model import Rules
-from anoncup.tracks.model import AnyQuestion, AnyTrack, Sizes, find_largest_risk
+from anoncup.tracks.model import AnyContext, AnyQuestion, AnyTrack, find_largest_risk
 from anoncup.tracks.outcomes import Rate
 from anoncup.tracks.parts import AnyAttacker
 
@@ -43,10 +43,9 @@ def rate_attack(
     attacker: AnyAttacker,
     attacker_answer: object,
     secret: object,
-    sizes: Sizes,
+    context: AnyContext,
     *,
     track: AnyTrack,
-    rules: Rules,
 ) -> Rate:
     """Return the success rate of an attacker.
 
@@ -54,12 +53,12 @@ def rate_attack(
     the rate of the question with the largest risk, or a combined number without counts. Its details contain
     the rate of each question.
     """
-    contest_questions = track.select_questions(rules)
+    rules, contest_questions = context.rules, track.select_questions(context.rules)
     rates = {
         name: question.rate_prediction(
             get_answers_by_question(attacker, attacker_answer)[name],
             secret,
-            sizes,
+            context,
             **rules.questions.get(name, {}),
         )
         for name, question in select_questions(attacker, track, rules).items()

@@ -30,7 +30,7 @@ from anoncup.plugins import INSTALLED, TRACKS
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import Excessive, count_required_rows
 from anoncup.tables.files import Remark
-from anoncup.tracks.model import AnyTrack, Sizes
+from anoncup.tracks.model import AnyContext, AnyTrack, Sizes
 from anoncup.tracks.outcomes import Rate
 from anoncup.tracks.parts import AnyAttacker, AnyDistance, AnyMeasure, AnyScoredRelease, HasRows
 
@@ -132,6 +132,7 @@ def evaluate(
     *,
     progress: ProgressCallback = ignore_progress,
     on_answer: _AnswerCallback = _ignore_answer,
+    context: AnyContext | None = None,
 ) -> Verdict:
     """Score a release, given the secret ``answer`` that only its team knows.
 
@@ -140,12 +141,12 @@ def evaluate(
 
     ``progress(step, total, name)`` is called before each measure and attacker; ``step`` begins at 1.
     ``on_answer(name, answer)`` is called with each attacker's answer, None if the contest asks none of its
-    questions.
+    questions. ``context`` adds what only workers have, such as the organizers' files.
     """
     track = TRACKS[rules.track]
-    sizes = track.count_sizes(original, anonymized)
-    track.answer_spec.check(secret, sizes)
-    release = track.add_answer(original, anonymized, secret)
+    context = context or track.build_context(rules, original, anonymized)
+    track.answer_spec.check(secret, context.sizes)
+    release = track.add_answer(original, anonymized, secret, context)
     names, largest_cell = [*track.measures, *track.attackers], track.scaling.largest_cell(original)
 
     def announce(name: str) -> None:
@@ -162,7 +163,7 @@ def evaluate(
     }
 
     def rate(attacker: AnyAttacker, attacker_answer: object) -> Rate:
-        return rate_attack(attacker, attacker_answer, release.answer, sizes, track=track, rules=rules)
+        return rate_attack(attacker, attacker_answer, release.answer, context, track=track)
 
     attack_results = {
         name: attack_result
@@ -176,7 +177,7 @@ def evaluate(
     for name, (attacker_answer, _) in attack_results.items():
         on_answer(name, attacker_answer)
     attackers = {name: result for name, (_, result) in attack_results.items()}
-    violations, excessive, warnings = _check_rules(rules, track, release, sizes)
+    violations, excessive, warnings = _check_rules(rules, track, release, context.sizes)
     utility_loss = _combine_measures(rules, track, original, measures)
     security_risk = _combine_attackers(rules, attackers)
     return Verdict(
@@ -196,10 +197,10 @@ def judge(
 ) -> tuple[tuple[Violation, ...], ExcessiveResult | None]:
     """Check the rules only, without computing measures and attacks."""
     track = TRACKS[rules.track]
-    sizes = track.count_sizes(original, anonymized)
-    track.answer_spec.check(secret, sizes)
-    release = track.add_answer(original, anonymized, secret) if track.distances else None
-    return _check_rules(rules, track, release, sizes)[:2]
+    context = track.build_context(rules, original, anonymized)
+    track.answer_spec.check(secret, context.sizes)
+    release = track.add_answer(original, anonymized, secret, context) if track.distances else None
+    return _check_rules(rules, track, release, context.sizes)[:2]
 
 
 def check_secret(rules: Rules, original: HasRows, anonymized: object, secret: object) -> tuple[Remark, ...]:
@@ -207,7 +208,8 @@ def check_secret(rules: Rules, original: HasRows, anonymized: object, secret: ob
     track = TRACKS[rules.track]
     if not track.distances:
         return ()
-    release, distance = track.add_answer(original, anonymized, secret), _select_distance(rules, track)
+    context, distance = track.build_context(rules, original, anonymized), _select_distance(rules, track)
+    release = track.add_answer(original, anonymized, secret, context)
     distances = compute_individual_distances(release, distance)
     return tuple(find_secret_warnings(release, distance, distances.values[release.answer]))
 

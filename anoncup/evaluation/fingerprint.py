@@ -130,9 +130,9 @@ def _compute_untouched_values(
         else:
             parameters = rules.attacker_settings(name).parameters
             attacker = track.attackers[name]
-            sizes = {"originals": original.rows, "rows": original.rows}
+            context = track.build_context(rules, original, release.release)
             answer = attacker.attack(release.target, **parameters)
-            values[name] = rate_attack(attacker, answer, release.answer, sizes, track=track, rules=rules).rate
+            values[name] = rate_attack(attacker, answer, release.answer, context, track=track).rate
     return values
 
 

@@ -85,8 +85,9 @@ def try_methods(
         strengths = method.strengths(original.rows, track.distances.group_columns(rules)[0])
         for strength_index, parameters in enumerate(strengths):
             rng = Generator(PCG64([method_index, strength_index]))
-            anonymized = track.anonymize(method, renamed_original, rules, rng, parameters)
-            release = track.add_answer(original, *anonymized)
+            anonymized, answer = track.anonymize(method, renamed_original, rules, rng, parameters)
+            context = track.build_context(rules, original, anonymized)
+            release = track.add_answer(original, anonymized, answer, context)
             refusal = explain_forbidden_deletion(release, distance)
             mean = compute_individual_distances(release, distance).mean if refusal is None else None
             honest.append(HonestRelease(method.name, parameters, mean, refusal))

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from anoncup.schemas.fields import Digest, Digests, Entered, Form, Id, Rows, TeamName, example
 from anoncup.schemas.notices import FailureFields, Notice
+from anoncup.schemas.problems import WrongInFile
 from anoncup.schemas.verdicts import GuessOutcome
 
 
@@ -76,3 +77,9 @@ class Guess(GuessReceipt, FailureFields):
     ]
     rate: Annotated[float | None, example(0.18)]
     outcome: Annotated[GuessOutcome | None, Field(description="what it came to; null while that is hidden")]
+    errors: Annotated[
+        list[WrongInFile],
+        Field(description="why it is REFUSED: the first faults that only judging could find"),
+        example([]),
+    ]
+    total: Annotated[int, Field(description="number of faults of a guess that is REFUSED"), example(0)]

@@ -186,6 +186,7 @@ FAILURE_SENTENCES = {
     "file_damaged": "a stored file is not what it was when it was stored",
     "file_lost": "a file is not in the store",
     "memory_limit": "it needed more memory than a scoring process may have",
+    "package_failed": "an installed package failed; the organizers see where",
     "opening_key_missing": "a private key is missing from the workers' folder",
     "scoring_failed": "a fault of the service, of which its operators are told",
     "secret_unreadable": "a sealed secret does not open",

@@ -1,19 +1,18 @@
 """Contract tests for allocations: the files that a track makes by lot for each team."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from numpy.random import Generator
 
 from anoncup.errors import InvalidUpload
 from anoncup.rules.model import Rules
-from anoncup.testing.parts import BrokenLaw, require
-from anoncup.tracks.capabilities import Allocation
+from anoncup.testing.parts import SEED, BrokenLaw, require
+from anoncup.tracks.capabilities import Allocation, AllocationContext
 from anoncup.tracks.generators import derive_generator
 from anoncup.tracks.model import AnyTrack
 from anoncup.tracks.parts import HasRows
 
-SEED = b"laws"
 TEAMS = tuple(f"team {number}" for number in range(20))
 """There are enough teams that at least one gets different files from the first team."""
 
@@ -23,6 +22,7 @@ def check_allocation(
     rules: Rules,
     original: Mapping[str, bytes],
     organizer_files: Mapping[str, bytes] | None = None,
+    teams: Sequence[str] = TEAMS,
 ) -> None:
     """Check the laws of an allocation; raise BrokenLaw if one does not hold.
 
@@ -31,7 +31,8 @@ def check_allocation(
     - An allocated answer can be read. Files for all teams can be read together with the original.
     - The organizers' files are checked, and error messages do not repeat their content.
 
-    ``original`` and ``organizer_files`` map file names to contents.
+    ``original`` and ``organizer_files`` map file names to contents. ``teams`` are the names of at least
+    two teams, those of the organizers' files if they assign the files.
     """
     allocation, organizer_contents = track.allocation, organizer_files or {}
     if allocation is None:
@@ -52,7 +53,8 @@ def check_allocation(
             purposes.add(purpose)
             return derive_generator(SEED, purpose, team)
 
-        contents = allocation.make_files(parsed_original, organizer_contents, rules, create_generator)
+        context = AllocationContext(rules, organizer_contents, create_generator, team)
+        contents = allocation.make_files(parsed_original, context)
         require(
             purposes <= set(allocation.generator_purposes),
             track.name,
@@ -60,11 +62,11 @@ def check_allocation(
         )
         return _select_files(allocation, contents)
 
-    files = make_files(TEAMS[0])
+    files = make_files(teams[0])
     for _ in range(2):
-        require(make_files(TEAMS[0]) == files, track.name, "the same generators draw the same files")
+        require(make_files(teams[0]) == files, track.name, "the same generators draw the same files")
     require(
-        any(make_files(team) != files for team in TEAMS[1:]), track.name, "other generators draw other files"
+        any(make_files(team) != files for team in teams[1:]), track.name, "other generators draw other files"
     )
     _check_organizer_files(track, allocation, rules, parsed_original, organizer_contents)
     if track.allocates_answer:

@@ -9,7 +9,7 @@ import math
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -21,11 +21,15 @@ from anoncup.rules.model import Rules
 from anoncup.rules.parameters import Parameter
 from anoncup.rules.settings import Parameters
 from anoncup.tables.csv_text import write_csv
+from anoncup.tracks.files import Files
+from anoncup.tracks.generators import derive_generator
 from anoncup.tracks.memo import Memo
-from anoncup.tracks.model import AnyQuestion, AnyTrack, ReleaseContext, Sizes
+from anoncup.tracks.model import AnyQuestion, AnyTrack, ReleaseContext, Sizes, TeamData
 from anoncup.tracks.outcomes import Rate
 from anoncup.tracks.parts import AnyAttacker, AnyMeasure, AnyMethod, AnyScoredRelease, HasRows
 
+SEED = b"laws"
+"""Seed of the generators of allocations."""
 _SHUFFLE_COUNT = 3
 """Number of random row orders in which each release is checked."""
 ROUNDING_TOLERANCE = 1e-9
@@ -38,13 +42,19 @@ class BrokenLaw(AssertionError):
 
 @dataclass(frozen=True, slots=True)
 class TrackCase:
-    """A release of an original with its true answer; ``other_answer`` is another possible answer."""
+    """A release of an original with its true answer; ``other_answer`` is another possible answer.
+
+    ``team`` is the team of the release and ``guesser`` the one that guesses, each with its own files.
+    """
 
     rules: Rules
     original: Any
     release: Any
     answer: Any
     other_answer: Any = None
+    team: TeamData = field(default_factory=TeamData)
+    guesser: TeamData | None = None
+    organizer_files: Files = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,31 +70,48 @@ class CheckedCase:
 
     @property
     def context(self) -> ReleaseContext[object, object]:
-        return ReleaseContext(self.case.rules, self.sizes, lambda: self.case.original, self.case.release)
+        """The context of a scoring worker."""
+        case = self.case
+        return ReleaseContext(
+            case.rules,
+            self.sizes,
+            lambda: case.original,
+            case.release,
+            case.organizer_files,
+            None
+            if self.track.allocation is None
+            else lambda purpose: derive_generator(SEED, purpose, case.team.name),
+            case.team,
+            case.guesser,
+        )
 
     def get_parameters(self, question: AnyQuestion) -> Parameters:
         return self.case.rules.questions.get(question.name, {})
 
     def rate_result(self, attacker: AnyAttacker, result: Any, answer: Any) -> Rate:
-        return rate_attack(attacker, result, answer, self.sizes, track=self.track, rules=self.case.rules)
+        return rate_attack(attacker, result, answer, self.context, track=self.track)
 
     def build_target(self) -> object:
-        return self.track.attack_view(self.case.original, self.case.release)
+        return self.track.build_target(self.case.answer, self.context)
+
+    def parse_release(self, files: Files) -> Any:
+        return self.track.parse_release(files, self.case.original, self.case.rules, self.case.team.own_files)[
+            0
+        ]
 
     def build_target_from_files(self) -> object:
         """Return what attackers see of the release as it is read from its files."""
-        files = self.track.files_of(self.case.release)
-        parsed_release, _ = self.track.parse_release(files, self.case.original, self.case.rules)
-        return self.track.attack_view(self.case.original, parsed_release)
+        parsed_release = self.parse_release(self.track.files_of(self.case.release))
+        return self.track.build_target(self.case.answer, replace(self.context, release=parsed_release))
 
     def add_answer(self, answer: object) -> AnyScoredRelease:
-        return self.track.add_answer(self.case.original, self.case.release, answer)
+        return self.track.add_answer(self.case.original, self.case.release, answer, self.context)
 
     def shuffle(self, seed: int) -> "CheckedCase":
         """Return the case with the rows of the release in another order."""
         rng = np.random.default_rng(seed)
         release, answer = self.track.shuffle(self.case.release, self.case.answer, rng=rng)
-        return CheckedCase(self.track, TrackCase(self.case.rules, self.case.original, release, answer))
+        return CheckedCase(self.track, replace(self.case, release=release, answer=answer, other_answer=None))
 
 
 def list_checked_cases(track: AnyTrack, cases: Iterable[TrackCase]) -> list[CheckedCase]:
@@ -103,16 +130,25 @@ def iter_method_cases(
 ) -> Iterator[TrackCase]:
     """Yield a case with shuffled rows for each sample method.
 
-    If the track neither shuffles rows nor seals releases, the case also has another answer.
+    If the track neither shuffles rows nor seals releases, the case also has another answer. Where the service
+    allocates the answer, it is the team's own file.
     """
     rng, other_rng = np.random.default_rng(seed), np.random.default_rng(seed + 1)
     needs_other_answer = not (track.can_shuffle or track.target_files.seals_release)
+    answer_name = track.answer_spec.file.name
     for method in track.methods.values():
         release, answer = track.anonymize(method, original, rules, rng, {})
         other_answer = (
             track.anonymize(method, original, rules, other_rng, {})[1] if needs_other_answer else None
         )
-        yield TrackCase(rules, original, *track.shuffle(release, answer, rng=rng), other_answer)
+        own_files = {answer_name: track.answer_spec.write(answer)} if track.allocates_answer else {}
+        yield TrackCase(
+            rules,
+            original,
+            *track.shuffle(release, answer, rng=rng),
+            other_answer,
+            TeamData(own_files=own_files),
+        )
 
 
 def require(condition: bool, part: str, law: str) -> None:
@@ -213,11 +249,11 @@ def _check_guess(name: str, question: AnyQuestion, result: Any, checked: Checked
     parameters = checked.get_parameters(question)
     if guess is None:
         return
-    rate = question.rate_prediction(result, checked.case.answer, checked.sizes, **parameters)
+    rate = question.rate_prediction(result, checked.case.answer, checked.context, **parameters)
     outcome = question.judge(
         _read_back(name, question, guess, checked.context),
         checked.case.answer,
-        checked.sizes,
+        checked.context,
         **parameters,
     )
     is_sampled = rate.sd is not None  # the rate is an expectation, and the guess is one random sample
@@ -253,9 +289,12 @@ def _run_method(method: AnyMethod, checked: CheckedCase) -> tuple[dict[str, byte
     track, case = checked.track, checked.case
     with unchanged_inputs(method.name, checked):
         release, answer = track.anonymize(method, case.original, case.rules, np.random.default_rng(1), {})
-    files = track.files_of(release)
+    files, answer_file = track.files_of(release), track.answer_spec.write(answer)
+    if track.allocates_answer:
+        own_files = {**case.team.own_files, track.answer_spec.file.name: answer_file}
+        case = replace(case, team=replace(case.team, own_files=own_files))
     try:
-        parsed_release, _ = track.parse_release(files, case.original, case.rules)
+        parsed_release = CheckedCase(track, case).parse_release(files)
     except InvalidUpload as error:
         raise BrokenLaw(f"{method.name}: its release would be refused: {error.problems[0]}") from None
     sizes = track.count_sizes(case.original, parsed_release)
@@ -263,8 +302,7 @@ def _run_method(method: AnyMethod, checked: CheckedCase) -> tuple[dict[str, byte
         track.answer_spec.check(answer, sizes)
     except InvalidInput as error:
         raise BrokenLaw(f"{method.name}: its answer would be refused: {error}") from None
-    answer_file = track.answer_spec.write(answer)
-    context = ReleaseContext(case.rules, sizes, lambda: case.original, parsed_release)
+    context = CheckedCase(track, replace(case, release=parsed_release)).context
     require(
         track.answer_spec.write(track.answer_spec.read(answer_file, context)) == answer_file,
         method.name,

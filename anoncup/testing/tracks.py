@@ -41,6 +41,7 @@ def check_track(track: AnyTrack, cases: Iterable[TrackCase]) -> None:
     - A perfect guess scores 1.
     - Malformed files are refused, and the error names the file.
     - What is read from the files of a target can be attacked.
+    - The files of a target depend only on the part of the answer that the track declares as shown.
     """
     cases = list(cases)
     for registry in (track.measures, track.attackers, track.methods, track.questions):
@@ -66,7 +67,7 @@ def _check_files(checked: CheckedCase) -> None:
         track.name,
         f"a release is {track.release_file_names}, not {list(files)}",
     )
-    parsed_release, _ = track.parse_release(files, case.original, case.rules)
+    parsed_release = checked.parse_release(files)
     require(track.files_of(parsed_release) == files, track.name, "a release goes into files and comes back")
     is_equal = track.write_release_canonically(parsed_release) == track.write_release_canonically(
         case.release
@@ -77,7 +78,7 @@ def _check_files(checked: CheckedCase) -> None:
             malformed_files = {**files, name: malformed}
             _check_malformed_refused(
                 track.name,
-                lambda: track.parse_release(malformed_files, case.original, case.rules),  # noqa: B023
+                lambda: checked.parse_release(malformed_files),  # noqa: B023
                 name,
                 track.release_file_names,
             )
@@ -85,34 +86,46 @@ def _check_files(checked: CheckedCase) -> None:
 
 def _check_target_files(checked: CheckedCase) -> None:
     """Check target files that are not those of the release, and that attackers can attack what is read."""
-    track, target_files = checked.track, checked.track.target_files
+    target_files = checked.track.target_files
     if target_files.write is None and target_files.parse is None:
         return
-    files = (
-        track.write_release_canonically(checked.case.release)
-        if target_files.write is None
-        else _write_target_files(checked, target_files.write)
-    )
+    files = _write_target_files(checked)
     if target_files.parse is not None or not target_files.specs:
         _check_parsed_target(checked, files)
 
 
-def _write_target_files(
-    checked: CheckedCase, write_target_files: Callable[..., dict[str, bytes]]
-) -> dict[str, bytes]:
-    """Check that the files have the declared names, are deterministic and do not depend on the answer."""
-    track, case, other_answer = checked.track, checked.case, find_other_answer(checked)
+def _write_target_files(checked: CheckedCase) -> dict[str, bytes]:
+    """Check the names of the files, and that they depend only on the declared part of the answer."""
+    track, case, other_answer = checked.track, checked.case, _find_hidden_variant(checked)
     files, repeated_files = (
-        write_target_files(case.release, case.answer, checked.context, np.random.default_rng(2)) for _ in "12"
+        track.write_target(case.answer, checked.context, np.random.default_rng(2)) for _ in "12"
     )
     require(set(files) == set(track.target_file_names), track.name, f"others get {track.target_file_names}")
     require(files == repeated_files, track.name, "the same numbers publish the same target")
     if other_answer is not None:
-        other_files = write_target_files(
-            case.release, other_answer, checked.context, np.random.default_rng(2)
-        )
+        other_files = track.write_target(other_answer, checked.context, np.random.default_rng(2))
         require(other_files == files, track.name, "what others get does not depend on the answer")
     return files
+
+
+def _find_hidden_variant(checked: CheckedCase) -> Any | None:
+    """Return another answer of which targets show the same part; None if the case has none."""
+    shown_answer, answer, context = (
+        checked.track.target_files.shown_answer,
+        checked.case.answer,
+        checked.context,
+    )
+    if shown_answer is None:
+        return find_other_answer(checked)
+    other_answer = shown_answer.vary_rest(answer, context, np.random.default_rng(3))
+    write = checked.track.answer_spec.write
+    require(write(other_answer) != write(answer), checked.track.name, "the rest of the answer is varied")
+    require(
+        shown_answer.extract(other_answer, context) == shown_answer.extract(answer, context),
+        checked.track.name,
+        "the part of the answer that targets show stays the same",
+    )
+    return other_answer
 
 
 def _check_parsed_target(checked: CheckedCase, files: Files) -> None:
@@ -209,7 +222,9 @@ def _check_rival_risk(track: AnyTrack, question_names: Sequence[str]) -> None:
 def _check_question(question: AnyQuestion, checked: CheckedCase) -> None:
     answer, parameters = checked.case.answer, checked.get_parameters(question)
     guess_file = question.write(question.make_perfect_guess(answer))
-    outcome = question.judge(question.read(guess_file, checked.context), answer, checked.sizes, **parameters)
+    outcome = question.judge(
+        question.read(guess_file, checked.context), answer, checked.context, **parameters
+    )
     require(outcome.value == 1.0, question.name, f"who knows all is right in all, not {outcome.value}")
     if question.asks_identity:
         counts, rows = (outcome.correct, outcome.trials, outcome.baseline), checked.sizes["rows"]
@@ -234,7 +249,7 @@ def _check_blind_guesses(question: AnyQuestion, checked: CheckedCase) -> None:
         question.judge(
             question.make_blind_guess(checked.context, rng),  # type: ignore[misc]
             checked.case.answer,
-            checked.sizes,
+            checked.context,
             **parameters,
         )
         for _ in range(_BLIND_GUESS_COUNT)

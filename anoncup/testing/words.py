@@ -52,6 +52,7 @@ def iter_required_keys(plugin: Plugin) -> Iterator[str]:
         yield f"track_{name}"
         yield f"about_{name}"
         yield from (f"choose_start_{start}" for start in track.examples.templates)
+        yield from (f"parameter_{setting}" for setting in track.settings.shown_names)
         yield from _iter_file_keys(track)
         yield from _iter_question_keys(track)
         yield from _iter_distance_keys(track)
@@ -77,6 +78,12 @@ def _iter_file_keys(track: AnyTrack) -> Iterator[str]:
         if file.name not in built_in_files:
             yield from (f"file_{file.name}", f"file_description_{file.name}")
     yield from (f"original_{file.name}" for file in track.original_files if file.name not in built_in_files)
+    allocation = track.allocation
+    allocated = (*allocation.files, *allocation.organizer_files) if allocation else ()
+    yield from (f"file_{file.name}" for file in allocated if file.name not in built_in_files)
+    yield from (f"target_file_{file.name}" for file in track.target_files.specs)
+    if track.target_files.shown_answer:
+        yield f"target_shows_{track.name}"
     secret = track.answer_spec.file
     if secret.kind not in {built_in_track.answer_spec.file.kind for built_in_track in BUILT_IN.values()}:
         yield f"secret_rules_{secret.kind}"

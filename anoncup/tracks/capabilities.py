@@ -4,9 +4,9 @@ from __future__ import annotations  # the numeric types are imported for type ch
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Generic, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
-from anoncup.rules.parameters import Roles
+from anoncup.rules.parameters import ParameterValue, Roles
 from anoncup.tracks.files import Files, FileSpec
 from anoncup.tracks.parts import Distance
 
@@ -31,14 +31,14 @@ class Examples:
     - ``templates`` are complete competition files by name. One named like the track replaces a file that only
       names it.
     - ``method`` makes the example release of a kit: fast on any data, with few changes.
-    - ``make_data(rows, seed)`` returns the files of an example original and of its organizers. With ``rows``
-      None, the original has its usual size.
+    - ``make_data(rules, rows, seed)`` returns the files of an example original and of its organizers, for a
+      competition with these rules. With ``rows`` None, the original has its usual size.
     - ``known_datasets`` are data sets of known origin by name, as the SHA-256 of each file.
     """
 
     templates: Mapping[str, Traversable] = field(default_factory=dict)
     method: str = ""
-    make_data: Callable[[int | None, int], dict[str, bytes]] | None = None
+    make_data: Callable[[Rules, int | None, int], dict[str, bytes]] | None = None
     known_datasets: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def identify_dataset(self, digests: Mapping[str, str]) -> str | None:
@@ -60,6 +60,10 @@ def _accept_rules(rules: Rules) -> None:
     """Accept all rules, because no combination of tables in the competition file is invalid."""
 
 
+def _list_no_settings(settings: object) -> Mapping[str, ParameterValue]:  # noqa: ARG001
+    return {}
+
+
 @dataclass(frozen=True, slots=True)
 class TrackSettings:
     """The tables of a competition file that only some tracks have.
@@ -70,6 +74,8 @@ class TrackSettings:
     - ``infer(content, rules)`` returns that table as TOML for an uploaded first file with other columns than
       the table states.
     - ``check(rules)`` raises InvalidCompetition if tables of the competition file contradict each other.
+    - ``list_shown(settings)`` returns the settings that the rules page shows, by name; pages use the label
+      ``parameter_NAME``. ``shown_names`` are all names that it may return.
     """
 
     has_columns: bool = False
@@ -77,6 +83,8 @@ class TrackSettings:
     read: Callable[[TomlTable], object] | None = None
     infer: Callable[[bytes, Rules], str] | None = None
     check: Callable[[Rules], None] = _accept_rules
+    list_shown: Callable[[Any], Mapping[str, ParameterValue]] = _list_no_settings
+    shown_names: tuple[str, ...] = ()
 
 
 def _return_zero(original: object) -> float:  # noqa: ARG001
@@ -155,13 +163,29 @@ def _forbid_sharing(rules: Rules) -> bool:  # noqa: ARG001
 
 
 @dataclass(frozen=True, slots=True)
+class AllocationContext:
+    """Context for making the files of one team.
+
+    ``generator(purpose)`` depends only on a seed, the team and the attempt; the purpose is the name of a file
+    or one of ``Allocation.purposes``. ``team`` is the name of the team. It is empty for the baselines, which
+    all get the same files, and for files for all teams.
+    """
+
+    rules: Rules
+    organizer_files: Files
+    generator: Callable[[str], Generator]
+    team: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Allocation(Generic[OriginalT]):
-    """Files that the service allocates by lot, from a seed that is committed to first and revealed later.
+    """Files that the service allocates, by lot or as the organizers assign them.
+
+    The seed of the lots is committed to first and revealed later.
 
     - ``files`` are the files that the service makes.
-    - ``make_files(original, organizer_files, rules, generator)`` returns their contents by name.
-      ``generator(purpose)`` depends only on the seed, the team and the attempt; the purpose is the name of a
-      file or one of ``purposes``.
+    - ``make_files(original, context)`` returns their contents by name, or nothing if the organizers have
+      assigned nothing to the team. Teams may get what the baselines got, which are no targets.
     - ``per_team``: every team gets its own files, and nobody else sees them. If one of them is the file of
       the track's answer, teams upload no secret. Without ``per_team``, the files are made once for all teams;
       they are those files of the original that the organizers left out.
@@ -175,7 +199,7 @@ class Allocation(Generic[OriginalT]):
 
     files: tuple[FileSpec, ...]
     per_team: bool
-    make_files: Callable[[OriginalT, Files, Rules, Callable[[str], Generator]], dict[str, bytes]]
+    make_files: Callable[[OriginalT, AllocationContext], dict[str, bytes]]
     organizer_files: tuple[FileSpec, ...] = ()
     allows_shared: Callable[[Rules], bool] = _forbid_sharing
     check_organizer_file: Callable[[str, bytes, OriginalT, Rules], None] | None = None

@@ -4,8 +4,9 @@ from __future__ import annotations  # the numeric types are imported for type ch
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Concatenate, Generic, Literal, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, Literal, Protocol, TypeAlias, TypeVar, cast
 
+from anoncup.lazy import lazy
 from anoncup.rules.parameters import Parameter
 from anoncup.tables.files import Remark
 from anoncup.tracks.capabilities import Allocation, Distances, Examples, Fingerprints, Scaling, TrackSettings
@@ -14,11 +15,13 @@ from anoncup.tracks.outcomes import Outcome, Rate, convert_to_rate
 from anoncup.tracks.parts import AnyMethod, Attacker, HasRows, Measure, ScoredRelease
 
 if TYPE_CHECKING:
-    from numpy.random import Generator
+    from numpy.random import Generator, default_rng
     from pandas import DataFrame
 
     from anoncup.geometry.arrays import FloatArray
     from anoncup.rules.model import Rules
+else:
+    default_rng = lazy("numpy.random.default_rng")
 
 OriginalT = TypeVar("OriginalT", bound=HasRows)
 ReleaseT = TypeVar("ReleaseT")
@@ -35,13 +38,23 @@ Sizes = Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
+class TeamData:
+    """A team by its name, and its own files: those that the service has allocated to it alone."""
+
+    name: str = ""
+    own_files: Files = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class ReleaseContext(Generic[_OriginalT_co, _ReleaseT_co]):
-    """Context for parsing the file of an answer or of a guess.
+    """Context for reading an answer or a guess, for judging a guess and for writing a target.
 
     ``original()`` returns the original and reads it on first use. ``release`` is None if only its
     sizes are known. ``organizer_files`` holds the organizers' secret files. ``generator(purpose)`` returns
     the random generator of the release's team (see ``Allocation``). Both are set only in workers that score,
-    judge or publish.
+    judge or publish. ``team`` is the team of the release, if the service allocates files to teams; its name
+    is empty for baselines, and wherever others must not know it. ``guesser`` is the team whose guess is read
+    or judged.
     """
 
     rules: Rules
@@ -50,6 +63,8 @@ class ReleaseContext(Generic[_OriginalT_co, _ReleaseT_co]):
     release: _ReleaseT_co | None = None
     organizer_files: Files = field(default_factory=dict)
     generator: Callable[[str], Generator] | None = None
+    team: TeamData = field(default_factory=TeamData)
+    guesser: TeamData | None = None
 
 
 def _find_no_remarks(answer: object) -> list[Remark]:  # noqa: ARG001
@@ -104,10 +119,12 @@ class Question(Generic[_OriginalT_contra, _ReleaseT_contra, AnswerT, GuessT]):
     """A question about a target, which attackers answer with a guess.
 
     - ``file`` describes the format of a guess.
-    - ``read(content, context)`` parses a guess and raises InvalidUpload.
+    - ``read(content, context)`` parses a guess and raises InvalidUpload. It is called when the guess is sent,
+      and again when it is judged, then with the organizers' files.
     - ``write(guess)`` returns it as a file; equal guesses give equal bytes.
     - ``count_answered(guess)`` returns the number of lines that are not left open.
-    - ``judge(guess, answer, sizes, **parameters)`` returns the outcome.
+    - ``judge(guess, answer, context, **parameters)`` returns the outcome. If it raises InvalidUpload, the
+      guess is refused: it does not count, and its team is told the problems.
     - ``make_perfect_guess(answer)`` returns the guess of an attacker who knows the answer.
     - ``make_blind_guess(context, rng)`` makes a guess from the sizes alone, whose expected value is the
       baseline. It is None if E is not adjusted for chance.
@@ -124,7 +141,9 @@ class Question(Generic[_OriginalT_contra, _ReleaseT_contra, AnswerT, GuessT]):
     read: Callable[[bytes, ReleaseContext[_OriginalT_contra, _ReleaseT_contra]], GuessT]
     write: Callable[[GuessT], bytes]
     count_answered: Callable[[GuessT], int]
-    judge: Callable[Concatenate[GuessT, AnswerT, Sizes, ...], Outcome]
+    judge: Callable[
+        Concatenate[GuessT, AnswerT, ReleaseContext[_OriginalT_contra, _ReleaseT_contra], ...], Outcome
+    ]
     make_perfect_guess: Callable[[AnswerT], GuessT]
     predictions: Predictions[AnswerT, GuessT, Any] | None = None
     parameters: tuple[Parameter, ...] = ()
@@ -135,11 +154,17 @@ class Question(Generic[_OriginalT_contra, _ReleaseT_contra, AnswerT, GuessT]):
     ) = None
     find_remarks: Callable[[GuessT], list[Remark]] = _find_no_remarks
 
-    def rate_prediction(self, prediction: Any, answer: AnswerT, sizes: Sizes, **parameters: object) -> Rate:
+    def rate_prediction(
+        self,
+        prediction: Any,
+        answer: AnswerT,
+        context: ReleaseContext[_OriginalT_contra, _ReleaseT_contra],
+        **parameters: object,
+    ) -> Rate:
         """Rate the guess or prediction of a built-in attacker."""
         if self.predictions is not None:
-            return self.predictions.rate(prediction, answer, sizes, **parameters)
-        return convert_to_rate(self.judge(prediction, answer, sizes, **parameters))
+            return self.predictions.rate(prediction, answer, context.sizes, **parameters)
+        return convert_to_rate(self.judge(prediction, answer, context, **parameters))
 
     def resolve_guess(self, prediction: Any, rng: Generator) -> GuessT | None:
         """Turn a built-in attacker's prediction into a guess; return None if nobody could submit it."""
@@ -154,6 +179,19 @@ AnyContext: TypeAlias = ReleaseContext[Any, Any]
 
 
 @dataclass(frozen=True, slots=True)
+class ShownAnswer(Generic[OriginalT, ReleaseT, AnswerT]):
+    """The part of the answer that the files of a target show.
+
+    - ``extract(answer, context)`` returns that part; two equal parts compare as equal.
+    - ``vary_rest(answer, context, rng)`` returns another possible answer of the same release with the same
+      shown part. The contract test requires that the files are the same for both.
+    """
+
+    extract: Callable[[AnswerT, ReleaseContext[OriginalT, ReleaseT]], object]
+    vary_rest: Callable[[AnswerT, ReleaseContext[OriginalT, ReleaseT], Generator], AnswerT]
+
+
+@dataclass(frozen=True, slots=True)
 class TargetFiles(Generic[OriginalT, ReleaseT, TargetT, AnswerT]):
     """The files in which a release is published as a target.
 
@@ -161,8 +199,10 @@ class TargetFiles(Generic[OriginalT, ReleaseT, TargetT, AnswerT]):
       equal bytes. It is None if ``Track.files_of`` already does so.
     - ``specs`` describe the files of a target; they are empty if these have the format of the release files.
     - ``write(release, answer, context, rng)`` returns the files that other teams get. If it is None, they get
-      the canonical files.
+      the canonical files. ``rng`` differs each time, so use it for the order of rows only; what is sampled
+      once comes from the generators of the context.
     - ``parse(files, original, rules)`` returns the target. If it is None, the files are read as a release.
+    - ``shown_answer`` declares the part of the answer that the files show. If it is None, they show none.
     - ``seals_release``: the release files reveal the answer, so only the workers may read them.
     """
 
@@ -172,6 +212,7 @@ class TargetFiles(Generic[OriginalT, ReleaseT, TargetT, AnswerT]):
         Callable[[ReleaseT, AnswerT, ReleaseContext[OriginalT, ReleaseT], Generator], dict[str, bytes]] | None
     ) = None
     parse: Callable[[Files, OriginalT, Rules], TargetT] | None = None
+    shown_answer: ShownAnswer[OriginalT, ReleaseT, AnswerT] | None = None
     seals_release: bool = False
 
 
@@ -215,7 +256,11 @@ class Track(Generic[OriginalT, ReleaseT, TargetT, AnswerT]):
     original_files: tuple[FileSpec, ...]
     release_files: tuple[FileSpec, ...]
     parse_original: Callable[[Files, Rules], tuple[OriginalT, list[Remark]]]
-    parse_release: Callable[[Files, OriginalT, Rules], tuple[ReleaseT, list[Remark]]]
+    parse_release: Callable[[Files, OriginalT, Rules, Files], tuple[ReleaseT, list[Remark]]]
+    """``(files, original, rules, own_files)`` returns a release and the remarks on it.
+
+    ``own_files`` are those of the release's team. They are empty for others who read a published release.
+    """
     files_of: Callable[[ReleaseT], dict[str, bytes]]
     """Writes a release as files."""
     count_individuals: Callable[[ReleaseT], int]
@@ -227,8 +272,11 @@ class Track(Generic[OriginalT, ReleaseT, TargetT, AnswerT]):
     questions: Mapping[str, Question[OriginalT, ReleaseT, AnswerT, Any]]
 
     # Measures, attackers and methods.
-    attack_view: Callable[[OriginalT, ReleaseT], TargetT]
-    """Returns what attackers see of a release, without the answer."""
+    attack_view: Callable[[OriginalT, ReleaseT], TargetT] | None
+    """Returns what built-in attackers see of a release, without the answer.
+
+    If it is None, they see what ``target_files.parse`` reads from the files that other teams get.
+    """
     measures: Mapping[str, Measure[OriginalT, ScoredRelease[ReleaseT, TargetT, AnswerT]]]
     attackers: Mapping[str, Attacker[TargetT, Any]]
     methods: Mapping[str, AnyMethod]
@@ -317,7 +365,34 @@ class Track(Generic[OriginalT, ReleaseT, TargetT, AnswerT]):
         """Parse the files of a target into what attackers see."""
         if self.target_files.parse is not None:
             return self.target_files.parse(files, original, rules)
-        return self.attack_view(original, self.parse_release(files, original, rules)[0])
+        if self.attack_view is None:
+            raise TypeError(
+                f"{self.name} says neither how attackers see a release nor how they read a target"
+            )
+        return self.attack_view(original, self.parse_release(files, original, rules, {})[0])
+
+    def write_target(
+        self, answer: AnswerT, context: ReleaseContext[OriginalT, ReleaseT], rng: Generator
+    ) -> dict[str, bytes]:
+        """Write the files that other teams get of the context's release."""
+        release = cast("ReleaseT", context.release)
+        if self.target_files.write is None:
+            return self.write_release_canonically(release)
+        return self.target_files.write(release, answer, context, rng)
+
+    def build_target(self, answer: AnswerT, context: ReleaseContext[OriginalT, ReleaseT]) -> TargetT:
+        """Return what built-in attackers see of the context's release; it is the same each time."""
+        if self.attack_view is not None:
+            return self.attack_view(context.original(), cast("ReleaseT", context.release))
+        files = self.write_target(answer, context, default_rng(0))
+        return self.parse_target(files, context.original(), context.rules)
+
+    def build_context(
+        self, rules: Rules, original: OriginalT, release: ReleaseT, *, team: TeamData | None = None
+    ) -> ReleaseContext[OriginalT, ReleaseT]:
+        """Return the context of a release without what only workers have."""
+        sizes = self.count_sizes(original, release)
+        return ReleaseContext(rules, sizes, lambda: original, release, team=team or TeamData())
 
     def count_sizes(self, original: OriginalT, release: ReleaseT) -> Sizes:
         return {"originals": original.rows, "rows": self.count_individuals(release)}
@@ -325,14 +400,23 @@ class Track(Generic[OriginalT, ReleaseT, TargetT, AnswerT]):
     def read_allocated_answer(self, content: bytes, original: OriginalT, rules: Rules) -> AnswerT:
         """Read an answer that the service has allocated. No release is needed."""
         sizes = {"originals": original.rows, "rows": original.rows}
-        return self.answer_spec.read(content, ReleaseContext(rules, sizes, lambda: original))
+        team = TeamData(own_files={self.answer_spec.file.name: content})
+        return self.answer_spec.read(content, ReleaseContext(rules, sizes, lambda: original, team=team))
 
     def add_answer(
-        self, original: OriginalT, release: ReleaseT, answer: AnswerT
+        self,
+        original: OriginalT,
+        release: ReleaseT,
+        answer: AnswerT,
+        context: ReleaseContext[OriginalT, ReleaseT] | None = None,
     ) -> ScoredRelease[ReleaseT, TargetT, AnswerT]:
-        """Return a release with its answer, for measures."""
-        target = self.attack_view(original, release)
-        return ScoredRelease(release, target, self.answer_spec.normalize(answer))
+        """Return a release with its answer, for measures. Without ``attack_view``, it needs a ``context``."""
+        normalized = self.answer_spec.normalize(answer)
+        if context is not None:
+            return ScoredRelease(release, self.build_target(normalized, context), normalized)
+        if self.attack_view is None:
+            raise TypeError(f"a target of {self.name} is written in the context of its release")
+        return ScoredRelease(release, self.attack_view(original, release), normalized)
 
 
 AnyTrack: TypeAlias = Track[Any, Any, Any, Any]

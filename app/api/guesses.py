@@ -83,7 +83,7 @@ def list_guesses(slug: str, principal: CurrentPrincipal, page: RequestedPage) ->
 
 
 def _serialize_guess(guess: Guess, horizon: datetime | None) -> schemas.Guess:
-    outcome = guesses.get_visible_result(guess, horizon)
+    outcome, refusal = guesses.get_visible_result(guess, horizon), guess.parsed_refusal
     return schemas.Guess.from_row(
         guess,
         status=guess.state,
@@ -92,5 +92,7 @@ def _serialize_guess(guess: Guess, horizon: datetime | None) -> schemas.Guess:
         correct=outcome.correct_count if outcome else None,
         rate=outcome.value if outcome else None,
         outcome=outcome,
+        errors=[problem.describe() for problem in refusal.problems] if refusal else [],
+        total=refusal.total if refusal else 0,
         **schemas.build_failure_fields(guess.failure),
     )

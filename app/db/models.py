@@ -27,6 +27,7 @@ from sqlalchemy import text as sql
 from sqlalchemy.orm import DeclarativeBase, Mapped, column_property, mapped_column, relationship
 
 from anoncup import schemas
+from anoncup.errors import InvalidUpload
 from anoncup.messages import CodedMessage
 from anoncup.schemas import TokenKind
 from anoncup.schemas.roles import Role
@@ -73,6 +74,7 @@ class State(StrEnum):
     SCORING = "SCORING"
     SCORED = "SCORED"
     REJECTED = "REJECTED"
+    REFUSED = "REFUSED"
     ERROR = "ERROR"
     CANCELLED = "CANCELLED"
 
@@ -107,6 +109,8 @@ class LeasedJob:
     finished_at: Mapped[datetime | None]
     failure: Mapped[CodedMessage | None]
     """Reason for the state ERROR, or for the last time that a worker released the job unfinished."""
+    traceback: Mapped[str | None]
+    """Where the code of a track or of the service failed; only for organizers."""
 
 
 UNFINISHED = sql("state IN ('QUEUED', 'SCORING')")
@@ -737,6 +741,8 @@ class Guess(LeasedJob, Base):
     outcome: Mapped[dict[str, Any] | None]
     risk: Mapped[float | None]
     """The outcome's value adjusted for chance, in [0, 1], which boards compare (``Outcome.risk``)."""
+    refusal: Mapped[dict[str, Any] | None]
+    """The problems of a guess in the state REFUSED (``InvalidUpload.to_json``)."""
     guesses_left: Mapped[int]
     """Remaining guesses on this target after this one; part of the receipt."""
     idempotency_key: Mapped[str | None]
@@ -749,3 +755,7 @@ class Guess(LeasedJob, Base):
     def parsed_outcome(self) -> schemas.GuessOutcome | None:
         """The outcome as a schema object."""
         return schemas.GuessOutcome.model_validate(self.outcome) if self.outcome else None
+
+    @property
+    def parsed_refusal(self) -> InvalidUpload | None:
+        return InvalidUpload.from_json(self.refusal) if self.refusal else None

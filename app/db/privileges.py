@@ -53,8 +53,8 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
         "rehearsal_tokens": ("iu", "r", ""),
     },
     "allocated_files": {
-        "competition_id team team_id attempt": ("r", "r", "ri"),
-        "files created_at": ("r", "", "ri"),
+        "competition_id team team_id attempt files": ("r", "r", "ri"),
+        "created_at": ("r", "", "ri"),
     },
     "evaluations": {
         "id competition_id party_id submission_id rescore_id": ("ri", "r", "r"),
@@ -62,7 +62,7 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
         "current": ("riu", "r", "r"),
         # A trigger restricts the states that the web process may set (migrations.guards).
         "state leased_until finished_at": ("riu", "ru", "r"),
-        "attempt excused not_before missing_since started_at failure": ("ri", "ru", "r"),
+        "attempt excused not_before missing_since started_at failure traceback": ("ri", "ru", "r"),
         "step steps step_name scorer verdict": ("ri", "ru", "r"),
     },
     "adjustments": {
@@ -80,7 +80,7 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
         "idempotency_key fingerprint": ("ri", "r", "r"),
         "created_at": ("r", "r", "r"),
         "state attempt excused not_before missing_since leased_until": ("ri", "ru", "r"),
-        "started_at finished_at failure correct outcome risk": ("ri", "ru", "r"),
+        "started_at finished_at failure traceback correct outcome risk refusal": ("ri", "ru", "r"),
     },
     "heartbeats": {"task": ("ri", "", "riu"), "at": ("riu", "", "riu")},
     "invites": {
@@ -142,7 +142,7 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
         "id competition_id user_id file original question": ("ri", "r", "r"),
         "created_at": ("r", "r", "r"),
         "state attempt excused not_before missing_since leased_until": ("ri", "ru", "r"),
-        "started_at finished_at failure report": ("ri", "ru", "r"),
+        "started_at finished_at failure traceback report": ("ri", "ru", "r"),
     },
     "tokens": {
         "id user_id kind name digest scopes expires_at": ("ri", "", ""),
@@ -253,7 +253,7 @@ ROW_POLICIES = (
         "guesses",
         WEB,
         "INSERT",
-        f"{_IS_NOT_STARTED} AND correct IS NULL AND outcome IS NULL AND risk IS NULL",
+        f"{_IS_NOT_STARTED} AND correct IS NULL AND outcome IS NULL AND risk IS NULL AND refusal IS NULL",
     ),
     RowPolicy("entered_lately", "guesses", WEB, "INSERT", _IS_RECENTLY_RECEIVED),
     RowPolicy("entered_lately", "submissions", WEB, "INSERT", _IS_RECENTLY_RECEIVED),

@@ -82,7 +82,7 @@ def _parse(folder: Path, rules: Rules) -> tuple[MicrodataOriginal, pd.DataFrame]
     track = TRACKS["microdata"]
     files = {name: (folder / name).read_bytes() for name in ("original", "anonymized")}
     original, _ = track.parse_original(files, rules)
-    released, _ = track.parse_release(files, original, rules)
+    released, _ = track.parse_release(files, original, rules, {})
     return original, released
 
 

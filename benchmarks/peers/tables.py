@@ -140,7 +140,7 @@ def prepare_upload(
 
 def _score_small_task(upload: PreparedUpload) -> Any:
     """Parse the release and compute U1-U6, S1, S2, E1-E4, EUC1 and EUC2."""
-    parsed, _ = upload.track.parse_release(upload.files, upload.original, upload.rules)
+    parsed, _ = upload.track.parse_release(upload.files, upload.original, upload.rules, {})
     release = upload.track.add_answer(upload.original, parsed, upload.source)
     for name, measure in upload.track.measures.items():
         if name not in _EXCLUDED_MEASURES:
@@ -152,7 +152,7 @@ def _score_small_task(upload: PreparedUpload) -> Any:
 
 def score_all(upload: PreparedUpload) -> Any:
     """Parse the release and compute everything in the template."""
-    parsed, _ = upload.track.parse_release(upload.files, upload.original, upload.rules)
+    parsed, _ = upload.track.parse_release(upload.files, upload.original, upload.rules, {})
     evaluate(upload.rules, upload.original, parsed, upload.source)
     return parsed
 

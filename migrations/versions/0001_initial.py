@@ -93,6 +93,7 @@ def _job_columns() -> tuple[sa.Column[Any], ...]:
         sa.Column("started_at", MOMENT),
         sa.Column("finished_at", MOMENT),
         sa.Column("failure", sa.JSON()),
+        sa.Column("traceback", sa.Text()),
     )
 
 
@@ -609,6 +610,7 @@ def _create_attacks() -> None:
         sa.Column("correct", sa.Integer()),
         sa.Column("outcome", sa.JSON()),
         sa.Column("risk", sa.Float()),
+        sa.Column("refusal", sa.JSON()),
         sa.Column("guesses_left", sa.Integer(), nullable=False),
         sa.Column("idempotency_key", sa.Text()),
         sa.Column("fingerprint", sa.Text()),

@@ -121,12 +121,12 @@ def test_every_track_has_a_kit_with_a_valid_example(
 ) -> None:
     track = TRACKS[name]
     assert track.examples.make_data
+    (text,) = (content.read_text("utf-8") for content in list(track.examples.templates.values())[:1])
     data = {
         file_name: content
-        for file_name, content in track.examples.make_data(rows, 0).items()
+        for file_name, content in track.examples.make_data(parse_competition(text), rows, 0).items()
         if file_name in track.original_file_names
     }
-    (text,) = (content.read_text("utf-8") for content in list(track.examples.templates.values())[:1])
     kit = kits.Kit(
         text,
         tuple(sorted((file_name, get_store().save(content)) for file_name, content in data.items())),

@@ -97,7 +97,7 @@ def score_locally(contest: Contest, seed: int) -> dict[str, Any]:
     rules, track = parse_competition(get_file(contest)), TRACKS["microdata"]
     table, secret = build_noisy_release(seed, contest.arena.table)
     prepared = make_original(contest.arena.table, rules)
-    anonymized, _ = track.parse_release({"anonymized": table}, prepared, rules)
+    anonymized, _ = track.parse_release({"anonymized": table}, prepared, rules, {})
     source = parse_secret(secret, original_count=ROWS, anonymized_count=ROWS)
     return evaluate(rules, prepared, anonymized, np.asarray(source)).to_json()
 

@@ -51,7 +51,7 @@ def test_score_matches_the_rules(folder: Path) -> None:
     rules = parse_competition(template("membership"))
     original, _ = TRACK.parse_original({"candidates": (folder / "candidates.csv").read_bytes()}, rules)
     release, _ = TRACK.parse_release(
-        {"released": (folder / "mine/released.csv").read_bytes()}, original, rules
+        {"released": (folder / "mine/released.csv").read_bytes()}, original, rules, {}
     )
     sizes = {"originals": 60, "rows": 30}
     members = TRACK.answer_spec.read(

@@ -10,6 +10,7 @@ import pytest
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
 from anoncup.plugins import TRACKS
+from anoncup.tracks.monthly.attackers import build_target
 from anoncup.tracks.monthly.files import QUESTIONS
 from app.storage import compute_digest
 from tests.support.shell_commands import run_program
@@ -138,9 +139,9 @@ def test_release_and_target_get_the_same_guesses(folder: Path) -> None:
     files = {name: (folder / "data" / f"{name}.csv").read_bytes() for name in TRACK.original_file_names}
     original, _ = TRACK.parse_original(files, rules)
     content = {"transactions": (folder / "own" / "transactions.csv").read_bytes()}
-    release, _ = TRACK.parse_release(content, original, rules)
+    release, _ = TRACK.parse_release(content, original, rules, {})
     target = TRACK.parse_target(content, original, rules)
-    target_of_release = TRACK.attack_view(original, release)
+    target_of_release = build_target(original, release)
     assert target.release_rows.equals(target_of_release.release_rows)
     for attacker in TRACK.attackers.values():
         release_answers, target_answers = map(attacker.attack, (target_of_release, target))

@@ -9,24 +9,59 @@ import typer
 from typer.testing import CliRunner
 
 from anoncup.cli.main import app
-from anoncup.cli.options import REQUIRED_ORIGINALS, ReleasePaths, accept_release_files, assign_originals
+from anoncup.cli.options import (
+    REQUIRED_ORIGINALS,
+    ReleasePaths,
+    accept_release_files,
+    accept_target_files,
+    assign_originals,
+)
 from anoncup.cli.submit import read_release_files
 from anoncup.errors import InvalidInput
 from anoncup.plugins import TRACKS
 from anoncup.tracks.capabilities import Allocation
 from anoncup.tracks.files import FileSpec
+from tests.support.cohort_track import COHORTS
 
 pytestmark = pytest.mark.full
 
 
-def test_every_release_file_has_an_option() -> None:
-    command = typer.main.get_group(app).commands["submit"]
-    options = {option for parameter in command.params for option in parameter.opts}
-    assert {
-        f"--{name}"
-        for track in TRACKS.values()
-        for name in (*track.release_file_names, *track.target_file_names)
-    } <= options
+def list_options(command: str) -> set[str]:
+    params = typer.main.get_group(app).commands[command].params
+    return {option for parameter in params for option in parameter.opts}
+
+
+def test_submitted_files_have_options_and_files_of_targets_do_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert {f"--{name}" for track in TRACKS.values() for name in track.release_file_names} <= list_options(
+        "submit"
+    )
+    assert {f"--{name}" for track in TRACKS.values() for name in track.target_file_names} <= list_options(
+        "attack"
+    )
+    monkeypatch.setitem(TRACKS, "cohorts", COHORTS)
+    cli_app = typer.Typer()
+
+    @cli_app.command("submit")
+    @accept_release_files
+    def submit(*, release: ReleasePaths) -> None: ...
+
+    @cli_app.command("attack")
+    @accept_target_files
+    def attack(*, target: ReleasePaths) -> None: ...
+
+    for command, expected in (("submit", {"--made"}), ("attack", {"--made", "--shown"})):
+        params = typer.main.get_group(cli_app).commands[command].params
+        options = {option for parameter in params for option in parameter.opts}
+        assert options & {"--made", "--shown"} == expected
+
+
+def test_attack_speaks_of_targets() -> None:
+    command = typer.main.get_group(app).commands["attack"]
+    help_texts = {parameter.name: getattr(parameter, "help", "") for parameter in command.params}
+    assert "on a target" in str(command.help)
+    assert help_texts["named_files"].startswith("a file of the target")
 
 
 @pytest.mark.parametrize("command", ["check", "score", "attack", "anonymize", "threshold"])
@@ -41,8 +76,7 @@ def test_help_of_original_lists_the_files_of_every_track(command: str) -> None:
 def test_help_of_release_options_describes_each_track() -> None:
     options = {parameter.name: parameter for parameter in typer.main.get_group(app).commands["submit"].params}
     assert getattr(options["transactions_file"], "help", "") == (
-        "transactions: the anonymized purchases; "
-        "monthly: the anonymized purchases in the original's order or the purchases of a target"
+        "transactions: the anonymized purchases; monthly: the anonymized purchases in the original's order"
     )
 
 

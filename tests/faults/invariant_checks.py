@@ -57,7 +57,7 @@ class LocalScorer:
     def score(self, upload: LedgerUpload) -> dict[str, Any]:
         if upload.key not in self.verdicts:
             files = {"anonymized": upload.files["anonymized"]}
-            release, _ = self.track.parse_release(files, self.original, self.rules)
+            release, _ = self.track.parse_release(files, self.original, self.rules, {})
             evaluation = evaluate(self.rules, self.original, release, upload.rows)
             self.verdicts[upload.key] = evaluation.to_json()
         return self.verdicts[upload.key]

@@ -181,7 +181,7 @@ TRACKS_WITH_EXAMPLES = [name for name, track in TRACKS.items() if track.examples
 def test_files_of_every_track_are_parsed_equally(name: str, parsers: None) -> None:
     track, file = TRACKS[name], create_draft(name)
     assert track.examples.make_data is not None
-    contents = dict(track.examples.make_data(60, 1))
+    contents = dict(track.examples.make_data(parse_stored_rules(file), 60, 1))
     first_file = next(iter(contents))
     columns = parse_stored_rules(file).columns
     if columns is not None:

@@ -91,6 +91,16 @@ def test_web_session_cannot_exceed_the_guess_cap(
     run_as_owner(build_guess_insert(times=12))
 
 
+def test_refused_guess_does_not_count_towards_the_cap(
+    second_phase_contest: Contest, sign_in: SignInAsRole, run_as_owner: Any
+) -> None:
+    run_as_owner("UPDATE guesses SET state = 'REFUSED'")
+    with sign_in(WEB) as web:
+        insert_attempt(web)
+        assert "used all its guesses" in require_refusal(web, build_guess_insert(times=4))
+        assert web.execute(text(build_guess_insert(times=3))).rowcount == 3
+
+
 def is_waiting(connection: Connection) -> bool:
     """Return whether a session of the web role waits for a lock."""
     connection.rollback()  # one transaction always sees the same state of the sessions
@@ -160,7 +170,7 @@ def test_web_session_cannot_insert_a_judged_guess(
     """A worker could not claim it, since an unfinished guess may have no result."""
     with sign_in(WEB) as web:
         insert_attempt(web)
-        for column, value in (("correct", "1"), ("outcome", "'{}'"), ("risk", "1")):
+        for column, value in (("correct", "1"), ("outcome", "'{}'"), ("risk", "1"), ("refusal", "'{}'")):
             with_column = build_guess_insert().replace(
                 "answered, guesses_left", f"answered, {column}, guesses_left", 1
             )

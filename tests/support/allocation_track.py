@@ -6,7 +6,7 @@ this process, since scoring children do not know these tracks.
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -18,7 +18,7 @@ from anoncup.errors import FileProblem, InvalidUpload
 from anoncup.messages import Message
 from anoncup.plugins import BUILT_IN, TRACKS
 from anoncup.rules.model import Rules
-from anoncup.tracks.capabilities import Allocation
+from anoncup.tracks.capabilities import Allocation, AllocationContext
 from anoncup.tracks.files import FileSpec
 from anoncup.tracks.linkage.permutation import write_secret
 from anoncup.tracks.model import AnyTrack
@@ -29,7 +29,6 @@ from workers.jobs import Job
 from workers.scorer import make_original_loader
 from workers.scoring_child import JobResult, ProgressStep
 
-GeneratorByPurpose = Callable[[str], Generator]
 MICRODATA = BUILT_IN["microdata"]
 
 
@@ -37,12 +36,10 @@ def generate_numbers(generator: Generator, count: int) -> "np.ndarray[Any, np.dt
     return np.asarray(generator.bit_generator.random_raw(count))
 
 
-def allocate_order(
-    original: Any, organizer_files: Mapping[str, bytes], _: Rules, generator: GeneratorByPurpose
-) -> dict[str, bytes]:
+def allocate_order(original: Any, context: AllocationContext) -> dict[str, bytes]:
     """Return a permutation as the team's answer, and the label of each of its rows."""
-    order = np.argsort(generate_numbers(generator("secret"), original.rows), kind="stable")
-    labels = organizer_files["hidden"].decode().splitlines()[1:]
+    order = np.argsort(generate_numbers(context.generator("secret"), original.rows), kind="stable")
+    labels = context.organizer_files["hidden"].decode().splitlines()[1:]
     return {
         "secret": write_secret(order),
         "labels": "".join(f"{labels[row]}\n" for row in order).encode(),
@@ -53,19 +50,15 @@ def allocate_order(
 def make_rotation_allocator(count: int) -> Callable[..., dict[str, bytes]]:
     """Return an allocator with only ``count`` possible answers, so that teams soon get equal ones."""
 
-    def allocate_rotation(
-        original: Any, _: Mapping[str, bytes], __: Rules, generator: GeneratorByPurpose
-    ) -> dict[str, bytes]:
-        shift = int(generate_numbers(generator("secret"), 1)[0] % count)
+    def allocate_rotation(original: Any, context: AllocationContext) -> dict[str, bytes]:
+        shift = int(generate_numbers(context.generator("secret"), 1)[0] % count)
         return {"secret": write_secret(np.roll(np.arange(original.rows), shift))}
 
     return allocate_rotation
 
 
-def allocate_hints(
-    original: Any, _: Mapping[str, bytes], __: Rules, generator: GeneratorByPurpose
-) -> dict[str, bytes]:
-    number = generate_numbers(generator("hints"), 1)[0]
+def allocate_hints(original: Any, context: AllocationContext) -> dict[str, bytes]:
+    number = generate_numbers(context.generator("hints"), 1)[0]
     return {"hints": f"rows,number\n{original.rows},{number}\n".encode()}
 
 

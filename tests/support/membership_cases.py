@@ -34,7 +34,8 @@ def build_survey(rows: int = 60, seed: int = 1) -> MembershipOriginal:
     """Return the example data of the track."""
     example_data = TRACKS["membership"].examples.make_data
     assert example_data is not None
-    return parse_original(example_data(rows, seed), parse_competition(template("membership")))[0]
+    rules = parse_competition(template("membership"))
+    return parse_original(example_data(rules, rows, seed), rules)[0]
 
 
 def build_schema(numeric_count: int, categorical_count: int) -> TableSchema:

@@ -13,6 +13,7 @@ from numpy.random import Generator
 from anoncup.tracks.generators import derive_generator
 from anoncup.tracks.monthly import MONTHLY
 from anoncup.tracks.monthly.answer import PseudonymTable
+from anoncup.tracks.monthly.attackers import build_target
 from anoncup.tracks.monthly.files import CUSTOMER_COLUMNS, KNOWLEDGE_PURPOSE, TRANSACTION_COLUMNS
 from anoncup.tracks.monthly.knowledge import sample_known_rows
 from anoncup.tracks.monthly.original import MonthlyOriginal, parse_original
@@ -161,7 +162,7 @@ def attach_knowledge(release: MonthlyRelease, seed: bytes) -> MonthlyRelease:
 
 def collect_guesses(release: MonthlyRelease) -> dict[str, dict[str, PseudonymTable]]:
     """Return the guesses of the built-in attackers, by attacker and question."""
-    target = MONTHLY.attack_view(release.original, release)
+    target = build_target(release.original, release)
     return {name: attacker.attack(target) for name, attacker in MONTHLY.attackers.items()}
 
 

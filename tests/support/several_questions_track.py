@@ -14,7 +14,7 @@ from anoncup.tracks.files import GUESS_FILE, FileSpec
 from anoncup.tracks.linkage.question import LINK_QUESTION
 from anoncup.tracks.microdata import MICRODATA
 from anoncup.tracks.microdata.release import MicrodataOriginal
-from anoncup.tracks.model import Question, ReleaseContext, Sizes
+from anoncup.tracks.model import Question, ReleaseContext
 from anoncup.tracks.outcomes import Outcome
 from anoncup.tracks.plugin import Plugin
 
@@ -61,18 +61,18 @@ def write_claims(claims: ValueClaims) -> bytes:
 def judge_claims(
     claims: ValueClaims,
     source: IntArray,
-    sizes: Sizes,
+    context: ReleaseContext[MicrodataOriginal, object],
     *,
     column: str = "sex",
     chance: float = 0.25,
     credit: float | None = None,
 ) -> Outcome:
     """Judge the claims. With ``credit``, a right row counts that much; without, nothing is counted."""
-    is_correct = claims.matches[np.arange(sizes["rows"]), source]
+    is_correct = claims.matches[np.arange(context.sizes["rows"]), source]
     outcome = Outcome(float(is_correct.mean()), chance, details={"columns": float(len(column))})
     if credit is None:
         return outcome
-    return replace(outcome, correct=credit * int(is_correct.sum()), trials=sizes["rows"])
+    return replace(outcome, correct=credit * int(is_correct.sum()), trials=context.sizes["rows"])
 
 
 LINK_PREDICTIONS: Any = LINK_QUESTION.predictions

@@ -128,16 +128,16 @@ def check_answer(answer: tuple[bool, ...], sizes: Any) -> None:
         raise InvalidInput("somebody is a member, and everybody is told of")
 
 
-def judge_member(guess: Numbers, answer: tuple[bool, ...], sizes: Any) -> Outcome:
+def judge_member(guess: Numbers, answer: tuple[bool, ...], context: ReleaseContext[Any, Any]) -> Outcome:
     """Return 1 minus the mean difference. Answering 0.5 everywhere has the value 0.5."""
     agreement = [1 - abs(score - is_in) for score, is_in in zip(guess, answer, strict=True)]
     sure_share = sum(abs(score - 0.5) > 0.4 for score in guess) / len(guess)
     return Outcome(sum(agreement) / len(agreement), 0.5, details={"sure": sure_share})
 
 
-def judge_first(guess: int, answer: tuple[bool, ...], sizes: Any) -> Outcome:
+def judge_first(guess: int, answer: tuple[bool, ...], context: ReleaseContext[Any, Any]) -> Outcome:
     """Return whether the guess is the first member, counted from 1."""
-    return Outcome(float(guess == answer.index(True) + 1), 1 / sizes["originals"])
+    return Outcome(float(guess == answer.index(True) + 1), 1 / context.sizes["originals"])
 
 
 MEMBER_QUESTION: Question[NumberOriginal, Numbers, tuple[bool, ...], Numbers] = Question(

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import count
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -16,7 +16,7 @@ from anoncup.rules.model import Rules
 from anoncup.tables.csv_text import write_csv
 from anoncup.testing.allocations import check_allocation
 from anoncup.testing.parts import BrokenLaw
-from anoncup.tracks.capabilities import Allocation
+from anoncup.tracks.capabilities import Allocation, AllocationContext
 from tests.support.allocation_track import (
     SHARED_ALLOCATION,
     TEAM_ALLOCATION,
@@ -42,11 +42,13 @@ def test_built_in_tracks_keep_the_allocation_laws() -> None:
     membership, monthly = TRACKS["membership"], TRACKS["monthly"]
     assert membership.examples.make_data is not None
     assert monthly.examples.make_data is not None
-    candidates = {"candidates": membership.examples.make_data(60, 1)["candidates"]}
-    check_allocation(membership, parse_competition(template("membership")), candidates)
-    example = monthly.examples.make_data(12, 1)
+    rules = parse_competition(template("membership"))
+    candidates = {"candidates": membership.examples.make_data(rules, 60, 1)["candidates"]}
+    check_allocation(membership, rules, candidates)
+    rules = parse_competition(template("2017"))
+    example = monthly.examples.make_data(rules, 12, 1)
     original = {name: example[name] for name in ("customers", "transactions")}
-    check_allocation(monthly, parse_competition(template("2017")), original)
+    check_allocation(monthly, rules, original)
 
 
 call_counter = count()
@@ -55,7 +57,7 @@ call_counter = count()
 def allocate_unreproducibly(original: Any, *_: Any) -> dict[str, bytes]:
     return {
         "secret": make_rotation_allocator(7)(
-            original, {}, RULES, lambda _: ConstantGenerator(next(call_counter))
+            original, AllocationContext(RULES, {}, lambda _: cast(Any, ConstantGenerator(next(call_counter))))
         )["secret"]
     }
 

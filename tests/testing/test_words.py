@@ -15,6 +15,7 @@ from anoncup.tracks.microdata import MICRODATA
 from anoncup.tracks.parts import Attacker, Measure, Method
 from anoncup.tracks.plugin import Plugin
 from tests.support import small_track
+from tests.support.cohort_track import COHORTS
 from tests.support.package_catalogues import format_catalogue
 from tests.support.several_questions_track import SEVERAL_QUESTIONS_TRACK
 from tests.support.track_package import install_package
@@ -55,6 +56,20 @@ def write_catalogue(folder: Path, language: str, texts: dict[str, str]) -> None:
     catalogue = folder / language / "LC_MESSAGES/coins.po"
     catalogue.parent.mkdir(parents=True)
     catalogue.write_text(format_catalogue(texts), encoding="utf-8")
+
+
+def test_files_settings_and_the_shown_answer_need_names() -> None:
+    keys = set(iter_required_keys(Plugin(api=0, tracks={"cohorts": COHORTS})))
+    assert {
+        "file_made",
+        "original_ages",
+        "file_cohort",
+        "file_register",
+        "target_file_made",
+        "target_file_shown",
+        "target_shows_cohorts",
+        "parameter_asked",
+    } <= keys
 
 
 def test_parts_and_new_parameters_need_names() -> None:

@@ -127,6 +127,7 @@ def test_attackers_agree_after_pickling_the_original(track: AnyTrack) -> None:
     def check_law(release: Any) -> None:
         answers = {name: entry.attack(release.target) for name, entry in track.attackers.items()}
         tables = release.target.anonymized if track.name == "microdata" else release.target.tables
+        assert track.attack_view is not None
         unpickled_target = track.attack_view(
             pickle.loads(pickle.dumps(release.original)), copy.deepcopy(tables)
         )

@@ -109,11 +109,12 @@ def test_linkage_risk_equals_the_rate() -> None:
 
 def test_question_with_the_largest_risk_decides() -> None:
     rules, attacker = parse_competition(build_competition_toml()), SMALL_TRACK.attackers["seen"]
+    context = SMALL_TRACK.build_context(rules, NumberOriginal((1.0, 2.0, 3.0, 4.0)), (2.0,))
     guesses = {"member": (0.5,) * 4, "first": 2}
-    rate = rate_attack(attacker, guesses, ANSWER, {"originals": 4}, track=SMALL_TRACK, rules=rules)
+    rate = rate_attack(attacker, guesses, ANSWER, context, track=SMALL_TRACK)
     assert (rate.rate, rate.risk, rate.baseline) == (0.5, 0.0, 0.5)
     guesses = {"member": (0.6, 0.4, 0.6, 0.6), "first": 2}
-    rate = rate_attack(attacker, guesses, ANSWER, {"originals": 4}, track=SMALL_TRACK, rules=rules)
+    rate = rate_attack(attacker, guesses, ANSWER, context, track=SMALL_TRACK)
     assert rate.risk == pytest.approx(0.2)
     assert rate.details == {"member": pytest.approx(0.6), "first": 0.0}
 

@@ -10,6 +10,7 @@ import pytest
 
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
+from anoncup.errors import InvalidUpload
 from anoncup.plugins import TRACKS
 from anoncup.tables.csv_text import write_csv
 from tests.support.arena import build_competition_toml, build_noisy_release, build_original_table
@@ -222,7 +223,7 @@ def test_target_files_are_texts_named_like_release_files(transactions: tuple[Sco
         request.competition_file, request.original, request.files, names=tuple(sorted(request.files))
     )
     answer = write_target_files(
-        {"competition_file": job.competition_file, "original": job.original, "files": job.files},
+        asdict(job),
         JobContext(str.encode, lambda *_: pytest.fail("nothing is prepared")),
         lambda *_: None,
     )
@@ -238,7 +239,8 @@ def test_target_files_are_texts_named_like_release_files(transactions: tuple[Sco
 
 def test_guess_has_at_most_as_many_correct_rows_as_rows() -> None:
     row_file, file = "original_row\n1\n2\n", template(2015)
-    job = JudgeJob(file, {}, row_file, row_file, question="link", sizes={"originals": 2, "rows": 2})
+    sizes = {"originals": 2, "rows": 2}
+    job = JudgeJob(file, {}, row_file, row_file, "link", sizes, guesser="red", guesser_files={})
     context = JobContext(str.encode, lambda *_: pytest.fail("nothing is prepared"))
     answer = json.loads(json.dumps(judge(asdict(job), context, lambda *_: None)))
     assert (answer["outcome"]["correct"], answer["outcome"]["value"]) == (2, 1.0)
@@ -249,6 +251,44 @@ def test_guess_has_at_most_as_many_correct_rows_as_rows() -> None:
     for value in (-0.1, 1.1, "1", True, None, float("nan")):
         assert not job.validates({"outcome": answer["outcome"] | {"value": value}})
     assert not job.validates({"outcome": answer["outcome"] | {"more": 1}})
+
+
+def refuse_guess(job: JudgeJob, row_file: str) -> Any:
+    context = JobContext(str.encode, lambda *_: pytest.fail("nothing is prepared"))
+    request = asdict(job) | {"guess": row_file}
+    return json.loads(json.dumps(judge(request, context, lambda *_: None)))
+
+
+def test_refused_guess_has_its_problems_with_their_places() -> None:
+    row_file = "original_row\n1\n2\n"
+    sizes = {"originals": 2, "rows": 2}
+    job = JudgeJob(template(2015), {}, row_file, row_file, "link", sizes, guesser="red", guesser_files={})
+    answer = refuse_guess(job, "original_row\n1\n9\n")
+    assert job.validates(answer)
+    (problem,) = answer["refused"]["problems"]
+    assert (problem["file"], problem["row"], answer["refused"]["total"]) == ("guess", 2, 1)
+    assert "outcome" not in answer
+    changed: list[dict[str, Any]] = [
+        {"problems": []},
+        {"problems": [problem] * 21},
+        {"problems": [problem | {"row": "2"}]},
+        {"problems": [problem | {"file": "a\0"}]},
+        {"problems": [problem | {"more": 1}]},
+        {"problems": [problem | {"message": "text"}]},
+        {"total": -1},
+        {"more": 1},
+    ]
+    for changes in changed:
+        assert not job.validates({"refused": answer["refused"] | changes})
+    assert not job.validates(answer | {"outcome": {}})
+
+
+def test_error_of_the_answer_is_not_told_to_the_guesser() -> None:
+    row_file = "original_row\n1\n2\n"
+    sizes = {"originals": 2, "rows": 2}
+    job = JudgeJob(template(2015), {}, row_file, "not the secret", "link", sizes, "red", {})
+    with pytest.raises(InvalidUpload):
+        refuse_guess(job, row_file)
 
 
 def nest(depth: int) -> Any:

@@ -37,9 +37,9 @@ def read_guess(content: bytes, context: ReleaseContext[HasRows, object]) -> "Int
     )
 
 
-def judge(guess: "IntArray", source: "IntArray", sizes: Sizes) -> Outcome:
+def judge(guess: "IntArray", source: "IntArray", context: ReleaseContext[HasRows, object]) -> Outcome:
     """Return the share of individuals that are guessed right, not adjusted for chance (2015 and 2016)."""
-    link_rate = _attack_rates.rate_guess(guess, source, rows=sizes["originals"])
+    link_rate = _attack_rates.rate_guess(guess, source, rows=context.sizes["originals"])
     return Outcome(
         link_rate.rate, correct=link_rate.correct, trials=link_rate.trials, interval=link_rate.interval
     )

@@ -233,6 +233,8 @@ MEMBERSHIP: Track[MembershipOriginal, TypedTable, MembershipTarget, Members] = T
     title=N_("membership"),
     individual=N_("candidate"),
     examples=Examples(
-        {"membership": files(__name__) / "membership.toml"}, "noise", _lazy("adapter.make_example_data")
+        {"membership": files(__name__) / "membership.toml"},
+        "noise",
+        lambda _, rows, seed: _lazy("adapter.make_example_data")(rows, seed),
     ),
 )

@@ -70,7 +70,10 @@ def parse_original(files: Files, rules: Rules) -> tuple[MembershipOriginal, list
 
 
 def parse_release(
-    files: Files, original: MembershipOriginal, rules: Rules
+    files: Files,
+    original: MembershipOriginal,
+    rules: Rules,
+    own_files: Files,  # noqa: ARG001
 ) -> tuple[TypedTable, list[Remark]]:
     min_rows, max_rows = get_settings(rules).compute_row_limits(original.rows)
     return parse_rows(

@@ -7,7 +7,7 @@ the row number of the candidate counted from 1; the others are all columns of th
 
 from __future__ import annotations  # avoids an import cycle with rules
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from anoncup.errors import InvalidInput
 from anoncup.geometry.arrays import BoolArray, FloatArray, IntArray
 from anoncup.messages import Message
 from anoncup.tables.csv_text import Problems, redact_values, write_csv
+from anoncup.tracks.capabilities import AllocationContext
 from anoncup.tracks.files import Files
 from anoncup.tracks.membership.allocation import choose_half
 from anoncup.tracks.membership.schema import NumericColumn, TableSchema
@@ -135,12 +136,10 @@ def check_answer(members: Members, sizes: Sizes) -> None:
         )
 
 
-def make_members_file(
-    original: MembershipOriginal, organizer_files: Files, rules: Rules, generator: Callable[[str], Generator]
-) -> dict[str, bytes]:
+def make_members_file(original: MembershipOriginal, context: AllocationContext) -> dict[str, bytes]:
     """Allocate a team's members with :mod:`anoncup.tracks.membership.allocation` and write their file."""
-    rows = np.flatnonzero(choose_half(generator(MEMBERS_FILE), original.rows))
-    hidden_column = _load_hidden_column(organizer_files, original, rules)
+    rules, rows = context.rules, np.flatnonzero(choose_half(context.generator(MEMBERS_FILE), original.rows))
+    hidden_column = _load_hidden_column(context.organizer_files, original, rules)
     if hidden_column is None and get_hidden_column_name(rules) is not None:
         raise InvalidInput("the file {name} is needed, and it is not there", name=HIDDEN_FILE)
     return {MEMBERS_FILE: write_answer(_build_members(original, rows, hidden_column, rules))}

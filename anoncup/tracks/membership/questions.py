@@ -26,7 +26,7 @@ from anoncup.tracks.membership.reference_predictor import predict
 from anoncup.tracks.membership.settings import get_hidden_schema
 from anoncup.tracks.membership.tables import MembershipOriginal, TypedTable, parse_rows, parse_scores
 from anoncup.tracks.memo import memoize
-from anoncup.tracks.model import ReleaseContext, Sizes
+from anoncup.tracks.model import ReleaseContext
 from anoncup.tracks.outcomes import NORMAL_QUANTILE_975, Outcome, wilson_interval
 
 _MembershipValue = Literal["tpr", "advantage"]
@@ -95,7 +95,7 @@ def make_perfect_scores(members: Members) -> FloatArray:
 def judge_membership(
     scores: FloatArray,
     members: Members,
-    sizes: Sizes,  # noqa: ARG001
+    context: ReleaseContext[MembershipOriginal, object],  # noqa: ARG001
     *,
     value: _MembershipValue = "tpr",
 ) -> Outcome:
@@ -147,7 +147,7 @@ def make_reference_guess(members: Members) -> TypedTable:
 def judge_attribute(
     guess: TypedTable,
     members: Members,
-    sizes: Sizes,  # noqa: ARG001
+    context: ReleaseContext[MembershipOriginal, object],  # noqa: ARG001
     *,
     hidden: str = "",  # noqa: ARG001 - read_answer has already used it
     tolerance: float = 0.0,

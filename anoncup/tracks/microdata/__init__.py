@@ -106,6 +106,8 @@ MICRODATA: Track[MicrodataOriginal, pd.DataFrame, MicrodataTarget, IntArray] = T
     title=N_("microdata"),
     individual=N_("row"),
     examples=Examples(
-        {"2015": files(__name__) / "2015.toml"}, "add_noise", _lazy("adapter.make_example_data")
+        {"2015": files(__name__) / "2015.toml"},
+        "add_noise",
+        lambda _, rows, seed: _lazy("adapter.make_example_data")(rows, seed),
     ),
 )

@@ -54,7 +54,10 @@ def parse_original(files: Files, rules: Rules) -> tuple[MicrodataOriginal, list[
 
 
 def parse_release(
-    files: Files, original: MicrodataOriginal, rules: Rules
+    files: Files,
+    original: MicrodataOriginal,
+    rules: Rules,
+    own_files: Files,  # noqa: ARG001
 ) -> tuple[pd.DataFrame, list[Remark]]:
     return tables.parse_release(files["anonymized"], original.table, require_columns(rules))
 

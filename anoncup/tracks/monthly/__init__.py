@@ -138,7 +138,7 @@ MONTHLY: Track[MonthlyOriginal, MonthlyRelease, MonthlyTarget, PseudonymTable] =
     examples=Examples(
         {"2017": resources.files(__name__) / "2017.toml"},
         "delete_purchases",
-        _lazy("example.make_example_data"),
+        lambda _, rows, seed: _lazy("example.make_example_data")(rows, seed),
         known_datasets={"tc400": _TC400_DIGESTS},
     ),
     target_files=TargetFiles(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations  # avoids an import cycle with rules
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import fsum
 from typing import TYPE_CHECKING, Any
@@ -12,6 +12,7 @@ from numpy.random import Generator
 
 from anoncup.tables.csv_text import write_csv
 from anoncup.tables.files import Remark
+from anoncup.tracks.capabilities import AllocationContext
 from anoncup.tracks.files import Files
 from anoncup.tracks.model import ReleaseContext
 from anoncup.tracks.monthly import original, release
@@ -47,7 +48,12 @@ def parse_original(files: Files, rules: Rules) -> tuple[MonthlyOriginal, list[Re
     return replace(tables, knowledge=knowledge), remarks
 
 
-def parse_release(files: Files, tables: MonthlyOriginal, rules: Rules) -> tuple[MonthlyRelease, list[Remark]]:  # noqa: ARG001
+def parse_release(
+    files: Files,
+    tables: MonthlyOriginal,
+    rules: Rules,  # noqa: ARG001
+    own_files: Files,  # noqa: ARG001
+) -> tuple[MonthlyRelease, list[Remark]]:
     return release.parse_release(files["transactions"], tables)
 
 
@@ -94,16 +100,11 @@ def write_target_files(
     return {"transactions": write_csv(shuffle_kept_rows(parsed_release, rng))}
 
 
-def make_knowledge_files(
-    tables: MonthlyOriginal,
-    organizer_files: Files,  # noqa: ARG001
-    rules: Rules,  # noqa: ARG001
-    generator: Callable[[str], Generator],
-) -> dict[str, bytes]:
+def make_knowledge_files(tables: MonthlyOriginal, context: AllocationContext) -> dict[str, bytes]:
     """Make the tables of partial knowledge, each with its percentage of the rows of T."""
     return {
         name: write_knowledge(tables, is_kept)
-        for name, is_kept in sample_known_rows(tables, generator(KNOWLEDGE_PURPOSE)).items()
+        for name, is_kept in sample_known_rows(tables, context.generator(KNOWLEDGE_PURPOSE)).items()
     }
 
 

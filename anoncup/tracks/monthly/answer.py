@@ -120,9 +120,11 @@ def count_answered(guess: PseudonymTable) -> int:
     return int(np.count_nonzero((guess.pseudonyms != DELETED_MARK).any(axis=1)))
 
 
-def judge_guess(guess: PseudonymTable, answer: PseudonymTable, sizes: Sizes) -> Outcome:
+def judge_guess(
+    guess: PseudonymTable, answer: PseudonymTable, context: ReleaseContext[MonthlyOriginal, MonthlyRelease]
+) -> Outcome:
     """Return the share of customers with all months right; see :func:`judge_pseudonyms`."""
-    check_answer(guess, sizes)
+    check_answer(guess, context.sizes)
     if (guess.customers, guess.months) != (answer.customers, answer.months):
         raise InvalidInput("the guess is about other customers or months")
     return judge_pseudonyms(guess.pseudonyms, answer.pseudonyms)

@@ -153,6 +153,7 @@ def parse_release(
     files: Files,
     original: TransactionOriginal,
     rules: object,  # noqa: ARG001
+    own_files: Files,  # noqa: ARG001
 ) -> tuple[TransactionTables, list[Remark]]:
     return table_files.parse_release(files, original.tables)
 

@@ -116,7 +116,10 @@ def load_request(session: Session, competition_id: UUID) -> AllocationRequest | 
     if pending is None:
         return None
     allocation_inputs = replace(
-        sealed_inputs.load_allocation_inputs(session, competition.id, None), team=pending.team, attempt=0
+        sealed_inputs.load_allocation_inputs(session, competition.id, None),
+        team=pending.team,
+        attempt=0,
+        own_files={},
     )
     return AllocationRequest(
         competition.id,
@@ -135,7 +138,6 @@ def record_allocation(
     attempt: int,
     *,
     allow_repeats: bool,
-    avoid_baselines: bool = True,
 ) -> bool:
     """Record allocated files; return False if another team has the same ones, unless repeats are allowed.
 
@@ -148,9 +150,7 @@ def record_allocation(
         competition.shared_files = {**competition.shared_files, **files}
         audit.record_by_clock(session, competition, "data.draw", **files)
         return True
-    if not allow_repeats and files in list_allocated_files(
-        session, competition.id, with_baselines=avoid_baselines
-    ):
+    if not allow_repeats and files in list_allocated_files(session, competition.id):
         return False
     team = request.allocation_inputs.team
     _add_files(session, request, attempt, files)
@@ -159,12 +159,10 @@ def record_allocation(
     return True
 
 
-def list_allocated_files(
-    session: Session, competition_id: UUID, *, with_baselines: bool = True
-) -> list[dict[str, str]]:
-    """Return the files of each team, and those of the baselines if ``with_baselines`` is set."""
+def list_allocated_files(session: Session, competition_id: UUID) -> list[dict[str, str]]:
+    """Return the files of each team. Those of the baselines are no allocation that a team could lack."""
     query = select(AllocatedFiles.files).where(AllocatedFiles.competition_id == competition_id)
-    return list(session.scalars(query if with_baselines else query.where(AllocatedFiles.team != NO_TEAM)))
+    return list(session.scalars(query.where(AllocatedFiles.team != NO_TEAM)))
 
 
 def record_exhaustion(session: Session, request: AllocationRequest, attempt_count: int) -> None:

@@ -16,7 +16,7 @@ from anoncup.messages import Message
 from anoncup.plugins import TRACKS
 from anoncup.tables.files import Remark
 from anoncup.tracks.files import GUESS_FILE
-from anoncup.tracks.model import AnyQuestion, ReleaseContext, Sizes
+from anoncup.tracks.model import AnyQuestion, ReleaseContext, Sizes, TeamData
 from anoncup.tracks.outcomes import Outcome
 from app.db import now
 from app.db.models import Competition, Guess, Secret, State, Target, Team
@@ -29,6 +29,7 @@ from app.services.contests import competitions, phases, sealed_inputs, visibilit
 from app.services.contests.contest import Contest, parse_stored_rules
 from app.services.contests.sealed_inputs import AllocationInputs
 from app.services.jobs import leases, queue
+from app.services.originals import allocated_files
 from app.services.submissions import quota, uploads
 from app.services.submissions.quota import QuotaCap
 from app.services.submissions.uploads import Upload
@@ -58,6 +59,9 @@ class GuessClaim:
     question: str
     sizes: Sizes
     file: str
+    guesser: str
+    guesser_files: Mapping[str, str]
+    """SHA-256 of the own files of the team that guesses, by name."""
     allocation_inputs: AllocationInputs | None
     key_id: str
     sealed: bytes
@@ -87,6 +91,9 @@ class GuessUpload(Upload[Guess, GuessCheck]):
     guess: ParsedGuess = field(init=False)
     file: str = field(default="", init=False)
     """SHA-256 of the stored guess."""
+    guesser: str = field(default="", init=False)
+    own_files: Mapping[str, str] = field(default_factory=dict, init=False)
+    """SHA-256 of the own files of the team that guesses, by name."""
 
     @property
     def questions(self) -> dict[str, AnyQuestion]:
@@ -110,6 +117,8 @@ class GuessUpload(Upload[Guess, GuessCheck]):
 
     def load(self, session: Session, team: Team) -> None:
         self.sizes = self._load_attackable_target(session, team).sizes
+        self.guesser = team.name
+        self.own_files = allocated_files.load_files(session, self.competition.id, team.id) or {}
 
     def recheck(self, session: Session, contest: Contest, team: Team) -> tuple[QuotaCap, ...]:
         """Return the cap on guesses that answer this question; raises Conflict for a withdrawn target."""
@@ -163,6 +172,9 @@ class GuessUpload(Upload[Guess, GuessCheck]):
             content,
             self.competition.file,
             self.original,
+            TeamData(
+                self.guesser, {name: get_store().get(digest) for name, digest in self.own_files.items()}
+            ),
             question=self.question,
             sizes=dict(self.sizes),
         )
@@ -197,6 +209,7 @@ def _parse_guess(
     content: bytes,
     competition_file: str,
     digests: tuple[tuple[str, str], ...],
+    guesser: TeamData,
     *,
     question: str,
     sizes: dict[str, int],
@@ -205,7 +218,7 @@ def _parse_guess(
     rules = parse_stored_rules(competition_file)
     asked_question = TRACKS[rules.track].select_questions(rules)[question]
     original = partial(competitions.load_original, digests, competition_file)
-    guess = asked_question.read(content, ReleaseContext(rules, sizes, original))
+    guess = asked_question.read(content, ReleaseContext(rules, sizes, original, guesser=guesser))
     answered_count = asked_question.count_answered(guess)
     remarks = asked_question.find_remarks(guess) if answered_count else [NO_ANSWER]
     return ParsedGuess(asked_question.write(guess), answered_count, tuple(remarks))
@@ -254,6 +267,8 @@ def build_claim(session: Session, guess: Guess) -> GuessClaim:
         question=guess.question,
         sizes=target.sizes,
         file=guess.file,
+        guesser=session.get_one(Team, guess.team_id).name,
+        guesser_files=allocated_files.load_files(session, competition.id, guess.team_id) or {},
         allocation_inputs=sealed_inputs.load_inputs_for_submission(
             session, competition, target.submission_id
         ),
@@ -262,11 +277,24 @@ def build_claim(session: Session, guess: Guess) -> GuessClaim:
     )
 
 
-def record(session: Session, claim: GuessClaim, *, outcome: dict[str, Any]) -> bool:
-    """Record the outcome of a guess; return False if another worker has claimed it since."""
+def record(
+    session: Session,
+    claim: GuessClaim,
+    *,
+    outcome: dict[str, Any] | None = None,
+    refused: dict[str, Any] | None = None,
+) -> bool:
+    """Record the outcome of a guess, or the problems for which it is refused.
+
+    Return False if another worker has claimed it since.
+    """
     guess = leases.lock_lease(session, Guess, claim.guess_id, claim.attempt)
     if guess is None:
         return False
+    if outcome is None:
+        leases.finish(session, guess, State.REFUSED)
+        guess.refusal, guess.failure = refused, None
+        return True
     leases.finish(session, guess, State.SCORED)
     guess.outcome, guess.failure = outcome, None
     guess.correct = schemas.GuessOutcome.model_validate(outcome).correct_count

@@ -131,7 +131,7 @@ def _count_used_guesses(
         .where(
             Guess.competition_id == competition.id,
             Guess.team_id == viewer.team_id,
-            Guess.state != State.ERROR,
+            Guess.state.not_in(quota.FREE_GUESS_STATES),
         )
         .group_by(Guess.target_id, Guess.question)
     )

@@ -1,7 +1,7 @@
 """Inputs of allocations that only workers can open: the seed and the organizers' own files."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from uuid import UUID, uuid5
 
 from sqlalchemy import select
@@ -25,23 +25,26 @@ class SealedBox:
 
 @dataclass(frozen=True, slots=True)
 class AllocationInputs:
-    """The inputs that determine an allocation for one team."""
+    """The inputs that determine an allocation for one team, and what it has got: SHA-256 by file name."""
 
     seed: SealedBox | None
     organizer_files: Mapping[str, SealedBox]
     team: str
     attempt: int
+    own_files: Mapping[str, str] = field(default_factory=dict)
 
 
 def load_allocation_inputs(session: Session, competition_id: UUID, team_id: UUID | None) -> AllocationInputs:
     """Load the inputs of a team's own allocation, or of the common one if the team has none."""
-    query = select(AllocatedFiles.team, AllocatedFiles.attempt).where(
+    query = select(AllocatedFiles.team, AllocatedFiles.attempt, AllocatedFiles.files).where(
         AllocatedFiles.competition_id == competition_id
     )
     owner = session.execute(query.where(AllocatedFiles.team_id == team_id)).one_or_none() if team_id else None
-    team, attempt = owner or (NO_TEAM, 0)
+    owner = owner or session.execute(query.where(AllocatedFiles.team == NO_TEAM)).one_or_none()
     return AllocationInputs(
-        load_seed(session, competition_id), load_organizer_files(session, competition_id), team, attempt
+        load_seed(session, competition_id),
+        load_organizer_files(session, competition_id),
+        *(owner or (NO_TEAM, 0, {})),
     )
 
 

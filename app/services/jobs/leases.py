@@ -131,13 +131,21 @@ def finish(session: Session, job: LeasedJob, state: State) -> None:
     log.info("work_finished", work=type(job).__name__, id=str(job.id), state=state, attempt=job.attempt)
 
 
-def fail(session: Session, kind: type[LeasedJob], job_id: UUID, attempt: int, reason: CodedMessage) -> bool:
-    """End the job in ERROR, which is a fault of the service. Teams may read the reason."""
+def fail(
+    session: Session,
+    kind: type[LeasedJob],
+    job_id: UUID,
+    attempt: int,
+    reason: CodedMessage,
+    *,
+    traceback: str | None = None,
+) -> bool:
+    """End the job in ERROR, which is a fault of the service. Teams may read the reason, not the traceback."""
     job = lock_lease(session, kind, job_id, attempt)
     if job is None:
         return False
     finish(session, job, State.ERROR)
-    job.failure = reason
+    job.failure, job.traceback = reason, traceback
     return True
 
 

@@ -7,11 +7,12 @@ from uuid import UUID
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from app.db.models import Competition, Guess, State, Target
+from app.db.models import Competition, Guess, Target
 from app.services.accounts.accounts import Principal
 from app.services.attacks import targets
 from app.services.boards import anonymization, reidentification
 from app.services.contests import competitions, visibility
+from app.services.submissions import quota
 
 _Ranks = dict[str, int | None]
 
@@ -86,7 +87,9 @@ def preview_disqualification(
         targets=len(changed_targets),
         guesses=guesses,
         guessing_teams=guessing_teams,
-        own_guesses=session.scalars(own_guesses_query.where(Guess.state != State.ERROR)).one(),
+        own_guesses=session.scalars(
+            own_guesses_query.where(Guess.state.not_in(quota.FREE_GUESS_STATES))
+        ).one(),
     )
 
 
@@ -119,7 +122,7 @@ def _compare_ranks(board: str, team: str, old_ranks: _Ranks, new_ranks: _Ranks) 
 def _count_guesses(session: Session, target_ids: frozenset[UUID]) -> tuple[int, int]:
     """Count the guesses on these targets and the teams that made them."""
     query = select(func.count(), func.count(Guess.team_id.distinct())).where(
-        Guess.target_id.in_(target_ids), Guess.state != State.ERROR
+        Guess.target_id.in_(target_ids), Guess.state.not_in(quota.FREE_GUESS_STATES)
     )
     guesses, guessing_teams = session.execute(query).one()
     return guesses, guessing_teams

@@ -14,6 +14,7 @@ from app.services.jobs import health
 from app.services.jobs.leases import UNFINISHED
 
 _JOB_MODELS = (Evaluation, Guess, ThresholdReport)
+MAX_FAILURES = 20
 _JOB_KINDS = tuple(model.__tablename__ for model in _JOB_MODELS)
 
 
@@ -50,6 +51,16 @@ def measure(session: Session, principal: Principal, slug: str) -> Workload:
             session.scalar(select(exists().where(model.state == State.SCORING))) for model in _JOB_MODELS
         ),
     )
+
+
+def list_failures(session: Session, competition_id: UUID) -> list[Evaluation | Guess | ThresholdReport]:
+    """Return the latest jobs that ended in ERROR with a traceback, newest first."""
+    failures: list[Evaluation | Guess | ThresholdReport] = []
+    for model in _JOB_MODELS:
+        query = select(model).where(model.competition_id == competition_id, model.traceback.is_not(None))
+        newest = query.order_by(model.finished_at.desc()).limit(MAX_FAILURES)
+        failures += session.scalars(newest)
+    return sorted(failures, key=lambda job: job.finished_at or job.created_at, reverse=True)[:MAX_FAILURES]
 
 
 def _select_unfinished(

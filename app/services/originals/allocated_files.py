@@ -31,7 +31,7 @@ class RevealedAllocations:
     allocations: Sequence[AllocatedFiles]
 
 
-def _load_files(session: Session, competition_id: UUID, team_id: UUID | None) -> Mapping[str, str] | None:
+def load_files(session: Session, competition_id: UUID, team_id: UUID | None) -> Mapping[str, str] | None:
     """Return the SHA-256 of a team's own files by name; without ``team_id``, of the baselines' files.
 
     None: not allocated yet. Empty: no data are left for the team.
@@ -51,7 +51,7 @@ def require_allocated(session: Session, competition: Competition, team: Team | N
     if not competition.allocation:
         return {}
     files = (
-        _load_files(session, competition.id, team.id if team else None)
+        load_files(session, competition.id, team.id if team else None)
         if competition.allocation["each_team"]
         else {}
     )
@@ -91,7 +91,7 @@ def load_team_files(session: Session, principal: Principal, competition: Competi
     """Return the own files of the person's team, for the team's page."""
     names = list_own_file_names(competition)
     team = memberships.find_team(session, competition.id, principal) if names else None
-    return TeamFiles(names if team else (), _load_files(session, competition.id, team.id) if team else None)
+    return TeamFiles(names if team else (), load_files(session, competition.id, team.id) if team else None)
 
 
 def find_own(session: Session, principal: Principal, slug: str) -> AllocatedFiles:

@@ -28,6 +28,8 @@ from app.services.submissions import attempts
 GUESSES_PER_TARGET = "guesses_per_target"
 CAP_NAMES = ("valid_per_day", "valid_total", "attempts_per_day", "attempts_total", GUESSES_PER_TARGET)
 REFUNDED_STATES = (State.ERROR, State.CANCELLED)
+FREE_GUESS_STATES = (State.ERROR, State.REFUSED)
+"""States of guesses that do not count towards the cap of their target. A refused one counts as an attempt."""
 MAX_RETRY_AFTER_S = 24 * 60 * 60
 """Retry-After of a cap that never resets."""
 
@@ -130,7 +132,7 @@ def _select_begun(team_id: UUID, phase: str, window: CountingWindow) -> Select[i
 def _select_accepted(team_id: UUID, phase: str, window: CountingWindow) -> Select[int]:
     """Build a query that counts valid submissions or, in the re-identification phase, accepted guesses."""
     if phase == REIDENTIFICATION:
-        guess_query = select(func.count()).where(Guess.team_id == team_id)
+        guess_query = select(func.count()).where(Guess.team_id == team_id, Guess.state != State.REFUSED)
         return guess_query.where(*_build_window_conditions(Guess.received_at, window))
     valid_query = (
         select(func.count())
@@ -153,7 +155,9 @@ def load_guess_cap(
 ) -> QuotaCap:
     """Return the cap on a team's answers to one question about one target."""
     query = select(func.count()).where(Guess.team_id == team_id, Guess.target_id == target.id)
-    used = _fetch_count(session, query.where(Guess.question == question, Guess.state != State.ERROR))
+    used = _fetch_count(
+        session, query.where(Guess.question == question, Guess.state.not_in(FREE_GUESS_STATES))
+    )
     return QuotaCap(GUESSES_PER_TARGET, used, compute_guess_limit(session, contest, team_id), None)
 
 

@@ -25,7 +25,7 @@ from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.tables.files import Remark, build_missing_file_problem
 from anoncup.tracks.files import SECRET_FILE
-from anoncup.tracks.model import AnyTrack
+from anoncup.tracks.model import AnyTrack, TeamData
 from anoncup.tracks.parts import HasRows
 from anoncup.tracks.uploads import ParsedUpload, check_partial_upload, parse_upload
 from app.config import get_settings
@@ -279,6 +279,8 @@ class ReleaseUpload(Upload[SubmissionReceipt, ReleaseCheck]):
     slug: str
     own_files: Mapping[str, str] = field(default_factory=dict, init=False)
     """SHA-256 of the team's own files by name, where the service allocates such files."""
+    team_name: str = field(default="", init=False)
+    """Empty for baselines, which share one allocation."""
     submission_id: UUID = field(default_factory=uuid4, init=False)
     """Id of the future submission, to which sealed files are bound."""
     comment: str = field(default="", init=False)
@@ -300,6 +302,7 @@ class ReleaseUpload(Upload[SubmissionReceipt, ReleaseCheck]):
         if self.competition.original_rows is None:
             raise Conflict("the competition has no original data yet", code="no_original")
         self.own_files = allocated_files.require_allocated(session, self.competition, team)
+        self.team_name = team.name if team else ""
 
     def recheck(self, session: Session, contest: Contest, team: Team) -> tuple[QuotaCap, ...]:
         """Return the caps of the day of entry; raises Conflict if the rules or the data have changed."""
@@ -355,7 +358,9 @@ class ReleaseUpload(Upload[SubmissionReceipt, ReleaseCheck]):
         self, function: Callable[..., ResultT], tables: dict[str, bytes], answer: bytes | None
     ) -> ResultT:
         digests = dict(self.original).values()
-        arguments = (self.competition.file, self.original, tables, answer)
+        own_files = {name: get_store().get(digest) for name, digest in self.own_files.items()}
+        team = TeamData(self.team_name, own_files)
+        arguments = (self.competition.file, self.original, tables, answer, team)
         return parser_process.call_with_files(parser_process.UPLOADS, digests, function, *arguments)
 
     def _choose_answer(self, files: Mapping[str, bytes]) -> bytes | None:
@@ -434,7 +439,11 @@ class ReleaseUpload(Upload[SubmissionReceipt, ReleaseCheck]):
 
 
 def parse_release(
-    competition_file: str, original: tuple[tuple[str, str], ...], files: dict[str, bytes], secret: bytes
+    competition_file: str,
+    original: tuple[tuple[str, str], ...],
+    files: dict[str, bytes],
+    secret: bytes,
+    team: TeamData,
 ) -> ParsedRelease:
     """Parse a release and its secret by a competition file; runs in the parser process.
 
@@ -442,8 +451,8 @@ def parse_release(
     that the same table is scored, attacked and published.
     """
     rules = parse_stored_rules(competition_file)
-    track = TRACKS[rules.track]
-    parsed = parse_upload(track, rules, competitions.load_original(original, competition_file), files, secret)
+    track, loaded_original = TRACKS[rules.track], competitions.load_original(original, competition_file)
+    parsed = parse_upload(track, rules, loaded_original, files, secret, team=team)
     release, answer = parsed.release, parsed.answer
     shuffled = {}
     if rules.publication.shuffle_targets:
@@ -458,6 +467,7 @@ def check_files(
     original: tuple[tuple[str, str], ...],
     files: dict[str, bytes],
     secret: bytes | None,
+    team: TeamData,
 ) -> tuple[int, tuple[Remark, ...]]:
     """Return the number of rows of a release and the remarks on it; runs in the parser process.
 
@@ -467,9 +477,9 @@ def check_files(
     track, data = TRACKS[rules.track], competitions.load_original(original, competition_file)
     if secret is None or not files.keys() >= set(track.release_file_names):
         received_files = files if secret is None or track.allocates_answer else {**files, SECRET_FILE: secret}
-        check_partial_upload(track, rules, data, received_files)
+        check_partial_upload(track, rules, data, received_files, team)
         return 0, ()
-    parsed = parse_upload(track, rules, data, files, secret)
+    parsed = parse_upload(track, rules, data, files, secret, team=team)
     row_warning = explain_too_few_rows(rules, parsed.sizes)
     warnings = [Remark("too_few_rows", row_warning)] if row_warning else []
     return parsed.sizes["rows"], (*parsed.remarks, *warnings, *_list_secret_warnings(rules, data, parsed))

@@ -88,11 +88,13 @@ def show_health(page: RequestedOrganizerPage) -> HTMLResponse:
         frame = page.load_frame(session)
         current_load = workload.measure(session, page.principal, page.slug)
         heartbeat_ages = health.load_heartbeat_ages(session)
+        failures = workload.list_failures(session, frame.contest.id)
     is_administrator = page.principal.role == Role.ADMINISTRATOR  # the sandboxes would help an attacker
     return page.render(
         "organizer/health.html",
         frame=frame,
         load=current_load,
+        failures=failures,
         beats=sorted(heartbeat_ages.items()),
         stalled=dashboard.is_stalled(current_load),
         unswept=dashboard.is_sweep_overdue(current_load),

@@ -23,6 +23,8 @@ from app.web.site.pages import PageRoute, see_other, show_problem
 router = APIRouter(prefix="/competitions/{slug}/organize/submissions", route_class=PageRoute)
 
 PAGE_SIZE = 50
+_SUBMISSION_STATES = tuple(state for state in State if state != State.REFUSED)
+"""States of submissions. Only guesses are refused after they were accepted."""
 _BASELINE_BY_KIND = {"teams": False, "baselines": True}
 """Values of the filter by kind of submitter. Any other value lists all submissions."""
 
@@ -89,7 +91,7 @@ def show_submissions(
         following=next_cursor and filters.build_query(next_cursor),
         paged=cursor is not None,
         entrants=entrants,
-        states=list(State),
+        states=_SUBMISSION_STATES,
         kinds=tuple(_BASELINE_BY_KIND),
     )
 
@@ -97,7 +99,9 @@ def show_submissions(
 def _parse_filters(team: str, state: str, raw_search_text: str) -> SubmissionFilters:
     """Parse the filters. An invalid team or state is ignored."""
     search_text = raw_search_text.replace("\x00", "").encode(errors="ignore").decode().strip()
-    return SubmissionFilters(parse_uuid(team), State(state) if state in set(State) else None, search_text)
+    return SubmissionFilters(
+        parse_uuid(team), State(state) if state in _SUBMISSION_STATES else None, search_text
+    )
 
 
 @router.get("/{submission_id}")

@@ -95,6 +95,9 @@ class Page:
         context = {
             "_": t,
             "label_of": t.label,
+            "file_label": lambda kind, track, name, default: t.label(
+                f"{kind}_{track}_{name}", t.label(f"{kind}_{name}", default)
+            ),
             "ngettext": t.ngettext,
             "pgettext": t.pgettext,
             "numeral": lambda value: t.localize_numbers(notation.format_number(value)),

@@ -52,6 +52,12 @@ class OwnGuess:
         return self.outcome.correct if self.outcome else None
 
     @property
+    def refusal(self) -> dict[str, Any]:
+        """The template variables of the problems for which the guess was refused; empty for others."""
+        error = self.guess.parsed_refusal
+        return list_file_problems(error) if error else {}
+
+    @property
     def is_pending(self) -> bool:
         return self.guess.state in _PENDING_STATES
 

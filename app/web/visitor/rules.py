@@ -97,6 +97,7 @@ def show_rules(page: RequestedPage, slug: str) -> HTMLResponse:
         ranking_formulas=formulas.typeset_ranking(rules),
         find_distance_formula=formulas.find_distance_formula,
         limits={name: getattr(rules.limits, name) for name in _LIMIT_NAMES},
+        settings=_format_settings(rules, track),
         questions=list(track.select_questions(rules).values()),
         questions_by_file=group_by_guess_file(track.select_questions(rules).values()),
         asked_with=_format_question_parameters(rules, track),
@@ -138,6 +139,15 @@ def _format_question_parameters(rules: Rules, track: AnyTrack) -> dict[str, dict
     }
 
 
+def _format_settings(rules: Rules, track: AnyTrack) -> dict[str, str]:
+    """Return the track's own settings as texts, in the form of ``_format_parameters``."""
+    shown_settings = track.settings.list_shown(rules.settings)
+    return {
+        name: f"={value}" if isinstance(value, str) else _format_value(value)
+        for name, value in shown_settings.items()
+    }
+
+
 def _format_parameters(
     parameters: Sequence[Parameter], given_values: Parameters, roles: Roles
 ) -> dict[str, str]:
@@ -152,9 +162,11 @@ def _format_parameter(parameter: Parameter, given_value: ParameterValue, roles: 
     value = parameter.resolve_default(roles) if given_value is None else given_value
     if parameter.is_list and given_value is None and parameter.default is None:
         return "=all"
-    if isinstance(value, tuple):
-        return ", ".join(value)
-    return f"={value}" if parameter.kind == "choice" else str(value)
+    return f"={value}" if parameter.kind == "choice" else _format_value(value)
+
+
+def _format_value(value: ParameterValue) -> str:
+    return ", ".join(value) if isinstance(value, tuple) else str(value)
 
 
 def build_worked_example(rules: Rules, track: AnyTrack) -> WorkedExample | None:

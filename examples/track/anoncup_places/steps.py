@@ -17,7 +17,7 @@ from anoncup.tables.files import Remark
 from anoncup.tracks.files import Files
 from anoncup.tracks.membership.schema import NumericColumn, TableSchema
 from anoncup.tracks.membership.tables import TypedTable, parse_rows, write_table
-from anoncup.tracks.model import ReleaseContext, Sizes
+from anoncup.tracks.model import ReleaseContext
 from anoncup.tracks.outcomes import Outcome
 from anoncup.tracks.parts import Method, ScoredRelease
 
@@ -58,6 +58,7 @@ def parse_release(
     files: Files,
     original: PlacesOriginal,
     rules: Rules,  # noqa: ARG001
+    own_files: Files,  # noqa: ARG001
 ) -> tuple[FloatArray, list[Remark]]:
     table, remarks = parse_rows(files["moved"], PLACE_SCHEMA, file="moved", max_rows=original.rows)
     return table.numbers, remarks
@@ -128,10 +129,16 @@ def write_pairs(pairs: IntArray) -> bytes:
     return write_numbers(schema, (pairs[np.argsort(pairs[:, 0])] + 1).astype(np.float64))
 
 
-def judge_pairs(pairs: IntArray, source: IntArray, sizes: Sizes, *, cost: float = 1.0) -> Outcome:
+def judge_pairs(
+    pairs: IntArray,
+    source: IntArray,
+    context: ReleaseContext[PlacesOriginal, FloatArray],
+    *,
+    cost: float = 1.0,
+) -> Outcome:
     """Return (right - cost * wrong) / rows, but at least 0, which is what a blind guess scores."""
     right_count = int((source[pairs[:, 0]] == pairs[:, 1]).sum())
-    value = max(0.0, (right_count - cost * (len(pairs) - right_count)) / sizes["rows"])
+    value = max(0.0, (right_count - cost * (len(pairs) - right_count)) / context.sizes["rows"])
     return Outcome(value, details={"right": float(right_count), "wrong": float(len(pairs) - right_count)})
 
 
@@ -160,7 +167,7 @@ def shuffle(moved: FloatArray, source: IntArray, *, rng: Generator) -> tuple[Flo
     return moved[order], source[order]
 
 
-def make_example_data(rows: int | None, seed: int) -> dict[str, bytes]:
+def make_example_data(rules: Rules, rows: int | None, seed: int) -> dict[str, bytes]:  # noqa: ARG001
     """Generate places around eight random towns."""
     rng = np.random.default_rng(seed)
     towns = rng.uniform(100, SIDE_LENGTH - 100, (8, 2))

@@ -12,7 +12,7 @@ from anoncup.testing.words import check_words
 def test_the_track_keeps_the_laws():
     rules = parse_competition(template("places"))
     for seed in range(3):
-        places, _ = parse_original(make_example_data(50, seed), rules)
+        places, _ = parse_original(make_example_data(rules, 50, seed), rules)
         check_track(PLACES, list(iter_method_cases(PLACES, rules, places)))
 
 

@@ -65,7 +65,7 @@ def test_scores_equal_the_local_evaluation(
         assert submission["status"] == "SCORED", submission
         members = membership_contest.get_members(team)
         release, _ = TRACK.parse_release(
-            {"released": content}, membership_contest.public_original, membership_contest.rules
+            {"released": content}, membership_contest.public_original, membership_contest.rules, {}
         )
         expected = evaluate(
             membership_contest.rules, membership_contest.public_original, release, members
@@ -102,8 +102,9 @@ def test_attackers_and_equal_guesses_get_the_same_outcome(
             {"released": membership_contest.releases[victim]},
             membership_contest.public_original,
             membership_contest.rules,
+            {},
         )
-        answer = attacker.attack(TRACK.attack_view(membership_contest.public_original, release))
+        answer = attacker.attack(MembershipTarget(membership_contest.public_original, release))
         question = "attribute" if attacker is looked_up else "membership"
         content = TRACK.questions[question].write(answer)
         responses[name] = victim, team, membership_contest.submit_guess(team, victim, question, content)
@@ -173,7 +174,7 @@ def test_both_questions_are_judged_and_revealed(membership_contest: MembershipCo
     assert sorted(map(repr, list_rows(released_table))) == sorted(map(repr, list_rows(members.table)))
 
     # An exact copy reveals the members and their hidden values.
-    view = TRACK.attack_view(membership_contest.public_original, released_table)
+    view = MembershipTarget(membership_contest.public_original, released_table)
     scores, hidden_guess = TRACK.attackers["exact_copy"].attack(view), look_up_hidden_column(view)
     assert scores.tolist() == members.is_member.tolist()
     responses = [

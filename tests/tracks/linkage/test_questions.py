@@ -43,7 +43,7 @@ def test_guesses_are_judged_by_counting_correct_rows(
     parsed = question.read(question.write(np.array(guess)), CONTEXT)
     assert parsed.tolist() == guess
     assert question.count_answered(parsed) == sum(row >= 0 for row in guess)
-    outcome = question.judge(parsed, SOURCE, SIZES)
+    outcome = question.judge(parsed, SOURCE, CONTEXT)
     assert (outcome.value, outcome.correct, outcome.trials) == (correct / 3, correct, 3)
     assert outcome.risk == outcome.value  # no chance is subtracted
 

@@ -17,8 +17,9 @@ from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.testing.parts import TrackCase, check_attacker, check_measure, iter_method_cases
 from anoncup.testing.tracks import check_track
+from anoncup.tracks.capabilities import AllocationContext
 from anoncup.tracks.generators import derive_generator
-from anoncup.tracks.membership.adapter import files_of
+from anoncup.tracks.membership.adapter import MembershipTarget, files_of
 from anoncup.tracks.membership.allocation import allocate_teams
 from anoncup.tracks.membership.answer import Members
 from anoncup.tracks.membership.tables import MembershipOriginal, TypedTable, build_frame, write_table
@@ -52,9 +53,8 @@ def allocate_members(
     original: MembershipOriginal, rules: Rules, truth: Mapping[str, bytes], team: str = "a"
 ) -> bytes:
     assert TRACK.allocation is not None
-    contents = TRACK.allocation.make_files(
-        original, truth, rules, lambda purpose: derive_generator(SEED, purpose, team)
-    )
+    context = AllocationContext(rules, truth, lambda purpose: derive_generator(SEED, purpose, team), team)
+    contents = TRACK.allocation.make_files(original, context)
     assert list(contents) == ["members"]
     return contents["members"]
 
@@ -176,10 +176,9 @@ def test_hostile_candidates_round_trip_through_files(
     assert list_rows(members.table) == list_rows(case.candidates.select_rows(members.is_member))
     assert members.is_member.sum() == len(members.rows) == case.candidates.rows // 2
     for question in TRACK.select_questions(rules).values():
-        guess = question.read(
-            question.write(question.make_perfect_guess(members)), build_context(parsed, rules, truth)
-        )
-        outcome = question.judge(guess, members, {}, **rules.questions.get(question.name, {}))
+        context = build_context(parsed, rules, truth)
+        guess = question.read(question.write(question.make_perfect_guess(members)), context)
+        outcome = question.judge(guess, members, context, **rules.questions.get(question.name, {}))
         assert outcome.value == (0.0 if outcome.details.get("without_release") == 1 else 1.0)
 
 
@@ -222,7 +221,7 @@ def test_attackers_keep_their_laws_on_hostile_releases(name: str) -> None:
         check_attacker(TRACK.attackers[name], TRACK, [case])
         reordered_release = case.release.select_rows(np.random.default_rng(0).permutation(case.release.rows))
         scores, reordered_scores = (
-            TRACK.attackers[name].attack(TRACK.attack_view(case.original, release))
+            TRACK.attackers[name].attack(MembershipTarget(case.original, release))
             for release in (case.release, reordered_release)
         )
         assert reordered_scores == pytest.approx(scores, rel=1e-9, abs=1e-9)
@@ -244,7 +243,8 @@ def test_every_measure_and_attack_rate_depends_on_the_members(name: str) -> None
             values.add(TRACK.measures[name].compute(release))
         else:
             scores = TRACK.attackers[name].attack(release.target)
-            values.add(TRACK.questions["membership"].rate_prediction(scores, members, {}).rate)
+            context = build_context(original, rules)
+            values.add(TRACK.questions["membership"].rate_prediction(scores, members, context).rate)
     assert len(values) > 1
 
 
@@ -316,15 +316,16 @@ def test_hidden_column_comes_from_the_organizers() -> None:
         VALID_ANSWER.encode(), build_context(original, rules, {"hidden": HIDDEN_CELLS})
     )
     question = TRACK.select_questions(rules)["attribute"]
-    guess = question.read(b"ill\nno\nno\nyes\n\n", build_context(original, rules))
-    outcome = question.judge(guess, members, {}, hidden="ill")
+    context = build_context(original, rules)
+    guess = question.read(b"ill\nno\nno\nyes\n\n", context)
+    outcome = question.judge(guess, members, context, hidden="ill")
     # Both members are right; a constant gets one of them. The others have "yes" and "", so the reference
     # cannot predict "no".
     details = {name: outcome.details[name] for name in ("members", "without_release", "commonest", "others")}
     assert (outcome.value, outcome.correct, outcome.trials) == (1.0, 2, 2)
     assert details == {"members": 1.0, "without_release": 0.5, "commonest": 0.5, "others": 0.5}
     with pytest.raises(InvalidInput, match="only the service knows"):
-        question.judge(guess, replace(members, hidden_column=None), {}, hidden="ill")
+        question.judge(guess, replace(members, hidden_column=None), context, hidden="ill")
     with pytest.raises(InvalidInput, match="hidden is needed"):
         allocate_members(original, rules, {})
 

@@ -100,7 +100,10 @@ def test_outcomes_and_risks_equal_the_reference(case: MonthlyCase, seed: bytes, 
     release = attach_knowledge(case.release, seed)
     truth = reference.build_answer(case.original_rows, case.released_rows)
     original, answer = release.original, build_pseudonym_table(release.original, extract_answer(release))
-    months, sizes = reference.list_months(case.original_rows), MONTHLY.count_sizes(original, release)
+    months, context = (
+        reference.list_months(case.original_rows),
+        MONTHLY.build_context(RULES, original, release),
+    )
     outcomes: dict[str, dict[str, Fraction]] = {}
     for name, by_question in collect_guesses(release).items():
         outcomes[name] = {}
@@ -108,12 +111,12 @@ def test_outcomes_and_risks_equal_the_reference(case: MonthlyCase, seed: bytes, 
             rows = mask_rows(case.original_rows, original.knowledge[QUESTIONS[question]])
             expected_guess = reference.attack(case.released_rows, rows, reference.KEYS[name])
             expected = reference.reidentification_rate(case.customers, months, expected_guess, truth)
-            outcome = MONTHLY.questions[question].rate_prediction(attack_guess, answer, sizes)
+            outcome = MONTHLY.questions[question].rate_prediction(attack_guess, answer, context)
             assert Fraction(int(outcome.correct or 0), outcome.trials) == expected
             assert (outcome.rate, outcome.trials) == (float(expected), len(case.customers))
             outcomes[name][question] = expected
     rates = [
-        rate_attack(MONTHLY.attackers[name], attack_guess, answer, sizes, track=MONTHLY, rules=RULES)
+        rate_attack(MONTHLY.attackers[name], attack_guess, answer, context, track=MONTHLY)
         for name, attack_guess in collect_guesses(release).items()
     ]
     for rate, by_table in zip(rates, outcomes.values(), strict=True):

@@ -30,7 +30,7 @@ def anonymize_and_parse(
     """Return a sample release, parsed from its files as if a team had uploaded it, and its answer."""
     rng = Generator(PCG64(seed))
     release, answer = MONTHLY.anonymize(MONTHLY.methods[name], case.release.original, RULES, rng, parameters)
-    parsed, remarks = MONTHLY.parse_release(MONTHLY.files_of(release), case.release.original, RULES)
+    parsed, remarks = MONTHLY.parse_release(MONTHLY.files_of(release), case.release.original, RULES, {})
     assert remarks == []
     assert MONTHLY.files_of(parsed) == MONTHLY.files_of(release)
     return parsed, answer

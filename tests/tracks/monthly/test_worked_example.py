@@ -11,6 +11,7 @@ from anoncup.errors import InvalidInput
 from anoncup.geometry.arrays import BoolArray
 from anoncup.tracks.monthly import MONTHLY
 from anoncup.tracks.monthly.answer import extract_answer, judge_pseudonyms
+from anoncup.tracks.monthly.attackers import build_target
 from anoncup.tracks.monthly.files import KNOWLEDGE_PERCENTAGES
 from anoncup.tracks.monthly.measures import cosine_distance
 from anoncup.tracks.monthly.release import MonthlyRelease
@@ -69,7 +70,7 @@ def test_attackers_guess_as_computed_by_hand(
     answer = extract_answer(release)
     assert answer.tolist() == [["p1", "p2"], ["p3", "DEL"]]
     informed = limit_knowledge(release, np.ones(4, dtype=bool))
-    guesses: Any = MONTHLY.attackers[name].attack(MONTHLY.attack_view(informed.original, informed))
+    guesses: Any = MONTHLY.attackers[name].attack(build_target(informed.original, informed))
     assert {
         question: question_guess.pseudonyms.tolist() for question, question_guess in guesses.items()
     } == dict.fromkeys(MONTHLY.questions, guess)
@@ -86,7 +87,7 @@ def limit_knowledge(release: MonthlyRelease, rows: BoolArray) -> MonthlyRelease:
 
 def test_attackers_without_knowledge_name_nobody(release: MonthlyRelease) -> None:
     ignorant = limit_knowledge(release, np.zeros(4, dtype=bool))
-    target = MONTHLY.attack_view(ignorant.original, ignorant)
+    target = build_target(ignorant.original, ignorant)
     for attacker in MONTHLY.attackers.values():
         guesses: Any = attacker.attack(target)
         for question_guess in guesses.values():
@@ -97,7 +98,7 @@ def test_attackers_need_all_knowledge_tables(release: MonthlyRelease) -> None:
     with pytest.raises(
         InvalidInput, match=r"knowledge_25\.csv, knowledge_50\.csv, .*knowledge_100\.csv"
     ) as excinfo:
-        MONTHLY.attack_view(release.original, release)
+        build_target(release.original, release)
     assert excinfo.value.code == "knowledge_missing"
 
 
