@@ -32,6 +32,9 @@ def test_example_data_is_written_to_a_folder(tmp_path: Path) -> None:
     assert (result.returncode, result.stdout) == (0, "wrote original.csv into made\n")
     content = (tmp_path / "made" / "original.csv").read_text()
     assert content == run_program("generate", "--rows", "5", cwd=tmp_path).stdout
+    (tmp_path / "cup.toml").write_text(template("membership"), "utf-8")
+    result = run_program("generate", "members", "--rows", "6", "--competition", "cup.toml", cwd=tmp_path)
+    assert (result.returncode, result.stdout) == (0, "wrote candidates.csv and background.csv into members\n")
     unknown = run_program("generate", "--track", "transactions", cwd=tmp_path)
     assert (unknown.returncode, unknown.stdout) == (2, "")
     assert "tracks with generated data: microdata" in unknown.stderr

@@ -38,8 +38,8 @@ def upload_hidden_file(contest: Contest, content: bytes) -> int:
 @pytest.mark.parametrize(
     ("language", "announcement", "privacy_note"),
     [
-        ("en", "as soon as the anonymization phase begins", "Nobody else gets them"),
-        ("ja", "が始まるとすぐ", "誰にも"),
+        ("en", "as soon as the anonymization phase begins", "no other team gets them"),
+        ("ja", "が始まるとすぐ", "ほかのチームには渡りません"),
     ],
 )
 def test_team_finds_its_allocated_data(

@@ -11,10 +11,11 @@ import pytest
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
 from anoncup.errors import InvalidUpload
-from anoncup.plugins import TRACKS
+from anoncup.plugins import TRACKS, InstalledParts, Package
 from anoncup.tables.csv_text import write_csv
 from tests.support.arena import build_competition_toml, build_noisy_release, build_original_table
 from tests.support.shop_contest import CUSTOMERS, RELEASED_CUSTOMERS, RELEASED_TRANSACTIONS, TRANSACTIONS
+from workers import scorer
 from workers.jobs import AdviceJob, JudgeJob, ScoreJob, TargetFilesJob
 from workers.scorer import JobContext, judge, score, write_target_files
 
@@ -289,6 +290,41 @@ def test_error_of_the_answer_is_not_told_to_the_guesser() -> None:
     job = JudgeJob(template(2015), {}, row_file, "not the secret", "link", sizes, "red", {})
     with pytest.raises(InvalidUpload):
         refuse_guess(job, row_file)
+
+
+class RecordingPipe:
+    """A connection to a parent that sends one request and keeps the answers."""
+
+    def __init__(self, request: Any) -> None:
+        self.requests = [request]
+        self.answers: list[Any] = []
+
+    def receive(self) -> Any:
+        return self.requests.pop() if self.requests else None
+
+    def send(self, message: Any) -> None:
+        self.answers.append(message)
+
+    def fetch(self, digest: str) -> bytes:
+        return digest.encode()
+
+
+def test_error_names_the_package_whose_code_raised_it_without_its_message(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(*_: object) -> Any:
+        raise KeyError("a secret cell")
+
+    packages = (Package("other", "1.0", "other:PLUGIN"), Package("mine", "1.0", "tests.track:PLUGIN"))
+    monkeypatch.setattr(scorer, "INSTALLED", InstalledParts({}, packages))
+    monkeypatch.setattr(scorer, "HANDLERS", {"JudgeJob": fail})
+    pipe = RecordingPipe({"kind": "JudgeJob"})
+    scorer.run(pipe)
+    (answer,) = pipe.answers
+    assert (answer["failed"], answer["package"]) == ("crash", "mine")
+    assert answer["trace"].endswith("KeyError")
+    assert "in fail" in answer["trace"]
+    assert "secret cell" not in answer["trace"].replace('raise KeyError("a secret cell")', "")
 
 
 def nest(depth: int) -> Any:
