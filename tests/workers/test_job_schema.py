@@ -3,14 +3,15 @@
 import copy
 import json
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import pytest
 
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
-from anoncup.errors import InvalidUpload
+from anoncup.errors import FileProblem, InvalidUpload
+from anoncup.messages import Message
 from anoncup.plugins import TRACKS, InstalledParts, Package
 from anoncup.tables.csv_text import write_csv
 from tests.support.arena import build_competition_toml, build_noisy_release, build_original_table
@@ -288,6 +289,20 @@ def test_error_of_the_answer_is_not_told_to_the_guesser() -> None:
     row_file = "original_row\n1\n2\n"
     sizes = {"originals": 2, "rows": 2}
     job = JudgeJob(template(2015), {}, row_file, "not the secret", "link", sizes, "red", {})
+    with pytest.raises(InvalidUpload):
+        refuse_guess(job, row_file)
+
+
+def test_problem_of_an_organizers_file_is_not_told_to_the_guesser(monkeypatch: pytest.MonkeyPatch) -> None:
+    def find_problem(*_: object) -> Any:
+        raise InvalidUpload([FileProblem("register", 3, None, "ragged_row", Message("a secret cell"))])
+
+    track = TRACKS["microdata"]
+    question = replace(track.questions["link"], judge=find_problem)
+    monkeypatch.setitem(TRACKS, "microdata", replace(track, questions={"link": question}))
+    row_file = "original_row\n1\n2\n"
+    sizes = {"originals": 2, "rows": 2}
+    job = JudgeJob(template(2015), {}, row_file, row_file, "link", sizes, "red", {})
     with pytest.raises(InvalidUpload):
         refuse_guess(job, row_file)
 
