@@ -5,7 +5,7 @@ BIN := .venv/bin
 JOBS ?= 2
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
-.PHONY: demo serve test test-all coverage containers faults check format words pictures bench rush lock clean
+.PHONY: demo serve test test-all test-versions coverage containers faults check format words pictures bench rush lock clean
 
 # In make's place in the shell, and told by the kernel when make is gone: killed or not, nothing goes on alone.
 WITH_MAKE := exec $(BIN)/python -IS app/processes/child_process.py $$PPID 15 0
@@ -33,6 +33,10 @@ coverage: dev .venv/.warm
 	@$(BIN)/python -c 'from anoncup.geometry import kernels; kernels.warm_scoring()' & \
 	  $(BIN)/python -c 'from anoncup.geometry import kernels; kernels.warm_bounds()' & wait
 	@touch $@
+
+# The library with the lowest and the highest versions of its dependencies, in environments that uv makes.
+test-versions: dev
+	@.ci/versions
 
 # A contest in flight while everything under it breaks; SEED=… plays the same faults again.
 faults: dev

@@ -2,12 +2,10 @@
 
 import os
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from argon2 import PasswordHasher
 from fastapi.testclient import TestClient
-from hypothesis import settings as hypothesis_settings
 from psycopg.errors import LockNotAvailable
 from sqlalchemy import create_engine, text
 from sqlalchemy.exc import OperationalError
@@ -24,6 +22,7 @@ from migrations.run import migrate
 from tests.support.application import build_application
 from tests.support.arena import Arena
 from tests.support.contest import Contest
+from tests.support.library_fixtures import reference_data
 from tests.support.openapi_contract import CheckedClient
 from tests.support.queue import clear_retry_delays, empty_queue
 from tests.support.role_session import separate_roles
@@ -31,9 +30,7 @@ from tests.support.s3_server import S3Server
 from tests.support.wait import poll_until
 from workers import scoring_child
 
-hypothesis_settings.register_profile("quick", max_examples=10, deadline=None, derandomize=True)
-hypothesis_settings.register_profile("full", hypothesis_settings.get_profile("quick"), max_examples=1000)
-hypothesis_settings.load_profile("quick")
+__all__ = ["reference_data"]
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -159,15 +156,6 @@ def arena(client: TestClient) -> Arena:
 def contest(client: TestClient) -> Contest:
     """A small contest of two phases, in its first."""
     return Contest.create(client)
-
-
-@pytest.fixture
-def reference_data() -> Path:
-    """The folder of reference data; tests are skipped without it."""
-    folder = os.environ.get("ANONCUP_REFERENCE_DATA")
-    if not folder:
-        pytest.skip("ANONCUP_REFERENCE_DATA is not set")
-    return Path(folder)
 
 
 @pytest.fixture(scope="session")

@@ -17,6 +17,7 @@ from anoncup.geometry.encoding import (
     Vocabulary,
     assign_groups,
     build_vocabulary,
+    copy_table,
     extend_vocabulary,
     factorize,
     group_rows,
@@ -42,8 +43,7 @@ class MicrodataOriginal:
     memo: Memo = field(default_factory=dict, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        # The cells are copied only when one of the two tables is changed (copy-on-write of pandas 3).
-        object.__setattr__(self, "table", self.table.copy(deep=False))
+        object.__setattr__(self, "table", copy_table(self.table))
 
     @property
     def rows(self) -> int:

@@ -16,6 +16,7 @@ from anoncup.geometry.arrays import FloatArray, IntArray, SparseCounts
 from anoncup.geometry.encoding import (
     Vocabulary,
     build_vocabulary,
+    copy_table,
     encode,
     extend_vocabulary,
     factorize,
@@ -70,9 +71,9 @@ class TransactionOriginal:
     memo: Memo = field(default_factory=dict, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        # The cells are copied only when one of the two tables is changed (copy-on-write of pandas 3).
-        customers, transactions = self.tables.customers, self.tables.transactions
-        own_tables = TransactionTables(customers.copy(deep=False), transactions.copy(deep=False))
+        own_tables = TransactionTables(
+            copy_table(self.tables.customers), copy_table(self.tables.transactions)
+        )
         object.__setattr__(self, "tables", own_tables)
 
     @property
