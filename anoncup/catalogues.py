@@ -1,11 +1,15 @@
 """Loading of gettext catalogues, including those of the built-in tracks and of installed packages."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from gettext import GNUTranslations, NullTranslations
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from io import BytesIO
 from pathlib import Path
+
+from anoncup.environments import DESCRIPTION_FILE, find_environments_folder
 
 _ENTRY_POINT_GROUP = "anoncup.locale"
 """Group of entry points whose name is a gettext domain and whose value is the package with its ``locale``
@@ -49,7 +53,16 @@ def find_package_catalogues() -> list[tuple[str, Path]]:
         entry_points(group=_ENTRY_POINT_GROUP), key=lambda entry_point: entry_point.name
     )
     specs = [(entry_point.name, find_spec(entry_point.value)) for entry_point in entry_points_by_name]
-    return [(name, Path(spec.origin).parent / "locale") for name, spec in specs if spec and spec.origin]
+    installed = [(name, Path(spec.origin).parent / "locale") for name, spec in specs if spec and spec.origin]
+    return [*installed, *_list_environment_catalogues()]
+
+
+def _list_environment_catalogues() -> Iterator[tuple[str, Path]]:
+    """Yield the catalogues of packages that have an environment of their own."""
+    for file in sorted(find_environments_folder().glob(f"*/{DESCRIPTION_FILE}")):
+        with suppress(OSError, ValueError, LookupError, TypeError):  # ``anoncup.plugins`` reports them
+            for domain, folder in json.loads(file.read_text("utf-8"))["catalogues"]:
+                yield str(domain), file.parent / folder
 
 
 def load_translations(domains: Sequence[tuple[str, Path]], language: str) -> NullTranslations:

@@ -3,14 +3,23 @@
 Each entry point of the group ``anoncup.plugins`` names a ``Plugin``. A package is skipped as a whole if its
 entry point cannot be loaded, is made for another API version, or adds a part that is invalid or already
 exists. The reason is recorded, and the other packages still work.
+
+Packages with an interpreter of their own are found by the descriptions in the folder of environments.
 """
 
+import json
+import platform
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from importlib.metadata import EntryPoint, entry_points
+from functools import partial
+from importlib.metadata import EntryPoint, entry_points, version
+from pathlib import Path
 from typing import Any
 
+from anoncup.catalogues import find_package_catalogues
+from anoncup.environments import DESCRIPTION_FILE, find_environments_folder
+from anoncup.tracks.descriptions import Description, build_plugin, describe
 from anoncup.tracks.membership import MEMBERSHIP
 from anoncup.tracks.microdata import MICRODATA
 from anoncup.tracks.model import AnyTrack, Track
@@ -40,7 +49,8 @@ class Package:
 
     ``entry`` is the value of its entry point. ``parts`` are the parts that it adds, such as
     ``microdata.measures.NAME`` or ``tracks.NAME``. ``broken`` is the reason why the package was skipped, or
-    empty.
+    empty. ``environment`` is the name of the environment that it runs in, empty for the own interpreter, and
+    ``versions`` are those of Python, numpy and pandas there.
     """
 
     name: str
@@ -48,6 +58,12 @@ class Package:
     entry: str
     parts: tuple[str, ...] = ()
     broken: str = ""
+    environment: str = ""
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+
+_Candidate = tuple[Package, Callable[[], Plugin]]
+"""A package, and the function that loads its plug-in or raises InvalidPlugin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,30 +78,100 @@ class InstalledParts:
         """Return the package that provides a part, named as in ``Package.parts``; None if it is built in."""
         return next((package for package in self.packages if part in package.parts), None)
 
+    def find_environment(self, track: str) -> str:
+        """Return the name of the environment that a track runs in; empty for this interpreter."""
+        provider = self.find_provider(f"tracks.{track}")
+        return provider.environment if provider else ""
+
 
 def discover_plugins(tracks: Mapping[str, AnyTrack]) -> InstalledParts:
     """Return the tracks extended by all installed plug-ins."""
+    return _merge_plugins(tracks, (*_list_entries(), *_list_environments(find_environments_folder())))
+
+
+def discover_environments(folder: Path) -> InstalledParts:
+    """Return the built-in tracks extended by the plug-ins in the environments below a folder."""
+    return _merge_plugins(BUILT_IN, _list_environments(folder))
+
+
+def _list_entries() -> Iterator[_Candidate]:
+    """Yield the plug-ins that are installed in this interpreter."""
     entries = sorted(
         entry_points(group=_ENTRY_POINT_GROUP),
         key=lambda entry_point: (_identify_package(entry_point).name, entry_point.name),
     )
-    return _merge_plugins(tracks, ((_identify_package(entry), entry) for entry in entries))
+    for entry in entries:
+        yield _identify_package(entry), partial(_load_plugin, entry)
 
 
-def _merge_plugins(
-    tracks: Mapping[str, AnyTrack], entries: Iterable[tuple[Package, EntryPoint]]
-) -> InstalledParts:
+def _list_environments(folder: Path) -> Iterator[_Candidate]:
+    """Yield the plug-ins that have an interpreter of their own, without running it."""
+    for file in sorted(folder.glob(f"*/{DESCRIPTION_FILE}")):
+        name = file.parent.name
+        try:
+            content = json.loads(file.read_text("utf-8"))
+            for item in content["plugins"]:
+                package = Package(
+                    item["name"],
+                    item["version"],
+                    item["entry"],
+                    environment=name,
+                    versions=content["versions"],
+                )
+                yield package, partial(_load_description, item, content["library"], name)
+        except (OSError, ValueError, LookupError, TypeError) as problem:
+            yield Package(name, "", "", environment=name), partial(_refuse, _describe_failure(problem))
+
+
+def _load_description(item: Mapping[str, Any], library: str, environment: str) -> Plugin:
+    """Return the plug-in of an environment; raise InvalidPlugin if it cannot be used."""
+    if item["broken"]:
+        raise InvalidPlugin(item["broken"])
+    if library != version("anoncup"):
+        raise InvalidPlugin(
+            f"its environment has version {library} of anoncup; add it again with anoncup packages add"
+        )
+    plugin = build_plugin(item["plugin"], environment)
+    if {*plugin.measures, *plugin.attackers, *plugin.methods} - plugin.tracks.keys():
+        raise InvalidPlugin("only a package in the service's own interpreter can extend tracks of others")
+    return plugin
+
+
+def _refuse(reason: str) -> Plugin:
+    raise InvalidPlugin(reason)
+
+
+def describe_interpreter() -> Description:
+    """Return the plug-ins that are installed in this interpreter, for one that does not import them."""
+    names = ("numpy", "pandas")
+    return {
+        "library": version("anoncup"),
+        "versions": {"python": platform.python_version(), **{name: version(name) for name in names}},
+        "plugins": [_describe_plugin(package, load) for package, load in _list_entries()],
+        "catalogues": [[domain, str(folder)] for domain, folder in find_package_catalogues()],
+    }
+
+
+def _describe_plugin(package: Package, load: Callable[[], Plugin]) -> Description:
+    identity = {"name": package.name, "version": package.version, "entry": package.entry}
+    try:
+        return identity | {"broken": "", "plugin": describe(load())}
+    except Exception as problem:  # Attributes of a plug-in's objects may raise anything.
+        return identity | {"broken": _describe_failure(problem)}
+
+
+def _merge_plugins(tracks: Mapping[str, AnyTrack], candidates: Iterable[_Candidate]) -> InstalledParts:
     """Add plug-ins to the tracks, first those that define tracks, then those that extend tracks.
 
     If two plug-ins add the same part, the second one is skipped.
     """
     packages: list[Package] = []
     loaded: list[tuple[Package, Plugin]] = []
-    for package, entry in entries:
+    for package, load in candidates:
         try:
-            loaded.append((package, _load_plugin(entry)))
-        except InvalidPlugin as problem:
-            packages.append(replace(package, broken=str(problem)))
+            loaded.append((package, load()))
+        except Exception as problem:  # A description may have any content.
+            packages.append(replace(package, broken=_describe_failure(problem)))
     merged = dict(tracks)
     formulas: dict[str, Mapping[str, str]] = {}
     for package, plugin in sorted(loaded, key=lambda item: not item[1].tracks):

@@ -49,7 +49,7 @@ from app.http.middleware import HeadAsGetMiddleware, SecurityHeadersMiddleware
 from app.http.multipart import set_spool_folder
 from app.http.operators import require_operator
 from app.http.readiness import WriteTest
-from app.processes import child_process, memory, parser_process
+from app.processes import child_process, memory, parser_process, remote_calls
 from app.services.jobs import health, queue
 from app.services.jobs.store_check import check_store
 from app.web import organizer, team, visitor
@@ -95,6 +95,7 @@ def create_served_app() -> FastAPI:
     sandbox.announce(settings.sandbox)
     set_spool_folder(settings.data / "incoming")
     parser_process.enable(settings)
+    remote_calls.enable()
     return create_app(lifespan=end_parsers_on_shutdown)
 
 
@@ -105,6 +106,7 @@ async def end_parsers_on_shutdown(app: FastAPI) -> AsyncIterator[None]:
             yield
     finally:
         parser_process.close()
+        remote_calls.end_all()
 
 
 def create_app(*, lifespan: Lifespan[FastAPI] = progress_stream.close_on_shutdown) -> FastAPI:

@@ -55,6 +55,8 @@ def test_example_is_listed_and_scores_and_anonymizes(
             "microdata.methods.round_values",
         ],
         "broken": None,
+        "environment": "",
+        "versions": {},
     }
     scores = environment.run_anoncup("score", *RELEASE_OPTIONS, cwd=cup)
     assert scores["measures"]["combinations_lost"]["value"] == 0.0

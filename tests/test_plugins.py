@@ -4,11 +4,15 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 
-from anoncup.plugins import BUILT_IN, discover_plugins
+from anoncup.plugins import BUILT_IN, discover_environments, discover_plugins
+from anoncup.tracks.descriptions import describe
+from anoncup.tracks.plugin import Plugin
 from tests.support.track_package import install_package
 
 PART_CODE = """
@@ -192,4 +196,44 @@ def test_required_package_versions_are_checked(
 def test_broken_package_does_not_satisfy_a_requirement(tmp_path: Path) -> None:
     install_package(tmp_path, "coins", "import nothing_that_there_is")
     output = run_python(tmp_path, "-c", REQUIRES_PROGRAM, '">=0"')
-    assert output == "package_broken requires.coins: the package coins is installed, but does not work\n"
+    assert output == (
+        "package_broken requires.coins: the package coins is installed, but does not work: "
+        "ModuleNotFoundError: No module named 'nothing_that_there_is'\n"
+    )
+
+
+def write_environment(folder: Path, name: str, content: object) -> None:
+    (folder / name).mkdir()
+    (folder / name / "package.json").write_text(json.dumps(content))
+
+
+def describe_environment(plugin: Plugin, *, library: str = version("anoncup")) -> dict[str, object]:
+    """Return the content of the file of an environment with one package."""
+    package = {"name": "coins", "version": "1.0", "entry": "coins:PLUGIN", "broken": ""}
+    versions = {"python": "3.12.1", "numpy": "2.0.0", "pandas": "2.2.3"}
+    plugins = [{**package, "plugin": describe(plugin)}]
+    return {"library": library, "versions": versions, "plugins": plugins, "catalogues": []}
+
+
+def test_packages_in_environments_add_tracks_or_say_why_not(tmp_path: Path) -> None:
+    track = replace(BUILT_IN["microdata"], name="chess")
+    plugin = Plugin(api=0, tracks={"chess": track})
+    foreign_plugin = Plugin(api=0, measures={"microdata": {"mean_mae": track.measures["mean_mae"]}})
+    write_environment(tmp_path, "a", describe_environment(plugin))
+    write_environment(tmp_path, "b", describe_environment(plugin, library="0.0.1"))
+    write_environment(tmp_path, "c", describe_environment(foreign_plugin))
+    write_environment(tmp_path, "d", {"library": 7})
+    write_environment(tmp_path, "e", describe_environment(plugin))
+    installed = discover_environments(tmp_path)
+    assert {package.environment: package.broken for package in installed.packages} == {
+        "a": "",
+        "b": "its environment has version 0.0.1 of anoncup; add it again with anoncup packages add",
+        "c": "only a package in the service's own interpreter can extend tracks of others",
+        "d": "KeyError: 'plugins'",
+        "e": "there is chess already",
+    }
+    assert installed.find_environment("chess") == "a"
+    assert installed.find_environment("microdata") == ""
+    assert installed.tracks["chess"].measures.keys() == track.measures.keys()
+    (package,) = [package for package in installed.packages if not package.broken]
+    assert package.versions["pandas"] == "2.2.3"

@@ -29,7 +29,7 @@ from app.crypto import deadline_signing
 from app.db.models import ObservedDeadline
 from app.db.privileges import warn_if_overprivileged
 from app.db.transaction import transaction
-from app.processes import child_process
+from app.processes import child_process, remote_calls
 from app.services.attacks import contest_lifecycle
 from app.services.contests import observed_deadlines, upload_terms
 from app.services.jobs import health, queue, requeue
@@ -341,6 +341,7 @@ def main() -> None:
     settings = get_settings()
     ensure_signing_key(settings.opening_keys_dir)
     wait_for_shutdown = _install_shutdown_handlers()
+    remote_calls.enable()
     log.info("clock_starts", every_s=settings.clock_every_s, sweep_every_s=settings.sweep_every_s)
     sandbox.announce(settings.sandbox)  # the clock's children read uploaded files too
     Clock(settings, TransitionPool()).run(wait_for_shutdown)

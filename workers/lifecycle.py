@@ -20,6 +20,7 @@ from app import logs
 from app.config import Settings, get_settings
 from app.crypto import sealing
 from app.db.transaction import transaction
+from app.processes import remote_calls
 from app.services.attacks import allocation, contest_lifecycle
 from app.services.attacks.contest_lifecycle import SealedTarget, TargetWithoutFiles
 from app.services.contests import sealed_inputs
@@ -36,10 +37,12 @@ log = structlog.get_logger(__name__)
 
 def main() -> None:
     logs.configure()
+    remote_calls.enable()
     try:
         is_complete = run_long_work(UUID(sys.argv[1]))
     finally:
-        scoring_child.slot.end()
+        scoring_child.end_all()
+        remote_calls.end_all()
     sys.exit(0 if is_complete else 1)
 
 

@@ -20,7 +20,7 @@ from celery.worker.control import inspect_command
 from app import logs
 from app.config import get_settings
 from app.db.privileges import warn_if_overprivileged
-from app.processes import child_process
+from app.processes import child_process, remote_calls
 from app.processes.supervisor import QUEUE_BY_KIND
 from app.services.jobs.queue import DUTIES_QUERY, SANDBOX_QUERY, celery
 from workers import advise, judge, readiness, sandbox, score, scoring_child
@@ -30,12 +30,13 @@ __all__ = ["advise", "celery", "judge", "score"]
 
 @celeryd_init.connect
 @setup_logging.connect
-def configure_logging(**_: Any) -> None:
-    """Configure logging as in all other processes, before Celery's first warning.
+def configure_process(**_: Any) -> None:
+    """Configure logging as in all other processes, before Celery's first warning, and calls of packages.
 
     Celery leaves logging alone because ``setup_logging`` has a receiver.
     """
     logs.configure()
+    remote_calls.enable()
 
 
 @celeryd_after_setup.connect
@@ -61,7 +62,8 @@ def report_duties(state: Any) -> dict[str, Any]:
 @worker_process_shutdown.connect
 def discard_child(**_: Any) -> None:
     """End the scoring child, which also removes its folder."""
-    scoring_child.slot.end()
+    scoring_child.end_all()
+    remote_calls.end_all()
 
 
 @worker_init.connect

@@ -5,20 +5,18 @@ parent, which only hands over files that the call may read.
 """
 
 import pickle
-import sys
-import traceback
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from io import BytesIO
 from typing import IO, Any, cast
 
-from pydantic import BaseModel
-
-from anoncup.errors import DomainError
-from anoncup.geometry.kernels.compilation import CompiledLoop, LoopsUnavailable
+from anoncup.geometry.kernels.compilation import CompiledLoop
 from app import storage
+from app.processes import remote_calls
+from app.processes.call_results import CallResult, answer_call
 from app.processes.child_entry import Pipe
-from app.processes.parser_process import CallError, build_result_model
+from app.processes.parser_process import build_result_model
 from app.storage.store import StorageBackend
 
 _CALLED_MODULES = (
@@ -51,46 +49,26 @@ def prepare(*, warm: bool) -> None:
 
 def run(pipe: Pipe) -> None:
     storage.use_backend(cast("StorageBackend", ParentFiles(pipe)))  # it can only read
+    remote_calls.enable(partial(_ask_parent, pipe))
     while request := pipe.receive():
         function, arguments, keywords = pickle.loads(pipe.incoming.read(request["length"]))  # noqa: S301  # our parent's
-        _answer_call(pipe, function, arguments, keywords)
-
-
-def _answer_call(
-    pipe: Pipe, function: Callable[..., Any], arguments: tuple[Any, ...], keywords: dict[str, Any]
-) -> None:
-    try:
-        kind, content = _call_function(function, arguments, keywords)
-        pipe.send({kind: len(content)}, content)
-    except LoopsUnavailable:
-        pipe.send({"failed": "cold"})
-    except MemoryError:
-        pipe.send({"failed": "memory"})
-    except Exception:
-        # Only the frames: an error's message may quote secrets.
-        error, _, frames = sys.exc_info()
-        trace = "".join(traceback.format_tb(frames)) + getattr(error, "__qualname__", "")
-        pipe.send({"failed": "crash", "trace": trace})
+        answer_call(pipe, partial(_call_function, function, arguments, keywords))
 
 
 def _call_function(
     function: Callable[..., Any], arguments: tuple[Any, ...], keywords: dict[str, Any]
-) -> tuple[str, bytes]:
-    """Call the function; return the kind of answer, "returned" or "raised", and its JSON."""
-    try:
-        result = build_result_model(function).model_construct(value=function(*arguments, **keywords))
-    except DomainError as problem:
-        return "raised", serialize(CallError.from_error(problem))
-    return "returned", serialize(result)
+) -> CallResult[Any]:
+    result: CallResult[Any] = build_result_model(function).model_construct(
+        value=function(*arguments, **keywords)
+    )
+    return result
 
 
-def serialize(model: BaseModel) -> bytes:
-    return model.model_dump_json(warnings=False, fallback=_convert_numpy_scalar).encode()
-
-
-def _convert_numpy_scalar(value: Any) -> Any:
-    """Convert a numpy scalar to a Python number; raise AttributeError for other values."""
-    return value.item()
+def _ask_parent(pipe: Pipe, environment: str, request: bytes) -> tuple[str, bytes]:
+    """Let the parent call a function of a package; return the kind of answer and its JSON."""
+    pipe.send({"package": environment, "length": len(request)}, request)
+    answer = pipe.receive()
+    return answer["kind"], pipe.incoming.read(answer["length"])
 
 
 class ParentFiles:

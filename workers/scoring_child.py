@@ -28,10 +28,20 @@ from app.processes.sandboxed_child import (
     ChildTimeoutError,
     SandboxedChild,
 )
+from app.services.contests.contest import parse_stored_rules
 from app.storage import get_store
 from workers.jobs import Job, ReleaseJob
 
-__all__ = ["DIED_MESSAGE", "ChildDiedError", "JobResult", "ProgressStep", "ScoringError", "run", "slot"]
+__all__ = [
+    "DIED_MESSAGE",
+    "ChildDiedError",
+    "JobResult",
+    "ProgressStep",
+    "ScoringError",
+    "end_all",
+    "run",
+    "slot",
+]
 
 log = structlog.get_logger(__name__)
 
@@ -72,6 +82,22 @@ class JobResult:
 
 
 slot = ChildSlot(PROGRAM)
+_slots = {"": slot}
+"""Slots by environment. Children of several environments run beside each other until they are idle."""
+
+
+def end_all() -> None:
+    for child_slot in _slots.values():
+        child_slot.end()
+
+
+def _get_slot(job: Job) -> ChildSlot:
+    """Return the slot for children in the environment of the job's track."""
+    try:
+        environment = INSTALLED.find_environment(parse_stored_rules(job.competition_file).track)
+    except CompetitionUnavailable:  # the child finds the reason
+        environment = ""
+    return _slots.setdefault(environment, slot if not environment else ChildSlot(PROGRAM, environment))
 
 
 def run(
@@ -88,17 +114,18 @@ def run(
     NotFound or Unavailable if it may be tried again. A child that has not finished is ended, since its later
     output would be taken for the answer to the next job.
     """
-    with slot.lock:
-        child = slot.get(settings, memory_mb=settings.scoring_memory_mb, warm=warm)
+    child_slot = _get_slot(job)
+    with child_slot.lock:
+        child = child_slot.get(settings, memory_mb=settings.scoring_memory_mb, warm=warm)
         try:
             result = _run_with_deadline(child, job, settings, on_step)
         except CompetitionUnavailable:  # the child has finished and is ready for the next job
-            slot.release(settings)
+            child_slot.release(settings)
             raise
         except BaseException:
-            slot.end()
+            child_slot.end()
             raise
-        slot.release(settings)
+        child_slot.release(settings)
         return result
 
 

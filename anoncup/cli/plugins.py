@@ -10,7 +10,13 @@ def plugins(*, as_json: AsJson = False) -> None:
 
     from anoncup.plugins import INSTALLED
 
-    columns = {"name": "name", "version": "version", "parts": "parts", "broken": "broken"}
+    columns = {
+        "name": "name",
+        "version": "version",
+        "parts": "parts",
+        "environment": "environment",
+        "broken": "broken",
+    }
     rows = [
         {**asdict(package), "parts": list(package.parts), "broken": package.broken or None}
         for package in INSTALLED.packages

@@ -283,10 +283,11 @@ def _require_package(path: str, name: str, requirement: str, packages: Sequence[
         )
     if all(package.broken for package in candidates):
         raise InvalidCompetition(
-            "{key}: the package {name} is installed, but does not work",
+            "{key}: the package {name} is installed, but does not work: {reason}",
             code="package_broken",
             key=path,
             name=name,
+            reason=candidates[0].broken,
         )
     if not _is_satisfied(candidates[0].version, requirement):
         raise InvalidCompetition(

@@ -2,7 +2,7 @@
 
 import typer
 
-from app.cli import admin, demo, keys, migrate, scheduler, serve, worker
+from app.cli import admin, demo, keys, migrate, packages, scheduler, serve, worker
 from app.cli.backup import command
 
 _SERVER_PANEL = "Running a service"
@@ -18,4 +18,5 @@ def add_commands(main: typer.Typer) -> None:
     main.command(rich_help_panel=_SERVER_PANEL)(command.backup)
     main.command(rich_help_panel=_SERVER_PANEL)(command.restore)
     main.add_typer(admin.admin, name="admin", rich_help_panel=_SERVER_PANEL)
+    main.add_typer(packages.packages, name="packages", rich_help_panel=_SERVER_PANEL)
     main.add_typer(keys.keys, name="keys", rich_help_panel=_SERVER_PANEL)

@@ -3,9 +3,11 @@
 ``PROGRAM`` is a module with ``prepare``, which is called before the process enters its sandbox, and ``run``.
 """
 
+import os
 import sys
 from importlib import import_module
 
+from anoncup.environments import FOLDER_VARIABLE
 from app.processes import child_entry, memory
 
 
@@ -16,6 +18,7 @@ def main() -> None:
     # Import after setting the environment variables that keep numpy from starting threads.
     program = import_module(sys.argv[1])
     program.prepare(warm=options.warm)
+    os.environ.pop(FOLDER_VARIABLE, None)  # files that strangers send should not learn where the data are
     program.run(child_entry.enter_sandbox(options))
 
 

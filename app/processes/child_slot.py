@@ -11,8 +11,9 @@ from app.processes.sandboxed_child import SandboxedChild
 class ChildSlot:
     """Holds at most one child of a program, and replaces it when it has ended or done enough jobs."""
 
-    def __init__(self, program: str) -> None:
+    def __init__(self, program: str, environment: str = "") -> None:
         self.program = program
+        self.environment = environment
         self.child: SandboxedChild | None = None
         self.job_count = 0
         """Jobs for which the child has been returned."""
@@ -30,7 +31,12 @@ class ChildSlot:
             self.end()
         if self.child is None:
             self.child = self._start_executor.submit(
-                SandboxedChild, self.program, setting=settings.sandbox, memory_mb=memory_mb, warm=warm
+                SandboxedChild,
+                self.program,
+                setting=settings.sandbox,
+                memory_mb=memory_mb,
+                warm=warm,
+                environment=self.environment,
             ).result()
         self.job_count += 1
         return self.child

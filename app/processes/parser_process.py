@@ -13,15 +13,14 @@ import inspect
 import pickle
 import time
 from collections.abc import Callable, Collection
-from typing import Any, Generic, Literal, NoReturn, ParamSpec, TypeVar, cast
+from typing import Any, ParamSpec, TypeVar, cast
 
 import structlog
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
-from anoncup import errors
-from anoncup.errors import DomainError, FileProblem, InvalidInput, InvalidUpload, Unavailable
-from anoncup.messages import Message
+from anoncup.errors import InvalidInput, Unavailable
 from app.config import Settings
+from app.processes.call_results import CallError, CallResult
 from app.processes.child_slot import ChildSlot
 from app.processes.sandboxed_child import ChildDiedError, ChildProtocolError, ChildTimeoutError
 from app.storage import get_store
@@ -29,6 +28,8 @@ from workers import sandbox
 
 P = ParamSpec("P")
 T = TypeVar("T")
+Relay = Callable[[str, bytes], tuple[str, bytes]]
+"""Passes a request on to the environment of a package; returns the kind of answer and its JSON."""
 
 UPLOADS, ORIGINALS = "uploads", "originals"
 """Names of the two parsers: parsing a large original must not delay the uploads of teams."""
@@ -41,53 +42,6 @@ _MAX_TRACE_LENGTH = 10_000
 
 log = structlog.get_logger(__name__)
 
-_BYTES_AS_BASE64 = ConfigDict(
-    strict=True, ser_json_bytes="base64", val_json_bytes="base64", ser_json_inf_nan="constants"
-)
-
-
-class CallResult(BaseModel, Generic[T]):
-    """The result of a call."""
-
-    model_config = _BYTES_AS_BASE64
-
-    value: T
-
-    def unwrap(self) -> T:
-        return self.value
-
-
-class CallError(BaseModel):
-    """A domain error in a form that can be raised again in another process."""
-
-    model_config = _BYTES_AS_BASE64
-
-    kind: Literal[
-        "InvalidUpload",
-        "InvalidInput",
-        "InvalidCompetition",
-        "CompetitionUnavailable",
-        "Conflict",
-        "TooLarge",
-    ]
-    code: str
-    message: Message
-    problems: tuple[FileProblem, ...] = ()
-    total: int = 0
-
-    @classmethod
-    def from_error(cls, error: DomainError) -> "CallError":
-        """Convert an error; raise ValidationError if a parser never raises its class."""
-        kind = cast("Any", type(error).__name__)
-        problems, total = (error.problems, error.total) if isinstance(error, InvalidUpload) else ((), 0)
-        return cls(kind=kind, code=error.code, message=error.message, problems=problems, total=total)
-
-    def unwrap(self) -> NoReturn:
-        if self.kind == "InvalidUpload":
-            raise InvalidUpload(self.problems, total=self.total)
-        kind: type[DomainError] = getattr(errors, self.kind)
-        raise kind(self.message, code=self.code)
-
 
 def build_result_model(function: Callable[..., T]) -> type[CallResult[T]]:
     """Return the model that validates the function's result, from its return annotation."""
@@ -97,13 +51,25 @@ def build_result_model(function: Callable[..., T]) -> type[CallResult[T]]:
 class ParserProcess:
     """One parser, used by one thread at a time. Its child starts at the first call."""
 
-    def __init__(self, settings: Settings, *, memory_mb: int, time_limit_s: float, warm: bool) -> None:
-        """With ``warm``, children load the compiled loops at start. It is set once a call has needed them."""
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        memory_mb: int,
+        time_limit_s: float,
+        warm: bool,
+        program: str = "",
+        environment: str = "",
+    ) -> None:
+        """With ``warm``, children load the compiled loops at start. It is set once a call has needed them.
+
+        ``environment`` is that of the package whose interpreter runs the program; empty for this one.
+        """
         self.settings = settings
         self.memory_mb = memory_mb
         self.time_limit_s = time_limit_s
         self.warm = warm
-        self.slot = ChildSlot(PROGRAM)
+        self.slot = ChildSlot(program or PROGRAM, environment)
         self.is_closed = False
 
     def call(
@@ -120,9 +86,20 @@ class ParserProcess:
         InvalidInput if the call takes too much time or memory, and Unavailable if the child ends. The next
         call then starts another child.
         """
+        model, request = build_result_model(function), pickle.dumps((function, arguments, keywords))
+        return self.exchange(
+            request,
+            lambda kind, content: (CallError if kind == "raised" else model).model_validate_json(content),
+            readable_digests=readable_digests,
+        ).unwrap()
+
+    def exchange(
+        self, request: bytes, parse: Callable[[str, bytes], T], *, readable_digests: Collection[str] = ()
+    ) -> T:
+        """Send a pickled request and return its answer, which ``parse`` makes of its kind and its JSON."""
         with self.slot.lock:
             try:
-                answer = self.exchange_messages(function, arguments, keywords, readable_digests)
+                answer = parse(*self.exchange_messages(request, readable_digests))
             except ChildTimeoutError:
                 self.slot.end()
                 raise InvalidInput(
@@ -141,18 +118,11 @@ class ParserProcess:
                 self.slot.end()  # its later output must not be taken for the answer to another call
                 raise
             self.slot.release(self.settings)
-        return answer.unwrap()
+        return answer
 
-    def exchange_messages(
-        self,
-        function: Callable[..., T],
-        arguments: tuple[Any, ...],
-        keywords: dict[str, Any],
-        readable_digests: Collection[str],
-    ) -> CallResult[T] | CallError:
-        """Send the call and hand over requested files until the answer arrives."""
+    def exchange_messages(self, request: bytes, readable_digests: Collection[str]) -> tuple[str, bytes]:
+        """Send the request and hand over requested files until the answer arrives."""
         deadline = time.monotonic() + self.time_limit_s
-        request = pickle.dumps((function, arguments, keywords))
         sent_bytes = len(request)
         if self.is_closed:
             raise _build_ended_error()
@@ -169,15 +139,17 @@ class ParserProcess:
                     content = get_store().get(digest)
                     sent_bytes += len(content)
                     child.send({"length": len(content)}, content=content, deadline=deadline)
+                case {"package": str(name), "length": int(length)} if 0 <= length <= max_bytes and relays:
+                    kind, content = relays[0](name, child.read_content(length, deadline=deadline))
+                    sent_bytes += len(content)
+                    child.send({"kind": kind, "length": len(content)}, content=content, deadline=deadline)
                 case {"returned": int(length)} if 0 <= length <= max_bytes:
-                    content = child.read_content(length, deadline=deadline)
-                    return build_result_model(function).model_validate_json(content)
+                    return "returned", child.read_content(length, deadline=deadline)
                 case {"raised": int(length)} if 0 <= length <= max_bytes:
-                    content = child.read_content(length, deadline=deadline)
-                    return CallError.model_validate_json(content)
+                    return "raised", child.read_content(length, deadline=deadline)
                 case {"failed": "cold"} if not self.warm:
                     self.warm = True
-                    return self.exchange_messages(function, arguments, keywords, readable_digests)
+                    return self.exchange_messages(request, readable_digests)
                 case {"failed": "memory"}:
                     raise InvalidInput(
                         "reading the files needed more memory than the limit of {limit} MB",
@@ -201,6 +173,8 @@ def _require_sandbox(setting: str) -> None:
         raise Unavailable("this service cannot read files safely right now; its operators have been told")
 
 
+relays: list[Relay] = []
+"""Passes on what parsers ask of packages; empty until ``app.processes.remote_calls`` is enabled."""
 parsers: dict[str, ParserProcess] = {}
 
 

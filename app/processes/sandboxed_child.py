@@ -8,7 +8,6 @@ import json
 import os
 import select
 import subprocess
-import sys
 import time
 from collections.abc import Mapping
 from contextlib import suppress
@@ -18,6 +17,7 @@ from typing import Any
 from anoncup.errors import DomainError
 from anoncup.messages import Message
 from app.processes.child_folders import ChildFolder
+from app.processes.interpreters import Interpreter
 from workers import sandbox
 
 _INHERITED_VARIABLES = frozenset({"LD_LIBRARY_PATH", "PYTHONPATH"})
@@ -62,9 +62,17 @@ class ChildOptions:
 class SandboxedChild:
     """A running child process."""
 
-    def __init__(self, program: str, *, setting: str, memory_mb: int, warm: bool = False) -> None:
-        """Start the module ``program`` under ``setting``, the value of ``ANONCUP_SANDBOX``."""
+    def __init__(
+        self, program: str, *, setting: str, memory_mb: int, warm: bool = False, environment: str = ""
+    ) -> None:
+        """Start the module ``program`` under ``setting``, the value of ``ANONCUP_SANDBOX``.
+
+        It runs in the environment of a package, or in this interpreter.
+        """
         self.warm = warm
+        interpreter = Interpreter(environment)
+        if not interpreter.is_installed:  # the package has been removed since this process began
+            raise ChildDiedError(DIED_MESSAGE)
         self.buffer = bytearray()
         self.folder = ChildFolder()
         options = ChildOptions(
@@ -73,14 +81,24 @@ class SandboxedChild:
             folder=str(self.folder.path),
             **asdict(sandbox.choose(setting)),
             warm=warm,
-            environment=build_environment(),
+            environment=build_environment() | interpreter.variables,
         )
         self.process = subprocess.Popen(  # noqa: S603  # our own module
             # -P keeps modules of the working folder out, since the data may be there.
-            [sys.executable, "-P", "-X", "utf8", "-m", "app.processes", program, json.dumps(asdict(options))],
+            [
+                interpreter.python,
+                "-P",
+                "-X",
+                "utf8",
+                "-m",
+                "app.processes",
+                program,
+                json.dumps(asdict(options)),
+            ],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env={name: os.environ[name] for name in _INHERITED_VARIABLES if name in os.environ},
+            env={name: os.environ[name] for name in _INHERITED_VARIABLES if name in os.environ}
+            | interpreter.import_path,
             bufsize=0,
         )
         assert self.process.stdin is not None and self.process.stdout is not None  # noqa: S101, PT018  # pipes

@@ -16,8 +16,9 @@ import pytest
 from anoncup import schemas
 from anoncup.client import ApiError, Client
 from tests.support.arena import PASSWORD
-from tests.support.environments import EXAMPLE_TRACK, PackageEnvironment, environment
+from tests.support.environments import EXAMPLE_TRACK, PackageEnvironment, create_environment, environment
 from tests.support.package_service import create_organizer, run_service
+from tests.support.pinned_package import PINNED_PANDAS, add_pinned_package
 from tests.support.wait import TIMEOUT_S, poll_until
 
 __all__ = ["environment"]
@@ -102,12 +103,22 @@ def sign_in(browser: httpx2.Client, name: str) -> None:
     assert response.status_code == 303, response.text
 
 
-@pytest.fixture
-def cup(environment: PackageEnvironment, tmp_path: Path) -> Iterator[PackageCup]:
+@pytest.fixture(params=["the service's interpreter", "an interpreter of its own"])
+def cup(
+    request: pytest.FixtureRequest, environment: PackageEnvironment, tmp_path: Path
+) -> Iterator[PackageCup]:
+    """A contest on the track, which the teams' commands have in their environment.
+
+    With an interpreter of its own, the package pins an older pandas and needs a compiled module there.
+    """
     environment.install(Path(shutil.copytree(EXAMPLE_TRACK, tmp_path / "track")), tmp_path / "wheels")
-    with run_service(environment, tmp_path / "data", tmp_path / "service.log") as url:
+    service = environment
+    if request.param == "an interpreter of its own":
+        service = create_environment(tmp_path / "service")
+        assert f"pandas {PINNED_PANDAS}" in add_pinned_package(service, tmp_path, tmp_path / "data")
+    with run_service(service, tmp_path / "data", tmp_path / "service.log") as url:
         running_cup = PackageCup(
-            url, environment, tmp_path, {"Ada": create_organizer(environment, tmp_path / "data", url)}, ""
+            url, environment, tmp_path, {"Ada": create_organizer(service, tmp_path / "data", url)}, ""
         )
         running_cup.run("generate", "given", "--track", "places", "--seed", "1")
         first, *phases = running_cup.run("template", "places").split("[[phases]]")
@@ -162,10 +173,8 @@ def test_contest_on_a_packaged_track_runs_to_its_end(cup: PackageCup) -> None:
             require_eventually(partial(is_scored, client, identifier))
             scored[team] = client.get_submission(identifier).model_dump(mode="json")["result"]
         score_options = ("--file", f"moved={team}/moved.csv", "--secret", f"{team}/secret.csv")
-        assert (
-            json.loads(cup.run("score", *input_options, *score_options, "--json"))["overall"]
-            == scored[team]["overall"]
-        )
+        local_scores = json.loads(cup.run("score", *input_options, *score_options, "--json"))
+        assert scored[team]["overall"] == pytest.approx(local_scores["overall"], rel=1e-12)
     cup.check_pages()
 
     cup.move_phases(anonymization=(-2, -1), reidentification=(-0.5, 1))

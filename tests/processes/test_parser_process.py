@@ -20,7 +20,7 @@ from anoncup.plugins import TRACKS
 from anoncup.tables.csv_text import write_csv
 from anoncup.tracks.linkage.permutation import parse_secret, write_secret
 from app.config import Settings
-from app.processes import parser_process
+from app.processes import call_results, parser_process
 from app.processes.parser_process import ORIGINALS, UPLOADS, ParserProcess, call
 from app.processes.sandboxed_child import SandboxedChild
 from app.services.contests import revisions
@@ -152,8 +152,8 @@ def test_message_round_trips_through_json() -> None:
     plural = PluralMessage("{n} row", "{n} rows", "n", n=2)
     message = Message("{a}, {b} of {c}", a=(1, "x", None), b=plural, c=0.5)
     problem = FileProblem("a.csv", 3, "age", "empty", message, value="\u202e")
-    excinfo = parser_process.CallError.from_error(InvalidUpload([problem], total=7))
-    restored = parser_process.CallError.model_validate_json(excinfo.model_dump_json())
+    excinfo = call_results.CallError.from_error(InvalidUpload([problem], total=7))
+    restored = call_results.CallError.model_validate_json(excinfo.model_dump_json())
     assert restored == excinfo
     assert isinstance(restored.problems[0].message.values["b"], PluralMessage)
 

@@ -83,7 +83,10 @@ class PackageEnvironment:
 
 @pytest.fixture
 def environment(tmp_path: Path) -> PackageEnvironment:
-    folder = tmp_path / "environment"
+    return create_environment(tmp_path / "environment")
+
+
+def create_environment(folder: Path) -> PackageEnvironment:
     venv.create(folder, symlinks=True)
     new_environment = PackageEnvironment(folder)
     (packages,) = folder.glob("lib/python*/site-packages")

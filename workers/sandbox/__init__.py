@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-import structlog
-
 from workers.sandbox import landlock, library_paths, privileges, scratch, seccomp
 from workers.sandbox.kernel import SandboxError
 
@@ -25,8 +23,6 @@ __all__ = [
     "get_available",
     "library_paths",
 ]
-
-log = structlog.get_logger(__name__)
 
 LANDLOCK, SECCOMP = "landlock", "seccomp"
 REQUIRED, OFF = "required", "off"
@@ -85,7 +81,9 @@ def describe(setting: str) -> str:
 
 def announce(setting: str) -> None:
     """Log the sandbox at the start of a process, as a warning if it is incomplete."""
-    is_complete = choose(setting).is_complete
+    import structlog  # noqa: PLC0415  # children in the environment of a package do not have it
+
+    log, is_complete = structlog.get_logger(__name__), choose(setting).is_complete
     (log.info if is_complete else log.warning)(
         "sandbox",
         standing=describe(setting),

@@ -16,6 +16,7 @@ from anoncup.tables.files import Remark
 from anoncup.tracks.files import FileSpec
 from app.db.models import Competition, OrganizerFile, Rescore
 from app.processes import parser_process
+from app.processes.remote_calls import run_where_installed
 from app.services.accounts import audit
 from app.services.accounts.accounts import Principal
 from app.services.contests import competitions, phases
@@ -152,9 +153,10 @@ def parse_original(file: str, contents: dict[str, bytes], *, in_use: bool) -> Pa
             track.check_first_file(contents, rules)
         return ParsedOriginal(None, {}, tuple(map(build_missing_file_remark, missing)) if contents else ())
     original, remarks = track.parse_original(contents, rules)
-    all_scales = {**scales(track, original, rules.measures), **rules.scales}
+    measured_scales = run_where_installed(track, scales, track, original, rules.measures)
+    all_scales = {**measured_scales, **rules.scales}
     if not in_use:
-        check_scales(track, original, rules, all_scales)
+        run_where_installed(track, check_scales, track, original, rules, all_scales)
     return ParsedOriginal(original.rows, all_scales, tuple(remarks))
 
 

@@ -9,6 +9,8 @@ from anoncup.tracks.model import AnyTrack
 from anoncup.tracks.parts import HasRows
 from app.processes import parser_process
 from app.processes.parser_process import ORIGINALS
+from app.processes.remote_calls import run_where_installed
+from app.processes.remote_values import is_within_rules
 from app.services.contests import competitions
 from app.services.contests.contest import parse_stored_rules
 from app.services.originals import kit_readme
@@ -50,13 +52,10 @@ def make_example(file: str, original: tuple[tuple[str, str], ...]) -> dict[str, 
 
     The result is reproducible. If no candidate is accepted, the last one is returned.
     """
-    from anoncup.evaluation.evaluate import judge
-
     rules = parse_stored_rules(file)
     track, data = TRACKS[rules.track], competitions.load_original(original, file)
     for release, answer in _iter_candidates(rules, track, data):
-        violations, _ = judge(rules, data, release, answer)
-        if not violations:
+        if run_where_installed(track, is_within_rules, rules, data, release, answer):
             break
     return track.files_of(release) | {track.answer_spec.file.name: track.answer_spec.write(answer)}
 

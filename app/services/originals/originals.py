@@ -15,7 +15,7 @@ from anoncup.rules.settings import Columns
 from anoncup.rules.toml_text import replace_tables
 from anoncup.tables.files import Remark
 from anoncup.tables.profile.model import MIN_COMMON, ColumnStats, IdentifyingColumn
-from app.processes import parser_process
+from app.processes import parser_process, remote_calls
 from app.processes.parser_process import ORIGINALS
 from app.services.contests import competitions, revisions
 from app.services.contests.contest import Contest, parse_stored_rules
@@ -209,7 +209,7 @@ def build_summary(digests: tuple[tuple[str, str], ...], file: str, min_common: i
     except InvalidUpload:
         return None
     sensitive = set(rules.columns.sensitive) if rules.columns else set()
-    named_frames = zip(available, track.build_frames(original), strict=True)
+    named_frames = zip(available, remote_calls.build_frames(track, original), strict=True)
     parts = [_summarize_part(name, frame, sensitive, min_common) for name, frame in named_frames]
     if rules.columns:
         parts[0] = _mark_identifiers(parts[0], contents[parts[0].name])

@@ -33,6 +33,7 @@ from app.crypto import sealing
 from app.db.models import Attempt, Competition, Guess, Secret, Submission, Team
 from app.db.privileges import GUESS_GUARD, SUBMISSION_GUARD
 from app.processes import parser_process
+from app.processes.remote_calls import run_where_installed
 from app.services.accounts import memberships
 from app.services.accounts.accounts import Principal
 from app.services.contests import competitions, phases
@@ -495,7 +496,7 @@ def _list_secret_warnings(rules: Rules, original: HasRows, parsed: ParsedUpload)
     if not track.distances:
         return ()
     try:
-        return check_secret(rules, original, parsed.release, parsed.answer)
+        return run_where_installed(track, check_secret, rules, original, parsed.release, parsed.answer)
     except MemoryError:
         return ()
 

@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
+from anoncup.plugins import INSTALLED
 from anoncup.schemas.roles import Role
 from app.config import get_settings
 from app.db.transaction import transaction
@@ -99,6 +100,7 @@ def show_health(page: RequestedOrganizerPage) -> HTMLResponse:
         stalled=dashboard.is_stalled(current_load),
         unswept=dashboard.is_sweep_overdue(current_load),
         depth=queue.count_messages(),
+        packages=INSTALLED.packages,
         is_administrator=is_administrator,
         sandboxes=_list_sandboxes() if is_administrator else None,
         apart_s=abs((datetime.now(UTC) - frame.status.now).total_seconds()),

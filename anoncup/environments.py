@@ -1,0 +1,15 @@
+"""The folder of packages that have an environment of their own; ``anoncup packages add`` makes them."""
+
+import os
+from pathlib import Path
+
+DESCRIPTION_FILE = "package.json"
+"""File of an environment that describes the plug-ins in it."""
+FOLDER_VARIABLE = "ANONCUP_PACKAGES"
+"""Environment variable with another folder than ``packages`` in the data folder."""
+
+
+def find_environments_folder() -> Path:
+    """Return the folder that has a folder for each environment. It may not exist."""
+    data_folder = Path(os.environ.get("ANONCUP_DATA") or ".anoncup")
+    return Path(os.environ.get(FOLDER_VARIABLE) or data_folder / "packages")

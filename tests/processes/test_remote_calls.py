@@ -1,0 +1,157 @@
+"""A track in an environment of its own gives the service what it gives a program in that environment."""
+
+import json
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.environments import EXAMPLE_TRACK, PackageEnvironment, create_environment
+from workers import sandbox
+
+TRACK_STEPS = """
+import json
+import numpy as np
+from anoncup.competition.parser import parse_competition
+from anoncup.competition.templates import template
+from anoncup.errors import InvalidCompetition, InvalidUpload
+from anoncup.evaluation.scales import scales
+from anoncup.plugins import TRACKS
+from anoncup.tracks.model import ReleaseContext
+from anoncup.tracks.uploads import parse_upload
+from app.processes import remote_calls
+from app.processes.remote_values import is_within_rules
+
+remote_calls.enable()
+track, rng = TRACKS["places"], np.random.default_rng(5)
+rules = parse_competition(template("places"))
+data = track.examples.make_data(40, 1)
+original, remarks = track.parse_original(data, rules)
+release, answer = track.anonymize(track.methods["blur"], original, rules, rng, {"km": 3.0})
+next_number = rng.random()
+release, answer = track.shuffle(release, answer, rng=np.random.default_rng(6))
+files, secret = track.files_of(release), track.answer_spec.write(answer)
+remote_calls.end_all()  # another child computes the values again
+upload = parse_upload(track, rules, original, files, secret)
+context = ReleaseContext(rules, upload.sizes, lambda: original)
+question = track.questions["link"]
+guess = question.read(b"original_row\\n" + b"7\\n" + b"0\\n" * (upload.sizes["rows"] - 1), context)
+
+
+def find_refusal(call, *arguments):
+    try:
+        call(*arguments)
+    except InvalidUpload as refusal:
+        return [[problem.code, problem.row, str(problem.message)] for problem in refusal.problems]
+
+
+print(json.dumps({
+    "header": track.release_files[0].header(rules),
+    "row_limits": track.release_files[0].row_limits({"originals": 40}, rules),
+    "data": {name: content.decode() for name, content in data.items()},
+    "rows": [original.rows, upload.sizes, len(remarks)],
+    "files": {name: content.decode() for name, content in files.items()},
+    "secret": secret.decode(),
+    "guess": [question.count_answered(guess), question.write(guess).decode()],
+    "refusals": [
+        find_refusal(track.parse_release, {"moved": b"x,y\\n1,two\\n"}, original, rules),
+        find_refusal(track.answer_spec.read, b"original_row\\n1\\n1\\n", context),
+    ],
+    "frames": [frame.to_dict("list") for frame in remote_calls.build_frames(track, original)],
+    "is_next_number_new": next_number not in np.random.default_rng(5).random(10_000),
+    "scales": remote_calls.run_where_installed(track, scales, track, original, rules.measures),
+    "accepted": remote_calls.run_where_installed(
+        track, is_within_rules, rules, original, upload.release, upload.answer
+    ),
+}))
+remote_calls.end_all()
+"""
+READING_CODE = """
+
+def make_example_data(rows, seed):
+    from pathlib import Path
+    answers = {}
+    for name, path in PATHS.items():
+        try:
+            answers[name] = Path(path).read_bytes()[:1]
+        except OSError as problem:
+            answers[name] = type(problem).__name__.encode()
+    return answers
+"""
+READ_PATHS = """
+import json
+from anoncup.plugins import TRACKS
+from app.processes import remote_calls
+remote_calls.enable()
+print(json.dumps({name: text.decode() for name, text in TRACKS["places"].examples.make_data(1, 1).items()}))
+remote_calls.end_all()
+"""
+DESCRIBE = (
+    "import json; from anoncup.plugins import describe_interpreter; print(json.dumps(describe_interpreter()))"
+)
+
+
+@dataclass(frozen=True)
+class Service:
+    """A service with a package in an environment of its own, which has the same versions."""
+
+    packages: Path
+    environment: PackageEnvironment
+
+    def describe(self) -> None:
+        completed = self.environment.run("-c", DESCRIBE, cwd=self.packages)
+        (self.environment.folder / "package.json").write_text(completed.stdout)
+
+    def run(self, code: str) -> Any:
+        """Run a program of the service and return its JSON output."""
+        completed = subprocess.run(
+            [sys.executable, "-P", "-c", code],
+            env={"ANONCUP_PACKAGES": str(self.packages)},
+            capture_output=True,
+            encoding="utf-8",
+            check=False,
+        )
+        assert completed.returncode == 0, completed.stderr
+        return json.loads(completed.stdout)
+
+
+def install(tmp_path: Path, extra_code: str = "") -> Service:
+    environment = create_environment(tmp_path / "packages/places")
+    track = Path(shutil.copytree(EXAMPLE_TRACK, tmp_path / "track"))
+    steps = track / "anoncup_places/steps.py"
+    steps.write_text(steps.read_text() + extra_code)
+    environment.install(track, tmp_path / "wheels")
+    service = Service(tmp_path / "packages", environment)
+    service.describe()
+    return service
+
+
+def test_service_gets_what_a_program_in_the_environment_gets(tmp_path: Path) -> None:
+    service = install(tmp_path)
+    answers = service.run(TRACK_STEPS)
+    local = service.environment.run("-c", TRACK_STEPS, cwd=tmp_path)
+    assert local.returncode == 0, local.stderr
+    assert answers == json.loads(local.stdout) | {"is_next_number_new": True}
+    assert answers["accepted"] is True
+    assert [refusal is not None for refusal in answers["refusals"]] == [True, True]
+
+
+@pytest.mark.skipif(not sandbox.get_available().is_complete, reason="needs Landlock and seccomp")
+def test_child_reads_its_environment_and_no_other(tmp_path: Path) -> None:
+    paths = {
+        "own": tmp_path / "packages/places/lib/own.txt",
+        "other": tmp_path / "packages/other/package.json",
+        "key": tmp_path / "keys/private.key",
+    }
+    service = install(
+        tmp_path, f"{READING_CODE}\nPATHS = { {name: str(path) for name, path in paths.items()} }\n"
+    )
+    for path in paths.values():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("secret")
+    answers = service.run(READ_PATHS)
+    assert answers == {"own": "s", "other": "PermissionError", "key": "PermissionError"}

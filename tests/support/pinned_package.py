@@ -1,0 +1,53 @@
+"""The example track as a package that pins an older pandas and needs a compiled module."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.support.environments import EXAMPLE_TRACK, PackageEnvironment
+
+COMPILED_MODULE = Path(__file__).parents[1] / "packages/hops"
+PINNED_PANDAS = "2.2.3"
+_ADD_TIMEOUT_S = 600
+_UNREACHABLE = ("error sending request", "Failed to fetch", "dns error")
+_COMPILED_SHIFT = f'''
+
+def shift(scored: ScoredPlaces) -> float:
+    import hops
+
+    assert pd.__version__ == "{PINNED_PANDAS}"
+    shifts = scored.release - scored.target.original.places[scored.answer]
+    return hops.mean_length(list(map(tuple, shifts.tolist()))) / hypot(SIDE_LENGTH, SIDE_LENGTH)
+'''
+
+
+def write_pinned_track(folder: Path) -> Path:
+    """Write the source tree of the package."""
+    shutil.copytree(EXAMPLE_TRACK, folder)
+    project, steps = folder / "pyproject.toml", folder / "anoncup_places/steps.py"
+    pinned = f'dependencies = ["anoncup", "anoncup-test-hops", "pandas=={PINNED_PANDAS}"]'
+    project.write_text(project.read_text().replace('dependencies = ["anoncup"]', pinned))
+    steps.write_text(steps.read_text() + _COMPILED_SHIFT)
+    return folder
+
+
+def add_pinned_package(service: PackageEnvironment, folder: Path, data: Path) -> str:
+    """Build the package and give it an environment; skip without a compiler or a registry."""
+    if shutil.which("cc") is None:
+        pytest.skip("needs a C compiler")
+    module = Path(shutil.copytree(COMPILED_MODULE, folder / "hops"))
+    command = ["packages", "add", "places", str(write_pinned_track(folder / "pinned")), str(module)]
+    completed = subprocess.run(
+        [service.python_path, "-P", "-m", "anoncup.cli", *command, "--data", data],
+        env=service.variables,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+        timeout=_ADD_TIMEOUT_S,
+    )
+    if completed.returncode != 0 and any(text in completed.stderr for text in _UNREACHABLE):
+        pytest.skip(f"needs a package registry: {completed.stderr.strip()[-200:]}")
+    assert completed.returncode == 0, completed.stderr
+    return completed.stdout
