@@ -102,7 +102,7 @@ class Settings(BaseSettings):
     clock_every_s: float = 1.0
     """Seconds between the clock's checks for due phase changes."""
     clock_stale_s: float = 30.0
-    """Seconds after which a clock without a completed round is considered stopped."""
+    """Seconds after which a clock without a completed tick is considered stopped."""
     sweep_every_s: int = 5
     """Seconds between the clock's checks for abandoned jobs."""
 

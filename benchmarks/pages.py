@@ -27,7 +27,7 @@ from sqlalchemy import select, text
 from app.config import get_settings
 from app.crypto import deadline_signing, sealing
 from app.db import engine
-from app.db.models import Competition, Submission, Target, Team
+from app.db.models import Competition, Round, Submission, Target, Team
 from app.db.transaction import transaction
 from app.http.authentication import COOKIE
 from app.main import create_app, create_served_app
@@ -114,10 +114,11 @@ def fill_contest(client: TestClient, size: ContestSize) -> tuple[Contest, dict[s
 def _add_empty_competitions(count: int) -> None:
     """Add ``count`` competitions without data."""
     with transaction() as session:
-        (row,) = competitions.list_competitions(session)
+        (contest,) = competitions.list_contests(session)
         for index in range(count):
-            file = row.file.replace('"crowded"', f'"other-{index}"')
-            session.add(Competition(slug=f"other-{index}", file=file, scales={}, original={}))
+            file = contest.competition.file.replace('"crowded"', f'"other-{index}"')
+            competition = Competition(slug=f"other-{index}", file=file)
+            session.add(Round(competition=competition, scales={}, original={}))
 
 
 def _list_paths() -> list[str]:

@@ -41,13 +41,17 @@ _SEALED_BYTES_KEPT = 1_000
 _LEASE = timedelta(seconds=20)
 
 _TEMPLATE_SQL = """
-CREATE TEMP TABLE chosen AS SELECT s.id, s.competition_id, s.team_id FROM submissions s
+CREATE TEMP TABLE chosen AS SELECT s.id, s.round_id, s.team_id FROM submissions s
     JOIN evaluations e ON e.submission_id = s.id WHERE e.state = 'SCORED' ORDER BY s.received_at LIMIT 1;
-CREATE TEMP TABLE contests AS SELECT n, gen_random_uuid() AS id FROM generate_series(1, {contests}) n;
+CREATE TEMP TABLE contests AS SELECT n, gen_random_uuid() AS id, gen_random_uuid() AS round
+    FROM generate_series(1, {contests}) n;
 INSERT INTO competitions SELECT made.* FROM contests, competitions c, LATERAL jsonb_populate_record(c,
     jsonb_build_object('id', contests.id, 'slug', 'filled-' || n)) made
-    WHERE c.id = (SELECT competition_id FROM chosen);
-CREATE TEMP TABLE founded AS SELECT row_number() OVER () AS n, gen_random_uuid() AS id, c.id AS contest
+    WHERE c.id = (SELECT competition_id FROM rounds WHERE id = (SELECT round_id FROM chosen));
+INSERT INTO rounds SELECT made.* FROM contests, rounds r, LATERAL jsonb_populate_record(r,
+    jsonb_build_object('id', contests.round, 'competition_id', contests.id)) made
+    WHERE r.id = (SELECT round_id FROM chosen);
+CREATE TEMP TABLE founded AS SELECT row_number() OVER () AS n, gen_random_uuid() AS id, c.id AS contest, round
     FROM contests c, generate_series(1, {teams});
 INSERT INTO teams SELECT made.* FROM founded, teams t, LATERAL jsonb_populate_record(t,
     jsonb_build_object('id', founded.id, 'competition_id', contest, 'name', 'Team ' || n,
@@ -55,20 +59,21 @@ INSERT INTO teams SELECT made.* FROM founded, teams t, LATERAL jsonb_populate_re
     WHERE t.id = (SELECT team_id FROM chosen);
 """
 _COPIES_SQL = """
-CREATE TEMP TABLE copies AS SELECT one, gen_random_uuid() AS id, founded.id AS team, contest,
+CREATE TEMP TABLE copies AS SELECT one, gen_random_uuid() AS id, founded.id AS team, round,
     now() - ({begin} + one) * interval '1 day' / 100000 AS at
     FROM generate_series(1, {number}) one JOIN founded ON n = 1 + one % {every};
 INSERT INTO submissions SELECT made.* FROM copies c, submissions s, LATERAL jsonb_populate_record(s,
-    jsonb_build_object('id', c.id, 'team_id', team, 'competition_id', contest, 'received_at', at,
+    jsonb_build_object('id', c.id, 'team_id', team, 'round_id', round, 'received_at', at,
     'idempotency_key', c.id)) made WHERE s.id = (SELECT id FROM chosen) ORDER BY at;
 INSERT INTO secrets SELECT c.id, key_id, substr(sealed, 1, {sealed}), commitment FROM copies c, secrets s
     WHERE s.submission_id = (SELECT id FROM chosen) ORDER BY at;
 INSERT INTO attempts SELECT made.* FROM copies c, attempts a, LATERAL jsonb_populate_record(a,
     jsonb_build_object(
-        'id', gen_random_uuid(), 'team_id', team, 'started_at', c.at, 'key', c.id, 'ended_at', c.at)) made
+        'id', gen_random_uuid(), 'team_id', team, 'round_id', round, 'started_at', c.at, 'key', c.id,
+        'ended_at', c.at)) made
     WHERE a.id = (SELECT id FROM attempts LIMIT 1) ORDER BY c.at;
 INSERT INTO evaluations SELECT made.* FROM copies c, evaluations e, LATERAL jsonb_populate_record(e,
-    jsonb_build_object('id', gen_random_uuid(), 'submission_id', c.id, 'competition_id', contest,
+    jsonb_build_object('id', gen_random_uuid(), 'submission_id', c.id, 'round_id', round,
     'party_id', team, 'created_at', at, 'started_at', at, 'finished_at', at)) made
     WHERE e.submission_id = (SELECT id FROM chosen) ORDER BY at;
 DROP TABLE copies;
@@ -221,7 +226,7 @@ def _build_operations() -> dict[str, Callable[[Session], Any]]:
         load_board(session)
 
     def list_submissions(session: Session) -> None:
-        query = submissions.select_with_details().where(Submission.competition_id == contest.id)
+        query = submissions.select_with_details().where(Submission.round_id == contest.round.id)
         fetch_newest_first(session, query, Submission.received_at, Submission.id, cursor=None, limit=50)
 
     return {

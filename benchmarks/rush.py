@@ -36,7 +36,7 @@ from anoncup.tables.csv_text import write_csv
 from anoncup.tracks.linkage.permutation import write_secret
 from anoncup.tracks.microdata.example import generate_households, get_household_columns
 from anoncup.tracks.microdata.release import MicrodataOriginal
-from app.db.models import Competition, Evaluation, Member, Submission
+from app.db.models import Evaluation, Member, Submission
 from app.db.transaction import transaction
 from app.services.accounts import accounts, memberships
 from app.services.contests import competitions
@@ -288,8 +288,8 @@ def _measure_scoring(slug: str, started_at: datetime) -> list[RushFigure]:
         evaluations = select(Evaluation.state, Evaluation.finished_at, Submission.received_at).join(
             Evaluation.submission
         )
-        row = competitions.find(session, None, slug).competition
-        query = evaluations.where(Submission.competition_id == row.id, Submission.received_at >= started_at)
+        row = competitions.find(session, None, slug).round
+        query = evaluations.where(Submission.round_id == row.id, Submission.received_at >= started_at)
         rows = session.execute(query).all()
     durations_s = [
         (finished_at - received).total_seconds() for _, finished_at, received in rows if finished_at
@@ -310,7 +310,7 @@ def _measure_transition_delay(slug: str, end: datetime) -> float:
     deadline = time.monotonic() + SCORING_TIMEOUT_S
     while time.monotonic() < deadline:
         with transaction() as session:
-            published_at = session.scalar(select(Competition.published_at).where(Competition.slug == slug))
+            published_at = competitions.find(session, None, slug).round.published_at
         if published_at is not None:
             return (published_at - end).total_seconds()
         time.sleep(BOARD_INTERVAL_S)

@@ -59,12 +59,12 @@ BEGIN
        OR (OLD.published_at IS NOT NULL AND NEW.published_at IS DISTINCT FROM OLD.published_at)
        OR (OLD.closed_at IS NOT NULL AND NEW.closed_at IS DISTINCT FROM OLD.closed_at)
        OR (OLD.revealed_at IS NOT NULL AND NEW.revealed_at IS DISTINCT FROM OLD.revealed_at) THEN
-        RAISE EXCEPTION 'a turn of a competition is not taken back' USING {_REFUSED};
+        RAISE EXCEPTION 'a turn of a round is not taken back' USING {_REFUSED};
     END IF;
     RETURN NEW;
 END
 """
-"""The times of a competition's transitions are written once."""
+"""The times of a round's transitions are written once."""
 
 _TARGET_FILES_GUARD_BODY = f"""
 BEGIN
@@ -96,7 +96,8 @@ END
 _GUESS_GUARD_BODY = f"""
 DECLARE
     this_moment timestamptz := clock_timestamp();
-    contest public.competitions%ROWTYPE;
+    contest public.rounds%ROWTYPE;
+    removed timestamptz;
     terms public.guess_terms%ROWTYPE;
     used bigint;
     granted bigint;
@@ -109,13 +110,14 @@ BEGIN
     -- Of two transactions the second one counts what the first has inserted.
     PERFORM FROM public.teams WHERE id = NEW.team_id FOR UPDATE;
     SELECT guess_terms.* INTO terms
-        FROM public.guess_terms WHERE guess_terms.competition_id = NEW.competition_id;
-    SELECT paused_at, published_at, closed_at, removed_at
-        INTO contest.paused_at, contest.published_at, contest.closed_at, contest.removed_at
-        FROM public.competitions WHERE id = NEW.competition_id;
+        FROM public.guess_terms WHERE guess_terms.round_id = NEW.round_id;
+    SELECT rounds.competition_id, paused_at, published_at, closed_at, removed_at
+        INTO contest.competition_id, contest.paused_at, contest.published_at, contest.closed_at, removed
+        FROM public.rounds JOIN public.competitions ON competitions.id = rounds.competition_id
+        WHERE rounds.id = NEW.round_id;
 
-    IF terms.competition_id IS NULL OR contest.published_at IS NULL OR contest.closed_at IS NOT NULL
-       OR contest.removed_at IS NOT NULL THEN
+    IF terms.round_id IS NULL OR contest.published_at IS NULL OR contest.closed_at IS NOT NULL
+       OR removed IS NOT NULL THEN
         reason := 'the competition takes no guesses';
     ELSIF NEW.received_at < terms.starts_at OR NEW.received_at >= terms.ends_at
        OR NEW.received_at >= contest.paused_at THEN
@@ -124,19 +126,20 @@ BEGIN
        AND (this_moment >= terms.ends_at OR contest.paused_at IS NOT NULL) THEN
         reason := 'it took longer than the grace after the deadline';
     ELSIF NOT EXISTS (
-        SELECT FROM public.attempts WHERE attempts.team_id = NEW.team_id AND phase = 'reidentification'
-            AND started_at = NEW.received_at) THEN
+        SELECT FROM public.attempts WHERE attempts.team_id = NEW.team_id AND attempts.round_id = NEW.round_id
+            AND phase = 'reidentification' AND started_at = NEW.received_at) THEN
         reason := 'no upload of the team entered then';
     ELSIF NOT EXISTS (
         SELECT FROM public.teams WHERE teams.id = NEW.team_id
-            AND teams.competition_id = NEW.competition_id AND NOT baseline AND disqualified_at IS NULL) THEN
+            AND teams.competition_id = contest.competition_id
+            AND NOT baseline AND disqualified_at IS NULL) THEN
         reason := 'the team does not take part in the competition';
     ELSIF NOT EXISTS (
         SELECT FROM public.targets
             JOIN public.submissions ON submissions.id = targets.submission_id
             JOIN public.teams ON teams.id = submissions.team_id
             JOIN public.evaluations ON evaluations.submission_id = submissions.id AND evaluations.current
-            WHERE targets.id = NEW.target_id AND targets.competition_id = NEW.competition_id
+            WHERE targets.id = NEW.target_id AND targets.round_id = NEW.round_id
                 AND submissions.team_id <> NEW.team_id AND submissions.disqualified_at IS NULL
                 AND teams.disqualified_at IS NULL AND evaluations.state = 'SCORED') THEN
         reason := 'the target is not one that the team may attack';
@@ -150,7 +153,8 @@ BEGIN
             WHERE guesses.team_id = NEW.team_id AND guesses.target_id = NEW.target_id
                 AND guesses.question = NEW.question AND guesses.state NOT IN ('ERROR', 'REFUSED');
         SELECT coalesce(sum(amount), 0) INTO granted FROM public.grants
-            WHERE grants.team_id = NEW.team_id AND cap = 'guesses_per_target';
+            WHERE grants.team_id = NEW.team_id AND grants.round_id = NEW.round_id
+                AND cap = 'guesses_per_target';
         IF used > terms.guesses_per_target + granted THEN
             reason := 'the team has used all its guesses on this target';
         END IF;
@@ -181,8 +185,8 @@ DECLARE
     reason text;
 BEGIN
     SELECT submission_terms.* INTO terms
-        FROM public.submission_terms WHERE submission_terms.competition_id = NEW.competition_id;
-    IF terms.competition_id IS NULL
+        FROM public.submission_terms WHERE submission_terms.round_id = NEW.round_id;
+    IF terms.round_id IS NULL
        OR EXISTS (SELECT FROM public.teams WHERE teams.id = NEW.team_id AND baseline) THEN
         RETURN NULL;
     END IF;
@@ -192,7 +196,9 @@ BEGIN
     END IF;
     -- Of two transactions the second one counts what the first has inserted.
     PERFORM FROM public.teams WHERE id = NEW.team_id FOR UPDATE;
-    SELECT paused_at, removed_at INTO paused, removed FROM public.competitions WHERE id = NEW.competition_id;
+    SELECT paused_at, removed_at INTO paused, removed
+        FROM public.rounds JOIN public.competitions ON competitions.id = rounds.competition_id
+        WHERE rounds.id = NEW.round_id;
 
     IF NEW.received_at < terms.starts_at OR NEW.received_at >= terms.ends_at OR NEW.received_at >= paused
        OR removed IS NOT NULL THEN
@@ -201,8 +207,8 @@ BEGIN
        AND (this_moment >= terms.ends_at OR paused IS NOT NULL) THEN
         reason := 'it took longer than the grace after the deadline';
     ELSIF NOT EXISTS (
-        SELECT FROM public.attempts WHERE attempts.team_id = NEW.team_id AND phase = 'anonymization'
-            AND started_at = NEW.received_at) THEN
+        SELECT FROM public.attempts WHERE attempts.team_id = NEW.team_id AND attempts.round_id = NEW.round_id
+            AND phase = 'anonymization' AND started_at = NEW.received_at) THEN
         reason := 'no upload of the team entered then';
     ELSIF EXISTS (
         SELECT FROM public.teams WHERE teams.id = NEW.team_id AND disqualified_at IS NOT NULL) THEN
@@ -221,14 +227,15 @@ BEGIN
         SELECT count(*), count(*) FILTER (WHERE today IS NOT NULL
                 AND (submissions.received_at AT TIME ZONE terms.timezone)::date = today)
             INTO used, used_today
-            FROM public.submissions WHERE submissions.team_id = NEW.team_id AND NOT EXISTS (
+            FROM public.submissions WHERE submissions.team_id = NEW.team_id
+                AND submissions.round_id = NEW.round_id AND NOT EXISTS (
                 SELECT FROM public.evaluations WHERE evaluations.submission_id = submissions.id
                     AND evaluations.current AND evaluations.state IN ('ERROR', 'CANCELLED'));
         SELECT coalesce(sum(amount) FILTER (WHERE cap = 'valid_total'), 0),
                coalesce(sum(amount) FILTER (WHERE cap = 'valid_per_day' AND today IS NOT NULL
                    AND (grants.granted_at AT TIME ZONE terms.timezone)::date = today), 0)
             INTO granted, granted_today
-            FROM public.grants WHERE grants.team_id = NEW.team_id;
+            FROM public.grants WHERE grants.team_id = NEW.team_id AND grants.round_id = NEW.round_id;
         IF used > terms.valid_total + granted OR used_today > terms.valid_per_day + granted_today THEN
             reason := 'the team has used all its submissions';
         END IF;
@@ -276,7 +283,7 @@ _JOB_TABLES = ("evaluations", "guesses", "threshold_reports")
 GUARDS = (
     Guard(_STATE_GUARD, _STATE_GUARD_BODY, "BEFORE UPDATE OF state", ("evaluations",)),
     Guard(_RESULT_GUARD, _RESULT_GUARD_BODY, "BEFORE UPDATE", _JOB_TABLES, checks_role=False),
-    Guard(_TRANSITION_GUARD, _TRANSITION_GUARD_BODY, "BEFORE UPDATE", ("competitions",), checks_role=False),
+    Guard(_TRANSITION_GUARD, _TRANSITION_GUARD_BODY, "BEFORE UPDATE", ("rounds",), checks_role=False),
     Guard(_ATTEMPT_GUARD, _ATTEMPT_GUARD_BODY, "BEFORE INSERT OR UPDATE", ("attempts",), checks_role=False),
     Guard(
         _TARGET_FILES_GUARD,

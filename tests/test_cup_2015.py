@@ -4,7 +4,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from tests.support import cup_2015
-from tests.support.contest import load_competition
+from tests.support.contest import load_round
 
 pytestmark = pytest.mark.full
 
@@ -16,7 +16,7 @@ def test_cup_is_played_to_its_reveal(client: TestClient, monkeypatch: pytest.Mon
     cup = cup_2015.PlayedCup.create(client)
     cup.play_attacks()
     cup.close_cup()
-    row = load_competition(cup_2015.SLUG)
+    row = load_round(cup_2015.SLUG)
     assert row.revealed_at is not None
     board = cup.contest.get_board()["rows"]
     assert {board_row["team"] for board_row in board} == set(teams)

@@ -36,21 +36,23 @@ INITIAL_ROWS = """
 INSERT INTO users (id, name, name_key, name_look, name_capitals, password_hash, role)
 VALUES ('00000000-0000-0000-0000-000000000001', 'Ädä "A"', 'ädä "a"', 'ädä "a"', 'ÄDÄ "A"', 'hash',
         'participant');
-INSERT INTO competitions (id, slug, file, scales, original, original_rows)
-VALUES ('00000000-0000-0000-0000-000000000003', 'cup', 'format = 1' || chr(10), '{"b": 0.1, "a": 1e-7}',
-        '{"original": "{digest}"}', 40);
+INSERT INTO competitions (id, slug, file)
+VALUES ('00000000-0000-0000-0000-000000000003', 'cup', 'format = 1' || chr(10));
+INSERT INTO rounds (id, competition_id, scales, original, original_rows)
+VALUES ('00000000-0000-0000-0000-000000000002', '00000000-0000-0000-0000-000000000003',
+        '{"b": 0.1, "a": 1e-7}', '{"original": "{digest}"}', 40);
 INSERT INTO teams (id, competition_id, name, name_key, name_look, name_capitals, baseline)
 VALUES ('00000000-0000-0000-0000-000000000004', '00000000-0000-0000-0000-000000000003', '赤\\t', '赤', '赤',
         '赤', false);
-INSERT INTO submissions (id, competition_id, team_id, user_id, received_at, comment, files,
+INSERT INTO submissions (id, round_id, team_id, user_id, received_at, comment, files,
                          uploaded_sha256, rows, sizes, remarks, quota_left, final)
-VALUES ('00000000-0000-0000-0000-000000000005', '00000000-0000-0000-0000-000000000003',
+VALUES ('00000000-0000-0000-0000-000000000005', '00000000-0000-0000-0000-000000000002',
         '00000000-0000-0000-0000-000000000004', '00000000-0000-0000-0000-000000000001',
         '2027-01-10 00:00:00.000001+00', '', '{"anonymized": "{digest}"}', '{"anonymized": "{digest}"}', 40,
         '{"rows": 40}', '[]', '{}', false);
-INSERT INTO evaluations (id, competition_id, party_id, submission_id, current, state, attempt, step, steps,
+INSERT INTO evaluations (id, round_id, party_id, submission_id, current, state, attempt, step, steps,
                          step_name, verdict)
-VALUES ('00000000-0000-0000-0000-000000000006', '00000000-0000-0000-0000-000000000003',
+VALUES ('00000000-0000-0000-0000-000000000006', '00000000-0000-0000-0000-000000000002',
         '00000000-0000-0000-0000-000000000004', '00000000-0000-0000-0000-000000000005', true, 'SCORED', 1,
         12, 12, 'euc1', '{"verdict": "accepted", "utility": 0.30000000000000004}');
 INSERT INTO secrets (submission_id, key_id, sealed, commitment)
@@ -147,7 +149,15 @@ def test_migrating_again_changes_nothing(settings: Settings) -> None:
 def test_later_revision_keeps_existing_rows(restore_url: str, new_revision: Callable[[str], None]) -> None:
     fill_database(restore_url)
     rows_before = read_rows(restore_url)
-    assert sorted(rows_before) == ["competitions", "evaluations", "secrets", "submissions", "teams", "users"]
+    assert sorted(rows_before) == [
+        "competitions",
+        "evaluations",
+        "rounds",
+        "secrets",
+        "submissions",
+        "teams",
+        "users",
+    ]
     new_revision("")
     migrate(restore_url)
     rows_after = read_rows(restore_url)

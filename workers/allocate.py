@@ -46,7 +46,7 @@ def _is_taken(request: AllocationRequest, files: dict[str, str]) -> bool:
     """Return whether another team has exactly these files."""
     digests = {name: compute_digest(content.encode()) for name, content in files.items()}
     with transaction() as session:
-        return digests in allocation.list_allocated_files(session, request.competition_id)
+        return digests in allocation.list_allocated_files(session, request.round_id)
 
 
 def draw_files(request: AllocationRequest, settings: Settings, attempt: int) -> dict[str, str]:

@@ -1,7 +1,7 @@
-"""The clock process: advances competitions through their phases, sweeps for lost jobs and sends heartbeats.
+"""The clock process: advances rounds through their phases, sweeps for lost jobs and sends heartbeats.
 
 It needs no worker and no queue, and does not load numpy. Child processes do the long work of a transition, so
-that neither a backlog nor another competition delays the next transition.
+that neither a backlog nor another round delays the next transition.
 
 usage: python -m workers.clock
 """
@@ -42,11 +42,11 @@ _LOCK_TIMEOUT = "1s"
 """Maximum time that a step waits for a locked competition. It is short because all others wait meanwhile."""
 _CLEANUP_INTERVAL_S = 3600.0
 _SHUTDOWN_TIMEOUT_S = 5
-"""Seconds that the last round may take after a signal; then SIGALRM kills the process and its children."""
+"""Seconds that the last tick may take after a signal; then SIGALRM kills the process and its children."""
 _HEARTBEATS_PER_STALE_PERIOD = 6
 """Heartbeats within the time after which the clock would count as stopped."""
 _MAX_RETRY_DELAY_S = 60.0
-"""Maximum seconds before a failed competition is tried again. The delay doubles, starting with one round."""
+"""Maximum seconds before a failed round is tried again. The delay doubles, starting with one tick."""
 _MAX_CHILDREN = 3
 """Maximum number of children. Each loads the code that parses releases, and scoring needs memory as well."""
 _CHILD_TIMEOUT_S = 1800.0
@@ -56,11 +56,11 @@ _CHILD_TIMEOUT_S = 1800.0
 class TransitionRunner(Protocol):
     """Runs the long work of transitions."""
 
-    def submit(self, competition_id: UUID) -> None:
-        """Start the competition's long work, unless it is running."""
+    def submit(self, round_id: UUID) -> None:
+        """Start the round's long work, unless it is running."""
 
     def pop_failed(self) -> list[UUID]:
-        """Return the competitions whose work has failed since the last call."""
+        """Return the rounds whose work has failed since the last call."""
 
     def stop(self) -> None:
         """End all running work."""
@@ -68,7 +68,7 @@ class TransitionRunner(Protocol):
 
 @dataclass(slots=True)
 class RetryDelay:
-    """A competition that failed is tried again at ``retry_at``; the next delay is twice as long."""
+    """A tick that failed is tried again at ``retry_at``; the next delay is twice as long."""
 
     retry_at: float
     delay_s: float
@@ -76,7 +76,7 @@ class RetryDelay:
 
 @dataclass(slots=True)
 class Clock:
-    """Runs a round about every second. Errors are logged and never end the loop."""
+    """Ticks about every second. Errors are logged and never end the loop."""
 
     settings: Settings
     runner: TransitionRunner
@@ -90,18 +90,18 @@ class Clock:
     current_problem: str | None = None
 
     def run(self, wait_for_shutdown: Callable[[float], bool]) -> None:
-        """Run rounds until ``wait_for_shutdown``, which waits for the given seconds, returns True."""
+        """Tick until ``wait_for_shutdown``, which waits for the given seconds, returns True."""
         pause_s = 0.0
         while not wait_for_shutdown(pause_s):
             started = time.monotonic()
-            self.run_round()
+            self.tick()
             pause_s = max(0.0, started + self.settings.clock_every_s - time.monotonic())
         self.runner.stop()
 
-    def run_round(self) -> None:
+    def tick(self) -> None:
         """Advance, sweep and beat. A lasting problem is logged when it begins and when it ends."""
         try:
-            self.advance_due_competitions()
+            self.advance_due_rounds()
             self.sweep_if_due()
         except Exception as problem:
             self.log_problem(problem)
@@ -116,48 +116,43 @@ class Clock:
             log.error("clock_hindered", **fields)
             self.current_problem = fields["reason"]
 
-    def advance_due_competitions(self) -> None:
-        """Advance every competition that is due. One that fails does not hold up the others."""
-        for competition_id in self.runner.pop_failed():
-            self.postpone(competition_id)
+    def advance_due_rounds(self) -> None:
+        """Advance every round that is due. One that fails does not hold up the others."""
+        for round_id in self.runner.pop_failed():
+            self.postpone(round_id)
         with transaction() as session:
             due_work = contest_lifecycle.find_due_work(session)
         self.log_unreadable(due_work.unreadable)
         can_sign = self.check_signing_key()
         if can_sign:
             self.record_unsigned(due_work.unsigned)
-        for competition_id in dict.fromkeys(
+        for round_id in dict.fromkeys(
             [*due_work.unobserved_ids, *due_work.due_ids] if can_sign else due_work.due_ids
         ):
-            if (
-                competition_id not in self.retry_delays
-                or self.retry_delays[competition_id].retry_at <= time.monotonic()
-            ):
-                self.try_advance(competition_id)
+            if round_id not in self.retry_delays or self.retry_delays[round_id].retry_at <= time.monotonic():
+                self.try_advance(round_id)
         self.send_heartbeat_if_due()
 
-    def try_advance(self, competition_id: UUID) -> None:
+    def try_advance(self, round_id: UUID) -> None:
         try:
-            if _advance_competition(competition_id, has_signing_key=self.has_signing_key):
-                self.runner.submit(competition_id)
+            if _advance_round(round_id, has_signing_key=self.has_signing_key):
+                self.runner.submit(round_id)
             else:
-                self.retry_delays.pop(competition_id, None)
+                self.retry_delays.pop(round_id, None)
         except Exception as problem:
             if isinstance(problem, DatabaseUnavailable):
                 raise
-            log.error("turning_failed", competition=str(competition_id), **_describe_problem(problem))
-            self.postpone(competition_id)
+            log.error("turning_failed", round=str(round_id), **_describe_problem(problem))
+            self.postpone(round_id)
 
-    def postpone(self, competition_id: UUID) -> None:
-        previous = self.retry_delays.get(competition_id)
+    def postpone(self, round_id: UUID) -> None:
+        previous = self.retry_delays.get(round_id)
         delay_s = min(2 * previous.delay_s, _MAX_RETRY_DELAY_S) if previous else self.settings.clock_every_s
-        self.retry_delays[competition_id] = RetryDelay(time.monotonic() + delay_s, delay_s)
+        self.retry_delays[round_id] = RetryDelay(time.monotonic() + delay_s, delay_s)
 
     def log_unreadable(self, reasons: dict[UUID, str]) -> None:
-        for competition_id in reasons.keys() - self.unreadable_ids:
-            log.error(
-                "competition_unreadable", competition=str(competition_id), reason=reasons[competition_id]
-            )
+        for round_id in reasons.keys() - self.unreadable_ids:
+            log.error("competition_unreadable", round=str(round_id), reason=reasons[round_id])
         self.unreadable_ids = frozenset(reasons)
 
     def check_signing_key(self) -> bool:
@@ -183,7 +178,7 @@ class Clock:
             self.unsigned_ids |= {deadline.id for deadline in new}
 
     def send_heartbeat_if_due(self) -> None:
-        """Send a heartbeat if one is due. Not in every round: each commit invalidates cached boards."""
+        """Send a heartbeat if one is due. Not in every tick: each commit invalidates cached boards."""
         if (
             time.monotonic()
             >= self.last_heartbeat + self.settings.clock_stale_s / _HEARTBEATS_PER_STALE_PERIOD
@@ -203,37 +198,35 @@ class Clock:
 
 @dataclass(slots=True)
 class TransitionPool:
-    """The running children by competition.
+    """The running children by round.
 
     Use it from one thread: a child ends with the thread that started it.
     """
 
     children: dict[UUID, tuple[subprocess.Popen[bytes], float]] = field(default_factory=dict)
 
-    def submit(self, competition_id: UUID) -> None:
-        """Start a child for the competition.
+    def submit(self, round_id: UUID) -> None:
+        """Start a child for the round.
 
-        Does nothing if it has one or if too many run: the next round tries again.
+        Does nothing if it has one or if too many run: the next tick tries again.
         """
-        if competition_id in self.children or len(self.children) >= _MAX_CHILDREN:
+        if round_id in self.children or len(self.children) >= _MAX_CHILDREN:
             return
-        command = [sys.executable, "-m", "workers.lifecycle", str(competition_id)]
+        command = [sys.executable, "-m", "workers.lifecycle", str(round_id)]
         process = child_process.start(command, parent_death_signal=signal.SIGKILL)
-        self.children[competition_id] = (process, time.monotonic() + _CHILD_TIMEOUT_S)
+        self.children[round_id] = (process, time.monotonic() + _CHILD_TIMEOUT_S)
 
     def pop_failed(self) -> list[UUID]:
-        """Remove all children that have ended, and return the competitions of those that failed."""
+        """Remove all children that have ended, and return the rounds of those that failed."""
         ended_ids = [
-            competition_id
-            for competition_id, (process, deadline) in self.children.items()
+            round_id
+            for round_id, (process, deadline) in self.children.items()
             if _has_ended(process, deadline)
         ]
-        statuses = {
-            competition_id: self.children.pop(competition_id)[0].returncode for competition_id in ended_ids
-        }
-        failed_ids = [competition_id for competition_id, status in statuses.items() if status != 0]
-        for competition_id in failed_ids:
-            log.error("turning_work_failed", competition=str(competition_id), status=statuses[competition_id])
+        statuses = {round_id: self.children.pop(round_id)[0].returncode for round_id in ended_ids}
+        failed_ids = [round_id for round_id, status in statuses.items() if status != 0]
+        for round_id in failed_ids:
+            log.error("turning_work_failed", round=str(round_id), status=statuses[round_id])
         return failed_ids
 
     def stop(self) -> None:
@@ -260,24 +253,24 @@ def _describe_problem(problem: Exception) -> dict[str, Any]:
     return {"reason": type(problem).__qualname__, "exc_info": problem}
 
 
-def _advance_competition(competition_id: UUID, *, has_signing_key: bool) -> bool:
+def _advance_round(round_id: UUID, *, has_signing_key: bool) -> bool:
     """Take every quick step that is due; return True if long work must be done before the next one.
 
     Running it concurrently or killing it at any point does no harm.
     """
     if has_signing_key:
-        run_step(observed_deadlines.observe_deadline, competition_id)
-    run_step(upload_terms.record_terms, competition_id)
-    while run_step(contest_lifecycle.take_next_step, competition_id):
+        run_step(observed_deadlines.observe_deadline, round_id)
+    run_step(upload_terms.record_terms, round_id)
+    while run_step(contest_lifecycle.take_next_step, round_id):
         pass
     with transaction() as session:
-        return contest_lifecycle.has_long_work(session, competition_id)
+        return contest_lifecycle.has_long_work(session, round_id)
 
 
-def run_step(action: Callable[[Session, UUID], bool], competition_id: UUID) -> bool:
+def run_step(action: Callable[[Session, UUID], bool], round_id: UUID) -> bool:
     with transaction() as session:
         session.execute(text(f"SET LOCAL lock_timeout = '{_LOCK_TIMEOUT}'"))
-        return action(session, competition_id)
+        return action(session, round_id)
 
 
 def sweep() -> None:
@@ -317,9 +310,9 @@ def ensure_signing_key(private_folder: Path | None) -> None:
 
 
 def _install_shutdown_handlers() -> Callable[[float], bool]:
-    """Make SIGINT, SIGTERM and SIGHUP end the clock after the current round, and return the wait function.
+    """Make SIGINT, SIGTERM and SIGHUP end the clock after the current tick, and return the wait function.
 
-    The handlers raise no exception, because code that ignores exceptions would lose the request. A round that
+    The handlers raise no exception, because code that ignores exceptions would lose the request. A tick that
     hangs, for example on a stalled database, is killed by SIGALRM.
     """
     receiver, sender = socket.socketpair()

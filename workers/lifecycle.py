@@ -46,40 +46,38 @@ def main() -> None:
     sys.exit(0 if is_complete else 1)
 
 
-def run_long_work(competition_id: UUID) -> bool:
-    """Do all work that the competition's next step needs; return False if some of it failed.
+def run_long_work(round_id: UUID) -> bool:
+    """Do all work that the round's next step needs; return False if some of it failed.
 
     Running it concurrently or killing it at any point does no harm.
     """
     settings = get_settings()
     with transaction() as session:
-        targets_without_files = contest_lifecycle.list_targets_without_files(session, competition_id)
-        sealed_targets = contest_lifecycle.list_sealed_targets(session, competition_id)
-        seed = contest_lifecycle.find_unopened_seed(session, competition_id)
-        allocation_request = allocation.load_request(session, competition_id)
+        targets_without_files = contest_lifecycle.list_targets_without_files(session, round_id)
+        sealed_targets = contest_lifecycle.list_sealed_targets(session, round_id)
+        seed = contest_lifecycle.find_unopened_seed(session, round_id)
+        allocation_request = allocation.load_request(session, round_id)
     problem = (
         SCORING_READINESS if sealed_targets or seed or allocation_request else REPORT_READINESS
     ).find_problem()
     if problem is not None:
-        log.error("takes_no_work", competition=str(competition_id), reason=problem)
+        log.error("takes_no_work", round=str(round_id), reason=problem)
         return False
-    successes = [_try_action(lambda: _allocate_all(competition_id, settings), competition=competition_id)]
+    successes = [_try_action(lambda: _allocate_all(round_id, settings), round=round_id)]
     for target in targets_without_files:
         successes.append(_try_action(partial(write_target_files, target, settings), target=target.target_id))
     for sealed in sealed_targets:
         successes.append(_try_action(partial(reveal_secret, sealed, settings), target=sealed.target_id))
     if seed is not None:
-        successes.append(
-            _try_action(lambda: reveal_seed(competition_id, seed, settings), competition=competition_id)
-        )
+        successes.append(_try_action(lambda: reveal_seed(round_id, seed, settings), round=round_id))
     return all(successes)
 
 
-def _allocate_all(competition_id: UUID, settings: Settings) -> None:
+def _allocate_all(round_id: UUID, settings: Settings) -> None:
     """Allocate files to one team after the other, because each team's files depend on those before it."""
     while True:
         with transaction() as session:
-            request = allocation.load_request(session, competition_id)
+            request = allocation.load_request(session, round_id)
         if request is None:
             return
         allocate_files(request, settings)
@@ -119,7 +117,7 @@ def _build_target_inputs(target: TargetWithoutFiles, track: AnyTrack, settings: 
     if track.allocation is None:
         return WorkerInputs()
     with transaction() as session:
-        draw_inputs = sealed_inputs.load_allocation_inputs(session, target.competition_id, target.team_id)
+        draw_inputs = sealed_inputs.load_allocation_inputs(session, target.round_id, target.team_id)
     if track.target_files.write is None:
         draw_inputs = replace(draw_inputs, seed=None, organizer_files={})
     return build_worker_inputs(target.competition_file, draw_inputs, settings)
@@ -132,11 +130,11 @@ def _open_target_secret(target: TargetWithoutFiles, settings: Settings) -> str:
     return secret.decode()
 
 
-def reveal_seed(competition_id: UUID, seed: SealedBox, settings: Settings) -> None:
+def reveal_seed(round_id: UUID, seed: SealedBox, settings: Settings) -> None:
     """Open the seed for the reveal; raise Unavailable if it does not match its commitment."""
     content = open_seed(seed, settings)
     with transaction() as session:
-        allocation.record_seed_opening(session, competition_id, content)
+        allocation.record_seed_opening(session, round_id, content)
 
 
 def reveal_secret(target: SealedTarget, settings: Settings) -> None:

@@ -19,7 +19,7 @@ from anoncup.messages import Message
 from anoncup.tracks.files import SECRET_FILE
 from app.config import get_settings
 from app.crypto import sealing
-from app.db.models import Competition
+from app.db.models import Competition, Round
 from app.db.transaction import transaction
 from app.services.contests import competitions
 from app.services.contests.contest import Contest
@@ -53,47 +53,47 @@ def make_next_move() -> bool:
     return True
 
 
-def _make_move_of(competition: Competition) -> bool:
+def _make_move_of(round_: Round) -> bool:
     """Make a move of this rehearsal, unless another worker is making one. A failure does not stop others."""
-    if time.monotonic() < paused_until.get(competition.id, 0.0):
+    if time.monotonic() < paused_until.get(round_.id, 0.0):
         return False
     try:
         with transaction() as lock_session:
-            return rehearsal_moves.try_lock(lock_session, competition.id) and _make_due_move(competition)
+            return rehearsal_moves.try_lock(lock_session, round_.id) and _make_due_move(round_)
     except SoftTimeLimitExceeded:
         raise
     except DomainError as problem:
-        log.warning("rehearsal_postponed", competition=competition.slug, reason=str(problem))
+        log.warning("rehearsal_postponed", competition=round_.slug, reason=str(problem))
     except Exception:
-        log.exception("rehearsal_failed", competition=competition.slug)
-    paused_until[competition.id] = time.monotonic() + _PAUSE_S
+        log.exception("rehearsal_failed", competition=round_.slug)
+    paused_until[round_.id] = time.monotonic() + _PAUSE_S
     return False
 
 
-def _make_due_move(competition: Competition) -> bool:
+def _make_due_move(round_: Round) -> bool:
     with transaction() as session:
-        moves = rehearsal_moves.load_due(session, competition)
+        moves = rehearsal_moves.load_due(session, round_)
         sealed_tokens = session.scalar(
-            select(Competition.rehearsal_tokens).where(Competition.id == competition.id)
+            select(Competition.rehearsal_tokens).where(Competition.id == round_.competition_id)
         )
-    return sealed_tokens is not None and make_first(competition, moves, sealed_tokens)
+    return sealed_tokens is not None and make_first(round_, moves, sealed_tokens)
 
 
-def make_first(competition: Competition, moves: list[Move], sealed_tokens: bytes) -> bool:
+def make_first(round_: Round, moves: list[Move], sealed_tokens: bytes) -> bool:
     """Make the first move that its team has not given up; return False if there is none."""
     settings = get_settings()
     tokens = json.loads(
-        sealing.open_file(settings.opening_keys_dir, bound_to=competition.id, content=sealed_tokens)
+        sealing.open_file(settings.opening_keys_dir, bound_to=round_.competition_id, content=sealed_tokens)
     )
     questions_by_team: dict[str, list[str]] = {}
     for move in moves:
         name = move.team.name
         with connect(tokens[name]) as client:
             if name not in questions_by_team:
-                questions = client.list_clarifications(competition.slug)
+                questions = client.list_clarifications(round_.slug)
                 questions_by_team[name] = [item.question for item in questions if item.own]
             if not move.is_given_up(questions_by_team[name]):
-                _make_or_report(client, competition, move)
+                _make_or_report(client, round_, move)
                 return True
     return False
 
@@ -108,14 +108,14 @@ def connect(token: str) -> Client:
     return client
 
 
-def _make_or_report(client: Client, competition: Competition, move: Move) -> None:
+def _make_or_report(client: Client, round_: Round, move: Move) -> None:
     """Make a move, or have its team ask the organizers why it cannot be made."""
     retry_until = time.monotonic() + get_settings().scoring_time_limit_s / 2
     try:
         if isinstance(move, GuessMove):
-            _send_guess(client, competition, move, retry_until=retry_until)
+            _send_guess(client, round_, move, retry_until=retry_until)
         else:
-            _send_release(client, competition, move, retry_until=retry_until)
+            _send_release(client, round_, move, retry_until=retry_until)
     except SoftTimeLimitExceeded:
         reason = "it took too long"
     except (ApiError, ChildDiedError, ScoringError) as problem:
@@ -124,7 +124,7 @@ def _make_or_report(client: Client, competition: Competition, move: Move) -> Non
         reason = str(problem)
     else:
         return
-    client.ask_question(competition.slug, f"{move.label}: {reason}"[:_MAX_REPORT_LENGTH])
+    client.ask_question(round_.slug, f"{move.label}: {reason}"[:_MAX_REPORT_LENGTH])
 
 
 def _is_transient(problem: ApiError) -> bool:
@@ -132,28 +132,28 @@ def _is_transient(problem: ApiError) -> bool:
     return problem.code in _TRANSIENT_CODES or problem.status == 408 or problem.status >= 500
 
 
-def _send_release(client: Client, competition: Competition, move: Move, *, retry_until: float) -> None:
+def _send_release(client: Client, round_: Round, move: Move, *, retry_until: float) -> None:
     """Submit a release that the team's sample method makes."""
     method = move.team.name
     job = SampleJob(
-        competitions.build_published_file(competition),
-        competition.public_files,
+        competitions.build_published_file(round_),
+        round_.public_files,
         method,
         move.seed,
-        names=(*Contest(competition).track.release_file_names, SECRET_FILE),
+        names=(*Contest(round_).track.release_file_names, SECRET_FILE),
     )
     files = _run(job, retry_until=retry_until)
     secret = files.pop(SECRET_FILE)
-    client.submit(competition.slug, files, secret=secret, comment=method, key=move.label)
+    client.submit(round_.slug, files, secret=secret, comment=method, key=move.label)
 
 
-def _send_guess(client: Client, competition: Competition, move: GuessMove, *, retry_until: float) -> None:
+def _send_guess(client: Client, round_: Round, move: GuessMove, *, retry_until: float) -> None:
     """Send the guess of the first attacker that has one; begin with no other after ``retry_until``."""
-    contest = Contest(competition)
+    contest = Contest(round_)
     for attacker in move.attackers:
         job = AttackJob(
-            competitions.build_published_file(competition),
-            competition.public_files,
+            competitions.build_published_file(round_),
+            round_.public_files,
             move.target.files or {},
             attacker=attacker,
             seed=move.seed,

@@ -41,7 +41,7 @@ def download_kit(
 ) -> Response:
     """All that a team needs: the rules, the original data, an example with its secret, the commands."""
     with transaction() as session:
-        row = competitions.find(session, principal, slug).competition
+        row = competitions.find(session, principal, slug).round
         if row.original_rows is None:
             raise NotFound("the competition has no original data yet", code="no_original")
         kit = Kit(

@@ -16,7 +16,6 @@ from app.api.documentation import examples
 from app.api.documentation.bodies import Json, build_raw_response, build_request_body
 from app.api.documentation.responses import COMPETITION_FILE, ORGANIZER, REVISION, build_error_responses
 from app.api.file_names import key_by_file_name
-from app.db.models import Competition
 from app.db.now import read_clock
 from app.db.transaction import transaction
 from app.http.authentication import CurrentPrincipal, OptionalPrincipal
@@ -56,13 +55,13 @@ class InviteIn(BaseModel):
 
 
 def serialize_competition(session: Session, contest: Contest) -> schemas.Competition:
-    reveal_at = observed_deadlines.load_reveal_times(session, [contest.competition]).get(contest.id)
-    competition = _build_competition(contest, phases.get_status(session, contest.competition), reveal_at)
-    if not contest.competition.allocation:
+    reveal_at = observed_deadlines.load_reveal_times(session, [contest.round]).get(contest.round.id)
+    competition = _build_competition(contest, phases.get_status(session, contest.round), reveal_at)
+    if not contest.round.allocation:
         return competition
     commitments = {
-        "seed_commitment": sealed_inputs.load_seed_commitment(session, contest.id),
-        "truth_commitments": key_by_file_name(sealed_inputs.load_commitments(session, contest.id)),
+        "seed_commitment": sealed_inputs.load_seed_commitment(session, contest.round.id),
+        "truth_commitments": key_by_file_name(sealed_inputs.load_commitments(session, contest.round.id)),
     }
     return competition.model_copy(update=commitments)
 
@@ -70,7 +69,7 @@ def serialize_competition(session: Session, contest: Contest) -> schemas.Competi
 def _build_competition(
     contest: Contest, phase_status: PhaseStatus, reveal_at: datetime | None
 ) -> schemas.Competition:
-    row, rules = contest.competition, contest.rules
+    row, rules = contest.round, contest.rules
     return schemas.Competition(
         slug=row.slug,
         title=dict(rules.title),
@@ -91,14 +90,15 @@ def _build_competition(
 
 
 def _serialize_entry(
-    row: Competition, now: datetime, reveal_at: datetime | None
+    contest: Contest, now: datetime, reveal_at: datetime | None
 ) -> schemas.ListedCompetition:
+    row = contest.round
     try:
-        return _build_competition(Contest(row), phases.get_status_at(row, now), reveal_at)
+        return _build_competition(contest, phases.get_status_at(row, now), reveal_at)
     except CompetitionUnavailable as problem:
         return schemas.UnavailableCompetition(
             slug=row.slug,
-            title=dict(competitions.get_title(row)),
+            title=dict(competitions.get_title(contest.competition)),
             original_rows=row.original_rows,
             original_sha256=key_by_file_name(row.original),
             original_files=[f"{name}.csv" for name in row.original],
@@ -111,9 +111,9 @@ def list_competitions() -> list[schemas.ListedCompetition]:
     """All competitions of this service, oldest first; one that cannot be read says so by itself."""
     with transaction() as session:
         now = read_clock(session)
-        rows = competitions.list_competitions(session)
-        reveal_times = observed_deadlines.load_reveal_times(session, rows)
-        return [_serialize_entry(row, now, reveal_times.get(row.id)) for row in rows]
+        contests = competitions.list_contests(session)
+        reveal_times = observed_deadlines.load_reveal_times(session, [contest.round for contest in contests])
+        return [_serialize_entry(contest, now, reveal_times.get(contest.round.id)) for contest in contests]
 
 
 @router.post(
@@ -143,7 +143,7 @@ def get_competition(slug: str, principal: OptionalPrincipal) -> schemas.Competit
 def get_competition_file(slug: str, principal: OptionalPrincipal) -> Response:
     """The competition's file, scales included: what the local `anoncup score` reads."""
     with transaction() as session:
-        text = competitions.build_published_file(competitions.find(session, principal, slug).competition)
+        text = competitions.build_published_file(competitions.find(session, principal, slug).round)
     return Response(text, media_type="application/toml")
 
 
@@ -169,11 +169,11 @@ def get_original(slug: str, file: str, principal: OptionalPrincipal) -> Response
     with transaction() as session:
         contest = competitions.find(session, principal, slug)
     name = revisions.find_original_part(contest, file)
-    if contest.competition.original_rows is None:
+    if contest.round.original_rows is None:
         raise NotFound("the competition has no original data yet", code="no_original")
-    if name not in contest.competition.public_files:
+    if name not in contest.round.public_files:
         raise NotFound("{name}.csv is not there", code="no_such_file", name=name)
-    return Response(get_store().get(contest.competition.public_files[name]), media_type="text/csv")
+    return Response(get_store().get(contest.round.public_files[name]), media_type="text/csv")
 
 
 @router.put(

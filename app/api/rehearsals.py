@@ -47,12 +47,12 @@ def end_rehearsal(slug: str, principal: ReauthenticatedCaller) -> None:
 
 
 def _serialize_rehearsal(session: Session, slug: str, contest: Contest) -> schemas.Rehearsal:
-    progress = rehearsal_progress.load_progress(session, contest.competition)
+    progress = rehearsal_progress.load_progress(session, contest.round)
     planned_phases = contest.rules.phases
     return schemas.Rehearsal(
         slug=contest.slug,
         rehearsal_of=slug,
-        state=phases.get_status(session, contest.competition).state,
+        state=phases.get_status(session, contest.round).state,
         began_at=contest.competition.created_at,
         ends_at=planned_phases[-1].end if planned_phases else None,
         steps=[

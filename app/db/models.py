@@ -227,6 +227,25 @@ class Competition(Base):
     slug: Mapped[str] = mapped_column(unique=True)
     file: Mapped[str]
     """The current competition.toml as the organizer wrote it."""
+    created_at: Mapped[datetime] = _inserted_at_column()
+    rehearsal_of: Mapped[UUID | None] = mapped_column(ForeignKey("competitions.id"))
+    """The competition that this one rehearses. Only its organizers can see the rehearsal."""
+    removed_at: Mapped[datetime | None]
+    """When the organizers ended the rehearsal; nobody can see it afterwards."""
+    rehearsal_tokens: Mapped[bytes | None] = mapped_column(deferred=True)
+    """API tokens of the members of the rehearsal's sample teams, sealed to the workers' key."""
+
+
+class Round(Base):
+    """A round of a competition: its data, its scoring and the state of its phases."""
+
+    __tablename__ = "rounds"
+    __table_args__ = (UniqueConstraint("competition_id", "name"),)
+
+    id: Mapped[UUID] = _id_column()
+    competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"))
+    name: Mapped[str] = mapped_column(default="", server_default=sql("''"))
+    """Name in the competition's file; empty if the file has no rounds."""
     scales: Mapped[dict[str, Any]]
     """Scales of the utility scores, from the file or computed from the original."""
     scored_by: Mapped[dict[str, Any]] = mapped_column(default=dict, server_default=sql("'{}'"))
@@ -240,7 +259,6 @@ class Competition(Base):
     team gets its own. ``truth``: names of the organizers' files from which they are made."""
     original_rows: Mapped[int | None]
     """Number of individuals, once the original is complete."""
-    created_at: Mapped[datetime] = _inserted_at_column()
     paused_at: Mapped[datetime | None]
     """When the open phase was paused; nothing is accepted until it is resumed."""
     allocated_at: Mapped[datetime | None]
@@ -253,12 +271,16 @@ class Competition(Base):
     """When the last guess was scored and every score became visible."""
     revealed_at: Mapped[datetime | None]
     """When the secrets of the targets were published."""
-    rehearsal_of: Mapped[UUID | None] = mapped_column(ForeignKey("competitions.id"))
-    """The competition that this one rehearses. Only its organizers can see the rehearsal."""
-    removed_at: Mapped[datetime | None]
-    """When the organizers ended the rehearsal; nobody can see it afterwards."""
-    rehearsal_tokens: Mapped[bytes | None] = mapped_column(deferred=True)
-    """API tokens of the members of the rehearsal's sample teams, sealed to the workers' key."""
+
+    competition: Mapped[Competition] = relationship(lazy="joined", innerjoin=True)
+
+    @property
+    def slug(self) -> str:
+        return self.competition.slug
+
+    @property
+    def file(self) -> str:
+        return self.competition.file
 
     @property
     def public_files(self) -> dict[str, str]:
@@ -281,21 +303,21 @@ class Organizer(Base):
 
 
 class ThresholdReport(LeasedJob, Base):
-    """A report of the threshold advisor on a competition's data, computed in the background."""
+    """A report of the threshold advisor on a round's data, computed in the background."""
 
     __tablename__ = "threshold_reports"
     __table_args__ = (
         Index("ix_threshold_reports_unfinished", "created_at", postgresql_where=UNFINISHED),
-        # One at a time, so that a competition with many reports does not occupy every process for reports.
+        # One at a time, so that a round with many reports does not occupy every process for reports.
         Index(
-            "uq_threshold_reports_scoring_competition_id",
-            "competition_id",
+            "uq_threshold_reports_scoring_round_id",
+            "round_id",
             unique=True,
             postgresql_where=sql("state = 'SCORING'"),
         ),
     )
 
-    competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"), index=True)
+    round_id: Mapped[UUID] = mapped_column(ForeignKey("rounds.id"), index=True)
     user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id"))
     file: Mapped[str]
     """The competition's file when the report was requested; ``original``: SHA-256 of its data then."""
@@ -348,7 +370,7 @@ class ObservedDeadline(Base):
     __tablename__ = "observed_deadlines"
 
     id: Mapped[UUID] = _id_column()
-    competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"), index=True)
+    round_id: Mapped[UUID] = mapped_column(ForeignKey("rounds.id"), index=True)
     phase: Mapped[str]
     ends_at: Mapped[datetime]
     notice_hours: Mapped[int]
@@ -391,11 +413,11 @@ class Heartbeat(Base):
 
 
 class Seed(Base):
-    """A competition's seed, sealed to the workers' key when it was created. It never changes."""
+    """A round's seed, sealed to the workers' key when it was created. It never changes."""
 
     __tablename__ = "seeds"
 
-    competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"), primary_key=True)
+    round_id: Mapped[UUID] = mapped_column(ForeignKey("rounds.id"), primary_key=True)
     key_id: Mapped[str]
     sealed: Mapped[bytes]
     commitment: Mapped[str]
@@ -404,14 +426,14 @@ class Seed(Base):
 
 
 class SeedOpening(Base):
-    """The opened seed of a closed competition.
+    """The opened seed of a closed round.
 
     It has a table of its own because web processes may not read it before the reveal (``app.db.privileges``).
     """
 
     __tablename__ = "seed_openings"
 
-    competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"), primary_key=True)
+    round_id: Mapped[UUID] = mapped_column(ForeignKey("rounds.id"), primary_key=True)
     seed: Mapped[bytes]
 
 
@@ -420,7 +442,7 @@ class OrganizerFile(Base):
 
     __tablename__ = "organizer_files"
 
-    competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"), primary_key=True)
+    round_id: Mapped[UUID] = mapped_column(ForeignKey("rounds.id"), primary_key=True)
     name: Mapped[str] = mapped_column(primary_key=True)
     key_id: Mapped[str]
     sealed: Mapped[bytes]
@@ -435,11 +457,12 @@ class AllocatedFiles(Base):
     """The files allocated to a team, which only that team may read before the reveal."""
 
     __tablename__ = "allocated_files"
+    __table_args__ = (UniqueConstraint("team_id", "round_id"),)
 
-    competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"), primary_key=True)
+    round_id: Mapped[UUID] = mapped_column(ForeignKey("rounds.id"), primary_key=True)
     team: Mapped[str] = mapped_column(primary_key=True)
     """Name of the team that they were allocated to; empty for the files of all baselines."""
-    team_id: Mapped[UUID | None] = mapped_column(ForeignKey("teams.id"), unique=True)
+    team_id: Mapped[UUID | None] = mapped_column(ForeignKey("teams.id"))
     attempt: Mapped[int]
     files: Mapped[dict[str, Any]]
     """SHA-256 of each file."""
@@ -447,15 +470,16 @@ class AllocatedFiles(Base):
 
 
 class Attempt(Base):
-    """An upload started in a phase, successful or not."""
+    """An upload started in a phase of a round, successful or not."""
 
     __tablename__ = "attempts"
     __table_args__ = (
-        Index("ix_attempts_team_id_phase_started_at", "team_id", "phase", "started_at"),
+        Index(None, "team_id", "round_id", "phase", "started_at"),
         Index("ix_attempts_under_way", "team_id", postgresql_where=sql("ended_at IS NULL")),
     )
 
     id: Mapped[UUID] = _id_column()
+    round_id: Mapped[UUID] = mapped_column(ForeignKey("rounds.id"))
     team_id: Mapped[UUID] = mapped_column(ForeignKey("teams.id"))
     user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id"))
     phase: Mapped[str]
@@ -472,11 +496,12 @@ class Attempt(Base):
 
 
 class Grant(Base):
-    """An increase of a cap for one team. A daily cap is increased for the day of the grant only."""
+    """An increase of a cap for one team in a round. A daily cap increases for the day of the grant only."""
 
     __tablename__ = "grants"
 
     id: Mapped[UUID] = _id_column()
+    round_id: Mapped[UUID] = mapped_column(ForeignKey("rounds.id"))
     team_id: Mapped[UUID] = mapped_column(ForeignKey("teams.id"), index=True)
     cap: Mapped[str]
     amount: Mapped[int]
@@ -484,7 +509,7 @@ class Grant(Base):
 
 
 class Adjustment(Base):
-    """A penalty or bonus of a team by the organizers. Ranking formulas can add it up.
+    """A penalty or bonus of a team in a round by the organizers. Ranking formulas can add it up.
 
     ``withdrawn_at``: when it ceased to count.
     """
@@ -492,7 +517,8 @@ class Adjustment(Base):
     __tablename__ = "adjustments"
 
     id: Mapped[UUID] = _id_column()
-    team_id: Mapped[UUID] = mapped_column(ForeignKey("teams.id"), index=True)
+    round_id: Mapped[UUID] = mapped_column(ForeignKey("rounds.id"), index=True)
+    team_id: Mapped[UUID] = mapped_column(ForeignKey("teams.id"))
     points: Mapped[float]
     reason: Mapped[str]
     created_at: Mapped[datetime] = _inserted_at_column()
@@ -506,12 +532,12 @@ class Submission(Base):
 
     __tablename__ = "submissions"
     __table_args__ = (
-        Index("ix_submissions_competition_id_received_at", "competition_id", "received_at"),
+        Index("ix_submissions_round_id_received_at", "round_id", "received_at"),
         UniqueConstraint("team_id", "idempotency_key"),
     )
 
     id: Mapped[UUID] = _id_column()
-    competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"))
+    round_id: Mapped[UUID] = mapped_column(ForeignKey("rounds.id"))
     team_id: Mapped[UUID] = mapped_column(ForeignKey("teams.id"), index=True)
     user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id"))
     received_at: Mapped[datetime]
@@ -585,15 +611,15 @@ class Rescore(Base):
     __tablename__ = "rescores"
     __table_args__ = (
         Index(
-            "uq_rescores_open_competition_id",
-            "competition_id",
+            "uq_rescores_open_round_id",
+            "round_id",
             unique=True,
             postgresql_where=sql("applied_at IS NULL AND cancelled_at IS NULL"),
         ),
     )
 
     id: Mapped[UUID] = _id_column()
-    competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"), index=True)
+    round_id: Mapped[UUID] = mapped_column(ForeignKey("rounds.id"), index=True)
     user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id"))
     file: Mapped[str]
     """The competition's file with the changed rules."""
@@ -623,14 +649,14 @@ class Evaluation(LeasedJob, Base):
             postgresql_where=sql("current"),
         ),
         Index("ix_evaluations_unfinished", "created_at", postgresql_where=UNFINISHED),
-        Index(None, "competition_id", "started_at"),
-        Index(None, "competition_id", "party_id", "started_at"),
+        Index(None, "round_id", "started_at"),
+        Index(None, "round_id", "party_id", "started_at"),
         UniqueConstraint("rescore_id", "submission_id"),
     )
 
-    competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"))
+    round_id: Mapped[UUID] = mapped_column(ForeignKey("rounds.id"))
     party_id: Mapped[UUID]
-    """Unit of fair scheduling within the competition: the team, or the whole rescore."""
+    """Unit of fair scheduling within the round: the team, or the whole rescore."""
 
     submission_id: Mapped[UUID] = mapped_column(ForeignKey("submissions.id"), index=True)
     rescore_id: Mapped[UUID | None] = mapped_column(ForeignKey("rescores.id"))
@@ -655,10 +681,10 @@ class Target(Base):
     """A final of the first phase, frozen for the other teams to attack."""
 
     __tablename__ = "targets"
-    __table_args__ = (UniqueConstraint("competition_id", "name"),)
+    __table_args__ = (UniqueConstraint("round_id", "name"),)
 
     id: Mapped[UUID] = _id_column()
-    competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"))
+    round_id: Mapped[UUID] = mapped_column(ForeignKey("rounds.id"))
     submission_id: Mapped[UUID] = mapped_column(ForeignKey("submissions.id"), unique=True)
     name: Mapped[str]
     rows: Mapped[int]
@@ -671,7 +697,7 @@ class Target(Base):
 
 
 class Opening(Base):
-    """The opened secret of a target in a closed competition.
+    """The opened secret of a target in a closed round.
 
     It has a table of its own because web processes may not read it before the reveal (``app.db.privileges``).
     """
@@ -692,7 +718,7 @@ class GuessTerms(Base):
 
     __tablename__ = "guess_terms"
 
-    competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"), primary_key=True)
+    round_id: Mapped[UUID] = mapped_column(ForeignKey("rounds.id"), primary_key=True)
     starts_at: Mapped[datetime]
     ends_at: Mapped[datetime]
     guesses_per_target: Mapped[int]
@@ -705,7 +731,7 @@ class SubmissionTerms(Base):
 
     __tablename__ = "submission_terms"
 
-    competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"), primary_key=True)
+    round_id: Mapped[UUID] = mapped_column(ForeignKey("rounds.id"), primary_key=True)
     starts_at: Mapped[datetime]
     ends_at: Mapped[datetime]
     valid_per_day: Mapped[int]
@@ -720,14 +746,14 @@ class Guess(LeasedJob, Base):
 
     __tablename__ = "guesses"
     __table_args__ = (
-        Index("ix_guesses_competition_id_received_at", "competition_id", "received_at"),
+        Index("ix_guesses_round_id_received_at", "round_id", "received_at"),
         Index("ix_guesses_unfinished", "created_at", postgresql_where=UNFINISHED),
-        Index(None, "competition_id", "started_at"),
-        Index(None, "competition_id", "team_id", "started_at"),
+        Index(None, "round_id", "started_at"),
+        Index(None, "round_id", "team_id", "started_at"),
         UniqueConstraint("team_id", "idempotency_key"),
     )
 
-    competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"))
+    round_id: Mapped[UUID] = mapped_column(ForeignKey("rounds.id"))
     target_id: Mapped[UUID] = mapped_column(ForeignKey("targets.id"), index=True)
     team_id: Mapped[UUID] = mapped_column(ForeignKey("teams.id"))
     user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id"))

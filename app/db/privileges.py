@@ -26,7 +26,7 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
         "competition_id user_id text coded_message": ("ri", "", "i"),
     },
     "attempts": {
-        "id team_id phase": ("ri", "", "r"),
+        "id round_id team_id phase": ("ri", "", "r"),
         "user_id key": ("ri", "", ""),
         "started_at ended_at": ("riu", "", "r"),
         "senders counts": ("riu", "", ""),
@@ -43,21 +43,26 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
     },
     "competitions": {
         "id slug": ("ri", "r", "r"),
-        "created_at": ("r", "r", "r"),
-        "file scales scored_by original original_rows paused_at": ("riu", "r", "r"),
-        "allocation": ("riu", "r", "r"),
-        "shared_files": ("riu", "r", "ru"),
-        "allocated_at frozen_at published_at closed_at revealed_at": ("ri", "r", "ru"),
+        # The clock locks the row, which requires UPDATE on some column.
+        "created_at": ("r", "r", "ru"),
+        "file": ("riu", "r", "r"),
         "rehearsal_of": ("ri", "r", "r"),
         "removed_at": ("riu", "r", "r"),
         "rehearsal_tokens": ("iu", "r", ""),
     },
+    "rounds": {
+        "id competition_id name": ("ri", "r", "r"),
+        "scales scored_by original original_rows paused_at": ("riu", "r", "r"),
+        "allocation": ("riu", "r", "r"),
+        "shared_files": ("riu", "r", "ru"),
+        "allocated_at frozen_at published_at closed_at revealed_at": ("ri", "r", "ru"),
+    },
     "allocated_files": {
-        "competition_id team team_id attempt files": ("r", "r", "ri"),
+        "round_id team team_id attempt files": ("r", "r", "ri"),
         "created_at": ("r", "", "ri"),
     },
     "evaluations": {
-        "id competition_id party_id submission_id rescore_id": ("ri", "r", "r"),
+        "id round_id party_id submission_id rescore_id": ("ri", "r", "r"),
         "created_at": ("r", "r", "r"),
         "current": ("riu", "r", "r"),
         # A trigger restricts the states that the web process may set (migrations.guards).
@@ -66,16 +71,16 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
         "step steps step_name scorer verdict": ("ri", "ru", "r"),
     },
     "adjustments": {
-        "id team_id points reason": ("ri", "", ""),
+        "id round_id team_id points reason": ("ri", "", ""),
         "created_at": ("r", "", ""),
         "withdrawn_at": ("riu", "", ""),
     },
-    "grants": {"id team_id cap amount": ("ri", "", ""), "granted_at": ("r", "", "")},
+    "grants": {"id round_id team_id cap amount": ("ri", "", ""), "granted_at": ("r", "", "")},
     "guess_terms": {
-        "competition_id starts_at ends_at guesses_per_target grace_s": ("r", "r", "riu"),
+        "round_id starts_at ends_at guesses_per_target grace_s": ("r", "r", "riu"),
     },
     "guesses": {
-        "id competition_id target_id team_id": ("ri", "r", "r"),
+        "id round_id target_id team_id": ("ri", "r", "r"),
         "user_id received_at question file answered guesses_left": ("ri", "r", "r"),
         "idempotency_key fingerprint": ("ri", "r", "r"),
         "created_at": ("r", "r", "r"),
@@ -97,7 +102,7 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
         "used_at": ("riu", "", ""),
     },
     "rescores": {
-        "id competition_id user_id file scales scored_by replaces": ("ri", "r", ""),
+        "id round_id user_id file scales scored_by replaces": ("ri", "r", ""),
         "created_at": ("r", "r", ""),
         "replaced_file replaced_scored_by applied_at cancelled_at": ("riu", "r", ""),
     },
@@ -106,17 +111,17 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
         "sealed": ("i", "r", "r"),
     },
     # The clock creates seeds; the web process never sees one before the reveal.
-    "seed_openings": {"competition_id seed": ("r", "", "ri")},
+    "seed_openings": {"round_id seed": ("r", "", "ri")},
     "seeds": {
-        "competition_id key_id commitment": ("r", "r", "ri"),
+        "round_id key_id commitment": ("r", "r", "ri"),
         "sealed": ("", "r", "ri"),
         "created_at": ("r", "", "r"),
     },
     "submission_terms": {
-        "competition_id starts_at ends_at valid_per_day valid_total timezone grace_s": ("r", "r", "riu"),
+        "round_id starts_at ends_at valid_per_day valid_total timezone grace_s": ("r", "r", "riu"),
     },
     "submissions": {
-        "id competition_id team_id user_id received_at": ("ri", "r", "r"),
+        "id round_id team_id user_id received_at": ("ri", "r", "r"),
         "comment files uploaded_sha256 rows sizes remarks quota_left idempotency_key fingerprint": (
             "ri",
             "r",
@@ -125,7 +130,7 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
         "final disqualified_at disqualification_reason": ("riu", "r", "r"),
     },
     "targets": {
-        "id competition_id submission_id name rows sizes": ("r", "r", "ri"),
+        "id round_id submission_id name rows sizes": ("r", "r", "ri"),
         "files": ("r", "r", "riu"),
     },
     "teams": {
@@ -139,7 +144,7 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
         "baseline": ("ri", "r", "r"),
     },
     "threshold_reports": {
-        "id competition_id user_id file original question": ("ri", "r", "r"),
+        "id round_id user_id file original question": ("ri", "r", "r"),
         "created_at": ("r", "r", "r"),
         "state attempt excused not_before missing_since leased_until": ("ri", "ru", "r"),
         "started_at finished_at failure traceback report": ("ri", "ru", "r"),
@@ -150,7 +155,7 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
         "revoked_at": ("riu", "", ""),
     },
     "organizer_files": {
-        "competition_id name": ("ri", "r", "r"),
+        "round_id name": ("ri", "r", "r"),
         "key_id commitment": ("riu", "r", "r"),
         "size created_at": ("riu", "", ""),
         "sealed": ("iu", "r", "r"),
@@ -162,7 +167,7 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
         "password_hash": ("riu", "", ""),
     },
     "observed_deadlines": {
-        "id competition_id phase ends_at notice_hours before_submissions observed_at signature": (
+        "id round_id phase ends_at notice_hours before_submissions observed_at signature": (
             "r",
             "",
             "ri",
@@ -208,8 +213,7 @@ _IS_RECENTLY_RECEIVED = (
 _IS_NOT_STARTED = "state = 'QUEUED' AND attempt = 0 AND finished_at IS NULL"
 
 _IS_BEFORE_ALLOCATION = (
-    "EXISTS (SELECT FROM competitions WHERE competitions.id = competition_id"
-    " AND competitions.allocated_at IS NULL)"
+    "EXISTS (SELECT FROM rounds WHERE rounds.id = round_id AND rounds.allocated_at IS NULL)"
 )
 
 ROW_POLICIES = (
@@ -218,16 +222,15 @@ ROW_POLICIES = (
         "openings",
         WEB,
         "SELECT",
-        "EXISTS (SELECT FROM targets JOIN competitions ON competitions.id = targets.competition_id"
-        " WHERE targets.id = target_id AND competitions.revealed_at IS NOT NULL)",
+        "EXISTS (SELECT FROM targets JOIN rounds ON rounds.id = targets.round_id"
+        " WHERE targets.id = target_id AND rounds.revealed_at IS NOT NULL)",
     ),
     RowPolicy(
         "sealed_until_the_reveal",
         "seed_openings",
         WEB,
         "SELECT",
-        "EXISTS (SELECT FROM competitions"
-        " WHERE competitions.id = competition_id AND competitions.revealed_at IS NOT NULL)",
+        "EXISTS (SELECT FROM rounds WHERE rounds.id = round_id AND rounds.revealed_at IS NOT NULL)",
     ),
     # The data that team files were allocated from must not change.
     RowPolicy("kept_once_drawn", "organizer_files", WEB, "UPDATE", _IS_BEFORE_ALLOCATION),
@@ -235,7 +238,7 @@ ROW_POLICIES = (
     RowPolicy("none_once_drawn", "organizer_files", WEB, "INSERT", _IS_BEFORE_ALLOCATION),
     RowPolicy(
         "begins_unturned",
-        "competitions",
+        "rounds",
         WEB,
         "INSERT",
         "allocated_at IS NULL AND frozen_at IS NULL AND published_at IS NULL AND closed_at IS NULL"
@@ -263,9 +266,9 @@ ROW_POLICIES = (
         "submissions",
         WEB,
         "INSERT",
-        "EXISTS (SELECT FROM teams JOIN competitions ON competitions.id = teams.competition_id"
-        " WHERE teams.id = team_id AND teams.competition_id = submissions.competition_id"
-        " AND (teams.baseline OR competitions.frozen_at IS NULL))",
+        "EXISTS (SELECT FROM teams JOIN rounds ON rounds.competition_id = teams.competition_id"
+        " WHERE teams.id = team_id AND rounds.id = round_id"
+        " AND (teams.baseline OR rounds.frozen_at IS NULL))",
     ),
     RowPolicy("begins_unwritten", "targets", CLOCK, "INSERT", "files IS NULL"),
     RowPolicy("begins_unmade", "threshold_reports", WEB, "INSERT", f"{_IS_NOT_STARTED} AND report IS NULL"),

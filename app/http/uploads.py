@@ -40,7 +40,7 @@ async def receive_upload(request: Request, principal: Principal, upload: Upload[
     team_key = f"team:{upload.team_id}" if upload.attempt else f"user:{principal.user_id}"
     async with (
         _settle_on_error(upload),
-        admission.hold_upload_slot(upload.competition.id, team_key),
+        admission.hold_upload_slot(upload.round.competition_id, team_key),
         _settle_on_error(upload),
         open_form(request, names=upload.file_names, file_mb=upload.rules.limits.file_mb) as form,
         admission.reserve_memory(form.size),
@@ -53,7 +53,7 @@ async def receive_dry_run(request: Request, principal: Principal, upload: Upload
     await run_in_threadpool(_enter_check, principal, upload)
     admission = get_admission(request)
     async with (
-        admission.hold_check_slot(upload.competition.id, f"team:{upload.team_id}"),
+        admission.hold_check_slot(upload.round.competition_id, f"team:{upload.team_id}"),
         open_form(request, names=upload.file_names, file_mb=upload.rules.limits.file_mb) as form,
         admission.reserve_memory(form.size),
     ):

@@ -26,6 +26,7 @@ TABLES = (
     "password_links",
     "tokens",
     "competitions",
+    "rounds",
     "organizers",
     "announcements",
     "threshold_reports",
@@ -150,25 +151,13 @@ def _create_accounts() -> None:
 
 
 def _create_competitions() -> None:
-    """Create competitions and the tables of their organizers' actions."""
+    """Create competitions, their rounds and the tables of their organizers' actions."""
     op.create_table(
         "competitions",
         sa.Column("id", sa.Uuid(), nullable=False),
         sa.Column("slug", sa.Text(), nullable=False),
         sa.Column("file", sa.Text(), nullable=False),
-        sa.Column("scales", sa.JSON(), nullable=False),
-        sa.Column("scored_by", sa.JSON(), server_default=EMPTY, nullable=False),
-        sa.Column("original", sa.JSON(), nullable=False),
-        sa.Column("shared_files", sa.JSON(), server_default=EMPTY, nullable=False),
-        sa.Column("allocation", sa.JSON(), server_default=EMPTY, nullable=False),
-        sa.Column("original_rows", sa.Integer()),
         _moment_of_insert("created_at"),
-        sa.Column("paused_at", MOMENT),
-        sa.Column("allocated_at", MOMENT),
-        sa.Column("frozen_at", MOMENT),
-        sa.Column("published_at", MOMENT),
-        sa.Column("closed_at", MOMENT),
-        sa.Column("revealed_at", MOMENT),
         sa.Column("rehearsal_of", sa.Uuid()),
         sa.Column("removed_at", MOMENT),
         sa.Column("rehearsal_tokens", sa.LargeBinary()),
@@ -184,6 +173,29 @@ def _create_competitions() -> None:
         ["rehearsal_of"],
         unique=True,
         postgresql_where=sa.text("removed_at IS NULL"),
+    )
+    op.create_table(
+        "rounds",
+        sa.Column("id", sa.Uuid(), nullable=False),
+        sa.Column("competition_id", sa.Uuid(), nullable=False),
+        sa.Column("name", sa.Text(), server_default=sa.text("''"), nullable=False),
+        sa.Column("scales", sa.JSON(), nullable=False),
+        sa.Column("scored_by", sa.JSON(), server_default=EMPTY, nullable=False),
+        sa.Column("original", sa.JSON(), nullable=False),
+        sa.Column("shared_files", sa.JSON(), server_default=EMPTY, nullable=False),
+        sa.Column("allocation", sa.JSON(), server_default=EMPTY, nullable=False),
+        sa.Column("original_rows", sa.Integer()),
+        sa.Column("paused_at", MOMENT),
+        sa.Column("allocated_at", MOMENT),
+        sa.Column("frozen_at", MOMENT),
+        sa.Column("published_at", MOMENT),
+        sa.Column("closed_at", MOMENT),
+        sa.Column("revealed_at", MOMENT),
+        sa.ForeignKeyConstraint(
+            ["competition_id"], ["competitions.id"], name=op.f("fk_rounds_competition_id")
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_rounds")),
+        sa.UniqueConstraint("competition_id", "name", name=op.f("uq_rounds_competition_id_name")),
     )
     op.create_table(
         "organizers",
@@ -213,34 +225,32 @@ def _create_competitions() -> None:
     op.create_index(op.f("ix_announcements_competition_id"), "announcements", ["competition_id"])
     op.create_table(
         "threshold_reports",
-        sa.Column("competition_id", sa.Uuid(), nullable=False),
+        sa.Column("round_id", sa.Uuid(), nullable=False),
         sa.Column("user_id", sa.Uuid(), nullable=False),
         sa.Column("file", sa.Text(), nullable=False),
         sa.Column("original", sa.JSON(), nullable=False),
         sa.Column("question", sa.JSON(), nullable=False),
         sa.Column("report", sa.JSON()),
         *_job_columns(),
-        sa.ForeignKeyConstraint(
-            ["competition_id"], ["competitions.id"], name=op.f("fk_threshold_reports_competition_id")
-        ),
+        sa.ForeignKeyConstraint(["round_id"], ["rounds.id"], name=op.f("fk_threshold_reports_round_id")),
         sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_threshold_reports_user_id")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_threshold_reports")),
     )
-    op.create_index(op.f("ix_threshold_reports_competition_id"), "threshold_reports", ["competition_id"])
+    op.create_index(op.f("ix_threshold_reports_round_id"), "threshold_reports", ["round_id"])
     op.create_index(
         "ix_threshold_reports_unfinished", "threshold_reports", ["created_at"], postgresql_where=UNFINISHED
     )
     op.create_index(
-        "uq_threshold_reports_scoring_competition_id",
+        "uq_threshold_reports_scoring_round_id",
         "threshold_reports",
-        ["competition_id"],
+        ["round_id"],
         unique=True,
         postgresql_where=sa.text("state = 'SCORING'"),
     )
     op.create_table(
         "rescores",
         sa.Column("id", sa.Uuid(), nullable=False),
-        sa.Column("competition_id", sa.Uuid(), nullable=False),
+        sa.Column("round_id", sa.Uuid(), nullable=False),
         sa.Column("user_id", sa.Uuid(), nullable=False),
         sa.Column("file", sa.Text(), nullable=False),
         sa.Column("scales", sa.JSON(), nullable=False),
@@ -251,36 +261,32 @@ def _create_competitions() -> None:
         _moment_of_insert("created_at"),
         sa.Column("applied_at", MOMENT),
         sa.Column("cancelled_at", MOMENT),
-        sa.ForeignKeyConstraint(
-            ["competition_id"], ["competitions.id"], name=op.f("fk_rescores_competition_id")
-        ),
+        sa.ForeignKeyConstraint(["round_id"], ["rounds.id"], name=op.f("fk_rescores_round_id")),
         sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_rescores_user_id")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_rescores")),
     )
-    op.create_index(op.f("ix_rescores_competition_id"), "rescores", ["competition_id"])
+    op.create_index(op.f("ix_rescores_round_id"), "rescores", ["round_id"])
     op.create_index(
-        "uq_rescores_open_competition_id",
+        "uq_rescores_open_round_id",
         "rescores",
-        ["competition_id"],
+        ["round_id"],
         unique=True,
         postgresql_where=sa.text("applied_at IS NULL AND cancelled_at IS NULL"),
     )
     op.create_table(
         "observed_deadlines",
         sa.Column("id", sa.Uuid(), nullable=False),
-        sa.Column("competition_id", sa.Uuid(), nullable=False),
+        sa.Column("round_id", sa.Uuid(), nullable=False),
         sa.Column("phase", sa.Text(), nullable=False),
         sa.Column("ends_at", MOMENT, nullable=False),
         sa.Column("notice_hours", sa.Integer(), nullable=False),
         sa.Column("before_submissions", sa.Boolean(), nullable=False),
         sa.Column("observed_at", MOMENT, nullable=False),
         sa.Column("signature", sa.LargeBinary(), nullable=False),
-        sa.ForeignKeyConstraint(
-            ["competition_id"], ["competitions.id"], name=op.f("fk_observed_deadlines_competition_id")
-        ),
+        sa.ForeignKeyConstraint(["round_id"], ["rounds.id"], name=op.f("fk_observed_deadlines_round_id")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_observed_deadlines")),
     )
-    op.create_index(op.f("ix_observed_deadlines_competition_id"), "observed_deadlines", ["competition_id"])
+    op.create_index(op.f("ix_observed_deadlines_round_id"), "observed_deadlines", ["round_id"])
 
 
 def _create_teams() -> None:
@@ -342,10 +348,12 @@ def _create_teams() -> None:
     op.create_table(
         "grants",
         sa.Column("id", sa.Uuid(), nullable=False),
+        sa.Column("round_id", sa.Uuid(), nullable=False),
         sa.Column("team_id", sa.Uuid(), nullable=False),
         sa.Column("cap", sa.Text(), nullable=False),
         sa.Column("amount", sa.Integer(), nullable=False),
         _moment_of_insert("granted_at"),
+        sa.ForeignKeyConstraint(["round_id"], ["rounds.id"], name=op.f("fk_grants_round_id")),
         sa.ForeignKeyConstraint(["team_id"], ["teams.id"], name=op.f("fk_grants_team_id")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_grants")),
     )
@@ -353,18 +361,21 @@ def _create_teams() -> None:
     op.create_table(
         "adjustments",
         sa.Column("id", sa.Uuid(), nullable=False),
+        sa.Column("round_id", sa.Uuid(), nullable=False),
         sa.Column("team_id", sa.Uuid(), nullable=False),
         sa.Column("points", sa.Float(), nullable=False),
         sa.Column("reason", sa.Text(), nullable=False),
         _moment_of_insert("created_at"),
         sa.Column("withdrawn_at", MOMENT),
+        sa.ForeignKeyConstraint(["round_id"], ["rounds.id"], name=op.f("fk_adjustments_round_id")),
         sa.ForeignKeyConstraint(["team_id"], ["teams.id"], name=op.f("fk_adjustments_team_id")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_adjustments")),
     )
-    op.create_index(op.f("ix_adjustments_team_id"), "adjustments", ["team_id"])
+    op.create_index(op.f("ix_adjustments_round_id"), "adjustments", ["round_id"])
     op.create_table(
         "attempts",
         sa.Column("id", sa.Uuid(), nullable=False),
+        sa.Column("round_id", sa.Uuid(), nullable=False),
         sa.Column("team_id", sa.Uuid(), nullable=False),
         sa.Column("user_id", sa.Uuid(), nullable=False),
         sa.Column("phase", sa.Text(), nullable=False),
@@ -373,11 +384,16 @@ def _create_teams() -> None:
         sa.Column("key", sa.Text()),
         sa.Column("senders", sa.Integer(), nullable=False),
         sa.Column("counts", sa.Boolean(), nullable=False),
+        sa.ForeignKeyConstraint(["round_id"], ["rounds.id"], name=op.f("fk_attempts_round_id")),
         sa.ForeignKeyConstraint(["team_id"], ["teams.id"], name=op.f("fk_attempts_team_id")),
         sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_attempts_user_id")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_attempts")),
     )
-    op.create_index("ix_attempts_team_id_phase_started_at", "attempts", ["team_id", "phase", "started_at"])
+    op.create_index(
+        op.f("ix_attempts_team_id_round_id_phase_started_at"),
+        "attempts",
+        ["team_id", "round_id", "phase", "started_at"],
+    )
     op.create_index(
         "ix_attempts_under_way", "attempts", ["team_id"], postgresql_where=sa.text("ended_at IS NULL")
     )
@@ -406,53 +422,45 @@ def _create_allocations() -> None:
     """Create sealed seeds, the allocations drawn from them, and data that only organizers have."""
     op.create_table(
         "seeds",
-        sa.Column("competition_id", sa.Uuid(), nullable=False),
+        sa.Column("round_id", sa.Uuid(), nullable=False),
         sa.Column("key_id", sa.Text(), nullable=False),
         sa.Column("sealed", sa.LargeBinary(), nullable=False),
         sa.Column("commitment", sa.Text(), nullable=False),
         _moment_of_insert("created_at"),
-        sa.ForeignKeyConstraint(
-            ["competition_id"], ["competitions.id"], name=op.f("fk_seeds_competition_id")
-        ),
-        sa.PrimaryKeyConstraint("competition_id", name=op.f("pk_seeds")),
+        sa.ForeignKeyConstraint(["round_id"], ["rounds.id"], name=op.f("fk_seeds_round_id")),
+        sa.PrimaryKeyConstraint("round_id", name=op.f("pk_seeds")),
     )
     op.create_table(
         "seed_openings",
-        sa.Column("competition_id", sa.Uuid(), nullable=False),
+        sa.Column("round_id", sa.Uuid(), nullable=False),
         sa.Column("seed", sa.LargeBinary(), nullable=False),
-        sa.ForeignKeyConstraint(
-            ["competition_id"], ["competitions.id"], name=op.f("fk_seed_openings_competition_id")
-        ),
-        sa.PrimaryKeyConstraint("competition_id", name=op.f("pk_seed_openings")),
+        sa.ForeignKeyConstraint(["round_id"], ["rounds.id"], name=op.f("fk_seed_openings_round_id")),
+        sa.PrimaryKeyConstraint("round_id", name=op.f("pk_seed_openings")),
     )
     op.create_table(
         "organizer_files",
-        sa.Column("competition_id", sa.Uuid(), nullable=False),
+        sa.Column("round_id", sa.Uuid(), nullable=False),
         sa.Column("name", sa.Text(), nullable=False),
         sa.Column("key_id", sa.Text(), nullable=False),
         sa.Column("sealed", sa.LargeBinary(), nullable=False),
         sa.Column("commitment", sa.Text(), nullable=False),
         sa.Column("size", sa.Integer(), nullable=False),
         _moment_of_insert("created_at"),
-        sa.ForeignKeyConstraint(
-            ["competition_id"], ["competitions.id"], name=op.f("fk_organizer_files_competition_id")
-        ),
-        sa.PrimaryKeyConstraint("competition_id", "name", name=op.f("pk_organizer_files")),
+        sa.ForeignKeyConstraint(["round_id"], ["rounds.id"], name=op.f("fk_organizer_files_round_id")),
+        sa.PrimaryKeyConstraint("round_id", "name", name=op.f("pk_organizer_files")),
     )
     op.create_table(
         "allocated_files",
-        sa.Column("competition_id", sa.Uuid(), nullable=False),
+        sa.Column("round_id", sa.Uuid(), nullable=False),
         sa.Column("team", sa.Text(), nullable=False),
         sa.Column("team_id", sa.Uuid()),
         sa.Column("attempt", sa.Integer(), nullable=False),
         sa.Column("files", sa.JSON(), nullable=False),
         _moment_of_insert("created_at"),
-        sa.ForeignKeyConstraint(
-            ["competition_id"], ["competitions.id"], name=op.f("fk_allocated_files_competition_id")
-        ),
+        sa.ForeignKeyConstraint(["round_id"], ["rounds.id"], name=op.f("fk_allocated_files_round_id")),
         sa.ForeignKeyConstraint(["team_id"], ["teams.id"], name=op.f("fk_allocated_files_team_id")),
-        sa.PrimaryKeyConstraint("competition_id", "team", name=op.f("pk_allocated_files")),
-        sa.UniqueConstraint("team_id", name=op.f("uq_allocated_files_team_id")),
+        sa.PrimaryKeyConstraint("round_id", "team", name=op.f("pk_allocated_files")),
+        sa.UniqueConstraint("team_id", "round_id", name=op.f("uq_allocated_files_team_id_round_id")),
     )
 
 
@@ -461,7 +469,7 @@ def _create_submissions() -> None:
     op.create_table(
         "submissions",
         sa.Column("id", sa.Uuid(), nullable=False),
-        sa.Column("competition_id", sa.Uuid(), nullable=False),
+        sa.Column("round_id", sa.Uuid(), nullable=False),
         sa.Column("team_id", sa.Uuid(), nullable=False),
         sa.Column("user_id", sa.Uuid(), nullable=False),
         sa.Column("received_at", MOMENT, nullable=False),
@@ -477,9 +485,7 @@ def _create_submissions() -> None:
         sa.Column("final", sa.Boolean(), nullable=False),
         sa.Column("disqualified_at", MOMENT),
         sa.Column("disqualification_reason", sa.Text()),
-        sa.ForeignKeyConstraint(
-            ["competition_id"], ["competitions.id"], name=op.f("fk_submissions_competition_id")
-        ),
+        sa.ForeignKeyConstraint(["round_id"], ["rounds.id"], name=op.f("fk_submissions_round_id")),
         sa.ForeignKeyConstraint(["team_id"], ["teams.id"], name=op.f("fk_submissions_team_id")),
         sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_submissions_user_id")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_submissions")),
@@ -487,9 +493,7 @@ def _create_submissions() -> None:
             "team_id", "idempotency_key", name=op.f("uq_submissions_team_id_idempotency_key")
         ),
     )
-    op.create_index(
-        "ix_submissions_competition_id_received_at", "submissions", ["competition_id", "received_at"]
-    )
+    op.create_index("ix_submissions_round_id_received_at", "submissions", ["round_id", "received_at"])
     op.create_index(op.f("ix_submissions_team_id"), "submissions", ["team_id"])
     op.create_table(
         "secrets",
@@ -502,7 +506,7 @@ def _create_submissions() -> None:
     )
     op.create_table(
         "evaluations",
-        sa.Column("competition_id", sa.Uuid(), nullable=False),
+        sa.Column("round_id", sa.Uuid(), nullable=False),
         sa.Column("party_id", sa.Uuid(), nullable=False),
         sa.Column("submission_id", sa.Uuid(), nullable=False),
         sa.Column("rescore_id", sa.Uuid()),
@@ -513,9 +517,7 @@ def _create_submissions() -> None:
         sa.Column("scorer", sa.Text()),
         sa.Column("verdict", sa.JSON()),
         *_job_columns(),
-        sa.ForeignKeyConstraint(
-            ["competition_id"], ["competitions.id"], name=op.f("fk_evaluations_competition_id")
-        ),
+        sa.ForeignKeyConstraint(["round_id"], ["rounds.id"], name=op.f("fk_evaluations_round_id")),
         sa.ForeignKeyConstraint(["rescore_id"], ["rescores.id"], name=op.f("fk_evaluations_rescore_id")),
         sa.ForeignKeyConstraint(
             ["submission_id"], ["submissions.id"], name=op.f("fk_evaluations_submission_id")
@@ -526,13 +528,11 @@ def _create_submissions() -> None:
         ),
     )
     op.create_index(
-        op.f("ix_evaluations_competition_id_party_id_started_at"),
+        op.f("ix_evaluations_round_id_party_id_started_at"),
         "evaluations",
-        ["competition_id", "party_id", "started_at"],
+        ["round_id", "party_id", "started_at"],
     )
-    op.create_index(
-        op.f("ix_evaluations_competition_id_started_at"), "evaluations", ["competition_id", "started_at"]
-    )
+    op.create_index(op.f("ix_evaluations_round_id_started_at"), "evaluations", ["round_id", "started_at"])
     op.create_index(op.f("ix_evaluations_submission_id"), "evaluations", ["submission_id"])
     op.create_index("ix_evaluations_unfinished", "evaluations", ["created_at"], postgresql_where=UNFINISHED)
     op.create_index(
@@ -544,17 +544,15 @@ def _create_submissions() -> None:
     )
     op.create_table(
         "submission_terms",
-        sa.Column("competition_id", sa.Uuid(), nullable=False),
+        sa.Column("round_id", sa.Uuid(), nullable=False),
         sa.Column("starts_at", MOMENT, nullable=False),
         sa.Column("ends_at", MOMENT, nullable=False),
         sa.Column("valid_per_day", sa.Integer(), nullable=False),
         sa.Column("valid_total", sa.Integer(), nullable=False),
         sa.Column("timezone", sa.Text(), nullable=False),
         sa.Column("grace_s", sa.Integer(), nullable=False),
-        sa.ForeignKeyConstraint(
-            ["competition_id"], ["competitions.id"], name=op.f("fk_submission_terms_competition_id")
-        ),
-        sa.PrimaryKeyConstraint("competition_id", name=op.f("pk_submission_terms")),
+        sa.ForeignKeyConstraint(["round_id"], ["rounds.id"], name=op.f("fk_submission_terms_round_id")),
+        sa.PrimaryKeyConstraint("round_id", name=op.f("pk_submission_terms")),
     )
 
 
@@ -563,18 +561,16 @@ def _create_attacks() -> None:
     op.create_table(
         "targets",
         sa.Column("id", sa.Uuid(), nullable=False),
-        sa.Column("competition_id", sa.Uuid(), nullable=False),
+        sa.Column("round_id", sa.Uuid(), nullable=False),
         sa.Column("submission_id", sa.Uuid(), nullable=False),
         sa.Column("name", sa.Text(), nullable=False),
         sa.Column("rows", sa.Integer(), nullable=False),
         sa.Column("sizes", sa.JSON(), nullable=False),
         sa.Column("files", sa.JSON()),
-        sa.ForeignKeyConstraint(
-            ["competition_id"], ["competitions.id"], name=op.f("fk_targets_competition_id")
-        ),
+        sa.ForeignKeyConstraint(["round_id"], ["rounds.id"], name=op.f("fk_targets_round_id")),
         sa.ForeignKeyConstraint(["submission_id"], ["submissions.id"], name=op.f("fk_targets_submission_id")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_targets")),
-        sa.UniqueConstraint("competition_id", "name", name=op.f("uq_targets_competition_id_name")),
+        sa.UniqueConstraint("round_id", "name", name=op.f("uq_targets_round_id_name")),
         sa.UniqueConstraint("submission_id", name=op.f("uq_targets_submission_id")),
     )
     op.create_table(
@@ -587,19 +583,17 @@ def _create_attacks() -> None:
     )
     op.create_table(
         "guess_terms",
-        sa.Column("competition_id", sa.Uuid(), nullable=False),
+        sa.Column("round_id", sa.Uuid(), nullable=False),
         sa.Column("starts_at", MOMENT, nullable=False),
         sa.Column("ends_at", MOMENT, nullable=False),
         sa.Column("guesses_per_target", sa.Integer(), nullable=False),
         sa.Column("grace_s", sa.Integer(), nullable=False),
-        sa.ForeignKeyConstraint(
-            ["competition_id"], ["competitions.id"], name=op.f("fk_guess_terms_competition_id")
-        ),
-        sa.PrimaryKeyConstraint("competition_id", name=op.f("pk_guess_terms")),
+        sa.ForeignKeyConstraint(["round_id"], ["rounds.id"], name=op.f("fk_guess_terms_round_id")),
+        sa.PrimaryKeyConstraint("round_id", name=op.f("pk_guess_terms")),
     )
     op.create_table(
         "guesses",
-        sa.Column("competition_id", sa.Uuid(), nullable=False),
+        sa.Column("round_id", sa.Uuid(), nullable=False),
         sa.Column("target_id", sa.Uuid(), nullable=False),
         sa.Column("team_id", sa.Uuid(), nullable=False),
         sa.Column("user_id", sa.Uuid(), nullable=False),
@@ -615,21 +609,19 @@ def _create_attacks() -> None:
         sa.Column("idempotency_key", sa.Text()),
         sa.Column("fingerprint", sa.Text()),
         *_job_columns(),
-        sa.ForeignKeyConstraint(
-            ["competition_id"], ["competitions.id"], name=op.f("fk_guesses_competition_id")
-        ),
+        sa.ForeignKeyConstraint(["round_id"], ["rounds.id"], name=op.f("fk_guesses_round_id")),
         sa.ForeignKeyConstraint(["target_id"], ["targets.id"], name=op.f("fk_guesses_target_id")),
         sa.ForeignKeyConstraint(["team_id"], ["teams.id"], name=op.f("fk_guesses_team_id")),
         sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_guesses_user_id")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_guesses")),
         sa.UniqueConstraint("team_id", "idempotency_key", name=op.f("uq_guesses_team_id_idempotency_key")),
     )
-    op.create_index("ix_guesses_competition_id_received_at", "guesses", ["competition_id", "received_at"])
-    op.create_index(op.f("ix_guesses_competition_id_started_at"), "guesses", ["competition_id", "started_at"])
+    op.create_index("ix_guesses_round_id_received_at", "guesses", ["round_id", "received_at"])
+    op.create_index(op.f("ix_guesses_round_id_started_at"), "guesses", ["round_id", "started_at"])
     op.create_index(
-        op.f("ix_guesses_competition_id_team_id_started_at"),
+        op.f("ix_guesses_round_id_team_id_started_at"),
         "guesses",
-        ["competition_id", "team_id", "started_at"],
+        ["round_id", "team_id", "started_at"],
     )
     op.create_index(op.f("ix_guesses_target_id"), "guesses", ["target_id"])
     op.create_index("ix_guesses_unfinished", "guesses", ["created_at"], postgresql_where=UNFINISHED)

@@ -3,7 +3,7 @@
 import pytest
 from sqlalchemy import update
 
-from app.db.models import Competition
+from app.db.models import Round
 from app.db.transaction import transaction
 from tests.support.contest import Contest
 from tests.support.organizer_uploads import add_baseline
@@ -60,5 +60,5 @@ def test_baseline_requires_data_and_an_unclosed_competition(contest: Contest) ->
     contest.close_attacks()
     assert (add_baseline(contest).status_code, add_baseline(contest).json()["code"]) == (409, "phase_closed")
     with transaction() as session:
-        session.execute(update(Competition).values(original_rows=None, original={}))
+        session.execute(update(Round).values(original_rows=None, original={}))
     assert (add_baseline(contest).status_code, add_baseline(contest).json()["code"]) == (409, "no_original")

@@ -10,7 +10,7 @@ from sqlalchemy import select, update
 
 from anoncup.rules.toml_text import replace_tables
 from anoncup.schemas import HistoryRank
-from app.db.models import Competition, Team
+from app.db.models import Competition, Round, Team
 from app.db.transaction import transaction
 from app.services.accounts import accounts
 from app.services.boards import anonymization, source, timeline
@@ -186,12 +186,12 @@ def test_history_matches_the_board_of_each_moment(
     contest.close()
     closed_at = contest.now - make_hours(0.05)
     with transaction() as session:
-        session.execute(update(Competition).values(closed_at=closed_at, revealed_at=None))
+        session.execute(update(Round).values(closed_at=closed_at, revealed_at=None))
     contest.facts.is_revealed = False
     for viewer in viewers:
         check_history(contest, viewer, closed_at)
     with transaction() as session:
-        session.execute(update(Competition).values(revealed_at=closed_at))
+        session.execute(update(Round).values(revealed_at=closed_at))
     contest.facts.is_revealed = True
     for viewer in viewers:
         check_history(contest, viewer, closed_at)

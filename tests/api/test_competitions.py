@@ -11,7 +11,7 @@ from sqlalchemy import func, select
 
 from anoncup.competition.parser import parse_competition
 from anoncup.tables.csv_text import write_csv
-from app.db.models import Competition, Evaluation, State, Submission
+from app.db.models import Competition, Evaluation, Round, State, Submission
 from app.db.transaction import transaction
 from app.services.contests import revisions
 from tests.support.arena import API, Arena, build_competition_toml, build_noisy_release, build_original_table
@@ -146,7 +146,7 @@ def test_published_file_has_scales_in_full_precision(arena: Arena) -> None:
     published = parse_competition(get_file(arena))
     assert {"mean_mae", "cross_count", "information_loss"} <= set(published.scales)
     with transaction() as session:
-        stored_scales = session.scalars(select(Competition.scales)).one()
+        stored_scales = session.scalars(select(Round.scales)).one()
     assert dict(published.scales) == stored_scales
     unscaled = {**read_fields(published), "scales": {}}
     assert unscaled == read_fields(parse_competition(read_stored_file(arena)))
@@ -435,7 +435,7 @@ def test_competition_with_a_zero_scale_can_be_edited(arena: Arena) -> None:
     """A newer version of a measure may compute a scale of zero."""
     file = build_competition_toml(extra_toml="[scales]\ncross_count = 0.0")
     with transaction() as session:
-        row = session.scalars(select(Competition)).one()
-        row.scales, row.file = row.scales | {"cross_count": 0.0}, file
+        row = session.scalars(select(Round)).one()
+        row.scales, row.competition.file = row.scales | {"cross_count": 0.0}, file
     assert arena.submit("red").status_code == 202
     assert upload_competition_file(arena, file.replace("Small cup", "Old cup")).status_code == 200

@@ -9,11 +9,11 @@ from httpx2 import Response
 from sqlalchemy import select, update
 
 from anoncup.competition.parser import parse_competition
-from app.db.models import Competition, Team
+from app.db.models import Round, Team
 from app.db.transaction import transaction
 from tests.support.accounts import list_audit_entries, read_refusal
 from tests.support.arena import Arena
-from tests.support.contest import Contest, load_competition, run_clock
+from tests.support.contest import Contest, load_competition, load_round, run_clock
 from tests.support.uploads import score_everything
 from tests.support.wait import start_stopwatch
 
@@ -103,10 +103,10 @@ def test_pause_moves_all_later_phases_by_its_length(contest: Contest) -> None:
     assert read_refusal(refusal) == (409, "phase_paused")
     with transaction() as session:
         # Paused for an hour, beyond the end of the phase.
-        session.execute(update(Competition).values(paused_at=Competition.paused_at - timedelta(hours=1)))
+        session.execute(update(Round).values(paused_at=Round.paused_at - timedelta(hours=1)))
     run_clock()
     assert contest.get_state() == "anonymization"
-    assert load_competition().frozen_at is None
+    assert load_round().frozen_at is None
     assert read_refusal(contest.post_as_organizer(f"{contest.path}/phases/reidentification/resume")) == (
         409,
         "phase_not_paused",
@@ -135,10 +135,10 @@ def test_pause_over_a_deadline_delays_targets_and_reveal(contest: Contest) -> No
         "phase_paused",
     )
     with transaction() as session:
-        session.execute(update(Competition).values(paused_at=Competition.paused_at - timedelta(minutes=30)))
+        session.execute(update(Round).values(paused_at=Round.paused_at - timedelta(minutes=30)))
     contest.move_phases(reidentification=(-1, -0.1))
     run_clock()
-    assert load_competition().closed_at is None
+    assert load_round().closed_at is None
     assert contest.post_as_organizer(f"{contest.path}/phases/reidentification/resume").status_code == 200
     run_clock()  # the database refuses guesses until the clock has recorded the later end
     assert contest.submit_guess("blue", target, contest.build_guess(red, 1)).status_code == 202

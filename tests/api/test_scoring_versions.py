@@ -18,13 +18,13 @@ from anoncup.competition.writer import replace_scored_by
 from anoncup.evaluation.evaluate import evaluate
 from anoncup.plugins import TRACKS
 from anoncup.tracks.linkage.permutation import parse_secret
-from app.db.models import Competition, Evaluation, Submission
+from app.db.models import Evaluation, Round, Submission
 from app.db.transaction import transaction
 from app.services.attacks import contest_lifecycle
 from app.services.contests.contest import parse_rules
 from tests import upgrades
 from tests.support.arena import ROWS, Arena, build_noisy_release
-from tests.support.contest import Contest, load_competition
+from tests.support.contest import Contest, load_competition, load_round
 from tests.support.organizer_pages import get_page_text
 from tests.support.organizer_uploads import add_baseline, clear_not_before
 from tests.support.originals import make_original
@@ -115,7 +115,7 @@ def test_first_submission_records_the_scoring_versions(arena: Arena) -> None:
 
 def test_first_baseline_records_the_scoring_versions(client: TestClient) -> None:
     assert add_baseline(Contest.create(client)).status_code == 202
-    assert load_competition().scored_by
+    assert load_round().scored_by
 
 
 def test_parallel_first_submissions_record_the_versions_once(arena: Arena) -> None:
@@ -123,14 +123,12 @@ def test_parallel_first_submissions_record_the_versions_once(arena: Arena) -> No
     with ThreadPoolExecutor(3) as pool:
         responses = list(pool.map(arena.submit, teams))
     assert [response.status_code for response in responses] == [202, 202, 202]
-    assert load_competition().scored_by == collect_scoring_versions(
-        parse_competition(load_competition().file)
-    )
+    assert load_round().scored_by == collect_scoring_versions(parse_competition(load_competition().file))
 
 
 def test_scoring_versions_in_an_uploaded_file_are_ignored(contest: Contest) -> None:
     contest.submit("red", score=False)
-    scored_by = load_competition().scored_by
+    scored_by = load_round().scored_by
     path = f"{contest.path}/competition.toml"
     for table in ({"attackers.gone": "7"}, {}):
         file = replace_scored_by(get_file(contest), table).replace("Small cup", "Smaller cup")
@@ -240,6 +238,6 @@ def test_submission_scored_by_another_version_is_excluded(contest: Contest) -> N
     assert (read_scores(contest)["red"][2], read_scores(contest)["blue"]) == (1, (None, None, None))
     assert translate("duty_mixed_versions", n=1) in get_page_text(contest.arena)
     with transaction() as session:
-        row = session.scalars(select(Competition)).one()
+        row = session.scalars(select(Round)).one()
         assert [str(candidate.id) for candidate in contest_lifecycle.choose_finals(session, row)] == [red]
         assert session.scalar(select(func.count()).select_from(Submission)) == 2

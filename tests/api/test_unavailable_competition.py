@@ -12,7 +12,7 @@ from sqlalchemy import select, update
 
 from anoncup.rules.toml_text import replace_tables
 from app.config import Settings
-from app.db.models import AuditEntry, Competition, Evaluation, State
+from app.db.models import AuditEntry, Competition, Evaluation, Round, State
 from app.db.transaction import transaction
 from app.locale.language import LANGUAGES
 from tests.support.arena import API, Arena, build_competition_toml
@@ -163,7 +163,8 @@ def load_evaluation() -> Evaluation:
     with transaction() as session:
         return session.scalars(
             select(Evaluation)
-            .join(Competition, Competition.id == Evaluation.competition_id)
+            .join(Round, Round.id == Evaluation.round_id)
+            .join(Round.competition)
             .where(Competition.slug == "broken")
         ).one()
 

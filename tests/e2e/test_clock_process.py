@@ -21,7 +21,7 @@ from app.processes.supervisor import build_scheduler_program
 from app.services.attacks import contest_lifecycle
 from app.services.jobs import queue
 from migrations.run import migrate
-from tests.support.contest import Contest, load_competition_id
+from tests.support.contest import Contest, load_round_id
 from tests.support.phase_changes import submit_with_verdict
 from tests.support.service_processes import (
     QUICK_SETTINGS,
@@ -62,7 +62,7 @@ def open_frozen_contest(client: TestClient) -> None:
     """Open an ended contest with frozen finals; the next transition is done by a child."""
     contest = open_ended_contest(client)
     with transaction() as session:
-        assert contest_lifecycle.freeze(session, load_competition_id(contest.arena.slug))
+        assert contest_lifecycle.freeze(session, load_round_id(contest.arena.slug))
 
 
 def count_transitions() -> dict[str, int]:

@@ -18,7 +18,7 @@ from app.processes.supervisor import Program, wait_until_healthy
 from tests.support.arena import ROWS, build_original_table
 from tests.support.contest import build_two_phase_toml
 from tests.support.postgres_server import reset_connections
-from tests.support.second_phase import join_second_team, load_competition
+from tests.support.second_phase import join_second_team, load_round
 from tests.support.service_processes import (
     QUICK_SETTINGS,
     find_free_port,
@@ -55,10 +55,10 @@ def test_contest_runs_with_a_database_role_for_each_process(
         contest.wait_for_state(contest.submit(), "SCORED")
         rival = join_second_team(url)
         move_phases(anonymization=(-3, -2), reidentification=(-1, 1))
-        assert poll_until(lambda: load_competition().published_at is not None)
+        assert poll_until(lambda: load_round().published_at is not None)
         target = submit_guess(url, rival)
         move_phases(anonymization=(-3, -2), reidentification=(-1, -0.1))
-        assert poll_until(lambda: load_competition().revealed_at is not None)
+        assert poll_until(lambda: load_round().revealed_at is not None)
         secret = httpx2.get(f"{url}/api/v1/targets/{target}/secret", timeout=TIMEOUT_S)
         assert sorted(map(int, secret.text.split()[1:])) == list(range(1, ROWS + 1))
         assert list_signed_in_roles() >= set(ROLES.values())

@@ -13,7 +13,7 @@ from app.db.transaction import transaction
 from tests.support.arena import ROWS, build_original_table
 from tests.support.contest import build_two_phase_toml
 from tests.support.queue import empty_queue
-from tests.support.second_phase import join_second_team, load_competition
+from tests.support.second_phase import join_second_team, load_round
 from tests.support.service_processes import kill, move_phases, open_contest, run_web_server, run_worker
 from tests.support.wait import TIMEOUT_S, poll_until
 
@@ -35,7 +35,7 @@ def test_second_phase_survives_killed_workers_and_clocks(settings: Settings, tmp
         with run_worker(tmp_path) as first:
             kill(first)  # before or during the first transition of its clock
         with run_worker(tmp_path):
-            assert poll_until(lambda: load_competition().published_at is not None)
+            assert poll_until(lambda: load_round().published_at is not None)
         with transaction() as session:
             (target,) = session.scalars(select(Target)).all()
         rival_token = join_second_team(url)
@@ -50,7 +50,7 @@ def test_second_phase_survives_killed_workers_and_clocks(settings: Settings, tmp
         empty_queue()
         move_phases(anonymization=(-3, -2), reidentification=(-1, -0.1))
         with run_worker(tmp_path):
-            assert poll_until(lambda: load_competition().revealed_at is not None)
+            assert poll_until(lambda: load_round().revealed_at is not None)
         assert load_guess_states() == [(State.SCORED, 1)]
         secret_response = httpx2.get(f"{url}/api/v1/targets/{target.id}/secret", timeout=TIMEOUT_S)
         assert sorted(map(int, secret_response.text.split()[1:])) == list(range(1, ROWS + 1))

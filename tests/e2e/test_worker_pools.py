@@ -55,7 +55,7 @@ def queue_long_reports(arena: Arena, number: int) -> None:
     with transaction() as session:
         report = session.scalars(select(ThresholdReport)).one()
         report.question = report.question | {"draws": 5_000_000}
-        values = {"competition_id": report.competition_id, "user_id": report.user_id, "file": report.file}
+        values = {"round_id": report.round_id, "user_id": report.user_id, "file": report.file}
         values |= {"original": report.original, "question": report.question}
         session.execute(insert(ThresholdReport), [values] * (number - 1))
     queue.publish([queue.ADVISE] * number)

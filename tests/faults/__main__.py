@@ -130,7 +130,7 @@ def finish_contest(
     """Let people act until the first competition is revealed, then stop them and wait for all jobs."""
     engine.get_engine().dispose()  # its connections are to servers that were killed
     deadline = time.monotonic() + FINISH_TIMEOUT_S
-    while invariant_checks.load_competition(ledgers[0].slug).revealed_at is None:
+    while invariant_checks.load_round(ledgers[0].slug).revealed_at is None:
         wait(installation, fault_log, 1.0)
         if run.failures or time.monotonic() > deadline:
             raise TimeoutError(f"{ledgers[0].slug} was never revealed; {run.failures}")
@@ -284,7 +284,7 @@ def run_contest(seed: int, faults: int, *, s3: bool, keep_folder: bool) -> list[
 def check_files(installation: ServiceInstallation, run: FaultRun, ledgers: list[Ledger]) -> Iterator[str]:
     """Stop the service and yield the files that contain a secret that was not revealed."""
     for ledger in ledgers:
-        if invariant_checks.load_competition(ledger.slug).revealed_at is not None:
+        if invariant_checks.load_round(ledger.slug).revealed_at is not None:
             targets = invariant_checks.list_target_ids(ledger.slug)
             revealed: list[np.ndarray] = [
                 upload.rows for upload in ledger.list_accepted("release") if upload.id in targets

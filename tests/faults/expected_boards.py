@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from tests.faults.calls import Caller
-from tests.faults.invariant_checks import LocalScorer, count_correct, is_nearly_equal, load_competition
+from tests.faults.invariant_checks import LocalScorer, count_correct, is_nearly_equal, load_round
 from tests.faults.ledger import Ledger, LedgerUpload
 from tests.support import board_facts
 from tests.support.board_facts import (
@@ -23,7 +23,7 @@ LONG_AGO = datetime.fromisoformat("2000-01-01T00:00:00+00:00")
 
 def build_facts(ledger: Ledger, scorer: LocalScorer, organizer: Caller) -> tuple[BoardFacts, list[str]]:
     """Return the expected state of the contest, and problems with targets and disqualifications."""
-    rules, row = scorer.rules, load_competition(ledger.slug)
+    rules, row = scorer.rules, load_round(ledger.slug)
     facts = BoardFacts(
         list(ledger.tokens),
         rules.ranking.rule,

@@ -22,6 +22,7 @@ from app.db.models import (
     Evaluation,
     Guess,
     Rescore,
+    Round,
     State,
     Submission,
     Target,
@@ -63,25 +64,25 @@ class LocalScorer:
         return self.verdicts[upload.key]
 
 
-def load_competition(slug: str) -> Competition:
+def load_round(slug: str) -> Round:
     with transaction() as session:
-        return session.scalars(select(Competition).where(Competition.slug == slug)).one()
+        return session.scalars(select(Round).join(Competition).where(Competition.slug == slug)).one()
 
 
 def is_settled(slug: str) -> bool:
     """Return whether no evaluation, guess or report is unfinished."""
-    row = load_competition(slug)
+    row = load_round(slug)
     with transaction() as session:
         evaluation_query = (
-            select(Evaluation.id).join(Evaluation.submission).where(Submission.competition_id == row.id)
+            select(Evaluation.id).join(Evaluation.submission).where(Submission.round_id == row.id)
         )
         return not any(
             session.scalar(select(query.exists()))
             for query in (
                 evaluation_query.where(Evaluation.state.in_(UNFINISHED)),
-                select(Guess.id).where(Guess.competition_id == row.id, Guess.state.in_(UNFINISHED)),
+                select(Guess.id).where(Guess.round_id == row.id, Guess.state.in_(UNFINISHED)),
                 select(ThresholdReport.id).where(
-                    ThresholdReport.competition_id == row.id, ThresholdReport.state.in_(UNFINISHED)
+                    ThresholdReport.round_id == row.id, ThresholdReport.state.in_(UNFINISHED)
                 ),
             )
         )
@@ -89,14 +90,14 @@ def is_settled(slug: str) -> bool:
 
 def check_stored_once(ledger: Ledger) -> Iterator[str]:
     """Check that every accepted upload is stored exactly once and nothing else is stored."""
-    row = load_competition(ledger.slug)
+    row = load_round(ledger.slug)
     kinds: tuple[tuple[Kind, type[Submission] | type[Guess]], ...] = (
         ("release", Submission),
         ("guess", Guess),
     )
     for kind, table in kinds:
         with transaction() as session:
-            query = select(table.idempotency_key, table.id).where(table.competition_id == row.id)
+            query = select(table.idempotency_key, table.id).where(table.round_id == row.id)
             stored = session.execute(query).all()
         by_key, ids = Counter(key for key, _ in stored), dict(stored)
         sent_uploads = {upload.key: upload for upload in ledger.list_sent(kind)}
@@ -131,12 +132,12 @@ def retry_refused(ledger: Ledger, callers: dict[str, Caller]) -> Iterator[str]:
 
 def check_verdicts(ledger: Ledger, scorer: LocalScorer, caller: Caller) -> Iterator[str]:
     """Check that each submission has one current evaluation, the right state and the local verdict."""
-    row = load_competition(ledger.slug)
+    row = load_round(ledger.slug)
     with transaction() as session:
         current = (
             select(Evaluation.submission_id, Evaluation.state)
             .join(Evaluation.submission)
-            .where(Submission.competition_id == row.id, Evaluation.current)
+            .where(Submission.round_id == row.id, Evaluation.current)
         )
         states = list(session.execute(current))
     evaluation_counts = Counter(str(identifier) for identifier, _ in states)
@@ -218,10 +219,10 @@ def count_correct(upload: LedgerUpload, victim: LedgerUpload) -> int:
 
 def check_quotas(ledger: Ledger) -> Iterator[str]:
     """Check that quotas equal the team's own uploads, and that no team exceeds its caps."""
-    row = load_competition(ledger.slug)
+    row = load_round(ledger.slug)
     with transaction() as session:
         now = db_now.read_clock(session)
-        for team in session.scalars(select(Team).where(Team.competition_id == row.id)):
+        for team in session.scalars(select(Team).where(Team.competition_id == row.competition_id)):
             caps = {
                 cap.name: cap for cap in quota.load_caps(session, Contest(row), team.id, ANONYMIZATION, now)
             }
@@ -252,7 +253,7 @@ def check_quotas(ledger: Ledger) -> Iterator[str]:
                     count = len(attempts)
                     yield f"{team.name}: {count} attempts in {phase}, not {min_attempts} to {max_attempts}"
         yield from check_guesses_per_target(
-            ledger, session.scalars(select(Guess).where(Guess.competition_id == row.id)).all()
+            ledger, session.scalars(select(Guess).where(Guess.round_id == row.id)).all()
         )
 
 
@@ -306,9 +307,9 @@ def find_next_page_path(links: Mapping[str | None, dict[str, str]]) -> str | Non
 def check_publication(ledger: Ledger, caller: Caller) -> Iterator[str]:
     """Check that targets match the digests of the manifest and that revealed commitments open."""
     manifest = caller.request("GET", f"/competitions/{ledger.slug}/manifest").json()
-    row = load_competition(ledger.slug)
+    row = load_round(ledger.slug)
     with transaction() as session:
-        id_query = select(Target.name, Target.id).where(Target.competition_id == row.id)
+        id_query = select(Target.name, Target.id).where(Target.round_id == row.id)
         ids = dict(session.execute(id_query).all())
     for entry in manifest["targets"]:
         for name, digest in entry["files"].items():
@@ -331,12 +332,10 @@ def check_publication(ledger: Ledger, caller: Caller) -> Iterator[str]:
 
 def check_reports(ledger: Ledger) -> Iterator[str]:
     """Check that every requested threshold report was made and that the re-score set was applied once."""
-    row = load_competition(ledger.slug)
+    row = load_round(ledger.slug)
     with transaction() as session:
-        reports = session.scalars(
-            select(ThresholdReport).where(ThresholdReport.competition_id == row.id)
-        ).all()
-        sets = session.scalars(select(Rescore).where(Rescore.competition_id == row.id)).all()
+        reports = session.scalars(select(ThresholdReport).where(ThresholdReport.round_id == row.id)).all()
+        sets = session.scalars(select(Rescore).where(Rescore.round_id == row.id)).all()
     if len(reports) < ledger.reports:
         yield f"{ledger.slug}: {len(reports)} reports of {ledger.reports} that were asked for"
     for item in reports:
@@ -358,7 +357,7 @@ def check_errors(ledger: Ledger) -> Iterator[str]:
 
 def list_target_ids(slug: str) -> set[str]:
     """Return the ids of the submissions that became targets."""
-    row = load_competition(slug)
+    row = load_round(slug)
     with transaction() as session:
-        target_ids = session.scalars(select(Target.submission_id).where(Target.competition_id == row.id))
+        target_ids = session.scalars(select(Target.submission_id).where(Target.round_id == row.id))
         return {str(target_id) for target_id in target_ids}

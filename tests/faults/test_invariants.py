@@ -146,7 +146,8 @@ def mark_cancelled(evaluation: Evaluation) -> None:
 
 def add_attempt(session: Session) -> None:
     submission = session.scalars(select(Submission).limit(1)).one()
-    session.add(Attempt(team_id=submission.team_id, user_id=submission.user_id, phase=ANONYMIZATION))
+    fields = {"round_id": submission.round_id, "team_id": submission.team_id, "user_id": submission.user_id}
+    session.add(Attempt(**fields, phase=ANONYMIZATION))
 
 
 def repeat_audit_entry(session: Session) -> None:

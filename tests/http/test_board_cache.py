@@ -14,7 +14,7 @@ from anoncup.rules.toml_text import replace_tables
 from anoncup.schemas import TokenKind
 from anoncup.schemas.roles import Role
 from app.db import engine
-from app.db.models import Competition, Member, Team, Token, User
+from app.db.models import Competition, Member, Round, Team, Token, User
 from app.db.now import read_clock
 from app.db.snapshot import Snapshot, read_snapshot
 from app.db.transaction import transaction
@@ -188,12 +188,12 @@ def test_rollback_does_not_invalidate_the_board(scored_arena: Arena) -> None:
 def test_cached_board_is_valid_until_time_changes_it(scored_arena: Arena) -> None:
     with transaction() as session:
         # Within an hour, ranks are compared with the same moment of the day before.
-        now, row = floor_to_hour(read_clock(session)), session.scalars(select(Competition)).one()
+        now, row = floor_to_hour(read_clock(session)), session.scalars(select(Round)).one()
     freeze = now + timedelta(hours=1)
     later_moments = [now + timedelta(minutes=minutes) for minutes in (0, 59, 61, 60 * 24)]
 
     def compute_validity(publication: str, viewer: Viewer) -> list[bool]:
-        row.file = replace_tables(row.file, "publication", f"[publication]\n{publication}")
+        row.competition.file = replace_tables(row.file, "publication", f"[publication]\n{publication}")
         contest = Contest(row)
         access = BoardAccess(contest, compute_scope(contest, viewer, now))
         return [access.is_same_at(moment) for moment in later_moments]

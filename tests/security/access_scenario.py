@@ -21,6 +21,7 @@ from app.db.models import (
     Member,
     Organizer,
     Rescore,
+    Round,
     Submission,
     Team,
     ThresholdReport,
@@ -105,7 +106,7 @@ class AccessScenario:
         with transaction() as session:
             submission = session.get_one(Submission, UUID(self.submission_id))
             clarification = Clarification(
-                competition_id=submission.competition_id,
+                competition_id=session.get_one(Round, submission.round_id).competition_id,
                 team_id=submission.team_id,
                 user_id=submission.user_id,
                 question="How many rows?",
@@ -117,8 +118,10 @@ class AccessScenario:
     def create_adjustment(self) -> str:
         """Give the own team a penalty."""
         with transaction() as session:
+            submission = session.get_one(Submission, UUID(self.submission_id))
             adjustment = Adjustment(
-                team_id=session.get_one(Submission, UUID(self.submission_id)).team_id,
+                round_id=submission.round_id,
+                team_id=submission.team_id,
                 points=-1.0,
                 reason="late",
             )

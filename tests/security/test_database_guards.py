@@ -7,24 +7,25 @@ import pytest
 from sqlalchemy import Connection, select, text
 
 from app.config import Settings
-from app.db.models import AuditEntry, Competition, GuessTerms, SubmissionTerms
+from app.db.models import AuditEntry, GuessTerms, Round, SubmissionTerms
 from app.db.privileges import CLOCK, WEB, WORKER
 from app.db.transaction import transaction
 from app.services.contests import upload_terms
 from tests.security.role_logins import SignInAsRole, connect_to, logins_folder, require_refusal, sign_in
-from tests.support.contest import Contest, load_competition_id, run_clock
+from tests.support.contest import Contest, load_round_id, run_clock
 from tests.support.wait import poll_until
 from workers import clock
 
 __all__ = ["logins_folder", "sign_in"]
 
 INSERT_ATTEMPT = (
-    "INSERT INTO attempts (id, team_id, user_id, phase, started_at, senders, counts)"
-    " SELECT gen_random_uuid(), team_id, user_id, 'reidentification', {at}, 1, true FROM guesses LIMIT 1"
+    "INSERT INTO attempts (id, round_id, team_id, user_id, phase, started_at, senders, counts)"
+    " SELECT gen_random_uuid(), round_id, team_id, user_id, 'reidentification', {at}, 1, true"
+    " FROM guesses LIMIT 1"
 )
 INSERT_GUESS = (
-    "INSERT INTO guesses (id, competition_id, target_id, team_id, user_id, received_at, question, file,"
-    " answered, guesses_left, state, attempt) SELECT gen_random_uuid(), competition_id, target_id, {team},"
+    "INSERT INTO guesses (id, round_id, target_id, team_id, user_id, received_at, question, file,"
+    " answered, guesses_left, state, attempt) SELECT gen_random_uuid(), round_id, target_id, {team},"
     " {user}, {at}, question, file, answered, guesses_left, 'QUEUED', 0"
     " FROM (SELECT * FROM guesses LIMIT 1) AS first, generate_series(1, {times})"
 )
@@ -65,7 +66,7 @@ def run_as_owner(settings: Settings) -> Any:
 
 
 def record_terms() -> None:
-    clock.run_step(upload_terms.record_terms, load_competition_id())
+    clock.run_step(upload_terms.record_terms, load_round_id())
 
 
 def test_web_session_cannot_exceed_the_guess_cap(
@@ -81,8 +82,8 @@ def test_web_session_cannot_exceed_the_guess_cap(
         assert "used all its guesses" in require_refusal(web, build_guess_insert())
         web.execute(
             text(
-                "INSERT INTO grants (id, team_id, cap, amount)"
-                " SELECT gen_random_uuid(), team_id, 'guesses_per_target', 1 FROM guesses LIMIT 1"
+                "INSERT INTO grants (id, round_id, team_id, cap, amount)"
+                " SELECT gen_random_uuid(), round_id, team_id, 'guesses_per_target', 1 FROM guesses LIMIT 1"
             )
         )
         assert web.execute(text(build_guess_insert())).rowcount == 1
@@ -216,9 +217,9 @@ def test_guess_started_in_time_is_accepted_in_the_grace_period(
 
 
 ARRANGEMENTS = (
-    ("UPDATE competitions SET paused_at = now()", "outside of the phase"),
-    ("UPDATE competitions SET published_at = NULL", "takes no guesses"),
-    ("UPDATE competitions SET closed_at = now()", "takes no guesses"),
+    ("UPDATE rounds SET paused_at = now()", "outside of the phase"),
+    ("UPDATE rounds SET published_at = NULL", "takes no guesses"),
+    ("UPDATE rounds SET closed_at = now()", "takes no guesses"),
     ("UPDATE competitions SET removed_at = now()", "takes no guesses"),
     ("DELETE FROM guess_terms", "takes no guesses"),
     ("UPDATE guess_terms SET starts_at = now() + interval '1 minute'", "outside of the phase"),
@@ -309,9 +310,9 @@ def test_worker_writes_each_threshold_report_once(
     second_phase_contest: Contest, sign_in: SignInAsRole, run_as_owner: Any
 ) -> None:
     run_as_owner(
-        "INSERT INTO threshold_reports (id, competition_id, user_id, file, original, question, state,"
-        " attempt) SELECT gen_random_uuid(), competitions.id, users.id, '', '{}', '{}', 'SCORING', 1"
-        " FROM competitions, users LIMIT 1"
+        "INSERT INTO threshold_reports (id, round_id, user_id, file, original, question, state,"
+        " attempt) SELECT gen_random_uuid(), rounds.id, users.id, '', '{}', '{}', 'SCORING', 1"
+        " FROM rounds, users LIMIT 1"
     )
     with sign_in(WORKER) as worker:
         assert "written with its end" in require_refusal(worker, "UPDATE threshold_reports SET report = '{}'")
@@ -336,17 +337,17 @@ def test_web_session_can_choose_the_current_evaluation(
 def test_clock_cannot_undo_a_transition(
     second_phase_contest: Contest, sign_in: SignInAsRole, run_as_owner: Any, column: str
 ) -> None:
-    run_as_owner(f"UPDATE competitions SET {column} = NULL")
+    run_as_owner(f"UPDATE rounds SET {column} = NULL")
     with sign_in(CLOCK) as session:
-        assert session.execute(text(f"UPDATE competitions SET {column} = now()")).rowcount == 1
+        assert session.execute(text(f"UPDATE rounds SET {column} = now()")).rowcount == 1
         for value in ("NULL", "clock_timestamp()"):
-            assert "not taken back" in require_refusal(session, f"UPDATE competitions SET {column} = {value}")
+            assert "not taken back" in require_refusal(session, f"UPDATE rounds SET {column} = {value}")
 
 
 INSERT_SUBMISSION = (
-    "INSERT INTO submissions (id, competition_id, team_id, user_id, received_at, comment, files,"
+    "INSERT INTO submissions (id, round_id, team_id, user_id, received_at, comment, files,"
     " uploaded_sha256, rows, sizes, remarks, quota_left, final)"
-    " SELECT gen_random_uuid(), competition_id, team_id, {user}, {at},"
+    " SELECT gen_random_uuid(), round_id, team_id, {user}, {at},"
     " comment, files, uploaded_sha256, rows, sizes, remarks, quota_left, false"
     " FROM (SELECT * FROM submissions LIMIT 1) AS first, generate_series(1, {times})"
 )
@@ -373,7 +374,10 @@ def first_phase_contest(client: Any) -> Contest:
 def test_web_session_cannot_exceed_the_submission_caps(
     first_phase_contest: Contest, sign_in: SignInAsRole, run_as_owner: Any
 ) -> None:
-    grant = "INSERT INTO grants (id, team_id, cap, amount) SELECT gen_random_uuid(), id, '{}', 3 FROM teams"
+    grant = (
+        "INSERT INTO grants (id, round_id, team_id, cap, amount)"
+        " SELECT gen_random_uuid(), rounds.id, teams.id, '{}', 3 FROM teams, rounds"
+    )
     with sign_in(WEB) as web:
         insert_release_attempt(web)
         assert "no upload of the team" in require_refusal(
@@ -446,11 +450,11 @@ def test_submission_terms_remain_when_the_phase_is_removed(
     first_phase_contest: Contest,
 ) -> None:
     with transaction() as session:
-        row = session.get_one(Competition, load_competition_id())
-        row.file = row.file[: row.file.index("[[phases]]")]
+        row = session.get_one(Round, load_round_id())
+        row.competition.file = row.file[: row.file.index("[[phases]]")]
     record_terms()
     with transaction() as session:
-        assert session.get(SubmissionTerms, load_competition_id()) is not None
+        assert session.get(SubmissionTerms, load_round_id()) is not None
 
 
 @pytest.mark.full
@@ -463,7 +467,7 @@ def test_submission_must_come_from_a_participating_team_in_time(
         " UPDATE submission_terms SET"
     )
     arrangements = (
-        ("UPDATE competitions SET paused_at = now()", build_submission_insert(), "outside of the phase"),
+        ("UPDATE rounds SET paused_at = now()", build_submission_insert(), "outside of the phase"),
         ("UPDATE competitions SET removed_at = now()", build_submission_insert(), "outside of the phase"),
         ("UPDATE teams SET disqualified_at = now()", build_submission_insert(), "team does not take part"),
         ("DELETE FROM members", build_submission_insert(), "not a member"),
@@ -503,15 +507,15 @@ def test_web_session_submits_only_for_its_team_before_the_finals(
     run_as_owner("UPDATE teams SET baseline = true")
     with sign_in(WEB) as web:
         assert web.execute(text(build_submission_insert())).rowcount == 1
-    run_as_owner("UPDATE teams SET baseline = false; UPDATE competitions SET frozen_at = NULL")
+    run_as_owner("UPDATE teams SET baseline = false; UPDATE rounds SET frozen_at = NULL")
     run_as_owner("UPDATE submission_terms SET ends_at = now() + interval '1 hour'")
     Contest.create(second_phase_contest.arena.client, slug="other")
-    other_competition = "(SELECT id FROM competitions WHERE slug = 'other')"
+    other_round = f"'{load_round_id('other')}'"
     with sign_in(WEB) as web:
         insert_release_attempt(web)
         assert web.execute(text(build_submission_insert())).rowcount == 1
         assert "before_the_freeze" in require_refusal(
-            web, build_submission_insert().replace("(), competition_id", f"(), {other_competition}")
+            web, build_submission_insert().replace("(), round_id", f"(), {other_round}")
         )
 
 
@@ -538,14 +542,14 @@ def test_guess_refused_for_outdated_terms_can_be_repeated(
 def test_clock_records_changed_caps_and_removed_phases(second_phase_contest: Contest) -> None:
     def load_terms() -> GuessTerms | None:
         with transaction() as session:
-            return session.get(GuessTerms, load_competition_id())
+            return session.get(GuessTerms, load_round_id())
 
     old_terms = load_terms()
     assert old_terms is not None
     assert old_terms.guesses_per_target == 3
     with transaction() as session:
-        row = session.get_one(Competition, load_competition_id())
-        row.file = row.file + "\n[limits]\nguesses_per_target = 5\n"
+        row = session.get_one(Round, load_round_id())
+        row.competition.file = row.file + "\n[limits]\nguesses_per_target = 5\n"
     record_terms()
     new_terms = load_terms()
     assert new_terms is not None
@@ -558,7 +562,7 @@ def test_clock_records_changed_caps_and_removed_phases(second_phase_contest: Con
             {"guesses_per_target": "3"},
             {"guesses_per_target": "5"},
         )
-        row = session.get_one(Competition, load_competition_id())
-        row.file = row.file[: row.file.rindex("[[phases]]")]
+        row = session.get_one(Round, load_round_id())
+        row.competition.file = row.file[: row.file.rindex("[[phases]]")]
     record_terms()
     assert load_terms() is None

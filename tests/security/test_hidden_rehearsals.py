@@ -11,7 +11,7 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 from sqlalchemy import select
 
-from app.db.models import Clarification, Competition, Rescore, Submission, Target, ThresholdReport
+from app.db.models import Clarification, Competition, Rescore, Round, Submission, Target, ThresholdReport
 from app.db.transaction import transaction
 from app.http.authentication import COOKIE
 from app.services.accounts import accounts
@@ -122,17 +122,21 @@ def create_parts(scenario: AccessScenario, rehearsal_contest: RehearsedContest) 
     )
     assert announcement.status_code == 201, announcement.text
     with transaction() as session:
-        row = session.scalars(select(Competition).where(Competition.slug == rehearsal_contest.slug)).one()
-        submission = session.scalars(select(Submission).where(Submission.competition_id == row.id)).first()
-        target = session.scalars(select(Target.id).where(Target.competition_id == row.id)).first()
+        row = session.scalars(
+            select(Round).join(Competition).where(Competition.slug == rehearsal_contest.slug)
+        ).one()
+        submission = session.scalars(select(Submission).where(Submission.round_id == row.id)).first()
+        target = session.scalars(select(Target.id).where(Target.round_id == row.id)).first()
         assert submission is not None
-        owner = {"competition_id": row.id, "team_id": submission.team_id, "user_id": submission.user_id}
+        owner = {
+            "competition_id": row.competition_id,
+            "team_id": submission.team_id,
+            "user_id": submission.user_id,
+        }
         question = Clarification(question="How many rows?", **owner)
-        rescore = Rescore(
-            competition_id=row.id, user_id=submission.user_id, file=row.file, scales={}, replaces=""
-        )
+        rescore = Rescore(round_id=row.id, user_id=submission.user_id, file=row.file, scales={}, replaces="")
         report = ThresholdReport(
-            competition_id=row.id,
+            round_id=row.id,
             user_id=submission.user_id,
             file=row.file,
             original=row.original,
@@ -244,4 +248,4 @@ def test_slug_of_a_possible_rehearsal_cannot_be_taken(
         response = scenario.arena.post("/competitions", content=build_competition_toml(name))
         assert (response.status_code, response.json()["code"]) == (409, "slug_reserved")
     with transaction() as session:
-        assert all(row.slug != slug for row in competitions.list_competitions(session))
+        assert all(row.slug != slug for row in competitions.list_contests(session))

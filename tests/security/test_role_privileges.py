@@ -74,22 +74,24 @@ DENIED_STATEMENTS = (
     (WEB, "INSERT INTO openings SELECT id, ''::bytea, '' FROM targets"),
     (WEB, "UPDATE openings SET secret = ''"),
     (WEB, "SELECT sealed FROM seeds"),
-    (WEB, "INSERT INTO seeds SELECT id, 'key', ''::bytea, '' FROM competitions"),
+    (WEB, "INSERT INTO seeds SELECT id, 'key', ''::bytea, '' FROM rounds"),
     (WEB, "UPDATE seeds SET commitment = ''"),
-    (WEB, "INSERT INTO seed_openings SELECT id, ''::bytea FROM competitions"),
+    (WEB, "INSERT INTO seed_openings SELECT id, ''::bytea FROM rounds"),
     (WEB, "UPDATE seed_openings SET seed = ''"),
     (WEB, "SELECT sealed FROM organizer_files"),
     (WORKER, "DELETE FROM organizer_files"),
-    (WEB, "INSERT INTO allocated_files SELECT id, '', NULL, 0, '{}' FROM competitions"),
+    (WEB, "INSERT INTO allocated_files SELECT id, '', NULL, 0, '{}' FROM rounds"),
     (WEB, "UPDATE allocated_files SET files = '{}'"),
     *(
-        (WEB, f"UPDATE competitions SET {transition}_at = {SQL_NOW}")
+        (WEB, f"UPDATE rounds SET {transition}_at = {SQL_NOW}")
         for transition in ("allocated", "frozen", "published", "closed")
     ),
-    (WEB, f"UPDATE competitions SET revealed_at = {SQL_NOW}"),
+    (WEB, f"UPDATE rounds SET revealed_at = {SQL_NOW}"),
     (WEB, "UPDATE competitions SET slug = 'other'"),
     (WEB, "DELETE FROM competitions"),
-    (WEB, "INSERT INTO competitions (id, slug, file, scales, original, revealed_at) {copy}"),
+    (WEB, "UPDATE rounds SET competition_id = id"),
+    (WEB, "DELETE FROM rounds"),
+    (WEB, "INSERT INTO rounds (id, competition_id, name, scales, original, revealed_at) {copy}"),
     (WEB, "UPDATE evaluations SET verdict = '{}'"),
     (WEB, "UPDATE evaluations SET scorer = '9'"),
     (WEB, "UPDATE evaluations SET state = 'QUEUED'"),
@@ -132,7 +134,7 @@ DENIED_STATEMENTS = (
             ("members", "user_id"),
         )
     ),
-    (WORKER, f"UPDATE competitions SET closed_at = {SQL_NOW}"),
+    (WORKER, f"UPDATE rounds SET closed_at = {SQL_NOW}"),
     (WORKER, "UPDATE competitions SET file = ''"),
     (WORKER, "INSERT INTO secrets SELECT id, 'key', ''::bytea, '' FROM submissions"),
     (WORKER, "INSERT INTO teams SELECT * FROM teams"),
@@ -158,7 +160,7 @@ DENIED_STATEMENTS = (
     (CLOCK, "UPDATE seeds SET sealed = ''"),
     (CLOCK, "UPDATE organizer_files SET sealed = ''"),
     (CLOCK, "UPDATE allocated_files SET files = '{}'"),
-    (CLOCK, "UPDATE competitions SET original = '{}'"),
+    (CLOCK, "UPDATE rounds SET original = '{}'"),
     (CLOCK, "UPDATE competitions SET file = ''"),
     (CLOCK, "UPDATE evaluations SET state = 'SCORED'"),
     (CLOCK, "UPDATE guesses SET correct = 1"),
@@ -190,8 +192,8 @@ DENIED_STATEMENTS = (
     ),
     *((role, f"SET ROLE {other_role}") for role in ROLES for other_role in ROLES if other_role != role),
 )
-COPY_COMPETITION = (
-    "SELECT gen_random_uuid(), 'copy', file, scales, original, clock_timestamp() FROM competitions"
+COPY_ROUND = (
+    "SELECT gen_random_uuid(), competition_id, 'copy', scales, original, clock_timestamp() FROM rounds"
 )
 
 
@@ -220,7 +222,7 @@ def test_statements_outside_the_privileges_are_denied(sign_in_with_contest: Sign
             for statement in [
                 statement for denied_role, statement in DENIED_STATEMENTS if denied_role == role
             ]:
-                assert require_refusal(connection, statement.replace("{copy}", COPY_COMPETITION)), statement
+                assert require_refusal(connection, statement.replace("{copy}", COPY_ROUND)), statement
 
 
 def test_web_session_reads_secrets_from_the_reveal_on(
@@ -229,11 +231,11 @@ def test_web_session_reads_secrets_from_the_reveal_on(
     opening = text("INSERT INTO openings SELECT id, 'salt', 'digest' FROM targets")
     with connect_to(settings.database_url) as owner, sign_in(WEB) as web:
         owner.execute(opening)
-        owner.execute(text("UPDATE competitions SET closed_at = clock_timestamp()"))
+        owner.execute(text("UPDATE rounds SET closed_at = clock_timestamp()"))
         owner.commit()
         assert web.execute(text("SELECT * FROM openings")).all() == []
         web.rollback()
-        owner.execute(text("UPDATE competitions SET revealed_at = clock_timestamp()"))
+        owner.execute(text("UPDATE rounds SET revealed_at = clock_timestamp()"))
         owner.commit()
         assert [row.secret for row in web.execute(text("SELECT * FROM openings"))] == ["digest"]
 
@@ -241,13 +243,13 @@ def test_web_session_reads_secrets_from_the_reveal_on(
 def test_web_session_reads_seeds_from_the_reveal_on(
     contest: Contest, sign_in: SignInAsRole, settings: Settings
 ) -> None:
-    opening = text("INSERT INTO seed_openings SELECT id, 'seed' FROM competitions")
+    opening = text("INSERT INTO seed_openings SELECT id, 'seed' FROM rounds")
     with connect_to(settings.database_url) as owner, sign_in(WEB) as web:
         owner.execute(opening)
         owner.commit()
         assert web.execute(text("SELECT * FROM seed_openings")).all() == []
         web.rollback()
-        owner.execute(text("UPDATE competitions SET revealed_at = clock_timestamp()"))
+        owner.execute(text("UPDATE rounds SET revealed_at = clock_timestamp()"))
         owner.commit()
         assert [row.seed for row in web.execute(text("SELECT * FROM seed_openings"))] == [b"seed"]
 
@@ -255,13 +257,13 @@ def test_web_session_reads_seeds_from_the_reveal_on(
 def test_web_session_changes_organizer_data_until_the_allocation(
     contest: Contest, sign_in: SignInAsRole
 ) -> None:
-    insert_template = "INSERT INTO organizer_files SELECT id, '{}', 'key', 'sealed', '', 6 FROM competitions"
+    insert_template = "INSERT INTO organizer_files SELECT id, '{}', 'key', 'sealed', '', 6 FROM rounds"
     with sign_in(WEB) as web:
         web.execute(text(insert_template.format("hidden")))
         assert web.execute(text("UPDATE organizer_files SET sealed = 'other'")).rowcount == 1
         web.commit()
         with sign_in(CLOCK) as clock:
-            clock.execute(text("UPDATE competitions SET allocated_at = clock_timestamp()"))
+            clock.execute(text("UPDATE rounds SET allocated_at = clock_timestamp()"))
             clock.commit()
         assert web.execute(text("UPDATE organizer_files SET sealed = 'third'")).rowcount == 0
         assert web.execute(text("DELETE FROM organizer_files")).rowcount == 0
@@ -280,15 +282,15 @@ def test_web_session_can_only_cancel_unfinished_evaluations(contest: Contest, si
 
 
 INSERT_GUESS = (
-    "INSERT INTO guesses (id, competition_id, target_id, team_id, user_id, received_at, question, file,"
-    " answered, guesses_left, state, attempt) SELECT gen_random_uuid(), competition_id, target_id, team_id,"
+    "INSERT INTO guesses (id, round_id, target_id, team_id, user_id, received_at, question, file,"
+    " answered, guesses_left, state, attempt) SELECT gen_random_uuid(), round_id, target_id, team_id,"
     " user_id, now() + interval '{} hours', question, file, answered, guesses_left, 'QUEUED', 0"
     " FROM guesses LIMIT 1"
 )
 INSERT_SUBMISSION = (
-    "INSERT INTO submissions (id, competition_id, team_id, user_id, received_at, comment, files,"
+    "INSERT INTO submissions (id, round_id, team_id, user_id, received_at, comment, files,"
     " uploaded_sha256, rows, sizes, remarks, quota_left, final)"
-    " SELECT gen_random_uuid(), competition_id, team_id, user_id,"
+    " SELECT gen_random_uuid(), round_id, team_id, user_id,"
     " clock_timestamp() + interval '{} hours', comment, files, uploaded_sha256, rows, sizes,"
     " remarks, quota_left, false FROM submissions LIMIT 1"
 )
@@ -299,7 +301,7 @@ def test_web_session_backdates_uploads_by_a_limited_time(
     sign_in_with_contest: SignInAsRole, settings: Settings, statement: str
 ) -> None:
     with connect_to(settings.database_url) as owner:
-        owner.execute(text("UPDATE competitions SET frozen_at = NULL"))
+        owner.execute(text("UPDATE rounds SET frozen_at = NULL"))
         owner.commit()
     with sign_in_with_contest(WEB) as web:
         for hours in (-MAX_UPLOAD_HOURS - 0.1, 1):

@@ -19,7 +19,7 @@ from anoncup.rules.timetable import replace_phases
 from anoncup.tracks.linkage.permutation import parse_secret, write_guess
 from anoncup.tracks.outcomes import Outcome
 from app.config import get_settings
-from app.db.models import Competition, Evaluation, Guess, State, Submission
+from app.db.models import Competition, Evaluation, Guess, Round, State, Submission
 from app.db.transaction import transaction
 from tests.support.arena import ROWS, Arena, build_competition_toml, build_noisy_release
 from tests.support.uploads import score_everything
@@ -189,8 +189,8 @@ class Contest:
 class InProcessTransitions:
     """A transition runner that does the long work in this process."""
 
-    def submit(self, competition_id: UUID) -> None:
-        lifecycle.run_long_work(competition_id)
+    def submit(self, round_id: UUID) -> None:
+        lifecycle.run_long_work(round_id)
 
     def pop_failed(self) -> list[UUID]:
         return []
@@ -203,7 +203,7 @@ def run_clock() -> None:
     """Run the clock three times: freeze and write files; publish, close and open; reveal."""
     phase_clock = clock.Clock(get_settings(), InProcessTransitions())
     for _ in range(3):
-        phase_clock.advance_due_competitions()
+        phase_clock.advance_due_rounds()
 
 
 def judge_everything() -> None:
@@ -233,8 +233,13 @@ def load_competition(slug: str = "small") -> Competition:
         return session.scalars(select(Competition).where(Competition.slug == slug)).one()
 
 
-def load_competition_id(slug: str = "small") -> UUID:
-    return load_competition(slug).id
+def load_round(slug: str = "small") -> Round:
+    with transaction() as session:
+        return session.scalars(select(Round).join(Competition).where(Competition.slug == slug)).one()
+
+
+def load_round_id(slug: str = "small") -> UUID:
+    return load_round(slug).id
 
 
 def build_outcome(correct: int, rows: int = ROWS) -> dict[str, Any]:

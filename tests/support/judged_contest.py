@@ -154,7 +154,7 @@ def insert_guesses(contest: Contest, guesses: Sequence[RandomGuess]) -> None:
             outcome = {"value": guess.value, "baseline": BASELINES[guess.question], "details": {}}
             session.add(
                 Guess(
-                    competition_id=targets[guess.victim].competition_id,
+                    round_id=targets[guess.victim].round_id,
                     target_id=targets[guess.victim].id,
                     team_id=teams[guess.team],
                     user_id=user_id,

@@ -16,6 +16,7 @@ from app.db.models import (
     Evaluation,
     Guess,
     Rescore,
+    Round,
     Secret,
     State,
     Submission,
@@ -60,8 +61,8 @@ def fill(contest: Contest, size: ContestSize, *, seed: int = 0) -> None:
     rng = np.random.default_rng(seed)
     sample_id = UUID(contest.submit("the first"))
     with transaction() as session:
-        options = joinedload(Submission.evaluation), joinedload(Submission.secret)
-        sample = session.get_one(Submission, sample_id, options=options)
+        columns = Submission.evaluation, Submission.secret, Submission.team
+        sample = session.get_one(Submission, sample_id, options=list(map(joinedload, columns)))
         submission_ids = insert_submissions(session, sample, size, rng)
         if size.targets:
             insert_guesses(session, sample, submission_ids, size, rng)
@@ -73,7 +74,7 @@ def insert_submissions(
     session: Session, sample: Submission, size: ContestSize, rng: np.random.Generator
 ) -> list[UUID]:
     """Insert the submissions. Return their identifiers, team by team."""
-    teams = [sample.team_id, *insert_teams(session, sample.competition_id, size.teams - 1)]
+    teams = [sample.team_id, *insert_teams(session, sample.team.competition_id, size.teams - 1)]
     owners = [team for team in teams for _ in range(size.submissions_per_team)]
     submission_ids = [uuid4() for _ in owners]
     times = [sample.received_at - SECOND * int(rng.integers(1, 80_000)) for _ in submission_ids]
@@ -119,11 +120,11 @@ def insert_guesses(
     rng: np.random.Generator,
 ) -> None:
     """Insert targets, published two hours ago, and judged guesses on them."""
-    shared_columns = {"competition_id": sample.competition_id}
+    shared_columns = {"round_id": sample.round_id}
     published_at = sample.received_at - 2 * HOUR
     session.execute(
-        update(Competition)
-        .where(Competition.id == sample.competition_id)
+        update(Round)
+        .where(Round.id == sample.round_id)
         .values(frozen_at=published_at, published_at=published_at)
     )
     target_submissions = submission_ids[:: max(1, len(submission_ids) // size.targets)][: size.targets]
@@ -133,7 +134,7 @@ def insert_guesses(
         for number, target_row in enumerate(target_submissions, 1)
     ]
     session.execute(insert(Target), targets)
-    owners = select(Submission.team_id).where(Submission.competition_id == sample.competition_id).distinct()
+    owners = select(Submission.team_id).where(Submission.round_id == sample.round_id).distinct()
     other_teams = sorted(session.scalars(owners.where(Submission.team_id != sample.team_id)))
     teams = [sample.team_id, *other_teams]
     trials = [
@@ -188,15 +189,15 @@ def create_rescore(contest: Contest, *, seed: int = 1) -> str:
     """Create an open rescore with other scores for every evaluation. Return its identifier."""
     rng = np.random.default_rng(seed)
     with transaction() as session:
-        row = session.scalars(select(Competition).where(Competition.slug == contest.arena.slug)).one()
-        submission = session.scalars(
-            select(Submission).where(Submission.competition_id == row.id).limit(1)
+        row = session.scalars(
+            select(Round).join(Competition).where(Competition.slug == contest.arena.slug)
         ).one()
-        values = {"competition_id": row.id, "user_id": submission.user_id, "file": row.file}
+        submission = session.scalars(select(Submission).where(Submission.round_id == row.id).limit(1)).one()
+        values = {"round_id": row.id, "user_id": submission.user_id, "file": row.file}
         rescore = Rescore(**values, scales=row.scales, replaces=compute_digest(row.file.encode()))
         session.add(rescore)
         session.flush()
-        query = select(Evaluation).join(Evaluation.submission).where(Submission.competition_id == row.id)
+        query = select(Evaluation).join(Evaluation.submission).where(Submission.round_id == row.id)
         evaluations = [read_columns(evaluation) for evaluation in session.scalars(query)]
         changes = {"rescore_id": rescore.id, "current": False}
         session.execute(

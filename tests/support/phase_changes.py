@@ -6,7 +6,7 @@ from uuid import UUID
 
 from sqlalchemy import select, update
 
-from app.db.models import AuditEntry, Competition, Evaluation, Target
+from app.db.models import AuditEntry, Evaluation, Round, Target
 from app.db.transaction import transaction
 from app.services.accounts import accounts
 from app.services.accounts.accounts import Principal
@@ -66,7 +66,7 @@ def submit_with_verdict(contest: Contest, team: str) -> str:
     """Submit a release and record a made-up verdict. Return its identifier."""
     identifier = contest.submit(team, score=False)
     with transaction() as session:
-        session.execute(update(Competition).values(scored_by={}))  # the verdict names no versions
+        session.execute(update(Round).values(scored_by={}))  # the verdict names no versions
         query = select(Evaluation.id).where(Evaluation.submission_id == UUID(identifier))
         claim = claim_evaluation(session, session.scalars(query).one())
         verdict = {"verdict": "accepted", "overall": 0.5, "utility": 0.5, "security": 0.5}

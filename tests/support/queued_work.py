@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 from sqlalchemy import insert
 
 from anoncup.schemas.roles import Role
-from app.db.models import Competition, Evaluation, State, Submission, Team, ThresholdReport, User
+from app.db.models import Competition, Evaluation, Round, State, Submission, Team, ThresholdReport, User
 from app.db.transaction import transaction
 from app.services.accounts.names import build_key_columns
 from tests.support.arena import build_competition_toml
@@ -20,19 +20,21 @@ NOON = datetime(2026, 1, 10, 12, tzinfo=UTC)
 @dataclass(frozen=True)
 class QueueContest:
     competition_id: UUID
+    round_id: UUID
     user_id: UUID
     team_ids: Sequence[UUID]
 
 
 def create_contests(count: int, *, team_count: int) -> list[QueueContest]:
     new_contests = [
-        QueueContest(uuid4(), uuid4(), [uuid4() for _ in range(team_count)]) for _ in range(count)
+        QueueContest(uuid4(), uuid4(), uuid4(), [uuid4() for _ in range(team_count)]) for _ in range(count)
     ]
     with transaction() as session:
         for index, contest in enumerate(new_contests):
             slug, name = f"cup-{index}", f"organizer {contest.user_id}"
             file = build_competition_toml(slug)
-            session.add(Competition(id=contest.competition_id, slug=slug, file=file, scales={}, original={}))
+            competition = Competition(id=contest.competition_id, slug=slug, file=file)
+            session.add(Round(id=contest.round_id, competition=competition, scales={}, original={}))
             names = {"id": contest.user_id, "name": name, **build_key_columns(name)}
             session.add(User(**names, password_hash="", role=Role.ORGANIZER))
             session.flush()
@@ -72,7 +74,7 @@ def insert_evaluations(queued_evaluations: Iterable[QueuedEvaluation]) -> list[U
     rows: list[dict[str, Any]] = []
     for evaluation in queued_evaluations:
         submission_id, created_at = uuid4(), compute_time(evaluation.queued_s)
-        shared_columns: dict[str, Any] = {"competition_id": evaluation.contest.competition_id}
+        shared_columns: dict[str, Any] = {"round_id": evaluation.contest.round_id}
         submissions.append(
             shared_columns
             | {
@@ -110,7 +112,7 @@ def insert_evaluations(queued_evaluations: Iterable[QueuedEvaluation]) -> list[U
 def insert_reports(requests: Iterable[tuple[QueueContest, float]]) -> list[UUID]:
     """Insert threshold reports, requested at these seconds after noon. Return their identifiers."""
     rows: list[dict[str, Any]] = [
-        {"id": uuid4(), "competition_id": contest.competition_id, "user_id": contest.user_id}
+        {"id": uuid4(), "round_id": contest.round_id, "user_id": contest.user_id}
         | {"created_at": compute_time(requested_s), "file": "", "original": {}, "question": {}}
         for contest, requested_s in requests
     ]

@@ -14,7 +14,7 @@ from sqlalchemy import select, update
 
 from anoncup.plugins import TRACKS
 from anoncup.rules.toml_text import replace_tables
-from app.db.models import Competition, Evaluation, Guess, Rescore, State, Submission, Target, Team
+from app.db.models import Evaluation, Guess, Rescore, Round, State, Submission, Target, Team
 from app.db.transaction import transaction
 from app.services.attacks import guesses
 from app.services.boards import spreadsheet
@@ -189,7 +189,7 @@ class RandomContest:
         run_clock()
         self.facts.published_at = self.now - make_hours(40)
         with transaction() as session:
-            session.execute(update(Competition).values(published_at=self.facts.published_at))
+            session.execute(update(Round).values(published_at=self.facts.published_at))
             target_names = {
                 str(target.submission_id): target.name for target in session.scalars(select(Target))
             }

@@ -18,7 +18,7 @@ from anoncup.tables.csv_text import write_csv
 from anoncup.tracks.microdata.example import generate_households
 from anoncup.tracks.transactions.example import load_tc400
 from anoncup.tracks.transactions.tables import TransactionTables
-from app.db.models import Clarification, Competition
+from app.db.models import Clarification, Competition, Round
 from app.db.transaction import transaction
 from app.services.accounts import accounts
 from app.services.contests import phases, upload_terms
@@ -59,15 +59,18 @@ class RehearsedContest:
         return cls.begin(Arena(client, arena.organizer_token, slug, arena.table))
 
     def load_competition(self) -> Competition:
+        return self.load_round().competition
+
+    def load_round(self) -> Round:
         with transaction() as session:
-            return session.scalars(select(Competition).where(Competition.slug == self.slug)).one()
+            return session.scalars(select(Round).join(Competition).where(Competition.slug == self.slug)).one()
 
     def advance_time(self, minutes: float) -> None:
         """Move the phases into the past by this many minutes."""
         with transaction() as session:
-            row = session.scalars(select(Competition).where(Competition.slug == self.slug)).one()
+            row = session.scalars(select(Round).join(Competition).where(Competition.slug == self.slug)).one()
             moved_phases = [move_earlier(phase, minutes) for phase in phases.get_timetable(row).phases]
-            row.file = replace_phases(row.file, moved_phases)
+            row.competition.file = replace_phases(row.file, moved_phases)
         clock.run_step(upload_terms.record_terms, row.id)
 
     def play_moves(self) -> None:
@@ -84,9 +87,9 @@ class RehearsedContest:
 
     def list_moves(self, phase: str) -> list[Move]:
         """Return the moves of a phase in the order in which they are due."""
-        competition = self.load_competition()
+        stored_contest = StoredContest(self.load_round())
         with transaction() as session:
-            return rehearsal_moves.load_moves(session, StoredContest(competition), phase)
+            return rehearsal_moves.load_moves(session, stored_contest, phase)
 
     def count_sent(self, phase: str = "anonymization") -> int:
         return sum(move.sent_at is not None for move in self.list_moves(phase))

@@ -9,6 +9,7 @@ from fastapi.testclient import TestClient
 from anoncup.competition.parser import parse_competition
 from anoncup.rules.model import Rules
 from anoncup.schemas.roles import Role
+from app.db.models import Round
 from app.db.transaction import transaction
 from app.services.accounts import accounts
 from app.services.contests import competitions
@@ -61,6 +62,11 @@ def load_competition(slug: str = "small") -> Any:
         row = competitions.find(session, None, slug).competition
         session.expunge(row)
         return row
+
+
+def load_round(slug: str = "small") -> Round:
+    with transaction() as session:
+        return competitions.find(session, None, slug).round
 
 
 def load_rules(slug: str = "small") -> Rules:

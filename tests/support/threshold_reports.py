@@ -11,7 +11,7 @@ def add_waiting_reports(total: int) -> None:
     with transaction() as session:
         first_report = session.scalars(select(ThresholdReport)).one()
         shared_columns = {
-            "competition_id": first_report.competition_id,
+            "round_id": first_report.round_id,
             "user_id": first_report.user_id,
             "file": first_report.file,
         }

@@ -8,7 +8,7 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import func, select, update
 
-from app.db.models import Competition, Team
+from app.db.models import Round, Team
 from app.db.transaction import transaction
 from app.http.authentication import COOKIE
 from app.http.board_cache import BoardCache, Cache, SingleFlight
@@ -91,7 +91,7 @@ def test_cached_pages_equal_fresh_pages(client: TestClient, seed: int, rule: str
     random_contest.set_disqualified(team="red", is_disqualified=False)
     random_contest.close()
     with transaction() as session:
-        session.execute(update(Competition).values(revealed_at=func.clock_timestamp()))
+        session.execute(update(Round).values(revealed_at=func.clock_timestamp()))
     readers.check()
 
 

@@ -7,7 +7,7 @@ from sqlalchemy import delete
 from app.db.models import ObservedDeadline
 from app.db.transaction import transaction
 from app.locale.language import LANGUAGES, load_translator
-from tests.support.contest import Contest, load_competition, load_competition_id, run_clock
+from tests.support.contest import Contest, load_competition, load_round_id, run_clock
 from tests.support.organizer_pages import build_extension_path, get_page_text
 from tests.support.page_requests import get_page
 from tests.support.translations import translate
@@ -77,7 +77,7 @@ def test_organizers_are_warned_of_unsigned_ends(contest: Contest, language: str)
         "The clock process has not signed this end yet; nothing is revealed until it has. If this does not change, see the log of the clock process.",
         language,
     ) in get_page_text(contest.arena, "/phases", language=language)
-    forged = ObservedDeadline(competition_id=load_competition_id(), phase="reidentification", notice_hours=0)
+    forged = ObservedDeadline(round_id=load_round_id(), phase="reidentification", notice_hours=0)
     forged.before_submissions, forged.signature = True, b""
     forged.ends_at = forged.observed_at = load_competition().created_at
     with transaction() as session:

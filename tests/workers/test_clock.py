@@ -18,7 +18,7 @@ from app.db.models import Competition
 from app.db.transaction import transaction
 from app.services.attacks import contest_lifecycle
 from app.services.jobs import health, queue
-from tests.support.contest import Contest, InProcessTransitions, load_competition_id, run_clock
+from tests.support.contest import Contest, InProcessTransitions, load_round_id, run_clock
 from tests.support.phase_changes import list_audit_actions, submit_with_verdict
 from workers.clock import Clock
 
@@ -52,8 +52,8 @@ def test_locked_competition_does_not_delay_others(contests: tuple[Contest, Conte
     with hold_lock("stuck"), capture_logs() as logs:
         run_clock()
         assert (stuck_contest.get_state(), free_contest.get_state()) == ("settling", "reidentification")
-    failed_competitions = {line["competition"] for line in logs if line["event"] == "turning_failed"}
-    assert failed_competitions == {str(load_competition_id("stuck"))}
+    failed_rounds = {line["round"] for line in logs if line["event"] == "turning_failed"}
+    assert failed_rounds == {str(load_round_id("stuck"))}
     run_clock()
     assert stuck_contest.get_state() == "reidentification"
 
@@ -79,7 +79,7 @@ def test_unexpected_error_stops_neither_others_nor_the_heartbeat(
     contests: tuple[Contest, Contest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stuck_contest, free_contest = contests
-    stuck_id, freeze = load_competition_id("stuck"), contest_lifecycle.freeze
+    stuck_id, freeze = load_round_id("stuck"), contest_lifecycle.freeze
 
     def freeze_or_fail(session: Session, identifier: UUID) -> bool:
         if identifier == stuck_id:
@@ -89,7 +89,7 @@ def test_unexpected_error_stops_neither_others_nor_the_heartbeat(
     monkeypatch.setattr(contest_lifecycle, "freeze", freeze_or_fail)
     with capture_logs() as logs:
         run_clock()
-    failures = {(line["competition"], line["reason"]) for line in logs if line["event"] == "turning_failed"}
+    failures = {(line["round"], line["reason"]) for line in logs if line["event"] == "turning_failed"}
     assert failures == {(str(stuck_id), "ZeroDivisionError")}
     assert (stuck_contest.get_state(), free_contest.get_state()) == ("settling", "reidentification")
     assert "turn" in read_heartbeats()
@@ -115,9 +115,9 @@ def test_unreachable_database_is_logged_once_until_recovery(
         with monkeypatch.context() as patch:
             patch.setattr(engine, "get_session_factory", lambda: sessionmaker(unreachable))
             for _ in range(3):
-                clock.run_round()
+                clock.tick()
         for _ in range(3):
-            clock.run_round()
+            clock.tick()
     events = [line["event"] for line in logs if line["event"].startswith("clock_")]
     assert events == ["clock_hindered", "clock_goes_again"]
     assert free_contest.get_state() == "reidentification"
@@ -133,7 +133,7 @@ def test_competitions_change_phase_without_a_queue(
     monkeypatch.setattr(queue.celery, "connection_for_write", refuse_connection)
     clock = Clock(get_settings(), InProcessTransitions())
     for _ in range(2):
-        clock.run_round()
+        clock.tick()
     assert {contest.get_state() for contest in contests} == {"reidentification"}
     assert {"turn", "sweep"} <= set(read_heartbeats())
 

@@ -23,8 +23,8 @@ _KIND = "a service"
 _DAMAGE_CODES = {"file_lost", "file_damaged"}
 
 FILE_COLUMNS = (
-    ("competitions", "original"),
-    ("competitions", "shared_files"),
+    ("rounds", "original"),
+    ("rounds", "shared_files"),
     ("submissions", "files"),
     ("targets", "files"),
     ("openings", "secret"),

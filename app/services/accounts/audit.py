@@ -9,7 +9,7 @@ import structlog
 from sqlalchemy import ColumnElement, Text, cast, func, or_, select
 from sqlalchemy.orm import Session
 
-from app.db.models import AuditEntry, Competition, Member, Submission, Team
+from app.db.models import AuditEntry, Member, Round, Submission, Team
 from app.services.accounts.accounts import Principal
 
 log = structlog.get_logger(__name__)
@@ -45,10 +45,10 @@ def record(
     )
 
 
-def record_by_clock(session: Session, competition: Competition, action: str, **details: object) -> None:
-    """Record and log an act of the clock on a competition."""
-    record(session, None, action, competition.id, subject=competition.slug, after=details or None)
-    log.info(action, competition=competition.slug, **details)
+def record_by_clock(session: Session, round_: Round, action: str, **details: object) -> None:
+    """Record and log an act of the clock on a round."""
+    record(session, None, action, round_.competition_id, subject=round_.slug, after=details or None)
+    log.info(action, competition=round_.slug, **details)
 
 
 @dataclass(frozen=True, slots=True)

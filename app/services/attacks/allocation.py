@@ -18,7 +18,7 @@ from sqlalchemy.orm import Session
 from anoncup.tracks import seeds
 from app.config import get_settings
 from app.crypto import sealing
-from app.db.models import AllocatedFiles, Competition, Seed, SeedOpening, Team
+from app.db.models import AllocatedFiles, Round, Seed, SeedOpening, Team
 from app.db.now import read_clock
 from app.services.accounts import audit
 from app.services.contests import competitions, phases, sealed_inputs
@@ -40,7 +40,7 @@ class PendingAllocation:
 class AllocationRequest:
     """A pending allocation with its inputs."""
 
-    competition_id: UUID
+    round_id: UUID
     competition_file: str
     original: dict[str, str]
     file_names: tuple[str, ...]
@@ -48,83 +48,76 @@ class AllocationRequest:
     team_id: UUID | None
 
 
-def is_due(session: Session, competition: Competition, now: datetime) -> bool:
+def is_due(session: Session, round_: Round, now: datetime) -> bool:
     """Return whether a seed must be committed to or an allocation is pending."""
-    return is_uncommitted(session, competition) or find_pending(session, competition, now) is not None
+    return is_uncommitted(session, round_) or find_pending(session, round_, now) is not None
 
 
-def is_uncommitted(session: Session, competition: Competition) -> bool:
-    return (
-        bool(competition.allocation)
-        and competition.frozen_at is None
-        and not _has_seed(session, competition.id)
-    )
+def is_uncommitted(session: Session, round_: Round) -> bool:
+    return bool(round_.allocation) and round_.frozen_at is None and not _has_seed(session, round_.id)
 
 
-def _has_seed(session: Session, competition_id: UUID) -> bool:
-    return bool(session.scalar(select(exists().where(Seed.competition_id == competition_id))))
+def _has_seed(session: Session, round_id: UUID) -> bool:
+    return bool(session.scalar(select(exists().where(Seed.round_id == round_id))))
 
 
-def commit_seed(session: Session, competition: Competition) -> bool:
+def commit_seed(session: Session, round_: Round) -> bool:
     """Create and seal the competition's seed; return False if it needs none or has one already.
 
     ``competition`` must be locked. Raises Unavailable without the private key: a process that could not open
     the seed must not create it.
     """
-    if not is_uncommitted(session, competition):
+    if not is_uncommitted(session, round_):
         return False
     seed = secrets.token_bytes(seeds.SEED_BYTES)
-    sealed = sealing.seal_to_newest_key(get_settings().opening_keys_dir, bound_to=competition.id, secret=seed)
+    sealed = sealing.seal_to_newest_key(get_settings().opening_keys_dir, bound_to=round_.id, secret=seed)
     commitment = seeds.commit_to_seed(seed)
-    session.add(
-        Seed(competition_id=competition.id, key_id=sealed.key_id, sealed=sealed.box, commitment=commitment)
-    )
-    audit.record_by_clock(session, competition, "seed.commit", sha256=commitment)
+    session.add(Seed(round_id=round_.id, key_id=sealed.key_id, sealed=sealed.box, commitment=commitment))
+    audit.record_by_clock(session, round_, "seed.commit", sha256=commitment)
     return True
 
 
-def find_pending(session: Session, competition: Competition, now: datetime) -> PendingAllocation | None:
+def find_pending(session: Session, round_: Round, now: datetime) -> PendingAllocation | None:
     """Return the next pending allocation; None if there is none or it must wait."""
-    is_ready = (
-        bool(competition.allocation)
-        and competition.original_rows is not None
-        and competition.frozen_at is None
-    )
-    if not is_ready or not _has_seed(session, competition.id):
+    is_ready = bool(round_.allocation) and round_.original_rows is not None and round_.frozen_at is None
+    if not is_ready or not _has_seed(session, round_.id):
         return None
-    if not competition.allocation["each_team"]:
-        file_names = competition.unallocated_files
+    if not round_.allocation["each_team"]:
+        file_names = round_.unallocated_files
         return PendingAllocation(file_names, NO_TEAM, None) if file_names else None
-    if not phases.has_phase_begun(competition, phases.ANONYMIZATION, now) or sealed_inputs.list_missing_files(
-        session, competition
+    if not phases.has_phase_begun(round_, phases.ANONYMIZATION, now) or sealed_inputs.list_missing_files(
+        session, round_
     ):
         return None
-    file_names = tuple(competition.allocation["files"])
-    in_competition = AllocatedFiles.competition_id == competition.id
-    if not session.scalar(select(exists().where(in_competition, AllocatedFiles.team == NO_TEAM))):
+    file_names = tuple(round_.allocation["files"])
+    in_round = AllocatedFiles.round_id == round_.id
+    if not session.scalar(select(exists().where(in_round, AllocatedFiles.team == NO_TEAM))):
         return PendingAllocation(file_names, NO_TEAM, None)
-    waiting_teams = select(Team.name, Team.id).where(Team.competition_id == competition.id, ~Team.baseline)
-    waiting_teams = waiting_teams.where(~exists().where(AllocatedFiles.team_id == Team.id))
-    team = session.execute(waiting_teams.order_by(Team.created_at, Team.id).limit(1)).one_or_none()
+    waiting_teams = select(Team.name, Team.id).where(
+        Team.competition_id == round_.competition_id, ~Team.baseline
+    )
+    has_files = exists().where(in_round, AllocatedFiles.team_id == Team.id)
+    waiting_teams = waiting_teams.where(~has_files).order_by(Team.created_at, Team.id)
+    team = session.execute(waiting_teams.limit(1)).one_or_none()
     return PendingAllocation(file_names, *team) if team else None
 
 
-def load_request(session: Session, competition_id: UUID) -> AllocationRequest | None:
+def load_request(session: Session, round_id: UUID) -> AllocationRequest | None:
     """Return the next pending allocation with its inputs; None if there is none or it must wait."""
-    competition = session.get_one(Competition, competition_id, populate_existing=True)
-    pending = find_pending(session, competition, read_clock(session))
+    round_ = session.get_one(Round, round_id, populate_existing=True)
+    pending = find_pending(session, round_, read_clock(session))
     if pending is None:
         return None
     allocation_inputs = replace(
-        sealed_inputs.load_allocation_inputs(session, competition.id, None),
+        sealed_inputs.load_allocation_inputs(session, round_.id, None),
         team=pending.team,
         attempt=0,
         own_files={},
     )
     return AllocationRequest(
-        competition.id,
-        competition.file,
-        competition.public_files,
+        round_.id,
+        round_.file,
+        round_.public_files,
         pending.file_names,
         allocation_inputs,
         pending.team_id,
@@ -143,43 +136,43 @@ def record_allocation(
 
     The files are dropped if their inputs have changed or another process has recorded the allocation.
     """
-    competition = competitions.lock(session, request.competition_id)
-    if load_request(session, competition.id) != request:
+    round_ = competitions.lock(session, request.round_id)
+    if load_request(session, round_.id) != request:
         return True
-    if not competition.allocation["each_team"]:
-        competition.shared_files = {**competition.shared_files, **files}
-        audit.record_by_clock(session, competition, "data.draw", **files)
+    if not round_.allocation["each_team"]:
+        round_.shared_files = {**round_.shared_files, **files}
+        audit.record_by_clock(session, round_, "data.draw", **files)
         return True
-    if not allow_repeats and files in list_allocated_files(session, competition.id):
+    if not allow_repeats and files in list_allocated_files(session, round_.id):
         return False
     team = request.allocation_inputs.team
     _add_files(session, request, attempt, files)
-    competition.allocated_at = competition.allocated_at or read_clock(session)
-    audit.record_by_clock(session, competition, "own.draw", team=team, attempt=attempt)
+    round_.allocated_at = round_.allocated_at or read_clock(session)
+    audit.record_by_clock(session, round_, "own.draw", team=team, attempt=attempt)
     return True
 
 
-def list_allocated_files(session: Session, competition_id: UUID) -> list[dict[str, str]]:
+def list_allocated_files(session: Session, round_id: UUID) -> list[dict[str, str]]:
     """Return the files of each team. Those of the baselines are no allocation that a team could lack."""
-    query = select(AllocatedFiles.files).where(AllocatedFiles.competition_id == competition_id)
+    query = select(AllocatedFiles.files).where(AllocatedFiles.round_id == round_id)
     return list(session.scalars(query.where(AllocatedFiles.team != NO_TEAM)))
 
 
 def record_exhaustion(session: Session, request: AllocationRequest, attempt_count: int) -> None:
     """Record that no allocation is left for a team, as a row without files, so that no step waits for it."""
-    competition = competitions.lock(session, request.competition_id)
-    if load_request(session, competition.id) != request:
+    round_ = competitions.lock(session, request.round_id)
+    if load_request(session, round_.id) != request:
         return
     team = request.allocation_inputs.team
     _add_files(session, request, attempt_count, {})
-    audit.record_by_clock(session, competition, "own.exhausted", team=team)
-    log.error("no_allocation_left", competition=str(competition.id), team=team)
+    audit.record_by_clock(session, round_, "own.exhausted", team=team)
+    log.error("no_allocation_left", competition=round_.slug, team=team)
 
 
 def _add_files(session: Session, request: AllocationRequest, attempt: int, files: Mapping[str, str]) -> None:
     session.add(
         AllocatedFiles(
-            competition_id=request.competition_id,
+            round_id=request.round_id,
             team=request.allocation_inputs.team,
             team_id=request.team_id,
             attempt=attempt,
@@ -188,13 +181,13 @@ def _add_files(session: Session, request: AllocationRequest, attempt: int, files
     )
 
 
-def find_sealed_seed(session: Session, competition_id: UUID) -> SealedBox | None:
+def find_sealed_seed(session: Session, round_id: UUID) -> SealedBox | None:
     """Return the sealed seed; None if there is none or it has been opened."""
-    is_opened = exists().where(SeedOpening.competition_id == competition_id)
-    return None if session.scalar(select(is_opened)) else sealed_inputs.load_seed(session, competition_id)
+    is_opened = exists().where(SeedOpening.round_id == round_id)
+    return None if session.scalar(select(is_opened)) else sealed_inputs.load_seed(session, round_id)
 
 
-def record_seed_opening(session: Session, competition_id: UUID, seed: bytes) -> None:
+def record_seed_opening(session: Session, round_id: UUID, seed: bytes) -> None:
     """Record the opened seed, which is shown from the reveal on, unless another process has recorded it."""
-    opening = insert(SeedOpening).values(competition_id=competition_id, seed=seed)
+    opening = insert(SeedOpening).values(round_id=round_id, seed=seed)
     session.execute(opening.on_conflict_do_nothing())

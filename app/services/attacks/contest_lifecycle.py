@@ -25,6 +25,7 @@ from app.db.models import (
     Guess,
     ObservedDeadline,
     Opening,
+    Round,
     Secret,
     State,
     Submission,
@@ -45,7 +46,7 @@ from app.services.submissions.uploads import list_original_digests
 class TargetWithoutFiles:
     """A target whose files are not written yet, with everything needed to write them."""
 
-    competition_id: UUID
+    round_id: UUID
     competition_file: str
     original: tuple[tuple[str, str], ...]
     target_id: UUID
@@ -97,121 +98,115 @@ class Candidate:
 
 def find_due_work(session: Session) -> DueWork:
     """Return the due work. Nothing is locked here; each step checks again under the lock."""
-    unrevealed = select(Competition).where(
-        Competition.revealed_at.is_(None), Competition.removed_at.is_(None)
+    unrevealed = (
+        select(Round).join(Competition).where(Round.revealed_at.is_(None), Competition.removed_at.is_(None))
     )
     rows = session.scalars(unrevealed.order_by(Competition.created_at)).all()
-    now, ids = read_clock(session), [competition.id for competition in rows]
+    now, ids = read_clock(session), [round_.id for round_ in rows]
     signed, unsigned = observed_deadlines.load_records(session, ids, observed_deadlines.load_keys())
     terms = upload_terms.list_recorded(session, ids)
     due_work = DueWork([], [], {}, unsigned)
-    for competition in rows:
-        deadlines = signed[competition.id]
+    for round_ in rows:
+        deadlines = signed[round_.id]
         try:
-            if observed_deadlines.has_new_deadline(competition, deadlines):
-                due_work.unobserved_ids.append(competition.id)
-            is_outdated = upload_terms.is_outdated(competition, terms.get(competition.id, ()))
-            if (
-                is_outdated
-                or _is_due(competition, deadlines, now)
-                or allocation.is_due(session, competition, now)
-            ):
-                due_work.due_ids.append(competition.id)
+            if observed_deadlines.has_new_deadline(round_, deadlines):
+                due_work.unobserved_ids.append(round_.id)
+            is_outdated = upload_terms.is_outdated(round_, terms.get(round_.id, ()))
+            if is_outdated or _is_due(round_, deadlines, now) or allocation.is_due(session, round_, now):
+                due_work.due_ids.append(round_.id)
         except CompetitionUnavailable as problem:
-            due_work.unreadable[competition.id] = str(problem)
+            due_work.unreadable[round_.id] = str(problem)
     return due_work
 
 
-def _is_due(competition: Competition, deadlines: Sequence[ObservedDeadline], now: datetime) -> bool:
-    if competition.published_at is None:
-        return competition.frozen_at is not None or phases.has_phase_ended(
-            competition, phases.ANONYMIZATION, now
-        )
-    return observed_deadlines.is_reveal_due(competition, deadlines, now)
+def _is_due(round_: Round, deadlines: Sequence[ObservedDeadline], now: datetime) -> bool:
+    if round_.published_at is None:
+        return round_.frozen_at is not None or phases.has_phase_ended(round_, phases.ANONYMIZATION, now)
+    return observed_deadlines.is_reveal_due(round_, deadlines, now)
 
 
-def take_next_step(session: Session, competition_id: UUID) -> bool:
+def take_next_step(session: Session, round_id: UUID) -> bool:
     """Take the next step of the competition; return False if it is not due or must wait."""
-    competition = session.get_one(Competition, competition_id)
-    if competition.frozen_at is None:
+    round_ = session.get_one(Round, round_id)
+    if round_.frozen_at is None:
         # Freezing comes first: the deadline must not wait for a key.
-        return freeze(session, competition_id) or _commit_seed(session, competition_id)
-    if competition.published_at is None:
-        return publish(session, competition_id)
-    if competition.closed_at is None:
-        return close(session, competition_id)
-    return reveal(session, competition_id)
+        return freeze(session, round_id) or _commit_seed(session, round_id)
+    if round_.published_at is None:
+        return publish(session, round_id)
+    if round_.closed_at is None:
+        return close(session, round_id)
+    return reveal(session, round_id)
 
 
-def has_long_work(session: Session, competition_id: UUID) -> bool:
+def has_long_work(session: Session, round_id: UUID) -> bool:
     """Return whether a worker must allocate or write files, or open secrets, before the next step."""
-    competition = session.get_one(Competition, competition_id)
-    if allocation.find_pending(session, competition, read_clock(session)) is not None:
+    round_ = session.get_one(Round, round_id)
+    if allocation.find_pending(session, round_, read_clock(session)) is not None:
         return True
-    in_competition = Target.competition_id == competition_id
-    if session.scalar(select(exists().where(in_competition, Target.files.is_(None)))):
+    in_round = Target.round_id == round_id
+    if session.scalar(select(exists().where(in_round, Target.files.is_(None)))):
         return True
-    has_sealed_target = session.scalar(select(exists().where(in_competition, _is_sealed())))
-    return bool(
-        has_sealed_target or allocation.find_sealed_seed(session, competition.id)
-    ) and _can_open_secrets(session, competition)
+    has_sealed_target = session.scalar(select(exists().where(in_round, _is_sealed())))
+    return bool(has_sealed_target or allocation.find_sealed_seed(session, round_.id)) and _can_open_secrets(
+        session, round_
+    )
 
 
-def _commit_seed(session: Session, competition_id: UUID) -> bool:
+def _commit_seed(session: Session, round_id: UUID) -> bool:
     """Commit to the seed of the allocation, if the service allocates data in this competition."""
-    if not allocation.is_uncommitted(session, session.get_one(Competition, competition_id)):
+    if not allocation.is_uncommitted(session, session.get_one(Round, round_id)):
         return False
-    return allocation.commit_seed(session, competitions.lock(session, competition_id))
+    return allocation.commit_seed(session, competitions.lock(session, round_id))
 
 
-def freeze(session: Session, competition_id: UUID) -> bool:
+def freeze(session: Session, round_id: UUID) -> bool:
     """Freeze the finals once the first deadline has passed and all timely submissions have been scored."""
-    competition = competitions.lock(session, competition_id)
-    is_ready = competition.frozen_at is None and phases.has_phase_ended(
-        competition, phases.ANONYMIZATION, read_clock(session)
+    round_ = competitions.lock(session, round_id)
+    is_ready = round_.frozen_at is None and phases.has_phase_ended(
+        round_, phases.ANONYMIZATION, read_clock(session)
     )
     if (
         not is_ready
-        or _is_being_scored(session, competition)
-        or attempts.has_pending_uploads(session, competition, phases.ANONYMIZATION)
+        or _is_being_scored(session, round_)
+        or attempts.has_pending_uploads(session, round_, phases.ANONYMIZATION)
     ):
         return False
-    finals = choose_finals(session, competition)
+    finals = choose_finals(session, round_)
     # Shuffle, so that target names reveal neither the team nor the time of receipt.
     secrets.SystemRandom().shuffle(finals)
     width = max(2, len(str(len(finals))))
     for number, submission in enumerate(finals, 1):
         session.add(
             Target(
-                competition_id=competition.id,
+                round_id=round_.id,
                 submission_id=submission.id,
                 name=f"T{number:0{width}}",
                 rows=submission.rows,
                 sizes=submission.sizes,
             )
         )
-    competition.frozen_at = read_clock(session)
-    audit.record_by_clock(session, competition, "finals.freeze", targets=len(finals))
+    round_.frozen_at = read_clock(session)
+    audit.record_by_clock(session, round_, "finals.freeze", targets=len(finals))
     return True
 
 
-def _is_being_scored(session: Session, competition: Competition) -> bool:
-    in_competition = Evaluation.competition_id == competition.id
-    unfinished = exists().where(in_competition, Evaluation.current, Evaluation.state.in_(UNFINISHED))
+def _is_being_scored(session: Session, round_: Round) -> bool:
+    in_round = Evaluation.round_id == round_.id
+    unfinished = exists().where(in_round, Evaluation.current, Evaluation.state.in_(UNFINISHED))
     return bool(session.scalar(select(unfinished)))
 
 
-def list_targets_without_files(session: Session, competition_id: UUID) -> list[TargetWithoutFiles]:
-    competition = session.get_one(Competition, competition_id)
+def list_targets_without_files(session: Session, round_id: UUID) -> list[TargetWithoutFiles]:
+    round_ = session.get_one(Round, round_id)
     target_rows = session.execute(
         select(Target.id, Submission.id, Submission.team_id, Submission.files, Secret.key_id, Secret.sealed)
         .join(Target.submission)
         .join(Secret, Secret.submission_id == Submission.id)
-        .where(Target.competition_id == competition_id, Target.files.is_(None))
+        .where(Target.round_id == round_id, Target.files.is_(None))
         .order_by(Target.name)
     )
-    original = list_original_digests(competition)
-    return [TargetWithoutFiles(competition.id, competition.file, original, *row) for row in target_rows]
+    original = list_original_digests(round_)
+    return [TargetWithoutFiles(round_.id, round_.file, original, *row) for row in target_rows]
 
 
 def record_files(session: Session, target_id: UUID, files: dict[str, str]) -> None:
@@ -219,69 +214,65 @@ def record_files(session: Session, target_id: UUID, files: dict[str, str]) -> No
     session.execute(update(Target).where(Target.id == target_id, Target.files.is_(None)).values(files=files))
 
 
-def publish(session: Session, competition_id: UUID) -> bool:
+def publish(session: Session, round_id: UUID) -> bool:
     """Publish the targets once all their files are written."""
-    competition = competitions.lock(session, competition_id)
-    without_files = exists().where(Target.competition_id == competition.id, Target.files.is_(None))
-    if (
-        competition.frozen_at is None
-        or competition.published_at is not None
-        or session.scalar(select(without_files))
-    ):
+    round_ = competitions.lock(session, round_id)
+    without_files = exists().where(Target.round_id == round_.id, Target.files.is_(None))
+    if round_.frozen_at is None or round_.published_at is not None or session.scalar(select(without_files)):
         return False
-    competition.published_at = read_clock(session)
-    audit.record_by_clock(session, competition, "targets.publish")
+    round_.published_at = read_clock(session)
+    audit.record_by_clock(session, round_, "targets.publish")
     return True
 
 
-def close(session: Session, competition_id: UUID) -> bool:
+def close(session: Session, round_id: UUID) -> bool:
     """Close the contest once the reveal is allowed and every guess has been judged.
 
     If the end was moved to an earlier time, the reveal waits for the notice period. Until then organizers can
     move the end again, so that an accidental change can be undone.
     """
-    competition = competitions.lock(session, competition_id)
-    is_ready = competition.closed_at is None and competition.published_at is not None
-    if not is_ready or not observed_deadlines.can_reveal(session, competition):
+    round_ = competitions.lock(session, round_id)
+    is_ready = round_.closed_at is None and round_.published_at is not None
+    if not is_ready or not observed_deadlines.can_reveal(session, round_):
         return False
-    unjudged = exists().where(Guess.competition_id == competition.id, Guess.state.in_(UNFINISHED))
+    unjudged = exists().where(Guess.round_id == round_.id, Guess.state.in_(UNFINISHED))
     if session.scalar(select(unjudged)) or attempts.has_pending_uploads(
-        session, competition, phases.REIDENTIFICATION
+        session, round_, phases.REIDENTIFICATION
     ):
         return False
-    competition.closed_at = read_clock(session)
-    audit.record_by_clock(session, competition, "competition.close")
+    round_.closed_at = read_clock(session)
+    audit.record_by_clock(session, round_, "competition.close")
     return True
 
 
-def _can_open_secrets(session: Session, competition: Competition) -> bool:
+def _can_open_secrets(session: Session, round_: Round) -> bool:
     """Return whether secrets may be opened: the competition is closed and the reveal is allowed.
 
     ``closed_at`` alone is not enough, because other processes can write that row.
     """
-    return competition.closed_at is not None and observed_deadlines.can_reveal(session, competition)
+    return round_.closed_at is not None and observed_deadlines.can_reveal(session, round_)
 
 
-def list_sealed_targets(session: Session, competition_id: UUID) -> list[SealedTarget]:
+def list_sealed_targets(session: Session, round_id: UUID) -> list[SealedTarget]:
     """Return the targets whose secrets are still sealed; none unless the secrets may be opened."""
-    if not _can_open_secrets(session, session.get_one(Competition, competition_id)):
+    if not _can_open_secrets(session, session.get_one(Round, round_id)):
         return []
     secret_rows = session.execute(
         select(Target.id, Secret.submission_id, Secret.key_id, Secret.sealed, Secret.commitment)
         .join(Secret, Secret.submission_id == Target.submission_id)
         .join(Submission, Submission.id == Target.submission_id)
-        .where(Target.competition_id == competition_id, Submission.competition_id == competition_id)
+        .where(Target.round_id == round_id, Submission.round_id == round_id)
         .where(_is_sealed())
         .order_by(Target.name)
     )
     return [SealedTarget(*row) for row in secret_rows]
 
 
-def find_unopened_seed(session: Session, competition_id: UUID) -> SealedBox | None:
+def find_unopened_seed(session: Session, round_id: UUID) -> SealedBox | None:
     """Return the seed if it is still sealed; None unless secrets may be opened."""
-    if not _can_open_secrets(session, session.get_one(Competition, competition_id)):
+    if not _can_open_secrets(session, session.get_one(Round, round_id)):
         return None
-    return allocation.find_sealed_seed(session, competition_id)
+    return allocation.find_sealed_seed(session, round_id)
 
 
 def _is_sealed() -> ColumnElement[bool]:
@@ -297,38 +288,38 @@ def record_opening(session: Session, target_id: UUID, *, salt: bytes, secret: st
     session.execute(opening.on_conflict_do_nothing())
 
 
-def reveal(session: Session, competition_id: UUID) -> bool:
+def reveal(session: Session, round_id: UUID) -> bool:
     """Reveal the secrets of the targets once all are opened."""
-    competition = competitions.lock(session, competition_id)
-    still_sealed = exists().where(Target.competition_id == competition.id, _is_sealed())
+    round_ = competitions.lock(session, round_id)
+    still_sealed = exists().where(Target.round_id == round_.id, _is_sealed())
     if (
-        competition.revealed_at is not None
+        round_.revealed_at is not None
         or session.scalar(select(still_sealed))
-        or not _can_open_secrets(session, competition)
+        or not _can_open_secrets(session, round_)
     ):
         return False
-    if allocation.find_sealed_seed(session, competition.id) is not None:
+    if allocation.find_sealed_seed(session, round_.id) is not None:
         return False
-    competition.revealed_at = read_clock(session)
-    secret_count = session.scalar(select(func.count()).where(Target.competition_id == competition.id))
-    audit.record_by_clock(session, competition, "secrets.reveal", secrets=secret_count)
+    round_.revealed_at = read_clock(session)
+    secret_count = session.scalar(select(func.count()).where(Target.round_id == round_.id))
+    audit.record_by_clock(session, round_, "secrets.reveal", secrets=secret_count)
     return True
 
 
-def choose_finals(session: Session, competition: Competition) -> list[Submission]:
+def choose_finals(session: Session, round_: Round) -> list[Submission]:
     """Return the finals of all teams at the deadline: those that a team marked, or else its best valid ones.
 
     A marked submission is taken even if it is disqualified, so that reinstating it restores the target.
     Submissions scored with versions that do not count are never taken.
     """
-    max_finals = phases.get_timetable(competition).ranking.finals
+    max_finals = phases.get_timetable(round_).ranking.finals
     valid = session.execute(
         # Load one number instead of the verdict: a contest has thousands, and the clock holds the lock.
         select(Submission, Evaluation.verdict["overall"].as_float())
         .join(Evaluation, (Evaluation.submission_id == Submission.id) & Evaluation.current)
         .join(Submission.team)
-        .where(Submission.competition_id == competition.id, Evaluation.state == State.SCORED)
-        .where(~Team.baseline, _has_same_versions(competition.scored_by))
+        .where(Submission.round_id == round_.id, Evaluation.state == State.SCORED)
+        .where(~Team.baseline, _has_same_versions(round_.scored_by))
         .order_by(Submission.team_id)
     )
     by_team = groupby(

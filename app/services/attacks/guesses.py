@@ -19,7 +19,7 @@ from anoncup.tracks.files import GUESS_FILE
 from anoncup.tracks.model import AnyQuestion, ReleaseContext, Sizes, TeamData
 from anoncup.tracks.outcomes import Outcome
 from app.db import now
-from app.db.models import Competition, Guess, Secret, State, Target, Team
+from app.db.models import Guess, Round, Secret, State, Target, Team
 from app.db.paging import Position, fetch_newest_first
 from app.processes import parser_process
 from app.services.accounts import memberships
@@ -100,11 +100,11 @@ class GuessUpload(Upload[Guess, GuessCheck]):
         """Questions that a guess may answer, the default one first."""
         return self.track.select_questions(self.rules)
 
-    def find_competition(self, session: Session, principal: Principal) -> Competition:
+    def find_round(self, session: Session, principal: Principal) -> Round:
         target = self._find_accepted_target(session, principal) or targets.find_visible(
             session, principal, self.target_id
         )
-        return session.get_one(Competition, target.competition_id)
+        return session.get_one(Round, target.round_id)
 
     def _find_accepted_target(self, session: Session, principal: Principal) -> Target | None:
         """Return the target if the team's guess was accepted, even if it has since been withdrawn.
@@ -112,13 +112,16 @@ class GuessUpload(Upload[Guess, GuessCheck]):
         The key may have been used for another target; ``load_accepted`` then refuses the upload.
         """
         target = session.get(Target, self.target_id) if self.key is not None else None
-        team = memberships.find_team(session, target.competition_id, principal) if target else None
+        if target is None:
+            return None
+        round_ = session.get_one(Round, target.round_id)
+        team = memberships.find_team(session, round_.competition_id, principal)
         return target if team and self.find_accepted_id(session, team.id) else None
 
     def load(self, session: Session, team: Team) -> None:
         self.sizes = self._load_attackable_target(session, team).sizes
         self.guesser = team.name
-        self.own_files = allocated_files.load_files(session, self.competition.id, team.id) or {}
+        self.own_files = allocated_files.load_files(session, self.round.id, team.id) or {}
 
     def recheck(self, session: Session, contest: Contest, team: Team) -> tuple[QuotaCap, ...]:
         """Return the cap on guesses that answer this question; raises Conflict for a withdrawn target."""
@@ -170,7 +173,7 @@ class GuessUpload(Upload[Guess, GuessCheck]):
             dict(self.original).values(),
             _parse_guess,
             content,
-            self.competition.file,
+            self.round.file,
             self.original,
             TeamData(
                 self.guesser, {name: get_store().get(digest) for name, digest in self.own_files.items()}
@@ -179,10 +182,10 @@ class GuessUpload(Upload[Guess, GuessCheck]):
             sizes=dict(self.sizes),
         )
 
-    def insert(self, session: Session, competition: Competition, team: Team, user_id: UUID) -> Guess:
+    def insert(self, session: Session, round_: Round, team: Team, user_id: UUID) -> Guess:
         (cap,) = self.caps
         guess = Guess(
-            competition_id=competition.id,
+            round_id=round_.id,
             target_id=self.target_id,
             team_id=team.id,
             user_id=user_id,
@@ -256,22 +259,20 @@ def claim_next(session: Session, *, lease: timedelta, max_attempts: int) -> Gues
 
 def build_claim(session: Session, guess: Guess) -> GuessClaim:
     target = session.get_one(Target, guess.target_id)
-    competition = session.get_one(Competition, guess.competition_id)
+    round_ = session.get_one(Round, guess.round_id)
     secret = session.get_one(Secret, target.submission_id)
     return GuessClaim(
         guess_id=guess.id,
         attempt=guess.attempt,
         submission_id=target.submission_id,
-        competition_file=competitions.build_published_file(competition),
-        original=competition.public_files,
+        competition_file=competitions.build_published_file(round_),
+        original=round_.public_files,
         question=guess.question,
         sizes=target.sizes,
         file=guess.file,
         guesser=session.get_one(Team, guess.team_id).name,
-        guesser_files=allocated_files.load_files(session, competition.id, guess.team_id) or {},
-        allocation_inputs=sealed_inputs.load_inputs_for_submission(
-            session, competition, target.submission_id
-        ),
+        guesser_files=allocated_files.load_files(session, round_.id, guess.team_id) or {},
+        allocation_inputs=sealed_inputs.load_inputs_for_submission(session, round_, target.submission_id),
         key_id=secret.key_id,
         sealed=secret.sealed,
     )

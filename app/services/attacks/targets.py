@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session, joinedload
 from sqlalchemy.sql.base import ExecutableOption
 
 from anoncup.errors import NotFound
-from app.db.models import Competition, Evaluation, Guess, Opening, Secret, State, Submission, Target, Team
+from app.db.models import Evaluation, Guess, Opening, Round, Secret, State, Submission, Target, Team
 from app.services.accounts.accounts import Principal
 from app.services.boards.spreadsheet import render_csv
 from app.services.contests import competitions, visibility
@@ -79,9 +79,9 @@ def list_visible(session: Session, principal: Principal, slug: str) -> list[Visi
     viewer = visibility.load_viewer(session, contest.competition, principal)
     visibility.require_targets(session, contest, viewer)
     targets = session.scalars(
-        select_targets().where(Target.competition_id == contest.id).order_by(Target.name)
+        select_targets().where(Target.round_id == contest.round.id).order_by(Target.name)
     ).all()
-    used_by_target = _count_used_guesses(session, contest.competition, viewer)
+    used_by_target = _count_used_guesses(session, contest.round, viewer)
     limit = 0 if viewer.team_id is None else quota.compute_guess_limit(session, contest, viewer.team_id)
     questions = contest.track.select_questions(contest.rules)
     return [
@@ -119,9 +119,7 @@ def _build_visible_target(
     )
 
 
-def _count_used_guesses(
-    session: Session, competition: Competition, viewer: Viewer
-) -> Mapping[UUID, Mapping[str, int]]:
+def _count_used_guesses(session: Session, round_: Round, viewer: Viewer) -> Mapping[UUID, Mapping[str, int]]:
     """Return the number of guesses that the viewer's team has used, by target and question."""
     used: defaultdict[UUID, dict[str, int]] = defaultdict(dict)
     if viewer.team_id is None:
@@ -129,7 +127,7 @@ def _count_used_guesses(
     guess_counts = (
         select(Guess.target_id, Guess.question, func.count())
         .where(
-            Guess.competition_id == competition.id,
+            Guess.round_id == round_.id,
             Guess.team_id == viewer.team_id,
             Guess.state.not_in(quota.FREE_GUESS_STATES),
         )
@@ -148,11 +146,11 @@ def find_visible(session: Session, principal: Principal, target_id: UUID) -> Tar
     target = session.scalar(select_targets().where(Target.id == target_id))
     if target is None:
         raise NotFound("there is no such target", code="no_such_target")
-    competition = session.get_one(Competition, target.competition_id)
-    viewer = visibility.load_viewer(session, competition, principal)
+    round_ = session.get_one(Round, target.round_id)
+    viewer = visibility.load_viewer(session, round_.competition, principal)
     if not (viewer.is_organizer or viewer.team_id) or not _can_see(target, viewer):
         raise NotFound("there is no such target", code="no_such_target")
-    visibility.require_targets(session, Contest(competition), viewer)
+    visibility.require_targets(session, Contest(round_), viewer)
     return target
 
 
@@ -170,10 +168,10 @@ def load_manifest(
 ) -> tuple[Contest, Sequence[Target]]:
     """Return all targets, including withdrawn ones, for the public list of their digests and commitments."""
     contest = competitions.find(session, principal, slug)
-    if contest.competition.published_at is None:
+    if contest.round.published_at is None:
         raise NotFound("the targets are not published yet", code="no_targets_yet")
     query = (
-        select_targets().options(*options).where(Target.competition_id == contest.id).order_by(Target.name)
+        select_targets().options(*options).where(Target.round_id == contest.round.id).order_by(Target.name)
     )
     return contest, session.scalars(query).all()
 
@@ -208,15 +206,15 @@ def render_commitments(targets: Sequence[VisibleTarget]) -> str:
 def list_revealed(session: Session, principal: Principal | None, slug: str) -> Sequence[Target]:
     """Return all targets with salt and secret. Raise an error before the reveal."""
     contest, targets = load_manifest(session, principal, slug, joinedload(Target.opening))
-    visibility.require_reveal(contest.competition)
+    visibility.require_reveal(contest.round)
     return targets
 
 
 def find_revealed_secret(session: Session, principal: Principal | None, target_id: UUID) -> str:
     """Return the digest of a target's secret file. Raise an error before the reveal."""
     target = session.get(Target, target_id)
-    competition = session.get_one(Competition, target.competition_id) if target else None
-    if competition is None or not competitions.can_see(session, principal, competition):
+    round_ = session.get_one(Round, target.round_id) if target else None
+    if round_ is None or not competitions.can_see(session, principal, round_.competition):
         raise NotFound("there is no such target", code="no_such_target")
-    visibility.require_reveal(competition)
+    visibility.require_reveal(round_)
     return session.get_one(Opening, target_id).secret

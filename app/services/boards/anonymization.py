@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from anoncup.competition.scoring_versions import Versions
 from anoncup.evaluation.ranking import find_pareto_front
 from anoncup.schemas import Board, BoardRow
-from app.db.models import Competition, Evaluation
+from app.db.models import Evaluation, Round
 from app.services.boards import best_guesses, formula_inputs, ranking, source
 from app.services.boards.ranking import BoardEntry, RankedEntry
 from app.services.boards.source import BoardRows, BoardSource
@@ -64,7 +64,7 @@ def load_previous_ranks(session: Session, access: BoardAccess, board_rows: Board
 
 def rank_under_rules(
     session: Session,
-    competition: Competition,
+    round_: Round,
     competition_file: str,
     evaluations: Sequence[Evaluation],
     *,
@@ -75,7 +75,7 @@ def rank_under_rules(
     ``evaluations`` are in order of receipt. The ranks are those that organizers see.
     """
     rules = replace(parse_stored_rules(competition_file), scored_by=scored_by)
-    return _load_ranks(session, source.read_proposed_source(session, competition, rules, evaluations))
+    return _load_ranks(session, source.read_proposed_source(session, round_, rules, evaluations))
 
 
 def _load_ranks(session: Session, board_source: BoardSource) -> dict[str, int]:

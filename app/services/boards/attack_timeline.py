@@ -33,7 +33,7 @@ class EffectiveGuess(NamedTuple):
 def build_timeline(session: Session, access: BoardAccess) -> AttackHistory:
     """Build the steps of every cell of the matrix. Raise NotFound before the reveal."""
     contest, scope = access.contest, access.scope
-    visibility.require_reveal(contest.competition)
+    visibility.require_reveal(contest.round)
     board_source = source.read_source(session, access, targets_only=True)
     return AttackHistory(
         competition=contest.slug,

@@ -194,7 +194,7 @@ def filter_effective(query: Select[*_ColumnTypes], source: BoardSource) -> Selec
     scope = source.scope
     return (
         query.join(Team, Team.id == Guess.team_id)
-        .where(Guess.competition_id == source.competition_id, Guess.state == State.SCORED)
+        .where(Guess.round_id == source.round_id, Guess.state == State.SCORED)
         .where(Guess.created_at < scope.guesses_before, Team.disqualified_at.is_(None))
         .where(true() if scope.as_of == UNFROZEN else Guess.finished_at < scope.as_of)
         .where(Guess.target_id.in_([target.id for target in source.targets]))

@@ -8,43 +8,40 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.db.models import Adjustment, Team
+from app.db.models import Adjustment, Round, Team
 from app.services.boards import best_guesses
 from app.services.boards.formula_values import FormulaInputs
 from app.services.boards.source import BoardSource
 
 
 def load_inputs(session: Session, board_source: BoardSource) -> FormulaInputs:
-    competition_id, moment = board_source.competition_id, board_source.scope.as_of
+    round_id, moment = board_source.round_id, board_source.scope.as_of
     points_by_team: dict[UUID, list[float]] = {}
-    for adjustment in list_adjustments(session, competition_id):
+    for adjustment in list_adjustments(session, round_id):
         withdrawn_at = adjustment.withdrawn_at
         if adjustment.created_at < moment and (withdrawn_at is None or moment <= withdrawn_at):
             points_by_team.setdefault(adjustment.team_id, []).append(adjustment.points)
     return FormulaInputs(
         team_ids=[
-            team_id
-            for team_id, created_at in list_competing_teams(session, competition_id)
-            if created_at < moment
+            team_id for team_id, created_at in list_competing_teams(session, round_id) if created_at < moment
         ],
         risks=_load_risks(session, board_source),
         adjustments={team_id: fsum(points) for team_id, points in points_by_team.items()},
     )
 
 
-def list_competing_teams(session: Session, competition_id: UUID) -> list[tuple[UUID, datetime]]:
+def list_competing_teams(session: Session, round_id: UUID) -> list[tuple[UUID, datetime]]:
     """Return the teams that are neither disqualified nor baselines, with their creation, in its order."""
-    conditions = Team.competition_id == competition_id, Team.disqualified_at.is_(None), ~Team.baseline
-    query = select(Team.id, Team.created_at).where(*conditions).order_by(Team.created_at, Team.id)
+    conditions = Round.id == round_id, Team.disqualified_at.is_(None), ~Team.baseline
+    query = select(Team.id, Team.created_at).join(Round, Round.competition_id == Team.competition_id)
+    query = query.where(*conditions).order_by(Team.created_at, Team.id)
     return [(team_id, created_at) for team_id, created_at in session.execute(query)]
 
 
-def list_adjustments(session: Session, competition_id: UUID) -> Sequence[Adjustment]:
-    """Return all penalties and bonuses of a competition, withdrawn ones included."""
-    query = select(Adjustment).join(Team, Team.id == Adjustment.team_id)
-    return session.scalars(
-        query.where(Team.competition_id == competition_id).order_by(Adjustment.created_at, Adjustment.id)
-    ).all()
+def list_adjustments(session: Session, round_id: UUID) -> Sequence[Adjustment]:
+    """Return all penalties and bonuses of a round, withdrawn ones included."""
+    query = select(Adjustment).where(Adjustment.round_id == round_id)
+    return session.scalars(query.order_by(Adjustment.created_at, Adjustment.id)).all()
 
 
 def _load_risks(session: Session, board_source: BoardSource) -> dict[UUID, dict[str, dict[UUID, float]]]:

@@ -19,7 +19,7 @@ from anoncup.competition.scoring_versions import Versions
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.tracks.model import AnyTrack
-from app.db.models import Competition, Evaluation, Rescore, State, Submission, Target, Team
+from app.db.models import Evaluation, Rescore, Round, State, Submission, Target, Team
 from app.services.boards import verdicts
 from app.services.boards.verdicts import EvaluationKey, VerdictNumbers
 from app.services.boards.version_filter import select_comparable
@@ -77,7 +77,7 @@ class BoardSource:
     """
 
     scope: BoardScope
-    competition_id: UUID
+    round_id: UUID
     rules: Rules
     evaluations: Sequence[FinishedEvaluation]
     targets: Sequence[BoardTarget]
@@ -154,7 +154,7 @@ class BoardRows:
             period.evaluation for period in self.periods if period.begins_at < moment <= period.ends_at
         ]
         rules = find_rules(self.contest, self.replaced_rules, moment)
-        return _build_source(self.contest.id, scope, rules, evaluations, self.targets)
+        return _build_source(self.contest.round.id, scope, rules, evaluations, self.targets)
 
     def list_rule_periods(self) -> list[tuple[datetime, Rules]]:
         """Return the end of each rule period with its rules; the present rules end at ``UNFROZEN``."""
@@ -166,8 +166,8 @@ def read_rows(session: Session, contest: Contest, *, targets_only: bool = False)
     return BoardRows(
         contest,
         list_replaced_rules(session, contest),
-        list_effective_periods(session, contest.id, targets_only=targets_only),
-        _list_targets(session, contest.id),
+        list_effective_periods(session, contest.round.id, targets_only=targets_only),
+        _list_targets(session, contest.round.id),
     )
 
 
@@ -183,7 +183,7 @@ def read_source(
 
 
 def read_proposed_source(
-    session: Session, competition: Competition, rules: Rules, evaluations: Iterable[Evaluation]
+    session: Session, round_: Round, rules: Rules, evaluations: Iterable[Evaluation]
 ) -> BoardSource:
     """Return the input that the organizers' boards would have with the proposed rules and evaluations.
 
@@ -194,9 +194,9 @@ def read_proposed_source(
         for evaluation in evaluations
         if evaluation.state in ENDED_STATES and is_qualified(evaluation.submission)
     ]
-    scope = visibility.build_organizer_scope(competition)
-    targets = _list_targets(session, competition.id)
-    return _build_source(competition.id, scope, rules, finished_evaluations, targets)
+    scope = visibility.build_organizer_scope(round_)
+    targets = _list_targets(session, round_.id)
+    return _build_source(round_.id, scope, rules, finished_evaluations, targets)
 
 
 def is_qualified(submission: Submission) -> bool:
@@ -211,7 +211,7 @@ def _build_finished_evaluation(evaluation: Evaluation) -> FinishedEvaluation:
 
 
 def _build_source(
-    competition_id: UUID,
+    round_id: UUID,
     scope: BoardScope,
     rules: Rules,
     evaluations: Sequence[FinishedEvaluation],
@@ -225,13 +225,13 @@ def _build_source(
         for target in target_rows
         if scope.finals_only and target.submission_id in accepted
     ]
-    return BoardSource(scope, competition_id, rules, evaluations, targets)
+    return BoardSource(scope, round_id, rules, evaluations, targets)
 
 
-def _list_targets(session: Session, competition_id: UUID) -> list[TargetRow]:
+def _list_targets(session: Session, round_id: UUID) -> list[TargetRow]:
     query = (
         select(Target.id, Target.name, Target.rows, Target.submission_id)
-        .where(Target.competition_id == competition_id)
+        .where(Target.round_id == round_id)
         .order_by(Target.name)
     )
     return [TargetRow(*fields) for fields in session.execute(query)]
@@ -246,12 +246,12 @@ def load_numbers(
 
 
 def list_effective_periods(
-    session: Session, competition_id: UUID, *, targets_only: bool = False
+    session: Session, round_id: UUID, *, targets_only: bool = False
 ) -> list[EffectivePeriod]:
     """Return the periods of effect of all evaluations, except those of disqualified submissions and teams."""
-    query = _select_effective(competition_id).add_columns(_EFFECTIVE_FROM)
+    query = _select_effective(round_id).add_columns(_EFFECTIVE_FROM)
     if targets_only:
-        target_submissions = select(Target.submission_id).where(Target.competition_id == competition_id)
+        target_submissions = select(Target.submission_id).where(Target.round_id == round_id)
         query = query.where(Submission.id.in_(target_submissions))
     starts = [
         (FinishedEvaluation._make(fields), effective_from)
@@ -271,7 +271,7 @@ def _iter_periods(starts: Sequence[tuple[FinishedEvaluation, datetime]]) -> Iter
                 yield EffectivePeriod(evaluation, begins_at, ends_at)
 
 
-def _select_effective(competition_id: UUID) -> _EvaluationQuery:
+def _select_effective(round_id: UUID) -> _EvaluationQuery:
     """Select the evaluations that have taken effect, in order of receipt and then of effect.
 
     Cancelled submissions are excluded: they were never visible, though a rescore may have scored them.
@@ -295,7 +295,7 @@ def _select_effective(competition_id: UUID) -> _EvaluationQuery:
             and_(_CurrentEvaluation.submission_id == Submission.id, _CurrentEvaluation.current),
         )
         .outerjoin(Rescore, Rescore.id == Evaluation.rescore_id)
-        .where(Submission.competition_id == competition_id, _CurrentEvaluation.state != State.CANCELLED)
+        .where(Submission.round_id == round_id, _CurrentEvaluation.state != State.CANCELLED)
         .where(Submission.disqualified_at.is_(None), Team.disqualified_at.is_(None))
         .where(or_(Evaluation.rescore_id.is_(None), Rescore.applied_at.is_not(None)))
         .order_by(Submission.received_at, Submission.id, _EFFECTIVE_FROM)
@@ -305,7 +305,7 @@ def _select_effective(competition_id: UUID) -> _EvaluationQuery:
 def list_replaced_rules(session: Session, contest: Contest) -> list[ReplacedRules]:
     query = (
         select(Rescore.applied_at, Rescore.replaced_file, Rescore.replaced_scored_by)
-        .where(Rescore.competition_id == contest.id, Rescore.replaced_file.is_not(None))
+        .where(Rescore.round_id == contest.round.id, Rescore.replaced_file.is_not(None))
         .order_by(Rescore.applied_at)
     )
     return [ReplacedRules(*fields) for fields in session.execute(query)]

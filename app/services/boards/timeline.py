@@ -94,11 +94,11 @@ def _build_visibility(session: Session, access: BoardAccess) -> BoardVisibility:
     contest, viewer = access.contest, access.scope.viewer
     rules = contest.rules
     return BoardVisibility(
-        can_see_exact_scores=visibility.can_see_exact_scores(contest.competition, viewer),
+        can_see_exact_scores=visibility.can_see_exact_scores(contest.round, viewer),
         stable_since=visibility.find_last_visibility_change(session, contest, viewer),
         publication=rules.publication,
         timezone=rules.timezone,
-        closed_at=contest.competition.closed_at,
+        closed_at=contest.round.closed_at,
         contest_end=contest.over_at,
     )
 
@@ -111,8 +111,8 @@ def _iter_rule_changes(
             board_visibility.find_last_hidden_moment(replaced_at),
             partial(BoardReplay.set_rules, rules=rules),
         )
-    if contest.competition.published_at is not None:
-        hidden_until = board_visibility.find_last_hidden_moment(contest.competition.published_at)
+    if contest.round.published_at is not None:
+        hidden_until = board_visibility.find_last_hidden_moment(contest.round.published_at)
         yield hidden_until, BoardReplay.publish_targets
 
 
@@ -153,12 +153,12 @@ def _iter_team_changes(
     session: Session, contest: Contest, board_visibility: BoardVisibility
 ) -> Iterator[_TimedChange]:
     """Yield the teams that may guess and their penalties and bonuses, which formulas use."""
-    for team_id, created_at in formula_inputs.list_competing_teams(session, contest.id):
+    for team_id, created_at in formula_inputs.list_competing_teams(session, contest.round.id):
         yield (
             board_visibility.find_last_hidden_moment(created_at),
             partial(BoardReplay.add_team, team_id=team_id),
         )
-    for adjustment in formula_inputs.list_adjustments(session, contest.id):
+    for adjustment in formula_inputs.list_adjustments(session, contest.round.id):
         adjust = partial(BoardReplay.adjust, team_id=adjustment.team_id)
         yield (
             board_visibility.find_last_hidden_moment(adjustment.created_at),
@@ -198,7 +198,7 @@ def _select_judged_guesses(contest: Contest, *, largest_only: bool) -> _JudgedGu
         )
         .join(Target, Target.id == Guess.target_id)
         .join(Team, Team.id == Guess.team_id)
-        .where(Guess.competition_id == contest.id, Guess.state == State.SCORED)
+        .where(Guess.round_id == contest.round.id, Guess.state == State.SCORED)
         .where(Guess.finished_at.is_not(None), Team.disqualified_at.is_(None))
         .subquery()
         .c

@@ -19,7 +19,7 @@ from anoncup.rules.toml_text import parse_toml, replace_scales
 from anoncup.rules.toml_values import TomlTable, read_text
 from anoncup.schemas.roles import Role
 from anoncup.tracks.parts import HasRows
-from app.db.models import AuditEntry, Competition, Organizer, Submission, Team
+from app.db.models import AuditEntry, Competition, Organizer, Round, Submission, Team
 from app.services.accounts import audit, memberships
 from app.services.accounts.accounts import Principal
 from app.services.accounts.audit import AuditFilter
@@ -41,19 +41,19 @@ def get_title(competition: Competition) -> Mapping[str, str]:
         return {"en": competition.slug}
 
 
-def list_competitions(session: Session) -> list[Competition]:
+def list_contests(session: Session) -> list[Contest]:
     """Return all competitions except rehearsals, oldest first."""
-    query = select(Competition).where(Competition.rehearsal_of.is_(None))
-    return list(session.scalars(query.order_by(Competition.created_at)))
+    query = select(Round).join(Competition).where(Competition.rehearsal_of.is_(None))
+    return [Contest(round_) for round_ in session.scalars(query.order_by(Competition.created_at))]
 
 
 def find(session: Session, principal: Principal | None, slug: str) -> Contest:
     """Return the competition with this slug; raises NotFound if the person may not know of it."""
-    is_valid = SLUG.fullmatch(slug) is not None
-    competition = session.scalar(select(Competition).where(Competition.slug == slug)) if is_valid else None
-    if competition is None or not can_see(session, principal, competition):
+    query = select(Round).join(Competition).where(Competition.slug == slug)
+    round_ = session.scalar(query) if SLUG.fullmatch(slug) else None
+    if round_ is None or not can_see(session, principal, round_.competition):
         raise NotFound("there is no competition {name!r}", code="no_such_competition", name=slug[:63])
-    return Contest(competition)
+    return Contest(round_)
 
 
 def can_see(session: Session, principal: Principal | None, competition: Competition) -> bool:
@@ -84,6 +84,11 @@ def is_organizer(session: Session, competition_id: UUID, principal: Principal) -
     return session.get(Organizer, (competition.rehearsal_of or competition.id, principal.user_id)) is not None
 
 
+def is_round_organizer(session: Session, round_id: UUID, principal: Principal) -> bool:
+    """Whether the person organizes the competition of the round."""
+    return is_organizer(session, session.get_one(Round, round_id).competition_id, principal)
+
+
 def require_organizer(session: Session, competition_id: UUID, principal: Principal) -> None:
     principal.require("organize")
     if not is_organizer(session, competition_id, principal):
@@ -106,15 +111,15 @@ def find_for_member(
     return contest, memberships.require_team(session, contest.id, principal, for_update=for_update)
 
 
-def lock(session: Session, competition_id: UUID) -> Competition:
-    """Lock the competition against uploads and the clock and reload it, even if it was read before."""
-    return session.get_one(Competition, competition_id, with_for_update=True, populate_existing=True)
+def lock(session: Session, round_id: UUID) -> Round:
+    """Lock a round and its competition against uploads and the clock and reload both, even if read before."""
+    return session.get_one(Round, round_id, with_for_update=True, populate_existing=True)
 
 
 def lock_for_organizer(session: Session, principal: Principal, slug: str) -> Contest:
     """Return the competition locked against uploads and the clock, for one of its organizers."""
     contest = find(session, principal, slug)
-    session.refresh(contest.competition, with_for_update=True)
+    lock(session, contest.round.id)
     require_organizer(session, contest.id, principal)
     return contest
 
@@ -156,10 +161,9 @@ def create(session: Session, principal: Principal, text: str) -> Contest:
     if _RESERVED_SLUG_PATTERN.fullmatch(rules.slug):
         # Refusing only the slugs in use would reveal that a rehearsal exists.
         raise Conflict("addresses that end in “-rehearsal” are reserved for rehearsals", code="slug_reserved")
-    competition = Competition(
-        slug=rules.slug, file=text, scales={}, original={}, allocation=describe_allocation(rules)
-    )
-    session.add(competition)
+    competition = Competition(slug=rules.slug, file=text)
+    round_ = Round(competition=competition, scales={}, original={}, allocation=describe_allocation(rules))
+    session.add(round_)
     try:
         session.flush()
     except IntegrityError:
@@ -175,7 +179,7 @@ def create(session: Session, principal: Principal, text: str) -> Contest:
         subject=competition.slug,
         after={"sha256": compute_text_digest(text)},
     )
-    return Contest(competition)
+    return Contest(round_)
 
 
 def compute_text_digest(text: str) -> str:
@@ -212,9 +216,9 @@ def parse_hostable_rules(text: str) -> Rules:
     return rules
 
 
-def build_published_file(competition: Competition) -> str:
+def build_published_file(round_: Round) -> str:
     """Return the published competition.toml, with scales and scoring versions; workers score by it."""
-    return complete_file(competition.file, competition.scales, competition.scored_by)
+    return complete_file(round_.file, round_.scales, round_.scored_by)
 
 
 def complete_file(file: str, scales: Mapping[str, float], scored_by: Versions) -> str:
@@ -235,17 +239,17 @@ def _complete_file_cached(file: str, scales: tuple[tuple[str, float], ...], scor
         return file
 
 
-def pin_scoring_versions(competition: Competition) -> None:
+def pin_scoring_versions(round_: Round) -> None:
     """Store the scoring versions at the first submission, under the exclusive lock.
 
     Later they change only through a rescore.
     """
-    if not competition.scored_by:
-        competition.scored_by = collect_scoring_versions(parse_stored_rules(competition.file))
+    if not round_.scored_by:
+        round_.scored_by = collect_scoring_versions(parse_stored_rules(round_.file))
 
 
-def has_submissions(session: Session, competition_id: UUID) -> bool:
-    return bool(session.scalar(select(exists().where(Submission.competition_id == competition_id))))
+def has_submissions(session: Session, round_id: UUID) -> bool:
+    return bool(session.scalar(select(exists().where(Submission.round_id == round_id))))
 
 
 def describe_allocation(rules: Rules) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""A contest: a competition's row together with its parsed rules and its track."""
+"""A contest: a round of a competition together with its parsed rules and its track."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -10,7 +10,7 @@ from anoncup.errors import CompetitionUnavailable, InvalidCompetition
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.tracks.model import AnyTrack
-from app.db.models import Competition
+from app.db.models import Competition, Round
 
 
 @lru_cache(maxsize=1024)
@@ -35,12 +35,16 @@ def parse_stored_rules(text: str) -> Rules:
 
 @dataclass(frozen=True, slots=True)
 class Contest:
-    """A competition with its rules and its track.
+    """A competition in one of its rounds, with the round's rules and its track.
 
     The file is parsed on access, so that a competition with an unreadable file can still be loaded.
     """
 
-    competition: Competition
+    round: Round
+
+    @property
+    def competition(self) -> Competition:
+        return self.round.competition
 
     @property
     def id(self) -> UUID:
@@ -58,8 +62,8 @@ class Contest:
         """
         return replace(
             parse_stored_rules(self.competition.file),
-            scales=self.competition.scales,
-            scored_by=self.competition.scored_by,
+            scales=self.round.scales,
+            scored_by=self.round.scored_by,
         )
 
     @property
@@ -75,4 +79,4 @@ class Contest:
     def over_at(self) -> datetime | None:
         """The time at which it closed or, without a second phase, at which the finals were published."""
         has_one_phase = self.rules.phase("reidentification") is None
-        return self.competition.published_at if has_one_phase else self.competition.closed_at
+        return self.round.published_at if has_one_phase else self.round.closed_at

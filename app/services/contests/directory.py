@@ -57,16 +57,16 @@ def load_directory(session: Session, principal: Principal | None) -> Directory:
     organized_ids = memberships.list_organized_ids(session, principal) if principal else set()
     counts = _count_teams(session)
     directory = Directory([], [])
-    for competition in competitions.list_competitions(session):
-        is_organizer = competition.id in organized_ids
+    for contest in competitions.list_contests(session):
+        is_organizer = contest.id in organized_ids
         try:
-            status = phases.get_status_at(competition, now)
+            status = phases.get_status_at(contest.round, now)
             directory.readable.append(
-                _build_entry(Contest(competition), status, teams.get(competition.id), is_organizer, counts)
+                _build_entry(contest, status, teams.get(contest.id), is_organizer, counts)
             )
         except CompetitionUnavailable:
             directory.unreadable.append(
-                UnreadableEntry(competition.slug, competitions.get_title(competition), is_organizer)
+                UnreadableEntry(contest.slug, competitions.get_title(contest.competition), is_organizer)
             )
     return directory
 

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 
 from anoncup.errors import Conflict
 from anoncup.rules.settings import Phase
+from app.db.models import Round
 from app.services.accounts.accounts import Principal
 from app.services.contests import competitions, phases
 from app.services.contests.contest import Contest
@@ -38,18 +39,18 @@ def preview_phases(session: Session, contest: Contest, action: Callable[[], obje
         action()
         proposed = _take_snapshot(session, contest)
         savepoint.rollback()
-    session.refresh(contest.competition)
+    session.get_one(Round, contest.round.id, populate_existing=True)
     return PhasePreview(current, proposed)
 
 
 def _take_snapshot(session: Session, contest: Contest) -> PhaseSnapshot:
-    return PhaseSnapshot(contest.rules.phases, phases.get_status(session, contest.competition))
+    return PhaseSnapshot(contest.rules.phases, phases.get_status(session, contest.round))
 
 
 def require_phases_as_previewed(session: Session, principal: Principal, slug: str, fingerprint: str) -> None:
     """Lock the competition and raise Conflict if its phases have changed since the preview."""
     contest = competitions.lock_for_organizer(session, principal, slug)
-    if fingerprint_phases(contest.rules.phases, contest.competition.paused_at) != fingerprint:
+    if fingerprint_phases(contest.rules.phases, contest.round.paused_at) != fingerprint:
         raise Conflict("the phases have changed since the preview; look again", code="changed_meanwhile")
 
 

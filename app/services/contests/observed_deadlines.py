@@ -24,7 +24,7 @@ from anoncup.rules.settings import Phase
 from app.config import get_settings
 from app.crypto import deadline_signing
 from app.crypto.deadline_signing import SigningKeys
-from app.db.models import Announcement, AuditEntry, Competition, ObservedDeadline
+from app.db.models import Announcement, AuditEntry, ObservedDeadline, Round
 from app.db.now import read_clock
 from app.locale.language import ENGLISH
 from app.services.accounts import audit
@@ -55,17 +55,17 @@ def load_keys() -> SigningKeys:
 
 
 def load_records(
-    session: Session, competition_ids: Iterable[UUID], keys: SigningKeys
+    session: Session, round_ids: Iterable[UUID], keys: SigningKeys
 ) -> tuple[_DeadlinesById, list[ObservedDeadline]]:
     """Load the observations of these competitions with a valid signature, oldest first, and the others."""
-    condition = ObservedDeadline.competition_id.in_(list(competition_ids))
+    condition = ObservedDeadline.round_id.in_(list(round_ids))
     signed: _DeadlinesById = defaultdict(list)
     unsigned = []
     for deadline in session.scalars(
         select(ObservedDeadline).where(condition).order_by(ObservedDeadline.observed_at)
     ):
         if keys.verify(build_signed_message(deadline), deadline.signature):
-            signed[deadline.competition_id].append(deadline)
+            signed[deadline.round_id].append(deadline)
         else:
             unsigned.append(deadline)
     return signed, unsigned
@@ -77,7 +77,7 @@ def build_signed_message(deadline: ObservedDeadline) -> bytes:
     )
     return deadline_signing.build_message(
         (
-            deadline.competition_id,
+            deadline.round_id,
             deadline.phase,
             ends_at,
             deadline.notice_hours,
@@ -87,61 +87,61 @@ def build_signed_message(deadline: ObservedDeadline) -> bytes:
     )
 
 
-def _get_last_phase(competition: Competition) -> Phase | None:
+def _get_last_phase(round_: Round) -> Phase | None:
     """Return the phase after which the secrets are revealed; raises CompetitionUnavailable."""
-    return phases.get_timetable(competition).phase(phases.REIDENTIFICATION)
+    return phases.get_timetable(round_).phase(phases.REIDENTIFICATION)
 
 
-def has_new_deadline(competition: Competition, deadlines: Sequence[ObservedDeadline]) -> bool:
+def has_new_deadline(round_: Round, deadlines: Sequence[ObservedDeadline]) -> bool:
     """Whether the end or the notice period differs from the latest observation."""
-    phase = _get_last_phase(competition)
+    phase = _get_last_phase(round_)
     return phase is not None and (
         not deadlines
-        or (deadlines[-1].ends_at, deadlines[-1].notice) != (phase.end, _get_reveal_notice(competition))
+        or (deadlines[-1].ends_at, deadlines[-1].notice) != (phase.end, _get_reveal_notice(round_))
     )
 
 
-def _get_reveal_notice(competition: Competition) -> timedelta:
-    return phases.get_timetable(competition).reveal_notice
+def _get_reveal_notice(round_: Round) -> timedelta:
+    return phases.get_timetable(round_).reveal_notice
 
 
-def observe_deadline(session: Session, competition_id: UUID) -> bool:
+def observe_deadline(session: Session, round_id: UUID) -> bool:
     """Sign and store the present end of the last phase; return whether it was new.
 
     The competition is locked, so that no submission slips in between the check and the observation.
     """
-    competition = competitions.lock(session, competition_id)
-    keys, phase = load_keys(), _get_last_phase(competition)
-    deadlines = load_records(session, [competition.id], keys)[0][competition.id]
-    if phase is None or not has_new_deadline(competition, deadlines):
+    round_ = competitions.lock(session, round_id)
+    keys, phase = load_keys(), _get_last_phase(round_)
+    deadlines = load_records(session, [round_.id], keys)[0][round_.id]
+    if phase is None or not has_new_deadline(round_, deadlines):
         return False
     deadline = ObservedDeadline(
-        competition_id=competition.id,
+        round_id=round_.id,
         phase=phase.name,
         ends_at=phase.end,
-        notice_hours=_get_reveal_notice(competition) // timedelta(hours=1),
-        before_submissions=not competitions.has_submissions(session, competition.id),
+        notice_hours=_get_reveal_notice(round_) // timedelta(hours=1),
+        before_submissions=not competitions.has_submissions(session, round_.id),
         observed_at=read_clock(session),
     )
     deadline.signature = keys.sign(build_signed_message(deadline))
     session.add(deadline)
     session.flush()
-    log.info("end.witness", competition=competition.slug, end=phase.end.isoformat())
-    if phases.has_contest_begun(session, competition) and deadlines and deadlines[-1].ends_at != phase.end:
+    log.info("end.witness", competition=round_.slug, end=phase.end.isoformat())
+    if phases.has_contest_begun(session, round_) and deadlines and deadlines[-1].ends_at != phase.end:
         _announce_moved_end(
             session,
-            competition,
+            round_,
             previous_end=deadlines[-1].ends_at,
-            reveal_at=_get_reveal_time(competition, [*deadlines, deadline]),
+            reveal_at=_get_reveal_time(round_, [*deadlines, deadline]),
         )
     return True
 
 
 def _announce_moved_end(
-    session: Session, competition: Competition, *, previous_end: datetime, reveal_at: datetime | None
+    session: Session, round_: Round, *, previous_end: datetime, reveal_at: datetime | None
 ) -> None:
     """Announce a moved end, regardless of who moved it."""
-    phase, zone = _get_last_phase(competition), phases.get_timetable(competition).zone
+    phase, zone = _get_last_phase(round_), phases.get_timetable(round_).zone
     assert phase is not None  # noqa: S101  # its end is what has moved
     assert reveal_at is not None  # noqa: S101  # its end has just been observed
     moments = {"before": previous_end, "end": phase.end, "reveal": reveal_at}
@@ -151,45 +151,45 @@ def _announce_moved_end(
     )
     session.add(
         Announcement(
-            competition_id=competition.id,
+            competition_id=round_.competition_id,
             text={ENGLISH: str(message)},
             coded_message=CodedMessage("end_moved", message),
         )
     )
 
 
-def _get_reveal_time(competition: Competition, deadlines: Iterable[ObservedDeadline]) -> datetime | None:
+def _get_reveal_time(round_: Round, deadlines: Iterable[ObservedDeadline]) -> datetime | None:
     """Return the reveal time; None without a last phase or before its end has been observed."""
-    phase = _get_last_phase(competition)
+    phase = _get_last_phase(round_)
     return None if phase is None else compute_reveal_time(phase.end, deadlines)
 
 
-def is_reveal_due(competition: Competition, deadlines: Iterable[ObservedDeadline], now: datetime) -> bool:
+def is_reveal_due(round_: Round, deadlines: Iterable[ObservedDeadline], now: datetime) -> bool:
     """Whether the last phase has ended and the reveal time has passed; a pause delays both."""
-    reveal_at = _get_reveal_time(competition, deadlines)
-    has_ended = phases.has_phase_ended(competition, phases.REIDENTIFICATION, now)
+    reveal_at = _get_reveal_time(round_, deadlines)
+    has_ended = phases.has_phase_ended(round_, phases.REIDENTIFICATION, now)
     return has_ended and reveal_at is not None and reveal_at <= now
 
 
-def can_reveal(session: Session, competition: Competition) -> bool:
+def can_reveal(session: Session, round_: Round) -> bool:
     """Whether the reveal is due by the observations that this process can verify; never without keys."""
-    signed, _ = load_records(session, [competition.id], load_keys())
-    return is_reveal_due(competition, signed[competition.id], read_clock(session))
+    signed, _ = load_records(session, [round_.id], load_keys())
+    return is_reveal_due(round_, signed[round_.id], read_clock(session))
 
 
-def load_reveal_times(session: Session, rows: Sequence[Competition]) -> dict[UUID, datetime]:
+def load_reveal_times(session: Session, rows: Sequence[Round]) -> dict[UUID, datetime]:
     """Return the expected reveal times by competition, for display.
 
     The web application cannot verify signatures, so all observations count that the clock has not reported as
     unsigned. Competitions are left out if they have no last phase, no observed end, or an unreadable file.
     """
-    condition = ObservedDeadline.competition_id.in_([row.id for row in rows])
+    condition = ObservedDeadline.round_id.in_([row.id for row in rows])
     is_reported = exists().where(
         AuditEntry.action == UNSIGNED_ACTION, AuditEntry.subject == cast(ObservedDeadline.id, Text)
     )
     deadlines: _DeadlinesById = defaultdict(list)
     for deadline in session.scalars(select(ObservedDeadline).where(condition, ~is_reported)):
-        deadlines[deadline.competition_id].append(deadline)
+        deadlines[deadline.round_id].append(deadline)
     reveal_times = {}
     for row in rows:
         with suppress(CompetitionUnavailable):
@@ -214,11 +214,11 @@ def audit_unsigned(session: Session, deadlines: Iterable[ObservedDeadline]) -> N
                 session,
                 None,
                 UNSIGNED_ACTION,
-                deadline.competition_id,
+                session.get_one(Round, deadline.round_id).competition_id,
                 subject=str(deadline.id),
                 after=details,
             )
-            log.error(UNSIGNED_ACTION, competition=str(deadline.competition_id), **details)
+            log.error(UNSIGNED_ACTION, round=str(deadline.round_id), **details)
 
 
 def compute_reveal_time(end: datetime, deadlines: Iterable[ObservedDeadline]) -> datetime | None:

@@ -17,7 +17,7 @@ from anoncup.errors import CompetitionUnavailable, Conflict, InvalidCompetition
 from anoncup.messages import Message
 from anoncup.rules.settings import Phase
 from anoncup.rules.timetable import Timetable, parse_timetable
-from app.db.models import Competition
+from app.db.models import Round
 from app.db.now import read_clock
 from app.services.contests import competitions
 
@@ -53,18 +53,18 @@ def _build_not_open_error(name: str) -> Conflict:
     return Conflict("the {phase} phase is not open", code="phase_closed", phase=Message(name))
 
 
-def get_status(session: Session, competition: Competition) -> PhaseStatus:
+def get_status(session: Session, round_: Round) -> PhaseStatus:
     """Return the present status; hold the competition's lock if a decision depends on it."""
-    return get_status_at(competition, read_clock(session))
+    return get_status_at(round_, read_clock(session))
 
 
-def get_status_at(competition: Competition, now: datetime) -> PhaseStatus:
+def get_status_at(round_: Round, now: datetime) -> PhaseStatus:
     """Return the status of the competition at ``now``."""
-    moment = competition.paused_at or now
-    timetable = get_timetable(competition)
-    state = _determine_state(moment, timetable, competition)
+    moment = round_.paused_at or now
+    timetable = get_timetable(round_)
+    state = _determine_state(moment, timetable, round_)
     open_phase = next((phase for phase in timetable.phases if phase.name == state), None)
-    paused = competition.paused_at is not None
+    paused = round_.paused_at is not None
     return PhaseStatus(now, state, None if paused else open_phase, paused)
 
 
@@ -74,56 +74,54 @@ def _read_timetable(text: str) -> Timetable:
     return parse_timetable(text)
 
 
-def get_timetable(competition: Competition) -> Timetable:
+def get_timetable(round_: Round) -> Timetable:
     """Return the timetable; raises CompetitionUnavailable if this version cannot read the file."""
     try:
-        return _read_timetable(competition.file)
+        return _read_timetable(round_.file)
     except InvalidCompetition as problem:
         raise CompetitionUnavailable(problem.message) from None
 
 
-def has_phase_begun(competition: Competition, name: str, now: datetime) -> bool:
+def has_phase_begun(round_: Round, name: str, now: datetime) -> bool:
     """Whether the phase exists and has begun at ``now``; a pause stops the clock."""
-    phase = get_timetable(competition).phase(name)
-    return phase is not None and phase.start <= (competition.paused_at or now)
+    phase = get_timetable(round_).phase(name)
+    return phase is not None and phase.start <= (round_.paused_at or now)
 
 
-def has_contest_begun(session: Session, competition: Competition) -> bool:
+def has_contest_begun(session: Session, round_: Round) -> bool:
     """Whether the contest has begun; submissions count as a beginning even if the start is moved later."""
-    return get_status(session, competition).state != "draft" or competitions.has_submissions(
-        session, competition.id
-    )
+    return get_status(session, round_).state != "draft" or competitions.has_submissions(session, round_.id)
 
 
-def _determine_state(moment: datetime, timetable: Timetable, competition: Competition) -> ContestState:
+def _determine_state(moment: datetime, timetable: Timetable, round_: Round) -> ContestState:
     first, second = (timetable.phase(name) for name in (ANONYMIZATION, REIDENTIFICATION))
     started_phases = [phase for phase in timetable.phases if phase.start <= moment]
     if not started_phases:
         return "draft"
     if first and moment < first.end:
         return ANONYMIZATION
-    if first and competition.published_at is None:
+    if first and round_.published_at is None:
         return "settling"
     if second and moment < second.end:
         return REIDENTIFICATION if moment >= second.start else "between"
-    return "settling" if second and competition.closed_at is None else "closed"
+    return "settling" if second and round_.closed_at is None else "closed"
 
 
-def require_phase_not_ended(session: Session, competition: Competition, name: str) -> None:
+def require_phase_not_ended(session: Session, round_: Round, name: str) -> None:
     """Raise Conflict after the deadline of the phase; before its start, files may already be checked."""
-    if has_phase_ended(competition, name, read_clock(session)):
+    if has_phase_ended(round_, name, read_clock(session)):
         raise _build_not_open_error(name)
 
 
-def has_phase_ended(competition: Competition, name: str, now: datetime) -> bool:
+def has_phase_ended(round_: Round, name: str, now: datetime) -> bool:
     """Whether the phase exists and its deadline has passed at ``now``; a pause stops the clock."""
-    phase = get_timetable(competition).phase(name)
-    return phase is not None and phase.end <= (competition.paused_at or now)
+    phase = get_timetable(round_).phase(name)
+    return phase is not None and phase.end <= (round_.paused_at or now)
 
 
-def get_fixed_at(competition: Competition, name: str) -> datetime | None:
+def get_fixed_at(round_: Round, name: str) -> datetime | None:
     """Return when the results of the phase were fixed; from then on it can no longer be changed."""
-    return competition.frozen_at if name == ANONYMIZATION else competition.closed_at
+    return round_.frozen_at if name == ANONYMIZATION else round_.closed_at
 
 
 def build_fixed_error(name: str) -> Conflict:

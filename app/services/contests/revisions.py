@@ -14,7 +14,7 @@ from anoncup.rules.model import Rules
 from anoncup.rules.settings import Phase, Publication
 from anoncup.tables.files import Remark
 from anoncup.tracks.files import FileSpec
-from app.db.models import Competition, OrganizerFile, Rescore
+from app.db.models import OrganizerFile, Rescore, Round
 from app.processes import parser_process
 from app.processes.remote_calls import run_where_installed
 from app.services.accounts import audit
@@ -63,8 +63,8 @@ def compute_file_revision(contest: Contest, file: str) -> Revision:
     """
     file = competitions.strip_scoring_versions(file)
     new_rules = competitions.parse_hostable_rules(file)
-    original = contest.competition.original if _keeps_data(contest, new_rules) else {}
-    return compute_revision(contest.competition, file, competitions.load_contents(original))
+    original = contest.round.original if _keeps_data(contest, new_rules) else {}
+    return compute_revision(contest.round, file, competitions.load_contents(original))
 
 
 def _keeps_data(contest: Contest, new_rules: Rules) -> bool:
@@ -75,7 +75,7 @@ def _keeps_data(contest: Contest, new_rules: Rules) -> bool:
     try:
         current_rules = contest.rules
     except CompetitionUnavailable:
-        return set(contest.competition.original) <= set(TRACKS[new_rules.track].original_file_names)
+        return set(contest.round.original) <= set(TRACKS[new_rules.track].original_file_names)
     return _build_parsing_key(current_rules) == _build_parsing_key(new_rules)
 
 
@@ -93,7 +93,7 @@ def compute_original_revision(
     against the first one, so it must be uploaded first, and replacing it drops the others.
     """
     first_name = contest.track.original_file_names[0]
-    if name != first_name and first_name not in contest.competition.original:
+    if name != first_name and first_name not in contest.round.original:
         raise Conflict(
             "upload {first}.csv first: {name}.csv is checked against it",
             code="first_file_missing",
@@ -104,9 +104,9 @@ def compute_original_revision(
     parser_process.call(
         parser_process.ORIGINALS, _check_header, content, name, _list_expected_columns(spec, contest.rules)
     )
-    kept_digests = {} if name == first_name else contest.competition.original
+    kept_digests = {} if name == first_name else contest.round.original
     contents = competitions.load_contents(kept_digests) | {name: content}
-    return compute_revision(contest.competition, contest.competition.file if file is None else file, contents)
+    return compute_revision(contest.round, contest.competition.file if file is None else file, contents)
 
 
 def _list_expected_columns(spec: FileSpec, rules: Rules) -> tuple[str, ...]:
@@ -123,17 +123,17 @@ def _check_header(content: bytes, name: str, names: tuple[str, ...]) -> None:
     check_first_line(content, name, names)
 
 
-def compute_revision(competition: Competition, file: str, contents: dict[str, bytes]) -> Revision:
+def compute_revision(round_: Round, file: str, contents: dict[str, bytes]) -> Revision:
     """Parse and store the original ``contents``; compute the scales once all files are present."""
     parsed_original = parser_process.call(
-        parser_process.ORIGINALS, parse_original, file, contents, in_use=bool(competition.scored_by)
+        parser_process.ORIGINALS, parse_original, file, contents, in_use=bool(round_.scored_by)
     )
     return Revision(
         file,
         {name: get_store().save(content) for name, content in contents.items()},
         parsed_original.individuals,
         parsed_original.scales,
-        (competition.file, dict(competition.original)),
+        (round_.file, dict(round_.original)),
         parsed_original.remarks,
     )
 
@@ -176,38 +176,38 @@ def build_missing_file_remark(name: str) -> Remark:
 def apply_revision(session: Session, principal: Principal, slug: str, revision: Revision) -> Contest:
     """Apply a revision; after the first submission, data and scoring rules can no longer change."""
     contest = competitions.lock_for_organizer(session, principal, slug)
-    competition = contest.competition
-    require_unchanged(competition, revision.replaces)
+    round_ = contest.round
+    require_unchanged(round_, revision.replaces)
     _check_fixed_parts(session, contest, revision)
-    require_step_up_for_earlier_end(session, principal, competition, parse_rules(revision.file).phases)
+    require_step_up_for_earlier_end(session, principal, round_, parse_rules(revision.file).phases)
     _require_step_up_for_disclosure(session, principal, contest, parse_rules(revision.file))
-    _audit_revision(session, principal, competition, revision)
-    if not _keeps_allocation_inputs(competition, revision):
-        _discard_allocation(session, competition)
-    competition.allocation = competitions.describe_allocation(parse_rules(revision.file))
-    competition.file, competition.scales = revision.file, revision.scales
-    competition.original, competition.original_rows = revision.original, revision.original_rows
+    _audit_revision(session, principal, round_, revision)
+    if not _keeps_allocation_inputs(round_, revision):
+        _discard_allocation(session, round_)
+    round_.allocation = competitions.describe_allocation(parse_rules(revision.file))
+    round_.competition.file, round_.scales = revision.file, revision.scales
+    round_.original, round_.original_rows = revision.original, revision.original_rows
     return contest
 
 
-def _discard_allocation(session: Session, competition: Competition) -> None:
+def _discard_allocation(session: Session, round_: Round) -> None:
     """Drop the files allocated to all teams, and delete the organizers' sealed files.
 
     They were made from, or checked against, data or rules that change.
     """
-    competition.shared_files = {}
-    if competition.allocation.get("truth"):
-        session.execute(delete(OrganizerFile).where(OrganizerFile.competition_id == competition.id))
+    round_.shared_files = {}
+    if round_.allocation.get("truth"):
+        session.execute(delete(OrganizerFile).where(OrganizerFile.round_id == round_.id))
 
 
-def _keeps_allocation_inputs(competition: Competition, revision: Revision) -> bool:
+def _keeps_allocation_inputs(round_: Round, revision: Revision) -> bool:
     try:
-        is_same_key = _build_allocation_key(parse_stored_rules(competition.file)) == _build_allocation_key(
+        is_same_key = _build_allocation_key(parse_stored_rules(round_.file)) == _build_allocation_key(
             parse_rules(revision.file)
         )
     except CompetitionUnavailable:
         is_same_key = False
-    return is_same_key and competition.original == revision.original
+    return is_same_key and round_.original == revision.original
 
 
 def _build_allocation_key(rules: Rules) -> tuple[object, ...]:
@@ -220,37 +220,35 @@ def build_team_files_key(rules: Rules) -> tuple[object, ...]:
     return *_build_parsing_key(rules), competitions.describe_allocation(rules)
 
 
-def require_unchanged(competition: Competition, replaces: FileAndDigests) -> None:
+def require_unchanged(round_: Round, replaces: FileAndDigests) -> None:
     """Raise Conflict if the file or the data of the competition have changed since they were read."""
-    if (competition.file, competition.original) != replaces:
+    if (round_.file, round_.original) != replaces:
         raise Conflict("the competition has changed meanwhile; try again", code="changed_meanwhile")
 
 
-def _audit_revision(
-    session: Session, principal: Principal, competition: Competition, revision: Revision
-) -> None:
+def _audit_revision(session: Session, principal: Principal, round_: Round, revision: Revision) -> None:
     """Record changes of the file and of the data in the audit log."""
-    if competition.file != revision.file:
+    if round_.file != revision.file:
         audit.record(
             session,
             principal,
             "competition.revise",
-            competition.id,
-            subject=competition.slug,
-            before={"sha256": competitions.compute_text_digest(competition.file)},
+            round_.competition_id,
+            subject=round_.slug,
+            before={"sha256": competitions.compute_text_digest(round_.file)},
             after={
                 "sha256": competitions.compute_text_digest(revision.file),
-                "changed": find_changed_parts(competition.file, revision.file),
+                "changed": find_changed_parts(round_.file, revision.file),
             },
         )
-    if competition.original != revision.original:
+    if round_.original != revision.original:
         audit.record(
             session,
             principal,
             "original.upload" if revision.original else "original.drop",
-            competition.id,
-            subject=competition.slug,
-            before=dict(competition.original),
+            round_.competition_id,
+            subject=round_.slug,
+            before=dict(round_.original),
             after=dict(revision.original),
         )
 
@@ -264,18 +262,18 @@ def find_changed_parts(old_file: str, new_file: str) -> list[str]:
 
 
 def require_step_up_for_earlier_end(
-    session: Session, principal: Principal, competition: Competition, new_phases: tuple[Phase, ...]
+    session: Session, principal: Principal, round_: Round, new_phases: tuple[Phase, ...]
 ) -> None:
     """Require the password for an earlier or removed end of a phase once the contest has begun.
 
     The ends in an unreadable file are unknown; ``_require_step_up_for_disclosure`` handles its replacement.
     """
     try:
-        is_under_way = phases.has_contest_begun(session, competition)
+        is_under_way = phases.has_contest_begun(session, round_)
     except CompetitionUnavailable:
         return
     new_ends = {phase.name: phase.end for phase in new_phases}
-    current_phases = phases.get_timetable(competition).phases
+    current_phases = phases.get_timetable(round_).phases
     if is_under_way and any(
         phase.name not in new_ends or new_ends[phase.name] < phase.end for phase in current_phases
     ):
@@ -297,36 +295,36 @@ def _require_step_up_for_disclosure(
         ) > _get_notice_hours(current_rules)
     except CompetitionUnavailable:
         shows_more = True
-    if shows_more and competitions.has_submissions(session, contest.id):
+    if shows_more and competitions.has_submissions(session, contest.round.id):
         principal.require_reauthentication()
 
 
 def _check_fixed_parts(session: Session, contest: Contest, revision: Revision) -> None:
-    competition, new_rules = contest.competition, parse_rules(revision.file)
+    round_, new_rules = contest.round, parse_rules(revision.file)
     try:
         current_rules = contest.rules
     except CompetitionUnavailable:
-        _check_unreadable_replacement(session, competition, revision, new_rules)
+        _check_unreadable_replacement(session, round_, revision, new_rules)
         return
     if (current_rules.slug, current_rules.track) != (new_rules.slug, new_rules.track):
         raise Conflict("address and track of a competition are fixed", code="fixed")
     for name in (phases.ANONYMIZATION, phases.REIDENTIFICATION):
         is_changed = current_rules.phase(name) != new_rules.phase(name)
-        if is_changed and phases.get_fixed_at(competition, name) is not None:
+        if is_changed and phases.get_fixed_at(round_, name) is not None:
             raise phases.build_fixed_error(name)
-    if competition.allocated_at is not None and (
-        competition.original != revision.original
+    if round_.allocated_at is not None and (
+        round_.original != revision.original
         or _build_allocation_key(current_rules) != _build_allocation_key(new_rules)
     ):
         raise Conflict(ALREADY_ALLOCATED, code="drawn_already")
-    if competition.paused_at is not None and current_rules.phases != new_rules.phases:
+    if round_.paused_at is not None and current_rules.phases != new_rules.phases:
         raise Conflict("a phase is paused: resume it before changing the schedule", code="phase_paused")
-    require_no_open_rescore(session, competition.id)
-    require_no_shorter_notice(session, competition, current_rules, new_rules)
-    is_same_scoring = competition.original == revision.original and build_scoring_key(
-        current_rules, competition.scales
+    require_no_open_rescore(session, round_.id)
+    require_no_shorter_notice(session, round_, current_rules, new_rules)
+    is_same_scoring = round_.original == revision.original and build_scoring_key(
+        current_rules, round_.scales
     ) == build_scoring_key(new_rules, revision.scales)
-    if not is_same_scoring and competitions.has_submissions(session, competition.id):
+    if not is_same_scoring and competitions.has_submissions(session, round_.id):
         raise Conflict(
             "there are submissions: data and columns are fixed, the rules change only by a re-score set",
             code="fixed",
@@ -338,10 +336,10 @@ def _get_notice_hours(rules: Rules) -> int:
 
 
 def require_no_shorter_notice(
-    session: Session, competition: Competition, current_rules: Rules, new_rules: Rules
+    session: Session, round_: Round, current_rules: Rules, new_rules: Rules
 ) -> None:
     if _get_notice_hours(new_rules) < _get_notice_hours(current_rules) and competitions.has_submissions(
-        session, competition.id
+        session, round_.id
     ):
         raise Conflict(
             "there are submissions: the notice before an early reveal can only become longer",
@@ -350,35 +348,35 @@ def require_no_shorter_notice(
 
 
 def _check_unreadable_replacement(
-    session: Session, competition: Competition, revision: Revision, new_rules: Rules
+    session: Session, round_: Round, revision: Revision, new_rules: Rules
 ) -> None:
     """Check the replacement of an unreadable file against the facts stored outside of it."""
-    if new_rules.slug != competition.slug:
+    if new_rules.slug != round_.slug:
         raise Conflict("the address of a competition is fixed", code="fixed")
     for name in (phases.ANONYMIZATION, phases.REIDENTIFICATION):
-        fixed_at, phase = phases.get_fixed_at(competition, name), new_rules.phase(name)
+        fixed_at, phase = phases.get_fixed_at(round_, name), new_rules.phase(name)
         if fixed_at is not None and (phase is None or phase.end > fixed_at):
             raise phases.build_fixed_error(name)
-    require_no_open_rescore(session, competition.id)
-    if competition.original != revision.original and competition.allocated_at is not None:
+    require_no_open_rescore(session, round_.id)
+    if round_.original != revision.original and round_.allocated_at is not None:
         raise Conflict(ALREADY_ALLOCATED, code="drawn_already")
-    if competition.original != revision.original and competitions.has_submissions(session, competition.id):
+    if round_.original != revision.original and competitions.has_submissions(session, round_.id):
         raise Conflict("there are submissions: the data are fixed", code="fixed")
 
 
-def find_open_rescore(session: Session, competition_id: UUID) -> Rescore | None:
+def find_open_rescore(session: Session, round_id: UUID) -> Rescore | None:
     """Return the rescore that is neither applied nor cancelled, or None."""
     return session.scalar(
         select(Rescore).where(
-            Rescore.competition_id == competition_id,
+            Rescore.round_id == round_id,
             Rescore.applied_at.is_(None),
             Rescore.cancelled_at.is_(None),
         )
     )
 
 
-def require_no_open_rescore(session: Session, competition_id: UUID) -> None:
-    if find_open_rescore(session, competition_id) is not None:
+def require_no_open_rescore(session: Session, round_id: UUID) -> None:
+    if find_open_rescore(session, round_id) is not None:
         raise Conflict("there is an open re-score set: apply or cancel it first", code="rescore_open")
 
 

@@ -12,7 +12,7 @@ from anoncup.errors import Conflict, InvalidInput, NotFound
 from anoncup.messages import Message
 from anoncup.rules.settings import Phase
 from anoncup.rules.timetable import replace_phases
-from app.db.models import AuditEntry, Competition
+from app.db.models import AuditEntry, Round
 from app.db.now import read_clock
 from app.services.accounts import audit
 from app.services.accounts.accounts import Principal
@@ -40,7 +40,7 @@ class CalendarVersion:
     changed_at: datetime
 
 
-def load_calendar_version(session: Session, competition: Competition) -> CalendarVersion:
+def load_calendar_version(session: Session, round_: Round) -> CalendarVersion:
     """Count the calendar changes in the audit log; the number never decreases."""
     changed_parts = cast(AuditEntry.after["changed"], JSONB)
     calendar_actions = or_(
@@ -51,10 +51,10 @@ def load_calendar_version(session: Session, competition: Competition) -> Calenda
         ),
     )
     query = select(func.count(), func.max(AuditEntry.at)).where(
-        AuditEntry.competition_id == competition.id, calendar_actions
+        AuditEntry.competition_id == round_.competition_id, calendar_actions
     )
     sequence, changed_at = session.execute(query).one()
-    return CalendarVersion(sequence, changed_at or competition.created_at)
+    return CalendarVersion(sequence, changed_at or round_.competition.created_at)
 
 
 def extend(
@@ -64,43 +64,43 @@ def extend(
 
     ``move_following``: later phases move by the same amount; otherwise the phase must not overlap them.
     """
-    competition = competitions.lock_for_organizer(session, principal, slug).competition
-    phase = _find_changeable_phase(competition, name)
+    round_ = competitions.lock_for_organizer(session, principal, slug).round
+    phase = _find_changeable_phase(round_, name)
     if end.year >= _END_YEAR_LIMIT:
         raise InvalidInput(
             "a phase ends before the year {year}", code="end_too_far", year=str(_END_YEAR_LIMIT)
         )
     if end <= max(phase.start, read_clock(session)):
         raise InvalidInput("the new end must lie ahead, after the phase's start", code="end_passed")
-    new_phases = _shift_phases(competition, phase, end - phase.end, move_following=move_following)
-    _save_phases(session, principal, competition, new_phases, action="phase.extend", subject=name)
-    return Contest(competition)
+    new_phases = _shift_phases(round_, phase, end - phase.end, move_following=move_following)
+    _save_phases(session, principal, round_, new_phases, action="phase.extend", subject=name)
+    return Contest(round_)
 
 
 def pause(session: Session, principal: Principal, slug: str, name: str) -> Contest:
     """Pause the open phase: the competition's clock stops, and uploads are refused until it is resumed."""
-    competition = competitions.lock_for_organizer(session, principal, slug).competition
-    status = get_status(session, competition)
+    round_ = competitions.lock_for_organizer(session, principal, slug).round
+    status = get_status(session, round_)
     if status.paused:
         raise Conflict("the phase is paused already", code="phase_paused")
     status.require_open(_require_phase_name(name))
-    competition.paused_at = status.now
-    audit.record(session, principal, "phase.pause", competition.id, subject=name)
-    return Contest(competition)
+    round_.paused_at = status.now
+    audit.record(session, principal, "phase.pause", round_.competition_id, subject=name)
+    return Contest(round_)
 
 
 def resume(session: Session, principal: Principal, slug: str, name: str) -> Contest:
     """Resume a paused phase; its end and all later phases move by the length of the pause."""
-    competition = competitions.lock_for_organizer(session, principal, slug).competition
-    if competition.paused_at is None or get_status(session, competition).state != _require_phase_name(name):
+    round_ = competitions.lock_for_organizer(session, principal, slug).round
+    if round_.paused_at is None or get_status(session, round_).state != _require_phase_name(name):
         raise Conflict("the phase is not paused", code="phase_not_paused")
-    pause_length = read_clock(session) - competition.paused_at
+    pause_length = read_clock(session) - round_.paused_at
     new_phases = _shift_phases(
-        competition, _find_changeable_phase(competition, name), pause_length, move_following=True
+        round_, _find_changeable_phase(round_, name), pause_length, move_following=True
     )
-    competition.paused_at = None
-    _save_phases(session, principal, competition, new_phases, action="phase.resume", subject=name)
-    return Contest(competition)
+    round_.paused_at = None
+    _save_phases(session, principal, round_, new_phases, action="phase.resume", subject=name)
+    return Contest(round_)
 
 
 def _require_phase_name(name: str) -> str:
@@ -109,18 +109,18 @@ def _require_phase_name(name: str) -> str:
     return name
 
 
-def _find_changeable_phase(competition: Competition, name: str) -> Phase:
+def _find_changeable_phase(round_: Round, name: str) -> Phase:
     """Return a phase whose results have not been frozen yet; raises NotFound or Conflict."""
-    phase = get_timetable(competition).phase(_require_phase_name(name))
+    phase = get_timetable(round_).phase(_require_phase_name(name))
     if phase is None:
         raise NotFound("the competition has no {phase} phase", code="no_such_phase", phase=Message(name))
-    if get_fixed_at(competition, name) is not None:
+    if get_fixed_at(round_, name) is not None:
         raise build_fixed_error(name)
     return phase
 
 
 def _shift_phases(
-    competition: Competition, phase: Phase, offset: timedelta, *, move_following: bool
+    round_: Round, phase: Phase, offset: timedelta, *, move_following: bool
 ) -> tuple[Phase, ...]:
     """Move the end of ``phase`` by ``offset`` and, with ``move_following``, all later phases."""
 
@@ -132,7 +132,7 @@ def _shift_phases(
         return scheduled
 
     try:
-        return tuple(shift_phase(scheduled) for scheduled in get_timetable(competition).phases)
+        return tuple(shift_phase(scheduled) for scheduled in get_timetable(round_).phases)
     except OverflowError:
         raise InvalidInput("a later phase would move too far into the future", code="end_too_far") from None
 
@@ -140,25 +140,25 @@ def _shift_phases(
 def _save_phases(
     session: Session,
     principal: Principal,
-    competition: Competition,
+    round_: Round,
     new_phases: tuple[Phase, ...],
     *,
     action: str,
     subject: str,
 ) -> None:
     """Write the phases into the competition's file and into the audit log."""
-    old_values = _format_phases(get_timetable(competition).phases)
+    old_values = _format_phases(get_timetable(round_).phases)
     if any(later.start < earlier.end for earlier, later in pairwise(new_phases)):
         raise Conflict("the phase would overlap with the next one: move that as well", code="phases_overlap")
-    file = replace_phases(competition.file, new_phases)
+    file = replace_phases(round_.file, new_phases)
     parse_rules(file)  # refuse an unreadable file here, before it is stored
-    revisions.require_step_up_for_earlier_end(session, principal, competition, new_phases)
-    competition.file = file
+    revisions.require_step_up_for_earlier_end(session, principal, round_, new_phases)
+    round_.competition.file = file
     audit.record(
         session,
         principal,
         action,
-        competition.id,
+        round_.competition_id,
         subject=subject,
         before=old_values,
         after=_format_phases(new_phases),

@@ -7,7 +7,7 @@ from uuid import UUID, uuid5
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.db.models import AllocatedFiles, Competition, OrganizerFile, Seed, Submission
+from app.db.models import AllocatedFiles, OrganizerFile, Round, Seed, Submission
 
 NO_TEAM = ""
 """Team name of allocations for all teams together or for the baselines."""
@@ -34,69 +34,65 @@ class AllocationInputs:
     own_files: Mapping[str, str] = field(default_factory=dict)
 
 
-def load_allocation_inputs(session: Session, competition_id: UUID, team_id: UUID | None) -> AllocationInputs:
+def load_allocation_inputs(session: Session, round_id: UUID, team_id: UUID | None) -> AllocationInputs:
     """Load the inputs of a team's own allocation, or of the common one if the team has none."""
     query = select(AllocatedFiles.team, AllocatedFiles.attempt, AllocatedFiles.files).where(
-        AllocatedFiles.competition_id == competition_id
+        AllocatedFiles.round_id == round_id
     )
     owner = session.execute(query.where(AllocatedFiles.team_id == team_id)).one_or_none() if team_id else None
     owner = owner or session.execute(query.where(AllocatedFiles.team == NO_TEAM)).one_or_none()
     return AllocationInputs(
-        load_seed(session, competition_id),
-        load_organizer_files(session, competition_id),
+        load_seed(session, round_id),
+        load_organizer_files(session, round_id),
         *(owner or (NO_TEAM, 0, {})),
     )
 
 
 def load_inputs_for_submission(
-    session: Session, competition: Competition, submission_id: UUID
+    session: Session, round_: Round, submission_id: UUID
 ) -> AllocationInputs | None:
     """Load the inputs for the team of a submission; None if the track has no allocation."""
-    if not competition.allocation:
+    if not round_.allocation:
         return None
     team_query = select(Submission.team_id).where(Submission.id == submission_id)
-    return load_allocation_inputs(session, competition.id, session.scalar(team_query))
+    return load_allocation_inputs(session, round_.id, session.scalar(team_query))
 
 
-def load_seed(session: Session, competition_id: UUID) -> SealedBox | None:
+def load_seed(session: Session, round_id: UUID) -> SealedBox | None:
     # Workers may read only some columns of the table.
     query = select(Seed.key_id, Seed.sealed, Seed.commitment)
-    row = session.execute(query.where(Seed.competition_id == competition_id)).one_or_none()
-    return SealedBox(competition_id, *row) if row else None
+    row = session.execute(query.where(Seed.round_id == round_id)).one_or_none()
+    return SealedBox(round_id, *row) if row else None
 
 
-def load_organizer_files(session: Session, competition_id: UUID) -> dict[str, SealedBox]:
+def load_organizer_files(session: Session, round_id: UUID) -> dict[str, SealedBox]:
     """Load the organizers' sealed files by name."""
     query = select(OrganizerFile.name, OrganizerFile.key_id, OrganizerFile.sealed, OrganizerFile.commitment)
-    rows = session.execute(
-        query.where(OrganizerFile.competition_id == competition_id).order_by(OrganizerFile.name)
-    )
+    rows = session.execute(query.where(OrganizerFile.round_id == round_id).order_by(OrganizerFile.name))
     return {
-        name: SealedBox(compute_binding_id(competition_id, name), key_id, sealed, commitment)
+        name: SealedBox(compute_binding_id(round_id, name), key_id, sealed, commitment)
         for name, key_id, sealed, commitment in rows
     }
 
 
-def compute_binding_id(competition_id: UUID, name: str) -> UUID:
+def compute_binding_id(round_id: UUID, name: str) -> UUID:
     """Return the id that binds a sealed organizer file to its competition and name."""
-    return uuid5(competition_id, name)
+    return uuid5(round_id, name)
 
 
-def load_commitments(session: Session, competition_id: UUID) -> dict[str, str]:
+def load_commitments(session: Session, round_id: UUID) -> dict[str, str]:
     """Load the commitments of the uploaded organizer files by name."""
-    query = select(OrganizerFile.name, OrganizerFile.commitment).where(
-        OrganizerFile.competition_id == competition_id
-    )
+    query = select(OrganizerFile.name, OrganizerFile.commitment).where(OrganizerFile.round_id == round_id)
     return dict(iter(session.execute(query.order_by(OrganizerFile.name))))
 
 
-def list_missing_files(session: Session, competition: Competition) -> tuple[str, ...]:
+def list_missing_files(session: Session, round_: Round) -> tuple[str, ...]:
     """Return the names of missing organizer files, without which nothing is allocated to teams."""
-    required = competition.allocation.get("truth", ())
-    available = load_commitments(session, competition.id) if required else {}
+    required = round_.allocation.get("truth", ())
+    available = load_commitments(session, round_.id) if required else {}
     return tuple(name for name in required if name not in available)
 
 
-def load_seed_commitment(session: Session, competition_id: UUID) -> str | None:
+def load_seed_commitment(session: Session, round_id: UUID) -> str | None:
     """Return the SHA-256 commitment to the seed; None until the clock has created it."""
-    return session.scalar(select(Seed.commitment).where(Seed.competition_id == competition_id))
+    return session.scalar(select(Seed.commitment).where(Seed.round_id == round_id))

@@ -12,7 +12,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from app.config import get_settings
-from app.db.models import Competition, GuessTerms, SubmissionTerms
+from app.db.models import GuessTerms, Round, SubmissionTerms
 from app.services.accounts import audit
 from app.services.contests import competitions, phases
 
@@ -29,12 +29,12 @@ RAISE_ACTIONS = {SubmissionTerms: "submissions.raise", GuessTerms: "guesses.rais
 _RAISABLE_TERMS = ("ends_at", "valid_per_day", "valid_total", "guesses_per_target")
 
 
-def _read_terms(competition: Competition, kind: type[Any]) -> dict[str, Any] | None:
+def _read_terms(round_: Round, kind: type[Any]) -> dict[str, Any] | None:
     """Return the terms in the competition's file; None without that phase.
 
     Raises CompetitionUnavailable if the file cannot be read.
     """
-    timetable = phases.get_timetable(competition)
+    timetable = phases.get_timetable(round_)
     phase = timetable.phase(_PHASE_NAMES[kind])
     if phase is None:
         return None
@@ -48,23 +48,23 @@ def _read_terms(competition: Competition, kind: type[Any]) -> dict[str, Any] | N
     return {name: values[name] for name in _TERM_NAMES[kind]}
 
 
-def list_recorded(session: Session, competition_ids: Iterable[UUID]) -> dict[UUID, list[_Terms]]:
+def list_recorded(session: Session, round_ids: Iterable[UUID]) -> dict[UUID, list[_Terms]]:
     """Return the recorded terms by competition."""
-    join_condition = SubmissionTerms.competition_id == GuessTerms.competition_id
-    competition_id = func.coalesce(SubmissionTerms.competition_id, GuessTerms.competition_id)
-    query = select(competition_id, SubmissionTerms, GuessTerms).join(GuessTerms, join_condition, full=True)
-    rows = session.execute(query.where(competition_id.in_(list(competition_ids))))
+    join_condition = SubmissionTerms.round_id == GuessTerms.round_id
+    round_id = func.coalesce(SubmissionTerms.round_id, GuessTerms.round_id)
+    query = select(round_id, SubmissionTerms, GuessTerms).join(GuessTerms, join_condition, full=True)
+    rows = session.execute(query.where(round_id.in_(list(round_ids))))
     return {
         recorded_id: [terms for terms in (submission_terms, guess_terms) if terms]
         for recorded_id, submission_terms, guess_terms in rows
     }
 
 
-def is_outdated(competition: Competition, recorded: Iterable[_Terms]) -> bool:
+def is_outdated(round_: Round, recorded: Iterable[_Terms]) -> bool:
     """Whether the recorded terms differ from those in the competition's file."""
     recorded_values = {type(terms): _get_values(terms) for terms in recorded}
     return any(
-        _needs_update(kind, _read_terms(competition, kind), recorded_values.get(kind)) for kind in _TERM_NAMES
+        _needs_update(kind, _read_terms(round_, kind), recorded_values.get(kind)) for kind in _TERM_NAMES
     )
 
 
@@ -81,40 +81,40 @@ def _get_values(recorded: _Terms) -> dict[str, Any]:
     return {name: getattr(recorded, name) for name in _TERM_NAMES[type(recorded)]}
 
 
-def record_terms(session: Session, competition_id: UUID) -> bool:
+def record_terms(session: Session, round_id: UUID) -> bool:
     """Record the terms of the present file; return whether anything changed.
 
     A later end or a higher cap is written into the audit log after the first submission or the publication
     of targets.
     """
-    competition = competitions.lock(session, competition_id)
-    changed = [_record_terms_of_kind(session, competition, kind) for kind in _TERM_NAMES]
+    round_ = competitions.lock(session, round_id)
+    changed = [_record_terms_of_kind(session, round_, kind) for kind in _TERM_NAMES]
     return any(changed)
 
 
-def _record_terms_of_kind(session: Session, competition: Competition, kind: type[Any]) -> bool:
-    recorded = session.get(kind, competition.id)
-    previous, terms = None if recorded is None else _get_values(recorded), _read_terms(competition, kind)
+def _record_terms_of_kind(session: Session, round_: Round, kind: type[Any]) -> bool:
+    recorded = session.get(kind, round_.id)
+    previous, terms = None if recorded is None else _get_values(recorded), _read_terms(round_, kind)
     if not _needs_update(kind, terms, previous):
         return False
     if terms is None:
         session.delete(recorded)
         return True
-    if previous is not None and _is_irrevocable(session, competition, kind):
-        _audit_raise(session, competition, RAISE_ACTIONS[kind], previous=previous, current=terms)
-    session.merge(kind(competition_id=competition.id, **terms))
+    if previous is not None and _is_irrevocable(session, round_, kind):
+        _audit_raise(session, round_, RAISE_ACTIONS[kind], previous=previous, current=terms)
+    session.merge(kind(round_id=round_.id, **terms))
     return True
 
 
-def _is_irrevocable(session: Session, competition: Competition, kind: type[Any]) -> bool:
+def _is_irrevocable(session: Session, round_: Round, kind: type[Any]) -> bool:
     """Whether there are submissions, or published targets for guesses, which cannot be undone."""
     if kind is GuessTerms:
-        return competition.published_at is not None
-    return competitions.has_submissions(session, competition.id)
+        return round_.published_at is not None
+    return competitions.has_submissions(session, round_.id)
 
 
 def _audit_raise(
-    session: Session, competition: Competition, action: str, *, previous: _TermValues, current: _TermValues
+    session: Session, round_: Round, action: str, *, previous: _TermValues, current: _TermValues
 ) -> None:
     raised_names = [name for name in _RAISABLE_TERMS if name in current and current[name] > previous[name]]
     if raised_names:
@@ -125,8 +125,8 @@ def _audit_raise(
             session,
             None,
             action,
-            competition.id,
-            subject=competition.slug,
+            round_.competition_id,
+            subject=round_.slug,
             before=old_values,
             after=new_values,
         )

@@ -21,7 +21,7 @@ from sqlalchemy.orm import Session
 from anoncup.errors import Forbidden, NotFound
 from anoncup.rules.settings import OVERALL_DIGITS, Publication
 from anoncup.schemas import BoardRow
-from app.db.models import AuditEntry, Competition, Rescore
+from app.db.models import AuditEntry, Competition, Rescore, Round
 from app.db.now import read_clock
 from app.services.accounts import memberships
 from app.services.accounts.accounts import Principal
@@ -144,16 +144,16 @@ def require_open(board: _OpenT | None) -> _OpenT:
 
 def compute_scope(contest: Contest, viewer: Viewer, now: datetime) -> BoardScope:
     """Compute what a viewer may see of the boards at ``now``; nothing else depends on the clock."""
-    competition, publication = contest.competition, contest.rules.publication
+    round_, publication = contest.round, contest.rules.publication
     as_of = compute_freeze_time(contest, viewer, now)
     horizon = compute_guess_horizon(contest, viewer, min(now, as_of))
     return BoardScope(
         viewer=viewer,
         as_of=as_of,
         guesses_before=None if horizon is None else min(horizon, as_of),
-        finals_only=competition.published_at is not None and competition.published_at < as_of,
+        finals_only=round_.published_at is not None and round_.published_at < as_of,
         owners_known=can_see_owners(contest, viewer),
-        digits=None if can_see_exact_scores(competition, viewer) else publication.digits,
+        digits=None if can_see_exact_scores(round_, viewer) else publication.digits,
         compared_with=floor_to_hour(min(now, as_of) - _ONE_DAY),
     )
 
@@ -164,10 +164,8 @@ def compute_past_scope(contest: Contest, viewer: Viewer, moment: datetime) -> Bo
     Viewers with full access see the full state of that moment. ``as_of`` is never ``UNFROZEN``, so that
     nothing newer is shown.
     """
-    competition = contest.competition
-    effective_viewer = (
-        replace(viewer, is_organizer=True) if can_see_exact_scores(competition, viewer) else viewer
-    )
+    round_ = contest.round
+    effective_viewer = replace(viewer, is_organizer=True) if can_see_exact_scores(round_, viewer) else viewer
     scope = compute_scope(contest, effective_viewer, moment)
     as_of, horizon = min(scope.as_of, moment), scope.guesses_before
     return replace(
@@ -175,7 +173,7 @@ def compute_past_scope(contest: Contest, viewer: Viewer, moment: datetime) -> Bo
         viewer=viewer,
         as_of=as_of,
         guesses_before=None if horizon is None else min(horizon, as_of),
-        finals_only=competition.published_at is not None and competition.published_at < as_of,
+        finals_only=round_.published_at is not None and round_.published_at < as_of,
     )
 
 
@@ -184,7 +182,7 @@ def find_last_visibility_change(session: Session, contest: Contest, viewer: View
 
     Earlier rules are not stored: they may have shown less, or to fewer people.
     """
-    if can_see_exact_scores(contest.competition, viewer):
+    if can_see_exact_scores(contest.round, viewer):
         return None
     revision_query = select(AuditEntry.at, AuditEntry.after).where(
         AuditEntry.competition_id == contest.id, AuditEntry.action == "competition.revise"
@@ -195,7 +193,7 @@ def find_last_visibility_change(session: Session, contest: Contest, viewer: View
         if _VISIBILITY_SETTINGS & set((changes or {}).get("changed", ()))
     ]
     rescore_query = select(Rescore.applied_at, Rescore.replaced_file).where(
-        Rescore.competition_id == contest.id, Rescore.replaced_file.is_not(None)
+        Rescore.round_id == contest.round.id, Rescore.replaced_file.is_not(None)
     )
     publication = contest.rules.publication
     times += [
@@ -211,10 +209,10 @@ def floor_to_hour(moment: datetime) -> datetime:
     return moment.replace(minute=0, second=0, microsecond=0)
 
 
-def build_organizer_scope(competition: Competition) -> BoardScope:
+def build_organizer_scope(round_: Round) -> BoardScope:
     """Return the unrestricted scope of an organizer."""
     return BoardScope(
-        Viewer(is_organizer=True), UNFROZEN, UNFROZEN, competition.published_at is not None, owners_known=True
+        Viewer(is_organizer=True), UNFROZEN, UNFROZEN, round_.published_at is not None, owners_known=True
     )
 
 
@@ -238,24 +236,22 @@ def compute_freeze_time(contest: Contest, viewer: Viewer, now: datetime) -> date
 def compute_guess_horizon(contest: Contest, viewer: Viewer, now: datetime) -> datetime | None:
     """Return the moment before which accepted guesses are visible; None if no guess is visible."""
     feedback = contest.rules.publication.feedback
-    is_closed = contest.competition.closed_at is not None and contest.competition.closed_at <= now
+    is_closed = contest.round.closed_at is not None and contest.round.closed_at <= now
     if viewer.is_organizer or is_closed or feedback == "immediate":
         return UNFROZEN
     return phases.find_midnights(now, contest.rules.timezone)[0] if feedback == "daily" else None
 
 
-def can_see_exact_scores(competition: Competition, viewer: Viewer) -> bool:
+def can_see_exact_scores(round_: Round, viewer: Viewer) -> bool:
     """Whether values that depend on the secrets of other teams are shown in full."""
-    return viewer.is_organizer or competition.revealed_at is not None
+    return viewer.is_organizer or round_.revealed_at is not None
 
 
 def can_see_owners(contest: Contest, viewer: Viewer) -> bool:
     """Whether targets show their teams to this viewer; visitors see them only where boards show teams."""
     publication = contest.rules.publication
     can_see_teams = viewer.team_id is not None or can_see_boards(publication, viewer)
-    return can_see_exact_scores(contest.competition, viewer) or (
-        publication.owners == "shown" and can_see_teams
-    )
+    return can_see_exact_scores(contest.round, viewer) or (publication.owners == "shown" and can_see_teams)
 
 
 def require_targets(session: Session, contest: Contest, viewer: Viewer) -> None:
@@ -265,15 +261,14 @@ def require_targets(session: Session, contest: Contest, viewer: Viewer) -> None:
     """
     if not (viewer.is_organizer or viewer.team_id):
         raise Forbidden("targets are for the teams of this competition", code="not_in_a_team")
-    competition = contest.competition
-    if competition.published_at is None or not (
-        viewer.is_organizer
-        or phases.has_phase_begun(competition, phases.REIDENTIFICATION, read_clock(session))
+    round_ = contest.round
+    if round_.published_at is None or not (
+        viewer.is_organizer or phases.has_phase_begun(round_, phases.REIDENTIFICATION, read_clock(session))
     ):
         raise NotFound("the targets are not published yet", code="no_targets_yet")
 
 
-def require_reveal(competition: Competition) -> None:
+def require_reveal(round_: Round) -> None:
     """Raise NotFound until the secrets have been revealed."""
-    if competition.revealed_at is None:
+    if round_.revealed_at is None:
         raise NotFound("the secrets are not revealed yet", code="not_revealed_yet")

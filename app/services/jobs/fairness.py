@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import CTE, BindParameter, ColumnElement, Subquery, and_, bindparam, exists, func, or_, select
 from sqlalchemy.orm import aliased
 
-from app.db.models import Competition, Evaluation, Guess, LeasedJob, State, ThresholdReport
+from app.db.models import Competition, Evaluation, Guess, LeasedJob, Round, State, ThresholdReport
 
 JobKind = type[Evaluation] | type[Guess] | type[ThresholdReport]
 
@@ -44,7 +44,7 @@ def is_claimable(kind: JobKind) -> ColumnElement[bool]:
     # Of a competition's reports, at most one is made at a time.
     other_job: Any = aliased(kind)
     has_running_job = exists().where(
-        other_job.competition_id == kind.competition_id,
+        other_job.round_id == kind.round_id,
         other_job.state == State.SCORING,
         other_job.id != kind.id,
     )
@@ -61,12 +61,10 @@ def build_claim_order(kind: JobKind) -> Subquery:
     """
     party = PARTY_COLUMNS[kind]
     party_round = func.row_number().over(
-        partition_by=(kind.competition_id, party), order_by=(kind.created_at, kind.id)
+        partition_by=(kind.round_id, party), order_by=(kind.created_at, kind.id)
     )
     waiting = (
-        select(
-            kind.id, kind.competition_id, party.label("party_id"), kind.created_at, party_round.label("lap")
-        )
+        select(kind.id, kind.round_id, party.label("party_id"), kind.created_at, party_round.label("lap"))
         .where(is_claimable(kind))
         .cte("waiting")
     )
@@ -74,7 +72,7 @@ def build_claim_order(kind: JobKind) -> Subquery:
     last_served_by_contest = _select_last_served(kind, waiting, per_party=False)
     age_order = (waiting.c.created_at, waiting.c.id)
     contest_position = func.row_number().over(
-        partition_by=waiting.c.competition_id,
+        partition_by=waiting.c.round_id,
         order_by=(
             waiting.c.lap,
             last_served_by_party.c.served.nulls_first(),
@@ -83,7 +81,7 @@ def build_claim_order(kind: JobKind) -> Subquery:
         ),
     )
     is_same_party = and_(
-        last_served_by_party.c.competition_id == waiting.c.competition_id,
+        last_served_by_party.c.round_id == waiting.c.round_id,
         last_served_by_party.c.party_id == waiting.c.party_id,
     )
     contest_order = (
@@ -99,7 +97,7 @@ def build_claim_order(kind: JobKind) -> Subquery:
     )
     claim_order = select(contest_order.c.id, (claim_position - 1).label("place"))
     return claim_order.join(
-        last_served_by_contest, last_served_by_contest.c.competition_id == contest_order.c.competition_id
+        last_served_by_contest, last_served_by_contest.c.round_id == contest_order.c.round_id
     ).subquery()
 
 
@@ -112,21 +110,20 @@ def build_public_order(kind: JobKind) -> Subquery:
     return (
         select(claim_order.c.id, public_position.label("place"))
         .join(kind, kind.id == claim_order.c.id)
-        .join(Competition, Competition.id == kind.competition_id)
+        .join(Round, Round.id == kind.round_id)
+        .join(Competition, Competition.id == Round.competition_id)
         .subquery()
     )
 
 
 def _select_last_served(kind: JobKind, waiting: CTE, *, per_party: bool) -> CTE:
     """Select the last start and the oldest waiting job, by competition or by party of a competition."""
-    group_columns = [waiting.c.competition_id, waiting.c.party_id][: 2 if per_party else 1]
+    group_columns = [waiting.c.round_id, waiting.c.party_id][: 2 if per_party else 1]
     groups = (
         select(*group_columns, func.min(waiting.c.created_at).label("oldest")).group_by(*group_columns).cte()
     )
     earlier_job = aliased(kind)
-    last_start = select(func.max(earlier_job.started_at)).where(
-        earlier_job.competition_id == groups.c.competition_id
-    )
+    last_start = select(func.max(earlier_job.started_at)).where(earlier_job.round_id == groups.c.round_id)
     if per_party:
         last_start = last_start.where(getattr(earlier_job, PARTY_COLUMNS[kind].key) == groups.c.party_id)
     # Otherwise Postgres looks up the last start for every waiting job.

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.db.models import Competition, Evaluation, Guess, ThresholdReport
+from app.db.models import Competition, Evaluation, Guess, Round, ThresholdReport
 from app.services.jobs import leases, queue
 from app.services.jobs.fairness import JobKind
 
@@ -37,9 +37,9 @@ def requeue_unattended(session: Session, *, waiting_messages: Mapping[str, int])
     return sent_by_task
 
 
-def list_rehearsals(session: Session) -> list[Competition]:
+def list_rehearsals(session: Session) -> list[Round]:
     """Return the rehearsals that have not ended. A message of ``ADVISE`` asks for one of their moves, too."""
-    rehearsals = select(Competition).where(Competition.rehearsal_of.is_not(None))
+    rehearsals = select(Round).join(Competition).where(Competition.rehearsal_of.is_not(None))
     return list(
-        session.scalars(rehearsals.where(Competition.removed_at.is_(None), Competition.closed_at.is_(None)))
+        session.scalars(rehearsals.where(Competition.removed_at.is_(None), Round.closed_at.is_(None)))
     )

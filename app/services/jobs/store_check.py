@@ -6,7 +6,7 @@ from sqlalchemy import select, true, union_all
 from sqlalchemy.orm import Session
 
 from anoncup.errors import Unavailable
-from app.db.models import Competition, Submission
+from app.db.models import Competition, Round, Submission
 from app.db.transaction import transaction
 from app.storage import get_store
 
@@ -39,21 +39,22 @@ def require_any_stored(digests: Collection[str]) -> None:
 def sample_digests(session: Session) -> list[str]:
     """Return the SHA-256 of the newest original and release files that the database lists."""
     originals = (
-        select(Competition.original)
-        .where(Competition.original_rows.is_not(None))
+        select(Round.original)
+        .join(Competition)
+        .where(Round.original_rows.is_not(None))
         .order_by(Competition.created_at.desc())
         .limit(_SAMPLE_SIZE)
     )
     # Select the latest per competition first, which uses an index: this runs before every upload.
     submissions_of_contest = select(Submission.files, Submission.received_at).where(
-        Submission.competition_id == Competition.id
+        Submission.round_id == Round.id
     )
     latest_submissions = (
         submissions_of_contest.order_by(Submission.received_at.desc()).limit(_SAMPLE_SIZE).lateral()
     )
     releases = (
         select(latest_submissions.c.files)
-        .select_from(Competition)
+        .select_from(Round)
         .join(latest_submissions, true())
         .order_by(latest_submissions.c.received_at.desc())
         .limit(_SAMPLE_SIZE)

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session, joinedload
 
 from anoncup import schemas
 from anoncup.errors import Conflict, InvalidInput, NotFound
-from app.db.models import Adjustment, Team
+from app.db.models import Adjustment
 from app.db.now import read_clock
 from app.services.accounts import audit, memberships
 from app.services.accounts.accounts import Principal
@@ -23,7 +23,7 @@ def create(
 ) -> Adjustment:
     """Give a team points, or take them if ``points`` are negative. The team sees the reason."""
     contest = competitions.lock_for_organizer(session, principal, slug)
-    team = lock_team(session, contest.competition, team_id)
+    team = lock_team(session, contest.round, team_id)
     if not 0 < abs(points) <= MAX_POINTS:
         raise InvalidInput(
             "points are a number other than 0, from -{most:,} to {most:,}",
@@ -33,7 +33,7 @@ def create(
     cleaned_reason = clean_reason(reason)
     if not cleaned_reason:
         raise InvalidInput("a penalty or bonus needs a reason", code="reason_missing")
-    adjustment = Adjustment(team=team, points=points, reason=cleaned_reason)
+    adjustment = Adjustment(round_id=contest.round.id, team=team, points=points, reason=cleaned_reason)
     session.add(adjustment)
     session.flush()
     details = {"points": points, "reason": cleaned_reason}
@@ -48,7 +48,7 @@ def withdraw(session: Session, principal: Principal, adjustment_id: UUID) -> Adj
     ):
         raise NotFound("there is no such penalty or bonus", code="no_such_adjustment")
     competitions.require_organizer(session, adjustment.team.competition_id, principal)
-    competitions.lock(session, adjustment.team.competition_id)
+    competitions.lock(session, adjustment.round_id)
     session.refresh(adjustment, ["withdrawn_at"])
     if adjustment.withdrawn_at is not None:
         raise Conflict("it is withdrawn already", code="already_withdrawn")
@@ -69,9 +69,7 @@ def list_adjustments(
     principal.require("read")
     if not competitions.is_organizer(session, contest.id, principal):
         team_id = memberships.require_team(session, contest.id, principal).id
-    query = (
-        select(Adjustment).join(Team, Team.id == Adjustment.team_id).where(Team.competition_id == contest.id)
-    )
+    query = select(Adjustment).where(Adjustment.round_id == contest.round.id)
     if team_id is not None:
-        query = query.where(Team.id == team_id)
+        query = query.where(Adjustment.team_id == team_id)
     return session.scalars(query.order_by(Adjustment.created_at.desc(), Adjustment.id)).all()

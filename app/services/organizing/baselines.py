@@ -9,7 +9,7 @@ from anoncup.errors import Conflict, InvalidInput, NotFound
 from anoncup.evaluation.samples import build_sample_release
 from anoncup.plugins import TRACKS
 from app.db import now
-from app.db.models import Competition
+from app.db.models import Round
 from app.processes import parser_process
 from app.services.accounts import audit, memberships, names
 from app.services.accounts.accounts import Principal
@@ -30,7 +30,7 @@ class BaselineUpload(ReleaseUpload):
 
     def enter(self, session: Session, principal: Principal) -> None:
         """Check that the person is one of the organizers."""
-        self.set_competition(competitions.find_for_organizer(session, principal, self.slug).competition)
+        self.set_round(competitions.find_for_organizer(session, principal, self.slug).round)
         self.load(session, None)
 
     def parse(self, files: Mapping[str, bytes], texts: Mapping[str, str]) -> None:
@@ -40,16 +40,16 @@ class BaselineUpload(ReleaseUpload):
         super().parse(files, texts)
 
     def accept(self, session: Session, principal: Principal) -> SubmissionReceipt:
-        competition = session.get_one(Competition, self.competition.id, with_for_update=True)
-        competitions.require_organizer(session, competition.id, principal)
-        self.require_same_settings(competition)
-        if competition.closed_at is not None:
+        round_ = session.get_one(Round, self.round.id, with_for_update=True)
+        competitions.require_organizer(session, round_.competition_id, principal)
+        self.require_same_settings(round_)
+        if round_.closed_at is not None:
             raise Conflict("the competition has closed", code="phase_closed")
-        team = memberships.create_team(session, competition.id, self.name, baseline=True)
+        team = memberships.create_team(session, round_.competition_id, self.name, baseline=True)
         receipt = self.insert_submission(
-            session, competition, team, principal.user_id, received_at=now.read_clock(session)
+            session, round_, team, principal.user_id, received_at=now.read_clock(session)
         )
-        audit.record(session, principal, "baseline.add", competition.id, subject=team.name)
+        audit.record(session, principal, "baseline.add", round_.competition_id, subject=team.name)
         return receipt
 
 
@@ -67,7 +67,7 @@ def run_sample_method(upload: BaselineUpload, method: str) -> dict[str, bytes]:
         parser_process.ORIGINALS,
         readable_digests,
         _make_sample_files,
-        upload.competition.file,
+        upload.round.file,
         upload.original,
         method,
         answer,
@@ -96,12 +96,12 @@ def _make_sample_files(
 
 def remove(session: Session, principal: Principal, slug: str, team_id: UUID) -> None:
     """Remove a baseline from the board permanently; its scores stay in the database but are not shown."""
-    competition = competitions.lock_for_organizer(session, principal, slug).competition
-    team = disqualification.lock_team(session, competition, team_id)
+    round_ = competitions.lock_for_organizer(session, principal, slug).round
+    team = disqualification.lock_team(session, round_, team_id)
     if not team.baseline:
         raise NotFound("the competition has no such baseline", code="no_such_baseline")
     principal.require_reauthentication()
-    audit.record(session, principal, "baseline.remove", competition.id, subject=team.name)
+    audit.record(session, principal, "baseline.remove", round_.competition_id, subject=team.name)
     team.disqualified_at = now.read_clock(session)
     # A suffix frees the name for a team.
     for column in names.build_key_columns(team.name):

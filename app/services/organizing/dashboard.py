@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from anoncup.competition.scoring_versions import is_unsupported
 from anoncup.rules.model import Rules
-from app.db.models import Competition, Evaluation, Guess, State, Submission, Target, Team
+from app.db.models import Evaluation, Guess, Round, State, Submission, Target, Team
 from app.services.accounts.accounts import Principal
 from app.services.boards import source, verdicts
 from app.services.boards.version_filter import compute_eligible_numbers
@@ -100,8 +100,8 @@ def load_dashboard(session: Session, principal: Principal, slug: str) -> Dashboa
     """Load the dashboard for an organizer; raises NotFound or Forbidden."""
     current_load = workload.measure(session, principal, slug)
     contest = competitions.find(session, principal, slug)
-    rescore = revisions.find_open_rescore(session, contest.id)
-    counts = count_contents(session, contest.id)
+    rescore = revisions.find_open_rescore(session, contest.round.id)
+    counts = count_contents(session, contest.round)
     return Dashboard(
         counts,
         current_load,
@@ -111,32 +111,32 @@ def load_dashboard(session: Session, principal: Principal, slug: str) -> Dashboa
             for state_counts in (counts.submissions, counts.guesses)
             for state in UNFINISHED
         ),
-        _count_mixed_versions(session, contest.competition),
-        sealed_inputs.list_missing_files(session, contest.competition),
+        _count_mixed_versions(session, contest.round),
+        sealed_inputs.list_missing_files(session, contest.round),
         clarifications.count_unanswered(session, contest.id),
-        allocated_files.count_teams_without_data(session, contest.id),
+        allocated_files.count_teams_without_data(session, contest.round.id),
     )
 
 
-def _count_mixed_versions(session: Session, competition: Competition) -> int:
+def _count_mixed_versions(session: Session, round_: Round) -> int:
     evaluation_keys = (
         [
             period.evaluation.key
-            for period in source.list_effective_periods(session, competition.id)
+            for period in source.list_effective_periods(session, round_.id)
             if period.ends_at == UNFROZEN
         ]
-        if competition.scored_by
+        if round_.scored_by
         else []
     )
     numbers = verdicts.load_numbers(session, evaluation_keys)
     return sum(
-        compute_eligible_numbers(evaluation, competition.scored_by) != evaluation
+        compute_eligible_numbers(evaluation, round_.scored_by) != evaluation
         for evaluation in numbers.values()
     )
 
 
-def count_contents(session: Session, competition_id: UUID) -> ContestCounts:
-    in_competition = Team.competition_id == competition_id
+def count_contents(session: Session, round_: Round) -> ContestCounts:
+    in_competition = Team.competition_id == round_.competition_id
     has_live_submission = exists().where(
         Submission.team_id == Team.id,
         Evaluation.submission_id == Submission.id,
@@ -155,19 +155,17 @@ def count_contents(session: Session, competition_id: UUID) -> ContestCounts:
         .select_from(Team)
         .where(in_competition)
     ).one()
-    current_evaluations = Evaluation.competition_id == competition_id, Evaluation.current
-    targets = select(func.count()).where(Target.competition_id == competition_id)
+    current_evaluations = Evaluation.round_id == round_.id, Evaluation.current
+    targets = select(func.count()).where(Target.round_id == round_.id)
     return ContestCounts(
         *teams,
         health.count_by_state(session, Evaluation, *current_evaluations),
-        health.count_by_state(session, Guess, Guess.competition_id == competition_id),
+        health.count_by_state(session, Guess, Guess.round_id == round_.id),
         session.scalars(targets).one(),
     )
 
 
-def list_tasks(
-    rules: Rules, competition: Competition, status: PhaseStatus, dashboard: Dashboard
-) -> list[OrganizerTask]:
+def list_tasks(rules: Rules, round_: Round, status: PhaseStatus, dashboard: Dashboard) -> list[OrganizerTask]:
     """Return the tasks of the organizers, urgent ones first."""
     counts, load = dashboard.counts, dashboard.workload
     waiting_jobs, failed = sum(load.waiting.values()), counts.submissions[State.ERROR]
@@ -177,7 +175,7 @@ def list_tasks(
         (dashboard.missing_files, _urgent("no_truth", len(dashboard.missing_files))),
         (dashboard.unanswered_questions, _urgent("questions", dashboard.unanswered_questions)),
         (dashboard.unallocated_teams, _urgent("unallocated", dashboard.unallocated_teams)),
-        (competition.original_rows is None, _urgent("no_original")),
+        (round_.original_rows is None, _urgent("no_original")),
         (rules.excessive is not None and rules.threshold is None, _urgent("no_threshold")),
         (not rules.phases, _urgent("no_phases")),
         (failed, _urgent("errors", failed)),

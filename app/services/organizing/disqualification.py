@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from anoncup import schemas
 from anoncup.errors import Conflict, InvalidInput, NotFound
 from anoncup.messages import N_
-from app.db.models import Competition, Evaluation, Grant, State, Submission, Team
+from app.db.models import Evaluation, Grant, Round, State, Submission, Team
 from app.db.now import read_clock
 from app.services.accounts import audit
 from app.services.accounts.accounts import Principal
@@ -35,26 +35,24 @@ def grant(
     More guesses on a target need the password: organizers see the exact score of each guess, which turns
     additional guesses into an oracle. ``reason`` appears only in the audit log.
     """
-    competition = competitions.lock_for_organizer(session, principal, slug).competition
-    team = lock_team(session, competition, team_id)
+    round_ = competitions.lock_for_organizer(session, principal, slug).round
+    team = lock_team(session, round_, team_id)
     if cap not in quota.CAP_NAMES:
         raise InvalidInput("caps are {names}", code="invalid_grant", names=tuple(quota.CAP_NAMES))
     if not 1 <= amount <= MAX_GRANT:
         raise InvalidInput("grant 1 to {most:,} more", code="invalid_grant", most=MAX_GRANT)
     if cap == quota.GUESSES_PER_TARGET:
         principal.require_reauthentication()
-    new_grant = Grant(team_id=team.id, cap=cap, amount=amount)
+    new_grant = Grant(round_id=round_.id, team_id=team.id, cap=cap, amount=amount)
     session.add(new_grant)
     session.flush()
-    _audit_action(
-        session, principal, competition, "quota.grant", team.name, reason=reason, cap=cap, amount=amount
-    )
+    _audit_action(session, principal, round_, "quota.grant", team.name, reason=reason, cap=cap, amount=amount)
     return new_grant
 
 
-def lock_team(session: Session, competition: Competition, team_id: UUID) -> Team:
+def lock_team(session: Session, round_: Round, team_id: UUID) -> Team:
     team = session.get(Team, team_id, with_for_update=True, populate_existing=True)
-    if team is None or team.competition_id != competition.id:
+    if team is None or team.competition_id != round_.competition_id:
         raise NotFound("the competition has no such team", code="no_such_team")
     return team
 
@@ -62,8 +60,8 @@ def lock_team(session: Session, competition: Competition, team_id: UUID) -> Team
 def list_grants(session: Session, principal: Principal, slug: str, team_id: UUID) -> Sequence[Grant]:
     """Return the grants of a team, newest first, for the organizers."""
     contest = competitions.find_for_organizer(session, principal, slug)
-    query = select(Grant).join(Team, Team.id == Grant.team_id).where(Team.competition_id == contest.id)
-    return session.scalars(query.where(Grant.team_id == team_id).order_by(Grant.granted_at.desc())).all()
+    query = select(Grant).where(Grant.round_id == contest.round.id, Grant.team_id == team_id)
+    return session.scalars(query.order_by(Grant.granted_at.desc())).all()
 
 
 def set_team_disqualified(
@@ -80,17 +78,17 @@ def set_team_disqualified(
     ``reason`` appears in the audit log; the team sees the reason of a disqualification.
     """
     contest = competitions.lock_for_organizer(session, principal, slug)
-    team = lock_team(session, contest.competition, team_id)
-    _require_change(principal, contest.competition, team, disqualified)
+    team = lock_team(session, contest.round, team_id)
+    _require_change(principal, contest.round, team, disqualified)
     verb = _set_disqualified(session, team, disqualified, reason)
-    _audit_action(session, principal, contest.competition, f"team.{verb}", team.name, reason=reason)
+    _audit_action(session, principal, contest.round, f"team.{verb}", team.name, reason=reason)
     return team
 
 
 def remove_method_description(session: Session, principal: Principal, slug: str, team_id: UUID) -> Team:
     """Remove a team's description of its method; the audit log keeps the text."""
     contest = competitions.lock_for_organizer(session, principal, slug)
-    team = lock_team(session, contest.competition, team_id)
+    team = lock_team(session, contest.round, team_id)
     if team.method_description is None:
         raise Conflict("the team has not described its method", code="nothing_to_change")
     previous = {"method_description": team.method_description}
@@ -106,16 +104,16 @@ def set_submission_disqualified(
 
     ``reason`` appears in the audit log; the team sees the reason of a disqualification.
     """
-    competition, submission = _lock_submission(session, principal, submission_id)
-    _require_change(principal, competition, submission, disqualified)
+    round_, submission = _lock_submission(session, principal, submission_id)
+    _require_change(principal, round_, submission, disqualified)
     verb = _set_disqualified(session, submission, disqualified, reason)
-    _audit_action(session, principal, competition, f"submission.{verb}", str(submission.id), reason=reason)
+    _audit_action(session, principal, round_, f"submission.{verb}", str(submission.id), reason=reason)
     return submission
 
 
 def rescore(session: Session, principal: Principal, submission_id: UUID) -> Submission:
     """Queue a submission that ended in ERROR for another evaluation. It counts as valid again."""
-    competition, submission = _lock_submission(session, principal, submission_id)
+    round_, submission = _lock_submission(session, principal, submission_id)
     failed_evaluation = session.get_one(
         Evaluation, submission.evaluation.id, with_for_update=True, populate_existing=True
     )
@@ -126,36 +124,32 @@ def rescore(session: Session, principal: Principal, submission_id: UUID) -> Subm
     failed_evaluation.current = False
     session.flush()
     evaluations.enqueue(session, submission.id)
-    evaluations.include_in_open_rescore(session, competition.id, submission.id)
-    _audit_action(session, principal, competition, "submission.rescore", str(submission.id))
+    evaluations.include_in_open_rescore(session, round_.id, submission.id)
+    _audit_action(session, principal, round_, "submission.rescore", str(submission.id))
     session.expire(submission, ["evaluation"])
     return submissions.find_visible(session, principal, submission.id)
 
 
-def _lock_submission(
-    session: Session, principal: Principal, submission_id: UUID
-) -> tuple[Competition, Submission]:
+def _lock_submission(session: Session, principal: Principal, submission_id: UUID) -> tuple[Round, Submission]:
     """Return a submission and its locked competition, for one of the organizers."""
     submission = submissions.find_visible(session, principal, submission_id)
-    competitions.require_organizer(session, submission.competition_id, principal)
-    competition = competitions.lock(session, submission.competition_id)
+    competitions.require_organizer(session, submission.team.competition_id, principal)
+    round_ = competitions.lock(session, submission.round_id)
     session.refresh(submission, ["disqualified_at"])
-    return competition, submission
+    return round_, submission
 
 
-def _require_change(
-    principal: Principal, competition: Competition, row: Team | Submission, disqualify: bool
-) -> None:
+def _require_change(principal: Principal, round_: Round, row: Team | Submission, disqualify: bool) -> None:
     if (row.disqualified_at is not None) == disqualify:
         message = N_("it is disqualified already") if disqualify else N_("it is not disqualified")
         raise Conflict(message, code="nothing_to_change")
-    if disqualify or reinstating_allows_guesses(competition):
+    if disqualify or reinstating_allows_guesses(round_):
         principal.require_reauthentication()
 
 
-def reinstating_allows_guesses(competition: Competition) -> bool:
+def reinstating_allows_guesses(round_: Round) -> bool:
     """Whether a reinstated team could guess, while organizers see the exact score of each guess."""
-    return competition.published_at is not None and competition.revealed_at is None
+    return round_.published_at is not None and round_.revealed_at is None
 
 
 def _set_disqualified(session: Session, row: Team | Submission, disqualified: bool, reason: str) -> str:
@@ -168,7 +162,7 @@ def _set_disqualified(session: Session, row: Team | Submission, disqualified: bo
 def _audit_action(
     session: Session,
     principal: Principal,
-    competition: Competition,
+    round_: Round,
     action: str,
     subject: str,
     *,
@@ -177,7 +171,7 @@ def _audit_action(
 ) -> None:
     cleaned_reason = clean_reason(reason)
     content = {**details, "reason": cleaned_reason} if cleaned_reason else dict(details)
-    audit.record(session, principal, action, competition.id, subject=subject, after=content or None)
+    audit.record(session, principal, action, round_.competition_id, subject=subject, after=content or None)
 
 
 def clean_reason(reason: str) -> str:

@@ -7,7 +7,7 @@ from uuid import UUID
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from app.db.models import Competition, Guess, Target
+from app.db.models import Guess, Round, Target
 from app.services.accounts.accounts import Principal
 from app.services.attacks import targets
 from app.services.boards import anonymization, reidentification
@@ -68,16 +68,16 @@ def preview_disqualification(
 ) -> DisqualificationPreview:
     """Return the effects of ``action`` for the organizers, then roll it back."""
     contest = competitions.find_for_organizer(session, principal, slug)
-    current = _take_snapshot(session, principal, contest.competition)
+    current = _take_snapshot(session, principal, contest.round)
     with session.begin_nested() as savepoint:
         action()
         session.flush()
-        proposed = _take_snapshot(session, principal, contest.competition)
+        proposed = _take_snapshot(session, principal, contest.round)
         savepoint.rollback()
     changed_targets = current.targets ^ proposed.targets
     guesses, guessing_teams = _count_guesses(session, changed_targets)
     own_guesses_query = select(func.count()).where(
-        Guess.team_id == team_id, Guess.competition_id == contest.id
+        Guess.team_id == team_id, Guess.round_id == contest.round.id
     )
     return DisqualificationPreview(
         rank_changes=(
@@ -93,16 +93,14 @@ def preview_disqualification(
     )
 
 
-def _take_snapshot(session: Session, principal: Principal, competition: Competition) -> ContestSnapshot:
-    access = visibility.authorize_boards(session, principal, competition.slug)
+def _take_snapshot(session: Session, principal: Principal, round_: Round) -> ContestSnapshot:
+    access = visibility.authorize_boards(session, principal, round_.slug)
     releases = anonymization.build_board(session, access)
     attacks = reidentification.build_board(session, access)
-    counting_targets = targets.select_targets().where(
-        targets.is_in_contest(), Target.competition_id == competition.id
-    )
+    counting_targets = targets.select_targets().where(targets.is_in_contest(), Target.round_id == round_.id)
     return ContestSnapshot(
         {row.team: row.rank for row in releases.rows if not row.baseline},
-        {row.team: row.rank for row in attacks.rows} if competition.published_at else {},
+        {row.team: row.rank for row in attacks.rows} if round_.published_at else {},
         frozenset(session.scalars(counting_targets.with_only_columns(Target.id))),
     )
 

@@ -10,7 +10,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session, joinedload
 
 from anoncup import schemas
-from app.db.models import AuditEntry, Competition, Evaluation, Guess, Member, Submission, Target, Team
+from app.db.models import AuditEntry, Evaluation, Guess, Member, Round, Submission, Target, Team
 from app.services.accounts import audit
 from app.services.accounts.accounts import Principal
 from app.services.boards import anonymization, matrix, reidentification
@@ -33,7 +33,7 @@ _Content = bytes | Iterable[bytes]
 class ExportSnapshot:
     """The submissions and guesses of a competition at one moment."""
 
-    competition: Competition
+    round: Round
     submissions: list[Submission]
     guesses: list[Guess]
 
@@ -41,26 +41,24 @@ class ExportSnapshot:
 def load_snapshot(session: Session, principal: Principal, slug: str) -> ExportSnapshot:
     """Load submissions and guesses for the organizers; all later reads of the session see the same moment."""
     session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
-    competition = competitions.find_for_organizer(session, principal, slug).competition
-    return ExportSnapshot(
-        competition, _load_submissions(session, competition), _load_guesses(session, competition)
-    )
+    round_ = competitions.find_for_organizer(session, principal, slug).round
+    return ExportSnapshot(round_, _load_submissions(session, round_), _load_guesses(session, round_))
 
 
 def iter_tables(
     session: Session, principal: Principal, snapshot: ExportSnapshot
 ) -> Iterator[tuple[str, _Content]]:
     """Yield the names and contents of the generated files."""
-    competition = snapshot.competition
-    yield "audit.csv", _format_audit_csv(session, competition).encode()
-    for name, text in _iter_boards(session, principal, competition.slug):
+    round_ = snapshot.round
+    yield "audit.csv", _format_audit_csv(session, round_).encode()
+    for name, text in _iter_boards(session, principal, round_.slug):
         yield f"boards/{name}.csv", text.encode()
-    yield "competition.toml", competitions.build_published_file(competition).encode()
-    yield "evaluations.jsonl", _iter_evaluation_lines(session, competition)
-    yield "guesses.csv", _format_guesses_csv(Contest(competition), snapshot.guesses).encode()
-    yield "submissions.csv", _format_submissions_csv(Contest(competition), snapshot.submissions).encode()
-    yield "targets.csv", _format_targets_csv(session, competition).encode()
-    yield "teams.csv", _format_teams_csv(session, competition).encode()
+    yield "competition.toml", competitions.build_published_file(round_).encode()
+    yield "evaluations.jsonl", _iter_evaluation_lines(session, round_)
+    yield "guesses.csv", _format_guesses_csv(Contest(round_), snapshot.guesses).encode()
+    yield "submissions.csv", _format_submissions_csv(Contest(round_), snapshot.submissions).encode()
+    yield "targets.csv", _format_targets_csv(session, round_).encode()
+    yield "teams.csv", _format_teams_csv(session, round_).encode()
 
 
 def iter_uploads(snapshot: ExportSnapshot) -> Iterator[tuple[str, _Content]]:
@@ -70,7 +68,7 @@ def iter_uploads(snapshot: ExportSnapshot) -> Iterator[tuple[str, _Content]]:
     """
     for guess in sorted(snapshot.guesses, key=lambda item: str(item.id)):
         yield f"guesses/{guess.id}.csv", get_store().read_chunks(guess.file)
-    if Contest(snapshot.competition).track.target_files.seals_release:
+    if Contest(snapshot.round).track.target_files.seals_release:
         return
     for submission in sorted(snapshot.submissions, key=lambda item: str(item.id)):
         for name, digest in submission.files.items():
@@ -85,11 +83,11 @@ def _iter_boards(session: Session, principal: Principal, slug: str) -> Iterator[
     yield "reidentification", reidentification.render_csv(reidentification.build_board(session, access))
 
 
-def _load_submissions(session: Session, competition: Competition) -> list[Submission]:
+def _load_submissions(session: Session, round_: Round) -> list[Submission]:
     """Return all submissions in order of receipt."""
     query = (
         select(Submission)
-        .where(Submission.competition_id == competition.id)
+        .where(Submission.round_id == round_.id)
         .options(
             joinedload(Submission.team, innerjoin=True),
             joinedload(Submission.evaluation, innerjoin=True).load_only(Evaluation.state),
@@ -124,12 +122,12 @@ def _build_submission_row(submission: Submission, names: Iterable[str], *, is_se
     ]
 
 
-def _iter_evaluation_lines(session: Session, competition: Competition) -> Iterator[bytes]:
+def _iter_evaluation_lines(session: Session, round_: Round) -> Iterator[bytes]:
     """Yield one JSON line for each evaluation, including those of cancelled rescores."""
     query = (
         select(Evaluation, Submission.received_at)
         .join(Evaluation.submission)
-        .where(Submission.competition_id == competition.id)
+        .where(Submission.round_id == round_.id)
         .order_by(Submission.received_at, Submission.id, Evaluation.created_at, Evaluation.id)
         .execution_options(yield_per=_BATCH_SIZE)
     )
@@ -156,10 +154,12 @@ def _serialize_evaluation(evaluation: Evaluation) -> dict[str, Any]:
     }
 
 
-def _format_teams_csv(session: Session, competition: Competition) -> str:
+def _format_teams_csv(session: Session, round_: Round) -> str:
     members = select(func.count()).where(Member.team_id == Team.id).correlate(Team).scalar_subquery()
     query = (
-        select(Team, members).where(Team.competition_id == competition.id).order_by(Team.created_at, Team.id)
+        select(Team, members)
+        .where(Team.competition_id == round_.competition_id)
+        .order_by(Team.created_at, Team.id)
     )
     header = ["id", "name", "created_at", "disqualified_at", "members"]
     rows = session.execute(query).all()
@@ -178,11 +178,11 @@ def _format_teams_csv(session: Session, competition: Competition) -> str:
     )
 
 
-def _format_targets_csv(session: Session, competition: Competition) -> str:
+def _format_targets_csv(session: Session, round_: Round) -> str:
     """Return the targets with their teams; their files are derived from those of the submissions."""
     query = (
         select(Target)
-        .where(Target.competition_id == competition.id)
+        .where(Target.round_id == round_.id)
         .options(joinedload(Target.submission).joinedload(Submission.team))
         .order_by(Target.name)
     )
@@ -195,11 +195,11 @@ def _format_targets_csv(session: Session, competition: Competition) -> str:
     )
 
 
-def _load_guesses(session: Session, competition: Competition) -> list[Guess]:
+def _load_guesses(session: Session, round_: Round) -> list[Guess]:
     """Return all guesses in order of receipt."""
     query = (
         select(Guess)
-        .where(Guess.competition_id == competition.id)
+        .where(Guess.round_id == round_.id)
         .options(joinedload(Guess.target, innerjoin=True), joinedload(Guess.team, innerjoin=True))
         .order_by(Guess.received_at, Guess.id)
     )
@@ -233,8 +233,8 @@ def _build_guess_row(guess: Guess) -> list[object]:
     ]
 
 
-def _format_audit_csv(session: Session, competition: Competition) -> str:
-    entries = audit.list_entries(session, competition.id, cursor=None, limit=None)
+def _format_audit_csv(session: Session, round_: Round) -> str:
+    entries = audit.list_entries(session, round_.competition_id, cursor=None, limit=None)
     header = ["number", "at", "actor", "action", "subject", "before", "after"]
     return render_csv(header, map(_build_audit_row, reversed(entries)))
 

@@ -14,7 +14,7 @@ from sqlalchemy import func, select, text
 from sqlalchemy.orm import Session
 
 from anoncup.rules.settings import Limits, Phase
-from app.db.models import Competition, Guess, Submission, Target, Team
+from app.db.models import Guess, Round, Submission, Target, Team
 from app.services.attacks import targets
 from app.services.contests import clarifications, phases
 from app.services.contests.contest import Contest
@@ -55,7 +55,7 @@ class GuessMove(Move):
     attackers: Sequence[str]
 
 
-def try_lock(session: Session, competition_id: UUID) -> bool:
+def try_lock(session: Session, round_id: UUID) -> bool:
     """Take a rehearsal's lock until the transaction ends; False if another transaction has it.
 
     A worker has it while it makes a move. Postgres frees it when the worker is killed, or 30 s after its host
@@ -63,7 +63,7 @@ def try_lock(session: Session, competition_id: UUID) -> bool:
     """
     for name in ("idle", "interval", "count"):
         session.execute(text(f"SET LOCAL tcp_keepalives_{name} = 5"))
-    lock = func.pg_try_advisory_xact_lock(func.hashtextextended(str(competition_id), 0))
+    lock = func.pg_try_advisory_xact_lock(func.hashtextextended(str(round_id), 0))
     return bool(session.scalar(select(lock)))
 
 
@@ -85,12 +85,12 @@ def count_due(phase: Phase, move_count: int, moment: datetime) -> int:
     return min(move_count, int(elapsed_share / _ACTIVE_SHARE * move_count) + 1)
 
 
-def load_due(session: Session, competition: Competition) -> list[Move]:
+def load_due(session: Session, round_: Round) -> list[Move]:
     """Load the moves that are due now and not sent."""
-    status = phases.get_status(session, competition)
+    status = phases.get_status(session, round_)
     if status.open_phase is None:
         return []
-    moves = load_moves(session, Contest(competition), status.open_phase.name)
+    moves = load_moves(session, Contest(round_), status.open_phase.name)
     due = moves[: count_due(status.open_phase, len(moves), status.now)]
     return [move for move in due if move.sent_at is None]
 
@@ -98,7 +98,7 @@ def load_due(session: Session, competition: Competition) -> list[Move]:
 def _plan_releases(session: Session, contest: Contest, teams: Sequence[Team]) -> Iterator[Move]:
     """Plan the first release of every team, then the second, so that the board changes over time."""
     query = select(Submission.team_id, Submission.idempotency_key, Submission.received_at)
-    rows = session.execute(query.where(Submission.competition_id == contest.id))
+    rows = session.execute(query.where(Submission.round_id == contest.round.id))
     sent_at = {(team_id, key): received_at for team_id, key, received_at in rows}
     for number in range(_count_allowed_releases(contest.rules.limits)):
         for team in teams:
@@ -113,14 +113,14 @@ def _count_allowed_releases(limits: Limits) -> int:
 
 def _plan_guesses(session: Session, contest: Contest, teams: Sequence[Team]) -> Iterator[Move]:
     """Plan the guesses; each team begins with another target, and takes the next attacker for each."""
-    if contest.competition.published_at is None:
+    if contest.round.published_at is None:
         return
     attackers_by_question = _list_attackers(contest)
     query = select(Guess.team_id, Guess.target_id, Guess.question, Guess.received_at)
-    rows = session.execute(query.where(Guess.competition_id == contest.id))
+    rows = session.execute(query.where(Guess.round_id == contest.round.id))
     sent_at = {(team_id, target_id, question): moment for team_id, target_id, question, moment in rows}
     counting_targets = targets.select_targets().where(
-        Target.competition_id == contest.id, targets.is_in_contest()
+        Target.round_id == contest.round.id, targets.is_in_contest()
     )
     all_targets = session.scalars(counting_targets.order_by(Target.name)).all()
     for number in range(GUESSES_PER_TEAM):

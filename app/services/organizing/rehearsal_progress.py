@@ -10,7 +10,7 @@ from uuid import UUID
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session, joinedload
 
-from app.db.models import Clarification, Competition, Evaluation, Guess, Target
+from app.db.models import Clarification, Evaluation, Guess, Round, Target
 from app.services.contests import phases
 from app.services.contests.contest import Contest
 from app.services.contests.phases import ANONYMIZATION, REIDENTIFICATION, PhaseStatus
@@ -52,25 +52,25 @@ class RehearsalProgress:
     is_expired: bool
 
 
-def load_progress(session: Session, competition: Competition) -> RehearsalProgress:
+def load_progress(session: Session, round_: Round) -> RehearsalProgress:
     """Load the progress of a rehearsal without checking permissions."""
     moves: dict[str, list[Move]] = {
-        phase: rehearsal_moves.load_moves(session, Contest(competition), phase)
+        phase: rehearsal_moves.load_moves(session, Contest(round_), phase)
         for phase in (ANONYMIZATION, REIDENTIFICATION)
     }
-    questions = _load_questions(session, competition.id)
-    status = phases.get_status(session, competition)
+    questions = _load_questions(session, round_.competition_id)
+    status = phases.get_status(session, round_)
     late = sum(
         len(_select_unmade(planned, questions))
         for phase, planned in moves.items()
-        if phases.has_phase_ended(competition, phase, status.now)
+        if phases.has_phase_ended(round_, phase, status.now)
     )
     return RehearsalProgress(
-        _load_steps(session, competition, moves),
+        _load_steps(session, round_, moves),
         questions,
         late,
-        _is_stalled(session, competition, status, moves, questions),
-        _is_expired(competition, status),
+        _is_stalled(session, round_, status, moves, questions),
+        _is_expired(round_, status),
     )
 
 
@@ -91,20 +91,16 @@ def _select_unmade(moves: Iterable[Move], questions: Sequence[Clarification]) ->
     ]
 
 
-def _load_steps(
-    session: Session, competition: Competition, moves: dict[str, list[Move]]
-) -> list[RehearsalStepProgress]:
-    target_count = session.scalars(select(func.count()).where(Target.competition_id == competition.id)).one()
+def _load_steps(session: Session, round_: Round, moves: dict[str, list[Move]]) -> list[RehearsalStepProgress]:
+    target_count = session.scalars(select(func.count()).where(Target.round_id == round_.id)).one()
     return [
         _count_moves("releases", moves[ANONYMIZATION]),
-        _count_jobs(
-            session, "scores", Evaluation, Evaluation.competition_id == competition.id, Evaluation.current
-        ),
-        _build_instant_step("finals", target_count, competition.frozen_at),
-        _build_instant_step("targets", target_count, competition.published_at),
+        _count_jobs(session, "scores", Evaluation, Evaluation.round_id == round_.id, Evaluation.current),
+        _build_instant_step("finals", target_count, round_.frozen_at),
+        _build_instant_step("targets", target_count, round_.published_at),
         _count_moves("guesses", moves[REIDENTIFICATION]),
-        _count_jobs(session, "judged", Guess, Guess.competition_id == competition.id),
-        _build_instant_step("reveal", target_count, competition.revealed_at),
+        _count_jobs(session, "judged", Guess, Guess.round_id == round_.id),
+        _build_instant_step("reveal", target_count, round_.revealed_at),
     ]
 
 
@@ -134,15 +130,15 @@ def _count_jobs(session: Session, name: str, kind: Any, *conditions: Any) -> Reh
     return RehearsalStepProgress(name, completed, total or None, first_at, last_at)
 
 
-def _is_expired(competition: Competition, status: PhaseStatus) -> bool:
-    names = [phase.name for phase in phases.get_timetable(competition).phases]
-    is_over = all(phases.has_phase_ended(competition, name, status.now) for name in names)
-    return not is_over and status.now >= competition.created_at + rehearsals.TOKEN_LIFETIME
+def _is_expired(round_: Round, status: PhaseStatus) -> bool:
+    names = [phase.name for phase in phases.get_timetable(round_).phases]
+    is_over = all(phases.has_phase_ended(round_, name, status.now) for name in names)
+    return not is_over and status.now >= round_.competition.created_at + rehearsals.TOKEN_LIFETIME
 
 
 def _is_stalled(
     session: Session,
-    competition: Competition,
+    round_: Round,
     status: PhaseStatus,
     moves: dict[str, list[Move]],
     questions: Sequence[Clarification],
@@ -157,5 +153,5 @@ def _is_stalled(
     return (
         bool(_select_unmade(overdue, questions))
         and not is_active
-        and rehearsal_moves.try_lock(session, competition.id)
+        and rehearsal_moves.try_lock(session, round_.id)
     )

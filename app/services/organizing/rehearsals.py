@@ -24,7 +24,7 @@ from anoncup.rules.settings import Phase
 from anoncup.rules.timetable import replace_phases
 from app.config import get_settings
 from app.crypto import sealing
-from app.db.models import Competition, Evaluation, Member, State
+from app.db.models import Competition, Evaluation, Member, Round, State
 from app.db.now import read_clock
 from app.services.accounts import accounts, audit, memberships
 from app.services.accounts.accounts import UNUSABLE_HASH, Principal
@@ -49,11 +49,11 @@ _MAX_TITLE_LENGTH = 200
 
 def find_rehearsal(session: Session, competition_id: UUID) -> Contest | None:
     """Return the present rehearsal of a competition, or None; permissions are not checked."""
-    query = select(Competition).where(
-        Competition.rehearsal_of == competition_id, Competition.removed_at.is_(None)
+    query = select(Round).join(Competition)
+    round_ = session.scalar(
+        query.where(Competition.rehearsal_of == competition_id, Competition.removed_at.is_(None))
     )
-    competition = session.scalar(query)
-    return None if competition is None else Contest(competition)
+    return None if round_ is None else Contest(round_)
 
 
 def find_for_organizer(session: Session, principal: Principal, slug: str) -> Contest:
@@ -67,8 +67,8 @@ def find_for_organizer(session: Session, principal: Principal, slug: str) -> Con
 
 def find_obstacle(contest: Contest) -> Conflict | None:
     """Return the reason why a competition cannot be rehearsed, or None if it can."""
-    competition, track = contest.competition, contest.track
-    if competition.rehearsal_of is not None:
+    track = contest.track
+    if contest.competition.rehearsal_of is not None:
         return Conflict("a rehearsal is not rehearsed itself", code="is_rehearsal")
     if track.allocation is not None or track.target_files.seals_release or not track.methods:
         return Conflict(
@@ -77,7 +77,7 @@ def find_obstacle(contest: Contest) -> Conflict | None:
             code="track_not_rehearsed",
             track=Message(track.name),
         )
-    if competition.original_rows is None:
+    if contest.round.original_rows is None:
         return Conflict("the competition has no original data yet", code="no_original")
     return None
 
@@ -98,17 +98,20 @@ def begin(session: Session, principal: Principal, slug: str) -> Contest:
 
 def _copy_competition(session: Session, contest: Contest) -> Contest:
     """Create a competition with the same rules and data whose phases begin now."""
-    competition, slug = contest.competition, next(_iter_free_slugs(session, contest.slug))
-    rehearsal = Competition(
+    round_, slug = contest.round, next(_iter_free_slugs(session, contest.slug))
+    competition = Competition(
         slug=slug,
-        file=_build_rehearsal_file(competition.file, contest.rules, slug, read_clock(session)),
-        scales=competition.scales,
-        scored_by=competition.scored_by,
-        original=competition.original,
-        original_rows=competition.original_rows,
-        shared_files=competition.shared_files,
-        allocation=competition.allocation,
-        rehearsal_of=competition.id,
+        file=_build_rehearsal_file(round_.file, contest.rules, slug, read_clock(session)),
+        rehearsal_of=contest.id,
+    )
+    rehearsal = Round(
+        competition=competition,
+        scales=round_.scales,
+        scored_by=round_.scored_by,
+        original=round_.original,
+        original_rows=round_.original_rows,
+        shared_files=round_.shared_files,
+        allocation=round_.allocation,
     )
     session.add(rehearsal)
     competitions.pin_scoring_versions(rehearsal)
@@ -181,14 +184,14 @@ def _add_teams(session: Session, contest: Contest) -> None:
 def end(session: Session, principal: Principal, slug: str) -> None:
     """Remove the rehearsal permanently, with its tokens and unfinished scores; other rows stay."""
     contest = competitions.lock_for_organizer(session, principal, slug)
-    competition = find_for_organizer(session, principal, slug).competition
+    round_ = find_for_organizer(session, principal, slug).round
     principal.require_reauthentication()
-    session.refresh(competition, with_for_update=True)
+    competition = competitions.lock(session, round_.id).competition
     for competition_id in (contest.id, competition.id):
         audit.record(session, principal, "rehearsal.end", competition_id, subject=competition.slug)
     competition.removed_at, competition.rehearsal_tokens = read_clock(session), None
     for user_id in session.scalars(select(Member.user_id).where(Member.competition_id == competition.id)):
         accounts.revoke_all(session, user_id, except_id=None)
     cancelled_values = {"state": State.CANCELLED, "finished_at": func.clock_timestamp(), "leased_until": None}
-    evaluations_update = update(Evaluation).where(Evaluation.competition_id == competition.id)
+    evaluations_update = update(Evaluation).where(Evaluation.round_id == round_.id)
     session.execute(evaluations_update.where(Evaluation.state.in_(UNFINISHED)).values(cancelled_values))

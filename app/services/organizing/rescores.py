@@ -17,7 +17,7 @@ from anoncup.errors import Conflict, NotFound
 from anoncup.messages import N_, PluralMessage
 from anoncup.rules.timetable import replace_phases
 from app.db import now
-from app.db.models import Competition, Evaluation, Rescore, State, Submission
+from app.db.models import Evaluation, Rescore, Round, State, Submission
 from app.services.accounts import audit
 from app.services.accounts.accounts import Principal
 from app.services.boards import anonymization, verdicts
@@ -77,23 +77,23 @@ class RescorePreview:
 def begin(session: Session, principal: Principal, slug: str, revision: Revision) -> Rescore:
     """Queue every submission for scoring by the rules of ``revision``; only one rescore may be open."""
     contest = competitions.lock_for_organizer(session, principal, slug)
-    revisions.require_unchanged(contest.competition, revision.replaces)
+    revisions.require_unchanged(contest.round, revision.replaces)
     current_rules, new_rules = contest.rules, parse_stored_rules(revision.file)
     is_same_contest = (current_rules.slug, current_rules.track, current_rules.columns) == (
         new_rules.slug,
         new_rules.track,
         new_rules.columns,
     )
-    if not is_same_contest or contest.competition.original != revision.original:
+    if not is_same_contest or contest.round.original != revision.original:
         raise Conflict("address, track, columns and data are fixed: a set changes the rules", code="fixed")
-    if contest.competition.allocated_at is not None and revisions.build_team_files_key(
+    if contest.round.allocated_at is not None and revisions.build_team_files_key(
         current_rules
     ) != revisions.build_team_files_key(new_rules):
         raise Conflict(revisions.ALREADY_ALLOCATED, code="drawn_already")
-    revisions.require_no_shorter_notice(session, contest.competition, current_rules, new_rules)
-    revisions.require_no_open_rescore(session, contest.id)
+    revisions.require_no_shorter_notice(session, contest.round, current_rules, new_rules)
+    revisions.require_no_open_rescore(session, contest.round.id)
     rescore = Rescore(
-        competition_id=contest.id,
+        round_id=contest.round.id,
         user_id=principal.user_id,
         file=revision.file,
         scales=revision.scales,
@@ -102,17 +102,17 @@ def begin(session: Session, principal: Principal, slug: str, revision: Revision)
     )
     session.add(rescore)
     session.flush()
-    for submission_id in list_scorable(session, contest.id):
+    for submission_id in list_scorable(session, contest.round.id):
         evaluations.enqueue(session, submission_id, rescore=rescore)
     audit.record(session, principal, "rescore.begin", contest.id, subject=str(rescore.id))
     return rescore
 
 
-def list_scorable(session: Session, competition_id: UUID) -> Sequence[UUID]:
+def list_scorable(session: Session, round_id: UUID) -> Sequence[UUID]:
     query = (
         select(Submission.id)
         .join(Evaluation, Evaluation.submission_id == Submission.id)
-        .where(Submission.competition_id == competition_id)
+        .where(Submission.round_id == round_id)
         .where(Evaluation.current, Evaluation.state != State.CANCELLED)
         .order_by(Submission.received_at)
     )
@@ -123,7 +123,7 @@ def list_rescores(session: Session, principal: Principal, slug: str) -> list[Res
     """Return the rescores of a competition, newest first."""
     contest = competitions.find_for_organizer(session, principal, slug)
     rescores = session.scalars(
-        select(Rescore).where(Rescore.competition_id == contest.id).order_by(Rescore.created_at.desc())
+        select(Rescore).where(Rescore.round_id == contest.round.id).order_by(Rescore.created_at.desc())
     )
     return [load_progress(session, rescore) for rescore in rescores]
 
@@ -147,17 +147,17 @@ def load_progress(session: Session, rescore: Rescore) -> RescorePreview:
 def preview(session: Session, principal: Principal, rescore_id: UUID) -> RescorePreview:
     """Return a rescore with its changes, and with the ranks by the new rules once everything is scored."""
     result = _build_preview(session, find_for_organizer(session, principal, rescore_id))
-    competition = session.get_one(Competition, result.rescore.competition_id)
+    round_ = session.get_one(Round, result.rescore.round_id)
     current_evaluations = [change.current.evaluation for change in result.changes]
     current_ranks = anonymization.rank_under_rules(
-        session, competition, competition.file, current_evaluations, scored_by=competition.scored_by
+        session, round_, round_.file, current_evaluations, scored_by=round_.scored_by
     )
     new_ranks: dict[str, int] = {}
     if result.stage == "ready":
         new_evaluations = [change.proposed.evaluation for change in result.changes]
         rescore = result.rescore
         new_ranks = anonymization.rank_under_rules(
-            session, competition, rescore.file, new_evaluations, scored_by=rescore.scored_by
+            session, round_, rescore.file, new_evaluations, scored_by=rescore.scored_by
         )
     return replace(
         result, changes=tuple(_add_ranks(change, current_ranks, new_ranks) for change in result.changes)
@@ -177,7 +177,7 @@ def _add_ranks(
 
 def find_for_organizer(session: Session, principal: Principal, rescore_id: UUID) -> Rescore:
     rescore = session.get(Rescore, rescore_id, populate_existing=True)
-    if rescore is None or not competitions.is_organizer(session, rescore.competition_id, principal):
+    if rescore is None or not competitions.is_round_organizer(session, rescore.round_id, principal):
         raise NotFound("there is no such re-score set", code="no_such_rescore")
     principal.require("organize")
     return rescore
@@ -236,7 +236,7 @@ def _determine_stage(rescore: Rescore, finished: int, total: int) -> _Stage:
 
 def apply(session: Session, principal: Principal, rescore_id: UUID) -> Rescore:
     """Make the new rules and their evaluations the current ones."""
-    competition, rescore = _lock_open_rescore(session, principal, rescore_id)
+    round_, rescore = _lock_open_rescore(session, principal, rescore_id)
     result = _build_preview(session, rescore)
     if result.stage != "ready":
         raise Conflict(_STAGE_MESSAGES[result.stage], code=f"rescore_{result.stage}")
@@ -254,14 +254,16 @@ def apply(session: Session, principal: Principal, rescore_id: UUID) -> Rescore:
     session.execute(update(Evaluation).where(Evaluation.id.in_(replaced_ids)).values(current=False))
     new_ids = [change.proposed.evaluation.id for change in result.changes]
     session.execute(update(Evaluation).where(Evaluation.id.in_(new_ids)).values(current=True))
-    rescore.replaced_file, rescore.replaced_scored_by = competition.file, competition.scored_by
+    rescore.replaced_file, rescore.replaced_scored_by = round_.file, round_.scored_by
     # Keep deadlines that were moved while the rescore was open.
-    competition.file = replace_phases(rescore.file, Contest(competition).rules.phases)
-    competition.scales, competition.scored_by = rescore.scales, rescore.scored_by
-    competition.allocation = competitions.describe_allocation(parse_stored_rules(competition.file))
+    round_.competition.file = replace_phases(rescore.file, Contest(round_).rules.phases)
+    round_.scales, round_.scored_by = rescore.scales, rescore.scored_by
+    round_.allocation = competitions.describe_allocation(parse_stored_rules(round_.file))
     rescore.applied_at = now.read_clock(session)
     details = _summarize_changes(result.changes)
-    audit.record(session, principal, "rescore.apply", competition.id, subject=str(rescore.id), after=details)
+    audit.record(
+        session, principal, "rescore.apply", round_.competition_id, subject=str(rescore.id), after=details
+    )
     return rescore
 
 
@@ -282,7 +284,7 @@ def is_newly_failed(change: EvaluationChange) -> bool:
 
 def cancel(session: Session, principal: Principal, rescore_id: UUID) -> Rescore:
     """Cancel a rescore and its unfinished evaluations."""
-    competition, rescore = _lock_open_rescore(session, principal, rescore_id)
+    round_, rescore = _lock_open_rescore(session, principal, rescore_id)
     unfinished = session.scalars(
         select(Evaluation)
         .where(Evaluation.rescore_id == rescore.id, Evaluation.state.in_(leases.UNFINISHED))
@@ -291,18 +293,16 @@ def cancel(session: Session, principal: Principal, rescore_id: UUID) -> Rescore:
     for evaluation in unfinished:
         leases.finish(session, evaluation, State.CANCELLED)
     rescore.cancelled_at = now.read_clock(session)
-    audit.record(session, principal, "rescore.cancel", competition.id, subject=str(rescore.id))
+    audit.record(session, principal, "rescore.cancel", round_.competition_id, subject=str(rescore.id))
     return rescore
 
 
-def _lock_open_rescore(
-    session: Session, principal: Principal, rescore_id: UUID
-) -> tuple[Competition, Rescore]:
+def _lock_open_rescore(session: Session, principal: Principal, rescore_id: UUID) -> tuple[Round, Rescore]:
     """Lock the competition and return it with its open rescore; raises Conflict if that has ended."""
     rescore = find_for_organizer(session, principal, rescore_id)
-    competition = competitions.lock(session, rescore.competition_id)
+    round_ = competitions.lock(session, rescore.round_id)
     session.refresh(rescore)
     for ended_at in (rescore.applied_at, rescore.cancelled_at):
         if ended_at is not None:
             raise Conflict("the set is applied or cancelled already", code="rescore_ended")
-    return competition, rescore
+    return round_, rescore

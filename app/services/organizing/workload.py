@@ -35,7 +35,7 @@ class Workload:
 def measure(session: Session, principal: Principal, slug: str) -> Workload:
     """Measure the workload of a competition for one of its organizers."""
     contest = competitions.find_for_organizer(session, principal, slug)
-    jobs = union_all(*(_select_unfinished(model, contest.id) for model in _JOB_MODELS)).subquery()
+    jobs = union_all(*(_select_unfinished(model, contest.round.id) for model in _JOB_MODELS)).subquery()
     age = func.max(func.clock_timestamp() - jobs.c.created_at)
     counts = session.execute(
         select(jobs.c.kind, jobs.c.state, func.count(), age).group_by(jobs.c.kind, jobs.c.state)
@@ -53,19 +53,19 @@ def measure(session: Session, principal: Principal, slug: str) -> Workload:
     )
 
 
-def list_failures(session: Session, competition_id: UUID) -> list[Evaluation | Guess | ThresholdReport]:
+def list_failures(session: Session, round_id: UUID) -> list[Evaluation | Guess | ThresholdReport]:
     """Return the latest jobs that ended in ERROR with a traceback, newest first."""
     failures: list[Evaluation | Guess | ThresholdReport] = []
     for model in _JOB_MODELS:
-        query = select(model).where(model.competition_id == competition_id, model.traceback.is_not(None))
+        query = select(model).where(model.round_id == round_id, model.traceback.is_not(None))
         newest = query.order_by(model.finished_at.desc()).limit(MAX_FAILURES)
         failures += session.scalars(newest)
     return sorted(failures, key=lambda job: job.finished_at or job.created_at, reverse=True)[:MAX_FAILURES]
 
 
 def _select_unfinished(
-    model: type[Evaluation | Guess | ThresholdReport], competition_id: UUID
+    model: type[Evaluation | Guess | ThresholdReport], round_id: UUID
 ) -> Select[str, State, datetime]:
     """Select kind, state and creation time of the competition's unfinished jobs."""
     columns = select(literal(model.__tablename__).label("kind"), model.state, model.created_at)
-    return columns.where(model.competition_id == competition_id, model.state.in_(UNFINISHED))
+    return columns.where(model.round_id == round_id, model.state.in_(UNFINISHED))

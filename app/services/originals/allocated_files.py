@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from anoncup.errors import Conflict, NotFound
 from anoncup.messages import N_
-from app.db.models import AllocatedFiles, Competition, SeedOpening, Team
+from app.db.models import AllocatedFiles, Round, SeedOpening, Team
 from app.db.now import read_clock
 from app.services.accounts import memberships
 from app.services.accounts.accounts import Principal
@@ -31,48 +31,42 @@ class RevealedAllocations:
     allocations: Sequence[AllocatedFiles]
 
 
-def load_files(session: Session, competition_id: UUID, team_id: UUID | None) -> Mapping[str, str] | None:
+def load_files(session: Session, round_id: UUID, team_id: UUID | None) -> Mapping[str, str] | None:
     """Return the SHA-256 of a team's own files by name; without ``team_id``, of the baselines' files.
 
     None: not allocated yet. Empty: no data are left for the team.
     """
     owner_condition = AllocatedFiles.team_id == team_id if team_id else AllocatedFiles.team == NO_TEAM
-    query = select(AllocatedFiles.files).where(
-        AllocatedFiles.competition_id == competition_id, owner_condition
-    )
+    query = select(AllocatedFiles.files).where(AllocatedFiles.round_id == round_id, owner_condition)
     return session.scalar(query)
 
 
-def require_allocated(session: Session, competition: Competition, team: Team | None) -> Mapping[str, str]:
+def require_allocated(session: Session, round_: Round, team: Team | None) -> Mapping[str, str]:
     """Return the own files of a team, or of the baselines if it is None; empty if teams have no own files.
 
     Raises Conflict before the allocation, and if no data are left for the team.
     """
-    if not competition.allocation:
+    if not round_.allocation:
         return {}
     files = (
-        load_files(session, competition.id, team.id if team else None)
-        if competition.allocation["each_team"]
-        else {}
+        load_files(session, round_.id, team.id if team else None) if round_.allocation["each_team"] else {}
     )
-    if files is None or competition.unallocated_files:
-        raise _build_refusal(session, competition)
-    if not files and competition.allocation["each_team"]:
+    if files is None or round_.unallocated_files:
+        raise _build_refusal(session, round_)
+    if not files and round_.allocation["each_team"]:
         raise Conflict(_NONE_LEFT, code="no_allocation_left")
     return files
 
 
-def _build_refusal(session: Session, competition: Competition) -> Conflict:
+def _build_refusal(session: Session, round_: Round) -> Conflict:
     """Return an error that says why a team has no data yet, or that it will get none."""
-    if not competition.allocation["each_team"]:
+    if not round_.allocation["each_team"]:
         return Conflict(NOT_READY, code="not_drawn_yet")
-    if competition.frozen_at is not None:
+    if round_.frozen_at is not None:
         return Conflict(_PHASE_OVER, code="drawing_over")
-    if not phases.has_phase_begun(competition, phases.ANONYMIZATION, read_clock(session)):
+    if not phases.has_phase_begun(round_, phases.ANONYMIZATION, read_clock(session)):
         return Conflict(PHASE_NOT_BEGUN, code="not_drawn_yet")
-    return Conflict(
-        FILES_MISSING if list_missing_files(session, competition) else NOT_READY, code="not_drawn_yet"
-    )
+    return Conflict(FILES_MISSING if list_missing_files(session, round_) else NOT_READY, code="not_drawn_yet")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,38 +81,37 @@ class TeamFiles:
     files: Mapping[str, str] | None
 
 
-def load_team_files(session: Session, principal: Principal, competition: Competition) -> TeamFiles:
+def load_team_files(session: Session, principal: Principal, round_: Round) -> TeamFiles:
     """Return the own files of the person's team, for the team's page."""
-    names = list_own_file_names(competition)
-    team = memberships.find_team(session, competition.id, principal) if names else None
-    return TeamFiles(names if team else (), load_files(session, competition.id, team.id) if team else None)
+    names = list_own_file_names(round_)
+    team = memberships.find_team(session, round_.competition_id, principal) if names else None
+    return TeamFiles(names if team else (), load_files(session, round_.id, team.id) if team else None)
 
 
 def find_own(session: Session, principal: Principal, slug: str) -> AllocatedFiles:
     """Return the allocation of the person's own team; not even organizers see those of other teams."""
     contest, team = competitions.find_for_member(session, principal, slug)
-    competition = contest.competition
-    if not list_own_file_names(competition):
+    round_ = contest.round
+    if not list_own_file_names(round_):
         raise NotFound("the service draws nothing for teams of this competition", code="nothing_drawn")
-    allocation = session.scalar(select(AllocatedFiles).where(AllocatedFiles.team_id == team.id))
+    conditions = AllocatedFiles.team_id == team.id, AllocatedFiles.round_id == round_.id
+    allocation = session.scalar(select(AllocatedFiles).where(*conditions))
     if allocation is None:
-        raise _build_refusal(session, competition)
+        raise _build_refusal(session, round_)
     if not allocation.files:
         raise Conflict(_NONE_LEFT, code="no_allocation_left")
     return allocation
 
 
-def count_teams_without_data(session: Session, competition_id: UUID) -> int:
+def count_teams_without_data(session: Session, round_id: UUID) -> int:
     """Count the teams for which no data are left."""
-    file_sets = session.scalars(
-        select(AllocatedFiles.files).where(AllocatedFiles.competition_id == competition_id)
-    )
+    file_sets = session.scalars(select(AllocatedFiles.files).where(AllocatedFiles.round_id == round_id))
     return sum(not files for files in file_sets)
 
 
-def list_own_file_names(competition: Competition) -> tuple[str, ...]:
+def list_own_file_names(round_: Round) -> tuple[str, ...]:
     """Return the names of the files that every team gets for itself."""
-    return tuple(competition.allocation["files"]) if competition.allocation.get("each_team") else ()
+    return tuple(round_.allocation["files"]) if round_.allocation.get("each_team") else ()
 
 
 def find_own_digest(session: Session, principal: Principal, slug: str, file_name: str) -> str:
@@ -133,13 +126,13 @@ def find_own_digest(session: Session, principal: Principal, slug: str, file_name
 def load_revealed(session: Session, principal: Principal | None, slug: str) -> RevealedAllocations:
     """Return the seed and all allocations for verification by anybody; raises NotFound before the reveal."""
     contest = competitions.find(session, principal, slug)
-    visibility.require_reveal(contest.competition)
-    opening = session.get(SeedOpening, contest.id)
+    visibility.require_reveal(contest.round)
+    opening = session.get(SeedOpening, contest.round.id)
     if opening is None:
         raise NotFound("the service has drawn nothing in this competition", code="nothing_drawn")
     query = (
         select(AllocatedFiles)
-        .where(AllocatedFiles.competition_id == contest.id)
+        .where(AllocatedFiles.round_id == contest.round.id)
         .order_by(AllocatedFiles.created_at, AllocatedFiles.team)
     )
     return RevealedAllocations(

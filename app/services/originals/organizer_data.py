@@ -9,7 +9,7 @@ from anoncup.errors import Conflict, NotFound
 from anoncup.plugins import TRACKS
 from app.config import get_settings
 from app.crypto import sealing
-from app.db.models import Competition, OrganizerFile
+from app.db.models import OrganizerFile, Round
 from app.processes import parser_process
 from app.services.accounts import audit
 from app.services.accounts.accounts import Principal
@@ -33,7 +33,7 @@ class CheckedOrganizerFile:
 
 def find_organizer_file(contest: Contest, file_name: str) -> str:
     """Return the name of the organizer file for this file name; raises NotFound if there is none."""
-    names: dict[str, str] = {f"{name}.csv": name for name in contest.competition.allocation.get("truth", ())}
+    names: dict[str, str] = {f"{name}.csv": name for name in contest.round.allocation.get("truth", ())}
     if file_name not in names:
         raise NotFound("the organizers' own files are {names}", code="no_such_file", names=tuple(names))
     return names[file_name]
@@ -41,21 +41,21 @@ def find_organizer_file(contest: Contest, file_name: str) -> str:
 
 def check_organizer_file(contest: Contest, name: str, content: bytes) -> CheckedOrganizerFile:
     """Check an organizer file; raises InvalidUpload, without quoting the content. Needs no session."""
-    competition = contest.competition
-    _require_not_allocated(competition)
-    if competition.original_rows is None:
+    round_ = contest.round
+    _require_not_allocated(round_)
+    if round_.original_rows is None:
         raise Conflict("the competition has no original data yet", code="no_original")
-    digests = tuple(sorted(competition.original.items()))
+    digests = tuple(sorted(round_.original.items()))
     parser_process.call_with_files(
         parser_process.ORIGINALS,
-        competition.original.values(),
+        round_.original.values(),
         _check_content,
         digests,
-        competition.file,
+        round_.file,
         name,
         content,
     )
-    return CheckedOrganizerFile(name, content, (competition.file, dict(competition.original)))
+    return CheckedOrganizerFile(name, content, (round_.file, dict(round_.original)))
 
 
 def _check_content(digests: _FileDigests, file: str, name: str, content: bytes) -> None:
@@ -65,8 +65,8 @@ def _check_content(digests: _FileDigests, file: str, name: str, content: bytes) 
         allocation.check_organizer_file(name, content, competitions.load_original(digests, file), rules)
 
 
-def _require_not_allocated(competition: Competition) -> None:
-    if competition.allocated_at is not None:
+def _require_not_allocated(round_: Round) -> None:
+    if round_.allocated_at is not None:
         raise Conflict(revisions.ALREADY_ALLOCATED, code="drawn_already")
 
 
@@ -78,13 +78,13 @@ def store_sealed(
 ) -> Contest:
     """Seal and store a checked file, replacing an earlier one; only before the first allocation."""
     contest = competitions.lock_for_organizer(session, principal, slug)
-    competition = contest.competition
-    _require_not_allocated(competition)
-    revisions.require_unchanged(competition, checked_file.replaces)
-    binding_id = sealed_inputs.compute_binding_id(competition.id, checked_file.name)
+    round_ = contest.round
+    _require_not_allocated(round_)
+    revisions.require_unchanged(round_, checked_file.replaces)
+    binding_id = sealed_inputs.compute_binding_id(round_.id, checked_file.name)
     sealed = sealing.seal(get_settings().sealing_key_file, bound_to=binding_id, secret=checked_file.content)
     values = {"key_id": sealed.key_id, "sealed": sealed.box, "commitment": sealed.commitment}
-    conditions = OrganizerFile.competition_id == competition.id, OrganizerFile.name == checked_file.name
+    conditions = OrganizerFile.round_id == round_.id, OrganizerFile.name == checked_file.name
     new_values = {**values, "size": len(checked_file.content), "created_at": func.clock_timestamp()}
     # The web application has no permission to read the replaced row.
     updated = session.execute(
@@ -93,7 +93,7 @@ def store_sealed(
     if updated.first() is None:
         session.add(
             OrganizerFile(
-                competition_id=competition.id,
+                round_id=round_.id,
                 name=checked_file.name,
                 size=len(checked_file.content),
                 **values,
@@ -104,7 +104,7 @@ def store_sealed(
         session,
         principal,
         "truth.upload",
-        competition.id,
+        round_.competition_id,
         subject=checked_file.name,
         after={"commitment": sealed.commitment},
     )

@@ -20,7 +20,7 @@ from anoncup.tables.profile.model import (
     LocaleFormat,
     MissingAmounts,
 )
-from app.db.models import Competition
+from app.db.models import Round
 from app.processes import parser_process
 from app.processes.parser_process import ORIGINALS
 from app.services.contests.contest import Contest, parse_stored_rules
@@ -122,15 +122,15 @@ def build_profile(
     )
 
 
-def select_grouping_columns(competition: Competition, columns: tuple[str, ...]) -> tuple[str, ...]:
+def select_grouping_columns(round_: Round, columns: tuple[str, ...]) -> tuple[str, ...]:
     """Return the columns in which people must agree so that a cheating release can swap them.
 
     Identifying columns are left out: if nearly every row were unique, nobody could be swapped. Without data,
     all columns are returned.
     """
-    if competition.original_rows is None or not columns:
+    if round_.original_rows is None or not columns:
         return columns
-    return _select_grouping_columns_cached(next(iter(competition.original.items())), columns)
+    return _select_grouping_columns_cached(next(iter(round_.original.items())), columns)
 
 
 @lru_cache(maxsize=32)
@@ -280,4 +280,4 @@ def discard(key: str) -> None:
 
 
 def _build_marker(contest: Contest, name: str) -> bytes:
-    return f"held for {contest.id}: {name}\n".encode()
+    return f"held for {contest.round.id}: {name}\n".encode()

@@ -87,7 +87,7 @@ def compute_upload_revision(contest: Contest, name: str, content: bytes) -> Revi
     file = change_columns(contest.competition.file, roles)
     return _drop_weights_without_scale(
         parser_process.call(ORIGINALS, _reduce_sparse_cross_tables, file, name, content),
-        lambda file: revisions.compute_revision(contest.competition, file, {name: content}),
+        lambda file: revisions.compute_revision(contest.round, file, {name: content}),
     )
 
 
@@ -135,7 +135,7 @@ def compute_replacement_revision(contest: Contest, name: str, content: bytes) ->
     """Compute a revision in which the columns of a first file replace those of the competition file."""
     file = parser_process.call(ORIGINALS, _adopt_columns, contest.competition.file, content)
     return _drop_weights_without_scale(
-        file, lambda text: revisions.compute_revision(contest.competition, text, {name: content})
+        file, lambda text: revisions.compute_revision(contest.round, text, {name: content})
     )
 
 
@@ -149,7 +149,7 @@ def _adopt_columns(file: str, content: bytes) -> str:
 
 def compute_columns_revision(contest: Contest, columns: Columns, left_out: Sequence[str] = ()) -> Revision:
     """Compute a revision with new column roles and without the columns ``left_out``, without a session."""
-    contents = competitions.load_contents(contest.competition.original)
+    contents = competitions.load_contents(contest.round.original)
     if left_out:
         first_name = contest.track.original_file_names[0]
         contents[first_name] = parser_process.call(
@@ -157,7 +157,7 @@ def compute_columns_revision(contest: Contest, columns: Columns, left_out: Seque
         )
     return _drop_weights_without_scale(
         change_columns(contest.competition.file, columns),
-        lambda file: revisions.compute_revision(contest.competition, file, contents),
+        lambda file: revisions.compute_revision(contest.round, file, contents),
     )
 
 

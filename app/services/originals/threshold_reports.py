@@ -40,15 +40,15 @@ def request_report(
     contest = competitions.lock_for_organizer(session, principal, slug)
     if contest.competition.rehearsal_of is not None:
         raise Conflict("ask for a report at the competition that is rehearsed", code="is_rehearsal")
-    if contest.competition.original_rows is None:
+    if contest.round.original_rows is None:
         raise Conflict("the competition has no original data yet", code="no_original")
-    _require_capacity(session, contest.id)
+    _require_capacity(session, contest.round.id)
     question_fields = asdict(resolve_question(question, contest.rules))
     report = ThresholdReport(
-        competition_id=contest.id,
+        round_id=contest.round.id,
         user_id=principal.user_id,
         file=contest.competition.file,
-        original=contest.competition.original,
+        original=contest.round.original,
         question=question_fields,
     )
     session.add(report)
@@ -58,13 +58,13 @@ def request_report(
     return report
 
 
-def _require_capacity(session: Session, competition_id: UUID) -> None:
+def _require_capacity(session: Session, round_id: UUID) -> None:
     """Raise TooManyRequests if too many reports are unfinished, each of which takes minutes.
 
     The competition's lock must be held.
     """
     unfinished = ThresholdReport.state.in_(leases.UNFINISHED)
-    count_query = select(func.count()).where(ThresholdReport.competition_id == competition_id, unfinished)
+    count_query = select(func.count()).where(ThresholdReport.round_id == round_id, unfinished)
     if session.scalars(count_query).one() >= MAX_UNFINISHED:
         raise TooManyRequests(
             "{most} reports of this competition are unfinished: ask again when one is finished",
@@ -77,13 +77,13 @@ def _require_capacity(session: Session, competition_id: UUID) -> None:
 def list_reports(session: Session, principal: Principal, slug: str) -> Sequence[ThresholdReport]:
     """Return the reports of a competition, newest first, for its organizers."""
     contest = competitions.find_for_organizer(session, principal, slug)
-    query = select(ThresholdReport).where(ThresholdReport.competition_id == contest.id)
+    query = select(ThresholdReport).where(ThresholdReport.round_id == contest.round.id)
     return session.scalars(query.order_by(ThresholdReport.created_at.desc())).all()
 
 
 def find_visible(session: Session, principal: Principal, report_id: UUID) -> ThresholdReport:
     report = session.get(ThresholdReport, report_id)
-    if report is None or not competitions.is_organizer(session, report.competition_id, principal):
+    if report is None or not competitions.is_round_organizer(session, report.round_id, principal):
         raise NotFound("there is no such report", code="no_such_report")
     principal.require("organize")
     return report

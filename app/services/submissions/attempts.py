@@ -14,18 +14,20 @@ from sqlalchemy.orm import Session
 
 from anoncup.errors import Conflict
 from app.config import get_settings
-from app.db.models import Attempt, Competition, Team
+from app.db.models import Attempt, Round, Team
 from app.services.contests import phases
 from app.services.contests.phases import PhaseStatus
 
 
-def find_unfinished(session: Session, team: Team, phase: str, key: str | None) -> Attempt | None:
+def find_unfinished(
+    session: Session, round_: Round, team: Team, phase: str, key: str | None
+) -> Attempt | None:
     """Return the locked, unanswered attempt that a retry with ``key`` continues, or None."""
     if key is None:
         return None
-    conditions = (Attempt.team_id == team.id, Attempt.phase == phase, Attempt.key == key)
-    query = select(Attempt).where(*conditions, Attempt.ended_at.is_(None)).with_for_update()
-    return session.scalars(query).one_or_none()
+    conditions = (Attempt.team_id == team.id, Attempt.round_id == round_.id, Attempt.phase == phase)
+    query = select(Attempt).where(*conditions, Attempt.key == key, Attempt.ended_at.is_(None))
+    return session.scalars(query.with_for_update()).one_or_none()
 
 
 def has_ended(session: Session, attempt: Attempt) -> bool:
@@ -60,13 +62,13 @@ def is_in_grace_period(attempt: Attempt, status: PhaseStatus) -> bool:
     return status.now <= attempt.started_at + get_grace_period()
 
 
-def require_in_time(competition: Competition, attempt: Attempt, status: PhaseStatus) -> None:
+def require_in_time(round_: Round, attempt: Attempt, status: PhaseStatus) -> None:
     """Raise Conflict if an upload came too late to be accepted. The competition must be locked.
 
     Uploads that entered in time are accepted even if the phase has ended or been paused meanwhile. After the
     grace period, an upload is treated as if it entered now.
     """
-    if phases.get_fixed_at(competition, attempt.phase) is None and is_in_grace_period(attempt, status):
+    if phases.get_fixed_at(round_, attempt.phase) is None and is_in_grace_period(attempt, status):
         return
     if status.open_phase is None or status.open_phase.name != attempt.phase:
         raise Conflict(
@@ -76,15 +78,14 @@ def require_in_time(competition: Competition, attempt: Attempt, status: PhaseSta
         )
 
 
-def has_pending_uploads(session: Session, competition: Competition, phase: str) -> bool:
+def has_pending_uploads(session: Session, round_: Round, phase: str) -> bool:
     """Whether uploads that entered ``phase`` may still be accepted.
 
     The grace period limits the wait for uploads that are never finished.
     """
     query = (
         select(Attempt.id)
-        .join(Team, Team.id == Attempt.team_id)
-        .where(Team.competition_id == competition.id, Attempt.phase == phase, Attempt.ended_at.is_(None))
+        .where(Attempt.round_id == round_.id, Attempt.phase == phase, Attempt.ended_at.is_(None))
         .where(Attempt.started_at >= func.clock_timestamp() - get_grace_period())
     )
     return bool(session.scalar(select(query.exists())))

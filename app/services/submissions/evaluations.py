@@ -9,7 +9,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from anoncup import schemas
-from app.db.models import Competition, Evaluation, Rescore, Secret, State, Submission
+from app.db.models import Evaluation, Rescore, Round, Secret, State, Submission
 from app.services.contests import revisions, sealed_inputs
 from app.services.contests.competitions import build_published_file, complete_file
 from app.services.contests.sealed_inputs import AllocationInputs
@@ -39,7 +39,7 @@ def enqueue(session: Session, submission_id: UUID, *, rescore: Rescore | None = 
     submission = session.get_one(Submission, submission_id)
     evaluation = Evaluation(
         submission_id=submission_id,
-        competition_id=submission.competition_id,
+        round_id=submission.round_id,
         party_id=rescore.id if rescore else submission.team_id,
         current=rescore is None,
         rescore_id=rescore.id if rescore else None,
@@ -50,9 +50,9 @@ def enqueue(session: Session, submission_id: UUID, *, rescore: Rescore | None = 
     return evaluation
 
 
-def include_in_open_rescore(session: Session, competition_id: UUID, submission_id: UUID) -> None:
+def include_in_open_rescore(session: Session, round_id: UUID, submission_id: UUID) -> None:
     """Add a submission to the open rescore, if there is one, so that it covers all submissions."""
-    rescore = revisions.find_open_rescore(session, competition_id)
+    rescore = revisions.find_open_rescore(session, round_id)
     existing_id = rescore and session.scalar(
         select(Evaluation.id).where(
             Evaluation.rescore_id == rescore.id, Evaluation.submission_id == submission_id
@@ -70,30 +70,28 @@ def claim_next(session: Session, *, lease: timedelta, max_attempts: int) -> Eval
 
 def build_claim(session: Session, evaluation: Evaluation) -> EvaluationClaim:
     query = (
-        select(Submission, Competition, Secret)
-        .join(Competition, Competition.id == Submission.competition_id)
+        select(Submission, Round, Secret)
+        .join(Round, Round.id == Submission.round_id)
         .join(Secret, Secret.submission_id == Submission.id)
     )
-    submission, competition, secret = session.execute(
-        query.where(Submission.id == evaluation.submission_id)
-    ).one()
+    submission, round_, secret = session.execute(query.where(Submission.id == evaluation.submission_id)).one()
     return EvaluationClaim(
         evaluation_id=evaluation.id,
         attempt=evaluation.attempt,
         submission_id=submission.id,
-        competition_file=_get_competition_file(session, evaluation, competition),
-        original=competition.public_files,
+        competition_file=_get_competition_file(session, evaluation, round_),
+        original=round_.public_files,
         files=submission.files,
-        allocation_inputs=sealed_inputs.load_inputs_for_submission(session, competition, submission.id),
+        allocation_inputs=sealed_inputs.load_inputs_for_submission(session, round_, submission.id),
         key_id=secret.key_id,
         sealed=secret.sealed,
     )
 
 
-def _get_competition_file(session: Session, evaluation: Evaluation, competition: Competition) -> str:
+def _get_competition_file(session: Session, evaluation: Evaluation, round_: Round) -> str:
     """Return the competition file to score by: that of the rescore, or else the current one."""
     if evaluation.rescore_id is None:
-        return build_published_file(competition)
+        return build_published_file(round_)
     rescore = session.get_one(Rescore, evaluation.rescore_id)
     return complete_file(rescore.file, rescore.scales, rescore.scored_by)
 

@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 
 from anoncup.errors import Conflict
 from anoncup.messages import Message
-from app.db.models import Competition, Evaluation, State, Submission, Team
+from app.db.models import Evaluation, Round, State, Submission, Team
 from app.services.accounts.accounts import Principal
 from app.services.contests import phases
 from app.services.contests.contest import Contest
@@ -19,12 +19,12 @@ MARKABLE_STATES = (State.QUEUED, State.SCORING, State.SCORED)
 def mark(session: Session, principal: Principal, submission_id: UUID, *, final: bool) -> Submission:
     """Mark or unmark a final while the first phase is open, up to the competition's number of finals."""
     submission = submissions.find_own(session, principal, submission_id)
-    competition = session.get_one(Competition, submission.competition_id, with_for_update={"read": True})
+    round_ = session.get_one(Round, submission.round_id, with_for_update={"read": True})
     team = session.get_one(Team, submission.team_id, with_for_update=True, populate_existing=True)
     uploads.require_qualified(team)
-    phases.get_status(session, competition).require_open(phases.ANONYMIZATION)
+    phases.get_status(session, round_).require_open(phases.ANONYMIZATION)
     if final and not submission.final:
-        _require_markable(session, submission, Contest(competition).rules.ranking.finals)
+        _require_markable(session, submission, Contest(round_).rules.ranking.finals)
     submission.final = final
     return submission
 
@@ -40,7 +40,8 @@ def _require_markable(session: Session, submission: Submission, max_finals: int)
         select(func.count())
         .select_from(Submission)
         .join(Evaluation, (Evaluation.submission_id == Submission.id) & Evaluation.current)
-        .where(Submission.team_id == submission.team_id, Submission.final)
+        .where(Submission.team_id == submission.team_id, Submission.round_id == submission.round_id)
+        .where(Submission.final)
         .where(Evaluation.state.in_(MARKABLE_STATES))
     )
     if (marked_count or 0) >= max_finals:

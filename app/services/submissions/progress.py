@@ -21,7 +21,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import Session
 
 from anoncup.schemas.roles import Role
-from app.db.models import Competition, Evaluation, Member, Organizer, State, Submission, Token, User
+from app.db.models import Competition, Evaluation, Member, Organizer, Round, State, Submission, Token, User
 from app.services.accounts.accounts import Principal
 from app.services.jobs import fairness
 from app.services.submissions import submissions
@@ -107,7 +107,8 @@ def filter_allowed(session: Session, followers: Collection[Follower]) -> set[Fol
         select(Token.id, Submission.id)
         .join(requested, requested.c.token_id == Token.id)
         .join(Submission, requested.c.submission_id == Submission.id)
-        .join(Competition, Competition.id == Submission.competition_id)
+        .join(Round, Round.id == Submission.round_id)
+        .join(Competition, Competition.id == Round.competition_id)
         .join(User, User.id == Token.user_id)
         .where(Token.revoked_at.is_(None), Token.expires_at > func.clock_timestamp())
         .where(any_(Token.scopes) == "read")

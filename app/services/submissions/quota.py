@@ -72,7 +72,12 @@ def load_caps(
     """Return all caps on a team's uploads in ``phase`` at ``now``, in one query."""
     rules = contest.rules
     today = CountingWindow(*phases.find_midnights(now, rules.timezone))
-    parameters = {"team": team_id, "since": today.starts_at, "until": today.resets_at}
+    parameters = {
+        "team": team_id,
+        "round": contest.round.id,
+        "since": today.starts_at,
+        "until": today.resets_at,
+    }
     values = [int(count) for count in session.execute(_build_counts_query(phase), parameters).one()]
     return tuple(
         QuotaCap(
@@ -87,18 +92,23 @@ def load_caps(
 
 @lru_cache(maxsize=2)
 def _build_counts_query(phase: str) -> Select[Any]:
-    """Build a query for the used and granted numbers of each cap, with team and day as parameters.
+    """Build a query for the used and granted numbers of each cap, with team, round and day as parameters.
 
     The query is cached because building it takes longer than running it.
     """
-    team, starts_at, resets_at = (cast("Any", bindparam(name)) for name in ("team", "since", "until"))
+    team, round_id, starts_at, resets_at = (
+        cast("Any", bindparam(name)) for name in ("team", "round", "since", "until")
+    )
     today = CountingWindow(starts_at, resets_at)
     windows = {name: today if _is_daily(name) else _UNBOUNDED for name in _list_caps(phase)}
     return select(
         *(
             count.scalar_subquery()
             for name, window in windows.items()
-            for count in (_select_used(team, name, phase, window), _select_granted(team, name, window))
+            for count in (
+                _select_used(team, round_id, name, phase, window),
+                _select_granted(team, round_id, name, window),
+            )
         )
     )
 
@@ -112,40 +122,45 @@ def _is_daily(name: str) -> bool:
     return name.endswith("_per_day")
 
 
-def _select_used(team_id: UUID, name: str, phase: str, window: CountingWindow) -> Select[int]:
+def _select_used(team_id: UUID, round_id: UUID, name: str, phase: str, window: CountingWindow) -> Select[int]:
     """Build a query that counts the uploads limited by a cap."""
     if name.startswith("valid"):
-        return _select_accepted(team_id, phase, window)
-    begun_query = _select_begun(team_id, phase, window)
+        return _select_accepted(team_id, round_id, phase, window)
+    begun_query = _select_begun(team_id, round_id, phase, window)
     if phase == REIDENTIFICATION:
         return select(
-            begun_query.scalar_subquery() - _select_accepted(team_id, phase, window).scalar_subquery()
+            begun_query.scalar_subquery()
+            - _select_accepted(team_id, round_id, phase, window).scalar_subquery()
         )
     return begun_query
 
 
-def _select_begun(team_id: UUID, phase: str, window: CountingWindow) -> Select[int]:
-    query = select(func.count()).where(Attempt.team_id == team_id, Attempt.phase == phase, Attempt.counts)
+def _select_begun(team_id: UUID, round_id: UUID, phase: str, window: CountingWindow) -> Select[int]:
+    query = select(func.count()).where(Attempt.team_id == team_id, Attempt.round_id == round_id)
+    query = query.where(Attempt.phase == phase, Attempt.counts)
     return query.where(*_build_window_conditions(Attempt.started_at, window))
 
 
-def _select_accepted(team_id: UUID, phase: str, window: CountingWindow) -> Select[int]:
+def _select_accepted(team_id: UUID, round_id: UUID, phase: str, window: CountingWindow) -> Select[int]:
     """Build a query that counts valid submissions or, in the re-identification phase, accepted guesses."""
     if phase == REIDENTIFICATION:
-        guess_query = select(func.count()).where(Guess.team_id == team_id, Guess.state != State.REFUSED)
+        guess_query = select(func.count()).where(
+            Guess.team_id == team_id, Guess.round_id == round_id, Guess.state != State.REFUSED
+        )
         return guess_query.where(*_build_window_conditions(Guess.received_at, window))
     valid_query = (
         select(func.count())
         .select_from(Submission)
         .join(Evaluation, Evaluation.submission_id == Submission.id)
-        .where(Submission.team_id == team_id, Evaluation.current, Evaluation.state.not_in(REFUNDED_STATES))
+        .where(Submission.team_id == team_id, Submission.round_id == round_id)
+        .where(Evaluation.current, Evaluation.state.not_in(REFUNDED_STATES))
     )
     return valid_query.where(*_build_window_conditions(Submission.received_at, window))
 
 
-def _select_granted(team_id: UUID, name: str, window: CountingWindow) -> Select[int]:
+def _select_granted(team_id: UUID, round_id: UUID, name: str, window: CountingWindow) -> Select[int]:
     query = select(func.coalesce(func.sum(Grant.amount), 0)).where(
-        Grant.team_id == team_id, Grant.cap == name
+        Grant.team_id == team_id, Grant.round_id == round_id, Grant.cap == name
     )
     return query.where(*_build_window_conditions(Grant.granted_at, window))
 
@@ -162,7 +177,7 @@ def load_guess_cap(
 
 
 def compute_guess_limit(session: Session, contest: Contest, team_id: UUID) -> int:
-    extra = _fetch_count(session, _select_granted(team_id, GUESSES_PER_TARGET, _UNBOUNDED))
+    extra = _fetch_count(session, _select_granted(team_id, contest.round.id, GUESSES_PER_TARGET, _UNBOUNDED))
     return contest.rules.limits.guesses_per_target + extra
 
 
@@ -206,11 +221,13 @@ def begin_attempt(
     Competition and team must be locked. Raises Conflict if the phase is not open, TooManyRequests if a cap is
     used up.
     """
-    status = phases.get_status(session, contest.competition)
-    attempt = attempts.find_unfinished(session, team, phase, key)
+    status = phases.get_status(session, contest.round)
+    attempt = attempts.find_unfinished(session, contest.round, team, phase, key)
     if attempt is None or not attempts.is_in_grace_period(attempt, status):
         status.require_open(phase)
-        attempt = attempt or Attempt(team_id=team.id, user_id=user_id, phase=phase, key=key, senders=0)
+        attempt = attempt or Attempt(
+            round_id=contest.round.id, team_id=team.id, user_id=user_id, phase=phase, key=key, senders=0
+        )
         attempt.started_at, attempt.counts = status.now, False
     if not attempt.counts:
         require_remaining(load_caps(session, contest, team.id, phase, status.now), status.now)
@@ -241,5 +258,5 @@ class QuotaReport:
 def load_report(session: Session, principal: Principal, slug: str) -> QuotaReport:
     """Return the caps of the person's own team."""
     contest, team = competitions.find_for_member(session, principal, slug)
-    phase = ANONYMIZATION if contest.competition.published_at is None else REIDENTIFICATION
+    phase = ANONYMIZATION if contest.round.published_at is None else REIDENTIFICATION
     return QuotaReport(phase, load_caps(session, contest, team.id, phase, read_clock(session)))

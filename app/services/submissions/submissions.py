@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session, joinedload, undefer
 
 from anoncup.errors import Conflict, NotFound
 from anoncup.messages import Message
-from app.db.models import Competition, Evaluation, Secret, State, Submission, Team
+from app.db.models import Evaluation, Round, Secret, State, Submission, Team
 from app.db.paging import Position, fetch_newest_first
 from app.services.accounts import memberships
 from app.services.accounts.accounts import Principal
@@ -51,7 +51,7 @@ def list_for_organizer(
     ``baseline``: True for baselines only, False for teams only.
     """
     contest = competitions.find_for_organizer(session, principal, slug)
-    query = select_with_details().where(Submission.competition_id == contest.id)
+    query = select_with_details().where(Submission.round_id == contest.round.id)
     if team_id is not None:
         query = query.where(Submission.team_id == team_id)
     if state is not None:
@@ -78,7 +78,7 @@ def find_own(session: Session, principal: Principal, submission_id: UUID) -> Sub
     """Return a submission that the person may change, as a member of its team; raises NotFound."""
     principal.require("submit")
     submission = find_visible(session, principal, submission_id)
-    team = memberships.require_team(session, submission.competition_id, principal)
+    team = memberships.require_team(session, submission.team.competition_id, principal)
     if team.id != submission.team_id:
         raise NotFound("there is no such submission", code="no_such_submission")
     return submission
@@ -88,7 +88,7 @@ def cancel(session: Session, principal: Principal, submission_id: UUID) -> Submi
     """Cancel a submission that is not scored yet; it no longer counts as valid, but its attempt does."""
     submission = find_own(session, principal, submission_id)
     # The shared lock keeps a rescore from replacing the current evaluation meanwhile.
-    session.get_one(Competition, submission.competition_id, with_for_update={"read": True})
+    session.get_one(Round, submission.round_id, with_for_update={"read": True})
     current = select(Evaluation).where(Evaluation.submission_id == submission_id, Evaluation.current)
     evaluation = session.scalars(current.with_for_update().execution_options(populate_existing=True)).one()
     if evaluation.state not in leases.UNFINISHED:
@@ -100,7 +100,7 @@ def cancel(session: Session, principal: Principal, submission_id: UUID) -> Submi
 
 def get_readable_files(session: Session, submission: Submission) -> dict[str, str]:
     """Return SHA-256 of the release files by name; raises NotFound if the files contain the answer."""
-    if Contest(session.get_one(Competition, submission.competition_id)).track.target_files.seals_release:
+    if Contest(session.get_one(Round, submission.round_id)).track.target_files.seals_release:
         raise NotFound(
             "the files of this release contain its answer: they are stored sealed, and nobody can "
             "download them",
@@ -110,14 +110,14 @@ def get_readable_files(session: Session, submission: Submission) -> dict[str, st
 
 
 def get_competition_slug(session: Session, submission: Submission) -> str:
-    return session.get_one(Competition, submission.competition_id).slug
+    return session.get_one(Round, submission.round_id).slug
 
 
 def can_see(session: Session, principal: Principal, submission: Submission) -> bool:
-    own_team = memberships.find_team(session, submission.competition_id, principal)
+    own_team = memberships.find_team(session, submission.team.competition_id, principal)
     if own_team is not None and own_team.id == submission.team_id:
         return True
-    return competitions.is_organizer(session, submission.competition_id, principal)
+    return competitions.is_organizer(session, submission.team.competition_id, principal)
 
 
 def select_with_details() -> Select[Submission]:

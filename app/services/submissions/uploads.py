@@ -30,7 +30,7 @@ from anoncup.tracks.parts import HasRows
 from anoncup.tracks.uploads import ParsedUpload, check_partial_upload, parse_upload
 from app.config import get_settings
 from app.crypto import sealing
-from app.db.models import Attempt, Competition, Guess, Secret, Submission, Team
+from app.db.models import Attempt, Guess, Round, Secret, Submission, Team
 from app.db.privileges import GUESS_GUARD, SUBMISSION_GUARD
 from app.processes import parser_process
 from app.processes.remote_calls import run_where_installed
@@ -74,7 +74,7 @@ class Upload(ABC, Generic[AcceptedT, CheckT]):
 
     key: str | None = field(default=None, kw_only=True)
     """Idempotency key."""
-    competition: Competition = field(init=False)
+    round: Round = field(init=False)
     rules: Rules = field(init=False)
     track: AnyTrack = field(init=False)
     original: tuple[tuple[str, str], ...] = field(init=False)
@@ -92,10 +92,10 @@ class Upload(ABC, Generic[AcceptedT, CheckT]):
     fingerprint: str = field(default="", init=False)
     """SHA-256 of all parts of the request."""
 
-    def set_competition(self, competition: Competition) -> None:
+    def set_round(self, round_: Round) -> None:
         """Keep the competition as it is now, for parsing."""
-        self.competition, self.rules = competition, parse_stored_rules(competition.file)
-        self.track, self.original = TRACKS[self.rules.track], list_original_digests(competition)
+        self.round, self.rules = round_, parse_stored_rules(round_.file)
+        self.track, self.original = TRACKS[self.rules.track], list_original_digests(round_)
 
     def get_entry_time(self) -> datetime:
         assert self.attempt is not None  # noqa: S101  # only a retry, a dry run or a baseline has none
@@ -105,11 +105,11 @@ class Upload(ABC, Generic[AcceptedT, CheckT]):
         """Check that the person may send this upload now, and count an attempt before the body is read."""
         principal.require("submit")
         self.attempt = None
-        competition_id = self.find_competition(session, principal).id
-        competition, team = self._lock(session, principal, competition_id)
-        self.set_competition(competition)
+        round_id = self.find_round(session, principal).id
+        round_, team = self._lock(session, principal, round_id)
+        self.set_round(round_)
         self.team_id = team.id
-        self.admit(session, competition, team, principal.user_id)
+        self.admit(session, round_, team, principal.user_id)
 
     def enter_again(self, session: Session, principal: Principal) -> None:
         """Enter again if a request with the same key was answered while the body was being received."""
@@ -119,12 +119,12 @@ class Upload(ABC, Generic[AcceptedT, CheckT]):
     def enter_check(self, session: Session, principal: Principal) -> None:
         """Enter a dry run, which counts no attempt. It may precede the phase, but not follow it."""
         principal.require("submit")
-        competition = self.find_competition(session, principal)
-        self.set_competition(competition)
-        team = memberships.require_team(session, competition.id, principal)
+        round_ = self.find_round(session, principal)
+        self.set_round(round_)
+        team = memberships.require_team(session, round_.competition_id, principal)
         self.team_id = team.id
         require_qualified(team)
-        phases.require_phase_not_ended(session, competition, self.phase)
+        phases.require_phase_not_ended(session, round_, self.phase)
         self.load(session, team)
 
     def accept(self, session: Session, principal: Principal) -> AcceptedT:
@@ -133,32 +133,32 @@ class Upload(ABC, Generic[AcceptedT, CheckT]):
         The first submission locks the competition exclusively, because it writes the scoring versions, and
         two transactions with the shared lock would block each other from writing.
         """
-        is_exclusive = not self.competition.scored_by
-        competition, team = self._lock(session, principal, self.competition.id, is_exclusive=is_exclusive)
-        self.admit(session, competition, team, principal.user_id)
+        is_exclusive = not self.round.scored_by
+        round_, team = self._lock(session, principal, self.round.id, is_exclusive=is_exclusive)
+        self.admit(session, round_, team, principal.user_id)
         if self.attempt is not None:
             attempts.end(session, self.attempt, counts=self.accepted_id is None)
         if self.accepted_id is not None:
             return self.load_accepted(session, self.accepted_id)
-        return self.insert(session, competition, team, principal.user_id)
+        return self.insert(session, round_, team, principal.user_id)
 
     def _lock(
-        self, session: Session, principal: Principal, competition_id: UUID, *, is_exclusive: bool = False
-    ) -> tuple[Competition, Team]:
+        self, session: Session, principal: Principal, round_id: UUID, *, is_exclusive: bool = False
+    ) -> tuple[Round, Team]:
         """Lock the competition (shared) and the person's team (exclusive).
 
         The first lock keeps phases and data from changing, and all earlier uploads count when a phase ends.
         The second one keeps parallel uploads from exceeding a cap, and lets a retry see what was accepted.
         """
-        competition = session.get_one(
-            Competition,
-            competition_id,
+        round_ = session.get_one(
+            Round,
+            round_id,
             with_for_update=True if is_exclusive else {"read": True},
             populate_existing=True,
         )
-        return competition, memberships.require_team(session, competition.id, principal, for_update=True)
+        return round_, memberships.require_team(session, round_.competition_id, principal, for_update=True)
 
-    def admit(self, session: Session, competition: Competition, team: Team, user_id: UUID) -> None:
+    def admit(self, session: Session, round_: Round, team: Team, user_id: UUID) -> None:
         """Check idempotency key, qualification, deadline and quota. Competition and team must be locked.
 
         The checks run when the upload enters, which counts its attempt, and again when it is accepted,
@@ -168,14 +168,14 @@ class Upload(ABC, Generic[AcceptedT, CheckT]):
         if self.accepted_id is not None:
             return
         require_qualified(team)
-        contest = Contest(competition)
+        contest = Contest(round_)
         if self.attempt is None:
             attempt = quota.begin_attempt(session, contest, team, user_id, phase=self.phase, key=self.key)
             self.load(session, team)
             self.attempt = attempt
         else:
-            status = phases.get_status(session, competition)
-            attempts.require_in_time(competition, self.attempt, status)
+            status = phases.get_status(session, round_)
+            attempts.require_in_time(round_, self.attempt, status)
             self.caps = self.recheck(session, contest, team)
             quota.require_remaining([cap for cap in self.caps if not cap.is_for_attempts], status.now)
 
@@ -191,7 +191,7 @@ class Upload(ABC, Generic[AcceptedT, CheckT]):
         return session.scalar(select(self.row_type.id).where(*conditions))
 
     @abstractmethod
-    def find_competition(self, session: Session, principal: Principal) -> Competition:
+    def find_round(self, session: Session, principal: Principal) -> Round:
         """Return the competition; raises NotFound if the person may not know of it."""
 
     @abstractmethod
@@ -232,7 +232,7 @@ class Upload(ABC, Generic[AcceptedT, CheckT]):
         """Parse the upload like ``parse``, but store nothing."""
 
     @abstractmethod
-    def insert(self, session: Session, competition: Competition, team: Team, user_id: UUID) -> AcceptedT:
+    def insert(self, session: Session, round_: Round, team: Team, user_id: UUID) -> AcceptedT:
         """Insert the rows of the admitted upload."""
 
     @abstractmethod
@@ -289,34 +289,34 @@ class ReleaseUpload(Upload[SubmissionReceipt, ReleaseCheck]):
     files: dict[str, str] = field(default_factory=dict, init=False)
     """SHA-256 of the stored files by name."""
 
-    def set_competition(self, competition: Competition) -> None:
+    def set_round(self, round_: Round) -> None:
         """Keep the competition; no secret is sent where the service allocates the answer."""
-        super().set_competition(competition)
+        super().set_round(round_)
         secret_names = () if self.track.allocates_answer else (SECRET_FILE,)
         self.file_names = (*self.track.release_file_names, *secret_names)
 
-    def find_competition(self, session: Session, principal: Principal) -> Competition:
-        return competitions.find(session, principal, self.slug).competition
+    def find_round(self, session: Session, principal: Principal) -> Round:
+        return competitions.find(session, principal, self.slug).round
 
     def load(self, session: Session, team: Team | None) -> None:
         """Load the allocated files of the team, or of the baselines without one."""
-        if self.competition.original_rows is None:
+        if self.round.original_rows is None:
             raise Conflict("the competition has no original data yet", code="no_original")
-        self.own_files = allocated_files.require_allocated(session, self.competition, team)
+        self.own_files = allocated_files.require_allocated(session, self.round, team)
         self.team_name = team.name if team else ""
 
     def recheck(self, session: Session, contest: Contest, team: Team) -> tuple[QuotaCap, ...]:
         """Return the caps of the day of entry; raises Conflict if the rules or the data have changed."""
-        self.require_same_settings(contest.competition)
+        self.require_same_settings(contest.round)
         return quota.load_caps(session, contest, team.id, self.phase, self.get_entry_time())
 
-    def require_same_settings(self, competition: Competition) -> None:
+    def require_same_settings(self, round_: Round) -> None:
         """Raise Conflict if the release would be parsed differently now; deadlines may have moved."""
         settings_then, settings_now = (
             (rules.columns, rules.settings, rules.publication.shuffle_targets)
-            for rules in (self.rules, parse_stored_rules(competition.file))
+            for rules in (self.rules, parse_stored_rules(round_.file))
         )
-        if settings_then != settings_now or self.original != list_original_digests(competition):
+        if settings_then != settings_now or self.original != list_original_digests(round_):
             raise Conflict("the competition has changed meanwhile; send it again", code="changed_meanwhile")
 
     def read_texts(self, files: Collection[str], texts: Mapping[str, str]) -> str:
@@ -361,7 +361,7 @@ class ReleaseUpload(Upload[SubmissionReceipt, ReleaseCheck]):
         digests = dict(self.original).values()
         own_files = {name: get_store().get(digest) for name, digest in self.own_files.items()}
         team = TeamData(self.team_name, own_files)
-        arguments = (self.competition.file, self.original, tables, answer, team)
+        arguments = (self.round.file, self.original, tables, answer, team)
         return parser_process.call_with_files(parser_process.UPLOADS, digests, function, *arguments)
 
     def _choose_answer(self, files: Mapping[str, bytes]) -> bytes | None:
@@ -377,12 +377,10 @@ class ReleaseUpload(Upload[SubmissionReceipt, ReleaseCheck]):
         key_file = get_settings().sealing_key_file
         return sealing.seal_file(key_file, bound_to=self.submission_id, content=content)
 
-    def insert(
-        self, session: Session, competition: Competition, team: Team, user_id: UUID
-    ) -> SubmissionReceipt:
+    def insert(self, session: Session, round_: Round, team: Team, user_id: UUID) -> SubmissionReceipt:
         return self.insert_submission(
             session,
-            competition,
+            round_,
             team,
             user_id,
             received_at=self.get_entry_time(),
@@ -392,7 +390,7 @@ class ReleaseUpload(Upload[SubmissionReceipt, ReleaseCheck]):
     def insert_submission(
         self,
         session: Session,
-        competition: Competition,
+        round_: Round,
         team: Team,
         user_id: UUID,
         *,
@@ -400,7 +398,7 @@ class ReleaseUpload(Upload[SubmissionReceipt, ReleaseCheck]):
         quota_left: Mapping[str, int] = _NO_QUOTA,
     ) -> SubmissionReceipt:
         """Seal and queue the release as a submission; the first one pins the scoring versions."""
-        competitions.pin_scoring_versions(competition)
+        competitions.pin_scoring_versions(round_)
         sealed = sealing.seal(
             get_settings().sealing_key_file, bound_to=self.submission_id, secret=self.release.secret
         )
@@ -409,7 +407,7 @@ class ReleaseUpload(Upload[SubmissionReceipt, ReleaseCheck]):
         remarks = (*self.release.remarks, *repetition_remarks)
         submission = Submission(
             id=self.submission_id,
-            competition_id=competition.id,
+            round_id=round_.id,
             team_id=team.id,
             user_id=user_id,
             received_at=received_at,
@@ -429,7 +427,7 @@ class ReleaseUpload(Upload[SubmissionReceipt, ReleaseCheck]):
         sealed_fields = {"key_id": sealed.key_id, "sealed": sealed.box, "commitment": sealed.commitment}
         session.add(Secret(submission_id=submission.id, **sealed_fields))
         evaluations.enqueue(session, submission.id)
-        evaluations.include_in_open_rescore(session, competition.id, submission.id)
+        evaluations.include_in_open_rescore(session, round_.id, submission.id)
         return SubmissionReceipt(submission, sealed.commitment)
 
     def load_accepted(self, session: Session, accepted_id: UUID) -> SubmissionReceipt:
@@ -522,9 +520,9 @@ def require_qualified(team: Team) -> None:
         raise Forbidden("your team has been disqualified", code="disqualified")
 
 
-def list_original_digests(competition: Competition) -> tuple[tuple[str, str], ...]:
+def list_original_digests(round_: Round) -> tuple[tuple[str, str], ...]:
     """Return name and SHA-256 of each public data file, sorted by name."""
-    return tuple(sorted(competition.public_files.items()))
+    return tuple(sorted(round_.public_files.items()))
 
 
 def _compute_fingerprint(digests: Mapping[str, str], text: str) -> str:

@@ -10,7 +10,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
 from anoncup.errors import CompetitionUnavailable, Conflict, NotFound, WrongCredential
-from app.db.models import AuditEntry, Competition, Invite, Team
+from app.db.models import AuditEntry, Competition, Invite, Round, Team
 from app.services.accounts import accounts, audit
 from app.services.accounts.accounts import Principal
 from app.services.contests import competitions, phases
@@ -42,22 +42,22 @@ def create_for_new_teams(
     After the anonymization phase, when a new team can only guess, this requires the password. A repeated
     request with the same ``invite_id`` raises Conflict instead of creating another invite.
     """
-    competition = competitions.find_for_organizer(session, principal, slug).competition
-    competitions.require_no_rehearsal(competition)
-    if can_only_guess(session, competition):
+    contest = competitions.find_for_organizer(session, principal, slug)
+    competitions.require_no_rehearsal(contest.competition)
+    if can_only_guess(session, contest.round):
         principal.require_reauthentication()
     invite_id = invite_id or uuid4()
-    code = insert_invite(session, competition.id, uses=uses, invite_id=invite_id)
+    code = insert_invite(session, contest.id, uses=uses, invite_id=invite_id)
     audit.record(
-        session, principal, "invite.create", competition.id, subject=str(invite_id), after={"teams": uses}
+        session, principal, "invite.create", contest.id, subject=str(invite_id), after={"teams": uses}
     )
     return code
 
 
-def can_only_guess(session: Session, competition: Competition) -> bool:
+def can_only_guess(session: Session, round_: Round) -> bool:
     """Return whether new teams can only send guesses. Also True if the competition file cannot be read."""
     try:
-        return phases.get_status(session, competition).state not in {"draft", phases.ANONYMIZATION}
+        return phases.get_status(session, round_).state not in {"draft", phases.ANONYMIZATION}
     except CompetitionUnavailable:
         return True
 

@@ -89,7 +89,7 @@ def show_health(page: RequestedOrganizerPage) -> HTMLResponse:
         frame = page.load_frame(session)
         current_load = workload.measure(session, page.principal, page.slug)
         heartbeat_ages = health.load_heartbeat_ages(session)
-        failures = workload.list_failures(session, frame.contest.id)
+        failures = workload.list_failures(session, frame.contest.round.id)
     is_administrator = page.principal.role == Role.ADMINISTRATOR  # the sandboxes would help an attacker
     return page.render(
         "organizer/health.html",

@@ -91,7 +91,7 @@ def parse_choice(form: ParsedForm, context: SetupContext, summary: OriginalSumma
     if summary is None or context.frame.rules.columns is None:
         raise NotFound("there is no table whose columns could have roles", code="no_original")
     part = summary.parts[0]
-    if form.text("of") != context.frame.contest.competition.original[part.name]:
+    if form.text("of") != context.frame.contest.round.original[part.name]:
         raise Conflict("the competition has changed meanwhile; try again", code="changed_meanwhile")
     roles = {column.name: form.text(f"role_{index}") for index, column in enumerate(part.columns)}
     if any(role not in _ROLES for role in roles.values()):
@@ -150,7 +150,7 @@ def select_columns(part: OriginalPart, choice: RoleChoice, role: str) -> tuple[O
 
 
 def _profile_table(context: SetupContext, part: OriginalPart, choice: RoleChoice) -> DataProfile | None:
-    row = context.frame.contest.competition
+    row = context.frame.contest.round
     try:
         return original_import.load_profile(
             row.original[part.name], row.file, choice.columns, choice.min_common

@@ -30,6 +30,6 @@ def show_dashboard(page: RequestedOrganizerPage) -> HTMLResponse:
         frame=frame,
         desk=overview,
         rehearsal=rehearsal,
-        duties=dashboard.list_tasks(frame.rules, frame.contest.competition, frame.status, overview),
+        duties=dashboard.list_tasks(frame.rules, frame.contest.round, frame.status, overview),
         acts=describe_entries(latest_entries, t, path=frame.path, zone=zone),
     )

@@ -164,9 +164,7 @@ def _render_preview(
         ruling=ruling,
         consequences=consequences,
         reason=reason,
-        lets_guess_again=disqualification.reinstating_allows_guesses(
-            subject_content["frame"].contest.competition
-        ),
+        lets_guess_again=disqualification.reinstating_allows_guesses(subject_content["frame"].contest.round),
         longest=disqualification.MAX_REASON_LENGTH,
         **subject_content,
         problem=problem,

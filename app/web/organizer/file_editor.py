@@ -120,14 +120,14 @@ def _render_repair(
 ) -> HTMLResponse:
     """Render the editor for a competition file that cannot be read."""
     with transaction() as session:
-        row = competitions.find_for_organizer(session, page.principal, page.slug).competition
+        row = competitions.find_for_organizer(session, page.principal, page.slug).round
         has_submissions = competitions.has_submissions(session, row.id)
     return page.render(
         "organizer/repair.html",
         judged=has_submissions,
         status=get_status(rejection or file_problem),
         slug=page.slug,
-        title=competitions.get_title(row),
+        title=competitions.get_title(row.competition),
         why=translate_sentence(file_problem.message, page.t),
         refused=describe_rejection(page, rejection) if rejection else None,
         text=row.file if text is None else text,
@@ -181,7 +181,7 @@ def _render_file(
 def _compare_with_stored(context: SetupContext, text: str) -> FileComparison:
     """Compare a text with the stored file, and determine the effects of saving it."""
     contest, stored_columns = context.frame.contest, context.frame.rules.columns
-    row = contest.competition
+    row = contest.round
     return FileComparison(
         lines=tuple(_iter_diff_lines(row.file, text)),
         parts=tuple(revisions.find_changed_parts(row.file, text)),

@@ -56,7 +56,7 @@ def _render_data(
 
     ``choice`` holds unsaved column roles, and ``repair_form`` the repair of an uploaded file's header.
     """
-    row, specs = context.frame.contest.competition, context.frame.contest.track.original_files
+    row, specs = context.frame.contest.round, context.frame.contest.track.original_files
     with transaction() as session:
         commitments = sealed_inputs.load_commitments(session, row.id)
     summary = _load_summary(context, choice.min_common if choice else MIN_COMMON)
@@ -93,7 +93,7 @@ def _list_uploadable(specs: Sequence[FileSpec], uploaded: Mapping[str, str]) -> 
 
 
 def _load_summary(context: SetupContext, min_common: int = MIN_COMMON) -> OriginalSummary | None:
-    row = context.frame.contest.competition
+    row = context.frame.contest.round
     return originals.load_summary(tuple(row.original.items()), row.file, min_common) if row.original else None
 
 

@@ -65,7 +65,7 @@ def _render_phases(
 ) -> HTMLResponse:
     with transaction() as session:
         frame = page.load_frame(session)
-        row = frame.contest.competition
+        row = frame.contest.round
         overview = dashboard.load_dashboard(session, page.principal, page.slug)
         reveal_time = observed_deadlines.load_reveal_times(session, [row]).get(row.id)
         unsigned_count = observed_deadlines.count_unsigned(session, row.id)
@@ -97,15 +97,15 @@ def preview(
     """Render the effect of an action without applying it."""
     with transaction() as session:
         frame = page.load_frame(session)
-        has_begun = phases.has_contest_begun(session, frame.contest.competition)
+        has_begun = phases.has_contest_begun(session, frame.contest.round)
         zone = frame.rules.timezone
         action = _parse_action(name, act, end, move_following=move_following, zone=zone)
         apply_action = partial(
             _apply_action, session, page.principal.mark_reauthenticated(), page.slug, action
         )  # rolled back by the dry run
-        fingerprint = dry_run.fingerprint_phases(frame.rules.phases, frame.contest.competition.paused_at)
+        fingerprint = dry_run.fingerprint_phases(frame.rules.phases, frame.contest.round.paused_at)
         phase_preview = dry_run.preview_phases(session, frame.contest, apply_action)
-        counts = dashboard.count_contents(session, frame.contest.id)
+        counts = dashboard.count_contents(session, frame.contest.round)
     return page.render(
         "organizer/preview.html",
         frame=frame,

@@ -79,7 +79,7 @@ def _load_status(session: Session, frame: Frame) -> RehearsalStatus | None:
     return (
         None
         if contest is None
-        else RehearsalStatus(contest, rehearsal_progress.load_progress(session, contest.competition))
+        else RehearsalStatus(contest, rehearsal_progress.load_progress(session, contest.round))
     )
 
 

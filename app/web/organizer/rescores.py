@@ -56,7 +56,7 @@ def _render_rescores(
     with transaction() as session:
         frame = page.load_frame(session)
         all_previews = rescores.list_rescores(session, page.principal, page.slug)
-        submission_count = len(rescores.list_scorable(session, frame.contest.id))
+        submission_count = len(rescores.list_scorable(session, frame.contest.round.id))
     open_preview = next((preview for preview in all_previews if preview.stage in ("scoring", "ready")), None)
     notice = page.request.query_params.get("done", "")
     return page.render(
@@ -182,7 +182,7 @@ def _load_frame(session: Session, page: OrganizerPage, rescore_id: UUID) -> Fram
     """Load the competition; raise ``NotFound`` if the rescore belongs to another one."""
     frame = page.load_frame(session)
     rescore = rescores.find_for_organizer(session, page.principal, rescore_id)
-    if rescore.competition_id != frame.contest.id:
+    if rescore.round_id != frame.contest.round.id:
         raise NotFound("there is no such re-score set", code="no_such_rescore")
     return frame
 

@@ -139,10 +139,10 @@ class FormRejection:
 def load_setup_context(session: Session, page: OrganizerPage) -> SetupContext:
     frame = page.load_frame(session)
     has_invited = invites.has_teams_or_invites(session, frame.contest.id)
-    has_submissions = competitions.has_submissions(session, frame.contest.id)
-    open_rescore = revisions.find_open_rescore(session, frame.contest.id)
-    has_begun = phases.has_contest_begun(session, frame.contest.competition)
-    missing_inputs = sealed_inputs.list_missing_files(session, frame.contest.competition)
+    has_submissions = competitions.has_submissions(session, frame.contest.round.id)
+    open_rescore = revisions.find_open_rescore(session, frame.contest.round.id)
+    has_begun = phases.has_contest_begun(session, frame.contest.round)
+    missing_inputs = sealed_inputs.list_missing_files(session, frame.contest.round)
     steps = _build_steps(frame, has_invited=has_invited, lacks_inputs=bool(missing_inputs))
     open_rescore_id = open_rescore.id if open_rescore else None
     return SetupContext(page, frame, steps, has_submissions, has_begun, open_rescore_id)
@@ -157,7 +157,7 @@ RequestedSetup = Annotated[SetupContext, Depends(_load_requested_setup)]
 
 
 def _build_steps(frame: Frame, *, has_invited: bool, lacks_inputs: bool) -> tuple[SetupStep, ...]:
-    rules, has_data = frame.rules, frame.contest.competition.original_rows is not None
+    rules, has_data = frame.rules, frame.contest.round.original_rows is not None
     done_by_step = {
         "basics": bool(rules.phases),
         "data": has_data and not lacks_inputs,
@@ -265,7 +265,7 @@ def apply_or_rescore(
     """Apply a revision. If it changes the scores of existing submissions, begin a rescore instead."""
     with transaction() as session:
         contest = competitions.find_for_organizer(session, principal, slug)
-        has_submissions = competitions.has_submissions(session, contest.id)
+        has_submissions = competitions.has_submissions(session, contest.round.id)
     revision = build_revision(contest)
     with transaction() as session:
         if has_submissions and changes_scores(contest, revision):
@@ -278,5 +278,5 @@ def apply_or_rescore(
 
 
 def changes_scores(contest: Contest, revision: Revision) -> bool:
-    old_key = revisions.build_scoring_key(contest.rules, contest.competition.scales)
+    old_key = revisions.build_scoring_key(contest.rules, contest.round.scales)
     return old_key != revisions.build_scoring_key(parse_stored_rules(revision.file), revision.scales)

@@ -66,7 +66,7 @@ def _render_threshold(
     raw_values, errors = (form.raw_values(), form.errors) if form else ({}, {})
     all_columns, default_columns = context.frame.contest.track.distances.group_columns(rules)
     exchange_columns = original_import.select_grouping_columns(
-        context.frame.contest.competition, tuple(default_columns)
+        context.frame.contest.round, tuple(default_columns)
     )
     return render_step(
         context,
@@ -105,7 +105,7 @@ def _find_contradicting_report(
 
     Reports only cover the rule "average" of Approach II; return None for other rules.
     """
-    rule, original = context.frame.rules.required_excessive, context.frame.contest.competition.original
+    rule, original = context.frame.rules.required_excessive, context.frame.contest.round.original
     if rule.threshold is None or (rule.approach, rule.rule) != ("II", "average"):
         return None
     for report in reports:
@@ -184,7 +184,7 @@ def show_report(context: RequestedSetup, report_id: UUID) -> HTMLResponse:
 def _load_report(context: SetupContext, report_id: UUID) -> ThresholdReport:
     with transaction() as session:
         stored_report = threshold_reports.find_visible(session, context.page.principal, report_id)
-    if stored_report.competition_id != context.frame.contest.id:
+    if stored_report.round_id != context.frame.contest.round.id:
         raise NotFound("there is no such report", code="no_such_report")
     return stored_report
 
@@ -204,7 +204,7 @@ def _render_report(
         working=is_pending,
         # A pending report's page reloads itself, with the notice in its URL; hide the notice at the end.
         done=context.page.request.query_params.get("done", "") if is_pending else "",
-        stale=stored_report.original != context.frame.contest.competition.original,
+        stale=stored_report.original != context.frame.contest.round.original,
     )
 
 
@@ -225,7 +225,7 @@ def use_report(context: RequestedSetup, report_id: UUID, form: FormBody) -> Resp
 
 
 def _build_rule(stored_report: ThresholdReport, context: SetupContext, *, is_guaranteed: bool) -> Excessive:
-    if stored_report.original != context.frame.contest.competition.original:
+    if stored_report.original != context.frame.contest.round.original:
         raise Conflict("the data have changed since this report: ask for a new one", code="report_stale")
     advice = None if stored_report.report is None else schemas.parse_advice(stored_report.report)
     if advice is None or (advice.threshold if is_guaranteed else advice.recommended_threshold) is None:

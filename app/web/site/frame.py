@@ -8,7 +8,7 @@ from typing import Literal
 from sqlalchemy.orm import Session
 
 from anoncup.rules.model import Rules
-from app.db.models import Competition, Team
+from app.db.models import Competition, Round, Team
 from app.services.accounts import memberships
 from app.services.accounts.accounts import Principal
 from app.services.contests import competitions, phases
@@ -81,23 +81,23 @@ class Frame:
 
 def load_frame(session: Session, principal: Principal | None, slug: str) -> Frame:
     contest = competitions.find(session, principal, slug)
-    status = phases.get_status(session, contest.competition)
+    status = phases.get_status(session, contest.round)
     return Frame(
         contest=contest,
         rules=contest.rules,
         status=status,
-        rehearsal_of=_load_rehearsed_competition(session, contest.competition, status),
+        rehearsal_of=_load_rehearsed_competition(session, contest.round, status),
         team=memberships.find_team(session, contest.id, principal) if principal else None,
         is_organizer=principal is not None and competitions.is_organizer(session, contest.id, principal),
     )
 
 
 def _load_rehearsed_competition(
-    session: Session, row: Competition, status: PhaseStatus
+    session: Session, row: Round, status: PhaseStatus
 ) -> RehearsedCompetition | None:
-    if row.rehearsal_of is None:
+    if row.competition.rehearsal_of is None:
         return None
-    competition = session.get_one(Competition, row.rehearsal_of)
+    competition = session.get_one(Competition, row.competition.rehearsal_of)
     next_event = "paused" if status.paused else status.state if row.revealed_at is None else "over"
     return RehearsedCompetition(competition.slug, competitions.get_title(competition), next_event)
 

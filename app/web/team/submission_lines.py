@@ -89,8 +89,4 @@ def find_intake_state(frame: Frame) -> _IntakeState:
         return "draft" if frame.next_start else "undated"
     if status.state == phases.ANONYMIZATION:
         return "paused" if status.paused else "open"
-    return (
-        "settling"
-        if frame.contest.competition.published_at is None and status.state == "settling"
-        else "over"
-    )
+    return "settling" if frame.contest.round.published_at is None and status.state == "settling" else "over"

@@ -114,7 +114,7 @@ def _render_submissions(
         page_rows, next_cursor = _load_page(session, page.principal, slug, cursor)
         own_summaries = summaries.list_summaries(session, page.principal, slug)
         caps = quota.load_report(session, page.principal, slug).caps
-        team_files = allocated_files.load_team_files(session, page.principal, frame.contest.competition)
+        team_files = allocated_files.load_team_files(session, page.principal, frame.contest.round)
         lines = build_lines(session, page_rows)
         content: dict[str, Any] = {
             "fields": list_file_names(frame.contest.track),
@@ -131,7 +131,7 @@ def _render_submissions(
         problem=rejection.problem if rejection else None,
         frame=frame,
         parts=parts,
-        mistakes=_collect_hints(rejection, parts, secret, frame.contest.competition.original_rows or 0),
+        mistakes=_collect_hints(rejection, parts, secret, frame.contest.round.original_rows or 0),
         script_words=translate_script_texts(t),
         secret=secret,
         secret_samples=parse_samples(secret) if secret else (),
@@ -173,7 +173,7 @@ def show_state(slug: str, principal: CurrentPrincipal) -> PlainTextResponse:
         frame = load_frame(session, principal, slug)
         own_summaries = summaries.list_summaries(session, principal, slug)
         caps = quota.load_report(session, principal, slug).caps
-        team_files = allocated_files.load_team_files(session, principal, frame.contest.competition)
+        team_files = allocated_files.load_team_files(session, principal, frame.contest.round)
     return PlainTextResponse(_compute_page_tag(frame, own_summaries, caps, team_files))
 
 
@@ -259,7 +259,7 @@ def _render_failed_check(
         fields=list_file_names(frame.contest.track),
         refused=rejection,
         refused_for=message,
-        mistakes=_collect_hints(rejection, parts, secret, frame.contest.competition.original_rows or 0),
+        mistakes=_collect_hints(rejection, parts, secret, frame.contest.round.original_rows or 0),
         verdict=verdict,
         warnings=(),
         said="",

@@ -15,7 +15,7 @@ from anoncup.rules.model import Rules
 from anoncup.schemas import GuessOutcome
 from anoncup.tracks.model import AnyQuestion, AnyTrack
 from anoncup.tracks.outcomes import adjust_for_chance
-from app.db.models import Competition, Guess, State, Target
+from app.db.models import Guess, Round, State, Target
 from app.db.transaction import transaction
 from app.services.accounts.accounts import Principal
 from app.services.attacks import guesses, targets
@@ -186,7 +186,7 @@ def _can_attack(track: AnyTrack) -> bool:
 
 def _list_original_arguments(frame: Frame) -> list[str]:
     """Return the original files as command arguments, optional files with their names as prefixes."""
-    public_files = frame.contest.competition.public_files
+    public_files = frame.contest.round.public_files
     return [
         f"{'' if file.required else f'{file.name}='}{frame.rules.slug}/{file.name}.csv"
         for file in frame.contest.track.original_files
@@ -268,7 +268,7 @@ def _group_problems(problems: Sequence[FileProblem]) -> list[ProblemRun]:
 
 def _build_target_content(session: Session, principal: Principal, target_id: UUID) -> dict[str, Any]:
     target = targets.find_visible(session, principal, target_id)
-    slug = session.get_one(Competition, target.competition_id).slug
+    slug = session.get_one(Round, target.round_id).slug
     frame = load_frame(session, principal, slug)
     visible_target = next(
         item for item in targets.list_visible(session, principal, slug) if item.target.id == target_id
@@ -283,8 +283,8 @@ def _build_target_content(session: Session, principal: Principal, target_id: UUI
         "waits": any(own_guess.is_pending for own_guess in own_guesses),
         "files": [(f"{name}.csv", digest) for name, digest in sorted((target.files or {}).items())],
         "titles": {f"{file.name}.csv": file.title for file in frame.contest.track.target_files.specs},
-        "originals": frame.contest.competition.original_rows or 0,
-        "salt": _load_salt(session, principal, frame.contest.competition, target),
+        "originals": frame.contest.round.original_rows or 0,
+        "salt": _load_salt(session, principal, frame.contest.round, target),
         "open": _can_guess(frame, visible_target),
         "asked": _build_target_questions(
             frame, visible_target, find_best_by_target(own_guesses).get(target_id, {})
@@ -310,7 +310,7 @@ def _build_target_questions(
     ]
 
 
-def _load_salt(session: Session, principal: Principal, row: Competition, target: Target) -> str | None:
+def _load_salt(session: Session, principal: Principal, row: Round, target: Target) -> str | None:
     """Return the salt of the target's commitment, or None before the secrets are revealed."""
     if row.revealed_at is None:
         return None

@@ -73,10 +73,10 @@ class ReleasePart:
 
 def build_parts(contest: Contest) -> tuple[ReleasePart, ...]:
     """Return the public files of a release, or nothing before the original is uploaded."""
-    if contest.competition.original_rows is None:
+    if contest.round.original_rows is None:
         return ()
     return tuple(
-        _build_part(file, contest, contest.competition.original_rows) for file in contest.track.release_files
+        _build_part(file, contest, contest.round.original_rows) for file in contest.track.release_files
     )
 
 
@@ -93,7 +93,7 @@ def _build_part(file: FileSpec, contest: Contest, original_rows: int) -> Release
 def _load_sample(file: FileSpec, contest: Contest) -> FileSample:
     """Return the first rows of the original with the same columns, else only the header of the file."""
     if file.header_like is not None:
-        return samples.read_sample(contest.competition.original[file.header_like])
+        return samples.read_sample(contest.round.original[file.header_like])
     return FileSample(file.header(contest.rules) or (), ())
 
 

@@ -142,9 +142,7 @@ def show_matrix(
         matrix_view=matrix_view,
         hundredths=format_hundredths,
         words=translate_script_texts(page.t),
-        replayed=bool(
-            frame.contest.competition.revealed_at and matrix_view and matrix_view.has_team_attackers
-        ),
+        replayed=bool(frame.contest.round.revealed_at and matrix_view and matrix_view.has_team_attackers),
     )
 
 

@@ -47,7 +47,7 @@ def build_board_view(frame: Frame) -> BoardView:
         is_live=not is_frozen and not frame.status.paused and frame.status.state in _LIVE_STATES,
         attack_phase=attack_phase,
         has_attack_phase_begun=attack_phase is not None
-        and attack_phase.start <= (frame.contest.competition.paused_at or now),
+        and attack_phase.start <= (frame.contest.round.paused_at or now),
     )
 
 

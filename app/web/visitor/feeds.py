@@ -89,7 +89,7 @@ class CalendarEvent:
 def download_calendar(request: Request, slug: str) -> Response:
     with transaction() as session:
         contest = competitions.find(session, None, slug)
-        calendar_version = schedule.load_calendar_version(session, contest.competition)
+        calendar_version = schedule.load_calendar_version(session, contest.round)
     t, page_url = language.negotiate_translator(request), f"{get_service_url(request)}/competitions/{slug}"
     title = language.localize_title(contest.rules.title, t.language)
     events = [_build_event(contest, phase, calendar_version, page_url, t) for phase in contest.rules.phases]
@@ -113,7 +113,7 @@ def _build_event(
         url=page_url,
         sequence=calendar_version.sequence,
         changed_at=calendar_version.changed_at,
-        is_confirmed=contest.competition.paused_at is None,
+        is_confirmed=contest.round.paused_at is None,
     )
 
 

@@ -95,13 +95,13 @@ def show_overview(
 ) -> HTMLResponse:
     with transaction() as session:
         frame = load_frame(session, page.principal, slug)
-        is_published = frame.contest.competition.published_at is not None
+        is_published = frame.contest.round.published_at is not None
         attackers_board = current_attackers_board if is_published else None
         announcement_rows = announcements.list_announcements(session, page.principal, slug)
         questions = clarifications.list_clarifications(session, page.principal, slug)
         answers = clarifications.list_public_answers(session, page.principal, slug, limit=_MAX_ANSWERS)
-        reveal_time = observed_deadlines.load_reveal_times(session, [frame.contest.competition]).get(
-            frame.contest.id
+        reveal_time = observed_deadlines.load_reveal_times(session, [frame.contest.round]).get(
+            frame.contest.round.id
         )
         organizer_status = _load_organizer_status(session, page.principal, frame)
         team_status = _load_team_status(session, page.principal, frame, board, attackers_board)
@@ -137,7 +137,7 @@ def show_overview(
 def _find_late_reveal(frame: Frame, reveal_time: datetime | None) -> datetime | None:
     """Return the time of the reveal if it lies ahead and is later than the end of the contest, else None."""
     attack_phase = frame.rules.phase("reidentification")
-    if attack_phase is None or reveal_time is None or frame.contest.competition.revealed_at is not None:
+    if attack_phase is None or reveal_time is None or frame.contest.round.revealed_at is not None:
         return None
     return reveal_time if reveal_time > attack_phase.end else None
 
@@ -178,7 +178,7 @@ def _choose_action(frame: Frame, principal: Principal | None, *, is_board_open: 
 
 
 def _choose_organizer_action(frame: Frame) -> CallToAction:
-    if frame.contest.competition.original_rows is None:
+    if frame.contest.round.original_rows is None:
         return CallToAction("data", f"{frame.path}/organize/data")
     return CallToAction("organize", f"{frame.path}/organize")
 
@@ -292,5 +292,5 @@ def _load_organizer_status(
     if principal is None or not frame.is_organizer:
         return None
     overview = dashboard.load_dashboard(session, principal, frame.contest.slug)
-    tasks = dashboard.list_tasks(frame.rules, frame.contest.competition, frame.status, overview)
+    tasks = dashboard.list_tasks(frame.rules, frame.contest.round, frame.status, overview)
     return OrganizerStatus(overview, tasks[:_MAX_TASKS], len(tasks[_MAX_TASKS:]))

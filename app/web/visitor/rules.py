@@ -14,7 +14,7 @@ from anoncup.rules.parameters import Parameter, ParameterValue, Roles
 from anoncup.rules.settings import Parameters
 from anoncup.tracks.model import AnyTrack
 from anoncup.tracks.parts import AnyAttacker, AnyMeasure
-from app.db.models import Competition
+from app.db.models import Round
 from app.db.transaction import transaction
 from app.services.contests import sealed_inputs
 from app.web.site.frame import load_frame
@@ -80,8 +80,8 @@ def show_rules(page: RequestedPage, slug: str) -> HTMLResponse:
     with transaction() as session:
         frame = load_frame(session, page.principal, slug)
         seed = (
-            sealed_inputs.load_seed_commitment(session, frame.contest.id)
-            if frame.contest.competition.allocation
+            sealed_inputs.load_seed_commitment(session, frame.contest.round.id)
+            if frame.contest.round.allocation
             else None
         )
     rules, track = frame.rules, frame.contest.track
@@ -101,7 +101,7 @@ def show_rules(page: RequestedPage, slug: str) -> HTMLResponse:
         questions=list(track.select_questions(rules).values()),
         questions_by_file=group_by_guess_file(track.select_questions(rules).values()),
         asked_with=_format_question_parameters(rules, track),
-        source=find_source(frame.contest.competition, track),
+        source=find_source(frame.contest.round, track),
     )
 
 
@@ -196,6 +196,6 @@ def build_worked_example(rules: Rules, track: AnyTrack) -> WorkedExample | None:
     return WorkedExample(example_values, utility, _EXAMPLE_RISK, compute_overall_loss(utility, _EXAMPLE_RISK))
 
 
-def find_source(row: Competition, track: AnyTrack) -> str | None:
+def find_source(row: Round, track: AnyTrack) -> str | None:
     """Return the name of the original's data set if it comes with the track, else None."""
     return track.examples.identify_dataset(row.original)

@@ -107,7 +107,7 @@ def show_team(
 ) -> HTMLResponse:
     with transaction() as session:
         frame = load_frame(session, page.principal, slug)
-        is_closed = frame.contest.competition.closed_at is not None
+        is_closed = frame.contest.round.closed_at is not None
         method_description = session.get_one(Team, team_id).method_description if is_closed else None
     t = page.t
     return page.render(

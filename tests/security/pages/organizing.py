@@ -8,7 +8,7 @@ from sqlalchemy import select
 
 from anoncup.competition.parser import parse_competition
 from anoncup.schemas.roles import Role
-from app.db.models import Competition
+from app.db.models import Competition, Round
 from app.db.transaction import transaction
 from app.services.accounts import accounts
 from app.services.contests import dry_run
@@ -72,7 +72,9 @@ TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
 
 def build_extension(scenario: Any) -> dict[str, Any]:
     with transaction() as session:
-        row = session.scalars(select(Competition).where(Competition.slug == scenario.arena.slug)).one()
+        row = session.scalars(
+            select(Round).join(Competition).where(Competition.slug == scenario.arena.slug)
+        ).one()
         phase_mark = dry_run.fingerprint_phases(parse_competition(row.file).phases, row.paused_at)
     return {"data": {"mark": phase_mark, "end": "2099-01-01T09:00"}}
 

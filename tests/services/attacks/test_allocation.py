@@ -52,8 +52,8 @@ from tests.support.arena import PASSWORD, ROWS
 from tests.support.contest import (
     Contest,
     build_two_phase_toml,
-    load_competition,
-    load_competition_id,
+    load_round,
+    load_round_id,
     run_clock,
 )
 from tests.support.page_requests import get_page, post_form
@@ -261,7 +261,7 @@ def test_teams_and_organizers_are_told_if_no_allocation_is_left(
     }  # fmt: skip
     assert [entry.after["team"] for entry in load_audit_entries("own.exhausted")] == ["green", "black"]  # type: ignore[index]
     with transaction() as session:
-        assert allocation.load_request(session, load_competition_id()) is None
+        assert allocation.load_request(session, load_round_id()) is None
     submit_response = contest.arena.post(
         f"{COMPETITION_PATH}/submissions",
         token=contest.arena.get_team_token("green"),
@@ -318,7 +318,7 @@ def test_allocation_of_replaced_data_is_discarded(contest: Contest) -> None:
     """An allocation that was computed from replaced data is not recorded."""
     commit_seed(contest)
     with transaction() as session:
-        pending = allocation.load_request(session, load_competition_id())
+        pending = allocation.load_request(session, load_round_id())
     assert pending is not None
     assert (
         upload_organizer_file(
@@ -369,7 +369,7 @@ def test_allocations_can_be_reproduced_after_the_reveal(contest: Contest) -> Non
     ]
     for allocation_row in published_allocations["allocations"]:
         context = AllocationContext(
-            parse_competition(load_competition().file),
+            parse_competition(load_round().file),
             {"hidden": build_label_file(ROWS)},
             lambda purpose, allocation_row=allocation_row: derive_generator(  # type: ignore[misc]
                 bytes.fromhex(published_allocations["seed"]),
@@ -498,6 +498,6 @@ def test_without_a_private_key_phases_change_but_no_seed_is_made(
     assert load_audit_entries("seed.commit") == []
     contest.move_phases(anonymization=(-3, -2), reidentification=(1, 2))
     run_clock()
-    assert load_competition().published_at is not None
+    assert load_round().published_at is not None
     monkeypatch.undo()
     get_settings.cache_clear()

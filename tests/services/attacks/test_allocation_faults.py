@@ -29,7 +29,7 @@ from tests.support.allocation_track import (
     install_allocation,
 )
 from tests.support.arena import ROWS
-from tests.support.contest import Contest, load_competition, run_clock
+from tests.support.contest import Contest, load_round, run_clock
 from tests.support.phase_changes import SimulatedKill, kill_at_call
 from workers import scoring_child
 
@@ -99,7 +99,7 @@ def test_seed_is_revealed_after_the_clock_is_killed(
         )
         with pytest.raises(SimulatedKill):
             run_clock()
-    assert load_competition().revealed_at is None
+    assert load_round().revealed_at is None
     run_clock()
     allocations = contest.arena.client.get(f"/api/v1{COMPETITION_PATH}/allocations").json()
     assert allocations["commitment"] == contest.arena.get(COMPETITION_PATH).json()["seed_commitment"]
@@ -148,7 +148,7 @@ def test_replaced_seed_is_neither_used_nor_revealed(contest: Contest) -> None:
     contest.open_attacks()
     contest.move_phases(reidentification=(-1, -0.5))
     run_clock()
-    assert load_competition().revealed_at is None
+    assert load_round().revealed_at is None
     with transaction() as session:
         assert session.scalars(select(SeedOpening)).all() == []
 
@@ -157,16 +157,16 @@ def test_sealed_organizer_data_open_only_under_their_own_id(contest: Contest) ->
     from app.config import get_settings
     from app.crypto import sealing
     from app.services.contests import sealed_inputs
-    from tests.support.contest import load_competition_id
+    from tests.support.contest import load_round_id
 
     with transaction() as session:
-        (box,) = sealed_inputs.load_organizer_files(session, load_competition_id()).values()
+        (box,) = sealed_inputs.load_organizer_files(session, load_round_id()).values()
     keys = get_settings().opening_keys_dir
     opened_box = sealing.open_with_salt(keys, key_id=box.key_id, box=box.sealed, bound_to=box.bound_to)
     assert opened_box.secret == build_label_file(ROWS)
     assert sealing.compute_commitment(opened_box.salt, opened_box.secret) == box.commitment
     assert b"label 3" not in box.sealed
-    other_binding = sealed_inputs.compute_binding_id(load_competition_id(), "controls")
+    other_binding = sealed_inputs.compute_binding_id(load_round_id(), "controls")
     with pytest.raises(Unavailable):
         sealing.open_sealed(keys, key_id=box.key_id, box=box.sealed, bound_to=other_binding)
     assert get_team_file(contest.arena, "red").status_code == 409

@@ -18,11 +18,18 @@ from anoncup.tracks.linkage.permutation import parse_secret, write_guess, write_
 from app.config import Settings
 from app.crypto import sealing
 from app.db import engine
-from app.db.models import Competition, Evaluation, Guess, Opening, Secret, Submission
+from app.db.models import Competition, Evaluation, Guess, Opening, Round, Secret, Submission
 from app.db.transaction import transaction
 from app.services.attacks import contest_lifecycle
 from tests.support.arena import ROWS
-from tests.support.contest import Contest, judge_everything, load_competition, load_competition_id, run_clock
+from tests.support.contest import (
+    Contest,
+    judge_everything,
+    load_competition,
+    load_round,
+    load_round_id,
+    run_clock,
+)
 from tests.support.phase_changes import (
     accept_upload,
     list_audit_actions,
@@ -113,7 +120,7 @@ def test_freeze_waits_for_an_upload_that_holds_the_lock(contest: Contest) -> Non
         assert poll_until(is_lock_awaited)
         assert clock_thread.is_alive()
     clock_thread.join(TIMEOUT_S)
-    assert load_competition().frozen_at is None
+    assert load_round().frozen_at is None
     score_submission(identifier)
     run_clock()
     assert [str(target.submission_id) for target in list_targets()] == [identifier]
@@ -132,7 +139,7 @@ def test_upload_that_waits_during_the_freeze_is_refused(contest: Contest) -> Non
             refusal_codes.append(conflict.code)
 
     with transaction() as session:
-        assert contest_lifecycle.freeze(session, load_competition_id())
+        assert contest_lifecycle.freeze(session, load_round_id())
         thread = threading.Thread(target=submit_late)
         thread.start()
         assert poll_until(is_lock_awaited)
@@ -171,7 +178,12 @@ def test_failed_transition_does_not_delay_other_contests(client: TestClient, set
         submit_with_verdict(contest, "red")
         contest.move_phases(anonymization=(-3, -2), reidentification=(-1, 1))
     with transaction() as session:
-        rows = session.execute(select(Competition.slug, Submission.files).join(Submission)).all()
+        query = (
+            select(Competition.slug, Submission.files)
+            .join(Round)
+            .join(Submission, Submission.round_id == Round.id)
+        )
+        rows = session.execute(query).all()
     files = {slug: submission_files["anonymized"] for slug, submission_files in rows}
     blob = build_blob_path(settings.data, files["stuck"])
     content = blob.read_bytes()
@@ -191,13 +203,13 @@ def test_secrets_are_revealed_once_the_key_is_available(
     keyless = settings.model_copy(update={"opening_keys_dir": None})
     monkeypatch.setattr("workers.lifecycle.get_settings", lambda: keyless)
     run_clock()
-    assert (load_competition().closed_at is not None, load_competition().revealed_at) == (True, None)
+    assert (load_round().closed_at is not None, load_round().revealed_at) == (True, None)
     monkeypatch.undo()
     run_clock()
     (target,) = list_targets()
     assert str(target.submission_id) == red_submission
     assert list_openings() == [target.id]
-    assert load_competition().revealed_at is not None
+    assert load_round().revealed_at is not None
 
 
 @pytest.mark.full
@@ -207,7 +219,7 @@ def test_secret_that_differs_from_its_commitment_is_not_revealed(contest: Contes
     with transaction() as session:
         session.execute(update(Secret).values(commitment="0" * 64))
     run_clock()
-    assert load_competition().revealed_at is None
+    assert load_round().revealed_at is None
     assert list_openings() == []
 
 

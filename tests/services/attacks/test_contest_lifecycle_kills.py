@@ -1,4 +1,4 @@
-"""The clock is killed before and after every step of a transition; the next round finishes it once."""
+"""The clock is killed before and after every step of a transition; the next tick finishes it once."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from fastapi.testclient import TestClient
 
 import workers.lifecycle
 from app.services.attacks import contest_lifecycle
-from tests.support.contest import Contest, load_competition, run_clock
+from tests.support.contest import Contest, load_round, run_clock
 from tests.support.phase_changes import (
     SimulatedKill,
     kill_at_call,
@@ -63,7 +63,7 @@ def test_transitions_complete_once_after_the_clock_is_killed(
     with pytest.raises(SimulatedKill):
         run_clock()
     monkeypatch.undo()
-    assert load_competition().revealed_at is None
+    assert load_round().revealed_at is None
     run_clock()
     assert contest.get_state() == "closed"
     assert sorted(str(target.submission_id) for target in list_targets()) == sorted(submission_ids)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import select, update
 
-from app.db.models import Competition, Guess, Target, Team
+from app.db.models import Guess, Round, Target, Team
 from app.db.transaction import transaction
 from app.services.boards.attack_timeline import EffectiveGuess, find_count_steps
 from tests.support.arena import ROWS
@@ -32,7 +32,7 @@ def read_timeline(contest: Contest, **viewer: Any) -> dict[str, Any]:
 def reveal() -> None:
     with transaction() as session:
         now = datetime.now(UTC)
-        session.execute(update(Competition).values(closed_at=now, revealed_at=now))
+        session.execute(update(Round).values(closed_at=now, revealed_at=now))
 
 
 def find_step(steps: list[dict[str, Any]], moment: datetime) -> dict[str, Any] | None:

@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from fastapi.testclient import TestClient
-from sqlalchemy import insert, select
+from sqlalchemy import select
 
-from app.db.models import Competition
+from app.db.models import Competition, Round
 from app.db.now import read_clock
 from app.db.transaction import transaction
 from app.services.attacks import contest_lifecycle
@@ -28,12 +28,11 @@ def add_competitions(count: int, *, first_index: int = 0) -> None:
     for index in range(first_index, first_index + count):
         opens = float(index % 5 - 3)
         file = build_competition_toml(f"cup-{index}", opens=opens, closes=opens + 2.5)
-        row = {"slug": f"cup-{index}", "file": file, "scales": {}, "original": {}}
-        rows.append(
-            row | {"paused_at": now - day if index % 3 == 0 else None, "created_at": now - index * day}
-        )
+        competition = Competition(slug=f"cup-{index}", file=file, created_at=now - index * day)
+        paused_at = now - day if index % 3 == 0 else None
+        rows.append(Round(competition=competition, scales={}, original={}, paused_at=paused_at))
     with transaction() as session:
-        session.execute(insert(Competition), rows)
+        session.add_all(rows)
 
 
 COMPETITION_QUERIES: dict[str, Callable[[TestClient], object]] = {
@@ -65,7 +64,7 @@ def test_number_of_queries_does_not_grow_with_the_competitions(
 def test_list_shows_the_state_of_each_competition(client: TestClient) -> None:
     add_competitions(COMPETITION_COUNT)
     with transaction() as session:
-        rows = competitions.list_competitions(session)
+        rows = [contest.round for contest in competitions.list_contests(session)]
         expected = [
             (row.slug, entry.state, entry.paused)
             for row in rows
@@ -79,7 +78,7 @@ def test_list_shows_the_state_of_each_competition(client: TestClient) -> None:
 def test_due_work_lists_the_competitions_past_their_deadline(client: TestClient) -> None:
     add_competitions(COMPETITION_COUNT)
     with transaction() as session:
-        rows = session.scalars(select(Competition)).all()
+        rows = session.scalars(select(Round)).all()
         for row in rows:
             upload_terms.record_terms(session, row.id)
         ended_ids = {
@@ -88,7 +87,9 @@ def test_due_work_lists_the_competitions_past_their_deadline(client: TestClient)
         due_ids = contest_lifecycle.find_due_work(session).due_ids
     assert set(due_ids) == ended_ids
     assert 0 < len(due_ids) < COMPETITION_COUNT
-    assert due_ids == [row.id for row in sorted(rows, key=lambda row: row.created_at) if row.id in ended_ids]
+    assert due_ids == [
+        row.id for row in sorted(rows, key=lambda row: row.competition.created_at) if row.id in ended_ids
+    ]
 
 
 def test_parsed_files_of_many_competitions_stay_cached(client: TestClient) -> None:

@@ -7,7 +7,7 @@ import pytest
 from anoncup.competition.scoring_versions import counts_towards_security
 from anoncup.errors import CompetitionUnavailable
 from anoncup.plugins import TRACKS
-from app.db.models import Competition
+from app.db.models import Competition, Round
 from app.services.contests.contest import Contest
 from tests.support.competition_texts import MINIMAL, add_phases
 
@@ -15,7 +15,8 @@ NOW = datetime(2027, 1, 1, tzinfo=UTC)
 
 
 def make_contest(file: str = MINIMAL, **columns: object) -> Contest:
-    return Contest(Competition(slug="demo", file=file, **{"scales": {}, "scored_by": {}, **columns}))
+    competition = Competition(slug="demo", file=file)
+    return Contest(Round(competition=competition, **{"scales": {}, "scored_by": {}, **columns}))
 
 
 def test_rules_include_scales_and_versions_stored_in_the_row() -> None:

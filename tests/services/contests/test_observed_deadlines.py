@@ -18,12 +18,19 @@ from app.config import Settings
 from app.crypto import deadline_signing
 from app.crypto.deadline_signing import SigningKeys
 from app.db import now
-from app.db.models import Announcement, AuditEntry, Competition, ObservedDeadline, Opening, Target
+from app.db.models import Announcement, AuditEntry, Competition, ObservedDeadline, Opening, Round, Target
 from app.db.transaction import transaction
 from app.services.attacks import contest_lifecycle
 from app.services.contests import announcements, observed_deadlines
 from app.services.contests.observed_deadlines import compute_reveal_time
-from tests.support.contest import Contest, judge_everything, load_competition, load_competition_id, run_clock
+from tests.support.contest import (
+    Contest,
+    judge_everything,
+    load_competition,
+    load_round,
+    load_round_id,
+    run_clock,
+)
 from tests.support.phase_changes import list_audit_actions, submit_with_verdict
 from workers.clock import ensure_signing_key
 from workers.lifecycle import run_long_work
@@ -52,20 +59,20 @@ def list_observed_deadlines() -> list[ObservedDeadline]:
 
 def load_expected_reveal() -> object:
     with transaction() as session:
-        return observed_deadlines.load_reveal_times(session, [load_competition()]).get(load_competition_id())
+        return observed_deadlines.load_reveal_times(session, [load_round()]).get(load_round_id())
 
 
-def overwrite_competition(**values: object) -> None:
-    """Change the competition's row as somebody with the database's credentials could."""
+def overwrite_round(**values: object) -> None:
+    """Change the round's row as somebody with the database's credentials could."""
     with transaction() as session:
-        session.execute(update(Competition).values(**values))
+        session.execute(update(Round).values(**values))
 
 
 def clock_reveals_nothing() -> bool:
     run_clock()
     with transaction() as session:
         opening_count = session.scalar(select(func.count()).select_from(Opening))
-    return not opening_count and load_competition().revealed_at is None
+    return not opening_count and load_round().revealed_at is None
 
 
 def test_each_value_of_a_deadline_is_observed_once(contest: Contest) -> None:
@@ -91,7 +98,7 @@ def test_secrets_are_revealed_at_a_deadline_announced_in_time(client: TestClient
     contest = Contest.create(client, notice_hours=24)
     contest.move_phases(anonymization=(-3, -2), reidentification=(-1, -0.5))
     run_clock()
-    row = load_competition()
+    row = load_round()
     assert row.revealed_at is not None  # without targets the reveal waits for nothing
     assert [deadline.before_submissions for deadline in list_observed_deadlines()] == [True]
 
@@ -100,7 +107,7 @@ def test_earlier_deadline_takes_effect_after_the_notice(contest: Contest) -> Non
     known_end = list_observed_deadlines()[-1].ends_at
     contest.move_phases(reidentification=(-1, -0.5))
     assert clock_reveals_nothing()
-    row = load_competition()
+    row = load_round()
     assert (contest.get_state(), row.closed_at) == ("settling", None)
     assert load_expected_reveal() == known_end  # in three hours, which is sooner than the notice from now
 
@@ -124,15 +131,15 @@ def test_secrets_are_revealed_after_the_notice(contest: Contest, monkeypatch: py
     for module in (observed_deadlines, contest_lifecycle):
         monkeypatch.setattr(module, "read_clock", lambda session: now.read_clock(session) + REVEAL_NOTICE)
     run_clock()
-    assert load_competition().revealed_at is not None
+    assert load_round().revealed_at is not None
     assert "secrets.reveal" in list_audit_actions()
 
 
 @pytest.mark.full
 def test_writing_closed_at_reveals_no_secret(contest: Contest) -> None:
-    overwrite_competition(closed_at=func.clock_timestamp())
+    overwrite_round(closed_at=func.clock_timestamp())
     assert clock_reveals_nothing()
-    assert run_long_work(load_competition_id())  # the worker finds nothing to do
+    assert run_long_work(load_round_id())  # the worker finds nothing to do
     assert clock_reveals_nothing()
 
 
@@ -144,7 +151,7 @@ def test_forged_deadlines_are_ignored_and_audited(contest: Contest) -> None:
     forged_deadlines = []
     for signature in (real_deadline.signature, b"", b"x" * 64, None):
         deadline = ObservedDeadline(
-            competition_id=real_deadline.competition_id,
+            round_id=real_deadline.round_id,
             phase=real_deadline.phase,
             ends_at=past,
             notice_hours=0,
@@ -161,7 +168,7 @@ def test_forged_deadlines_are_ignored_and_audited(contest: Contest) -> None:
         session.add_all(forged_deadlines)
     expected_before = load_expected_reveal()
     contest.move_phases(reidentification=(-1, -0.5))
-    overwrite_competition(closed_at=func.clock_timestamp())
+    overwrite_round(closed_at=func.clock_timestamp())
     with capture_logs() as logs:
         assert clock_reveals_nothing()
     assert [line["event"] for line in logs].count(observed_deadlines.UNSIGNED_ACTION) == len(forged_deadlines)
@@ -184,7 +191,7 @@ def test_signature_covers_every_column(contest: Contest) -> None:
     keys = observed_deadlines.load_keys()
     assert keys.verify(observed_deadlines.build_signed_message(deadline), deadline.signature)
     changes = {
-        "competition_id": UUID(int=1),
+        "round_id": UUID(int=1),
         "phase": "anonymization",
         "ends_at": deadline.ends_at + timedelta(microseconds=1),
         "notice_hours": 0,
@@ -206,9 +213,9 @@ def test_target_cannot_reveal_another_competitions_secret(contest: Contest, clie
     closed_contest = Contest.create(client, slug="own")
     closed_contest.move_phases(anonymization=(-3, -2), reidentification=(-1, -0.5))
     with transaction() as session:
-        row = session.scalars(select(Competition).where(Competition.slug == "own")).one()
-        row.published_at = row.frozen_at = row.created_at
-        session.execute(update(Target).values(competition_id=row.id))
+        row = session.scalars(select(Round).join(Competition).where(Competition.slug == "own")).one()
+        row.published_at = row.frozen_at = row.competition.created_at
+        session.execute(update(Target).values(round_id=row.id))
     assert clock_reveals_nothing()
 
 
@@ -238,9 +245,9 @@ def test_notice_cannot_be_shortened_once_there_are_submissions(contest: Contest)
 @pytest.mark.full
 def test_pause_delays_the_reveal(contest: Contest) -> None:
     run_clock()
-    overwrite_competition(paused_at=func.clock_timestamp() - timedelta(hours=1))
+    overwrite_round(paused_at=func.clock_timestamp() - timedelta(hours=1))
     with transaction() as session:
-        row = session.get_one(Competition, load_competition_id())
+        row = session.get_one(Round, load_round_id())
         signed, _ = observed_deadlines.load_records(session, [row.id], observed_deadlines.load_keys())
         signed_deadlines = signed[row.id]
         late_time = now.read_clock(session) + timedelta(days=100)
@@ -261,11 +268,11 @@ def test_without_the_signing_key_phases_change_but_nothing_is_revealed(
     with capture_logs() as logs:
         assert clock_reveals_nothing()
     assert [line["event"] for line in logs].count("cannot_witness") == 1
-    assert load_competition().published_at is not None
+    assert load_round().published_at is not None
     assert list_observed_deadlines() == []
     monkeypatch.undo()
     run_clock()
-    assert load_competition().revealed_at is not None
+    assert load_round().revealed_at is not None
 
 
 @pytest.mark.full

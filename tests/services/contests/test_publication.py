@@ -18,7 +18,7 @@ from sqlalchemy import select
 
 from app.db.models import Guess, Target, Team, User
 from app.db.transaction import transaction
-from tests.support.contest import Contest, load_competition, run_clock
+from tests.support.contest import Contest, load_round, run_clock
 from tests.support.page_requests import get_page
 from tests.support.uploads import score_everything
 
@@ -92,7 +92,7 @@ def test_exact_scores_are_shown_after_the_reveal(contest: Contest) -> None:
     contest.open_attacks()
     contest.close_attacks()
     run_clock()
-    assert load_competition().revealed_at is not None
+    assert load_round().revealed_at is not None
     visitor_board, organizer_board = contest.get_board(), contest.get_board(organizer=True)
     assert (visitor_board, visitor_board["digits"]) == (organizer_board, None)
 
@@ -197,7 +197,7 @@ def test_no_output_shows_exact_scores_before_the_reveal(client: TestClient) -> N
     assert {f"/targets/{target['id']}" for target in contest.list_targets("green")} <= paths
     contest.close_attacks()
     run_clock()
-    assert load_competition().revealed_at is not None
+    assert load_round().revealed_at is not None
     public_text = "".join(text for _, text in read_all_outputs(contest, {}))
     assert (
         len([number for number in list_number_texts(read_exact_results(contest)) if number in public_text])
@@ -285,5 +285,5 @@ def test_file_with_the_removed_key_owners_at_least_is_read(client: TestClient) -
     contest = Contest.create(client, extra_toml='[publication]\nowners = "hidden"\nowners_at_least = 3')
     contest.submit("red")
     contest.open_attacks()
-    assert load_competition().published_at is not None
+    assert load_round().published_at is not None
     assert contest.list_targets("blue")[0]["team"] is None

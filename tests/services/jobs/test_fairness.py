@@ -232,7 +232,7 @@ def test_concurrent_workers_serve_different_competitions(settings: Settings) -> 
             first_session.get_one(Evaluation, claimed_ids[0]),
             second_session.get_one(Evaluation, claimed_ids[1]),
         ]
-        assert {row.competition_id for row in rows} == {contest.competition_id for contest in all_contests}
+        assert {row.round_id for row in rows} == {contest.round_id for contest in all_contests}
 
 
 def test_claim_scans_no_whole_table(settings: Settings) -> None:
@@ -315,8 +315,8 @@ def test_concurrent_workers_claim_one_report_per_competition(settings: Settings)
         ]
     with transaction() as session:
         running = select(ThresholdReport).where(ThresholdReport.state == State.SCORING)
-        assert Counter(row.competition_id for row in session.scalars(running)) == {
-            contest.competition_id: 1 for contest in all_contests
+        assert Counter(row.round_id for row in session.scalars(running)) == {
+            contest.round_id: 1 for contest in all_contests
         }
     assert len(report_ids) == 3
 

@@ -25,6 +25,7 @@ from app.db.models import (
     Evaluation,
     Guess,
     Member,
+    Round,
     State,
     Submission,
     Target,
@@ -70,7 +71,7 @@ def load_sealed_tokens() -> list[bytes]:
 
 def list_rows(model: Any, slug: str) -> list[Any]:
     with transaction() as session:
-        query = select(model).join(Competition, Competition.id == model.competition_id)
+        query = select(model).join(Round, Round.id == model.round_id).join(Round.competition)
         return list(session.scalars(query.where(Competition.slug == slug)))
 
 
@@ -100,7 +101,7 @@ def test_rehearsal_runs_until_the_reveal(client: TestClient, year: int) -> None:
     }
     assert 10 <= len(targets) <= len(scored_evaluations)
     assert {item.state for item in guesses} == {State.SCORED}
-    assert rehearsal.load_competition().revealed_at is not None
+    assert rehearsal.load_round().revealed_at is not None
     # Every team sends its first release before any team sends its second.
     first_times = sorted(item.received_at for item in submissions)[:10]
     assert len({item.team_id for item in submissions if item.received_at in first_times}) == 10
@@ -150,7 +151,7 @@ def test_shortening_a_phase_brings_moves_forward(rehearsal: RehearsedContest) ->
 
 def load_due_moves(rehearsal: RehearsedContest) -> list[Move]:
     with transaction() as session:
-        return rehearsal_moves.load_due(session, rehearsal.load_competition())
+        return rehearsal_moves.load_due(session, rehearsal.load_round())
 
 
 def test_pause_postpones_moves(rehearsal: RehearsedContest) -> None:
@@ -170,7 +171,7 @@ def test_rehearsal_without_workers_is_reported_as_stalled(rehearsal: RehearsedCo
     rehearsal.advance_time(2)
     assert rehearsal.get_progress()["stalled"]
     with transaction() as session:
-        assert rehearsal_moves.try_lock(session, rehearsal.load_competition().id)
+        assert rehearsal_moves.try_lock(session, rehearsal.load_round().id)
         assert not rehearsal.get_progress()["stalled"]  # a worker is making a move
     assert rehearsal.get_progress()["stalled"]
     advise.advise()
@@ -211,14 +212,14 @@ def test_move_is_made_once_if_its_worker_is_killed(
 
 
 def test_two_workers_make_a_move_once(rehearsal: RehearsedContest) -> None:
-    competition, moves = rehearsal.load_competition(), load_due_moves(rehearsal)
+    round_, moves = rehearsal.load_round(), load_due_moves(rehearsal)
     with transaction() as session:
-        assert rehearsal_moves.try_lock(session, competition.id)
+        assert rehearsal_moves.try_lock(session, round_.id)
         advise.advise()
         assert rehearsal.count_sent() == 0
     (tokens,) = load_sealed_tokens()
     # If the first worker has lost its lock, the second sends the same upload.
-    assert [rehearse.make_first(competition, moves, tokens) for _ in range(2)] == [True, True]
+    assert [rehearse.make_first(round_, moves, tokens) for _ in range(2)] == [True, True]
     assert (len(list_rows(Submission, rehearsal.slug)), rehearsal.list_questions()) == (1, [])
     with transaction() as session:
         assert len(session.scalars(select(Attempt)).all()) == 1
@@ -467,7 +468,7 @@ def test_rehearsal_can_be_ended_and_begun_again(rehearsal: RehearsedContest) -> 
     rehearsal.play_moves()  # moves are due, but the rehearsal has ended
     rehearsal.advance_time(10)
     run_clock()
-    assert rehearsal.load_competition().frozen_at is None
+    assert rehearsal.load_round().frozen_at is None
     assert len(list_rows(Submission, rehearsal.slug)) == 1
     assert end_rehearsal(rehearsal) == 404
     second_rehearsal = RehearsedContest.begin(rehearsal.arena)
@@ -510,8 +511,8 @@ def test_rehearsal_copies_rules_and_data_except_long_periods(
     extra_toml = "[publication]\ndigits = 3\nfrozen_from = 2020-01-01T00:00:00Z\n"
     rehearsal = RehearsedContest.begin(Contest.create(client, extra_toml=extra_toml, notice_hours=48).arena)
     with transaction() as session:
-        original = session.scalars(select(Competition).where(Competition.slug == "small")).one()
-        row = session.scalars(select(Competition).where(Competition.slug == rehearsal.slug)).one()
+        original = session.scalars(select(Round).join(Competition).where(Competition.slug == "small")).one()
+        row = rehearsal.load_round()
         rules, rehearsal_rules = parse_competition(original.file), parse_competition(row.file)
         assert row.original == original.original
         assert row.original_rows == original.original_rows
@@ -577,7 +578,7 @@ def test_rehearsals_do_not_affect_the_shown_queue_position(client: TestClient) -
         evaluation_ids = {
             str(item.submission_id): item.id
             for item in session.scalars(
-                select(Evaluation).where(Evaluation.competition_id != rehearsal.load_competition().id)
+                select(Evaluation).where(Evaluation.round_id != rehearsal.load_round().id)
             )
         }
     assert len(full_order) == len(public_order) == 22

@@ -11,7 +11,7 @@ from sqlalchemy import select, update
 from app.db.models import Attempt, Guess
 from app.db.transaction import transaction
 from app.services.submissions import attempts
-from tests.support.contest import Contest, judge_everything, load_competition, run_clock
+from tests.support.contest import Contest, judge_everything, load_round, run_clock
 from tests.support.phase_changes import (
     accept_upload,
     enter_upload,
@@ -51,13 +51,13 @@ def test_upload_started_in_time_may_finish_after_the_deadline(
         end_first_phase(contest)
         (attempt,) = list_open_attempts()
         run_clock()
-        assert (contest.get_state(), load_competition().frozen_at) == ("settling", None)
+        assert (contest.get_state(), load_round().frozen_at) == ("settling", None)
         assert contest.arena.submit("blue").json()["code"] == "phase_closed"
         receipt = upload.finish().json()
     assert upload.status == 202
     assert datetime.fromisoformat(receipt["received_at"]) == attempt.started_at
     run_clock()
-    assert load_competition().frozen_at is None
+    assert load_round().frozen_at is None
     score_submission(receipt["id"])
     run_clock()
     assert [str(target.submission_id) for target in list_targets()] == [receipt["id"]]
@@ -70,10 +70,10 @@ def test_freeze_does_not_wait_beyond_the_grace_period(
     with start_upload(contest, "red") as upload:
         end_first_phase(contest)
         run_clock()
-        assert load_competition().frozen_at is None
+        assert load_round().frozen_at is None
         monkeypatch.setattr(attempts, "get_grace_period", lambda: timedelta(0))
         run_clock()
-        assert load_competition().frozen_at is not None
+        assert load_round().frozen_at is not None
         monkeypatch.undo()
         assert upload.finish().status_and_code == (409, "too_late")
     assert (list_received_submissions(), list_targets(), list_open_attempts()) == ([], [], [])
@@ -114,7 +114,7 @@ def test_guess_started_in_time_is_judged_before_the_contest_closes(contest: Cont
         )
         assert upload.finish().status == 202
     run_clock()
-    assert load_competition().closed_at is None
+    assert load_round().closed_at is None
     judge_everything()
     run_clock()
     with transaction() as session:
@@ -156,11 +156,11 @@ def test_killed_web_process_delays_the_freeze_for_the_grace_period_only(contest:
     enter_upload(contest.arena, "red")
     end_first_phase(contest)
     run_clock()
-    assert load_competition().frozen_at is None
+    assert load_round().frozen_at is None
     with transaction() as session:
         session.execute(update(Attempt).values(started_at=Attempt.started_at - attempts.get_grace_period()))
     run_clock()
-    assert load_competition().frozen_at is not None
+    assert load_round().frozen_at is not None
 
 
 @pytest.mark.parametrize("ending", ["malformed", "broken off", "too large"])
@@ -177,7 +177,7 @@ def test_freeze_does_not_wait_for_a_failed_upload(client: TestClient, ending: st
             assert upload.finish().status == (422 if ending == "malformed" else 413)
         assert list_open_attempts() == []
         run_clock()
-        assert load_competition().frozen_at is not None
+        assert load_round().frozen_at is not None
     with transaction() as session:
         (attempt,) = session.scalars(select(Attempt))
         assert attempt.ended_at is not None

@@ -19,7 +19,7 @@ from app.http.admission import Admission
 from app.services.attacks.guesses import GuessUpload
 from app.services.submissions import attempts
 from tests.support.arena import build_noisy_release
-from tests.support.contest import Contest, judge_everything, load_competition, run_clock
+from tests.support.contest import Contest, judge_everything, load_round, run_clock
 from tests.support.phase_changes import enter_upload, get_principal, score_submission
 from tests.support.uploads_in_flight import (
     end_first_phase,
@@ -99,12 +99,12 @@ def test_retry_after_the_deadline_is_accepted_if_the_first_try_was_in_time(conte
     record_interrupted_attempt(contest)
     end_first_phase(contest)
     run_clock()
-    assert load_competition().frozen_at is None
+    assert load_round().frozen_at is None
     response = submit(contest)
     assert response.status_code == 202
     score_submission(response.json()["id"])
     run_clock()
-    assert load_competition().frozen_at is not None
+    assert load_round().frozen_at is not None
 
 
 def test_retry_after_the_grace_period_starts_anew_and_counts_once(contest: Contest) -> None:
@@ -166,7 +166,7 @@ def test_retries_of_an_interrupted_upload_count_once(contest: Contest) -> None:
     assert len(set(start_times)) == 1
     end_first_phase(contest)
     run_clock()
-    assert load_competition().frozen_at is None
+    assert load_round().frozen_at is None
     receipt = submit(contest).json()
     assert list_received_submissions() == [(start_times[0], receipt["id"])]
     assert len(list_attempts()) == 1
@@ -181,7 +181,7 @@ def test_upload_refused_as_busy_may_be_retried_after_the_deadline(
             assert (submit(contest).status_code, count_spent_attempts(contest)) == (503, 1)
             end_first_phase(contest)
             run_clock()
-            assert load_competition().frozen_at is None
+            assert load_round().frozen_at is None
     assert submit(contest).status_code == 202
     assert count_spent_attempts(contest) == 2  # the interrupted upload and this one
 

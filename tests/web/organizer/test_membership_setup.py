@@ -11,7 +11,7 @@ from tests.support.arena import Arena
 from tests.support.page_requests import assert_refused, get_page, post_form, send_form
 from tests.support.setup_pages import (
     begin_setup,
-    load_competition,
+    load_round,
     load_rules,
     new_organizer,
     parse_form,
@@ -33,7 +33,7 @@ def test_columns_of_an_own_table_become_the_contest_columns(new_organizer: Arena
     refusal = upload_original(
         begin_setup(new_organizer, "membership"), TABLE, file="candidates.csv", language=language
     )
-    assert (refusal.status_code, load_competition("fresh").original) == (422, {})
+    assert (refusal.status_code, load_round("fresh").original) == (422, {})
     assert translate("Take these columns for the contest", language) in refusal.text
     assert 'role="alert"' not in refusal.text  # one note, not one error for each column
     settings_before = get_settings(load_rules("fresh"))
@@ -47,7 +47,7 @@ def test_columns_of_an_own_table_become_the_contest_columns(new_organizer: Arena
         NumericColumn("level", -20.0, 98.5),
         CategoricalColumn("class", ("0", "1", "2")),
     )
-    assert load_competition("fresh").original_rows == 80
+    assert load_round("fresh").original_rows == 80
     settings_after = get_settings(load_rules("fresh"))
     assert (settings_after.shared, settings_after.fewest_rows, settings_after.most_rows) == (
         settings_before.shared,

@@ -20,6 +20,7 @@ from tests.support.page_requests import assert_refused, get_page, post_form, sen
 from tests.support.setup_pages import (
     begin_setup,
     load_competition,
+    load_round,
     load_rules,
     new_organizer,
     parse_form,
@@ -44,7 +45,7 @@ def save_names(arena: Arena, fields: dict[str, str], *, file: str = "original") 
 
 
 def read_stored_file(slug: str = "fresh", name: str = "original") -> bytes:
-    return get_store().get(load_competition(slug).original[name])
+    return get_store().get(load_round(slug).original[name])
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -53,7 +54,7 @@ def test_file_without_a_header_is_reported_and_gets_names(new_organizer: Arena, 
     assert refusal.status_code == 422
     assert translate("The first line looks like data, not like names of columns.", language) in refusal.text
     assert 'role="alert"' not in refusal.text  # no errors about cells
-    assert load_competition("fresh").original == {}
+    assert load_round("fresh").original == {}
     fields = parse_form(refusal.text, "/names")
     assert [fields[f"name_{index}"] for index in range(5)] == [f"column_{index}" for index in range(1, 6)]
     assert (fields["first"], fields["leave_0"]) == ("data", "yes")
@@ -217,7 +218,7 @@ def test_only_files_staged_for_the_same_competition_and_name_are_used(
     assert original_import.load_staged(small, "original", staged_digest) == b"1,2\n3,4\n"
     digests = [
         staged_digest,
-        small.competition.original["original"],
+        small.round.original["original"],
         "0" * 64,
         "",
         "../" * 20,
@@ -228,7 +229,7 @@ def test_only_files_staged_for_the_same_competition_and_name_are_used(
         assert (
             post_form(new_organizer, NAMES_PATH.format("original"), fields, organizer=True).status_code == 409
         )
-    assert fresh.competition.original == load_competition("fresh").original == {}
+    assert fresh.round.original == load_round("fresh").original == {}
 
 
 def test_table_of_amounts_has_no_unique_quasi_identifier(new_organizer: Arena) -> None:

@@ -15,7 +15,7 @@ from app.db.transaction import transaction
 from app.locale.language import LANGUAGES
 from app.web.site.notation import format_clock_time
 from tests.support.arena import Arena
-from tests.support.contest import Contest, load_competition, run_clock
+from tests.support.contest import Contest, load_competition, load_round, run_clock
 from tests.support.organizer_pages import (
     ORGANIZE_PATH,
     build_extension_path,
@@ -154,13 +154,13 @@ def test_phase_is_paused_and_resumed_on_the_page(contest: Contest) -> None:
     )
     path = ORGANIZE_PATH + "/phases/anonymization/"
     send_form(contest.arena, path + "pause", extract_hidden_fields(html), organizer=True)
-    assert load_competition().paused_at is not None
+    assert load_round().paused_at is not None
     assert translate("duty_paused") in get_page_text(contest.arena)
     html = get_page_text(contest.arena, "/phases/anonymization/resume")
     assert translate("Uploads are accepted again at once.") in html
-    assert load_competition().paused_at is not None
+    assert load_round().paused_at is not None
     send_form(contest.arena, path + "resume", extract_hidden_fields(html), organizer=True)
-    assert load_competition().paused_at is None
+    assert load_round().paused_at is None
 
 
 def test_extension_mentions_that_the_freeze_does_not_move(client: TestClient) -> None:

@@ -23,6 +23,7 @@ from tests.support.setup_pages import (
     ORGANIZE_PATH,
     PUBLICATION_FIELDS,
     load_competition,
+    load_round,
     load_rules,
     new_organizer,
     upload_original,
@@ -54,7 +55,7 @@ def test_organizer_sets_up_a_competition_from_scratch(new_organizer: Arena) -> N
         "2031-01-25T09:00:00+09:00",
     ]
     assert dict(competition.title) == {"en": "Fresh cup", "ja": "新しい“杯”"}
-    assert load_competition("fresh").original_rows == len(new_organizer.table)
+    assert load_round("fresh").original_rows == len(new_organizer.table)
 
 
 def test_own_table_is_the_first_choice(new_organizer: Arena) -> None:
@@ -142,7 +143,7 @@ def test_unknown_columns_get_suggested_roles(new_organizer: Arena) -> None:
     assert upload_original(new_organizer, write_csv(new_organizer.table)).status_code == 303
     html = get_page(new_organizer, "/competitions/fresh/organize/data", organizer=True).text
     assert "40" in extract_words(html)
-    digest = load_competition("fresh").original["original"]
+    digest = load_round("fresh").original["original"]
     roles = {"role_0": "quasi_identifier", "role_1": "quasi_identifier", "role_2": "sensitive"}
     path = "/competitions/fresh/organize/data"
     lone_column_roles = roles | {"of": digest, "role_3": "quasi_identifier"}
@@ -152,7 +153,7 @@ def test_unknown_columns_get_suggested_roles(new_organizer: Arena) -> None:
     assert response.headers["location"] == f"{path}?done=weights_taken"
     assert load_rules("fresh").weight("cor_mae") == 0.0
     assert load_rules("fresh").columns == Columns(("sex", "age", "rent"), ("income",))
-    assert load_competition("fresh").original_rows == 40  # the data were kept
+    assert load_round("fresh").original_rows == 40  # the data were kept
     invalid_response = post_form(
         new_organizer,
         path,
@@ -183,12 +184,12 @@ def test_unknown_columns_get_suggested_roles(new_organizer: Arena) -> None:
     ],
 )
 def test_unusable_table_is_refused_with_a_message(arena: Arena, content: bytes, message: str) -> None:
-    row_before = load_competition()
+    row_before = load_round()
     response = upload_original(arena, content, language="ja")
     assert response.status_code == 422
     assert "このファイルは使えません" in response.text
     assert message in response.text
-    assert (load_competition().file, load_competition().original) == (row_before.file, row_before.original)
+    assert (load_competition().file, load_round().original) == (row_before.file, row_before.original)
 
 
 def test_roles_are_suggested_and_known_ones_kept() -> None:
@@ -226,7 +227,7 @@ def test_transactions_files_are_uploaded_one_after_the_other(new_organizer: Aren
         assert upload_original(new_organizer, content, file=f"{name}.csv").status_code == 303
     response = get_page(new_organizer, "/competitions/fresh/organize/data", organizer=True)
     assert "400" in extract_words(response.text)
-    assert load_competition("fresh").original_rows == 400
+    assert load_round("fresh").original_rows == 400
     assert upload_original(new_organizer, b"x", file="secret.csv").status_code == 404
 
 

@@ -32,7 +32,7 @@ from tests.recorded import build_attackers, build_verdict
 from tests.support import monthly_contest
 from tests.support.arena import ROWS, Arena, build_competition_toml, build_original_table
 from tests.support.board_facts import create_contest, freeze_boards
-from tests.support.contest import Contest, load_competition
+from tests.support.contest import Contest, load_round
 from tests.support.organizer_pages import fail_evaluation
 from tests.support.originals import make_original
 from tests.support.page_requests import get_page
@@ -81,7 +81,7 @@ def test_remark_without_translation_shows_the_text_of_its_code(arena: Arena) -> 
 
 def test_measure_contributions_sum_to_the_utility_loss(arena: Arena) -> None:
     result = arena.get_submission(submit_and_score(arena), "red")["result"]
-    rules = parse_competition(build_published_file(load_competition()))
+    rules = parse_competition(build_published_file(load_round()))
     lines = build_measure_lines(rules, TRACKS[rules.track], schemas.parse_verdict(result), None)
     weights = {line.name: line.weight for line in lines if line.weight}
     assert weights == {"mean_mae": 0.25, "cross_count": 0.25, "information_loss": 0.5}

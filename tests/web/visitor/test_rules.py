@@ -20,7 +20,7 @@ from anoncup.tracks.model import AnyTrack
 from anoncup.tracks.parts import AnyAttacker, AnyMeasure, Attacker, Measure
 from anoncup.tracks.transactions.example import load_tc400
 from anoncup.tracks.transactions.tables import files_of
-from app.db.models import Competition
+from app.db.models import Round
 from app.locale.language import LANGUAGES
 from app.storage import compute_digest
 from app.web.site.notation import format_number, mark_up_symbols
@@ -283,9 +283,9 @@ def test_transactions_page_shows_its_measures_and_data_source(
 def test_only_shipped_data_is_attributed_to_online_retail() -> None:
     shipped = {name: compute_digest(content) for name, content in files_of(load_tc400()).items()}
     track = TRACKS["transactions"]
-    assert find_source(Competition(scales={}, original=shipped), track) == "tc400"
-    assert find_source(Competition(scales={}, original=shipped | {"customers": "0" * 64}), track) is None
-    assert find_source(Competition(scales={}, original={}), track) is None
+    assert find_source(Round(scales={}, original=shipped), track) == "tc400"
+    assert find_source(Round(scales={}, original=shipped | {"customers": "0" * 64}), track) is None
+    assert find_source(Round(scales={}, original={}), track) is None
 
 
 def test_symbols_in_sentences_match_the_formulas() -> None:
