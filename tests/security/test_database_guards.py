@@ -216,11 +216,18 @@ def test_guess_started_in_time_is_accepted_in_the_grace_period(
                 assert "longer than the grace" in require_refusal(web, build_guess_insert(time=attempt_time))
 
 
+OTHER_ROUND = "SELECT id FROM rounds WHERE name = 'final'"
+ADD_ROUND = (
+    "INSERT INTO rounds (id, competition_id, name, scales, original)"
+    " SELECT gen_random_uuid(), competition_id, 'final', scales, original FROM rounds LIMIT 1;"
+)
 ARRANGEMENTS = (
     ("UPDATE rounds SET paused_at = now()", "outside of the phase"),
     ("UPDATE rounds SET published_at = NULL", "takes no guesses"),
     ("UPDATE rounds SET closed_at = now()", "takes no guesses"),
     ("UPDATE competitions SET removed_at = now()", "takes no guesses"),
+    (f"{ADD_ROUND} UPDATE attempts SET round_id = ({OTHER_ROUND})", "no upload of the team entered"),
+    (f"{ADD_ROUND} UPDATE targets SET round_id = ({OTHER_ROUND})", "not one that the team may attack"),
     ("DELETE FROM guess_terms", "takes no guesses"),
     ("UPDATE guess_terms SET starts_at = now() + interval '1 minute'", "outside of the phase"),
     ("UPDATE submissions SET disqualified_at = now()", "not one that the team may attack"),
@@ -409,6 +416,26 @@ def test_web_session_cannot_exceed_the_submission_caps(
     run_as_owner(build_submission_insert(times=12))
 
 
+def test_submissions_and_grants_of_another_round_do_not_count(
+    first_phase_contest: Contest, sign_in: SignInAsRole, run_as_owner: Any
+) -> None:
+    insert = build_submission_insert().replace("(), round_id", f"(), '{load_round_id()}'")
+    with sign_in(WEB) as web:
+        insert_release_attempt(web)
+        web.commit()
+    run_as_owner(f"{ADD_ROUND} UPDATE submissions SET round_id = ({OTHER_ROUND})")
+    run_as_owner(
+        "INSERT INTO grants (id, round_id, team_id, cap, amount)"
+        f" SELECT gen_random_uuid(), ({OTHER_ROUND}), id, 'valid_per_day', 9 FROM teams"
+    )
+    with sign_in(WEB) as web:
+        time = web.scalar(text("SELECT max(started_at) FROM attempts"))
+        insert = insert.replace("now()", f"'{time}'")
+        for _ in range(3):
+            assert web.execute(text(insert)).rowcount == 1
+        assert "used all its submissions" in require_refusal(web, insert)
+
+
 def test_daily_caps_use_the_competition_time_zone(
     first_phase_contest: Contest, sign_in: SignInAsRole, run_as_owner: Any
 ) -> None:
@@ -470,6 +497,11 @@ def test_submission_must_come_from_a_participating_team_in_time(
         ("UPDATE rounds SET paused_at = now()", build_submission_insert(), "outside of the phase"),
         ("UPDATE competitions SET removed_at = now()", build_submission_insert(), "outside of the phase"),
         ("UPDATE teams SET disqualified_at = now()", build_submission_insert(), "team does not take part"),
+        (
+            f"{ADD_ROUND} UPDATE attempts SET round_id = ({OTHER_ROUND})",
+            build_submission_insert(),
+            "no upload of the team entered",
+        ),
         ("DELETE FROM members", build_submission_insert(), "not a member"),
         (
             f"{backdate} starts_at = now() - interval '1 day',"
