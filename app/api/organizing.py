@@ -9,7 +9,7 @@ from pydantic import AwareDatetime, BaseModel, Field
 from anoncup import schemas
 from anoncup.schemas.fields import example
 from app.api.competitions import serialize_competition
-from app.api.documentation.responses import DISQUALIFICATION, ORGANIZER, build_error_responses
+from app.api.documentation.responses import DISQUALIFICATION, ORGANIZER, TEAM, build_error_responses
 from app.api.submissions import serialize_submission
 from app.db.transaction import transaction
 from app.http.authentication import CurrentPrincipal
@@ -83,7 +83,7 @@ def grant_quota(slug: str, principal: ReauthenticatedCaller, body: schemas.Grant
         return schemas.Grant.from_row(grant, at=grant.granted_at)
 
 
-@router.get("/competitions/{slug}/adjustments")
+@router.get("/competitions/{slug}/adjustments", responses=build_error_responses(TEAM))
 def list_adjustments(slug: str, principal: CurrentPrincipal) -> list[schemas.Adjustment]:
     """The penalties and bonuses, newest first: for organizers all, for others those of their team."""
     with transaction() as session:

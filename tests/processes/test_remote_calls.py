@@ -21,7 +21,7 @@ from anoncup.competition.templates import template
 from anoncup.errors import InvalidCompetition, InvalidUpload
 from anoncup.evaluation.scales import scales
 from anoncup.plugins import TRACKS
-from anoncup.tracks.model import ReleaseContext
+from anoncup.tracks.model import ReleaseContext, TeamData
 from anoncup.tracks.uploads import parse_upload
 from app.processes import remote_calls
 from app.processes.remote_values import is_within_rules
@@ -29,14 +29,14 @@ from app.processes.remote_values import is_within_rules
 remote_calls.enable()
 track, rng = TRACKS["places"], np.random.default_rng(5)
 rules = parse_competition(template("places"))
-data = track.examples.make_data(40, 1)
+data = track.examples.make_data(rules, 40, 1)
 original, remarks = track.parse_original(data, rules)
 release, answer = track.anonymize(track.methods["blur"], original, rules, rng, {"km": 3.0})
 next_number = rng.random()
 release, answer = track.shuffle(release, answer, rng=np.random.default_rng(6))
 files, secret = track.files_of(release), track.answer_spec.write(answer)
 remote_calls.end_all()  # another child computes the values again
-upload = parse_upload(track, rules, original, files, secret)
+upload = parse_upload(track, rules, original, files, secret, team=TeamData())
 context = ReleaseContext(rules, upload.sizes, lambda: original)
 question = track.questions["link"]
 guess = question.read(b"original_row\\n" + b"7\\n" + b"0\\n" * (upload.sizes["rows"] - 1), context)
@@ -72,7 +72,7 @@ remote_calls.end_all()
 """
 READING_CODE = """
 
-def make_example_data(rows, seed):
+def make_example_data(rules, rows, seed):
     from pathlib import Path
     answers = {}
     for name, path in PATHS.items():
@@ -84,10 +84,14 @@ def make_example_data(rows, seed):
 """
 READ_PATHS = """
 import json
+from anoncup.competition.parser import parse_competition
+from anoncup.competition.templates import template
 from anoncup.plugins import TRACKS
 from app.processes import remote_calls
 remote_calls.enable()
-print(json.dumps({name: text.decode() for name, text in TRACKS["places"].examples.make_data(1, 1).items()}))
+rules = parse_competition(template("places"))
+data = TRACKS["places"].examples.make_data(rules, 1, 1)
+print(json.dumps({name: text.decode() for name, text in data.items()}))
 remote_calls.end_all()
 """
 DESCRIBE = (

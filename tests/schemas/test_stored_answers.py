@@ -96,7 +96,7 @@ def test_every_failure_code_has_a_sentence() -> None:
         for error in (scoring_child.ScoringError, scoring_child.ChildDiedError, CompetitionUnavailable)
     }
     other_codes = {leases.ATTEMPTS_EXHAUSTED, "secret_unreadable"}
-    assert literal_codes == {"time_limit", "memory_limit"}
+    assert literal_codes == {"time_limit", "memory_limit", "package_failed"}
     assert literal_codes | error_codes | lease_runner.LOCAL_PROBLEM_CODES | other_codes == set(
         FAILURE_SENTENCES
     )

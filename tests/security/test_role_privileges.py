@@ -154,7 +154,6 @@ DENIED_STATEMENTS = (
     (WORKER, "INSERT INTO audit_entries (actor, action, subject) VALUES ('a', 'b', 'c')"),
     (WORKER, "DELETE FROM evaluations"),
     (WORKER, "UPDATE secrets SET sealed = ''"),
-    (WORKER, "SELECT files FROM allocated_files"),
     (WORKER, "SELECT seed FROM seed_openings"),
     (WORKER, "UPDATE organizer_files SET sealed = ''"),
     (CLOCK, "UPDATE seeds SET sealed = ''"),

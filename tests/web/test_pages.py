@@ -105,7 +105,7 @@ def test_chosen_language_is_remembered(client: TestClient) -> None:
 def test_labels_are_all_used() -> None:
     source = "".join(path.read_text() for path in WEB_ROOT.rglob("*") if path.suffix in {".html", ".py"})
     prefix_matches = tuple(re.findall(r"""["'(](\w+_)["'] ~|f"(\w+_)\{""", source))
-    kinds = re.findall(r"""(?:said|sentence|with_values)\("(\w+)\"""", source)
+    kinds = re.findall(r"""(?:said|sentence|with_values|file_label)\("(\w+)\"""", source)
     prefixes = tuple(prefix for pair in prefix_matches for prefix in pair if prefix) + tuple(
         f"{kind}_" for kind in kinds
     )
