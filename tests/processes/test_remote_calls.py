@@ -58,7 +58,7 @@ print(json.dumps({
     "secret": secret.decode(),
     "guess": [question.count_answered(guess), question.write(guess).decode()],
     "refusals": [
-        find_refusal(track.parse_release, {"moved": b"x,y\\n1,two\\n"}, original, rules),
+        find_refusal(track.parse_release, {"moved": b"x,y\\n1,two\\n"}, original, rules, {}),
         find_refusal(track.answer_spec.read, b"original_row\\n1\\n1\\n", context),
     ],
     "frames": [frame.to_dict("list") for frame in remote_calls.build_frames(track, original)],
