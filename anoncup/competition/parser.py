@@ -21,6 +21,7 @@ from anoncup.messages import Message
 from anoncup.plugins import INSTALLED, TRACKS, Package
 from anoncup.rules.model import Rules
 from anoncup.rules.parameters import Parameter, Roles
+from anoncup.rules.rounds import RoundTable, list_rounds
 from anoncup.rules.settings import (
     AttackerSettings,
     Columns,
@@ -46,6 +47,7 @@ from anoncup.rules.toml_values import (
     read_number,
     read_share,
     read_text,
+    read_titles,
 )
 from anoncup.tracks.model import AnyTrack
 from anoncup.tracks.parts import AnyMeasure
@@ -63,9 +65,31 @@ def parse_competition(text: str) -> Rules:
         raise error.locate(text) from None
 
 
+def parse_rounds(text: str) -> dict[str, Rules]:
+    """Parse a competition file of format 1 or 2 and return the rules of each round by its name.
+
+    Problems of the common settings are found first, so that others are at the place of the round.
+    """
+    rounds = list_rounds(text)
+    if rounds[0].path:
+        read_competition(TomlTable(dict(rounds[0].common), ""))
+    return {entry.settings.name: _read_round_rules(entry) for entry in rounds}
+
+
+def _read_round_rules(entry: RoundTable) -> Rules:
+    try:
+        return read_competition(TomlTable(entry.raw, ""))
+    except InvalidCompetition as problem:
+        key = problem.message.values.get("key")
+        if not entry.path or not isinstance(key, str):
+            raise
+        values = {**problem.message.values, "key": f"{entry.path}.{key}"}
+        raise InvalidCompetition(problem.message.template, code=problem.code, **values) from None
+
+
 def parse_title(text: str) -> Mapping[str, str]:
     """Return only the title, by language; raise InvalidCompetition if there is none."""
-    return _read_title(TomlTable(parse_toml(text), ""))
+    return read_titles(TomlTable(parse_toml(text), ""))
 
 
 def read_competition(table: TomlTable) -> Rules:
@@ -80,7 +104,7 @@ def read_competition(table: TomlTable) -> Rules:
     roles = track.settings.list_columns_by_role(columns, settings)
     rules = Rules(
         slug=_read_slug(table),
-        title=_read_title(table),
+        title=read_titles(table),
         track=name,
         timezone=zone.key,
         columns=columns,
@@ -109,20 +133,6 @@ def _read_slug(table: TomlTable) -> str:
     if not SLUG.fullmatch(slug):
         raise build_value_error("slug", Message("1 to 63 lower-case letters, digits and inner hyphens"))
     return slug
-
-
-def _read_title(table: TomlTable) -> dict[str, str]:
-    raw = table.raw.pop("title", None)
-    if isinstance(raw, str):
-        return {"en": read_text(raw, "title")}
-    titles = TomlTable({} if raw is None else raw, "title")
-    titles_by_language: dict[str, str] = {
-        language: titles.take(language, read_text) for language in ("en", "ja") if language in titles.raw
-    }
-    titles.reject_unknown_keys()
-    if not titles_by_language:
-        raise InvalidCompetition("{key} is missing", code="missing_key", key="title")
-    return titles_by_language
 
 
 def _read_columns(table: TomlTable) -> Columns:

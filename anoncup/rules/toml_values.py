@@ -78,6 +78,21 @@ def read_text(value: object, path: str) -> str:
     return value
 
 
+def read_titles(table: TomlTable) -> dict[str, str]:
+    """Take the title, which is a text in English or a table of texts by language."""
+    raw, path = table.raw.pop("title", None), table.path_of("title")
+    if isinstance(raw, str):
+        return {"en": read_text(raw, path)}
+    titles = TomlTable({} if raw is None else raw, path)
+    titles_by_language: dict[str, str] = {
+        language: titles.take(language, read_text) for language in ("en", "ja") if language in titles.raw
+    }
+    titles.reject_unknown_keys()
+    if not titles_by_language:
+        raise InvalidCompetition("{key} is missing", code="missing_key", key=path)
+    return titles_by_language
+
+
 def read_flag(value: object, path: str) -> bool:
     if not isinstance(value, bool):
         raise build_value_error(path, Message("true or false"))

@@ -1,0 +1,139 @@
+"""The rounds of a competition file.
+
+Format 2 lists them as ``[[rounds]]``. A file of format 1 is one round without a name. The settings of a round
+are those of a file of format 1: the common ones, in which the round's own phases and limits take effect.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, cast
+
+import tomlkit
+
+from anoncup.errors import InvalidCompetition, NotFound
+from anoncup.messages import Message
+from anoncup.rules.toml_text import parse_toml
+from anoncup.rules.toml_values import (
+    TomlTable,
+    build_value_error,
+    make_choice_reader,
+    read_count,
+    read_flag,
+    read_number,
+    read_text,
+    read_titles,
+)
+
+MAX_ROUNDS = 20
+_ROUNDS_FORMAT = 2
+_NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?")
+_OWN_TABLES = ("limits", "publication")
+"""Tables of a round whose keys replace the common ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class RoundSettings:
+    """What a file says about a round besides the rules of its phases.
+
+    ``data``: whether the round has data of its own or those of the previous one. ``practice``: it counts for
+    nothing. ``targets``: whether releases become targets at the end of the first phase or at once.
+    """
+
+    name: str = ""
+    title: Mapping[str, str] = field(default_factory=dict)
+    weight: float = 1.0
+    data: Literal["own", "previous"] = "own"
+    practice: bool = False
+    targets: Literal["at_end", "live"] = "at_end"
+
+
+@dataclass(frozen=True, slots=True)
+class RoundTable:
+    """A round with its rules as a file of format 1.
+
+    ``common``: the rules without those of rounds. ``path``: its place in the competition's file, empty in
+    format 1.
+    """
+
+    settings: RoundSettings
+    raw: dict[str, object]
+    common: Mapping[str, object] = field(default_factory=dict)
+    path: str = ""
+
+
+def list_rounds(text: str) -> list[RoundTable]:
+    """Return the rounds of a competition file in its order; raise InvalidCompetition."""
+    raw = parse_toml(text)
+    version = raw.get("format")
+    if not isinstance(version, int) or version != _ROUNDS_FORMAT:
+        return [RoundTable(RoundSettings(), raw)]
+    entries = raw.pop("rounds", None)
+    if not isinstance(entries, list) or not 1 <= len(entries) <= MAX_ROUNDS:
+        raise build_value_error("rounds", Message("a list of 1 to {most} tables [[rounds]]", most=MAX_ROUNDS))
+    if "phases" in raw:
+        raise InvalidCompetition("{key} is not a key of the format", code="unknown_key", key="phases")
+    common = {**raw, "format": 1}
+    rounds = [
+        _read_round(TomlTable(entry, f"rounds[{index}]"), common) for index, entry in enumerate(entries)
+    ]
+    _check_rounds(rounds)
+    return rounds
+
+
+def extract_round(text: str, name: str) -> str:
+    """Return the rules of one round as a file of format 1; a file of format 1 is returned unchanged.
+
+    Raises NotFound if there is no such round. The file must be one that the parser accepts.
+    """
+    for entry in list_rounds(text):
+        if entry.settings.name == name:
+            return tomlkit.dumps(entry.raw) if name else text
+    raise NotFound("the competition has no round {name!r}", code="no_such_round", name=name)
+
+
+def _read_round(table: TomlTable, common: Mapping[str, object]) -> RoundTable:
+    raw = dict(common)
+    for key in _OWN_TABLES:
+        if key in table.raw:
+            raw[key] = {**TomlTable(common.get(key, {}), key).raw, **table.take_table(key).raw}
+    if "finals" in table.raw:
+        finals = table.take("finals", read_count)
+        raw["ranking"] = {**TomlTable(common.get("ranking", {}), "ranking").raw, "finals": finals}
+    raw["phases"] = table.raw.pop("phases", [])
+    practice = table.take("practice", read_flag, False)
+    settings = RoundSettings(
+        name=table.take("name", _read_name),
+        title=read_titles(table) if "title" in table.raw else {},
+        weight=table.take("weight", read_number, 0.0 if practice else 1.0),
+        data=cast(
+            Literal["own", "previous"], table.take("data", make_choice_reader("own", "previous"), "own")
+        ),
+        practice=practice,
+        targets=cast(
+            Literal["at_end", "live"], table.take("targets", make_choice_reader("at_end", "live"), "at_end")
+        ),
+    )
+    table.reject_unknown_keys()
+    if practice and settings.weight:
+        raise build_value_error(
+            table.path_of("weight"), Message("0 in a practice round, which does not count")
+        )
+    return RoundTable(settings, raw, common, table.path)
+
+
+def _read_name(value: object, path: str) -> str:
+    name = read_text(value, path)
+    if not _NAME.fullmatch(name):
+        raise build_value_error(path, Message("1 to 32 lower-case letters, digits and inner hyphens"))
+    return name
+
+
+def _check_rounds(rounds: Iterable[RoundTable]) -> None:
+    names: set[str] = set()
+    for entry in rounds:
+        if entry.settings.name in names:
+            raise build_value_error(f"{entry.path}.name", Message("a name that no other round has"))
+        if entry.settings.data == "previous" and not names:
+            raise build_value_error(f"{entry.path}.data", Message("own in the first round"))
+        names.add(entry.settings.name)

@@ -1,0 +1,228 @@
+"""Rounds of competition files: valid settings, defaults, derived files and refusals."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anoncup.competition.parser import parse_competition, parse_rounds
+from anoncup.competition.templates import template
+from anoncup.errors import InvalidCompetition, NotFound
+from anoncup.rules.rounds import MAX_ROUNDS, RoundSettings, extract_round, list_rounds
+from anoncup.rules.settings import Limits, Phase, Publication, Ranking
+from anoncup.rules.timetable import parse_timetable
+from anoncup.rules.toml_text import replace_tables
+from tests.support.competition_texts import EXAMPLE, MINIMAL
+from tests.support.hypothesis_profiles import limit_examples
+
+COMMON = MINIMAL.replace("format = 1", "format = 2")
+TWO_ROUNDS = (
+    COMMON
+    + """
+[ranking]
+rule = "rank_sum"
+finals = 3
+[limits]
+valid_total = 20
+valid_per_day = 4
+[publication]
+digits = 3
+
+[[rounds]]
+name = "preliminary"
+title = { en = "Preliminary", ja = "予選" }
+weight = 0.1
+finals = 1
+[rounds.limits]
+valid_total = 5
+[[rounds.phases]]
+name = "anonymization"
+start = 2027-01-10T09:00:00
+end = 2027-01-20T09:00:00Z
+
+[[rounds]]
+name = "final"
+weight = 0.9
+data = "previous"
+targets = "live"
+[rounds.publication]
+feedback = "daily"
+"""
+)
+
+
+def test_round_has_the_common_rules_except_its_own() -> None:
+    rules = parse_rounds(TWO_ROUNDS)
+    common = parse_competition(MINIMAL)
+    start, end = datetime(2027, 1, 10, 0, tzinfo=UTC), datetime(2027, 1, 20, 9, tzinfo=UTC)
+    assert list(rules) == ["preliminary", "final"]
+    assert rules["preliminary"] == replace(
+        common,
+        ranking=Ranking(rule="rank_sum", finals=1),
+        limits=Limits(valid_total=5, valid_per_day=4),
+        publication=Publication(digits=3),
+        phases=(Phase("anonymization", start, end),),
+    )
+    assert rules["final"] == replace(
+        common,
+        ranking=Ranking(rule="rank_sum", finals=3),
+        limits=Limits(valid_total=20, valid_per_day=4),
+        publication=Publication(digits=3, feedback="daily"),
+    )
+
+
+def test_settings_of_rounds_have_defaults() -> None:
+    first, second = (entry.settings for entry in list_rounds(TWO_ROUNDS))
+    assert first == RoundSettings("preliminary", {"en": "Preliminary", "ja": "予選"}, weight=0.1)
+    assert second == RoundSettings("final", weight=0.9, data="previous", targets="live")
+    practice, real = (
+        entry.settings
+        for entry in list_rounds(
+            COMMON + '[[rounds]]\nname = "try"\npractice = true\n[[rounds]]\nname = "x"\ntitle = "Real"\n'
+        )
+    )
+    assert practice == RoundSettings("try", weight=0.0, practice=True)
+    assert real == RoundSettings("x", {"en": "Real"}, weight=1.0)
+
+
+@pytest.mark.parametrize("text", [MINIMAL, EXAMPLE, template(2015), template(2016)])
+def test_file_of_format_1_is_one_round_without_a_name(text: str) -> None:
+    assert [entry.settings for entry in list_rounds(text)] == [RoundSettings()]
+    assert parse_rounds(text) == {"": parse_competition(text)}
+    assert extract_round(text, "") == text
+    with pytest.raises(NotFound):
+        extract_round(text, "final")
+
+
+FULL_EXAMPLE = replace_tables(EXAMPLE, "phases", '[[rounds]]\nname = "a"\n').replace(
+    "format = 1", "format = 2"
+)
+
+
+@pytest.mark.parametrize("text", [TWO_ROUNDS, FULL_EXAMPLE])
+def test_extracted_file_has_the_rules_of_the_round(text: str) -> None:
+    for name, rules in parse_rounds(text).items():
+        file = extract_round(text, name)
+        assert parse_competition(file) == rules
+        assert parse_timetable(file).phases == rules.phases
+        assert extract_round(file, "") == file
+    with pytest.raises(NotFound, match="no round ''"):
+        extract_round(text, "")
+
+
+def build_rounds(*bodies: str) -> str:
+    return COMMON + "".join(
+        f'[[rounds]]\nname = "round-{index}"\n{body}\n' for index, body in enumerate(bodies)
+    )
+
+
+PHASES = """
+[[rounds.phases]]
+name = "anonymization"
+start = 2027-01-10T09:00:00Z
+end = 2027-01-20T09:00:00Z
+"""
+REFUSALS = {
+    "no rounds": (COMMON, "rounds", "wrong_value"),
+    "an empty list": ("rounds = []\n" + COMMON, "rounds", "wrong_value"),
+    "a table": (COMMON + "[rounds]\n", "rounds", "wrong_value"),
+    "a list of numbers": ("rounds = [1]\n" + COMMON, "rounds[0]", "wrong_type"),
+    "too many": (build_rounds(*[""] * (MAX_ROUNDS + 1)), "rounds", "wrong_value"),
+    "no name": (COMMON + "[[rounds]]\n", "rounds[0].name", "missing_key"),
+    "an empty name": (COMMON + '[[rounds]]\nname = ""\n', "rounds[0].name", "wrong_value"),
+    "a path as a name": (COMMON + '[[rounds]]\nname = "../x"\n', "rounds[0].name", "wrong_value"),
+    "a long name": (COMMON + f'[[rounds]]\nname = "{"a" * 33}"\n', "rounds[0].name", "wrong_value"),
+    "the same name": (
+        COMMON + '[[rounds]]\nname = "a"\n[[rounds]]\nname = "a"\n',
+        "rounds[1].name",
+        "wrong_value",
+    ),
+    "an unknown key": (build_rounds("", "slug = 'other'"), "rounds[1].slug", "unknown_key"),
+    "common phases": (build_rounds("") + PHASES.replace("rounds.", ""), "phases", "unknown_key"),
+    "phases that are no list": (build_rounds("phases = 1"), "rounds[0].phases", "wrong_value"),
+    "phases that overlap": (build_rounds("", PHASES + PHASES), "rounds[1].phases", "wrong_value"),
+    "a limit of 0": (
+        build_rounds("", "limits = { valid_total = 0 }"),
+        "rounds[1].limits.valid_total",
+        "wrong_value",
+    ),
+    "a common limit of 0": (
+        build_rounds("").replace("[columns]", "[limits]\nvalid_total = 0\n[columns]"),
+        "limits.valid_total",
+        "wrong_value",
+    ),
+    "limits that are no table": (build_rounds("limits = 1"), "rounds[0].limits", "wrong_type"),
+    "common limits that are no table": ("limits = 1\n" + build_rounds(""), "limits", "wrong_type"),
+    "an unknown limit": (build_rounds("limits = { x = 1 }"), "rounds[0].limits.x", "unknown_key"),
+    "finals that are text": (build_rounds("finals = '1'"), "rounds[0].finals", "wrong_value"),
+    "an infinite weight": (build_rounds("weight = inf"), "rounds[0].weight", "wrong_value"),
+    "a negative weight": (build_rounds("weight = -1"), "rounds[0].weight", "wrong_value"),
+    "a weight that is no number": (build_rounds("weight = nan"), "rounds[0].weight", "wrong_value"),
+    "a weight of practice": (
+        build_rounds("practice = true\nweight = 0.5"),
+        "rounds[0].weight",
+        "wrong_value",
+    ),
+    "practice as a number": (build_rounds("practice = 1"), "rounds[0].practice", "wrong_value"),
+    "data before there are any": (build_rounds('data = "previous"'), "rounds[0].data", "wrong_value"),
+    "other data": (build_rounds('data = "all"'), "rounds[0].data", "wrong_value"),
+    "other targets": (build_rounds('targets = "now"'), "rounds[0].targets", "wrong_value"),
+    "a title that is a number": (build_rounds("title = 1"), "rounds[0].title", "wrong_type"),
+    "a title in another language": (
+        build_rounds('title = { xx = "x" }'),
+        "rounds[0].title.xx",
+        "unknown_key",
+    ),
+    "rounds in format 1": (MINIMAL + '[[rounds]]\nname = "a"\n', "rounds", "unknown_key"),
+    "format 2.0": (build_rounds("").replace("format = 2", "format = 2.0"), "format", "wrong_value"),
+    "format 3": (build_rounds("").replace("format = 2", "format = 3"), "format", "wrong_value"),
+    "no format": (build_rounds("").replace("format = 2", ""), "format", "missing_key"),
+}
+
+
+@pytest.mark.parametrize(("text", "key", "code"), REFUSALS.values(), ids=REFUSALS.keys())
+def test_invalid_rounds_are_refused_with_their_place(text: str, key: str, code: str) -> None:
+    with pytest.raises(InvalidCompetition) as refusal:
+        parse_rounds(text)
+    assert (refusal.value.message.values["key"], refusal.value.code) == (key, code)
+
+
+TOML_VALUES = st.recursive(
+    st.none().map(lambda _: "{}")
+    | st.sampled_from(["1", "-1", "inf", "nan", "true", '""', '"a"', "2027-01-01"]),
+    lambda values: (
+        st.lists(values, max_size=2).map(lambda items: f"[{', '.join(items)}]")
+        | values.map(lambda item: f"{{ name = {item} }}")
+    ),
+    max_leaves=4,
+)
+KEYS = st.sampled_from(
+    [
+        "name",
+        "title",
+        "phases",
+        "limits",
+        "finals",
+        "weight",
+        "publication",
+        "data",
+        "practice",
+        "targets",
+        "x",
+    ]
+)
+
+
+@limit_examples(200)
+@given(st.lists(st.dictionaries(KEYS, TOML_VALUES, max_size=4), max_size=3))
+def test_hostile_rounds_are_read_or_refused(rounds: list[dict[str, str]]) -> None:
+    bodies = ["".join(f"{key} = {value}\n" for key, value in entry.items()) for entry in rounds]
+    text = COMMON + "".join(f"[[rounds]]\n{body}" for body in bodies)
+    try:
+        rules = parse_rounds(text)
+    except InvalidCompetition:
+        return
+    for name in rules:
+        assert parse_competition(extract_round(text, name)) == rules[name]
