@@ -71,9 +71,10 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
         "step steps step_name scorer verdict": ("ri", "ru", "r"),
     },
     "adjustments": {
-        "id round_id team_id points reason": ("ri", "", ""),
-        "created_at": ("r", "", ""),
-        "withdrawn_at": ("riu", "", ""),
+        # The clock chooses finals by the formula of the competition.
+        "id round_id team_id points reason": ("ri", "", "r"),
+        "created_at": ("r", "", "r"),
+        "withdrawn_at": ("riu", "", "r"),
     },
     "grants": {"id round_id team_id cap amount": ("ri", "", ""), "granted_at": ("r", "", "")},
     "guess_terms": {

@@ -170,10 +170,16 @@ class BoardFacts:
             ]
             best = sorted(
                 marked_finals or eligible_submissions,
-                key=lambda final: (final.latest.utility + final.latest.security, final.received_at, final.id),
+                key=lambda final: (self.compute_loss(final), final.received_at, final.id),
             )
             finals += best[: self.finals]
         return finals
+
+    def compute_loss(self, final: SubmissionFact) -> float:
+        """Return the value by which a final is chosen, before anybody has attacked it."""
+        if self.rule == "formula":
+            return -compute_formula(self, ORGANIZER, final, final.latest, final.latest.security)
+        return final.latest.utility + final.latest.security
 
 
 def build_anonymization_rows(facts: BoardFacts, viewer: str) -> list[dict[str, Any]]:

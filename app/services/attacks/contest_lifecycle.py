@@ -8,7 +8,7 @@ and is recorded once.
 
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import groupby
 from typing import Any
@@ -35,7 +35,11 @@ from app.db.models import (
 from app.db.now import read_clock
 from app.services.accounts import audit
 from app.services.attacks import allocation
+from app.services.boards import formula_inputs, ranking, verdicts
+from app.services.boards.formula_values import ReleaseNumbers
+from app.services.boards.version_filter import select_comparable
 from app.services.contests import competitions, observed_deadlines, phases, upload_terms
+from app.services.contests.contest import Contest
 from app.services.contests.sealed_inputs import SealedBox
 from app.services.jobs.leases import UNFINISHED
 from app.services.submissions import attempts
@@ -85,15 +89,17 @@ class DueWork:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A valid submission with the score by which it is ranked."""
+    """A valid submission. The lowest ``loss`` is the best: ``overall``, or what the formula gives."""
 
     submission: Submission
-    overall: float
+    evaluation_id: UUID
+    finished_at: datetime | None
+    loss: float | None
 
     @property
-    def sort_key(self) -> tuple[float, datetime, UUID]:
-        """Sort key: lowest overall first, then earliest receipt."""
-        return self.overall, self.submission.received_at, self.submission.id
+    def sort_key(self) -> tuple[bool, float, datetime, UUID]:
+        """Sort key: lowest loss first, then earliest receipt; without a loss last."""
+        return self.loss is None, self.loss or 0.0, self.submission.received_at, self.submission.id
 
 
 def find_due_work(session: Session) -> DueWork:
@@ -312,24 +318,45 @@ def choose_finals(session: Session, round_: Round) -> list[Submission]:
     A marked submission is taken even if it is disqualified, so that reinstating it restores the target.
     Submissions scored with versions that do not count are never taken.
     """
-    max_finals = phases.get_timetable(round_).ranking.finals
+    ranking_settings = phases.get_timetable(round_).ranking
     valid = session.execute(
         # Load one number instead of the verdict: a contest has thousands, and the clock holds the lock.
-        select(Submission, Evaluation.verdict["overall"].as_float())
+        select(Submission, Evaluation.id, Evaluation.finished_at, Evaluation.verdict["overall"].as_float())
         .join(Evaluation, (Evaluation.submission_id == Submission.id) & Evaluation.current)
         .join(Submission.team)
         .where(Submission.round_id == round_.id, Evaluation.state == State.SCORED)
         .where(~Team.baseline, _has_same_versions(round_.scored_by))
         .order_by(Submission.team_id)
     )
-    by_team = groupby(
-        (Candidate(*fields) for fields in valid), key=lambda candidate: candidate.submission.team_id
-    )
+    candidates = [Candidate(*fields) for fields in valid]
+    if ranking_settings.rule == "formula":
+        candidates = _apply_formula(session, Contest(round_), candidates)
+    by_team = groupby(candidates, key=lambda candidate: candidate.submission.team_id)
     return [
         final
         for _, team_candidates in by_team
-        for final in _choose_team_finals(list(team_candidates), max_finals)
+        for final in _choose_team_finals(list(team_candidates), ranking_settings.finals)
     ]
+
+
+def _apply_formula(session: Session, contest: Contest, candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Return the candidates with their losses under the formula. Nobody has attacked them yet."""
+    rules = contest.rules
+    keys = [(candidate.evaluation_id, candidate.finished_at) for candidate in candidates]
+    numbers = select_comparable(verdicts.load_numbers(session, keys), rules.scored_by)
+    comparable = [candidate for candidate in candidates if candidate.evaluation_id in numbers]
+    releases = [
+        ReleaseNumbers(
+            candidate.submission.id,
+            candidate.submission.team_id,
+            numbers[candidate.evaluation_id],
+            numbers[candidate.evaluation_id].security,
+        )
+        for candidate in comparable
+    ]
+    inputs = formula_inputs.load_inputs_at(session, contest.round.id, read_clock(session), {})
+    losses = ranking.compute_losses(rules, releases, inputs)
+    return [replace(candidate, loss=loss) for candidate, loss in zip(comparable, losses, strict=True)]
 
 
 def _choose_team_finals(team_candidates: Sequence[Candidate], max_finals: int) -> list[Submission]:

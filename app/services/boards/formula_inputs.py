@@ -1,6 +1,6 @@
 """The rows of the database that ranking formulas use besides verdicts, as of the moment of a board."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from math import fsum
 from uuid import UUID
@@ -10,12 +10,19 @@ from sqlalchemy.orm import Session
 
 from app.db.models import Adjustment, Round, Team
 from app.services.boards import best_guesses
-from app.services.boards.formula_values import FormulaInputs
+from app.services.boards.formula_values import FormulaInputs, RisksByQuestion
 from app.services.boards.source import BoardSource
 
 
 def load_inputs(session: Session, board_source: BoardSource) -> FormulaInputs:
-    round_id, moment = board_source.round_id, board_source.scope.as_of
+    risks = _load_risks(session, board_source)
+    return load_inputs_at(session, board_source.round_id, board_source.scope.as_of, risks)
+
+
+def load_inputs_at(
+    session: Session, round_id: UUID, moment: datetime, risks: Mapping[UUID, RisksByQuestion]
+) -> FormulaInputs:
+    """Return teams and adjustments as of a moment, together with the risks by submission."""
     points_by_team: dict[UUID, list[float]] = {}
     for adjustment in list_adjustments(session, round_id):
         withdrawn_at = adjustment.withdrawn_at
@@ -25,7 +32,7 @@ def load_inputs(session: Session, board_source: BoardSource) -> FormulaInputs:
         team_ids=[
             team_id for team_id, created_at in list_competing_teams(session, round_id) if created_at < moment
         ],
-        risks=_load_risks(session, board_source),
+        risks=risks,
         adjustments={team_id: fsum(points) for team_id, points in points_by_team.items()},
     )
 

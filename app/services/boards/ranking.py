@@ -111,6 +111,15 @@ def _apply_formula(rules: Rules, entries: Sequence[BoardEntry], inputs: FormulaI
     ]
 
 
+def compute_losses(
+    rules: Rules, releases: Sequence[ReleaseNumbers], inputs: FormulaInputs
+) -> list[float | None]:
+    """Return the value of each release by which it is chosen among those of its team, lowest first."""
+    if compares_teams(find_defence_formula(rules)):
+        return [compute_overall_loss(release.numbers.utility, release.security) for release in releases]
+    return [_orient(rules, value) for value in compute_defence(rules, releases, inputs)]
+
+
 def _orient(rules: Rules, value: float | None) -> float | None:
     """Return a score as a loss, or a loss as a score."""
     return -value if value is not None and rules.ranking.order == "descending" else value

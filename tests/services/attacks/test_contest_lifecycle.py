@@ -180,7 +180,7 @@ def test_failed_transition_does_not_delay_other_contests(client: TestClient, set
     with transaction() as session:
         query = (
             select(Competition.slug, Submission.files)
-            .join(Round)
+            .join_from(Competition, Round)
             .join(Submission, Submission.round_id == Round.id)
         )
         rows = session.execute(query).all()
