@@ -19,6 +19,7 @@ from anoncup.messages import Message, PluralMessage
 from anoncup.plugins import TRACKS
 from anoncup.tables.csv_text import write_csv
 from anoncup.tracks.linkage.permutation import parse_secret, write_secret
+from anoncup.tracks.model import TeamData
 from app.config import Settings
 from app.processes import call_results, parser_process
 from app.processes.parser_process import ORIGINALS, UPLOADS, ParserProcess, call
@@ -202,8 +203,12 @@ def test_files_of_every_track_are_parsed_equally(name: str, parsers: None) -> No
         )
     example = call_twice(ORIGINALS, stored, kits.make_example, file, digests)
     secret = example.pop(track.answer_spec.file.name)
-    call_twice(UPLOADS, stored, uploads.check_files, file, digests, files=example, secret=secret)
-    release = call_twice(UPLOADS, stored, uploads.parse_release, file, digests, files=example, secret=secret)
+    call_twice(
+        UPLOADS, stored, uploads.check_files, file, digests, files=example, secret=secret, team=TeamData()
+    )
+    release = call_twice(
+        UPLOADS, stored, uploads.parse_release, file, digests, files=example, secret=secret, team=TeamData()
+    )
     assert release.secret == secret
 
 
@@ -212,7 +217,7 @@ def test_secret_in_another_order_is_recognized(parsers: None) -> None:
     digests = (("original", get_store().save(write_csv(build_original_table()))),)
     source = parse_secret(secret, original_count=ROWS, anonymized_count=ROWS)
     other_secret, file = write_secret(np.argsort(source)), build_competition_toml("small")
-    upload: dict[str, Any] = {"files": {"anonymized": table}, "secret": other_secret}
+    upload: dict[str, Any] = {"files": {"anonymized": table}, "secret": other_secret, "team": TeamData()}
     _, remarks = call_twice(UPLOADS, dict(digests).values(), uploads.check_files, file, digests, **upload)
     assert [remark.code for remark in remarks] == ["secret_of_another_file"]
 
