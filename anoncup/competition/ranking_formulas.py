@@ -20,9 +20,10 @@ def find_defence_formula(rules: Rules) -> Formula:
     return parse_formula(" + ".join(f"rank({name})" for name in (*rules.weights, "security")))
 
 
-def compares_teams(formula: Formula) -> bool:
-    """Return whether the value of a team depends on those of other teams."""
-    return any(call.func.id == "rank" for call in formula.list_calls())
+def compares_teams(rules: Rules) -> bool:
+    """Return whether the formula ranks the values of releases, so that each depends on those of others."""
+    formulas = [find_defence_formula(rules), *filter(None, [rules.ranking.utility])]
+    return any(call.func.id == "rank" for formula in formulas for call in formula.list_calls())
 
 
 def list_counting_attackers(rules: Rules) -> dict[str, tuple[str, ...]]:

@@ -55,10 +55,10 @@ def _select_top(count: Operand, cells: Operand) -> Values:
     if isinstance(count, Values) or not require_number(count).is_integer() or count < 1:
         raise FormulaError(Message("the number of cells is a whole number above 0"))
     sort_keys = np.where(present, np.where(np.isnan(values.numbers), np.inf, values.numbers), -np.inf)
-    order = np.argsort(-sort_keys, axis=1, kind="stable")[:, : int(count)]
-    return Values(
-        np.take_along_axis(values.numbers, order, axis=1), np.take_along_axis(present, order, axis=1)
-    )
+    order = np.argsort(-sort_keys, axis=1, kind="stable")
+    is_top = np.zeros_like(present)
+    np.put_along_axis(is_top, order[:, : int(count)], True, axis=1)
+    return Values(values.numbers, present & is_top)
 
 
 def _rank_values(values: Operand, direction: object = "ascending") -> Values:
@@ -97,6 +97,8 @@ def _replace_missing(value: Operand, replacement: Operand) -> Operand:
 def _fill_own(cells: Operand, value: Operand) -> Values:
     """Return the cells with a team's ``value`` where they do not exist, such as on its own target."""
     values, present = _require_cells(cells)
+    if isinstance(value, Values) and value.present is not None:
+        raise FormulaError(Message("one number of each team is needed here"))
     number = value.numbers[:, None] if isinstance(value, Values) else require_number(value)
     return Values(np.where(present, values.numbers, number), np.ones_like(present))
 

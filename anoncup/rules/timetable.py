@@ -87,6 +87,9 @@ def read_zone(table: TomlTable) -> ZoneInfo:
 def read_ranking(table: TomlTable) -> Ranking:
     if "defence" in table.raw and "rule" in table.raw:
         raise build_value_error(table.path_of("rule"), Message("left out, because there is a formula"))
+    for key in ("utility", "order"):
+        if key in table.raw and "defence" not in table.raw:
+            raise build_value_error(table.path_of(key), Message("left out without the formula of releases"))
     rule: Literal["score", "formula"] = "formula" if "defence" in table.raw else "score"
     return table.read_as(
         partial(Ranking, rule=rule),

@@ -167,6 +167,8 @@ def test_cells_are_combined_row_by_row_without_the_own_ones(cells: list[list[Num
         for row in other_cells
     ]
     assert evaluate(f"sum(top({count}, cells()))", board) == largest
+    # The largest cells can be combined with all cells, whatever the size of the board.
+    assert evaluate(f"sum(cells() - cells() + top({count}, cells()))", board) == largest
 
 
 def test_teams_without_cells_have_a_sum_and_no_mean() -> None:

@@ -344,7 +344,9 @@ def test_invalid_output_is_rejected(text: str, times: int) -> None:
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("text", ['{"failed": "crash", "trace": "\\ud800"}\n', '{"\\ud800": 1}\n'])
+@pytest.mark.parametrize(
+    "text", ['{"failed": "crash", "trace": "\\ud800", "package": ""}\n', '{"\\ud800": 1}\n']
+)
 def test_lone_surrogate_in_the_output_does_not_break_logging(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], text: str
 ) -> None:

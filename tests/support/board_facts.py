@@ -120,7 +120,8 @@ class BoardFacts:
         if self.is_revealed or viewer == ORGANIZER or row["overall"] is None:
             return row
         rounded_scores = {name: round(row[name], digits) for name, digits in PUBLISHED_DIGITS.items()}
-        rounded_scores["score"] = row["score"] and float(f"{row['score']:.4g}")
+        shows_score = self.rule == "formula" and row["score"] is not None
+        rounded_scores["score"] = round(float(f"{row['score']:.4g}"), 4) if shows_score else None
         return row | rounded_scores | {"rivals": None, "measures": {}, "attackers": {}}
 
     def round_row_for_viewer(self, viewer: str, row: dict[str, Any]) -> dict[str, Any]:

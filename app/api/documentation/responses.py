@@ -48,8 +48,8 @@ CODES_BY_PARAMETER: Mapping[str, str] = {
 
 COMPETITION_FILE = (
     "not_toml encoding 422.too_large missing_key unknown_key wrong_type wrong_value unknown_column "
-    "column_in_both_roles unknown_measure unknown_question measure_without_weight weight_of_largest "
-    "unknown_attacker attacker_never_counts no_weights"
+    "column_in_both_roles invalid_formula unknown_measure unknown_question measure_without_weight "
+    "weight_of_largest unknown_attacker attacker_never_counts no_weights"
 )
 _ANY_BODY = "bad_request too_slow too_large"
 CODES_BY_MEDIA_TYPE: Mapping[str, str] = {

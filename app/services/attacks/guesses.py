@@ -139,11 +139,12 @@ class GuessUpload(Upload[Guess, GuessCheck]):
     def derive_key(self, session: Session) -> str:
         """Return an idempotency key derived from the request, so that a form sent twice is one guess.
 
-        It includes the number of guesses on which the service failed, so that the same file can be sent again
-        after a failure.
+        It includes the number of guesses that failed or were refused, so that the file can be sent again.
         """
         failed_count = select(func.count()).where(
-            Guess.team_id == self.team_id, Guess.target_id == self.target_id, Guess.state == State.ERROR
+            Guess.team_id == self.team_id,
+            Guess.target_id == self.target_id,
+            Guess.state.in_(quota.FREE_GUESS_STATES),
         )
         return f"page:{self.fingerprint}:{session.scalars(failed_count).one()}"
 

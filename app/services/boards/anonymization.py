@@ -8,8 +8,10 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
+from anoncup.competition.ranking_formulas import compares_teams
 from anoncup.competition.scoring_versions import Versions
 from anoncup.evaluation.ranking import find_pareto_front
+from anoncup.rules.model import Rules
 from anoncup.schemas import Board, BoardRow
 from app.db.models import Evaluation, Round
 from app.services.boards import best_guesses, formula_inputs, ranking, source
@@ -43,7 +45,7 @@ def build_board(session: Session, access: BoardAccess, board_rows: BoardRows | N
         compared_with=scope.compared_with if previous_ranks else None,
         measures=tuple(contest.track.measures),
         attackers=tuple(contest.track.attackers),
-        rows=tuple(_mask_rows(rows, scope)),
+        rows=tuple(_mask_rows(rows, scope, board_source.rules)),
     )
 
 
@@ -127,18 +129,23 @@ def _build_row(ranked: RankedEntry, entry_counts: Counter[UUID], previous_rank: 
     )
 
 
-def _mask_rows(rows: Sequence[BoardRow], scope: BoardScope) -> list[BoardRow]:
-    """Return the rows as this viewer may see them. The Pareto front compares scores as shown."""
+def _mask_rows(rows: Sequence[BoardRow], scope: BoardScope, rules: Rules) -> list[BoardRow]:
+    """Return the rows as this viewer may see them. The Pareto front compares scores as shown.
+
+    A score that compares teams would reveal comparisons of each measure, and is hidden.
+    """
+    hides_scores = scope.digits is not None and compares_teams(rules)
     front_flags = find_pareto_front([_round_losses(row, scope) for row in rows])
     return [
-        _mask_row(row, scope, is_on_front=is_on_front)
+        _mask_row(row, scope, is_on_front=is_on_front, hides_score=hides_scores)
         for row, is_on_front in zip(rows, front_flags, strict=True)
     ]
 
 
-def _mask_row(row: BoardRow, scope: BoardScope, *, is_on_front: bool) -> BoardRow:
+def _mask_row(row: BoardRow, scope: BoardScope, *, is_on_front: bool, hides_score: bool) -> BoardRow:
     is_own = not row.baseline and row.team_id == scope.viewer.team_id
-    return scope.mask_row(row.model_copy(update={"own": is_own, "on_front": is_on_front}))
+    score = None if hides_score and not is_own else row.score
+    return scope.mask_row(row.model_copy(update={"own": is_own, "on_front": is_on_front, "score": score}))
 
 
 def _round_losses(row: BoardRow, scope: BoardScope) -> tuple[float, float] | None:

@@ -8,12 +8,14 @@ from uuid import UUID
 import numpy as np
 
 from anoncup.competition.ranking_formulas import find_defence_formula, list_counting_attackers
+from anoncup.errors import CompetitionUnavailable
 from anoncup.formulas.board_numbers import (
     Attacks,
     BoardNumbers,
     build_attack_functions,
     build_defence_functions,
 )
+from anoncup.formulas.errors import FormulaError
 from anoncup.formulas.evaluation import evaluate_formula
 from anoncup.formulas.syntax import Formula
 from anoncup.formulas.values import ROUNDING, Values
@@ -58,9 +60,9 @@ def compute_defence(
         len(releases), names, build_defence_functions(_collect_attacks(rules, releases, inputs))
     )
     if rules.ranking.utility is not None:
-        utility = evaluate_formula(rules.ranking.utility, board)
+        utility = Values(_collect(_evaluate(rules.ranking.utility, board)))
         board = BoardNumbers(len(releases), {**names, "utility": utility}, board.functions)
-    return _list_numbers(evaluate_formula(find_defence_formula(rules), board))
+    return _evaluate(find_defence_formula(rules), board)
 
 
 def compute_attack(
@@ -84,7 +86,7 @@ def compute_attack(
         "identified": Values(np.array([float(identified.get(team_id) or 0) for team_id in team_ids])),
     }
     board = BoardNumbers(len(team_ids), names, build_attack_functions(attacks))
-    return dict(zip(team_ids, _list_numbers(evaluate_formula(formula, board)), strict=True))
+    return dict(zip(team_ids, _evaluate(formula, board), strict=True))
 
 
 def _collect_names(
@@ -157,5 +159,10 @@ def _find_columns(team_ids: Iterable[UUID], guessing_team_ids: Sequence[UUID]) -
     return np.array([columns.get(team_id, -1) for team_id in team_ids], dtype=np.int64)
 
 
-def _list_numbers(values: Values) -> list[float | None]:
+def _evaluate(formula: Formula, board: BoardNumbers) -> list[float | None]:
+    """Return the value of each row. Raises CompetitionUnavailable for this competition alone."""
+    try:
+        values = evaluate_formula(formula, board)
+    except FormulaError as error:
+        raise CompetitionUnavailable(error.message) from None
     return [None if math.isnan(number) else number for number in values.numbers.tolist()]

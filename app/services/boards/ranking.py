@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
-from anoncup.competition.ranking_formulas import compares_teams, find_defence_formula
+from anoncup.competition.ranking_formulas import compares_teams
 from anoncup.evaluation.ranking import compute_overall_loss
 from anoncup.formulas.ranks import compute_ranks
 from anoncup.rules.model import Rules
@@ -71,7 +71,7 @@ def rank_teams(
     """
     if inputs is None:
         return _rank_entries(_select_best_per_team(entries))
-    if compares_teams(find_defence_formula(rules)):
+    if compares_teams(rules):
         return _rank_entries(_apply_formula(rules, _select_best_per_team(entries), inputs), rules)
     return _rank_entries(_select_best_per_team(_apply_formula(rules, entries, inputs)), rules)
 
@@ -91,10 +91,9 @@ def _select_best_per_team(entries: Iterable[BoardEntry]) -> list[BoardEntry]:
 
 def _apply_formula(rules: Rules, entries: Sequence[BoardEntry], inputs: FormulaInputs) -> list[BoardEntry]:
     """Return the entries with their losses under the formula. Baselines do not take part in comparisons."""
-    formula = find_defence_formula(rules)
+    compares = compares_teams(rules)
     takes_part = [
-        entry.numbers is not None and not (entry.evaluation.is_baseline and compares_teams(formula))
-        for entry in entries
+        entry.numbers is not None and not (entry.evaluation.is_baseline and compares) for entry in entries
     ]
     scored = [entry for entry, takes in zip(entries, takes_part, strict=True) if takes]
     releases = [
@@ -111,11 +110,18 @@ def _apply_formula(rules: Rules, entries: Sequence[BoardEntry], inputs: FormulaI
     ]
 
 
+def _find_score(rules: Rules | None, entry: BoardEntry) -> float | None:
+    """Return the value of the formula; None without a formula, and for baselines if it compares teams."""
+    if rules is None or (entry.evaluation.is_baseline and compares_teams(rules)):
+        return None
+    return _orient(rules, entry.loss)
+
+
 def compute_losses(
     rules: Rules, releases: Sequence[ReleaseNumbers], inputs: FormulaInputs
 ) -> list[float | None]:
     """Return the value of each release by which it is chosen among those of its team, lowest first."""
-    if compares_teams(find_defence_formula(rules)):
+    if compares_teams(rules):
         return [compute_overall_loss(release.numbers.utility, release.security) for release in releases]
     return [_orient(rules, value) for value in compute_defence(rules, releases, inputs)]
 
@@ -132,6 +138,6 @@ def _rank_entries(best_entries: Iterable[BoardEntry], rules: Rules | None = None
     baselines = [entry for entry in sorted_entries if entry.evaluation.is_baseline]
     ranks = [*compute_ranks([entry.loss for entry in competing]), *([None] * len(baselines))]
     return [
-        RankedEntry(entry, rank, _orient(rules, entry.loss) if rules else None)
+        RankedEntry(entry, rank, _find_score(rules, entry))
         for entry, rank in zip([*competing, *baselines], ranks, strict=True)
     ]

@@ -14,8 +14,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
+from math import fsum
 from operator import itemgetter
-from typing import Literal
+from typing import Any, Literal
 from uuid import UUID
 
 from sqlalchemy import Select, func, or_, over, select
@@ -159,15 +160,15 @@ def _iter_team_changes(
             partial(BoardReplay.add_team, team_id=team_id),
         )
     for adjustment in formula_inputs.list_adjustments(session, contest.round.id):
-        adjust = partial(BoardReplay.adjust, team_id=adjustment.team_id)
+        change: dict[str, Any] = {"team_id": adjustment.team_id, "points": adjustment.points}
         yield (
             board_visibility.find_last_hidden_moment(adjustment.created_at),
-            partial(adjust, points=adjustment.points),
+            partial(BoardReplay.add_points, **change),
         )
         if adjustment.withdrawn_at is not None:
             yield (
                 board_visibility.find_last_hidden_moment(adjustment.withdrawn_at),
-                partial(adjust, points=-adjustment.points),
+                partial(BoardReplay.remove_points, **change),
             )
 
 
@@ -235,7 +236,7 @@ class BoardReplay:
     team_by_submission: dict[UUID, UUID] = field(default_factory=dict)
     effective_numbers: dict[UUID, VerdictNumbers | None] = field(default_factory=dict)
     team_ids: list[UUID] = field(default_factory=list)
-    adjustments: dict[UUID, float] = field(default_factory=dict)
+    points_by_team: dict[UUID, list[float]] = field(default_factory=dict)
     combine_risks: RiskCombiner = field(init=False)
 
     def __post_init__(self) -> None:
@@ -251,7 +252,8 @@ class BoardReplay:
     def rank_by_formula(self) -> set[UUID]:
         """Rank all teams again, because each of them can affect every rank; return those that changed."""
         evaluations = [evaluation for own in self.evaluations_by_team.values() for evaluation in own.values()]
-        inputs = FormulaInputs(self.team_ids, self.risks_by_submission, self.adjustments)
+        adjustments = {team_id: fsum(points) for team_id, points in self.points_by_team.items()}
+        inputs = FormulaInputs(self.team_ids, self.risks_by_submission, adjustments)
         ranked_entries = ranking.rank_teams(self.rules, list(map(self.build_entry, evaluations)), inputs)
         entries = {ranked.entry.evaluation.team_id: ranked.entry for ranked in ranked_entries}
         previous_entries, self.best_entries = self.best_entries, entries
@@ -266,9 +268,12 @@ class BoardReplay:
         self.team_ids.append(team_id)
         return ()
 
-    def adjust(self, team_id: UUID, points: float) -> Iterable[UUID]:
-        """Add points to the adjustment of a team."""
-        self.adjustments[team_id] = self.adjustments.get(team_id, 0.0) + points
+    def add_points(self, team_id: UUID, points: float) -> Iterable[UUID]:
+        self.points_by_team.setdefault(team_id, []).append(points)
+        return ()
+
+    def remove_points(self, team_id: UUID, points: float) -> Iterable[UUID]:
+        self.points_by_team[team_id].remove(points)
         return ()
 
     def start(self, evaluation: FinishedEvaluation) -> Iterable[UUID]:

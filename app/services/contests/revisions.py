@@ -1,12 +1,13 @@
 """Revisions of a competition's file and data: compute one, check that it is allowed, and apply it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
+from anoncup.competition.ranking_formulas import check_ranking
 from anoncup.errors import CompetitionUnavailable, Conflict, NotFound
 from anoncup.messages import N_, Message
 from anoncup.plugins import TRACKS
@@ -319,6 +320,7 @@ def _check_fixed_parts(session: Session, contest: Contest, revision: Revision) -
         raise Conflict(ALREADY_ALLOCATED, code="drawn_already")
     if round_.paused_at is not None and current_rules.phases != new_rules.phases:
         raise Conflict("a phase is paused: resume it before changing the schedule", code="phase_paused")
+    check_ranking(replace(new_rules, scored_by=round_.scored_by))
     require_no_open_rescore(session, round_.id)
     require_no_shorter_notice(session, round_, current_rules, new_rules)
     is_same_scoring = round_.original == revision.original and build_scoring_key(
@@ -393,6 +395,7 @@ def build_scoring_key(rules: Rules, effective_scales: dict[str, float]) -> tuple
         effective_scales,
         rules.excessive,
         rules.limits.min_rows_kept,
+        rules.ranking.list_names() & TRACKS[rules.track].measures.keys(),
     )
 
 

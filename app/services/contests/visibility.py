@@ -109,8 +109,8 @@ def _round_score(score: _Score, digits: int | None) -> _Score:
 
 
 def _round_significantly(score: float | None) -> float | None:
-    """Round the value of a formula to the number of digits that others may see."""
-    return score if score is None else float(f"{score:.{OVERALL_DIGITS}g}")
+    """Round the value of a formula to the digits and decimals that others may see."""
+    return score if score is None else round(float(f"{score:.{OVERALL_DIGITS}g}"), OVERALL_DIGITS)
 
 
 def load_viewer(session: Session, competition: Competition, principal: Principal | None) -> Viewer:

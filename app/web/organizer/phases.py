@@ -68,7 +68,7 @@ def _render_phases(
         row = frame.contest.round
         overview = dashboard.load_dashboard(session, page.principal, page.slug)
         reveal_time = observed_deadlines.load_reveal_times(session, [row]).get(row.id)
-        unsigned_count = observed_deadlines.count_unsigned(session, row.id)
+        unsigned_count = observed_deadlines.count_unsigned(session, row.competition_id)
     return page.render(
         "organizer/phases.html",
         frame=frame,

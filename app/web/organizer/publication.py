@@ -105,4 +105,4 @@ def _parse_ranking(form: ParsedForm, stored_ranking: Ranking, rule: str) -> Rank
     if rule == "formula":
         return replace(stored_ranking, finals=finals)
     named_rule = cast(Literal["score", "rank_sum"], rule)
-    return Ranking(named_rule, finals, utility=stored_ranking.utility, attack=stored_ranking.attack)
+    return Ranking(named_rule, finals, attack=stored_ranking.attack)

@@ -53,6 +53,13 @@ def _describe_tied_leaders(leader: Leader, t: Translator) -> Iterator[str]:
             overall=overall,
             names=names,
         )
+    elif leader.rule == "rank_sum":
+        yield t.ngettext(
+            "{n} team is in first place with the lowest sum of ranks: {names}.",
+            "{n} teams share first place with the lowest sum of ranks: {names}.",
+            count,
+            names=names,
+        )
     else:
         yield t.ngettext(
             "{n} team is in first place with the score {score}: {names}.",

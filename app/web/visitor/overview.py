@@ -210,11 +210,12 @@ def iter_winners(board: Board, attackers_board: AttackersBoard | None, t: Transl
             team_ids,
             t,
         )
+    by_formula = attackers_board is not None and attackers_board.by_formula
     if leading_attackers := _list_leading_attackers(attackers_board):
         yield _build_winner(
             "reidentification",
             [row.team for row in leading_attackers],
-            _format_attack_result(leading_attackers[0], t),
+            _format_attack_result(leading_attackers[0], t, by_formula=by_formula),
             team_ids,
             t,
         )
@@ -235,8 +236,8 @@ def _format_board_result(row: BoardRow, t: Translator) -> str:
     return t("overall score {overall}", overall=t.localize_numbers(notation.format_score(row.overall)))
 
 
-def _format_attack_result(row: AttackersRow, t: Translator) -> str:
-    if row.score is not None and row.identified is not None:
+def _format_attack_result(row: AttackersRow, t: Translator, *, by_formula: bool) -> str:
+    if row.score is not None and (by_formula or row.identified is not None):
         return t("score {score}", score=t.localize_numbers(notation.format_number(row.score)))
     if row.score is not None:
         return t(
