@@ -93,8 +93,8 @@ def replace_scored_by(text: str, versions: Mapping[str, str]) -> str:
 
 def _format_ranking(ranking: Ranking) -> str:
     values = collect_fields(ranking)
-    if ranking.defence is not None:
-        del values["rule"]
+    # A formula of releases is in place of a rule, and only it has an order.
+    del values["order" if ranking.defence is None else "rule"]
     return format_table(
         "ranking", {key: value.text if isinstance(value, Formula) else value for key, value in values.items()}
     )
