@@ -39,7 +39,7 @@ def upload_hidden_file(contest: Contest, content: bytes) -> int:
     ("language", "announcement", "privacy_note"),
     [
         ("en", "as soon as the anonymization phase begins", "no other team gets them"),
-        ("ja", "が始まるとすぐ", "ほかのチームには渡りません"),
+        ("ja", "が始まるとすぐ", "他のチームには渡りません"),
     ],
 )
 def test_team_finds_its_allocated_data(

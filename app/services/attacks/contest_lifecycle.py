@@ -36,7 +36,7 @@ from app.db.now import read_clock
 from app.services.accounts import audit
 from app.services.attacks import allocation
 from app.services.boards import formula_inputs, ranking, verdicts
-from app.services.boards.formula_values import ReleaseNumbers
+from app.services.boards.formula_rows import ReleaseNumbers
 from app.services.boards.version_filter import select_comparable
 from app.services.contests import competitions, observed_deadlines, phases, upload_terms
 from app.services.contests.contest import Contest

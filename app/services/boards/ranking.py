@@ -9,7 +9,7 @@ from anoncup.competition.ranking_formulas import compares_teams
 from anoncup.evaluation.ranking import compute_overall_loss
 from anoncup.formulas.ranks import compute_ranks
 from anoncup.rules.model import Rules
-from app.services.boards.formula_values import FormulaInputs, ReleaseNumbers, compute_defence
+from app.services.boards.formula_rows import FormulaInputs, ReleaseNumbers
 from app.services.boards.source import FinishedEvaluation
 from app.services.boards.verdicts import VerdictNumbers
 
@@ -103,11 +103,19 @@ def _apply_formula(rules: Rules, entries: Sequence[BoardEntry], inputs: FormulaI
         for entry in scored
         if entry.numbers is not None
     ]
-    values = iter(compute_defence(rules, releases, inputs))
+    values = iter(_compute_defence(rules, releases, inputs))
     return [
         replace(entry, loss=_orient(rules, next(values))) if takes else entry
         for entry, takes in zip(entries, takes_part, strict=True)
     ]
+
+
+def _compute_defence(
+    rules: Rules, releases: Sequence[ReleaseNumbers], inputs: FormulaInputs
+) -> list[float | None]:
+    from app.services.boards.formula_values import compute_defence  # loads numpy
+
+    return compute_defence(rules, releases, inputs)
 
 
 def _find_score(rules: Rules | None, entry: BoardEntry) -> float | None:
@@ -123,7 +131,7 @@ def compute_losses(
     """Return the value of each release by which it is chosen among those of its team, lowest first."""
     if compares_teams(rules):
         return [compute_overall_loss(release.numbers.utility, release.security) for release in releases]
-    return [_orient(rules, value) for value in compute_defence(rules, releases, inputs)]
+    return [_orient(rules, value) for value in _compute_defence(rules, releases, inputs)]
 
 
 def _orient(rules: Rules, value: float | None) -> float | None:

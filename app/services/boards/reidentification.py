@@ -12,7 +12,6 @@ from anoncup.schemas import AttackersBoard, AttackersRow
 from app.db.models import Team
 from app.services.boards import best_guesses, formula_inputs, source
 from app.services.boards.best_guesses import AttackTotals
-from app.services.boards.formula_values import compute_attack
 from app.services.boards.source import BoardRows, BoardSource
 from app.services.boards.spreadsheet import render_board_csv
 from app.services.contests.visibility import BoardAccess
@@ -93,6 +92,8 @@ def _compute_formula_scores(
     rules = board_source.rules
     if rules.ranking.attack is None or board_source.scope.guesses_before is None:
         return None
+    from app.services.boards.formula_values import compute_attack  # loads numpy
+
     owners = {target.evaluation.submission_id: target.evaluation.team_id for target in board_source.targets}
     identified = {team_id: totals.identified for team_id, totals in attacks.items()}
     inputs = formula_inputs.load_inputs(session, board_source)
