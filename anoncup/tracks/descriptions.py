@@ -20,7 +20,7 @@ from anoncup.tracks.capabilities import (
     TrackSettings,
 )
 from anoncup.tracks.files import FileSpec
-from anoncup.tracks.model import AnswerSpec, Predictions, Question, TargetFiles, Track
+from anoncup.tracks.model import AnswerSpec, Predictions, Question, ShownAnswer, TargetFiles, Track
 from anoncup.tracks.parts import Attacker, Distance, Measure, Method
 from anoncup.tracks.plugin import Plugin
 
@@ -47,6 +47,7 @@ _TYPES: Mapping[str, type] = {
         Predictions,
         Question,
         Scaling,
+        ShownAnswer,
         TargetFiles,
         Track,
         TrackSettings,

@@ -10,12 +10,18 @@ import pytest
 from anoncup.errors import Unavailable
 from anoncup.plugins import BUILT_IN
 from anoncup.tracks.descriptions import RemoteFunction, build_plugin, describe, find_function
+from anoncup.tracks.model import AnyTrack
 from anoncup.tracks.plugin import Plugin
+from tests.support.cohort_track import COHORTS
+
+
+TRACKS: dict[str, AnyTrack] = {**BUILT_IN, "cohorts": COHORTS}
+"""The built-in tracks, and one that shows a part of its answers."""
 
 
 def rebuild(name: str) -> Plugin:
-    """Return a plug-in that is made of the JSON text of the description of a built-in track."""
-    text = json.dumps(describe(Plugin(api=0, tracks={name: BUILT_IN[name]})))
+    """Return a plug-in that is made of the JSON text of the description of a track."""
+    text = json.dumps(describe(Plugin(api=0, tracks={name: TRACKS[name]})))
     return build_plugin(json.loads(text), "elsewhere")
 
 
@@ -37,22 +43,22 @@ def iterate_values(rebuilt: Any, original: Any) -> Iterator[tuple[Any, Any]]:
             yield from iterate_values(item, original_item)
 
 
-@pytest.mark.parametrize("name", BUILT_IN)
+@pytest.mark.parametrize("name", TRACKS)
 def test_description_has_all_data_and_finds_all_functions(name: str) -> None:
     track = rebuild(name).tracks[name]
-    values = list(iterate_values(track, BUILT_IN[name]))
+    values = list(iterate_values(track, TRACKS[name]))
     functions = [(value, original) for value, original in values if isinstance(value, RemoteFunction)]
     assert len(functions) > 20
     for function, original in functions:
-        assert find_function(BUILT_IN, function.path) == original
+        assert find_function(TRACKS, function.path) == original
     plain = [(value, original) for value, original in values if isinstance(value, str | int | float | bool)]
     assert len(plain) > 50
     assert all(value == original for value, original in plain)
 
 
-@pytest.mark.parametrize("name", BUILT_IN)
+@pytest.mark.parametrize("name", TRACKS)
 def test_rebuilt_track_has_the_capabilities_of_the_original(name: str) -> None:
-    rebuilt, original = rebuild(name).tracks[name], BUILT_IN[name]
+    rebuilt, original = rebuild(name).tracks[name], TRACKS[name]
     assert rebuilt.can_shuffle == original.can_shuffle
     assert rebuilt.allocates_answer == original.allocates_answer
     assert list(rebuilt.distances) == list(original.distances)
