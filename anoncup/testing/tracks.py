@@ -229,6 +229,7 @@ def _check_question(question: AnyQuestion, checked: CheckedCase) -> None:
     if question.asks_identity:
         counts, rows = (outcome.correct, outcome.trials, outcome.baseline), checked.sizes["rows"]
         require(counts == (rows, rows, 0), question.name, f"it counts all individuals, not {counts}")
+    _check_refusals(question, checked, guess_file)
     for malformed in _make_malformed(guess_file):
         _check_malformed_refused(
             question.name,
@@ -237,6 +238,18 @@ def _check_question(question: AnyQuestion, checked: CheckedCase) -> None:
         )
     if question.make_blind_guess is not None:
         _check_blind_guesses(question, checked)
+
+
+def _check_refusals(question: AnyQuestion, checked: CheckedCase, guess_file: bytes) -> None:
+    """Check that a guess on one answer is not refused on another: its team would learn which one it is."""
+    other_answer = _find_hidden_variant(checked)
+    if other_answer is None:
+        return
+    guess = question.read(guess_file, checked.context)
+    try:
+        question.judge(guess, other_answer, checked.context, **checked.get_parameters(question))
+    except InvalidUpload:
+        raise BrokenLaw(f"{question.name}: what is refused does not depend on the answer") from None
 
 
 def _check_blind_guesses(question: AnyQuestion, checked: CheckedCase) -> None:

@@ -155,3 +155,16 @@ def test_refusal_is_stored_and_restored_with_its_place() -> None:
     restored = InvalidUpload.from_json(error.to_json())
     assert restored.problems == error.problems
     assert restored.total == 9
+
+
+def test_refusals_must_not_depend_on_the_answer(rules: Rules) -> None:
+    question = COHORTS.questions["attribute"]
+
+    def judge(guess: Any, answer: Any, context: Any, **parameters: Any) -> Any:
+        if guess.tolist() != question.make_perfect_guess(answer).tolist():
+            raise InvalidUpload([FileProblem("guess", 1, None, "unknown_person", Message("nobody is that"))])
+        return question.judge(guess, answer, context, **parameters)
+
+    questions = {**COHORTS.questions, "attribute": replace(question, judge=judge)}
+    with pytest.raises(BrokenLaw, match="what is refused does not depend on the answer"):
+        check_track(replace(COHORTS, questions=questions), [build_case(rules)])
