@@ -2,7 +2,7 @@
 
 from anoncup.competition.scoring_versions import counts_towards_security
 from anoncup.formulas.errors import FormulaError, InvalidFormula
-from anoncup.formulas.syntax import Formula, parse_formula
+from anoncup.formulas.syntax import Formula, parse_any_length
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 
@@ -16,8 +16,9 @@ def find_defence_formula(rules: Rules) -> Formula:
     if ranking.defence is not None:
         return ranking.defence
     if ranking.rule == "score":
-        return parse_formula("(utility + security) / 2")
-    return parse_formula(" + ".join(f"rank({name})" for name in (*rules.weights, "security")))
+        return parse_any_length("(utility + security) / 2")
+    ranks = ", ".join(f"rank({name})" for name in (*rules.weights, "security"))
+    return parse_any_length(f"sum({ranks})")
 
 
 def compares_teams(rules: Rules) -> bool:

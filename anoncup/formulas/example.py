@@ -46,6 +46,5 @@ def _invent_risks(questions: Sequence[str], releases: int) -> dict[str, FloatArr
 
 
 def _invent(count: int, *, first: int = 0) -> FloatArray:
-    """Return ``count`` different numbers, which differ from those of another ``first``."""
-    steps: FloatArray = np.arange(1, count + 1, dtype=np.float64)
-    return np.mod(steps * 0.6180339887 + first * 0.0573, 1.0)
+    """Return ``count`` random numbers in (0, 1), others for another ``first``; the same in each call."""
+    return np.random.default_rng(first).uniform(0.01, 0.99, count)

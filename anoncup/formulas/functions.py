@@ -10,7 +10,7 @@ import numpy as np
 from anoncup.formulas.errors import FormulaError
 from anoncup.formulas.ranks import compute_ranks
 from anoncup.formulas.values import Operand, Values, apply_elementwise, reduce_cells, require_number
-from anoncup.geometry.arrays import BoolArray
+from anoncup.geometry.arrays import BoolArray, FloatArray
 from anoncup.messages import Message
 
 FormulaFunction: TypeAlias = Callable[..., Operand]
@@ -37,9 +37,16 @@ def _make_reduction(reduce: _Reduction) -> FormulaFunction:
             return reduce_cells(reduce, operands[0].numbers, operands[0].present)
         if not operands:
             raise FormulaError(Message("at least one argument is needed"))
-        return apply_elementwise(np.vectorize(lambda *numbers: reduce(numbers), otypes=[float]), *operands)
+        return apply_elementwise(lambda *arrays: _reduce_arrays(reduce, arrays), *operands)
 
     return combine
+
+
+def _reduce_arrays(reduce: _Reduction, arrays: Sequence[FloatArray]) -> FloatArray:
+    """Apply a function to the numbers at the same place in all arrays. A ufunc takes at most 64 arrays."""
+    stacked = np.stack(np.broadcast_arrays(*arrays), axis=-1)
+    results = [reduce(numbers) for numbers in stacked.reshape(-1, len(arrays)).tolist()]
+    return np.array(results, dtype=np.float64).reshape(stacked.shape[:-1])
 
 
 def _require_cells(operand: object) -> tuple[Values, BoolArray]:

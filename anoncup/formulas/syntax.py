@@ -47,11 +47,16 @@ class Formula:
 
 
 def parse_formula(text: str) -> Formula:
-    """Parse a formula; raise FormulaError with the position of the first problem."""
+    """Parse a formula of a file; raise FormulaError with the position of the first problem."""
     if len(text) > MAX_CHARACTERS:
         raise FormulaError(
             Message("a formula has at most {most:,} characters", most=MAX_CHARACTERS), MAX_CHARACTERS
         )
+    return parse_any_length(text)
+
+
+def parse_any_length(text: str) -> Formula:
+    """Parse a formula that the program has written itself."""
     _check_characters(text)
     # Line breaks are blanks, and the first character is at column 0, so that columns are positions.
     stripped_text = re.sub(r"\s", " ", text).strip()

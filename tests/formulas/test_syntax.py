@@ -1,16 +1,22 @@
 """Formulas are parsed, and wrong ones are refused with the position of the problem."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from anoncup.competition.parser import parse_competition
+from anoncup.competition.ranking_formulas import find_defence_formula
 from anoncup.competition.templates import template
 from anoncup.errors import InvalidCompetition
+from anoncup.evaluation.ranking import compute_overall_loss
 from anoncup.formulas.errors import FormulaError, InvalidFormula
-from anoncup.formulas.evaluation import check_formula
+from anoncup.formulas.evaluation import check_formula, evaluate_formula
 from anoncup.formulas.example import build_attack_example, build_defence_example
 from anoncup.formulas.syntax import MAX_CHARACTERS, MAX_DEPTH, parse_formula
+from anoncup.rules.model import Rules
+from anoncup.rules.settings import MeasureSettings, Ranking
 from anoncup.rules.toml_text import MAX_VALUE_CHARACTERS, replace_tables
 
 EXAMPLE = build_defence_example(("utility", "security"), ("membership",), {"closest": ("membership",)})
@@ -136,6 +142,25 @@ def test_other_settings_of_the_ranking_are_checked(lines: str, code: str) -> Non
     with pytest.raises(InvalidCompetition) as refusal:
         parse_competition(replace_tables(template("2015"), "ranking", f"[ranking]\n{lines}"))
     assert refusal.value.code == code
+
+
+def test_named_rules_are_formulas() -> None:
+    """The measures of a track may be many, and their names long."""
+    measures = {f"measure_with_a_long_name_{number}": MeasureSettings(1.0) for number in range(200)}
+    example = build_defence_example((*measures, "utility", "security"), ("membership",), {})
+    rules = Rules("cup", {}, "membership", "UTC", measures=measures)
+    ranks = evaluate_formula(
+        find_defence_formula(replace(rules, ranking=Ranking("rank_sum"))), example
+    ).numbers
+    columns = [example.names[name].numbers for name in (*measures, "security")]
+    assert ranks.tolist() == [
+        sum(1 + (column < column[team]).sum() for column in columns) for team in range(3)
+    ]
+    overall = evaluate_formula(find_defence_formula(rules), example).numbers
+    utility, security = (example.names[name].numbers for name in ("utility", "security"))
+    assert overall.tolist() == [
+        compute_overall_loss(*losses) for losses in zip(utility, security, strict=True)
+    ]
 
 
 def test_the_value_of_attacks_is_known_to_their_formula_only() -> None:

@@ -14,7 +14,6 @@ from anoncup.tracks.model import AnyTrack
 from anoncup.tracks.plugin import Plugin
 from tests.support.cohort_track import COHORTS
 
-
 TRACKS: dict[str, AnyTrack] = {**BUILT_IN, "cohorts": COHORTS}
 """The built-in tracks, and one that shows a part of its answers."""
 
