@@ -256,11 +256,12 @@ def check_podiums(reader: Reader) -> None:
         (f"{reader.contest.path}/embed", reader.contest.get_board()),
     ):
         html = reader.read_page(path)
+        by_score = all(row["score"] is not None for row in board["rows"] if row["rank"])
         expected = [
             [
                 str(row["rank"]),
                 format_name(row),
-                notation.format_score(row["overall"]),
+                notation.format_number(row["score"]) if by_score else notation.format_score(row["overall"]),
                 *format_losses(row, board["digits"]),
             ]
             for row in board["rows"]

@@ -7,7 +7,7 @@ from functools import cache
 from fastapi import APIRouter, Request, Response
 
 from anoncup.errors import NotFound
-from anoncup.schemas import Board
+from anoncup.schemas import Board, BoardRow
 from app.charts.card import PodiumRow, PreviewCard, draw_card
 from app.db.transaction import transaction
 from app.http.board_cache import parse_known_etags
@@ -64,9 +64,12 @@ def _blank_undrawable_names(board: Board) -> Board:
 def _build_podium(board: Board, t: Translator) -> list[PodiumRow]:
     ranked_rows = [row for row in board.rows if row.rank is not None][:_PODIUM_SIZE]
     return [
-        PodiumRow(str(row.rank), row.team, t.localize_numbers(notation.format_score(row.overall)))
-        for row in ranked_rows
+        PodiumRow(str(row.rank), row.team, t.localize_numbers(_format_result(row))) for row in ranked_rows
     ]
+
+
+def _format_result(row: BoardRow) -> str:
+    return notation.format_score(row.overall) if row.score is None else notation.format_number(row.score)
 
 
 @cache
