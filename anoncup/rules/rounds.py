@@ -11,7 +11,7 @@ from typing import Literal, cast
 
 import tomlkit
 
-from anoncup.errors import InvalidCompetition, NotFound
+from anoncup.errors import InvalidCompetition
 from anoncup.messages import Message
 from anoncup.rules.toml_text import parse_toml
 from anoncup.rules.toml_values import (
@@ -84,12 +84,11 @@ def list_rounds(text: str) -> list[RoundTable]:
 def extract_round(text: str, name: str) -> str:
     """Return the rules of one round as a file of format 1; a file of format 1 is returned unchanged.
 
-    Raises NotFound if there is no such round. The file must be one that the parser accepts.
+    Raises KeyError if there is no such round. The file must be one that the parser accepts.
     """
-    for entry in list_rounds(text):
-        if entry.settings.name == name:
-            return tomlkit.dumps(entry.raw) if name else text
-    raise NotFound("the competition has no round {name!r}", code="no_such_round", name=name)
+    rounds = {entry.settings.name: entry for entry in list_rounds(text)}
+    entry = rounds[name]
+    return tomlkit.dumps(entry.raw) if entry.path else text
 
 
 def _read_round(table: TomlTable, common: Mapping[str, object]) -> RoundTable:

@@ -8,7 +8,7 @@ from fastapi.testclient import TestClient
 from sqlalchemy import event
 
 from app.db.engine import get_engine
-from app.db.models import Competition
+from app.db.models import Competition, Round
 from app.db.transaction import transaction
 from tests.support.arena import Arena, build_competition_toml
 from tests.support.page_requests import extract_words, get_page
@@ -33,7 +33,8 @@ def add_competition(
         "Small cup", title
     )
     with transaction() as session:
-        session.add(Competition(slug=slug, file=file, scales={}, original={}, **published_columns))
+        competition = Competition(slug=slug, file=file)
+        session.add(Round(competition=competition, scales={}, original={}, **published_columns))
 
 
 def test_running_competitions_precede_upcoming_and_past_ones(arena: Arena) -> None:
