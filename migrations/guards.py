@@ -111,7 +111,8 @@ BEGIN
     PERFORM FROM public.teams WHERE id = NEW.team_id FOR UPDATE;
     SELECT guess_terms.* INTO terms
         FROM public.guess_terms WHERE guess_terms.round_id = NEW.round_id;
-    SELECT rounds.competition_id, paused_at, published_at, closed_at, removed_at
+    SELECT rounds.competition_id, paused_at, published_at, closed_at,
+           coalesce(rounds.removed_at, competitions.removed_at)
         INTO contest.competition_id, contest.paused_at, contest.published_at, contest.closed_at, removed
         FROM public.rounds JOIN public.competitions ON competitions.id = rounds.competition_id
         WHERE rounds.id = NEW.round_id;
@@ -196,7 +197,7 @@ BEGIN
     END IF;
     -- Of two transactions the second one counts what the first has inserted.
     PERFORM FROM public.teams WHERE id = NEW.team_id FOR UPDATE;
-    SELECT paused_at, removed_at INTO paused, removed
+    SELECT paused_at, coalesce(rounds.removed_at, competitions.removed_at) INTO paused, removed
         FROM public.rounds JOIN public.competitions ON competitions.id = rounds.competition_id
         WHERE rounds.id = NEW.round_id;
 

@@ -63,9 +63,9 @@ def _make_move_of(round_: Round) -> bool:
     except SoftTimeLimitExceeded:
         raise
     except DomainError as problem:
-        log.warning("rehearsal_postponed", competition=round_.slug, reason=str(problem))
+        log.warning("rehearsal_postponed", competition=round_.address, reason=str(problem))
     except Exception:
-        log.exception("rehearsal_failed", competition=round_.slug)
+        log.exception("rehearsal_failed", competition=round_.address)
     paused_until[round_.id] = time.monotonic() + _PAUSE_S
     return False
 
@@ -90,7 +90,7 @@ def make_first(round_: Round, moves: list[Move], sealed_tokens: bytes) -> bool:
         name = move.team.name
         with connect(tokens[name]) as client:
             if name not in questions_by_team:
-                questions = client.list_clarifications(round_.slug)
+                questions = client.list_clarifications(round_.address)
                 questions_by_team[name] = [item.question for item in questions if item.own]
             if not move.is_given_up(questions_by_team[name]):
                 _make_or_report(client, round_, move)
@@ -124,7 +124,7 @@ def _make_or_report(client: Client, round_: Round, move: Move) -> None:
         reason = str(problem)
     else:
         return
-    client.ask_question(round_.slug, f"{move.label}: {reason}"[:_MAX_REPORT_LENGTH])
+    client.ask_question(round_.address, f"{move.label}: {reason}"[:_MAX_REPORT_LENGTH])
 
 
 def _is_transient(problem: ApiError) -> bool:
@@ -144,7 +144,7 @@ def _send_release(client: Client, round_: Round, move: Move, *, retry_until: flo
     )
     files = _run(job, retry_until=retry_until)
     secret = files.pop(SECRET_FILE)
-    client.submit(round_.slug, files, secret=secret, comment=method, key=move.label)
+    client.submit(round_.address, files, secret=secret, comment=method, key=move.label)
 
 
 def _send_guess(client: Client, round_: Round, move: GuessMove, *, retry_until: float) -> None:

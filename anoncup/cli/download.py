@@ -62,7 +62,7 @@ def download(
 
 
 def _fetch_competition(client: Client, competition: schemas.Competition, staging_folder: Path) -> list[str]:
-    slug, digests = competition.slug, competition.original_sha256
+    slug, digests = competition.address, competition.original_sha256
     if competition.original_rows is None:
         raise InvalidInput("{slug} has no original data yet", code="no_original", slug=slug)
     names = [_validate_file_name(name) for name in competition.original_files if name in digests]
@@ -88,7 +88,7 @@ def _fetch_file(
 
 def _fetch_own_data(client: Client, competition: schemas.Competition, staging_folder: Path) -> list[str]:
     """Fetch the team's own files into a separate folder, since they may have the names of original files."""
-    own_folder, slug = staging_folder / "own", competition.slug
+    own_folder, slug = staging_folder / "own", competition.address
     own_folder.mkdir()
     digests = client.get_own_data(slug).files
     for name, digest in digests.items():
@@ -98,8 +98,8 @@ def _fetch_own_data(client: Client, competition: schemas.Competition, staging_fo
 
 def _fetch_targets(client: Client, competition: schemas.Competition, staging_folder: Path) -> list[str]:
     """Fetch and unpack the targets as ``targets/NAME/FILE`` and check them against the service's list."""
-    targets = client.list_targets(competition.slug)
-    _fetch_file(client, staging_folder, competition.slug, "targets.zip")
+    targets = client.list_targets(competition.address)
+    _fetch_file(client, staging_folder, competition.address, "targets.zip")
     unpacked = staging_folder / "targets"
     unpacked.mkdir()
     names = unpack(staging_folder / "targets.zip", unpacked)

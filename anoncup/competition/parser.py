@@ -21,7 +21,7 @@ from anoncup.messages import Message
 from anoncup.plugins import INSTALLED, TRACKS, Package
 from anoncup.rules.model import Rules
 from anoncup.rules.parameters import Parameter, Roles
-from anoncup.rules.rounds import RoundTable, list_rounds
+from anoncup.rules.rounds import RoundTable, read_round_name, read_round_tables
 from anoncup.rules.settings import (
     AttackerSettings,
     Columns,
@@ -60,25 +60,36 @@ SLUG = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
 def parse_competition(text: str) -> Rules:
     """Parse a competition file; raise InvalidCompetition with the key of the first problem."""
     try:
-        return read_competition(TomlTable(parse_toml(text), ""))
+        return _read_competition(TomlTable(parse_toml(text), ""))
     except InvalidFormula as error:
         raise error.locate(text) from None
 
 
 def parse_rounds(text: str) -> dict[str, Rules]:
-    """Parse a competition file of format 1 or 2 and return the rules of each round by its name.
+    """Parse a competition file of format 1 or 2 and return the rules of each round by its name."""
+    try:
+        return read_rounds(parse_toml(text))
+    except InvalidFormula as error:
+        raise error.locate(text) from None
+
+
+def read_rounds(tables: dict[str, object]) -> dict[str, Rules]:
+    """Return the rules of each round of a parsed file.
 
     Problems of the common settings are found first, so that others are at the place of the round.
     """
-    rounds = list_rounds(text)
+    rounds = read_round_tables(tables)
     if rounds[0].path:
-        read_competition(TomlTable(dict(rounds[0].common), ""))
+        _read_competition(TomlTable(dict(rounds[0].common), ""))
     return {entry.settings.name: _read_round_rules(entry) for entry in rounds}
 
 
 def _read_round_rules(entry: RoundTable) -> Rules:
     try:
-        return read_competition(TomlTable(entry.raw, ""))
+        return _read_competition(TomlTable(entry.raw, ""))
+    except InvalidFormula as problem:
+        place = f"{entry.path}.{problem.key}" if entry.path else problem.key
+        raise InvalidFormula(place, problem.error) from None
     except InvalidCompetition as problem:
         key = problem.message.values.get("key")
         if not entry.path or not isinstance(key, str):
@@ -92,7 +103,7 @@ def parse_title(text: str) -> Mapping[str, str]:
     return read_titles(TomlTable(parse_toml(text), ""))
 
 
-def read_competition(table: TomlTable) -> Rules:
+def _read_competition(table: TomlTable) -> Rules:
     check_format(table)
     # Packages come first, because a missing one explains why the rest of the file cannot be read.
     requires = _read_requires(table.take_table("requires"))
@@ -107,6 +118,7 @@ def read_competition(table: TomlTable) -> Rules:
         title=read_titles(table),
         track=name,
         timezone=zone.key,
+        round=table.take("round", read_round_name, ""),
         columns=columns,
         settings=settings,
         measures=_read_measures(table.take_table("measures"), track, roles),

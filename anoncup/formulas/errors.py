@@ -6,6 +6,9 @@ from typing import Self
 from anoncup.errors import InvalidCompetition
 from anoncup.messages import Message
 
+_ROUND_KEY = re.compile(r"rounds\[(\d+)\]\.(.*)")
+_ROUND_HEADER = re.compile(r"^[ \t]*\[\[[ \t]*rounds[ \t]*\]\]", re.MULTILINE)
+
 
 class FormulaError(Exception):
     """A formula is wrong.
@@ -52,11 +55,17 @@ def _find_place(file: str, key: str, position: int) -> tuple[int, int] | None:
     """Return line and column, from 1, of a character of the text ``key`` = "table.name" of a TOML file.
 
     The text must be written without escapes in a table with its own header; otherwise the result is None.
+    A key of a round is "rounds[0].table.name".
     """
+    begin, prefix = 0, ""
+    if match := _ROUND_KEY.fullmatch(key):
+        headers = list(_ROUND_HEADER.finditer(file))
+        begin, prefix, key = headers[int(match[1])].end() if headers else len(file), r"rounds\.", match[2]
     table, _, name = key.partition(".")
+    table = prefix + table
     header, assignment = rf"^[ \t]*\[[ \t]*{table}[ \t]*\]", rf"^[ \t]*{name}[ \t]*=[ \t]*"
     pattern = rf"{header}(?:(?!^[ \t]*\[).)*?{assignment}(\"\"\"\n?|'''\n?|\"|')"
-    if not (match := re.search(pattern, file, re.MULTILINE | re.DOTALL)):
+    if not (match := re.compile(pattern, re.MULTILINE | re.DOTALL).search(file, begin)):
         return None
     start = match.end() + position
     text_before = file[:start]

@@ -23,6 +23,8 @@ class Rules:
     title: Mapping[str, str]
     track: str
     timezone: str
+    round: str = ""
+    """Name of the round; empty in a competition without rounds."""
     columns: Columns | None = None
     settings: object = None
     """Settings of the track, from the table with its name."""
@@ -42,6 +44,11 @@ class Rules:
     scored_by: Mapping[str, str] = field(default_factory=dict)
     """Versions of all parts that count, by name; empty until they are fixed. See
     ``competition.scoring_versions``."""
+
+    @property
+    def address(self) -> str:
+        """The address of the round: the competition's, and behind a dot the round's name if it has one."""
+        return f"{self.slug}.{self.round}" if self.round else self.slug
 
     def measure_settings(self, name: str) -> MeasureSettings:
         """Return the settings of a measure, or the defaults if the file does not name it."""

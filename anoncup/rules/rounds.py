@@ -7,12 +7,16 @@ are those of a file of format 1: the common ones, in which the round's own phase
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Literal, cast
 
 import tomlkit
+from tomlkit.items import AoT
 
 from anoncup.errors import InvalidCompetition
 from anoncup.messages import Message
+from anoncup.rules.settings import Phase
+from anoncup.rules.timetable import replace_phases
 from anoncup.rules.toml_text import parse_toml
 from anoncup.rules.toml_values import (
     TomlTable,
@@ -28,7 +32,16 @@ from anoncup.rules.toml_values import (
 MAX_ROUNDS = 20
 _ROUNDS_FORMAT = 2
 _NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?")
-_OWN_TABLES = ("limits", "publication")
+_OWN_TABLES = (
+    "measures",
+    "attackers",
+    "questions",
+    "scales",
+    "excessive",
+    "ranking",
+    "limits",
+    "publication",
+)
 """Tables of a round whose keys replace the common ones."""
 
 
@@ -64,15 +77,20 @@ class RoundTable:
 
 def list_rounds(text: str) -> list[RoundTable]:
     """Return the rounds of a competition file in its order; raise InvalidCompetition."""
-    raw = parse_toml(text)
+    return read_round_tables(parse_toml(text))
+
+
+def read_round_tables(raw: dict[str, object]) -> list[RoundTable]:
+    """Return the rounds of a parsed competition file in its order; raise InvalidCompetition."""
     version = raw.get("format")
     if not isinstance(version, int) or version != _ROUNDS_FORMAT:
         return [RoundTable(RoundSettings(), raw)]
     entries = raw.pop("rounds", None)
     if not isinstance(entries, list) or not 1 <= len(entries) <= MAX_ROUNDS:
         raise build_value_error("rounds", Message("a list of 1 to {most} tables [[rounds]]", most=MAX_ROUNDS))
-    if "phases" in raw:
-        raise InvalidCompetition("{key} is not a key of the format", code="unknown_key", key="phases")
+    for key in ("phases", "round"):
+        if key in raw:
+            raise InvalidCompetition("{key} is not a key of the format", code="unknown_key", key=key)
     common = {**raw, "format": 1}
     rounds = [
         _read_round(TomlTable(entry, f"rounds[{index}]"), common) for index, entry in enumerate(entries)
@@ -86,24 +104,59 @@ def extract_round(text: str, name: str) -> str:
 
     Raises KeyError if there is no such round. The file must be one that the parser accepts.
     """
-    rounds = {entry.settings.name: entry for entry in list_rounds(text)}
-    entry = rounds[name]
-    return tomlkit.dumps(entry.raw) if entry.path else text
+    return extract_rounds(text)[name]
+
+
+@lru_cache(maxsize=256)
+def extract_rounds(text: str) -> Mapping[str, str]:
+    """Return the rules of each round as a file of format 1, by name; cached, because files change rarely."""
+    return {
+        entry.settings.name: tomlkit.dumps(entry.raw) if entry.path else text for entry in list_rounds(text)
+    }
+
+
+@lru_cache(maxsize=256)
+def list_settings(text: str) -> tuple[RoundSettings, ...]:
+    """Return the settings of the rounds in the order of the file."""
+    return tuple(entry.settings for entry in list_rounds(text))
+
+
+def replace_round_phases(text: str, name: str, phases: Iterable[Phase]) -> str:
+    """Return the competition file with these phases of one round. The rest of the text is kept."""
+    if not name:
+        return replace_phases(text, phases)
+    document = tomlkit.parse(text)
+    rounds = cast(AoT, document["rounds"])
+    table = next(table for table in rounds if table["name"] == name)
+    table.pop("phases", None)
+    table.append("phases", _build_phase_tables(phases))
+    return tomlkit.dumps(document)
+
+
+def _build_phase_tables(phases: Iterable[Phase]) -> AoT:
+    tables = tomlkit.aot()
+    for phase in phases:
+        tables.append(tomlkit.item({"name": phase.name, "start": phase.start, "end": phase.end}))
+    return tables
 
 
 def _read_round(table: TomlTable, common: Mapping[str, object]) -> RoundTable:
-    raw = dict(common)
+    raw: dict[str, object] = {**common, "round": table.take("name", read_round_name)}
     for key in _OWN_TABLES:
         if key in table.raw:
             raw[key] = {**TomlTable(common.get(key, {}), key).raw, **table.take_table(key).raw}
     if "finals" in table.raw:
         finals = table.take("finals", read_count)
-        raw["ranking"] = {**TomlTable(common.get("ranking", {}), "ranking").raw, "finals": finals}
+        raw["ranking"] = {**TomlTable(raw.get("ranking", {}), "ranking").raw, "finals": finals}
     raw["phases"] = table.raw.pop("phases", [])
+    title = read_titles(table) if "title" in table.raw else {}
+    name = cast(str, raw["round"])
+    competition_title = read_titles(TomlTable({"title": common.get("title")}, ""))
+    raw["title"] = _join_titles(competition_title, title or {"en": name})
     practice = table.take("practice", read_flag, False)
     settings = RoundSettings(
-        name=table.take("name", _read_name),
-        title=read_titles(table) if "title" in table.raw else {},
+        name=name,
+        title=title,
         weight=table.take("weight", read_number, 0.0 if practice else 1.0),
         data=cast(
             Literal["own", "previous"], table.take("data", make_choice_reader("own", "previous"), "own")
@@ -121,7 +174,19 @@ def _read_round(table: TomlTable, common: Mapping[str, object]) -> RoundTable:
     return RoundTable(settings, raw, common, table.path)
 
 
-def _read_name(value: object, path: str) -> str:
+def _join_titles(competition: Mapping[str, str], own: Mapping[str, str]) -> dict[str, str]:
+    """Return the title of the competition with that of the round, in each language that either has."""
+    return {
+        language: f"{_choose(competition, language)} – {_choose(own, language)}"
+        for language in (*competition, *(language for language in own if language not in competition))
+    }
+
+
+def _choose(titles: Mapping[str, str], language: str) -> str:
+    return titles.get(language) or next(iter(titles.values()))
+
+
+def read_round_name(value: object, path: str) -> str:
     name = read_text(value, path)
     if not _NAME.fullmatch(name):
         raise build_value_error(path, Message("1 to 32 lower-case letters, digits and inner hyphens"))

@@ -54,6 +54,7 @@ from anoncup.schemas.competitions import (
     Phase,
     Rehearsal,
     RehearsalStep,
+    Round,
     State,
     UnavailableCompetition,
 )

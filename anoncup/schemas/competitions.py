@@ -18,8 +18,27 @@ class Phase(Form):
     end: Annotated[datetime, example("2027-01-24T09:00:00+09:00")]
 
 
+class Round(Form):
+    """A round of a competition that has rounds."""
+
+    name: Annotated[str, example("final")]
+    address: Annotated[str, Field(description="in paths, in place of the slug"), example("small-cup.final")]
+    title: Title
+    state: Annotated[str, open_enum(*get_args(State)), example("draft")]
+    phases: list[Phase]
+    weight: Annotated[float, Field(description="in the total"), example(0.9)]
+    practice: Annotated[bool, Field(description="it counts for nothing and may be reset")]
+
+
 class Competition(Form):
     slug: Slug
+    address: Annotated[
+        str,
+        Field(description="of this round in paths; a slug alone stands for the current round"),
+        example("small-cup"),
+    ]
+    round: Annotated[str, Field(description="its name; empty without rounds"), example("")]
+    rounds: Annotated[list[Round], Field(description="all rounds; empty without rounds")]
     title: Title
     track: Annotated[str, example("microdata")]
     timezone: Annotated[str, example("Asia/Tokyo")]

@@ -11,11 +11,13 @@ from sqlalchemy.orm import Session
 from anoncup import schemas
 from anoncup.errors import CompetitionUnavailable, NotFound
 from anoncup.rules import toml_text
+from anoncup.rules.model import Rules
 from anoncup.schemas.fields import example
 from app.api.documentation import examples
 from app.api.documentation.bodies import Json, build_raw_response, build_request_body
 from app.api.documentation.responses import COMPETITION_FILE, ORGANIZER, REVISION, build_error_responses
 from app.api.file_names import key_by_file_name
+from app.db.models import Competition
 from app.db.now import read_clock
 from app.db.transaction import transaction
 from app.http.authentication import CurrentPrincipal, OptionalPrincipal
@@ -71,13 +73,16 @@ def _build_competition(
 ) -> schemas.Competition:
     row, rules = contest.round, contest.rules
     return schemas.Competition(
-        slug=row.slug,
+        slug=row.competition.slug,
+        address=row.address,
+        round=row.name,
+        rounds=_build_rounds(row.competition, phase_status.now) if row.name else [],
         title=dict(rules.title),
         track=rules.track,
         timezone=rules.timezone,
         state=phase_status.state,
         paused=phase_status.paused,
-        phases=[schemas.Phase(name=phase.name, start=phase.start, end=phase.end) for phase in rules.phases],
+        phases=_build_phases(rules),
         reveal_at=reveal_at,
         original_rows=row.original_rows,
         original_sha256=key_by_file_name(row.public_files),
@@ -89,6 +94,26 @@ def _build_competition(
     )
 
 
+def _build_rounds(competition: Competition, now: datetime) -> list[schemas.Round]:
+    contests = map(Contest, competition.rounds)
+    return [
+        schemas.Round(
+            name=contest.round.name,
+            address=contest.address,
+            title=dict(contest.settings.title) or {"en": contest.round.name},
+            state=phases.get_status_at(contest.round, now).state,
+            phases=_build_phases(contest.rules),
+            weight=contest.settings.weight,
+            practice=contest.settings.practice,
+        )
+        for contest in contests
+    ]
+
+
+def _build_phases(rules: Rules) -> list[schemas.Phase]:
+    return [schemas.Phase(name=phase.name, start=phase.start, end=phase.end) for phase in rules.phases]
+
+
 def _serialize_entry(
     contest: Contest, now: datetime, reveal_at: datetime | None
 ) -> schemas.ListedCompetition:
@@ -97,7 +122,7 @@ def _serialize_entry(
         return _build_competition(contest, phases.get_status_at(row, now), reveal_at)
     except CompetitionUnavailable as problem:
         return schemas.UnavailableCompetition(
-            slug=row.slug,
+            slug=row.competition.slug,
             title=dict(competitions.get_title(contest.competition)),
             original_rows=row.original_rows,
             original_sha256=key_by_file_name(row.original),
@@ -141,9 +166,15 @@ def get_competition(slug: str, principal: OptionalPrincipal) -> schemas.Competit
     responses=build_raw_response("application/toml", examples.TOML),
 )
 def get_competition_file(slug: str, principal: OptionalPrincipal) -> Response:
-    """The competition's file, scales included: what the local `anoncup score` reads."""
+    """The competition's file, scales included: what the local `anoncup score` reads.
+
+    A competition with rounds has a file for each, at the address of the round. At the slug alone it is the
+    file with all rounds.
+    """
     with transaction() as session:
-        text = competitions.build_published_file(competitions.find(session, principal, slug).round)
+        contest = competitions.find(session, principal, slug)
+    has_all_rounds = contest.round.name and slug == contest.competition.slug
+    text = contest.competition.file if has_all_rounds else competitions.build_published_file(contest.round)
     return Response(text, media_type="application/toml")
 
 
@@ -179,7 +210,9 @@ def get_original(slug: str, file: str, principal: OptionalPrincipal) -> Response
 @router.put(
     "/{slug}/original/{file}",
     openapi_extra=build_request_body("text/csv", TABLE_SCHEMA, examples.TABLE),
-    responses=build_error_responses(ORGANIZER, REVISION, "first_file_missing", COMPETITION_FILE, "busy"),
+    responses=build_error_responses(
+        ORGANIZER, REVISION, "first_file_missing previous_data", COMPETITION_FILE, "busy"
+    ),
 )
 def put_original(slug: str, file: str, principal: CurrentPrincipal, content: Csv) -> schemas.Original:
     """Upload a file of the original; once all are there, the scales of the utility scores are computed.

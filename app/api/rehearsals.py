@@ -50,7 +50,7 @@ def _serialize_rehearsal(session: Session, slug: str, contest: Contest) -> schem
     progress = rehearsal_progress.load_progress(session, contest.round)
     planned_phases = contest.rules.phases
     return schemas.Rehearsal(
-        slug=contest.slug,
+        slug=contest.address,
         rehearsal_of=slug,
         state=phases.get_status(session, contest.round).state,
         began_at=contest.competition.created_at,

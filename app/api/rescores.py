@@ -21,7 +21,7 @@ router = APIRouter(tags=["re-scoring"])
 @router.post(
     "/competitions/{slug}/rescores",
     status_code=status.HTTP_202_ACCEPTED,
-    responses=build_error_responses(ORGANIZER, REVISION),
+    responses=build_error_responses(ORGANIZER, REVISION, "other_round_changes"),
 )
 def begin_rescore(slug: str, principal: CurrentPrincipal, file: Toml) -> schemas.RescoreSummary:
     """Score every submission by the rules of this competition.toml; nothing changes until it is applied."""

@@ -98,17 +98,19 @@ async def check_submission(
     """
     upload = ReleaseUpload(slug)
     checked = await receive_dry_run(request, principal, upload)
-    warnings = await run_in_threadpool(_collect_warnings, upload.team_id, checked)
+    warnings = await run_in_threadpool(_collect_warnings, upload, checked)
     return schemas.CheckedSubmission(
         rows=checked.rows, sha256=key_by_file_name(checked.uploaded_sha256), warnings=warnings
     )
 
 
-def _collect_warnings(team_id: UUID, checked: ReleaseCheck) -> list[schemas.Notice]:
+def _collect_warnings(upload: ReleaseUpload, checked: ReleaseCheck) -> list[schemas.Notice]:
     with transaction() as session:
         remarks = (
             *checked.remarks,
-            *uploads.list_repetition_remarks(session, team_id, checked.uploaded_sha256),
+            *uploads.list_repetition_remarks(
+                session, upload.round.id, upload.team_id, checked.uploaded_sha256
+            ),
         )
     return [schemas.Notice.create(remark.code, remark.message) for remark in remarks]
 

@@ -27,8 +27,9 @@ from sqlalchemy import text as sql
 from sqlalchemy.orm import DeclarativeBase, Mapped, column_property, mapped_column, relationship
 
 from anoncup import schemas
-from anoncup.errors import InvalidUpload
+from anoncup.errors import InvalidCompetition, InvalidUpload
 from anoncup.messages import CodedMessage
+from anoncup.rules.rounds import extract_round
 from anoncup.schemas import TokenKind
 from anoncup.schemas.roles import Role
 
@@ -235,17 +236,36 @@ class Competition(Base):
     rehearsal_tokens: Mapped[bytes | None] = mapped_column(deferred=True)
     """API tokens of the members of the rehearsal's sample teams, sealed to the workers' key."""
 
+    rounds: Mapped[list["Round"]] = relationship(
+        viewonly=True,
+        primaryjoin="and_(Round.competition_id == Competition.id, Round.removed_at.is_(None))",
+        order_by="Round.position",
+    )
+
 
 class Round(Base):
     """A round of a competition: its data, its scoring and the state of its phases."""
 
     __tablename__ = "rounds"
-    __table_args__ = (UniqueConstraint("competition_id", "name"),)
+    __table_args__ = (
+        Index(
+            "uq_rounds_competition_id_name",
+            "competition_id",
+            "name",
+            unique=True,
+            postgresql_where=sql("removed_at IS NULL"),
+        ),
+        Index("ix_rounds_competition_id", "competition_id"),
+    )
 
     id: Mapped[UUID] = _id_column()
     competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"))
     name: Mapped[str] = mapped_column(default="", server_default=sql("''"))
     """Name in the competition's file; empty if the file has no rounds."""
+    position: Mapped[int] = mapped_column(default=0, server_default=sql("0"))
+    """Position in the competition's file, from 0."""
+    removed_at: Mapped[datetime | None]
+    """When the organizers removed or reset the round; nobody can see it afterwards."""
     scales: Mapped[dict[str, Any]]
     """Scales of the utility scores, from the file or computed from the original."""
     scored_by: Mapped[dict[str, Any]] = mapped_column(default=dict, server_default=sql("'{}'"))
@@ -275,12 +295,22 @@ class Round(Base):
     competition: Mapped[Competition] = relationship(lazy="joined", innerjoin=True)
 
     @property
-    def slug(self) -> str:
-        return self.competition.slug
+    def address(self) -> str:
+        """The competition's slug, and behind a dot the round's name if it has one."""
+        return f"{self.competition.slug}.{self.name}" if self.name else self.competition.slug
 
     @property
     def file(self) -> str:
-        return self.competition.file
+        """The round's rules as a competition file without rounds.
+
+        It is the whole file if this version cannot read it, so that its reader finds the problem.
+        """
+        if not self.name:
+            return self.competition.file
+        try:
+            return extract_round(self.competition.file, self.name)
+        except (InvalidCompetition, KeyError):
+            return self.competition.file
 
     @property
     def public_files(self) -> dict[str, str]:
@@ -563,7 +593,7 @@ class Submission(Base):
 
     if TYPE_CHECKING:
         number: Mapped[int]
-        """Number among the team's submissions in the order of receipt, from 1."""
+        """Number among the team's submissions of the round in the order of receipt, from 1."""
 
     team: Mapped[Team] = relationship(lazy="raise")
     evaluation: Mapped["Evaluation"] = relationship(
@@ -584,6 +614,7 @@ Submission.number = column_property(
     select(func.count())
     .select_from(_submissions_so_far)
     .where(_submissions_so_far.c.team_id == Submission.team_id)
+    .where(_submissions_so_far.c.round_id == Submission.round_id)
     .where(
         tuple_(_submissions_so_far.c.received_at, _submissions_so_far.c.id)
         <= tuple_(Submission.received_at, Submission.id)
@@ -622,6 +653,8 @@ class Rescore(Base):
     round_id: Mapped[UUID] = mapped_column(ForeignKey("rounds.id"), index=True)
     user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id"))
     file: Mapped[str]
+    """The changed rules of the round, as a competition file without rounds."""
+    competition_file: Mapped[str]
     """The competition's file with the changed rules."""
     scales: Mapped[dict[str, Any]]
     scored_by: Mapped[dict[str, Any]] = mapped_column(default=dict, server_default=sql("'{}'"))
@@ -629,7 +662,7 @@ class Rescore(Base):
     replaces: Mapped[str]
     """SHA-256 of the competition's file in force when the rescore began."""
     replaced_file: Mapped[str | None]
-    """The file in force until the rescore was applied; None if it was not applied."""
+    """The round's rules until the rescore was applied; None if it was not applied."""
     replaced_scored_by: Mapped[dict[str, Any]] = mapped_column(default=dict, server_default=sql("'{}'"))
     """Versions that counted until the rescore was applied."""
     created_at: Mapped[datetime] = _inserted_at_column()

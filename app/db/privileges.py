@@ -51,7 +51,8 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
         "rehearsal_tokens": ("iu", "r", ""),
     },
     "rounds": {
-        "id competition_id name": ("ri", "r", "r"),
+        "id competition_id": ("ri", "r", "r"),
+        "name position removed_at": ("riu", "r", "r"),
         "scales scored_by original original_rows paused_at": ("riu", "r", "r"),
         "allocation": ("riu", "r", "r"),
         "shared_files": ("riu", "r", "ru"),
@@ -103,7 +104,7 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
         "used_at": ("riu", "", ""),
     },
     "rescores": {
-        "id round_id user_id file scales scored_by replaces": ("ri", "r", ""),
+        "id round_id user_id file competition_file scales scored_by replaces": ("ri", "r", ""),
         "created_at": ("r", "r", ""),
         "replaced_file replaced_scored_by applied_at cancelled_at": ("riu", "r", ""),
     },

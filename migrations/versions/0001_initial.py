@@ -179,6 +179,8 @@ def _create_competitions() -> None:
         sa.Column("id", sa.Uuid(), nullable=False),
         sa.Column("competition_id", sa.Uuid(), nullable=False),
         sa.Column("name", sa.Text(), server_default=sa.text("''"), nullable=False),
+        sa.Column("position", sa.Integer(), server_default=sa.text("0"), nullable=False),
+        sa.Column("removed_at", MOMENT),
         sa.Column("scales", sa.JSON(), nullable=False),
         sa.Column("scored_by", sa.JSON(), server_default=EMPTY, nullable=False),
         sa.Column("original", sa.JSON(), nullable=False),
@@ -195,7 +197,14 @@ def _create_competitions() -> None:
             ["competition_id"], ["competitions.id"], name=op.f("fk_rounds_competition_id")
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_rounds")),
-        sa.UniqueConstraint("competition_id", "name", name=op.f("uq_rounds_competition_id_name")),
+    )
+    op.create_index(op.f("ix_rounds_competition_id"), "rounds", ["competition_id"])
+    op.create_index(
+        "uq_rounds_competition_id_name",
+        "rounds",
+        ["competition_id", "name"],
+        unique=True,
+        postgresql_where=sa.text("removed_at IS NULL"),
     )
     op.create_table(
         "organizers",
@@ -253,6 +262,7 @@ def _create_competitions() -> None:
         sa.Column("round_id", sa.Uuid(), nullable=False),
         sa.Column("user_id", sa.Uuid(), nullable=False),
         sa.Column("file", sa.Text(), nullable=False),
+        sa.Column("competition_file", sa.Text(), nullable=False),
         sa.Column("scales", sa.JSON(), nullable=False),
         sa.Column("scored_by", sa.JSON(), server_default=EMPTY, nullable=False),
         sa.Column("replaces", sa.Text(), nullable=False),

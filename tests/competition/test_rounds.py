@@ -60,6 +60,8 @@ def test_round_has_the_common_rules_except_its_own() -> None:
     assert list(rules) == ["preliminary", "final"]
     assert rules["preliminary"] == replace(
         common,
+        round="preliminary",
+        title={"en": "Demo cup – Preliminary", "ja": "Demo cup – 予選"},
         ranking=Ranking(rule="rank_sum", finals=1),
         limits=Limits(valid_total=5, valid_per_day=4),
         publication=Publication(digits=3),
@@ -67,6 +69,8 @@ def test_round_has_the_common_rules_except_its_own() -> None:
     )
     assert rules["final"] == replace(
         common,
+        round="final",
+        title={"en": "Demo cup – final"},
         ranking=Ranking(rule="rank_sum", finals=3),
         limits=Limits(valid_total=20, valid_per_day=4),
         publication=Publication(digits=3, feedback="daily"),

@@ -34,7 +34,7 @@ def begin_rehearsal(scenario: AccessScenario) -> str:
     """Begin a rehearsal of the scenario's competition and return its slug."""
     with transaction() as session:
         principal = accounts.authenticate(session, str(scenario.create_token("organizer")))
-        return rehearsals.begin(session, principal, scenario.arena.slug).slug
+        return rehearsals.begin(session, principal, scenario.arena.slug).address
 
 
 def request(
@@ -248,4 +248,4 @@ def test_slug_of_a_possible_rehearsal_cannot_be_taken(
         response = scenario.arena.post("/competitions", content=build_competition_toml(name))
         assert (response.status_code, response.json()["code"]) == (409, "slug_reserved")
     with transaction() as session:
-        assert all(row.slug != slug for row in competitions.list_contests(session))
+        assert all(row.address != slug for row in competitions.list_contests(session))

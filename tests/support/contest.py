@@ -12,10 +12,10 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 from sqlalchemy import ColumnElement, select, update
 
-from anoncup.competition.parser import parse_competition
+from anoncup.competition.parser import parse_rounds
 from anoncup.geometry.arrays import IntArray
+from anoncup.rules.rounds import replace_round_phases
 from anoncup.rules.settings import Phase
-from anoncup.rules.timetable import replace_phases
 from anoncup.tracks.linkage.permutation import parse_secret, write_guess
 from anoncup.tracks.outcomes import Outcome
 from app.config import get_settings
@@ -89,15 +89,17 @@ class Contest:
     def move_phases(self, **hours: Sequence[float]) -> None:
         """Set the windows of the phases, in hours from now."""
         now = datetime.now(UTC)
+        slug, _, name = self.arena.slug.partition(".")
         with transaction() as session:
-            row = session.scalars(select(Competition).where(Competition.slug == self.arena.slug)).one()
+            row = session.scalars(select(Competition).where(Competition.slug == slug)).one()
+            rules = parse_rounds(row.file)[name]
             windows = [
                 Phase(phase.name, *(now + timedelta(hours=offset) for offset in hours.get(phase.name, ())))
                 if phase.name in hours
                 else phase
-                for phase in parse_competition(row.file).phases
+                for phase in rules.phases
             ]
-            row.file = replace_phases(row.file, windows)
+            row.file = replace_round_phases(row.file, name, windows)
 
     def start_pause(self) -> None:
         self.move_phases(anonymization=(-3, -2), reidentification=(1, 2))

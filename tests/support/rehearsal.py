@@ -21,8 +21,9 @@ from anoncup.tracks.transactions.tables import TransactionTables
 from app.db.models import Clarification, Competition, Round
 from app.db.transaction import transaction
 from app.services.accounts import accounts
-from app.services.contests import phases, upload_terms
+from app.services.contests import upload_terms
 from app.services.contests.contest import Contest as StoredContest
+from app.services.contests.contest import get_timetable
 from app.services.organizing import rehearsal_moves, rehearsals
 from app.services.organizing.rehearsal_moves import Move
 from tests.support.arena import Arena
@@ -44,7 +45,7 @@ class RehearsedContest:
     def begin(cls, arena: Arena) -> "RehearsedContest":
         with transaction() as session:
             principal = accounts.authenticate(session, arena.organizer_token)
-            return cls(arena, rehearsals.begin(session, principal, arena.slug).slug)
+            return cls(arena, rehearsals.begin(session, principal, arena.slug).address)
 
     @classmethod
     def create_for_year(cls, client: TestClient, year: int) -> "RehearsedContest":
@@ -69,7 +70,7 @@ class RehearsedContest:
         """Move the phases into the past by this many minutes."""
         with transaction() as session:
             row = session.scalars(select(Round).join(Competition).where(Competition.slug == self.slug)).one()
-            moved_phases = [move_earlier(phase, minutes) for phase in phases.get_timetable(row).phases]
+            moved_phases = [move_earlier(phase, minutes) for phase in get_timetable(row).phases]
             row.competition.file = replace_phases(row.file, moved_phases)
         clock.run_step(upload_terms.record_terms, row.id)
 

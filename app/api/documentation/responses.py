@@ -30,7 +30,7 @@ STORED_FILE = "file_lost storage_unavailable file_damaged"
 """Errors of operations that read a stored file."""
 
 CODES_BY_PARAMETER: Mapping[str, str] = {
-    "slug": "no_such_competition competition_unavailable",
+    "slug": "no_such_competition no_such_round competition_unavailable",
     "name": "no_such_phase",
     "file": f"no_such_file {STORED_FILE}",
     "submission_id": "no_such_submission",

@@ -47,8 +47,8 @@ def record(
 
 def record_by_clock(session: Session, round_: Round, action: str, **details: object) -> None:
     """Record and log an act of the clock on a round."""
-    record(session, None, action, round_.competition_id, subject=round_.slug, after=details or None)
-    log.info(action, competition=round_.slug, **details)
+    record(session, None, action, round_.competition_id, subject=round_.address, after=details or None)
+    log.info(action, competition=round_.address, **details)
 
 
 @dataclass(frozen=True, slots=True)

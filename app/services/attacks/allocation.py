@@ -166,7 +166,7 @@ def record_exhaustion(session: Session, request: AllocationRequest, attempt_coun
     team = request.allocation_inputs.team
     _add_files(session, request, attempt_count, {})
     audit.record_by_clock(session, round_, "own.exhausted", team=team)
-    log.error("no_allocation_left", competition=round_.slug, team=team)
+    log.error("no_allocation_left", competition=round_.address, team=team)
 
 
 def _add_files(session: Session, request: AllocationRequest, attempt: int, files: Mapping[str, str]) -> None:

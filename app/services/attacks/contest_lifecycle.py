@@ -39,7 +39,7 @@ from app.services.boards import formula_inputs, ranking, verdicts
 from app.services.boards.formula_rows import ReleaseNumbers
 from app.services.boards.version_filter import select_comparable
 from app.services.contests import competitions, observed_deadlines, phases, upload_terms
-from app.services.contests.contest import Contest
+from app.services.contests.contest import Contest, get_timetable
 from app.services.contests.sealed_inputs import SealedBox
 from app.services.jobs.leases import UNFINISHED
 from app.services.submissions import attempts
@@ -105,7 +105,9 @@ class Candidate:
 def find_due_work(session: Session) -> DueWork:
     """Return the due work. Nothing is locked here; each step checks again under the lock."""
     unrevealed = (
-        select(Round).join(Competition).where(Round.revealed_at.is_(None), Competition.removed_at.is_(None))
+        select(Round)
+        .join(Competition)
+        .where(Round.revealed_at.is_(None), Round.removed_at.is_(None), Competition.removed_at.is_(None))
     )
     rows = session.scalars(unrevealed.order_by(Competition.created_at)).all()
     now, ids = read_clock(session), [round_.id for round_ in rows]
@@ -318,7 +320,7 @@ def choose_finals(session: Session, round_: Round) -> list[Submission]:
     A marked submission is taken even if it is disqualified, so that reinstating it restores the target.
     Submissions scored with versions that do not count are never taken.
     """
-    ranking_settings = phases.get_timetable(round_).ranking
+    ranking_settings = get_timetable(round_).ranking
     valid = session.execute(
         # Load one number instead of the verdict: a contest has thousands, and the clock holds the lock.
         select(Submission, Evaluation.id, Evaluation.finished_at, Evaluation.verdict["overall"].as_float())

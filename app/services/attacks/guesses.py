@@ -241,7 +241,9 @@ def list_for_team(
     viewer = visibility.load_viewer(session, contest.competition, principal)
     horizon = visibility.compute_guess_horizon(contest, viewer, now.read_clock(session))
     own_guesses = (
-        select(Guess).where(Guess.team_id == team.id).options(joinedload(Guess.target, innerjoin=True))
+        select(Guess)
+        .where(Guess.team_id == team.id, Guess.round_id == contest.round.id)
+        .options(joinedload(Guess.target, innerjoin=True))
     )
     newest = fetch_newest_first(session, own_guesses, Guess.received_at, Guess.id, cursor=cursor, limit=limit)
     return newest, horizon

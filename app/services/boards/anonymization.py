@@ -37,7 +37,7 @@ def build_board(session: Session, access: BoardAccess, board_rows: BoardRows | N
         for ranked in ranked_entries
     ]
     return Board(
-        competition=contest.slug,
+        competition=contest.address,
         title=dict(contest.rules.title),
         frozen_from=contest.rules.publication.frozen_from,
         finals=scope.finals_only,

@@ -36,7 +36,7 @@ def build_timeline(session: Session, access: BoardAccess) -> AttackHistory:
     visibility.require_reveal(contest.round)
     board_source = source.read_source(session, access, targets_only=True)
     return AttackHistory(
-        competition=contest.slug,
+        competition=contest.address,
         title=dict(contest.rules.title),
         hidden=False,
         counted=board_source.counts_individuals,

@@ -5,7 +5,7 @@ from datetime import datetime
 from math import fsum
 from uuid import UUID
 
-from sqlalchemy import select
+from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
 from app.db.models import Adjustment, Round, Team
@@ -29,20 +29,21 @@ def load_inputs_at(
         if adjustment.created_at < moment and (withdrawn_at is None or moment <= withdrawn_at):
             points_by_team.setdefault(adjustment.team_id, []).append(adjustment.points)
     return FormulaInputs(
-        team_ids=[
-            team_id for team_id, created_at in list_competing_teams(session, round_id) if created_at < moment
-        ],
+        team_ids=[team.id for team in list_competing_teams(session, round_id) if team.created_at < moment],
         risks=risks,
         adjustments={team_id: fsum(points) for team_id, points in points_by_team.items()},
     )
 
 
-def list_competing_teams(session: Session, round_id: UUID) -> list[tuple[UUID, datetime]]:
-    """Return the teams that are neither disqualified nor baselines, with their creation, in its order."""
-    conditions = Round.id == round_id, Team.disqualified_at.is_(None), ~Team.baseline
-    query = select(Team.id, Team.created_at).join(Round, Round.competition_id == Team.competition_id)
-    query = query.where(*conditions).order_by(Team.created_at, Team.id)
-    return [(team_id, created_at) for team_id, created_at in session.execute(query)]
+def list_competing_teams(session: Session, round_id: UUID) -> Sequence[Team]:
+    """Return the teams that are neither disqualified nor baselines, in the order of their creation.
+
+    Teams that joined after the round had closed do not compete in it.
+    """
+    query = select(Team).join(Round, Round.competition_id == Team.competition_id)
+    query = query.where(Round.id == round_id, Team.disqualified_at.is_(None), ~Team.baseline)
+    query = query.where(or_(Round.closed_at.is_(None), Team.created_at <= Round.closed_at))
+    return session.scalars(query.order_by(Team.created_at, Team.id)).all()
 
 
 def list_adjustments(session: Session, round_id: UUID) -> Sequence[Adjustment]:

@@ -53,7 +53,7 @@ def build_matrix(
     if scope.digits is None:
         rows += _list_built_in_rows(session, board_source)
     return Matrix(
-        competition=contest.slug,
+        competition=contest.address,
         title=dict(contest.rules.title),
         hidden=scope.guesses_before is None,
         counted=board_source.counts_individuals,

@@ -3,13 +3,11 @@
 from collections.abc import Mapping, Sequence
 from uuid import UUID
 
-from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from anoncup.evaluation.ranking import sort_for_board
 from anoncup.formulas.ranks import compute_ranks
 from anoncup.schemas import AttackersBoard, AttackersRow
-from app.db.models import Team
 from app.services.boards import best_guesses, formula_inputs, source
 from app.services.boards.best_guesses import AttackTotals
 from app.services.boards.source import BoardRows, BoardSource
@@ -26,17 +24,12 @@ def build_board(session: Session, access: BoardAccess, board_rows: BoardRows | N
     contest, scope = access.contest, access.scope
     board_source = source.read_source(session, access, board_rows)
     attacks = best_guesses.summarize_by_team(session, board_source)
-    conditions = Team.competition_id == contest.id, Team.disqualified_at.is_(None), ~Team.baseline
-    team_rows = session.execute(
-        select(Team.id, Team.name).where(*conditions).order_by(Team.created_at, Team.id)
-    )
+    teams = formula_inputs.list_competing_teams(session, contest.round.id)
     formula_scores = _compute_formula_scores(session, board_source, attacks)
-    rows = build_rows(
-        [(team_id, name) for team_id, name in team_rows], attacks, scope.viewer.team_id, formula_scores
-    )
+    rows = build_rows([(team.id, team.name) for team in teams], attacks, scope.viewer.team_id, formula_scores)
     team_ids = {evaluation.team: evaluation.team_id for evaluation in board_source.evaluations}
     return AttackersBoard(
-        competition=contest.slug,
+        competition=contest.address,
         title=dict(contest.rules.title),
         hidden=scope.guesses_before is None,
         counted=board_source.counts_individuals,

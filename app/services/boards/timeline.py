@@ -154,10 +154,10 @@ def _iter_team_changes(
     session: Session, contest: Contest, board_visibility: BoardVisibility
 ) -> Iterator[_TimedChange]:
     """Yield the teams that may guess and their penalties and bonuses, which formulas use."""
-    for team_id, created_at in formula_inputs.list_competing_teams(session, contest.round.id):
+    for team in formula_inputs.list_competing_teams(session, contest.round.id):
         yield (
-            board_visibility.find_last_hidden_moment(created_at),
-            partial(BoardReplay.add_team, team_id=team_id),
+            board_visibility.find_last_hidden_moment(team.created_at),
+            partial(BoardReplay.add_team, team_id=team.id),
         )
     for adjustment in formula_inputs.list_adjustments(session, contest.round.id):
         change: dict[str, Any] = {"team_id": adjustment.team_id, "points": adjustment.points}
@@ -406,7 +406,7 @@ def build_history(
                 HistoryRank(at=moment, rank=replay.find_rank(own_team_id), ranked=len(replay.ranking))
             )
     history = History(
-        competition=contest.slug,
+        competition=contest.address,
         title=dict(contest.rules.title),
         frozen_from=contest.rules.publication.frozen_from,
         digits=scope.digits,

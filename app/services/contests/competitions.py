@@ -2,17 +2,20 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from functools import lru_cache
+from itertools import groupby
 from uuid import UUID
 
-from sqlalchemy import exists, select
+from sqlalchemy import Select, exists, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
+from sqlalchemy.orm.attributes import set_committed_value
 
-from anoncup.competition.parser import SLUG, parse_title, read_competition
+from anoncup.competition.parser import SLUG, parse_rounds, parse_title, read_rounds
 from anoncup.competition.scoring_versions import Versions, collect_scoring_versions
 from anoncup.competition.writer import replace_scored_by
-from anoncup.errors import Conflict, Forbidden, InvalidCompetition, NotFound
+from anoncup.errors import CompetitionUnavailable, Conflict, Forbidden, InvalidCompetition, NotFound
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.rules.toml_text import parse_toml, replace_scales
@@ -20,10 +23,11 @@ from anoncup.rules.toml_values import TomlTable, read_text
 from anoncup.schemas.roles import Role
 from anoncup.tracks.parts import HasRows
 from app.db.models import AuditEntry, Competition, Organizer, Round, Submission, Team
+from app.db.now import read_clock
 from app.services.accounts import audit, memberships
 from app.services.accounts.accounts import Principal
 from app.services.accounts.audit import AuditFilter
-from app.services.contests.contest import Contest, parse_rules, parse_stored_rules
+from app.services.contests.contest import Contest, get_timetable, parse_stored_rules
 from app.storage import compute_digest, get_store
 
 _StringPairs = tuple[tuple[str, str], ...]
@@ -42,18 +46,60 @@ def get_title(competition: Competition) -> Mapping[str, str]:
 
 
 def list_contests(session: Session) -> list[Contest]:
-    """Return all competitions except rehearsals, oldest first."""
-    query = select(Round).join(Competition).where(Competition.rehearsal_of.is_(None))
-    return [Contest(round_) for round_ in session.scalars(query.order_by(Competition.created_at))]
+    """Return all competitions except rehearsals in their current rounds, oldest first."""
+    rounds = session.scalars(_select_rounds().where(Competition.rehearsal_of.is_(None)))
+    now = read_clock(session)
+    contests = []
+    for _, group in groupby(rounds, key=lambda round_: round_.competition_id):
+        siblings = list(group)
+        set_committed_value(siblings[0].competition, "rounds", siblings)
+        contests.append(Contest(_find_current_round(siblings, now)))
+    return contests
 
 
-def find(session: Session, principal: Principal | None, slug: str) -> Contest:
-    """Return the competition with this slug; raises NotFound if the person may not know of it."""
-    query = select(Round).join(Competition).where(Competition.slug == slug)
-    round_ = session.scalar(query) if SLUG.fullmatch(slug) else None
-    if round_ is None or not can_see(session, principal, round_.competition):
+def _select_rounds() -> Select[Round]:
+    query = select(Round).join(Competition).where(Round.removed_at.is_(None))
+    return query.order_by(Competition.created_at, Competition.id, Round.position)
+
+
+def find(session: Session, principal: Principal | None, address: str) -> Contest:
+    """Return a round by its address; raises NotFound if there is none that the person may know of.
+
+    The address is the slug of the competition, which stands for its current round, or slug and name of a
+    round with a dot between them.
+    """
+    slug, has_name, name = address.partition(".")
+    query = _select_rounds().where(Competition.slug == slug)
+    rounds = session.scalars(query).all() if SLUG.fullmatch(slug) else ()
+    if not rounds or not can_see(session, principal, rounds[0].competition):
         raise NotFound("there is no competition {name!r}", code="no_such_competition", name=slug[:63])
+    set_committed_value(rounds[0].competition, "rounds", list(rounds))
+    if not has_name:
+        return Contest(rounds[0] if len(rounds) == 1 else _find_current_round(rounds, read_clock(session)))
+    round_ = next((round_ for round_ in rounds if name and round_.name == name), None)
+    if round_ is None:
+        raise NotFound("the competition has no round {name!r}", code="no_such_round", name=name[:63])
     return Contest(round_)
+
+
+def _find_current_round(rounds: Sequence[Round], now: datetime) -> Round:
+    """Return the round that began last, or the first one if none has begun."""
+    begun = [round_ for round_ in rounds[1:] if (start := _find_start(round_)) and start <= now]
+    return begun[-1] if begun else rounds[0]
+
+
+def find_next_start(competition: Competition, now: datetime) -> datetime | None:
+    """Return when another round of the competition becomes its current one; None if none will."""
+    starts = [_find_start(round_) for round_ in competition.rounds[1:]]
+    return min((start for start in starts if start is not None and start > now), default=None)
+
+
+def _find_start(round_: Round) -> datetime | None:
+    """Return when the round begins; None if it has no phases or its file cannot be read."""
+    try:
+        return min((phase.start for phase in get_timetable(round_).phases), default=None)
+    except CompetitionUnavailable:
+        return None
 
 
 def can_see(session: Session, principal: Principal | None, competition: Competition) -> bool:
@@ -116,10 +162,29 @@ def lock(session: Session, round_id: UUID) -> Round:
     return session.get_one(Round, round_id, with_for_update=True, populate_existing=True)
 
 
-def lock_for_organizer(session: Session, principal: Principal, slug: str) -> Contest:
-    """Return the competition locked against uploads and the clock, for one of its organizers."""
+def _lock_all_rounds(session: Session, competition_id: UUID) -> list[Round]:
+    """Lock all rounds and then the competition, in the order in which ``lock`` does, and reload them."""
+    rounds = select(Round).where(Round.competition_id == competition_id, Round.removed_at.is_(None))
+    reload = {"populate_existing": True}
+    session.scalars(rounds.order_by(Round.id).with_for_update(of=Round).execution_options(**reload)).all()
+    competition = session.get_one(Competition, competition_id, with_for_update=True, populate_existing=True)
+    locked = session.scalars(rounds.order_by(Round.position).execution_options(**reload)).all()
+    set_committed_value(competition, "rounds", list(locked))
+    return list(locked)
+
+
+def lock_for_organizer(
+    session: Session, principal: Principal, slug: str, *, all_rounds: bool = False
+) -> Contest:
+    """Return a round locked against uploads and the clock, for one of its organizers.
+
+    ``all_rounds``: lock the other rounds of the competition as well.
+    """
     contest = find(session, principal, slug)
-    lock(session, contest.round.id)
+    if all_rounds:
+        _lock_all_rounds(session, contest.id)
+    else:
+        lock(session, contest.round.id)
     require_organizer(session, contest.id, principal)
     return contest
 
@@ -157,13 +222,17 @@ def create(session: Session, principal: Principal, text: str) -> Contest:
     """Create a competition from its file; its creator becomes its organizer."""
     require_can_create(principal)
     text = strip_scoring_versions(text)
-    rules = parse_hostable_rules(text)
+    rules_by_round = parse_hostable_rounds(text)
+    rules = next(iter(rules_by_round.values()))
     if _RESERVED_SLUG_PATTERN.fullmatch(rules.slug):
         # Refusing only the slugs in use would reveal that a rehearsal exists.
         raise Conflict("addresses that end in “-rehearsal” are reserved for rehearsals", code="slug_reserved")
     competition = Competition(slug=rules.slug, file=text)
-    round_ = Round(competition=competition, scales={}, original={}, allocation=describe_allocation(rules))
-    session.add(round_)
+    rounds = [
+        add_round(competition, round_rules, position)
+        for position, round_rules in enumerate(rules_by_round.values())
+    ]
+    session.add_all(rounds)
     try:
         session.flush()
     except IntegrityError:
@@ -179,7 +248,19 @@ def create(session: Session, principal: Principal, text: str) -> Contest:
         subject=competition.slug,
         after={"sha256": compute_text_digest(text)},
     )
-    return Contest(round_)
+    return Contest(rounds[0])
+
+
+def add_round(competition: Competition, rules: Rules, position: int) -> Round:
+    """Return a new round without data."""
+    return Round(
+        competition=competition,
+        name=rules.round,
+        position=position,
+        scales={},
+        original={},
+        allocation=describe_allocation(rules),
+    )
 
 
 def compute_text_digest(text: str) -> str:
@@ -195,8 +276,9 @@ def strip_scoring_versions(text: str) -> str:
     tables = parse_tables(text)
     if "scored_by" not in tables:
         return text
-    TomlTable(tables.pop("scored_by"), "scored_by").take_values(read_text)
-    read_competition(TomlTable(tables, ""))
+    TomlTable(tables["scored_by"], "scored_by").take_values(read_text)
+    del tables["scored_by"]
+    read_rounds(tables)
     return replace_scored_by(text, {})
 
 
@@ -208,12 +290,15 @@ def parse_tables(file: str) -> dict[str, object]:
         return {}
 
 
-def parse_hostable_rules(text: str) -> Rules:
+def parse_hostable_rounds(text: str) -> dict[str, Rules]:
     """Parse a competition file and check that the service can host it; raises InvalidCompetition."""
-    rules = parse_rules(text)
-    if not rules.weights:
-        raise InvalidCompetition("no measure has a weight, so nothing could be ranked", code="no_weights")
-    return rules
+    rules_by_round = parse_rounds(text)
+    for name, rules in rules_by_round.items():
+        if rules.round != name:
+            raise InvalidCompetition("{key} is not a key of the format", code="unknown_key", key="round")
+        if not rules.weights:
+            raise InvalidCompetition("no measure has a weight, so nothing could be ranked", code="no_weights")
+    return rules_by_round
 
 
 def build_published_file(round_: Round) -> str:

@@ -9,6 +9,8 @@ from anoncup.competition.parser import parse_competition
 from anoncup.errors import CompetitionUnavailable, InvalidCompetition
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
+from anoncup.rules.rounds import RoundSettings, list_settings
+from anoncup.rules.timetable import Timetable, parse_timetable
 from anoncup.tracks.model import AnyTrack
 from app.db.models import Competition, Round
 
@@ -33,6 +35,20 @@ def parse_stored_rules(text: str) -> Rules:
         raise CompetitionUnavailable(problem.message) from None
 
 
+@lru_cache(maxsize=1024)
+def _read_timetable(text: str) -> Timetable:
+    """Parse the timetable of a file; cached because it is read far more often than it changes."""
+    return parse_timetable(text)
+
+
+def get_timetable(round_: Round) -> Timetable:
+    """Return the timetable; raises CompetitionUnavailable if this version cannot read the file."""
+    try:
+        return _read_timetable(round_.file)
+    except InvalidCompetition as problem:
+        raise CompetitionUnavailable(problem.message) from None
+
+
 @dataclass(frozen=True, slots=True)
 class Contest:
     """A competition in one of its rounds, with the round's rules and its track.
@@ -51,8 +67,16 @@ class Contest:
         return self.competition.id
 
     @property
-    def slug(self) -> str:
-        return self.competition.slug
+    def settings(self) -> RoundSettings:
+        """What the file says about the round besides its rules."""
+        if not self.round.name:
+            return RoundSettings()
+        settings = list_settings(self.competition.file)
+        return next(entry for entry in settings if entry.name == self.round.name)
+
+    @property
+    def address(self) -> str:
+        return self.round.address
 
     @property
     def rules(self) -> Rules:
@@ -61,14 +85,14 @@ class Contest:
         The scoring versions may not be installed. Raises CompetitionUnavailable if the file cannot be read.
         """
         return replace(
-            parse_stored_rules(self.competition.file),
+            parse_stored_rules(self.round.file),
             scales=self.round.scales,
             scored_by=self.round.scored_by,
         )
 
     @property
     def track(self) -> AnyTrack:
-        return TRACKS[parse_stored_rules(self.competition.file).track]
+        return TRACKS[parse_stored_rules(self.round.file).track]
 
     @property
     def is_over(self) -> bool:

@@ -66,7 +66,7 @@ def load_directory(session: Session, principal: Principal | None) -> Directory:
             )
         except CompetitionUnavailable:
             directory.unreadable.append(
-                UnreadableEntry(contest.slug, competitions.get_title(contest.competition), is_organizer)
+                UnreadableEntry(contest.address, competitions.get_title(contest.competition), is_organizer)
             )
     return directory
 

@@ -29,6 +29,7 @@ from app.db.now import read_clock
 from app.locale.language import ENGLISH
 from app.services.accounts import audit
 from app.services.contests import competitions, phases
+from app.services.contests.contest import get_timetable
 
 log = structlog.get_logger(__name__)
 
@@ -89,7 +90,7 @@ def build_signed_message(deadline: ObservedDeadline) -> bytes:
 
 def _get_last_phase(round_: Round) -> Phase | None:
     """Return the phase after which the secrets are revealed; raises CompetitionUnavailable."""
-    return phases.get_timetable(round_).phase(phases.REIDENTIFICATION)
+    return get_timetable(round_).phase(phases.REIDENTIFICATION)
 
 
 def has_new_deadline(round_: Round, deadlines: Sequence[ObservedDeadline]) -> bool:
@@ -102,7 +103,7 @@ def has_new_deadline(round_: Round, deadlines: Sequence[ObservedDeadline]) -> bo
 
 
 def _get_reveal_notice(round_: Round) -> timedelta:
-    return phases.get_timetable(round_).reveal_notice
+    return get_timetable(round_).reveal_notice
 
 
 def observe_deadline(session: Session, round_id: UUID) -> bool:
@@ -126,7 +127,7 @@ def observe_deadline(session: Session, round_id: UUID) -> bool:
     deadline.signature = keys.sign(build_signed_message(deadline))
     session.add(deadline)
     session.flush()
-    log.info("end.witness", competition=round_.slug, end=phase.end.isoformat())
+    log.info("end.witness", competition=round_.address, end=phase.end.isoformat())
     if phases.has_contest_begun(session, round_) and deadlines and deadlines[-1].ends_at != phase.end:
         _announce_moved_end(
             session,
@@ -141,7 +142,7 @@ def _announce_moved_end(
     session: Session, round_: Round, *, previous_end: datetime, reveal_at: datetime | None
 ) -> None:
     """Announce a moved end, regardless of who moved it."""
-    phase, zone = _get_last_phase(round_), phases.get_timetable(round_).zone
+    phase, zone = _get_last_phase(round_), get_timetable(round_).zone
     assert phase is not None  # noqa: S101  # its end is what has moved
     assert reveal_at is not None  # noqa: S101  # its end has just been observed
     moments = {"before": previous_end, "end": phase.end, "reveal": reveal_at}

@@ -6,20 +6,20 @@ at which the pause began.
 
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta
-from functools import lru_cache
 from typing import Literal
 from zoneinfo import ZoneInfo
 
 from sqlalchemy.orm import Session
 
 from anoncup import schemas
-from anoncup.errors import CompetitionUnavailable, Conflict, InvalidCompetition
+from anoncup.errors import Conflict
 from anoncup.messages import Message
 from anoncup.rules.settings import Phase
-from anoncup.rules.timetable import Timetable, parse_timetable
+from anoncup.rules.timetable import Timetable
 from app.db.models import Round
 from app.db.now import read_clock
 from app.services.contests import competitions
+from app.services.contests.contest import get_timetable
 
 ANONYMIZATION: Literal["anonymization"] = "anonymization"
 REIDENTIFICATION: Literal["reidentification"] = "reidentification"
@@ -66,20 +66,6 @@ def get_status_at(round_: Round, now: datetime) -> PhaseStatus:
     open_phase = next((phase for phase in timetable.phases if phase.name == state), None)
     paused = round_.paused_at is not None
     return PhaseStatus(now, state, None if paused else open_phase, paused)
-
-
-@lru_cache(maxsize=1024)
-def _read_timetable(text: str) -> Timetable:
-    """Parse the timetable of a file; cached because it is read far more often than it changes."""
-    return parse_timetable(text)
-
-
-def get_timetable(round_: Round) -> Timetable:
-    """Return the timetable; raises CompetitionUnavailable if this version cannot read the file."""
-    try:
-        return _read_timetable(round_.file)
-    except InvalidCompetition as problem:
-        raise CompetitionUnavailable(problem.message) from None
 
 
 def has_phase_begun(round_: Round, name: str, now: datetime) -> bool:

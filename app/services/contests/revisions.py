@@ -1,6 +1,6 @@
 """Revisions of a competition's file and data: compute one, check that it is allowed, and apply it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
@@ -12,22 +12,26 @@ from anoncup.errors import CompetitionUnavailable, Conflict, NotFound
 from anoncup.messages import N_, Message
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
+from anoncup.rules.rounds import extract_rounds, list_settings
 from anoncup.rules.settings import Phase, Publication
 from anoncup.tables.files import Remark
 from anoncup.tracks.files import FileSpec
-from app.db.models import OrganizerFile, Rescore, Round
+from app.db.models import Competition, OrganizerFile, Rescore, Round
+from app.db.now import read_clock
 from app.processes import parser_process
 from app.processes.remote_calls import run_where_installed
 from app.services.accounts import audit
 from app.services.accounts.accounts import Principal
 from app.services.contests import competitions, phases
-from app.services.contests.contest import Contest, parse_rules, parse_stored_rules
+from app.services.contests.contest import Contest, get_timetable, parse_rules, parse_stored_rules
 from app.storage import get_store
 
 ALREADY_ALLOCATED = N_("the teams' data have been drawn: their source can no longer be changed")
 
 FileAndDigests = tuple[str, dict[str, str]]
-"""A competition's file and the digests of its original data."""
+"""A round's rules and the digests of its original data."""
+CompetitionState = tuple[str, dict[str, dict[str, str]]]
+"""A competition's file and the digests of the original data of each round."""
 _DISCLOSURE_ORDER: Mapping[str, tuple[str, ...]] = {
     "board": ("organizers", "teams", "public"),
     "feedback": ("hidden", "daily", "immediate"),
@@ -37,15 +41,38 @@ _DISCLOSURE_ORDER: Mapping[str, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Revision:
-    """A new state of a competition's file and data, computed from the state it replaces."""
+class RoundRevision:
+    """A new state of a round's rules and data.
 
+    ``round_id``: None for a new round. ``file``: its rules as a competition file without rounds.
+    """
+
+    round_id: UUID | None
     file: str
     original: dict[str, str]
     original_rows: int | None
     scales: dict[str, float]
-    replaces: FileAndDigests
+
+    @property
+    def rules(self) -> Rules:
+        return parse_stored_rules(self.file)
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """A new state of a competition's file and data, computed from the state it replaces.
+
+    ``rounds``: the state of each round in the order of the file.
+    """
+
+    file: str
+    rounds: tuple[RoundRevision, ...]
+    replaces: CompetitionState
     remarks: tuple[Remark, ...] = ()
+
+    def find_round(self, round_: Round) -> RoundRevision | None:
+        """Return the new state of a round; None if the new file does not have it."""
+        return next((revision for revision in self.rounds if revision.round_id == round_.id), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,21 +90,20 @@ def compute_file_revision(contest: Contest, file: str) -> Revision:
     The data are dropped if the new file reads them differently.
     """
     file = competitions.strip_scoring_versions(file)
-    new_rules = competitions.parse_hostable_rules(file)
-    original = contest.round.original if _keeps_data(contest, new_rules) else {}
-    return compute_revision(contest.round, file, competitions.load_contents(original))
+    competitions.parse_hostable_rounds(file)
+    return compute_revision(contest.round, file, None)
 
 
-def _keeps_data(contest: Contest, new_rules: Rules) -> bool:
-    """Whether the data can be kept under the new rules.
+def _load_kept_contents(round_: Round, new_rules: Rules) -> dict[str, bytes]:
+    """Return the data of the round that can be kept under the new rules.
 
     If the present file cannot be read, the names of the data files must exist in the new track.
     """
     try:
-        current_rules = contest.rules
+        is_kept = _build_parsing_key(parse_stored_rules(round_.file)) == _build_parsing_key(new_rules)
     except CompetitionUnavailable:
-        return set(contest.round.original) <= set(TRACKS[new_rules.track].original_file_names)
-    return _build_parsing_key(current_rules) == _build_parsing_key(new_rules)
+        is_kept = set(round_.original) <= set(TRACKS[new_rules.track].original_file_names)
+    return competitions.load_contents(round_.original) if is_kept else {}
 
 
 def _build_parsing_key(rules: Rules) -> tuple[object, ...]:
@@ -93,6 +119,8 @@ def compute_original_revision(
     ``file``: new competition file; None keeps the present one. The other files of the original are checked
     against the first one, so it must be uploaded first, and replacing it drops the others.
     """
+    if contest.settings.data == "previous":
+        raise Conflict("this round has the data of the previous one", code="previous_data")
     first_name = contest.track.original_file_names[0]
     if name != first_name and first_name not in contest.round.original:
         raise Conflict(
@@ -124,19 +152,57 @@ def _check_header(content: bytes, name: str, names: tuple[str, ...]) -> None:
     check_first_line(content, name, names)
 
 
-def compute_revision(round_: Round, file: str, contents: dict[str, bytes]) -> Revision:
-    """Parse and store the original ``contents``; compute the scales once all files are present."""
+def compute_revision(round_: Round, file: str, contents: dict[str, bytes] | None) -> Revision:
+    """Compute a revision with a new file, and with new ``contents`` as the original data of one round.
+
+    None keeps the data that the new file reads as before. A round without data of its own has those of the
+    previous one.
+    """
+    competition = round_.competition
+    rounds = competition.rounds
+    files = extract_rounds(file)
+    stored_rounds = _match_rounds(rounds, list(files))
+    round_revisions: list[RoundRevision] = []
+    remarks: tuple[Remark, ...] = ()
+    for settings in list_settings(file):
+        stored, round_file = stored_rounds.get(settings.name), files[settings.name]
+        if settings.data == "previous":
+            round_contents = competitions.load_contents(round_revisions[-1].original)
+        elif stored is round_ and contents is not None:
+            round_contents = contents
+        else:
+            round_contents = _load_kept_contents(stored, parse_rules(round_file)) if stored else {}
+        round_revision, round_remarks = _compute_round(stored, round_file, round_contents)
+        round_revisions.append(round_revision)
+        remarks = round_remarks if stored is round_ else remarks
+    return Revision(file, tuple(round_revisions), describe_state(competition), remarks)
+
+
+def _match_rounds(rounds: Sequence[Round], names: Sequence[str]) -> dict[str, Round]:
+    """Return the stored rounds by their names in a new file. A single round may get another name."""
+    if len(rounds) == 1 and rounds[0].name not in names:
+        return {names[0]: rounds[0]}
+    return {round_.name: round_ for round_ in rounds if round_.name in names}
+
+
+def _compute_round(
+    stored: Round | None, file: str, contents: dict[str, bytes]
+) -> tuple[RoundRevision, tuple[Remark, ...]]:
+    """Parse and store the original data of a round; compute the scales once all files are present."""
+    in_use = stored is not None and bool(stored.scored_by)
     parsed_original = parser_process.call(
-        parser_process.ORIGINALS, parse_original, file, contents, in_use=bool(round_.scored_by)
+        parser_process.ORIGINALS, parse_original, file, contents, in_use=in_use
     )
-    return Revision(
-        file,
-        {name: get_store().save(content) for name, content in contents.items()},
-        parsed_original.individuals,
-        parsed_original.scales,
-        (round_.file, dict(round_.original)),
-        parsed_original.remarks,
+    digests = {name: get_store().save(content) for name, content in contents.items()}
+    round_revision = RoundRevision(
+        stored.id if stored else None, file, digests, parsed_original.individuals, parsed_original.scales
     )
+    return round_revision, parsed_original.remarks
+
+
+def describe_state(competition: Competition) -> CompetitionState:
+    """Return the file and data that a revision replaces."""
+    return competition.file, {round_.name: dict(round_.original) for round_ in competition.rounds}
 
 
 def parse_original(file: str, contents: dict[str, bytes], *, in_use: bool) -> ParsedOriginal:
@@ -176,19 +242,50 @@ def build_missing_file_remark(name: str) -> Remark:
 
 def apply_revision(session: Session, principal: Principal, slug: str, revision: Revision) -> Contest:
     """Apply a revision; after the first submission, data and scoring rules can no longer change."""
-    contest = competitions.lock_for_organizer(session, principal, slug)
-    round_ = contest.round
-    require_unchanged(round_, revision.replaces)
-    _check_fixed_parts(session, contest, revision)
-    require_step_up_for_earlier_end(session, principal, round_, parse_rules(revision.file).phases)
-    _require_step_up_for_disclosure(session, principal, contest, parse_rules(revision.file))
-    _audit_revision(session, principal, round_, revision)
-    if not _keeps_allocation_inputs(round_, revision):
-        _discard_allocation(session, round_)
-    round_.allocation = competitions.describe_allocation(parse_rules(revision.file))
-    round_.competition.file, round_.scales = revision.file, revision.scales
-    round_.original, round_.original_rows = revision.original, revision.original_rows
+    contest = competitions.lock_for_organizer(session, principal, slug, all_rounds=True)
+    competition = contest.competition
+    require_unchanged(describe_state(competition), revision.replaces)
+    for round_ in competition.rounds:
+        round_revision = revision.find_round(round_)
+        if round_revision is None:
+            _remove_round(session, round_)
+        else:
+            _check_round(session, principal, Contest(round_), round_revision)
+    _audit_revision(session, principal, competition, revision)
+    for position, round_revision in enumerate(revision.rounds):
+        _apply_to_round(session, competition, position, round_revision)
+    competition.file = revision.file
+    session.flush()
+    session.expire(competition, ["rounds"])
     return contest
+
+
+def _remove_round(session: Session, round_: Round) -> None:
+    """Remove a round that the new file does not have, unless it has begun."""
+    if round_.allocated_at is not None or phases.has_contest_begun(session, round_):
+        raise Conflict("a round that has begun cannot be removed", code="fixed")
+    round_.removed_at = read_clock(session)
+
+
+def _check_round(session: Session, principal: Principal, contest: Contest, revision: RoundRevision) -> None:
+    _check_fixed_parts(session, contest, revision)
+    require_step_up_for_earlier_end(session, principal, contest.round, revision.rules.phases)
+    _require_step_up_for_disclosure(session, principal, contest, revision.rules)
+
+
+def _apply_to_round(
+    session: Session, competition: Competition, position: int, revision: RoundRevision
+) -> None:
+    if revision.round_id is None:
+        round_ = competitions.add_round(competition, revision.rules, position)
+        session.add(round_)
+    else:
+        round_ = session.get_one(Round, revision.round_id)
+        if not _keeps_allocation_inputs(round_, revision):
+            _discard_allocation(session, round_)
+        round_.allocation = competitions.describe_allocation(revision.rules)
+    round_.name, round_.position, round_.scales = revision.rules.round, position, revision.scales
+    round_.original, round_.original_rows = revision.original, revision.original_rows
 
 
 def _discard_allocation(session: Session, round_: Round) -> None:
@@ -201,10 +298,10 @@ def _discard_allocation(session: Session, round_: Round) -> None:
         session.execute(delete(OrganizerFile).where(OrganizerFile.round_id == round_.id))
 
 
-def _keeps_allocation_inputs(round_: Round, revision: Revision) -> bool:
+def _keeps_allocation_inputs(round_: Round, revision: RoundRevision) -> bool:
     try:
         is_same_key = _build_allocation_key(parse_stored_rules(round_.file)) == _build_allocation_key(
-            parse_rules(revision.file)
+            revision.rules
         )
     except CompetitionUnavailable:
         is_same_key = False
@@ -221,35 +318,49 @@ def build_team_files_key(rules: Rules) -> tuple[object, ...]:
     return *_build_parsing_key(rules), competitions.describe_allocation(rules)
 
 
-def require_unchanged(round_: Round, replaces: FileAndDigests) -> None:
+def require_unchanged(current: object, replaced: object) -> None:
     """Raise Conflict if the file or the data of the competition have changed since they were read."""
-    if (round_.file, round_.original) != replaces:
+    if current != replaced:
         raise Conflict("the competition has changed meanwhile; try again", code="changed_meanwhile")
 
 
-def _audit_revision(session: Session, principal: Principal, round_: Round, revision: Revision) -> None:
+def _audit_revision(
+    session: Session, principal: Principal, competition: Competition, revision: Revision
+) -> None:
     """Record changes of the file and of the data in the audit log."""
-    if round_.file != revision.file:
+    if competition.file != revision.file:
         audit.record(
             session,
             principal,
             "competition.revise",
-            round_.competition_id,
-            subject=round_.slug,
-            before={"sha256": competitions.compute_text_digest(round_.file)},
+            competition.id,
+            subject=competition.slug,
+            before={"sha256": competitions.compute_text_digest(competition.file)},
             after={
                 "sha256": competitions.compute_text_digest(revision.file),
-                "changed": find_changed_parts(round_.file, revision.file),
+                "changed": find_changed_parts(competition.file, revision.file),
             },
         )
-    if round_.original != revision.original:
+    for round_revision in revision.rounds:
+        stored = next((row for row in competition.rounds if row.id == round_revision.round_id), None)
+        _audit_data(session, principal, competition, stored.original if stored else {}, round_revision)
+
+
+def _audit_data(
+    session: Session,
+    principal: Principal,
+    competition: Competition,
+    original: dict[str, str],
+    revision: RoundRevision,
+) -> None:
+    if original != revision.original:
         audit.record(
             session,
             principal,
             "original.upload" if revision.original else "original.drop",
-            round_.competition_id,
-            subject=round_.slug,
-            before=dict(round_.original),
+            competition.id,
+            subject=revision.rules.address,
+            before=dict(original),
             after=dict(revision.original),
         )
 
@@ -274,7 +385,7 @@ def require_step_up_for_earlier_end(
     except CompetitionUnavailable:
         return
     new_ends = {phase.name: phase.end for phase in new_phases}
-    current_phases = phases.get_timetable(round_).phases
+    current_phases = get_timetable(round_).phases
     if is_under_way and any(
         phase.name not in new_ends or new_ends[phase.name] < phase.end for phase in current_phases
     ):
@@ -300,8 +411,8 @@ def _require_step_up_for_disclosure(
         principal.require_reauthentication()
 
 
-def _check_fixed_parts(session: Session, contest: Contest, revision: Revision) -> None:
-    round_, new_rules = contest.round, parse_rules(revision.file)
+def _check_fixed_parts(session: Session, contest: Contest, revision: RoundRevision) -> None:
+    round_, new_rules = contest.round, revision.rules
     try:
         current_rules = contest.rules
     except CompetitionUnavailable:
@@ -350,10 +461,10 @@ def require_no_shorter_notice(
 
 
 def _check_unreadable_replacement(
-    session: Session, round_: Round, revision: Revision, new_rules: Rules
+    session: Session, round_: Round, revision: RoundRevision, new_rules: Rules
 ) -> None:
     """Check the replacement of an unreadable file against the facts stored outside of it."""
-    if new_rules.slug != round_.slug:
+    if new_rules.slug != round_.competition.slug:
         raise Conflict("the address of a competition is fixed", code="fixed")
     for name in (phases.ANONYMIZATION, phases.REIDENTIFICATION):
         fixed_at, phase = phases.get_fixed_at(round_, name), new_rules.phase(name)

@@ -8,23 +8,23 @@ from sqlalchemy import and_, cast, func, or_, select
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Session
 
+from anoncup.competition.parser import parse_rounds
 from anoncup.errors import Conflict, InvalidInput, NotFound
 from anoncup.messages import Message
+from anoncup.rules.rounds import replace_round_phases
 from anoncup.rules.settings import Phase
-from anoncup.rules.timetable import replace_phases
 from app.db.models import AuditEntry, Round
 from app.db.now import read_clock
 from app.services.accounts import audit
 from app.services.accounts.accounts import Principal
 from app.services.contests import competitions, revisions
-from app.services.contests.contest import Contest, parse_rules
+from app.services.contests.contest import Contest, get_timetable
 from app.services.contests.phases import (
     ANONYMIZATION,
     REIDENTIFICATION,
     build_fixed_error,
     get_fixed_at,
     get_status,
-    get_timetable,
 )
 
 _END_YEAR_LIMIT = 3000
@@ -150,8 +150,8 @@ def _save_phases(
     old_values = _format_phases(get_timetable(round_).phases)
     if any(later.start < earlier.end for earlier, later in pairwise(new_phases)):
         raise Conflict("the phase would overlap with the next one: move that as well", code="phases_overlap")
-    file = replace_phases(round_.file, new_phases)
-    parse_rules(file)  # refuse an unreadable file here, before it is stored
+    file = replace_round_phases(round_.competition.file, round_.name, new_phases)
+    parse_rounds(file)  # refuse an unreadable file here, before it is stored
     revisions.require_step_up_for_earlier_end(session, principal, round_, new_phases)
     round_.competition.file = file
     audit.record(

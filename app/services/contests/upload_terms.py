@@ -15,6 +15,7 @@ from app.config import get_settings
 from app.db.models import GuessTerms, Round, SubmissionTerms
 from app.services.accounts import audit
 from app.services.contests import competitions, phases
+from app.services.contests.contest import get_timetable
 
 _Terms = GuessTerms | SubmissionTerms
 _TermValues = Mapping[str, Any]
@@ -34,7 +35,7 @@ def _read_terms(round_: Round, kind: type[Any]) -> dict[str, Any] | None:
 
     Raises CompetitionUnavailable if the file cannot be read.
     """
-    timetable = phases.get_timetable(round_)
+    timetable = get_timetable(round_)
     phase = timetable.phase(_PHASE_NAMES[kind])
     if phase is None:
         return None
@@ -126,7 +127,7 @@ def _audit_raise(
             None,
             action,
             round_.competition_id,
-            subject=round_.slug,
+            subject=round_.address,
             before=old_values,
             after=new_values,
         )

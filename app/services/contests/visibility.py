@@ -94,13 +94,19 @@ class BoardScope:
 
 @dataclass(frozen=True, slots=True)
 class BoardAccess:
-    """A contest and the part of its boards that one viewer may see."""
+    """A contest and the part of its boards that one viewer may see.
+
+    ``until``: when the address stands for another round, or None.
+    """
 
     contest: Contest
     scope: BoardScope
+    until: datetime | None = None
 
     def is_same_at(self, now: datetime) -> bool:
         """Whether the viewer may see the same rows with the same values at ``now``."""
+        if self.until is not None and self.until <= now:
+            return False
         return compute_scope(self.contest, self.scope.viewer, now) == self.scope
 
 
@@ -127,7 +133,9 @@ def find_board_access(session: Session, principal: Principal | None, slug: str) 
     viewer = load_viewer(session, contest.competition, principal)
     if not can_see_boards(contest.rules.publication, viewer):
         return None
-    return BoardAccess(contest, compute_scope(contest, viewer, read_clock(session)))
+    now = read_clock(session)
+    until = competitions.find_next_start(contest.competition, now)
+    return BoardAccess(contest, compute_scope(contest, viewer, now), until)
 
 
 def authorize_boards(session: Session, principal: Principal | None, slug: str) -> BoardAccess:

@@ -94,7 +94,7 @@ def preview_disqualification(
 
 
 def _take_snapshot(session: Session, principal: Principal, round_: Round) -> ContestSnapshot:
-    access = visibility.authorize_boards(session, principal, round_.slug)
+    access = visibility.authorize_boards(session, principal, round_.address)
     releases = anonymization.build_board(session, access)
     attacks = reidentification.build_board(session, access)
     counting_targets = targets.select_targets().where(targets.is_in_contest(), Target.round_id == round_.id)

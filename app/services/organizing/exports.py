@@ -51,7 +51,7 @@ def iter_tables(
     """Yield the names and contents of the generated files."""
     round_ = snapshot.round
     yield "audit.csv", _format_audit_csv(session, round_).encode()
-    for name, text in _iter_boards(session, principal, round_.slug):
+    for name, text in _iter_boards(session, principal, round_.address):
         yield f"boards/{name}.csv", text.encode()
     yield "competition.toml", competitions.build_published_file(round_).encode()
     yield "evaluations.jsonl", _iter_evaluation_lines(session, round_)

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session, joinedload
 
 from app.db.models import Clarification, Evaluation, Guess, Round, Target
 from app.services.contests import phases
-from app.services.contests.contest import Contest
+from app.services.contests.contest import Contest, get_timetable
 from app.services.contests.phases import ANONYMIZATION, REIDENTIFICATION, PhaseStatus
 from app.services.jobs.leases import UNFINISHED
 from app.services.organizing import rehearsal_moves, rehearsals
@@ -131,7 +131,7 @@ def _count_jobs(session: Session, name: str, kind: Any, *conditions: Any) -> Reh
 
 
 def _is_expired(round_: Round, status: PhaseStatus) -> bool:
-    names = [phase.name for phase in phases.get_timetable(round_).phases]
+    names = [phase.name for phase in get_timetable(round_).phases]
     is_over = all(phases.has_phase_ended(round_, name, status.now) for name in names)
     return not is_over and status.now >= round_.competition.created_at + rehearsals.TOKEN_LIFETIME
 

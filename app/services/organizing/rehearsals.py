@@ -22,6 +22,7 @@ from anoncup.messages import Message
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import Phase
 from anoncup.rules.timetable import replace_phases
+from anoncup.rules.toml_text import replace_tables
 from app.config import get_settings
 from app.crypto import sealing
 from app.db.models import Competition, Evaluation, Member, Round, State
@@ -92,13 +93,13 @@ def begin(session: Session, principal: Principal, slug: str) -> Contest:
     rehearsal = _copy_competition(session, contest)
     _add_teams(session, rehearsal)
     for competition in (contest.competition, rehearsal.competition):
-        audit.record(session, principal, "rehearsal.begin", competition.id, subject=rehearsal.slug)
+        audit.record(session, principal, "rehearsal.begin", competition.id, subject=rehearsal.address)
     return rehearsal
 
 
 def _copy_competition(session: Session, contest: Contest) -> Contest:
     """Create a competition with the same rules and data whose phases begin now."""
-    round_, slug = contest.round, next(_iter_free_slugs(session, contest.slug))
+    round_, slug = contest.round, next(_iter_free_slugs(session, contest.competition.slug))
     competition = Competition(
         slug=slug,
         file=_build_rehearsal_file(round_.file, contest.rules, slug, read_clock(session)),
@@ -149,9 +150,8 @@ def _build_rehearsal_file(file: str, rules: Rules, slug: str, now: datetime) -> 
         for language, title in rules.title.items()
     }
     publication = replace(rules.publication, frozen_from=None, reveal_notice_hours=0)
-    text = replace_publication_rules(
-        replace_top_level_values(file, {"slug": slug}), publication, rules.ranking, rules.limits
-    )
+    text = replace_top_level_values(replace_tables(file, "round", ""), {"slug": slug})
+    text = replace_publication_rules(text, publication, rules.ranking, rules.limits)
     return replace_phases(replace_title(text, titles), _plan_phases(rules, now.replace(microsecond=0)))
 
 

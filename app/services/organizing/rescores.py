@@ -15,16 +15,17 @@ from anoncup import schemas
 from anoncup.competition.scoring_versions import collect_scoring_versions
 from anoncup.errors import Conflict, NotFound
 from anoncup.messages import N_, PluralMessage
-from anoncup.rules.timetable import replace_phases
+from anoncup.rules.model import Rules
+from anoncup.rules.rounds import replace_round_phases
 from app.db import now
-from app.db.models import Evaluation, Rescore, Round, State, Submission
+from app.db.models import Competition, Evaluation, Rescore, Round, State, Submission
 from app.services.accounts import audit
 from app.services.accounts.accounts import Principal
 from app.services.boards import anonymization, verdicts
 from app.services.boards.verdicts import VerdictNumbers
 from app.services.contests import competitions, revisions
-from app.services.contests.contest import Contest, parse_stored_rules
-from app.services.contests.revisions import Revision
+from app.services.contests.contest import Contest, get_timetable, parse_stored_rules
+from app.services.contests.revisions import Revision, RoundRevision
 from app.services.jobs import leases
 from app.services.submissions import evaluations
 
@@ -76,15 +77,16 @@ class RescorePreview:
 
 def begin(session: Session, principal: Principal, slug: str, revision: Revision) -> Rescore:
     """Queue every submission for scoring by the rules of ``revision``; only one rescore may be open."""
-    contest = competitions.lock_for_organizer(session, principal, slug)
-    revisions.require_unchanged(contest.round, revision.replaces)
-    current_rules, new_rules = contest.rules, parse_stored_rules(revision.file)
+    contest = competitions.lock_for_organizer(session, principal, slug, all_rounds=True)
+    revisions.require_unchanged(revisions.describe_state(contest.competition), revision.replaces)
+    new = _find_only_change(contest, revision)
+    current_rules, new_rules = contest.rules, new.rules
     is_same_contest = (current_rules.slug, current_rules.track, current_rules.columns) == (
         new_rules.slug,
         new_rules.track,
         new_rules.columns,
     )
-    if not is_same_contest or contest.round.original != revision.original:
+    if not is_same_contest or contest.round.original != new.original:
         raise Conflict("address, track, columns and data are fixed: a set changes the rules", code="fixed")
     if contest.round.allocated_at is not None and revisions.build_team_files_key(
         current_rules
@@ -95,8 +97,9 @@ def begin(session: Session, principal: Principal, slug: str, revision: Revision)
     rescore = Rescore(
         round_id=contest.round.id,
         user_id=principal.user_id,
-        file=revision.file,
-        scales=revision.scales,
+        file=new.file,
+        competition_file=revision.file,
+        scales=new.scales,
         scored_by=collect_scoring_versions(new_rules),
         replaces=competitions.compute_text_digest(contest.competition.file),
     )
@@ -106,6 +109,28 @@ def begin(session: Session, principal: Principal, slug: str, revision: Revision)
         evaluations.enqueue(session, submission_id, rescore=rescore)
     audit.record(session, principal, "rescore.begin", contest.id, subject=str(rescore.id))
     return rescore
+
+
+def _find_only_change(contest: Contest, revision: Revision) -> RoundRevision:
+    """Return the new state of the round that is scored again; raise Conflict if another round changes."""
+    new = revision.find_round(contest.round)
+    kept_rounds = [round_ for round_ in contest.competition.rounds if round_.id != contest.round.id]
+    if new is None or len(revision.rounds) != len(kept_rounds) + 1:
+        raise Conflict("a set changes the rules of one round and not which rounds there are", code="fixed")
+    for kept_round in kept_rounds:
+        kept_revision = revision.find_round(kept_round)
+        if kept_revision is None or _get_rules_without_phases(kept_revision.file) != (
+            _get_rules_without_phases(kept_round.file)
+        ):
+            raise Conflict(
+                "a set changes the rules of one round: write them into its table in [[rounds]]",
+                code="other_round_changes",
+            )
+    return new
+
+
+def _get_rules_without_phases(file: str) -> Rules:
+    return replace(parse_stored_rules(file), phases=())
 
 
 def list_scorable(session: Session, round_id: UUID) -> Sequence[UUID]:
@@ -255,8 +280,7 @@ def apply(session: Session, principal: Principal, rescore_id: UUID) -> Rescore:
     new_ids = [change.proposed.evaluation.id for change in result.changes]
     session.execute(update(Evaluation).where(Evaluation.id.in_(new_ids)).values(current=True))
     rescore.replaced_file, rescore.replaced_scored_by = round_.file, round_.scored_by
-    # Keep deadlines that were moved while the rescore was open.
-    round_.competition.file = replace_phases(rescore.file, Contest(round_).rules.phases)
+    round_.competition.file = _keep_phases(rescore.competition_file, round_.competition)
     round_.scales, round_.scored_by = rescore.scales, rescore.scored_by
     round_.allocation = competitions.describe_allocation(parse_stored_rules(round_.file))
     rescore.applied_at = now.read_clock(session)
@@ -265,6 +289,13 @@ def apply(session: Session, principal: Principal, rescore_id: UUID) -> Rescore:
         session, principal, "rescore.apply", round_.competition_id, subject=str(rescore.id), after=details
     )
     return rescore
+
+
+def _keep_phases(file: str, competition: Competition) -> str:
+    """Return the file with the present deadlines, which may have moved while the rescore was open."""
+    for round_ in competition.rounds:
+        file = replace_round_phases(file, round_.name, get_timetable(round_).phases)
+    return file
 
 
 def _summarize_changes(changes: Sequence[EvaluationChange]) -> dict[str, Any]:

@@ -80,7 +80,7 @@ def store_sealed(
     contest = competitions.lock_for_organizer(session, principal, slug)
     round_ = contest.round
     _require_not_allocated(round_)
-    revisions.require_unchanged(round_, checked_file.replaces)
+    revisions.require_unchanged((round_.file, round_.original), checked_file.replaces)
     binding_id = sealed_inputs.compute_binding_id(round_.id, checked_file.name)
     sealed = sealing.seal(get_settings().sealing_key_file, bound_to=binding_id, secret=checked_file.content)
     values = {"key_id": sealed.key_id, "sealed": sealed.box, "commitment": sealed.commitment}

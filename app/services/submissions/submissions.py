@@ -26,8 +26,10 @@ def list_own(
     limit: int | None = None,
 ) -> Sequence[Submission]:
     """Return the submissions of the person's own team, newest first."""
-    _, team = competitions.find_for_member(session, principal, slug)
-    query = select_with_details().where(Submission.team_id == team.id)
+    contest, team = competitions.find_for_member(session, principal, slug)
+    query = select_with_details().where(
+        Submission.team_id == team.id, Submission.round_id == contest.round.id
+    )
     return fetch_newest_first(
         session, query, Submission.received_at, Submission.id, cursor=cursor, limit=limit
     )
@@ -110,7 +112,7 @@ def get_readable_files(session: Session, submission: Submission) -> dict[str, st
 
 
 def get_competition_slug(session: Session, submission: Submission) -> str:
-    return session.get_one(Round, submission.round_id).slug
+    return session.get_one(Round, submission.round_id).address
 
 
 def can_see(session: Session, principal: Principal, submission: Submission) -> bool:

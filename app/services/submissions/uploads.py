@@ -403,7 +403,7 @@ class ReleaseUpload(Upload[SubmissionReceipt, ReleaseCheck]):
             get_settings().sealing_key_file, bound_to=self.submission_id, secret=self.release.secret
         )
         uploaded_sha256 = {name: self.digests[name] for name in self.files}
-        repetition_remarks = list_repetition_remarks(session, team.id, uploaded_sha256)
+        repetition_remarks = list_repetition_remarks(session, round_.id, team.id, uploaded_sha256)
         remarks = (*self.release.remarks, *repetition_remarks)
         submission = Submission(
             id=self.submission_id,
@@ -538,13 +538,14 @@ def require_same_request(stored_fingerprint: str | None, new_fingerprint: str) -
 
 
 def list_repetition_remarks(
-    session: Session, team_id: UUID, uploaded_sha256: Mapping[str, str]
+    session: Session, round_id: UUID, team_id: UUID, uploaded_sha256: Mapping[str, str]
 ) -> list[Remark]:
-    """Return a remark if the team has sent the same files before.
+    """Return a remark if the team has sent the same files before in this round.
 
     Uploads of other teams are never compared, because a remark would disclose them.
     """
-    earlier_uploads = session.scalars(select(Submission.uploaded_sha256).where(Submission.team_id == team_id))
+    own_in_round = Submission.team_id == team_id, Submission.round_id == round_id
+    earlier_uploads = session.scalars(select(Submission.uploaded_sha256).where(*own_in_round))
     repeat_count = sum(files == uploaded_sha256 for files in earlier_uploads)
     if not repeat_count:
         return []

@@ -10,7 +10,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
 from anoncup.errors import CompetitionUnavailable, Conflict, NotFound, WrongCredential
-from app.db.models import AuditEntry, Competition, Invite, Round, Team
+from app.db.models import AuditEntry, Competition, Invite, Team
 from app.services.accounts import accounts, audit
 from app.services.accounts.accounts import Principal
 from app.services.contests import competitions, phases
@@ -44,7 +44,7 @@ def create_for_new_teams(
     """
     contest = competitions.find_for_organizer(session, principal, slug)
     competitions.require_no_rehearsal(contest.competition)
-    if can_only_guess(session, contest.round):
+    if can_only_guess(session, contest.competition):
         principal.require_reauthentication()
     invite_id = invite_id or uuid4()
     code = insert_invite(session, contest.id, uses=uses, invite_id=invite_id)
@@ -54,12 +54,13 @@ def create_for_new_teams(
     return code
 
 
-def can_only_guess(session: Session, round_: Round) -> bool:
+def can_only_guess(session: Session, competition: Competition) -> bool:
     """Return whether new teams can only send guesses. Also True if the competition file cannot be read."""
     try:
-        return phases.get_status(session, round_).state not in {"draft", phases.ANONYMIZATION}
+        states = {phases.get_status(session, round_).state for round_ in competition.rounds}
     except CompetitionUnavailable:
         return True
+    return states.isdisjoint({"draft", phases.ANONYMIZATION})
 
 
 def list_open(session: Session, principal: Principal, slug: str) -> list[OpenInvite]:

@@ -95,7 +95,7 @@ def save_file(page: RequestedOrganizerPage, form: FormBody) -> Response:
     text = ""
     try:
         text = _read_file_text(form)
-        competitions.parse_hostable_rules(text)
+        competitions.parse_hostable_rounds(text)
         if form.text("do") != "save":
             return _render_file(context, text, comparison=_compare_with_stored(context, text))
         return apply_or_rescore(

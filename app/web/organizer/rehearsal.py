@@ -59,7 +59,7 @@ def show_rehearsal(page: RequestedOrganizerPage) -> HTMLResponse:
 @show_problem(_render_rehearsal)
 def begin(page: RequestedOrganizerPage) -> Response:
     with transaction() as session:
-        rehearsal_slug = rehearsals.begin(session, page.principal, page.slug).slug
+        rehearsal_slug = rehearsals.begin(session, page.principal, page.slug).address
     return see_other(f"/competitions/{rehearsal_slug}/organize/rehearsal", notice="rehearsal_begun")
 
 

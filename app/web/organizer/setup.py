@@ -74,7 +74,7 @@ def create(page: RequestedUserPage, form: FormBody) -> Response:
         try:
             with transaction() as session:
                 contest = competitions.create(session, page.principal, basics.apply_to(create_draft(start)))
-                return see_other(f"/competitions/{contest.slug}/organize/data", notice="created")
+                return see_other(f"/competitions/{contest.address}/organize/data", notice="created")
         except Conflict as conflict:
             form.errors["slug"] = f"wrong_{conflict.code}"
         except InvalidCompetition as rejection:
@@ -128,7 +128,9 @@ def show_basics(context: RequestedSetup) -> HTMLResponse:
 
 @router.post("/competitions/{slug}/organize/basics")
 def save_basics(context: RequestedSetup, form: FormBody) -> Response:
-    basics = _parse_basics(form, slug=context.frame.contest.slug, stored_rules=context.frame.rules)
+    basics = _parse_basics(
+        form, slug=context.frame.contest.competition.slug, stored_rules=context.frame.rules
+    )
     render = partial(_render_basics, context, form.raw_values(), form.errors)
     if basics is None:
         return render()

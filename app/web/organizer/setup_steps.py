@@ -31,7 +31,7 @@ from app.db.transaction import transaction
 from app.http.problems import get_status
 from app.services.accounts.accounts import STEP_UP_REQUIRED, Principal
 from app.services.contests import competitions, phases, revisions, sealed_inputs
-from app.services.contests.contest import Contest, parse_stored_rules
+from app.services.contests.contest import Contest
 from app.services.contests.revisions import Revision
 from app.services.organizing import rescores
 from app.services.originals import originals
@@ -279,4 +279,5 @@ def apply_or_rescore(
 
 def changes_scores(contest: Contest, revision: Revision) -> bool:
     old_key = revisions.build_scoring_key(contest.rules, contest.round.scales)
-    return old_key != revisions.build_scoring_key(parse_stored_rules(revision.file), revision.scales)
+    new = revision.find_round(contest.round)
+    return new is not None and old_key != revisions.build_scoring_key(new.rules, new.scales)

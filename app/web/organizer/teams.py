@@ -49,7 +49,7 @@ def _render_teams(
         entrants = members.list_entrants(session, page.principal, page.slug)
         organizer_rows = organizers.list_organizers(session, page.principal, page.slug)
         open_invites = invites.list_open(session, page.principal, page.slug)
-        only_guess = invites.can_only_guess(session, frame.contest.round)
+        only_guess = invites.can_only_guess(session, frame.contest.competition)
     return page.render(
         "organizer/teams.html",
         frame=frame,

@@ -58,7 +58,7 @@ class Frame:
 
     @property
     def path(self) -> str:
-        return f"/competitions/{self.rules.slug}"
+        return f"/competitions/{self.rules.address}"
 
     @property
     def is_disqualified(self) -> bool:

@@ -104,11 +104,11 @@ def show_submission(page: RequestedUserPage, submission_id: UUID, board: Submiss
         frame = load_frame(session, page.principal, submissions.get_competition_slug(session, submission))
         is_own = frame.team is not None and frame.team.id == submission.team_id
         own_summaries = (
-            summaries.list_summaries(session, page.principal, frame.contest.slug) if is_own else []
+            summaries.list_summaries(session, page.principal, frame.contest.address) if is_own else []
         )
         (line,) = build_lines(session, [submission])
         verdict = line.evaluation.parsed_verdict
-        access = visibility.find_board_access(session, page.principal, frame.contest.slug)
+        access = visibility.find_board_access(session, page.principal, frame.contest.address)
         content = _build_result_content(frame, verdict, board, t) if verdict else {}
         rival_attacks = matrix.list_attacks(session, access, submission.id) if access else []
         forecast = (

@@ -218,7 +218,7 @@ def _render_check(page: UserPage, upload: ReleaseUpload, checked_upload: Release
     t = page.t
     with transaction() as session:
         repetition_remarks = uploads.list_repetition_remarks(
-            session, upload.team_id, checked_upload.uploaded_sha256
+            session, upload.round.id, upload.team_id, checked_upload.uploaded_sha256
         )
     remarks = (*checked_upload.remarks, *repetition_remarks)
     summary = t.ngettext(
@@ -328,7 +328,7 @@ def show_row(page: RequestedUserPage, submission_id: UUID, board: SubmissionBoar
     with transaction() as session:
         submission = submissions.find_own(session, page.principal, submission_id)
         frame = load_frame(session, page.principal, submissions.get_competition_slug(session, submission))
-        own_summaries = summaries.list_summaries(session, page.principal, frame.contest.slug)
+        own_summaries = summaries.list_summaries(session, page.principal, frame.contest.address)
         (line,) = build_lines(session, [submission])
     return page.render(
         "team/submission_row.html",

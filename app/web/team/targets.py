@@ -117,7 +117,7 @@ def _load_own_guesses(session: Session, principal: Principal, frame: Frame) -> l
     """Return the guesses of the reader's team, newest first; none for readers without a team."""
     if frame.team is None:
         return []
-    rows, horizon = guesses.list_for_team(session, principal, frame.contest.slug)
+    rows, horizon = guesses.list_for_team(session, principal, frame.contest.address)
     questions = frame.contest.track.questions
 
     def build_own_guess(guess: Guess) -> OwnGuess:
@@ -188,7 +188,7 @@ def _list_original_arguments(frame: Frame) -> list[str]:
     """Return the original files as command arguments, optional files with their names as prefixes."""
     public_files = frame.contest.round.public_files
     return [
-        f"{'' if file.required else f'{file.name}='}{frame.rules.slug}/{file.name}.csv"
+        f"{'' if file.required else f'{file.name}='}{frame.rules.address}/{file.name}.csv"
         for file in frame.contest.track.original_files
         if file.required or file.name in public_files
     ]
@@ -268,7 +268,7 @@ def _group_problems(problems: Sequence[FileProblem]) -> list[ProblemRun]:
 
 def _build_target_content(session: Session, principal: Principal, target_id: UUID) -> dict[str, Any]:
     target = targets.find_visible(session, principal, target_id)
-    slug = session.get_one(Round, target.round_id).slug
+    slug = session.get_one(Round, target.round_id).address
     frame = load_frame(session, principal, slug)
     visible_target = next(
         item for item in targets.list_visible(session, principal, slug) if item.target.id == target_id
@@ -314,7 +314,7 @@ def _load_salt(session: Session, principal: Principal, row: Round, target: Targe
     """Return the salt of the target's commitment, or None before the secrets are revealed."""
     if row.revealed_at is None:
         return None
-    revealed_targets = targets.list_revealed(session, principal, row.slug)
+    revealed_targets = targets.list_revealed(session, principal, row.address)
     return next(
         (
             revealed_target.opening.salt.hex()

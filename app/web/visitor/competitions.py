@@ -114,7 +114,7 @@ async def _load_featured(
     started_cards = (card for cards in groups.values() for card in cards if card.status.state != "draft")
     if (card := next(started_cards, None)) is None:
         return None
-    board = await load_open_board(request, credential, card.rules.slug, anonymization.build_board, Board)
+    board = await load_open_board(request, credential, card.rules.address, anonymization.build_board, Board)
     return FeaturedCompetition(card, board) if board and select_podium(board) else None
 
 

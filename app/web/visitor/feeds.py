@@ -90,9 +90,14 @@ def download_calendar(request: Request, slug: str) -> Response:
     with transaction() as session:
         contest = competitions.find(session, None, slug)
         calendar_version = schedule.load_calendar_version(session, contest.round)
+        rounds = [Contest(round_) for round_ in contest.competition.rounds]
     t, page_url = language.negotiate_translator(request), f"{get_service_url(request)}/competitions/{slug}"
-    title = language.localize_title(contest.rules.title, t.language)
-    events = [_build_event(contest, phase, calendar_version, page_url, t) for phase in contest.rules.phases]
+    title = language.localize_title(competitions.get_title(contest.competition), t.language)
+    events = [
+        _build_event(round_, phase, calendar_version, page_url, t)
+        for round_ in rounds
+        for phase in round_.rules.phases
+    ]
     calendar = render_calendar(title, events, language=t.language)
     response = _respond_with_etag(request, calendar, "text/calendar; charset=utf-8")
     response.headers["Content-Disposition"] = f'inline; filename="{slug}.ics"'
@@ -105,7 +110,7 @@ def _build_event(
     title = language.localize_title(contest.rules.title, t.language)
     hint = t("The competition’s page says what to do until then:")
     return CalendarEvent(
-        uid=f"{contest.id}-{phase.name}@anoncup",
+        uid=f"{contest.round.id}-{phase.name}@anoncup",
         start=phase.start,
         end=phase.end,
         summary=t("{competition}: {phase}", competition=title, phase=t.label(f"phase_{phase.name}")),

@@ -283,7 +283,7 @@ def _count_uploads_left(session: Session, principal: Principal, frame: Frame) ->
     """Return how many uploads the tightest cap still allows, or None while uploads are closed."""
     if frame.status.open_phase is None or frame.status.open_phase.name != "anonymization":
         return None
-    return min(cap.left for cap in quota.load_report(session, principal, frame.contest.slug).caps)
+    return min(cap.left for cap in quota.load_report(session, principal, frame.contest.address).caps)
 
 
 def _load_organizer_status(
@@ -292,6 +292,6 @@ def _load_organizer_status(
     """Return the status of an organizer, or None for other readers."""
     if principal is None or not frame.is_organizer:
         return None
-    overview = dashboard.load_dashboard(session, principal, frame.contest.slug)
+    overview = dashboard.load_dashboard(session, principal, frame.contest.address)
     tasks = dashboard.list_tasks(frame.rules, frame.contest.round, frame.status, overview)
     return OrganizerStatus(overview, tasks[:_MAX_TASKS], len(tasks[_MAX_TASKS:]))

@@ -66,7 +66,7 @@ def test_list_shows_the_state_of_each_competition(client: TestClient) -> None:
     with transaction() as session:
         rows = [contest.round for contest in competitions.list_contests(session)]
         expected = [
-            (row.slug, entry.state, entry.paused)
+            (row.address, entry.state, entry.paused)
             for row in rows
             for entry in [phases.get_status(session, row)]
         ]

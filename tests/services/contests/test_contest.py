@@ -29,7 +29,7 @@ def test_rules_include_scales_and_versions_stored_in_the_row() -> None:
 
 def test_contest_with_an_unreadable_file_keeps_its_row() -> None:
     demo = make_contest("format = 0")
-    assert demo.slug == "demo"
+    assert demo.address == "demo"
     with pytest.raises(CompetitionUnavailable):
         demo.rules  # noqa: B018
     with pytest.raises(CompetitionUnavailable):

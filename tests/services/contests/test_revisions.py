@@ -61,7 +61,7 @@ def test_every_part_of_the_rules_is_covered() -> None:
     compared_parts = {"publication", "ranking", "limits", "timezone", "phases"}
     immutable_parts = {"slug", "track", "columns", "settings", "questions"}
     rescored_parts = {"measures", "attackers", "scales", "excessive"}
-    harmless_parts = {"title", "requires", "scored_by"}
+    harmless_parts = {"title", "round", "requires", "scored_by"}
     assert compared_parts | immutable_parts | rescored_parts | harmless_parts == set(
         Rules.__dataclass_fields__
     )

@@ -1,0 +1,70 @@
+"""A competition with two rounds: a preliminary one, and a final on the same data."""
+
+from datetime import UTC, datetime, timedelta
+
+from fastapi.testclient import TestClient
+
+from anoncup.rules.toml_text import replace_tables
+from tests.support.arena import Arena, build_competition_toml
+from tests.support.contest import Contest
+
+_ROUND = """
+[[rounds]]
+name = "{name}"
+title = {{ en = "{title}", ja = "{title_ja}" }}
+weight = {weight}
+data = "{data}"
+[[rounds.phases]]
+name = "anonymization"
+start = {start}
+end = {middle}
+[[rounds.phases]]
+name = "reidentification"
+start = {middle}
+end = {end}
+"""
+
+
+def build_round(name: str, *, begins: float, weight: float = 1.0, data: str = "own") -> str:
+    """Return a round with two phases of a day each, of which the first begins in ``begins`` days."""
+    now = datetime.now(UTC)
+    start, middle, end = ((now + timedelta(days=begins + days)).isoformat() for days in (0, 1, 2))
+    titles = {"preliminary": "予選", "final": "本戦"}
+    return _ROUND.format(
+        name=name,
+        title=name.title(),
+        title_ja=titles.get(name, name),
+        weight=weight,
+        data=data,
+        start=start,
+        middle=middle,
+        end=end,
+    )
+
+
+def build_two_round_toml(slug: str = "small", *, extra_toml: str = "", final: str | None = None) -> str:
+    """Return a file whose first round has begun and whose final begins in a week."""
+    common = replace_tables(build_competition_toml(slug, extra_toml=extra_toml, notice_hours=0), "phases", "")
+    preliminary = build_round("preliminary", begins=-0.5, weight=0.1)
+    final = build_round("final", begins=7, weight=0.9, data="previous") if final is None else final
+    return common.replace("format = 1", "format = 2") + preliminary + final
+
+
+def create_two_rounds(client: TestClient, *, extra_toml: str = "") -> dict[str, Contest]:
+    """Create the competition with its data; return its rounds by name."""
+    arena = Arena.create(client, file=build_two_round_toml(extra_toml=extra_toml))
+    return {name: build_contest(arena, name) for name in ("preliminary", "final")}
+
+
+def build_contest(arena: Arena, name: str) -> Contest:
+    """Return a contest whose paths are those of a round."""
+    return Contest(
+        Arena(
+            arena.client,
+            arena.organizer_token,
+            f"{arena.slug.partition('.')[0]}.{name}",
+            arena.table,
+            arena.team_tokens,
+            arena.sessions,
+        )
+    )
