@@ -186,6 +186,12 @@ class TeamApi(Transport):
     def get_matrix(self, slug: str) -> schemas.Matrix:
         return self.get(schemas.Matrix, competition_path(slug, "boards", "matrix"))
 
+    def get_total_board(self, slug: str) -> schemas.TotalBoard:
+        return self.get(schemas.TotalBoard, competition_path(slug, "boards", "total"))
+
+    def get_attack_total_board(self, slug: str) -> schemas.TotalBoard:
+        return self.get(schemas.TotalBoard, competition_path(slug, "boards", "attack-total"))
+
     # Finals, quotas, announcements and clarifications.
 
     def cancel(self, identifier: str) -> schemas.Submission:

@@ -13,7 +13,7 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion
 
-from anoncup.competition.ranking_formulas import check_ranking
+from anoncup.competition.ranking_formulas import check_ranking, check_totals
 from anoncup.competition.scoring_versions import check_scored_by
 from anoncup.errors import InvalidCompetition
 from anoncup.formulas.errors import InvalidFormula
@@ -81,7 +81,10 @@ def read_rounds(tables: dict[str, object]) -> dict[str, Rules]:
     rounds = read_round_tables(tables)
     if rounds[0].path:
         _read_competition(TomlTable(dict(rounds[0].common), ""))
-    return {entry.settings.name: _read_round_rules(entry) for entry in rounds}
+    rules_by_round = {entry.settings.name: _read_round_rules(entry) for entry in rounds}
+    ranking = next(iter(rules_by_round.values())).ranking
+    check_totals(ranking, [entry.settings for entry in rounds])
+    return rules_by_round
 
 
 def _read_round_rules(entry: RoundTable) -> Rules:

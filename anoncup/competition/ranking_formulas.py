@@ -1,11 +1,16 @@
 """The formulas of ``[ranking]``: those of the named rules, and the check of those in a competition file."""
 
+from collections.abc import Sequence
+
 from anoncup.competition.scoring_versions import counts_towards_security
 from anoncup.formulas.errors import FormulaError, InvalidFormula
 from anoncup.formulas.syntax import Formula, parse_any_length
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
+from anoncup.rules.rounds import RoundSettings
+from anoncup.rules.settings import Ranking
 
+TOTAL_KEYS = ("total", "attack_total")
 COMMON_NAMES = ("utility", "security", "adjustment")
 """Names in formulas besides those of measures and of the attackers that count."""
 
@@ -19,6 +24,33 @@ def find_defence_formula(rules: Rules) -> Formula:
         return parse_any_length("(utility + security) / 2")
     ranks = ", ".join(f"rank({name})" for name in (*rules.weights, "security"))
     return parse_any_length(f"sum({ranks})")
+
+
+def find_total_formula(ranking: Ranking, key: str, rounds: Sequence[RoundSettings]) -> Formula | None:
+    """Return the formula ``total`` or ``attack_total``, by default the weighted sum of the rounds.
+
+    None if no round counts. A practice round does not count.
+    """
+    formula: Formula | None = getattr(ranking, key)
+    terms = [f"{entry.weight!r} * round('{entry.name}')" for entry in rounds if entry.weight]
+    if formula is not None or not terms:
+        return formula
+    return parse_any_length(f"sum({', '.join(terms)})")
+
+
+def check_totals(ranking: Ranking, rounds: Sequence[RoundSettings]) -> None:
+    """Raise InvalidFormula if a formula of totals names a round that does not count or does not exist."""
+    names = [entry.name for entry in rounds if entry.name and not entry.practice]
+    for key in TOTAL_KEYS:
+        formula: Formula | None = getattr(ranking, key)
+        if formula is None:
+            continue
+        from anoncup.formulas.totals import check_total  # noqa: PLC0415  # loads numpy
+
+        try:
+            check_total(formula, names)
+        except FormulaError as error:
+            raise InvalidFormula(f"ranking.{key}", error) from None
 
 
 def compares_teams(rules: Rules) -> bool:

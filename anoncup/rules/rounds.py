@@ -142,6 +142,10 @@ def _build_phase_tables(phases: Iterable[Phase]) -> AoT:
 
 def _read_round(table: TomlTable, common: Mapping[str, object]) -> RoundTable:
     raw: dict[str, object] = {**common, "round": table.take("name", read_round_name)}
+    for key in ("total", "attack_total"):
+        if key in TomlTable(table.raw.get("ranking", {}), table.path_of("ranking")).raw:
+            path = table.path_of(f"ranking.{key}")
+            raise InvalidCompetition("{key} is not a key of the format", code="unknown_key", key=path)
     for key in _OWN_TABLES:
         if key in table.raw:
             raw[key] = {**TomlTable(common.get(key, {}), key).raw, **table.take_table(key).raw}

@@ -49,7 +49,8 @@ class Ranking:
     """How teams are ranked (``docs/formulas.md``).
 
     ``defence`` ranks releases in this ``order``, and ``rule`` is then "formula". ``utility`` replaces U in
-    it. ``attack`` ranks attacking teams, highest first.
+    it. ``attack`` ranks attacking teams, highest first. ``total`` and ``attack_total`` combine the scores of
+    releases and of attacks in the rounds.
     """
 
     rule: Literal["score", "rank_sum", "formula"] = "score"
@@ -58,6 +59,8 @@ class Ranking:
     utility: Formula | None = None
     defence: Formula | None = None
     attack: Formula | None = None
+    total: Formula | None = None
+    attack_total: Formula | None = None
 
     def list_names(self) -> set[str]:
         """Return the names of values in the formulas that rank releases."""

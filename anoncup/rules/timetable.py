@@ -29,7 +29,7 @@ from anoncup.rules.toml_values import (
 
 _FORMAT_VERSION = 1
 _PHASE_NAMES = ("anonymization", "reidentification")
-FORMULA_KEYS = ("utility", "defence", "attack")
+FORMULA_KEYS = ("utility", "defence", "attack", "total", "attack_total")
 RECORDED_LIMITS = ("valid_per_day", "valid_total", "guesses_per_target")
 
 

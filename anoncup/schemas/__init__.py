@@ -45,6 +45,8 @@ from anoncup.schemas.boards import (
     Matrix,
     MatrixRow,
     MatrixTarget,
+    TotalBoard,
+    TotalRow,
 )
 from anoncup.schemas.competitions import (
     Competition,

@@ -326,6 +326,36 @@ class AttackStep(Form):
     )
 
 
+class TotalRow(BoardLine):
+    """A team's scores in the rounds, and their total; without a total there is no rank."""
+
+    COLUMNS: ClassVar[Mapping[str, ColumnLabel]] = {
+        "rank": ColumnLabel("rank", N_("Rank")),
+        "team": ColumnLabel("team", N_("Team"), sort="text"),
+        "total": ColumnLabel("total", P_("score", "Total")),
+    }
+
+    rank: Annotated[int | None, Field(description="by exact totals; null: no total"), example(1)]
+    team: TeamName
+    own: Annotated[bool, _NOT_IN_SHEET, example(True)]
+    total: Annotated[
+        float | None,
+        Field(description="the value of the formula for the scores as shown; null: one is missing"),
+        example(0.171),
+    ]
+    scores: Annotated[
+        dict[str, float | None],
+        Field(description="by round, as its board shows it; null: the team has none there"),
+        example({"preliminary": 0.132}),
+    ]
+
+
+class TotalBoard(BoardBase):
+    formula: Annotated[str, example("0.1 * round('preliminary') + 0.9 * round('final')")]
+    rounds: Annotated[tuple[str, ...], Field(description="those that count"), example(["preliminary"])]
+    rows: tuple[TotalRow, ...]
+
+
 class AttackHistoryRow(Form):
     """A team; by target its steps, the earliest first, none where it did not try."""
 

@@ -81,6 +81,7 @@ ERROR_SENTENCES_BY_STATUS: dict[str, str] = {
     "404.no_such_phase": "the competition has no phase of that name",
     "404.no_such_report": "there is no such report",
     "404.no_such_rescore": "there is no such re-score set",
+    "404.no_rounds": "the competition has no rounds to add up",
     "404.no_such_round": "the competition has no round of that name",
     "404.no_such_submission": "there is no such submission",
     "404.no_such_target": "there is no such target",

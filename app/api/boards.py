@@ -1,5 +1,7 @@
 """Routes of the boards, as JSON and CSV."""
 
+from collections.abc import Callable
+
 from fastapi import APIRouter, Request, Response
 from sqlalchemy.orm import Session
 
@@ -9,7 +11,8 @@ from app.api.documentation.responses import BOARD, build_error_responses
 from app.db.transaction import transaction
 from app.http import board_cache
 from app.http.authentication import OptionalPrincipal, RequestCredential
-from app.services.boards import anonymization, attack_timeline, matrix, reidentification, timeline
+from app.services.accounts.accounts import Principal
+from app.services.boards import anonymization, attack_timeline, matrix, reidentification, timeline, total
 from app.services.contests import visibility
 from app.services.contests.visibility import BoardAccess
 
@@ -76,6 +79,53 @@ async def reidentification_csv(slug: str, credential: RequestCredential, request
 
 def _render_reidentification_csv(session: Session, access: BoardAccess) -> str:
     return reidentification.render_csv(reidentification.build_board(session, access))
+
+
+@router.get("/total", response_model=schemas.TotalBoard, responses=build_error_responses("no_rounds"))
+def release_total(slug: str, principal: OptionalPrincipal, request: Request) -> Response:
+    """The scores of the release boards of all rounds and their total, best first."""
+    return _build_total_response(request, _build_total(principal, slug, total.build_release_total))
+
+
+@router.get(
+    "/total.csv",
+    response_class=Response,
+    responses=build_raw_response("text/csv", total.render_csv(build_model_example(schemas.TotalBoard)))
+    | build_error_responses("no_rounds"),
+)
+def release_total_csv(slug: str, principal: OptionalPrincipal, request: Request) -> Response:
+    """The same board for a spreadsheet."""
+    board = _build_total(principal, slug, total.build_release_total)
+    return board_cache.build_uncached_response(request, total.render_csv(board).encode(), media_type=CSV)
+
+
+@router.get("/attack-total", response_model=schemas.TotalBoard, responses=build_error_responses("no_rounds"))
+def attack_total(slug: str, principal: OptionalPrincipal, request: Request) -> Response:
+    """The scores of the attacks in all rounds and their total, highest first."""
+    return _build_total_response(request, _build_total(principal, slug, total.build_attack_total))
+
+
+@router.get(
+    "/attack-total.csv",
+    response_class=Response,
+    responses=build_raw_response("text/csv", total.render_csv(build_model_example(schemas.TotalBoard)))
+    | build_error_responses("no_rounds"),
+)
+def attack_total_csv(slug: str, principal: OptionalPrincipal, request: Request) -> Response:
+    """The same board for a spreadsheet."""
+    board = _build_total(principal, slug, total.build_attack_total)
+    return board_cache.build_uncached_response(request, total.render_csv(board).encode(), media_type=CSV)
+
+
+def _build_total(
+    principal: Principal | None, slug: str, build: Callable[[Session, BoardAccess], schemas.TotalBoard]
+) -> schemas.TotalBoard:
+    with transaction() as session:
+        return build(session, visibility.authorize_boards(session, principal, slug))
+
+
+def _build_total_response(request: Request, board: schemas.TotalBoard) -> Response:
+    return board_cache.build_uncached_response(request, board.model_dump_json().encode(), media_type=JSON)
 
 
 @router.get("/matrix", response_model=schemas.Matrix)

@@ -88,6 +88,11 @@ TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     "GET /api/v1/competitions/{slug}/boards/reidentification.csv": (200, 200, 200, 200, 200, 200),
     "GET /api/v1/competitions/{slug}/boards/matrix": (200, 200, 200, 200, 200, 200),
     "GET /api/v1/competitions/{slug}/boards/matrix.csv": (200, 200, 200, 200, 200, 200),
+    # in competitions without rounds
+    "GET /api/v1/competitions/{slug}/boards/total": (404, 404, 404, 404, 404, 404),
+    "GET /api/v1/competitions/{slug}/boards/total.csv": (404, 404, 404, 404, 404, 404),
+    "GET /api/v1/competitions/{slug}/boards/attack-total": (404, 404, 404, 404, 404, 404),
+    "GET /api/v1/competitions/{slug}/boards/attack-total.csv": (404, 404, 404, 404, 404, 404),
     "GET /api/v1/competitions/{slug}/boards/history": (200, 200, 200, 200, 200, 200),
     "GET /api/v1/competitions/{slug}/boards/attacks": (404, 404, 404, 404, 404, 404),
     "GET /api/v1/competitions/{slug}/boards/anonymization": (200, 200, 200, 200, 200, 200),

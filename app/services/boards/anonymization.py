@@ -45,7 +45,7 @@ def build_board(session: Session, access: BoardAccess, board_rows: BoardRows | N
         compared_with=scope.compared_with if previous_ranks else None,
         measures=tuple(contest.track.measures),
         attackers=tuple(contest.track.attackers),
-        rows=tuple(_mask_rows(rows, scope, board_source.rules)),
+        rows=tuple(mask_rows(rows, scope, board_source.rules)),
     )
 
 
@@ -129,7 +129,7 @@ def _build_row(ranked: RankedEntry, entry_counts: Counter[UUID], previous_rank: 
     )
 
 
-def _mask_rows(rows: Sequence[BoardRow], scope: BoardScope, rules: Rules) -> list[BoardRow]:
+def mask_rows(rows: Sequence[BoardRow], scope: BoardScope, rules: Rules) -> list[BoardRow]:
     """Return the rows as this viewer may see them. The Pareto front compares scores as shown.
 
     A score that compares teams would reveal comparisons of each measure, and is hidden.

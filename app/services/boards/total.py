@@ -1,0 +1,179 @@
+"""The boards of a whole competition: the scores of the teams in its rounds, combined by a formula."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from sqlalchemy.orm import Session
+
+from anoncup.competition.ranking_formulas import find_total_formula
+from anoncup.errors import CompetitionUnavailable, NotFound
+from anoncup.evaluation.ranking import sort_for_board
+from anoncup.formulas.errors import FormulaError
+from anoncup.formulas.ranks import compute_ranks
+from anoncup.formulas.syntax import Formula
+from anoncup.rules.rounds import RoundSettings, list_settings
+from anoncup.schemas import AttackersRow, BoardRow, TotalBoard, TotalRow
+from app.db.now import read_clock
+from app.services.boards import anonymization, reidentification
+from app.services.boards.spreadsheet import render_board_csv
+from app.services.contests.contest import Contest
+from app.services.contests.visibility import BoardAccess, can_see_boards, compute_scope
+
+_ROUNDING = 1e-9
+"""Totals that differ by less are ties."""
+_Scores = Mapping[str, float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class _RoundScores:
+    """The scores of a round by team: ``exact``, and as the viewer may see them.
+
+    ``own_team``: the viewer's own team, if it is on the board.
+    """
+
+    exact: _Scores
+    visible: _Scores
+    own_team: str | None
+
+
+def build_release_total(session: Session, access: BoardAccess) -> TotalBoard:
+    """Build the board that combines the release boards of the rounds. Raises NotFound without rounds."""
+    is_descending = access.contest.rules.ranking.order == "descending"
+    return _build_board(session, access, "total", _read_releases, is_descending=is_descending)
+
+
+def build_attack_total(session: Session, access: BoardAccess) -> TotalBoard:
+    """Build the board that combines the boards of attacks. Raises NotFound without rounds."""
+    return _build_board(session, access, "attack_total", _read_attacks, is_descending=True)
+
+
+def _build_board(
+    session: Session,
+    access: BoardAccess,
+    key: str,
+    read: Callable[[Session, BoardAccess], _RoundScores],
+    *,
+    is_descending: bool,
+) -> TotalBoard:
+    contest = access.contest
+    settings = _list_counting_rounds(contest)
+    formula = find_total_formula(contest.rules.ranking, key, settings)
+    if formula is None:
+        raise NotFound("the competition has no rounds to add up", code="no_rounds")
+    scores = {
+        round_access.contest.round.name: read(session, round_access)
+        for round_access in _list_accesses(session, access, settings)
+    }
+    names = [entry.name for entry in settings]
+    return TotalBoard(
+        competition=contest.competition.slug,
+        title=dict(contest.rules.title),
+        formula=formula.text,
+        rounds=tuple(names),
+        rows=tuple(_rank_teams(formula, names, scores, is_descending=is_descending)),
+    )
+
+
+def _list_counting_rounds(contest: Contest) -> list[RoundSettings]:
+    if not contest.round.name:
+        return []
+    return [entry for entry in list_settings(contest.competition.file) if not entry.practice]
+
+
+def _list_accesses(
+    session: Session, access: BoardAccess, settings: Sequence[RoundSettings]
+) -> list[BoardAccess]:
+    """Return the viewer's access to the boards of the rounds that count and are open to them."""
+    viewer, now = access.scope.viewer, read_clock(session)
+    names = {entry.name for entry in settings}
+    contests = [Contest(round_) for round_ in access.contest.competition.rounds if round_.name in names]
+    return [
+        BoardAccess(contest, compute_scope(contest, viewer, now))
+        for contest in contests
+        if can_see_boards(contest.rules.publication, viewer)
+    ]
+
+
+def _read_releases(session: Session, access: BoardAccess) -> _RoundScores:
+    rules = access.contest.rules
+    exact_access = replace(access, scope=replace(access.scope, digits=None))
+    rows = [row for row in anonymization.build_board(session, exact_access).rows if not row.baseline]
+    shown_rows = anonymization.mask_rows(rows, access.scope, rules)
+
+    def get_score(row: BoardRow) -> float | None:
+        return row.overall if rules.ranking.rule == "score" else row.score
+
+    return _RoundScores(
+        {row.team: get_score(row) for row in rows},
+        {row.team: get_score(row) for row in shown_rows},
+        _find_own_team(rows),
+    )
+
+
+def _read_attacks(session: Session, access: BoardAccess) -> _RoundScores:
+    board = reidentification.build_board(session, access)
+
+    def get_score(row: AttackersRow) -> float | None:
+        return row.identified if board.counted and not board.by_formula else row.score
+
+    scores = {row.team: get_score(row) for row in board.rows}
+    return _RoundScores(scores, scores, _find_own_team(board.rows))
+
+
+def _find_own_team(rows: Sequence[BoardRow | AttackersRow]) -> str | None:
+    return next((row.team for row in rows if row.own), None)
+
+
+def _rank_teams(
+    formula: Formula,
+    names: Sequence[str],
+    scores: Mapping[str, _RoundScores],
+    *,
+    is_descending: bool,
+) -> list[TotalRow]:
+    """Return the rows by rank, which compares exact values; teams without a total follow."""
+    teams = list(dict.fromkeys(team for round_scores in scores.values() for team in round_scores.exact))
+    shown_scores = {name: scores[name].visible if name in scores else {} for name in names}
+    exact_scores = {name: scores[name].exact if name in scores else {} for name in names}
+    losses = [
+        -total if total is not None and is_descending else total
+        for total in _evaluate(formula, teams, exact_scores)
+    ]
+    shown_totals = _evaluate(formula, teams, shown_scores)
+    ranks = compute_ranks(losses, rounding=_ROUNDING)
+    own_teams = {round_scores.own_team for round_scores in scores.values()}
+    return [
+        TotalRow(
+            rank=ranks[index],
+            team=teams[index],
+            own=teams[index] in own_teams,
+            total=shown_totals[index],
+            scores={name: shown_scores[name].get(teams[index]) for name in names},
+        )
+        for index in sort_for_board(losses)
+    ]
+
+
+def _evaluate(formula: Formula, teams: Sequence[str], scores: Mapping[str, _Scores]) -> list[float | None]:
+    """Return the total of each team; None where it is missing."""
+    import numpy as np
+
+    from anoncup.formulas.evaluation import evaluate_formula
+    from anoncup.formulas.totals import build_total_numbers
+    from anoncup.formulas.values import Values
+
+    def collect(round_scores: _Scores) -> Values:
+        numbers = (round_scores.get(team) for team in teams)
+        return Values(np.array([math.nan if number is None else number for number in numbers]))
+
+    values = {name: collect(round_scores) for name, round_scores in scores.items()}
+    try:
+        totals = evaluate_formula(formula, build_total_numbers(len(teams), values))
+    except FormulaError as error:
+        raise CompetitionUnavailable(error.message) from None
+    return [None if math.isnan(number) else number for number in totals.numbers.tolist()]
+
+
+def render_csv(board: TotalBoard) -> str:
+    return render_board_csv(TotalRow.columns(), board.rows, {"scores": board.rounds})

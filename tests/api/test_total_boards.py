@@ -1,0 +1,135 @@
+"""Boards of a whole competition, compared with sums of the rounds' boards."""
+
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from tests.support.accounts import read_refusal
+from tests.support.contest import Contest, run_clock
+from tests.support.two_rounds import build_round, build_two_round_toml, create_two_rounds
+
+FORMULAS = """
+[publication]
+feedback = "immediate"
+digits = 2
+[ranking]
+order = "descending"
+defence = "1 - (utility + security) / 2 + adjustment"
+attack = "sum(best_per_target())"
+total = "0.1 * round('preliminary') + 0.9 * round('final')"
+attack_total = "max(round('preliminary'), if_missing(round('final'), 0))"
+"""
+
+
+def play_both_rounds(rounds: dict[str, Contest]) -> None:
+    """Let three teams submit in the first round, and two of them and a new one in the final."""
+    for name, teams in (("preliminary", ("red", "blue", "green")), ("final", ("red", "late", "blue"))):
+        contest = rounds[name]
+        contest.move_phases(anonymization=(-0.1, 1))
+        run_clock()
+        submissions = [contest.submit(team) for team in teams]
+        contest.open_attacks()
+        contest.submit_correct_guess(teams[1], submissions[0], 9 if name == "final" else 4)
+        contest.submit_correct_guess(teams[2], submissions[1], 2)
+
+
+def read_total(contest: Contest, board: str = "total", **reader: Any) -> dict[str, dict[str, Any]]:
+    return {row["team"]: row for row in contest.get_board(board, **reader)["rows"]}
+
+
+def read_scores(contest: Contest, board: str, **reader: Any) -> dict[str, float | None]:
+    return {row["team"]: row.get("score") for row in contest.get_board(board, **reader)["rows"]}
+
+
+@pytest.mark.parametrize("reader", [{}, {"team": "red"}, {"organizer": True}])
+def test_totals_are_the_formulas_of_the_boards_of_the_rounds(
+    client: TestClient, reader: dict[str, Any]
+) -> None:
+    rounds = create_two_rounds(client, extra_toml=FORMULAS)
+    play_both_rounds(rounds)
+    first, second = (read_scores(contest, "anonymization", **reader) for contest in rounds.values())
+    rows = read_total(rounds["final"], **reader)
+    assert rows == read_total(rounds["preliminary"], **reader)
+    assert rows.keys() == first.keys() | second.keys()
+    for team, row in rows.items():
+        scores = first.get(team), second.get(team)
+        assert tuple(row["scores"].values()) == scores
+        if scores[0] is None or scores[1] is None:
+            assert row["total"] is None
+        else:
+            assert row["total"] == pytest.approx(0.1 * scores[0] + 0.9 * scores[1], rel=1e-12)
+        assert row["own"] is (reader == {"team": team})
+    first, second = (read_scores(contest, "reidentification", **reader) for contest in rounds.values())
+    for team, row in read_total(rounds["final"], "attack-total", **reader).items():
+        missing = first.get(team) is None
+        assert row["total"] == (None if missing else max(first[team] or 0.0, second.get(team) or 0.0))
+
+
+def test_ranks_compare_exact_totals_and_teams_without_a_total_come_last(client: TestClient) -> None:
+    rounds = create_two_rounds(client, extra_toml=FORMULAS)
+    play_both_rounds(rounds)
+    exact = read_total(rounds["final"], organizer=True)
+    totals = {team: row["total"] for team, row in exact.items() if row["total"] is not None}
+    assert totals.keys() == {"red", "blue"}
+    order = sorted(totals, key=lambda team: -totals[team])
+    for reader in ({"organizer": True}, {"team": "late"}, {}):
+        rows = read_total(rounds["final"], **reader)
+        assert {team: rows[team]["rank"] for team in rows} == {
+            order[0]: 1,
+            order[1]: 2,
+            "green": None,
+            "late": None,
+        }
+        assert list(rows)[:2] == order
+
+
+def test_total_is_by_default_the_weighted_sum(client: TestClient) -> None:
+    rounds = create_two_rounds(client, extra_toml='[publication]\nfeedback = "immediate"')
+    play_both_rounds(rounds)
+    boards = [contest.get_board("anonymization", organizer=True) for contest in rounds.values()]
+    first, second = ({row["team"]: row["overall"] for row in board["rows"]} for board in boards)
+    rows = read_total(rounds["final"], organizer=True)
+    assert rows["red"]["total"] == pytest.approx(0.1 * first["red"] + 0.9 * second["red"], rel=1e-12)
+    assert rows["red"]["rank"] == 1 + (rows["blue"]["total"] < rows["red"]["total"])
+    attacks = read_total(rounds["final"], "attack-total", organizer=True)
+    assert attacks["blue"]["total"] == pytest.approx(0.1 * 4 + 0.9 * 2)
+
+
+def test_sheet_has_a_column_for_each_round(client: TestClient) -> None:
+    rounds = create_two_rounds(client, extra_toml=FORMULAS)
+    play_both_rounds(rounds)
+    for board in ("total", "attack-total"):
+        sheet = client.get(f"/api/v1/competitions/small/boards/{board}.csv").text.splitlines()
+        assert sheet[0] == "rank,team,total,preliminary,final"
+        assert len(sheet) == 5
+
+
+def test_competition_without_rounds_has_no_total(contest: Contest) -> None:
+    for board in ("total", "attack-total", "total.csv", "attack-total.csv"):
+        response = contest.arena.get(f"{contest.path}/boards/{board}")
+        assert read_refusal(response) == (404, "no_rounds")
+
+
+def test_practice_rounds_count_for_nothing(client: TestClient) -> None:
+    practice = build_round("practice", begins=-3, weight=0).replace("weight = 0\n", "practice = true\n")
+    rounds = create_two_rounds(client)
+    arena = rounds["final"].arena
+    file = arena.get("/competitions/small/competition.toml").text
+    response = arena.put("/competitions/small/competition.toml", content=file + practice)
+    assert response.status_code == 200, response.text
+    assert rounds["final"].get_board("total")["rounds"] == ["preliminary", "final"]
+    named = build_two_round_toml(extra_toml="[ranking]\ntotal = \"round('practice')\"") + practice
+    response = arena.put("/competitions/small/competition.toml", content=named)
+    assert read_refusal(response) == (422, "invalid_formula")
+
+
+@pytest.mark.parametrize(
+    "formula", ["round('nothing')", "utility", "round(1)", "round()", "1 / (round('final') - round('final'))"]
+)
+def test_wrong_total_is_refused_with_its_place(client: TestClient, formula: str) -> None:
+    arena = create_two_rounds(client)["final"].arena
+    file = build_two_round_toml(extra_toml=f'[ranking]\ntotal = "{formula}"')
+    response = arena.put("/competitions/small/competition.toml", content=file)
+    assert (response.status_code, response.json()["code"]) == (422, "invalid_formula"), response.text
+    assert file.splitlines()[response.json()["values"]["line"] - 1].startswith("total = ")
