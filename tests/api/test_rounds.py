@@ -1,11 +1,16 @@
 """Competitions with several rounds, played through the API."""
 
+from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
 
 from anoncup.rules.toml_text import replace_tables
+from app.db.now import read_clock
+from app.db.transaction import transaction
+from app.services.contests import visibility
 from tests.support.accounts import read_refusal
 from tests.support.contest import Contest, run_clock
 from tests.support.rescores import apply_rescore, begin_rescore, post_rescore
@@ -44,6 +49,17 @@ def test_slug_stands_for_the_round_that_began_last(rounds: dict[str, Contest]) -
     final.move_phases(anonymization=(-0.1, 1))
     assert describe(final, "small")["round"] == "final"
     assert preliminary.get_state() == "anonymization"
+
+
+def test_board_at_the_slug_is_cached_until_the_next_round_begins(rounds: dict[str, Contest]) -> None:
+    start = datetime.fromisoformat(describe(rounds["final"], "small.final")["phases"][0]["start"])
+    with transaction() as session:
+        access = visibility.authorize_boards(session, None, "small")
+        assert access.until == start
+        later = replace(access, until=access.contest.competition.created_at)
+        now = read_clock(session)
+    assert access.is_same_at(now)
+    assert not later.is_same_at(now)
 
 
 @pytest.mark.parametrize("address", ["small.", "small.semifinal", "small.final.x", ".final", "small.FINAL"])
@@ -201,7 +217,8 @@ def test_round_without_begin_is_removed_and_added_again(rounds: dict[str, Contes
     file = get_file(preliminary)
     without_final = file[: file.index('[[rounds]]\nname = "final"')]
     put = preliminary.arena.put
-    assert put("/competitions/small/competition.toml", content=without_final).status_code == 200
+    response = put("/competitions/small.final/competition.toml", content=without_final)
+    assert (response.status_code, response.json()["address"]) == (200, "small.preliminary")
     assert read_refusal(final.arena.get(final.path)) == (404, "no_such_round")
     assert put("/competitions/small/competition.toml", content=file).status_code == 200
     assert describe(final, "small.final")["state"] == "draft"

@@ -257,7 +257,8 @@ def apply_revision(session: Session, principal: Principal, slug: str, revision: 
     competition.file = revision.file
     session.flush()
     session.expire(competition, ["rounds"])
-    return contest
+    is_removed = contest.round.removed_at is not None
+    return competitions.find(session, principal, competition.slug) if is_removed else contest
 
 
 def _remove_round(session: Session, round_: Round) -> None:
