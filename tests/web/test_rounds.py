@@ -2,14 +2,15 @@
 
 import re
 from html import unescape
+from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
 
 from tests.support.arena import Arena
 from tests.support.contest import Contest
-from tests.support.page_requests import get_page
-from tests.support.two_rounds import create_two_rounds
+from tests.support.page_requests import extract_words, get_page
+from tests.support.two_rounds import build_round, create_two_rounds
 
 
 @pytest.fixture
@@ -80,7 +81,9 @@ def test_menu_and_links_of_a_page_stay_within_its_round(rounds: dict[str, Contes
     rounds["preliminary"].submit("red")
     for page in ("", "/rules", "/boards/anonymization", "/organize", "/organize/phases", "/organize/teams"):
         html = get_page(rounds["final"].arena, f"/competitions/small.final{page}", organizer=True).text
-        rest = re.sub(r'<nav class="rounds".*?</nav>', "", html, flags=re.DOTALL)
+        rest = re.sub(
+            r'<nav class="rounds".*?</nav>|<section class="schedule".*?</ol>', "", html, flags=re.DOTALL
+        )
         paths = set(re.findall(r'(?:href|action)="(?:/api/v1)?/competitions/([\w.-]+)', rest))
         assert paths == {"small.final"}, page
 
@@ -101,3 +104,38 @@ def test_command_lines_name_the_round(rounds: dict[str, Contest]) -> None:
 
 def test_one_round_is_not_listed(arena: Arena) -> None:
     assert 'class="rounds"' not in get_page(arena, "/competitions/small").text
+
+
+def read_schedule(contest: Contest, **viewer: Any) -> str:
+    html = get_page(contest.arena, "/competitions/small.final", **viewer).text
+    (schedule,) = re.findall(r'<section class="schedule".*?</section>', html, re.DOTALL)
+    return unescape(" ".join(extract_words(schedule)))
+
+
+def test_schedule_lists_the_phases_and_weights_of_all_rounds(rounds: dict[str, Contest]) -> None:
+    text = read_schedule(rounds["final"])
+    assert re.findall(r"(Preliminary|Final) · Weight: ([\d.]+)", text) == [
+        ("Preliminary", "0.1"),
+        ("Final", "0.9"),
+    ]
+    phases = re.findall(r"Anonymization phase|Re-identification phase", text)
+    assert phases == ["Anonymization phase", "Re-identification phase"] * 2
+    assert text.count("Running now") == 1
+    assert "重み：0.9" in read_schedule(rounds["final"], language="ja")
+
+
+def test_schedule_says_which_round_is_practice(client: TestClient) -> None:
+    final = create_two_rounds(client, preliminary=build_round("try", begins=-1, practice=True))["final"]
+    text = read_schedule(final)
+    assert re.findall(r"(\w+) · (Practice: the results do not count|Weight)", text) == [
+        ("Try", "Practice: the results do not count"),
+        ("Final", "Weight"),
+    ]
+
+
+def test_rules_say_whose_data_a_round_has(rounds: dict[str, Contest]) -> None:
+    sentence = "This round has the data of the previous round."
+    has_sentence = [
+        sentence in get_page(contest.arena, f"{contest.path}/rules").text for contest in rounds.values()
+    ]
+    assert has_sentence == [False, True]
