@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from anoncup.competition.parser import parse_competition
+from anoncup.competition.parser import parse_common_rules
 from anoncup.competition.templates import TEMPLATES, template
 from anoncup.competition.writer import replace_attackers, replace_columns, replace_measures
 from anoncup.errors import InvalidInput
@@ -47,7 +47,7 @@ def _create_empty_draft(track: str) -> str:
 
 def change_columns(text: str, columns: Columns) -> str:
     """Return the file with new column roles. Parameters no longer name columns that lost their role."""
-    rules = parse_competition(text)
+    rules = parse_common_rules(text)
     track = TRACKS[rules.track]
     roles = track.settings.list_columns_by_role(columns, rules.settings)
     measures = {

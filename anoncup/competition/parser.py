@@ -73,6 +73,16 @@ def parse_rounds(text: str) -> dict[str, Rules]:
         raise error.locate(text) from None
 
 
+def parse_common_rules(text: str) -> Rules:
+    """Parse a competition file of format 1, or of format 2 without its rounds."""
+    try:
+        first_round = read_round_tables(parse_toml(text))[0]
+        tables = dict(first_round.common) if first_round.path else first_round.raw
+        return _read_competition(TomlTable(tables, ""))
+    except InvalidFormula as error:
+        raise error.locate(text) from None
+
+
 def read_rounds(tables: dict[str, object]) -> dict[str, Rules]:
     """Return the rules of each round of a parsed file.
 

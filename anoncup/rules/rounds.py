@@ -51,6 +51,7 @@ class RoundSettings:
 
     ``data``: whether the round has data of its own or those of the previous one. ``practice``: it counts for
     nothing. ``targets``: whether releases become targets at the end of the first phase or at once.
+    ``own_tables``: names of the common tables in which the round changes something.
     """
 
     name: str = ""
@@ -59,6 +60,7 @@ class RoundSettings:
     data: Literal["own", "previous"] = "own"
     practice: bool = False
     targets: Literal["at_end", "live"] = "at_end"
+    own_tables: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +148,9 @@ def _read_round(table: TomlTable, common: Mapping[str, object]) -> RoundTable:
         if key in TomlTable(table.raw.get("ranking", {}), table.path_of("ranking")).raw:
             path = table.path_of(f"ranking.{key}")
             raise InvalidCompetition("{key} is not a key of the format", code="unknown_key", key=path)
+    own_tables = {
+        "ranking" if key == "finals" else key for key in table.raw if key in (*_OWN_TABLES, "finals")
+    }
     for key in _OWN_TABLES:
         if key in table.raw:
             raw[key] = {**TomlTable(common.get(key, {}), key).raw, **table.take_table(key).raw}
@@ -169,6 +174,7 @@ def _read_round(table: TomlTable, common: Mapping[str, object]) -> RoundTable:
         targets=cast(
             Literal["at_end", "live"], table.take("targets", make_choice_reader("at_end", "live"), "at_end")
         ),
+        own_tables=frozenset(own_tables),
     )
     table.reject_unknown_keys()
     if practice and settings.weight:

@@ -79,8 +79,16 @@ def test_round_has_the_common_rules_except_its_own() -> None:
 
 def test_settings_of_rounds_have_defaults() -> None:
     first, second = (entry.settings for entry in list_rounds(TWO_ROUNDS))
-    assert first == RoundSettings("preliminary", {"en": "Preliminary", "ja": "予選"}, weight=0.1)
-    assert second == RoundSettings("final", weight=0.9, data="previous", targets="live")
+    own = {"ranking", "limits"}, {"publication"}
+    assert first == RoundSettings(
+        "preliminary",
+        {"en": "Preliminary", "ja": "予選"},
+        weight=0.1,
+        own_tables=frozenset(own[0]),
+    )
+    assert second == RoundSettings(
+        "final", weight=0.9, data="previous", targets="live", own_tables=frozenset(own[1])
+    )
     practice, real = (
         entry.settings
         for entry in list_rounds(

@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 from fastapi.testclient import TestClient
 
+from anoncup.rules.rounds import list_settings
 from anoncup.rules.toml_text import replace_tables
 from tests.support.arena import Arena, build_competition_toml
 from tests.support.contest import Contest
@@ -14,6 +15,7 @@ name = "{name}"
 title = {{ en = "{title}", ja = "{title_ja}" }}
 weight = {weight}
 data = "{data}"
+practice = {practice}
 [[rounds.phases]]
 name = "anonymization"
 start = {start}
@@ -25,8 +27,13 @@ end = {end}
 """
 
 
-def build_round(name: str, *, begins: float, weight: float = 1.0, data: str = "own") -> str:
-    """Return a round with two phases of a day each, of which the first begins in ``begins`` days."""
+def build_round(
+    name: str, *, begins: float, weight: float = 1.0, data: str = "own", practice: bool = False
+) -> str:
+    """Return a round with two phases of a day each, of which the first begins in ``begins`` days.
+
+    A practice round has the weight 0.
+    """
     now = datetime.now(UTC)
     start, middle, end = ((now + timedelta(days=begins + days)).isoformat() for days in (0, 1, 2))
     titles = {"preliminary": "予選", "final": "本戦"}
@@ -34,7 +41,8 @@ def build_round(name: str, *, begins: float, weight: float = 1.0, data: str = "o
         name=name,
         title=name.title(),
         title_ja=titles.get(name, name),
-        weight=weight,
+        weight=0.0 if practice else weight,
+        practice=str(practice).lower(),
         data=data,
         start=start,
         middle=middle,
@@ -42,18 +50,25 @@ def build_round(name: str, *, begins: float, weight: float = 1.0, data: str = "o
     )
 
 
-def build_two_round_toml(slug: str = "small", *, extra_toml: str = "", final: str | None = None) -> str:
+def build_two_round_toml(
+    slug: str = "small", *, extra_toml: str = "", preliminary: str | None = None, final: str | None = None
+) -> str:
     """Return a file whose first round has begun and whose final begins in a week."""
     common = replace_tables(build_competition_toml(slug, extra_toml=extra_toml, notice_hours=0), "phases", "")
-    preliminary = build_round("preliminary", begins=-0.5, weight=0.1)
+    if preliminary is None:
+        preliminary = build_round("preliminary", begins=-0.5, weight=0.1)
     final = build_round("final", begins=7, weight=0.9, data="previous") if final is None else final
     return common.replace("format = 1", "format = 2") + preliminary + final
 
 
-def create_two_rounds(client: TestClient, *, extra_toml: str = "") -> dict[str, Contest]:
-    """Create the competition with its data; return its rounds by name."""
-    arena = Arena.create(client, file=build_two_round_toml(extra_toml=extra_toml))
-    return {name: build_contest(arena, name) for name in ("preliminary", "final")}
+def create_two_rounds(client: TestClient, **parts: str) -> dict[str, Contest]:
+    """Create the competition with its data; return its rounds by name.
+
+    ``parts`` are those of ``build_two_round_toml``.
+    """
+    file = build_two_round_toml(**parts)
+    arena = Arena.create(client, file=file)
+    return {settings.name: build_contest(arena, settings.name) for settings in list_settings(file)}
 
 
 def build_contest(arena: Arena, name: str) -> Contest:

@@ -119,8 +119,7 @@ def compute_original_revision(
     ``file``: new competition file; None keeps the present one. The other files of the original are checked
     against the first one, so it must be uploaded first, and replacing it drops the others.
     """
-    if contest.settings.data == "previous":
-        raise Conflict("this round has the data of the previous one", code="previous_data")
+    require_own_data(contest)
     first_name = contest.track.original_file_names[0]
     if name != first_name and first_name not in contest.round.original:
         raise Conflict(
@@ -136,6 +135,12 @@ def compute_original_revision(
     kept_digests = {} if name == first_name else contest.round.original
     contents = competitions.load_contents(kept_digests) | {name: content}
     return compute_revision(contest.round, contest.competition.file if file is None else file, contents)
+
+
+def require_own_data(contest: Contest) -> None:
+    """Raise Conflict for a round that has the data of the previous one."""
+    if contest.settings.data == "previous":
+        raise Conflict("this round has the data of the previous one", code="previous_data")
 
 
 def _list_expected_columns(spec: FileSpec, rules: Rules) -> tuple[str, ...]:
@@ -161,7 +166,7 @@ def compute_revision(round_: Round, file: str, contents: dict[str, bytes] | None
     competition = round_.competition
     rounds = competition.rounds
     files = extract_rounds(file)
-    stored_rounds = _match_rounds(rounds, list(files))
+    stored_rounds = match_rounds(rounds, list(files))
     round_revisions: list[RoundRevision] = []
     remarks: tuple[Remark, ...] = ()
     for settings in list_settings(file):
@@ -178,7 +183,7 @@ def compute_revision(round_: Round, file: str, contents: dict[str, bytes] | None
     return Revision(file, tuple(round_revisions), describe_state(competition), remarks)
 
 
-def _match_rounds(rounds: Sequence[Round], names: Sequence[str]) -> dict[str, Round]:
+def match_rounds(rounds: Sequence[Round], names: Sequence[str]) -> dict[str, Round]:
     """Return the stored rounds by their names in a new file. A single round may get another name."""
     if len(rounds) == 1 and rounds[0].name not in names:
         return {names[0]: rounds[0]}

@@ -28,7 +28,7 @@ from app.services.contests.phases import (
 )
 
 _END_YEAR_LIMIT = 3000
-_CALENDAR_PARTS = ("phases", "title")
+_CALENDAR_PARTS = ("phases", "rounds", "title")
 """The parts of a competition's file that appear in its calendar."""
 
 

@@ -151,7 +151,7 @@ def _compute_grouping_columns(first_file: tuple[str, str], columns: tuple[str, .
 def find_repair(contest: Contest, name: str, content: bytes) -> HeaderRepair | None:
     """Return the decisions to make about a file; None if it cannot be read at all. Needs no session."""
     try:
-        return parser_process.call(ORIGINALS, build_repair, contest.competition.file, name, content)
+        return parser_process.call(ORIGINALS, build_repair, contest.round.file, name, content)
     except InvalidUpload:
         return None
 

@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from anoncup.competition.drafts import change_columns
+from anoncup.competition.parser import parse_common_rules
 from anoncup.competition.rules_text import set_weights
 from anoncup.competition.writer import replace_measures
 from anoncup.errors import Conflict, InvalidCompetition, InvalidUpload
@@ -75,10 +76,16 @@ class OriginalSummary:
 def compute_upload_revision(contest: Contest, name: str, content: bytes) -> Revision:
     """Compute a revision for an uploaded file of the original data, without a session.
 
-    If the file has other columns than the competition, roles are suggested for them.
+    If the file has other columns than the competition, roles are suggested for them, unless another round has
+    data with the present columns.
     """
+    revisions.require_own_data(contest)
     columns = contest.rules.columns
-    if columns is None or parser_process.call(ORIGINALS, has_columns, content, columns):
+    if (
+        columns is None
+        or _has_data_in_other_rounds(contest)
+        or parser_process.call(ORIGINALS, has_columns, content, columns)
+    ):
         return _drop_weights_without_scale(
             contest.competition.file,
             lambda file: revisions.compute_original_revision(contest, name, content, file),
@@ -89,6 +96,20 @@ def compute_upload_revision(contest: Contest, name: str, content: bytes) -> Revi
         parser_process.call(ORIGINALS, _reduce_sparse_cross_tables, file, name, content),
         lambda file: revisions.compute_revision(contest.round, file, {name: content}),
     )
+
+
+def _has_data_in_other_rounds(contest: Contest) -> bool:
+    """Whether another round has data of its own, which new columns would remove."""
+    rounds = [round_ for round_ in contest.competition.rounds if round_.id != contest.round.id]
+    return any(round_.original and Contest(round_).settings.data == "own" for round_ in rounds)
+
+
+def _require_free_columns(contest: Contest) -> None:
+    revisions.require_own_data(contest)
+    if _has_data_in_other_rounds(contest):
+        raise Conflict(
+            "another round has data of its own: the columns and their roles are fixed", code="fixed"
+        )
 
 
 def has_columns(content: bytes, columns: Columns) -> bool:
@@ -117,7 +138,7 @@ def _reduce_sparse_cross_tables(file: str, name: str, content: bytes) -> str:
     from anoncup.tables.profile.counts import drop_sparse_columns
     from anoncup.tables.profile.identifiers import read_text_table
 
-    rules = parse_stored_rules(file)
+    rules = parse_common_rules(file)
     table = read_text_table(content, name).to_pandas()
     measures = dict(rules.measures)
     for measure_name, columns in original_import.select_crossed_columns(rules).items():
@@ -133,6 +154,7 @@ def _reduce_sparse_cross_tables(file: str, name: str, content: bytes) -> str:
 
 def compute_replacement_revision(contest: Contest, name: str, content: bytes) -> Revision:
     """Compute a revision in which the columns of a first file replace those of the competition file."""
+    _require_free_columns(contest)
     file = parser_process.call(ORIGINALS, _adopt_columns, contest.competition.file, content)
     return _drop_weights_without_scale(
         file, lambda text: revisions.compute_revision(contest.round, text, {name: content})
@@ -140,7 +162,7 @@ def compute_replacement_revision(contest: Contest, name: str, content: bytes) ->
 
 
 def _adopt_columns(file: str, content: bytes) -> str:
-    rules = parse_stored_rules(file)
+    rules = parse_common_rules(file)
     track = TRACKS[rules.track]
     if track.settings.infer is None:
         raise Conflict("the columns of this file are fixed", code="conflict")
@@ -149,6 +171,7 @@ def _adopt_columns(file: str, content: bytes) -> str:
 
 def compute_columns_revision(contest: Contest, columns: Columns, left_out: Sequence[str] = ()) -> Revision:
     """Compute a revision with new column roles and without the columns ``left_out``, without a session."""
+    _require_free_columns(contest)
     contents = competitions.load_contents(contest.round.original)
     if left_out:
         first_name = contest.track.original_file_names[0]

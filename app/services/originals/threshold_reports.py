@@ -47,7 +47,7 @@ def request_report(
     report = ThresholdReport(
         round_id=contest.round.id,
         user_id=principal.user_id,
-        file=contest.competition.file,
+        file=contest.round.file,
         original=contest.round.original,
         question=question_fields,
     )

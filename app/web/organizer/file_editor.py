@@ -8,8 +8,10 @@ from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 from starlette.responses import Response
 
+from anoncup.competition.parser import parse_rounds
 from anoncup.errors import CompetitionUnavailable, Conflict, DomainError, InvalidCompetition, InvalidUpload
 from anoncup.rules import toml_text
+from app.db.models import Competition
 from app.db.transaction import transaction
 from app.http.authentication import CurrentPrincipal
 from app.http.problems import get_status
@@ -79,9 +81,9 @@ def show_file(page: RequestedOrganizerPage) -> HTMLResponse:
 def download_file(slug: str, principal: CurrentPrincipal) -> Response:
     """Download the file as the organizers wrote it; the published version also contains the scales."""
     with transaction() as session:
-        text = competitions.find_for_organizer(session, principal, slug).competition.file
-    headers = {"Content-Disposition": f'attachment; filename="{slug}.toml"'}
-    return Response(text, media_type="application/toml", headers=headers)
+        competition = competitions.find_for_organizer(session, principal, slug).competition
+    headers = {"Content-Disposition": f'attachment; filename="{competition.slug}.toml"'}
+    return Response(competition.file, media_type="application/toml", headers=headers)
 
 
 @router.post("/competitions/{slug}/organize/file")
@@ -120,18 +122,20 @@ def _render_repair(
 ) -> HTMLResponse:
     """Render the editor for a competition file that cannot be read."""
     with transaction() as session:
-        row = competitions.find_for_organizer(session, page.principal, page.slug).round
-        has_submissions = competitions.has_submissions(session, row.id)
+        competition = competitions.find_for_organizer(session, page.principal, page.slug).competition
+        has_submissions = any(
+            competitions.has_submissions(session, round_.id) for round_ in competition.rounds
+        )
     return page.render(
         "organizer/repair.html",
         judged=has_submissions,
         status=get_status(rejection or file_problem),
         slug=page.slug,
-        title=competitions.get_title(row.competition),
+        title=competitions.get_title(competition),
         why=translate_sentence(file_problem.message, page.t),
         refused=describe_rejection(page, rejection) if rejection else None,
-        text=row.file if text is None else text,
-        of=competitions.compute_text_digest(row.file),
+        text=competition.file if text is None else text,
+        of=competitions.compute_text_digest(competition.file),
     )
 
 
@@ -180,14 +184,24 @@ def _render_file(
 
 def _compare_with_stored(context: SetupContext, text: str) -> FileComparison:
     """Compare a text with the stored file, and determine the effects of saving it."""
-    contest, stored_columns = context.frame.contest, context.frame.rules.columns
-    row = contest.round
+    contest = context.frame.contest
+    file = contest.competition.file
     return FileComparison(
-        lines=tuple(_iter_diff_lines(row.file, text)),
-        parts=tuple(revisions.find_changed_parts(row.file, text)),
+        lines=tuple(_iter_diff_lines(file, text)),
+        parts=tuple(revisions.find_changed_parts(file, text)),
         begins_rescore=context.has_submissions
         and changes_scores(contest, revisions.compute_file_revision(contest, text)),
-        removes_original=bool(row.original) and stored_columns != parse_stored_rules(text).columns,
+        removes_original=_removes_original(contest.competition, text),
+    )
+
+
+def _removes_original(competition: Competition, text: str) -> bool:
+    """Return whether a round has data that were read with other columns."""
+    new_rules = parse_rounds(text)
+    stored_rounds = revisions.match_rounds(competition.rounds, list(new_rules))
+    return any(
+        round_.original and parse_stored_rules(round_.file).columns != new_rules[name].columns
+        for name, round_ in stored_rounds.items()
     )
 
 

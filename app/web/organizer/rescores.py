@@ -9,6 +9,7 @@ from fastapi.responses import HTMLResponse
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
+from anoncup.competition.parser import parse_common_rules
 from anoncup.competition.rules_text import set_threshold, set_weights
 from anoncup.errors import DomainError, InvalidCompetition, InvalidInput, NotFound
 from anoncup.plugins import TRACKS
@@ -90,7 +91,9 @@ def _render_rescore(
         rules=list_rule_changes(frame.rules, new_rules)
         if rescore_preview.stage in ("scoring", "ready")
         else [],
-        parts=revisions.find_changed_parts(frame.contest.competition.file, rescore_preview.rescore.file),
+        parts=revisions.find_changed_parts(
+            frame.contest.competition.file, rescore_preview.rescore.competition_file
+        ),
         by_team=_compare_teams(rescore_preview),
         turned=[
             change for change in rescore_preview.changes if change.current.state != change.proposed.state
@@ -125,7 +128,7 @@ def _build_file(stored_file: str, fields: dict[str, str]) -> str:
         for name, value in fields.items()
         if name.startswith(_WEIGHT_PREFIX)
     }
-    unknown_measures = set(weights) - set(_collect_weights(parse_stored_rules(stored_file)))
+    unknown_measures = set(weights) - set(_collect_weights(parse_common_rules(stored_file)))
     if unknown_measures:
         raise InvalidInput("the weight of a measure that this track does not have", code="unknown_measure")
     threshold = fields.get("threshold", "").strip()

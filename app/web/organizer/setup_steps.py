@@ -64,8 +64,8 @@ class SetupStep:
 class SetupContext:
     """The state of the setup, which every step's page shows.
 
-    Once a competition has submissions, its judging rules only change through a rescore. Once it has begun,
-    shortening a phase requires the password. An open rescore blocks all other changes.
+    Once a competition has submissions, its judging rules only change through a rescore. Once one of its
+    rounds has begun, shortening a phase requires the password. An open rescore blocks all other changes.
     """
 
     page: OrganizerPage
@@ -78,6 +78,18 @@ class SetupContext:
     @property
     def missing_steps(self) -> tuple[SetupStep, ...]:
         return tuple(step for step in self.steps if step.state == "missing")
+
+    def can_edit(self, step_name: str) -> bool:
+        """Return whether the form of a step can be used.
+
+        Forms change the common rules of all rounds. They cannot be used for phases, which each round has of
+        its own, or for tables in which the round shown differs from the common rules.
+        """
+        contest = self.frame.contest
+        if not contest.round.name:
+            return True
+        tables = _TABLES_BY_STEP.get(step_name, ())
+        return step_name != "basics" and contest.settings.own_tables.isdisjoint(tables)
 
     def compute_fingerprint(self, step_name: str) -> str:
         """Return the fingerprint of the values that a step's form shows.
@@ -141,7 +153,8 @@ def load_setup_context(session: Session, page: OrganizerPage) -> SetupContext:
     has_invited = invites.has_teams_or_invites(session, frame.contest.id)
     has_submissions = competitions.has_submissions(session, frame.contest.round.id)
     open_rescore = revisions.find_open_rescore(session, frame.contest.round.id)
-    has_begun = phases.has_contest_begun(session, frame.contest.round)
+    rounds = frame.contest.competition.rounds
+    has_begun = any(phases.has_contest_begun(session, round_) for round_ in rounds)
     missing_inputs = sealed_inputs.list_missing_files(session, frame.contest.round)
     steps = _build_steps(frame, has_invited=has_invited, lacks_inputs=bool(missing_inputs))
     open_rescore_id = open_rescore.id if open_rescore else None
@@ -201,6 +214,12 @@ _SHOWN_VALUES: dict[str, Callable[[Rules], object]] = {
     "publication": _get_publication_settings,
 }
 """Functions that return the values shown in each step's form."""
+_TABLES_BY_STEP = {
+    "measures": ("measures", "attackers", "questions", "limits"),
+    "threshold": ("excessive",),
+    "publication": ("publication", "ranking", "limits"),
+}
+"""The tables of the competition file that each step's form writes, of those that a round may change."""
 
 
 def render_step(
@@ -228,7 +247,8 @@ def save_step(
 ) -> Response:
     """Save the file that ``write_file`` makes from the present one, and redirect.
 
-    If the form has errors or is rejected, render it again with the problem.
+    If the form has errors or is rejected, render it again with the problem. A form that cannot be used for
+    this round is not shown, so whoever sends it is led to its page.
     """
 
     def build_revision(contest: Contest) -> Revision:
@@ -237,6 +257,8 @@ def save_step(
             raise Conflict(SAVED_BY_ANOTHER, code="changed_meanwhile")
         return revisions.compute_file_revision(contest, write_file(contest))
 
+    if not context.can_edit(step_name):
+        return see_other(f"{context.page.path}/{step_name}")
     if form.errors:
         return render(None)
     try:

@@ -14,6 +14,7 @@ from app.services.accounts.accounts import Principal
 from app.services.contests import competitions, phases
 from app.services.contests.contest import Contest
 from app.services.contests.phases import PhaseStatus
+from app.web.site.rounds import RoundEntry, list_rounds
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ class Frame:
     """A competition as one reader sees it: what the heading, menu and side of its pages need.
 
     ``rules`` are the rules at the time of the request. ``team`` is the reader's own team. ``rehearsal_of`` is
-    the competition that this one rehearses, if it is a rehearsal.
+    the competition that this one rehearses, if it is a rehearsal. ``rounds`` is empty if there is only one.
     """
 
     contest: Contest
@@ -55,6 +56,7 @@ class Frame:
     team: Team | None
     is_organizer: bool
     rehearsal_of: RehearsedCompetition | None = None
+    rounds: tuple[RoundEntry, ...] = ()
 
     @property
     def path(self) -> str:
@@ -87,6 +89,7 @@ def load_frame(session: Session, principal: Principal | None, slug: str) -> Fram
         rules=contest.rules,
         status=status,
         rehearsal_of=_load_rehearsed_competition(session, contest.round, status),
+        rounds=list_rounds(contest, status.now),
         team=memberships.find_team(session, contest.id, principal) if principal else None,
         is_organizer=principal is not None and competitions.is_organizer(session, contest.id, principal),
     )

@@ -1,0 +1,217 @@
+"""Set-up pages, file editor and phases of a competition with several rounds."""
+
+import re
+from html import unescape
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+from sqlalchemy import select
+
+from anoncup.competition.parser import parse_rounds
+from anoncup.tables.csv_text import write_csv
+from app.db.models import ThresholdReport
+from app.db.transaction import transaction
+from tests.support.arena import Arena, build_original_table
+from tests.support.contest import Contest
+from tests.support.organizer_pages import extract_hidden_fields, format_future_time
+from tests.support.page_requests import assert_refused, get_page, post_form, send_form
+from tests.support.setup_pages import load_competition, parse_form
+from tests.support.two_rounds import build_round, build_two_round_toml, create_two_rounds
+
+PATH = "/competitions/small.final/organize"
+OWN_RULES = "The rounds of this competition have rules of their own here."
+COMMON_RULES = "This form changes the common rules of all rounds."
+
+
+@pytest.fixture
+def rounds(client: TestClient) -> dict[str, Contest]:
+    return create_two_rounds(client)
+
+
+@pytest.fixture
+def arena(rounds: dict[str, Contest]) -> Arena:
+    return rounds["final"].arena
+
+
+def get_text(arena: Arena, path: str) -> str:
+    response = get_page(arena, path, organizer=True)
+    assert response.status_code == 200, response.text
+    return unescape(response.text)
+
+
+def read_phases_by_round() -> dict[str, Any]:
+    return {name: rules.phases for name, rules in parse_rounds(load_competition().file).items()}
+
+
+def test_titles_and_phases_are_changed_in_the_file(arena: Arena) -> None:
+    file = load_competition().file
+    text = get_text(arena, f"{PATH}/basics")
+    assert OWN_RULES in text
+    assert f'href="{PATH}/file"' in text
+    assert f'action="{PATH}/basics"' not in text
+    fields = {"title_en": "Other", "zone": "UTC", "anonymization_start": "2031-01-10T09:00"}
+    fields |= {"anonymization_end": "2031-01-24T09:00"}
+    assert send_form(arena, f"{PATH}/basics", fields, organizer=True).headers["location"] == f"{PATH}/basics"
+    assert load_competition().file == file
+
+
+@pytest.mark.parametrize("step", ["measures", "threshold", "publication"])
+def test_forms_change_the_common_rules_of_all_rounds(arena: Arena, step: str) -> None:
+    phases = read_phases_by_round()
+    html = get_text(arena, f"{PATH}/{step}")
+    assert COMMON_RULES in html
+    changes = {"measures": "weight_mean_mae", "threshold": "threshold", "publication": "valid_per_day"}
+    fields = parse_form(html, 'name="of"') | {"weight_cross_count": "0", changes[step]: "3"}
+    send_form(arena, f"{PATH}/{step}", fields, organizer=True)
+    new_file = load_competition().file
+    for rules in parse_rounds(new_file).values():
+        values = (rules.weight("mean_mae"), rules.threshold, rules.limits.valid_per_day)
+        assert values[list(changes).index(step)] == 3
+    assert read_phases_by_round() == phases
+
+
+@pytest.mark.parametrize(
+    ("step", "table"),
+    [
+        ("measures", "[rounds.measures.mean_mae]\nweight = 5.0\n"),
+        ("threshold", "[rounds.excessive]\nthreshold = 0.3\n"),
+        ("publication", "[rounds.limits]\nvalid_per_day = 2\n"),
+        ("publication", "finals"),
+    ],
+)
+def test_rules_of_a_round_are_changed_in_the_file(client: TestClient, step: str, table: str) -> None:
+    final = build_round("final", begins=7, data="previous")
+    final = final.replace("data =", "finals = 3\ndata =") if table == "finals" else final + table
+    arena = create_two_rounds(client, final=final)["final"].arena
+    file = load_competition().file
+    text = get_text(arena, f"{PATH}/{step}")
+    assert OWN_RULES in text
+    assert f'action="{PATH}/{step}"' not in text
+    form = parse_form(get_text(arena, f"/competitions/small.preliminary/organize/{step}"), 'name="of"')
+    assert post_form(arena, f"{PATH}/{step}", form, organizer=True).status_code == 303
+    assert load_competition().file == file
+
+
+def test_round_with_the_data_of_the_previous_one_takes_no_upload(arena: Arena) -> None:
+    text = get_text(arena, f"{PATH}/data")
+    assert "This round has the data of the previous round. Upload them there." in text
+    assert 'type="file"' not in text
+    assert 'name="role_0"' not in text
+    assert 'type="file"' in get_text(arena, "/competitions/small.preliminary/organize/data")
+    competition = load_competition()
+    table = build_original_table().rename(columns={"age": "years"})
+    for content in (write_csv(build_original_table()), write_csv(table)):
+        files = {"table": ("t.csv", content)}
+        response = post_form(arena, f"{PATH}/original/original.csv", files=files, organizer=True)
+        assert_refused(response, 409, "This round has the data of the previous one")
+    preliminary = get_text(arena, "/competitions/small.preliminary/organize/data")
+    fields = parse_form(preliminary, 'id="roles"') | {"role_1": "sensitive"}
+    assert_refused(
+        post_form(arena, f"{PATH}/data", fields, organizer=True),
+        409,
+        "This round has the data of the previous one",
+    )
+    assert load_competition().file == competition.file
+
+
+def test_round_with_its_own_data_takes_an_upload(client: TestClient) -> None:
+    file = build_two_round_toml(final=build_round("final", begins=7))
+    arena = Arena.create(client, file=file)
+    content = write_csv(build_original_table(50))
+    files = {"table": ("t.csv", content)}
+    send_form(arena, f"{PATH}/original/original.csv", files=files, organizer=True)
+    rows = [
+        client.get(f"/api/v1/competitions/small.{name}").json()["original_rows"]
+        for name in ("preliminary", "final")
+    ]
+    assert rows == [40, 50]
+
+
+def test_data_of_a_round_cannot_change_the_columns_of_another(client: TestClient) -> None:
+    arena = Arena.create(client, file=build_two_round_toml(final=build_round("final", begins=7)))
+    table = build_original_table(50)
+    send_form(
+        arena, f"{PATH}/original/original.csv", files={"table": ("t.csv", write_csv(table))}, organizer=True
+    )
+    file = load_competition().file
+    renamed = write_csv(table.rename(columns={"age": "years"}))
+    response = post_form(
+        arena, f"{PATH}/original/original.csv", files={"table": ("t.csv", renamed)}, organizer=True
+    )
+    assert response.status_code == 422
+    fields = parse_form(get_text(arena, f"{PATH}/data"), 'id="roles"') | {"role_1": "left_out"}
+    assert_refused(post_form(arena, f"{PATH}/data", fields, organizer=True), 409, "Another round has data")
+    assert load_competition().file == file
+
+
+def test_first_data_may_have_other_columns(client: TestClient) -> None:
+    final = build_round("final", begins=7, data="previous")
+    arena = Arena.create(client, file=build_two_round_toml(final=final))
+    renamed = write_csv(build_original_table(50).rename(columns={"age": "years"}))
+    path = "/competitions/small.preliminary/organize/original/original.csv"
+    send_form(arena, path, files={"table": ("t.csv", renamed)}, organizer=True)
+    for name, rules in parse_rounds(load_competition().file).items():
+        assert rules.columns is not None
+        assert "years" in rules.columns.quasi_identifiers + rules.columns.sensitive
+        assert client.get(f"/api/v1/competitions/small.{name}").json()["original_rows"] == 50
+
+
+def test_threshold_report_and_rescore_pages_work_in_a_round(rounds: dict[str, Contest]) -> None:
+    preliminary = rounds["preliminary"]
+    arena, path = preliminary.arena, "/competitions/small.preliminary/organize"
+    preliminary.submit("red")
+    fields = {"bits": "20", "draws": "0", "seconds": "0", "asked_distance": "gower"}
+    response = send_form(arena, f"{path}/threshold/reports", fields, organizer=True)
+    with transaction() as session:
+        assert 'round = "preliminary"' in session.scalars(select(ThresholdReport.file)).one()
+    assert get_page(arena, response.headers["location"], organizer=True).status_code == 200
+    assert 'name="by" value="rules"' not in get_text(arena, f"{path}/rescores")
+    weight = "[rounds.measures.mean_mae]\nweight = 5.0\n"
+    file = load_competition().file.replace(
+        '[[rounds]]\nname = "final"', f'{weight}[[rounds]]\nname = "final"'
+    )
+    begun = send_form(arena, f"{path}/rescores", {"by": "file", "file": file}, organizer=True)
+    text = get_text(arena, begun.headers["location"].partition("?")[0])
+    assert "rounds" in text.partition("Parts of the file")[2][:400]
+
+
+def test_editor_compares_and_saves_the_file_with_all_rounds(arena: Arena) -> None:
+    file = load_competition().file
+    html = get_page(arena, f"{PATH}/file", organizer=True).text
+    file_text = html.partition('class="file"')[2].partition(">\n")[2].partition("</textarea>")[0]
+    assert unescape(file_text).strip() == file.strip()
+    changed = file.replace('en = "Final"', 'en = "Grand final"')
+    compared = post_form(arena, f"{PATH}/file", {"text": changed, "do": "compare"}, organizer=True)
+    assert compared.status_code == 200
+    text = unescape(compared.text)
+    assert re.findall(r"<(?:ins|del)>.*Final|<(?:ins|del)>.*final", text) != []
+    assert text.count("<ins>") == text.count("<del>") == 1
+    assert "saving deletes the data" not in text
+    assert 'name="password"' in text
+    fields = {"text": changed, "do": "save"} | extract_hidden_fields(compared.text)
+    send_form(arena, f"{PATH}/file", fields, organizer=True)
+    assert load_competition().file == changed
+    download = get_page(arena, f"{PATH}/competition.toml", organizer=True)
+    assert download.text == changed
+    assert 'filename="small.toml"' in download.headers["content-disposition"]
+
+
+def test_editor_warns_of_columns_that_drop_the_data(arena: Arena) -> None:
+    changed = load_competition().file.replace('"sex", "age"', '"sex"')
+    compared = post_form(arena, f"{PATH}/file", {"text": changed, "do": "compare"}, organizer=True)
+    assert "saving deletes the data" in compared.text
+
+
+def test_phases_page_moves_the_phases_of_its_round(arena: Arena) -> None:
+    phases = read_phases_by_round()
+    text = get_text(arena, f"{PATH}/phases")
+    assert f'href="{PATH}/file"' in text.partition("A phase’s start is changed")[2]
+    path = f"{PATH}/phases/anonymization/extend"
+    preview = get_page(arena, f"{path}?end={format_future_time(20)}&move_following=true", organizer=True)
+    send_form(arena, path, extract_hidden_fields(preview.text), organizer=True)
+    moved = read_phases_by_round()
+    assert moved["preliminary"] == phases["preliminary"]
+    assert [phase.end > old.end for phase, old in zip(moved["final"], phases["final"], strict=True)] == [
+        True
+    ] * 2

@@ -1,0 +1,141 @@
+"""Pages of a competition with several rounds."""
+
+import re
+from html import unescape
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from tests.support.arena import Arena
+from tests.support.contest import Contest
+from tests.support.page_requests import extract_words, get_page
+from tests.support.two_rounds import build_round, create_two_rounds
+
+
+@pytest.fixture
+def rounds(client: TestClient) -> dict[str, Contest]:
+    return create_two_rounds(client)
+
+
+def list_round_links(html: str) -> list[tuple[str, str, str, bool]]:
+    """Return path, title and state of each round in the list of rounds, and whether it is the one shown."""
+    (navigation,) = re.findall(r'<nav class="rounds".*?</nav>', html, re.DOTALL)
+    entries = re.findall(
+        r'<a href="([^"]*)"([^>]*)>([^<]*)</a> <span class="quiet">([^<]*)</span>', navigation
+    )
+    return [(path, unescape(title), state, "aria-current" in more) for path, more, title, state in entries]
+
+
+def get_round_links(contest: Contest, page: str, address: str = "small.final") -> dict[str, str]:
+    """Return the paths that a page of the round links to, by the title of the round."""
+    response = get_page(contest.arena, f"/competitions/{address}{page}", organizer=True)
+    assert response.status_code == 200, response.text
+    return {title: path for path, title, _, _ in list_round_links(response.text)}
+
+
+def test_pages_list_the_rounds_with_their_states(rounds: dict[str, Contest]) -> None:
+    arena = rounds["final"].arena
+    entries = [
+        ("/competitions/small.preliminary", "Preliminary", "Anonymization phase", False),
+        ("/competitions/small.final", "Final", "Not begun", True),
+    ]
+    assert list_round_links(get_page(arena, "/competitions/small.final").text) == entries
+    current = list_round_links(get_page(arena, "/competitions/small").text)
+    assert [is_shown for *_, is_shown in current] == [True, False]
+    japanese = list_round_links(get_page(arena, "/competitions/small.final", language="ja").text)
+    assert [title for _, title, *_ in japanese] == ["予選", "本戦"]
+
+
+@pytest.mark.parametrize(
+    "page",
+    ["/rules", "/boards/anonymization", "/boards/matrix", "/boards/replay", "/clarifications", "/organize"]
+    + [f"/organize/{name}" for name in ("phases", "submissions", "teams", "data", "basics", "file")],
+)
+def test_rounds_link_to_the_same_page_of_each_other(rounds: dict[str, Contest], page: str) -> None:
+    links = get_round_links(rounds["final"], page)
+    assert links == {
+        "Preliminary": f"/competitions/small.preliminary{page}",
+        "Final": f"/competitions/small.final{page}",
+    }
+    for path in links.values():
+        assert get_page(rounds["final"].arena, path, organizer=True).status_code == 200
+
+
+def test_round_without_the_page_is_linked_by_the_nearest_one(rounds: dict[str, Contest]) -> None:
+    preliminary = rounds["preliminary"]
+    submission = preliminary.submit("red")
+    preliminary.open_attacks()
+    target = preliminary.find_target(submission)["id"]
+
+    def find_link_to_final(path: str) -> str:
+        html = get_page(preliminary.arena, path, team="red").text
+        return {title: link for link, title, *_ in list_round_links(html)}["Final"]
+
+    assert find_link_to_final(f"/submissions/{submission}") == "/competitions/small.final/submissions"
+    for path in (f"/targets/{target}", "/competitions/small.preliminary/targets"):
+        assert find_link_to_final(path) == "/competitions/small.final"
+
+
+def test_menu_and_links_of_a_page_stay_within_its_round(rounds: dict[str, Contest]) -> None:
+    rounds["preliminary"].submit("red")
+    for page in ("", "/rules", "/boards/anonymization", "/organize", "/organize/phases", "/organize/teams"):
+        html = get_page(rounds["final"].arena, f"/competitions/small.final{page}", organizer=True).text
+        rest = re.sub(
+            r'<nav class="rounds".*?</nav>|<section class="schedule".*?</ol>', "", html, flags=re.DOTALL
+        )
+        paths = set(re.findall(r'(?:href|action)="(?:/api/v1)?/competitions/([\w.-]+)', rest))
+        assert paths == {"small.final"}, page
+
+
+def test_front_page_links_to_the_round_that_it_shows(rounds: dict[str, Contest]) -> None:
+    rounds["preliminary"].submit("red")
+    html = get_page(rounds["final"].arena, "/").text
+    assert set(re.findall(r'href="/competitions/([\w.-]+)', html)) == {"small.preliminary"}
+
+
+def test_command_lines_name_the_round(rounds: dict[str, Contest]) -> None:
+    preliminary = rounds["preliminary"]
+    preliminary.submit("red")
+    preliminary.open_attacks()
+    html = get_page(preliminary.arena, "/competitions/small.preliminary/targets", team="blue").text
+    assert "anoncup download small.preliminary --targets" in html
+
+
+def test_one_round_is_not_listed(arena: Arena) -> None:
+    assert 'class="rounds"' not in get_page(arena, "/competitions/small").text
+
+
+def read_schedule(contest: Contest, **viewer: Any) -> str:
+    html = get_page(contest.arena, "/competitions/small.final", **viewer).text
+    (schedule,) = re.findall(r'<section class="schedule".*?</section>', html, re.DOTALL)
+    return unescape(" ".join(extract_words(schedule)))
+
+
+def test_schedule_lists_the_phases_and_weights_of_all_rounds(rounds: dict[str, Contest]) -> None:
+    text = read_schedule(rounds["final"])
+    assert re.findall(r"(Preliminary|Final) · Weight: ([\d.]+)", text) == [
+        ("Preliminary", "0.1"),
+        ("Final", "0.9"),
+    ]
+    phases = re.findall(r"Anonymization phase|Re-identification phase", text)
+    assert phases == ["Anonymization phase", "Re-identification phase"] * 2
+    assert text.count("Running now") == 1
+    assert "重み：0.9" in read_schedule(rounds["final"], language="ja")
+
+
+def test_schedule_says_which_round_is_practice(client: TestClient) -> None:
+    final = create_two_rounds(client, preliminary=build_round("try", begins=-1, practice=True))["final"]
+    text = read_schedule(final)
+    assert re.findall(r"(\w+) · (Practice: the results do not count|Weight)", text) == [
+        ("Try", "Practice: the results do not count"),
+        ("Final", "Weight"),
+    ]
+
+
+def test_rules_say_whose_data_a_round_has(rounds: dict[str, Contest]) -> None:
+    sentence = "This round has the data of the previous round."
+    has_sentence = [
+        sentence in get_page(contest.arena, f"{contest.path}/rules").text for contest in rounds.values()
+    ]
+    assert has_sentence == [False, True]
