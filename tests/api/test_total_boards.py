@@ -6,32 +6,14 @@ import pytest
 from fastapi.testclient import TestClient
 
 from tests.support.accounts import read_refusal
-from tests.support.contest import Contest, run_clock
-from tests.support.two_rounds import build_round, build_two_round_toml, create_two_rounds
-
-FORMULAS = """
-[publication]
-feedback = "immediate"
-digits = 2
-[ranking]
-order = "descending"
-defence = "1 - (utility + security) / 2 + adjustment"
-attack = "sum(best_per_target())"
-total = "0.1 * round('preliminary') + 0.9 * round('final')"
-attack_total = "max(round('preliminary'), if_missing(round('final'), 0))"
-"""
-
-
-def play_both_rounds(rounds: dict[str, Contest]) -> None:
-    """Let three teams submit in the first round, and two of them and a new one in the final."""
-    for name, teams in (("preliminary", ("red", "blue", "green")), ("final", ("red", "late", "blue"))):
-        contest = rounds[name]
-        contest.move_phases(anonymization=(-0.1, 1))
-        run_clock()
-        submissions = [contest.submit(team) for team in teams]
-        contest.open_attacks()
-        contest.submit_correct_guess(teams[1], submissions[0], 9 if name == "final" else 4)
-        contest.submit_correct_guess(teams[2], submissions[1], 2)
+from tests.support.contest import Contest
+from tests.support.two_rounds import (
+    FORMULAS,
+    build_round,
+    build_two_round_toml,
+    create_two_rounds,
+    play_both_rounds,
+)
 
 
 def read_total(contest: Contest, board: str = "total", **reader: Any) -> dict[str, dict[str, Any]]:

@@ -7,7 +7,19 @@ from fastapi.testclient import TestClient
 from anoncup.rules.rounds import list_settings
 from anoncup.rules.toml_text import replace_tables
 from tests.support.arena import Arena, build_competition_toml
-from tests.support.contest import Contest
+from tests.support.contest import Contest, run_clock
+
+FORMULAS = """
+[publication]
+feedback = "immediate"
+digits = 2
+[ranking]
+order = "descending"
+defence = "1 - (utility + security) / 2 + adjustment"
+attack = "sum(best_per_target())"
+total = "0.1 * round('preliminary') + 0.9 * round('final')"
+attack_total = "max(round('preliminary'), if_missing(round('final'), 0))"
+"""
 
 _ROUND = """
 [[rounds]]
@@ -83,3 +95,15 @@ def build_contest(arena: Arena, name: str) -> Contest:
             arena.sessions,
         )
     )
+
+
+def play_both_rounds(rounds: dict[str, Contest]) -> None:
+    """Let three teams submit in the first round, and two of them and a new one in the final."""
+    for name, teams in (("preliminary", ("red", "blue", "green")), ("final", ("red", "late", "blue"))):
+        contest = rounds[name]
+        contest.move_phases(anonymization=(-0.1, 1))
+        run_clock()
+        submissions = [contest.submit(team) for team in teams]
+        contest.open_attacks()
+        contest.submit_correct_guess(teams[1], submissions[0], 9 if name == "final" else 4)
+        contest.submit_correct_guess(teams[2], submissions[1], 2)

@@ -10,6 +10,8 @@ TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     "GET /competitions/{slug}/boards/replay": (200, 200, 200, 200, 200, 200),
     "GET /competitions/{slug}/teams/{team_id}": (200, 200, 200, 200, 200, 200),
     "GET /competitions/{slug}/boards/matrix": (200, 200, 200, 200, 200, 200),
+    # in a competition without rounds
+    "GET /competitions/{slug}/boards/total": (404, 404, 404, 404, 404, 404),
 }
 
 CONTENT: dict[str, Callable[[Any], dict[str, Any]]] = {}
