@@ -134,6 +134,7 @@ ERROR_SENTENCES_BY_STATUS: dict[str, str] = {
     "409.rescore_ended": "the set is applied or cancelled already",
     "409.rescore_failed": "a submission of the set ended in ERROR, so the set cannot be applied",
     "409.other_round_changes": "a re-score set changes the rules of one round",
+    "409.not_practice": "only a practice round can be reset",
     "409.previous_data": "the round has the data of the previous one",
     "409.rescore_open": "there is an open re-score set: apply or cancel it first",
     "409.rescore_ready": "the set has been scored already",

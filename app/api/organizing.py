@@ -15,7 +15,7 @@ from app.db.transaction import transaction
 from app.http.authentication import CurrentPrincipal
 from app.http.step_up import ReauthenticatedCaller
 from app.services.contests import schedule
-from app.services.organizing import adjustments, disqualification
+from app.services.organizing import adjustments, disqualification, round_reset
 
 router = APIRouter(tags=["organizing"])
 
@@ -28,6 +28,17 @@ class ExtensionIn(BaseModel):
         AwareDatetime, Field(description="the new end, with its offset"), example("2027-01-25T09:00:00+09:00")
     ]
     move_following: Annotated[bool, Field(description="later phases move by as much")] = False
+
+
+class ResetIn(BaseModel):
+    start: Annotated[
+        AwareDatetime | None,
+        Field(description="the new start of the first phase; the other phases move by as much"),
+        example("2027-01-25T09:00:00+09:00"),
+    ] = None
+
+
+_NO_MOVE = ResetIn()
 
 
 @router.post(
@@ -66,6 +77,17 @@ def resume_phase(slug: str, name: str, principal: CurrentPrincipal) -> schemas.C
     """Let the clock go on; all deadlines move by the length of the pause."""
     with transaction() as session:
         contest = schedule.resume(session, principal, slug, name)
+        return serialize_competition(session, contest)
+
+
+@router.post(
+    "/competitions/{slug}/reset",
+    responses=build_error_responses(ORGANIZER, "not_practice end_passed end_too_far"),
+)
+def reset_round(slug: str, principal: ReauthenticatedCaller, body: ResetIn = _NO_MOVE) -> schemas.Competition:
+    """Begin a practice round anew, without its submissions, targets and guesses. This cannot be undone."""
+    with transaction() as session:
+        contest = round_reset.reset(session, principal, slug, start=body.start)
         return serialize_competition(session, contest)
 
 

@@ -61,6 +61,7 @@ TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     "POST /api/v1/competitions/{slug}/phases/{name}/extend": (401, 403, 403, 200, 403, 200),
     "POST /api/v1/competitions/{slug}/phases/{name}/pause": (401, 403, 403, 200, 403, 409),
     "POST /api/v1/competitions/{slug}/phases/{name}/resume": (401, 403, 403, 200, 403, 409),
+    "POST /api/v1/competitions/{slug}/reset": (401, 403, 403, 409, 403, 409),
     "POST /api/v1/competitions/{slug}/rescores": (401, 403, 403, 202, 403, 409),
     "GET /api/v1/competitions/{slug}/rescores": (401, 403, 403, 200, 403, 200),
     "GET /api/v1/rescores/{rescore_id}": (401, 404, 404, 200, 404, 200),

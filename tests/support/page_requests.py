@@ -10,6 +10,7 @@ from tests.support.arena import PASSWORD, Arena
 
 IRREVERSIBLE_FORMS = (
     "/extend",
+    "/reset",
     "/disqualify",
     "/withdraw",
     "/remove",

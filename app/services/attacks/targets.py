@@ -147,6 +147,8 @@ def find_visible(session: Session, principal: Principal, target_id: UUID) -> Tar
     if target is None:
         raise NotFound("there is no such target", code="no_such_target")
     round_ = session.get_one(Round, target.round_id)
+    if round_.removed_at is not None:
+        raise NotFound("there is no such target", code="no_such_target")
     viewer = visibility.load_viewer(session, round_.competition, principal)
     if not (viewer.is_organizer or viewer.team_id) or not _can_see(target, viewer):
         raise NotFound("there is no such target", code="no_such_target")
@@ -214,7 +216,8 @@ def find_revealed_secret(session: Session, principal: Principal | None, target_i
     """Return the digest of a target's secret file. Raise an error before the reveal."""
     target = session.get(Target, target_id)
     round_ = session.get_one(Round, target.round_id) if target else None
-    if round_ is None or not competitions.can_see(session, principal, round_.competition):
+    is_removed = round_ is None or round_.removed_at is not None
+    if round_ is None or is_removed or not competitions.can_see(session, principal, round_.competition):
         raise NotFound("there is no such target", code="no_such_target")
     visibility.require_reveal(round_)
     return session.get_one(Opening, target_id).secret

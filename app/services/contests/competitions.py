@@ -131,8 +131,9 @@ def is_organizer(session: Session, competition_id: UUID, principal: Principal) -
 
 
 def is_round_organizer(session: Session, round_id: UUID, principal: Principal) -> bool:
-    """Whether the person organizes the competition of the round."""
-    return is_organizer(session, session.get_one(Round, round_id).competition_id, principal)
+    """Whether the person organizes the competition of the round, and the round was not removed."""
+    round_ = session.get_one(Round, round_id)
+    return round_.removed_at is None and is_organizer(session, round_.competition_id, principal)
 
 
 def require_organizer(session: Session, competition_id: UUID, principal: Principal) -> None:
@@ -183,8 +184,9 @@ def lock_for_organizer(
     contest = find(session, principal, slug)
     if all_rounds:
         _lock_all_rounds(session, contest.id)
-    else:
-        lock(session, contest.round.id)
+    elif lock(session, contest.round.id).removed_at is not None:
+        # The round was reset or removed meanwhile: find the one that has its address now.
+        return lock_for_organizer(session, principal, slug)
     require_organizer(session, contest.id, principal)
     return contest
 

@@ -31,7 +31,7 @@ ALREADY_ALLOCATED = N_("the teams' data have been drawn: their source can no lon
 FileAndDigests = tuple[str, dict[str, str]]
 """A round's rules and the digests of its original data."""
 CompetitionState = tuple[str, dict[str, dict[str, str]]]
-"""A competition's file and the digests of the original data of each round."""
+"""A competition's file and the digests of the original data of each round by its id."""
 _DISCLOSURE_ORDER: Mapping[str, tuple[str, ...]] = {
     "board": ("organizers", "teams", "public"),
     "feedback": ("hidden", "daily", "immediate"),
@@ -207,7 +207,7 @@ def _compute_round(
 
 def describe_state(competition: Competition) -> CompetitionState:
     """Return the file and data that a revision replaces."""
-    return competition.file, {round_.name: dict(round_.original) for round_ in competition.rounds}
+    return competition.file, {str(round_.id): dict(round_.original) for round_ in competition.rounds}
 
 
 def parse_original(file: str, contents: dict[str, bytes], *, in_use: bool) -> ParsedOriginal:

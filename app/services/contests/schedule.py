@@ -27,7 +27,7 @@ from app.services.contests.phases import (
     get_status,
 )
 
-_END_YEAR_LIMIT = 3000
+END_YEAR_LIMIT = 3000
 _CALENDAR_PARTS = ("phases", "rounds", "title")
 """The parts of a competition's file that appear in its calendar."""
 
@@ -66,9 +66,9 @@ def extend(
     """
     round_ = competitions.lock_for_organizer(session, principal, slug).round
     phase = _find_changeable_phase(round_, name)
-    if end.year >= _END_YEAR_LIMIT:
+    if end.year >= END_YEAR_LIMIT:
         raise InvalidInput(
-            "a phase ends before the year {year}", code="end_too_far", year=str(_END_YEAR_LIMIT)
+            "a phase ends before the year {year}", code="end_too_far", year=str(END_YEAR_LIMIT)
         )
     if end <= max(phase.start, read_clock(session)):
         raise InvalidInput("the new end must lie ahead, after the phase's start", code="end_passed")
@@ -147,7 +147,7 @@ def _save_phases(
     subject: str,
 ) -> None:
     """Write the phases into the competition's file and into the audit log."""
-    old_values = _format_phases(get_timetable(round_).phases)
+    old_values = format_phases(get_timetable(round_).phases)
     if any(later.start < earlier.end for earlier, later in pairwise(new_phases)):
         raise Conflict("the phase would overlap with the next one: move that as well", code="phases_overlap")
     file = replace_round_phases(round_.competition.file, round_.name, new_phases)
@@ -161,9 +161,9 @@ def _save_phases(
         round_.competition_id,
         subject=subject,
         before=old_values,
-        after=_format_phases(new_phases),
+        after=format_phases(new_phases),
     )
 
 
-def _format_phases(phases: tuple[Phase, ...]) -> dict[str, list[str]]:
+def format_phases(phases: tuple[Phase, ...]) -> dict[str, list[str]]:
     return {phase.name: [phase.start.isoformat(), phase.end.isoformat()] for phase in phases}

@@ -111,7 +111,7 @@ def filter_allowed(session: Session, followers: Collection[Follower]) -> set[Fol
         .join(Competition, Competition.id == Round.competition_id)
         .join(User, User.id == Token.user_id)
         .where(Token.revoked_at.is_(None), Token.expires_at > func.clock_timestamp())
-        .where(any_(Token.scopes) == "read")
+        .where(any_(Token.scopes) == "read", Round.removed_at.is_(None))
         .where(or_(is_team_member, and_(Competition.removed_at.is_(None), _is_in_charge())))
     )
     return {Follower(*row) for row in session.execute(query)}

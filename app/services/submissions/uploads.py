@@ -168,6 +168,8 @@ class Upload(ABC, Generic[AcceptedT, CheckT]):
         if self.accepted_id is not None:
             return
         require_qualified(team)
+        if round_.removed_at is not None:
+            raise Conflict("the competition has changed meanwhile; send it again", code="changed_meanwhile")
         contest = Contest(round_)
         if self.attempt is None:
             attempt = quota.begin_attempt(session, contest, team, user_id, phase=self.phase, key=self.key)

@@ -19,7 +19,7 @@ from app.services.accounts.accounts import Principal
 from app.services.contests import competitions, dry_run, observed_deadlines, phases, schedule
 from app.services.contests.contest import Contest
 from app.services.contests.dry_run import PhasePreview
-from app.services.organizing import dashboard
+from app.services.organizing import dashboard, round_reset
 from app.web.organizer.frame import OrganizerPage, RequestedOrganizerPage
 from app.web.site.pages import PageRoute, see_other, show_problem
 
@@ -139,6 +139,22 @@ def confirm(
     return see_other(f"{page.path}/phases", notice=_NOTICE_BY_KIND[act])
 
 
+@router.post("/reset")
+@show_problem(_render_phases)
+def reset(
+    page: RequestedOrganizerPage,
+    *,
+    reauthenticate: FormReauthentication,
+    start: Annotated[str, Form()] = "",
+) -> Response:
+    """Reset a practice round; ``start`` is a time in the competition's time zone, or empty."""
+    principal = reauthenticate()
+    with transaction() as session:
+        zone = competitions.find(session, principal, page.slug).rules.timezone
+        round_reset.reset(session, principal, page.slug, start=_parse_moment(start, zone) if start else None)
+    return see_other(f"{page.path}/phases", notice="round_reset")
+
+
 def _apply_action(session: Session, principal: Principal, slug: str, action: PhaseAction) -> Contest:
     if action.end is not None:
         move_following = action.move_following
@@ -155,13 +171,16 @@ def _parse_action(name: str, kind: str, end: str, *, move_following: bool, zone:
         raise NotFound("a phase is extended, paused or resumed", code="no_such_act")
     if kind != "extend":
         return PhaseAction(name, kind)
+    return PhaseAction(name, kind, _parse_moment(end, zone), move_following)
+
+
+def _parse_moment(text: str, zone: str) -> datetime:
+    """Parse a time; one without a UTC offset is in the competition's time zone."""
     try:
-        new_end = datetime.fromisoformat(end)
+        moment = datetime.fromisoformat(text)
     except ValueError:
         raise InvalidInput("enter a date and a time", code="no_time") from None
-    return PhaseAction(
-        name, kind, new_end if new_end.tzinfo else new_end.replace(tzinfo=ZoneInfo(zone)), move_following
-    )
+    return moment if moment.tzinfo else moment.replace(tzinfo=ZoneInfo(zone))
 
 
 def _list_moves(phase_preview: PhasePreview) -> list[PhaseMove]:

@@ -91,10 +91,10 @@ def download_calendar(request: Request, slug: str) -> Response:
         contest = competitions.find(session, None, slug)
         calendar_version = schedule.load_calendar_version(session, contest.round)
         rounds = [Contest(round_) for round_ in contest.competition.rounds]
-    t, page_url = language.negotiate_translator(request), f"{get_service_url(request)}/competitions/{slug}"
+    t, service_url = language.negotiate_translator(request), get_service_url(request)
     title = language.localize_title(competitions.get_title(contest.competition), t.language)
     events = [
-        _build_event(round_, phase, calendar_version, page_url, t)
+        _build_event(round_, phase, calendar_version, f"{service_url}/competitions/{round_.address}", t)
         for round_ in rounds
         for phase in round_.rules.phases
     ]

@@ -27,6 +27,7 @@ TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     f"GET {ORGANIZE_PATH}/phases": PAGE_STATUSES,
     f"GET {ORGANIZE_PATH}/phases/{{name}}/{{act}}": PAGE_STATUSES,
     f"POST {ORGANIZE_PATH}/phases/{{name}}/{{act}}": ACTION_STATUSES,
+    f"POST {ORGANIZE_PATH}/phases/reset": (303, 403, 403, 409, 403, 409),
     f"GET {ORGANIZE_PATH}/submissions": PAGE_STATUSES,
     f"GET {ORGANIZE_PATH}/submissions/{{submission_id}}": PAGE_STATUSES,
     f"GET {ORGANIZE_PATH}/submissions/{{submission_id}}/{{act}}": PAGE_STATUSES,

@@ -215,3 +215,22 @@ def test_phases_page_moves_the_phases_of_its_round(arena: Arena) -> None:
     assert [phase.end > old.end for phase, old in zip(moved["final"], phases["final"], strict=True)] == [
         True
     ] * 2
+
+
+def test_practice_round_is_reset_on_its_phases_page(client: TestClient) -> None:
+    preliminary = build_round("try", begins=-0.5, practice=True)
+    practice = create_two_rounds(client, preliminary=preliminary)["try"]
+    arena, path = practice.arena, "/competitions/small.try/organize/phases"
+    practice.submit("red")
+    assert 'action="/competitions/small.try/organize/phases/reset"' in get_text(arena, path)
+    assert "/reset" not in get_text(arena, f"{PATH}/phases")
+    refused = post_form(arena, f"{path}/reset", {"password": ""}, organizer=True)
+    assert refused.status_code == 403
+    start = format_future_time(2)
+    response = send_form(arena, f"{path}/reset", {"start": start}, organizer=True)
+    assert "The practice round begins anew." in get_text(arena, response.headers["location"])
+    assert start in get_text(arena, path).replace(" ", "T")
+    assert (
+        get_page(arena, "/competitions/small.try/submissions", team="red").text.count("submission_row") == 0
+    )
+    assert "Practice round begun anew" in get_text(arena, "/competitions/small.try/organize/audit")

@@ -7,9 +7,10 @@ from uuid import UUID
 from xml.etree import ElementTree
 
 import pytest
+from fastapi.testclient import TestClient
 from httpx2 import Response
 
-from anoncup.competition.parser import parse_competition
+from anoncup.competition.parser import parse_competition, parse_rounds
 from app.web.visitor.feeds import (
     INVALID_XML_CHARACTER,
     NAMESPACE,
@@ -22,6 +23,7 @@ from app.web.visitor.feeds import (
 )
 from tests.support.arena import Arena
 from tests.support.contest import Contest, load_competition
+from tests.support.two_rounds import create_two_rounds
 
 pytestmark = pytest.mark.full
 
@@ -133,6 +135,40 @@ def test_phase_events_keep_their_uid_and_increase_sequence(contest: Contest) -> 
         get_feed(arena, "calendar.ics", **{"If-None-Match": response_after.headers["etag"]}).status_code
         == 304
     )
+
+
+def test_calendar_lists_the_phases_of_all_rounds(client: TestClient) -> None:
+    preliminary, final = create_two_rounds(client).values()
+    phases = [
+        (name, phase)
+        for name, rules in parse_rounds(load_competition().file).items()
+        for phase in rules.phases
+    ]
+    for contest in (preliminary, final):
+        properties, events = parse_calendar(get_feed(contest.arena, "calendar.ics").text)
+        assert properties["NAME"] == "Small cup"
+        assert [(entry["DTSTART"], entry["DTEND"]) for entry in events] == [
+            (f"{phase.start:%Y%m%dT%H%M%SZ}", f"{phase.end:%Y%m%dT%H%M%SZ}") for _, phase in phases
+        ]
+        assert [entry["URL"].rpartition("/")[2] for entry in events] == [
+            f"small.{name}" for name, _ in phases
+        ]
+        assert len({entry["UID"] for entry in events}) == 4
+    assert [entry["SUMMARY"].partition(":")[0] for entry in events] == [
+        *["Small cup – Preliminary"] * 2,
+        *["Small cup – Final"] * 2,
+    ]
+
+
+def test_new_phases_of_a_round_increase_the_sequence(client: TestClient) -> None:
+    final = create_two_rounds(client)["final"]
+    file = load_competition().file
+    start = parse_rounds(file)["final"].phases[0].start
+    earlier = file.replace(start.isoformat(), (start - timedelta(hours=1)).isoformat())
+    path = f"{final.path}/competition.toml"
+    assert final.arena.put(path, content=earlier).status_code == 200
+    _, events = parse_calendar(get_feed(final.arena, "calendar.ics").text)
+    assert {entry["SEQUENCE"] for entry in events} == {"1"}
 
 
 def test_events_are_tentative_during_a_pause(arena: Arena) -> None:
