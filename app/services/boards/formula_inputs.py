@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from math import fsum
+from typing import NamedTuple
 from uuid import UUID
 
 from sqlalchemy import or_, select
@@ -35,15 +36,24 @@ def load_inputs_at(
     )
 
 
-def list_competing_teams(session: Session, round_id: UUID) -> Sequence[Team]:
+class CompetingTeam(NamedTuple):
+    """What the clock may read of a team, too."""
+
+    id: UUID
+    name: str
+    created_at: datetime
+
+
+def list_competing_teams(session: Session, round_id: UUID) -> list[CompetingTeam]:
     """Return the teams that are neither disqualified nor baselines, in the order of their creation.
 
     Teams that joined after the round had closed do not compete in it.
     """
-    query = select(Team).join(Round, Round.competition_id == Team.competition_id)
+    columns = Team.id, Team.name, Team.created_at
+    query = select(*columns).join(Round, Round.competition_id == Team.competition_id)
     query = query.where(Round.id == round_id, Team.disqualified_at.is_(None), ~Team.baseline)
     query = query.where(or_(Round.closed_at.is_(None), Team.created_at <= Round.closed_at))
-    return session.scalars(query.order_by(Team.created_at, Team.id)).all()
+    return [CompetingTeam(*row) for row in session.execute(query.order_by(Team.created_at, Team.id))]
 
 
 def list_adjustments(session: Session, round_id: UUID) -> Sequence[Adjustment]:
