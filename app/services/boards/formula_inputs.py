@@ -37,6 +37,8 @@ def load_inputs_at(
 
 
 class CompetingTeam(NamedTuple):
+    """What the clock may read of a team, too."""
+
     id: UUID
     name: str
     created_at: datetime
