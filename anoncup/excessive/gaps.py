@@ -111,6 +111,7 @@ class _BoundTracker:
     def __init__(self, distances: FloatArray, certified: CertifiedBounds) -> None:
         self.distances, self.certified = distances, certified
         self.floors, self.upper_bounds = certified.lower.copy(), certified.upper.copy()
+        self.floors[len(distances) - 1 : len(distances)] = np.inf  # nobody can move alone
         self.permutations = certified.permutations.copy()
 
     def lower_bounds(self) -> FloatArray:

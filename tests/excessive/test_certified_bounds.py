@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.optimize import Bounds, LinearConstraint, linear_sum_assignment, milp
 
@@ -117,6 +117,7 @@ def test_asymmetric_bounds_enclose_the_exact_values(matrix: FloatArray) -> None:
 
 @fewer_examples
 @given(st.booleans().flatmap(lambda symmetric: distance_matrices(symmetric=symmetric)))
+@example(np.array([[0.0, 0.5, 1.0], [1.0, 0.0, 1.0], [0.5, 1.0, 0.0]]))
 def test_all_gaps_of_small_matrices_can_be_closed(matrix: FloatArray) -> None:
     closed_bounds = close_gaps(matrix, certified_bounds(matrix), seconds=60)
     check_bounds(matrix, closed_bounds, compute_exact_s(matrix))
