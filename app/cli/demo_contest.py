@@ -8,11 +8,12 @@ import logging
 import math
 import os
 import secrets
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -25,6 +26,9 @@ from anoncup.competition.templates import template
 from anoncup.geometry.arrays import IntArray
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
+from anoncup.rules.rounds import replace_round_phases
+from anoncup.rules.settings import Phase
+from anoncup.rules.timetable import replace_phases
 from anoncup.rules.toml_text import replace_tables
 from anoncup.schemas.roles import Role
 from anoncup.tracks.microdata.columns import require_columns
@@ -67,6 +71,18 @@ class DemoEntry:
 
 
 _Tables = pd.DataFrame | TransactionTables
+_ROUNDS = """
+[[rounds]]
+name = "preliminary"
+title = { en = "Preliminary", ja = "予選" }
+weight = 0.3
+
+[[rounds]]
+name = "final"
+title = { en = "Final", ja = "本戦" }
+weight = 0.7
+data = "previous"
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +91,8 @@ class DemoContest:
 
     ``threshold`` lies between the distances of the honest releases and those of the cheat.
     ``uncounted_attackers`` know more than this contest assumes, so they are reported without counting. In a
-    contest that ``has_attack_phase``, every team attacks the releases of the others.
+    contest that ``has_attack_phase``, every team attacks the releases of the others. A contest that
+    ``has_final`` has two rounds: the one that is played, and a final on the same data that begins later.
     """
 
     slug: str
@@ -86,6 +103,7 @@ class DemoContest:
     entries: tuple[DemoEntry, ...]
     uncounted_attackers: tuple[str, ...] = ()
     has_attack_phase: bool = False
+    has_final: bool = False
 
 
 def _unify_last_columns(count: int) -> _MethodStep:
@@ -110,6 +128,7 @@ DEMO_CONTESTS = (
             DemoEntry("Less is more", (("delete_rows", {"share": 0.01}),)),
             DemoEntry("Yamaoka tribute", (("cheating_permutation", {}),)),
         ),
+        has_final=True,
     ),
     DemoContest(
         slug="demo-shop",
@@ -272,15 +291,25 @@ def build_competition_file(demo: DemoContest) -> str:
     )
     text += "".join(f"\n[attackers.{name}]\ncounts = false\n" for name in demo.uncounted_attackers)
     # With an attack phase, the second phase starts as soon as the first is ended.
-    windows = (("anonymization", 0, 30), ("reidentification", 30 if demo.has_attack_phase else 31, 60))
+    windows: tuple[tuple[Literal["anonymization", "reidentification"], int, int], ...] = (
+        ("anonymization", 0, 30),
+        ("reidentification", 30 if demo.has_attack_phase else 31, 60),
+    )
     phases = [
-        f'[[phases]]\nname = "{name}"\nstart = {(now + timedelta(days=first)).isoformat()}\n'
-        f"end = {(now + timedelta(days=last)).isoformat()}"
-        for name, first, last in windows
+        Phase(name, now + timedelta(days=first), now + timedelta(days=last)) for name, first, last in windows
     ]
     if demo.has_attack_phase:
         text = replace_tables(text, "publication", '[publication]\nfeedback = "immediate"')
-    return replace_tables(text, "phases", "\n\n".join(phases))
+    return _add_rounds(text, phases) if demo.has_final else replace_phases(text, phases)
+
+
+def _add_rounds(text: str, phases: Sequence[Phase]) -> str:
+    """Return a file with two rounds. The final has the same phases, a day after those of the first round."""
+    text = replace_tables(replace_tables(text, "phases", ""), "format", "")
+    offset = phases[-1].end - phases[0].start + timedelta(days=1)
+    final = [replace(phase, start=phase.start + offset, end=phase.end + offset) for phase in phases]
+    text = f"format = 2\n{text.lstrip()}{_ROUNDS}"
+    return replace_round_phases(replace_round_phases(text, "preliminary", phases), "final", final)
 
 
 def _submit_entry(

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from anoncup.competition.parser import parse_competition
+from anoncup.competition.parser import parse_rounds
 from anoncup.evaluation.evaluate import Verdict, evaluate
 from app.cli.demo_contest import (
     DEMO_CONTESTS,
@@ -25,7 +25,7 @@ SLOW_DEMOS = {"demo", "demo-shop"}
 
 
 def evaluate_demo(demo: DemoContest) -> dict[str, Verdict]:
-    rules, tables = parse_competition(build_competition_file(demo)), demo.tables()
+    rules, tables = next(iter(parse_rounds(build_competition_file(demo)).values())), demo.tables()
     prepared = make_original(tables, rules)
     verdicts = {}
     for index, entry in enumerate(demo.entries):
@@ -60,6 +60,13 @@ def test_demo_releases_vary_and_only_the_cheat_is_rejected(
         point for point in accepted if not any(rival < point and rival[1] < point[1] for rival in accepted)
     ]
     assert len(undominated) >= 3
+
+
+def test_first_demo_has_a_final_when_its_first_round_is_over() -> None:
+    preliminary, final = parse_rounds(build_competition_file(DEMO_CONTESTS[0])).values()
+    assert (preliminary.round, final.round) == ("preliminary", "final")
+    assert preliminary.phases[-1].end < final.phases[0].start
+    assert [phase.name for phase in final.phases] == [phase.name for phase in preliminary.phases]
 
 
 def test_accounts_file_lists_the_contest_of_each_account(tmp_path: Path) -> None:
