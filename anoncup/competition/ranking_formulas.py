@@ -24,7 +24,7 @@ def find_defence_formula(rules: Rules) -> Formula:
 def compares_teams(rules: Rules) -> bool:
     """Return whether the formula ranks the values of releases, so that each depends on those of others."""
     formulas = [find_defence_formula(rules), *filter(None, [rules.ranking.utility])]
-    return any(call.func.id == "rank" for formula in formulas for call in formula.list_calls())
+    return any(formula.compares_teams for formula in formulas)
 
 
 def list_counting_attackers(rules: Rules) -> dict[str, tuple[str, ...]]:

@@ -43,6 +43,7 @@ class _Evaluator(SimpleEval):  # type: ignore[misc]  # the package has no types
             names=dict(board.names),
         )
         self.allow_missing = allow_missing
+        self.parts: dict[ast.AST, Operand] = {}
 
     def _eval(self, node: ast.AST) -> Any:
         try:
@@ -53,6 +54,7 @@ class _Evaluator(SimpleEval):  # type: ignore[misc]  # the package has no types
             ) from None
         if not self.allow_missing and _is_missing(value):
             raise FormulaError(Message("this has no finite value, as in a division by 0"), get_position(node))
+        self.parts[node] = value
         return value
 
 
@@ -86,6 +88,13 @@ def evaluate_formula(formula: Formula, board: BoardNumbers, *, allow_missing: bo
     if not isinstance(value, int | float):
         raise FormulaError(Message("this is not a number"), 0)
     return Values(np.full(board.team_count, float(value)))
+
+
+def evaluate_parts(formula: Formula, board: BoardNumbers) -> Mapping[ast.AST, Operand]:
+    """Return the values of all parts of a formula; raise FormulaError as ``evaluate_formula`` does."""
+    evaluator = _Evaluator(board, allow_missing=True)
+    evaluator.eval(formula.text, previously_parsed=formula.tree)
+    return evaluator.parts
 
 
 def check_formula(formula: Formula, example: BoardNumbers) -> None:

@@ -21,7 +21,8 @@ _SYMBOLS: dict[type[ast.AST], tuple[str, int]] = {
     ast.Mult: (r"\cdot", 3),
 }
 """The symbol of an operation and how tightly it binds."""
-_NEGATION, _POWER, _ATOM = 4, 5, 6
+_NEGATION, _PRODUCT, _POWER, _ATOM = 2, 3, 4, 5
+"""A negative number needs brackets after another operation, as a sum does."""
 _NAMES = {"utility": "U", "security": "E"}
 _FUNCTIONS = {"min": r"\min", "max": r"\max", "sum": r"\sum"}
 
@@ -42,7 +43,7 @@ def _format(node: ast.expr, find_text: NodeText) -> tuple[str, int]:
             result = _NAMES.get(name, _escape(name)), _ATOM
         case ast.UnaryOp(op=sign, operand=operand):
             symbol = "-" if isinstance(sign, ast.USub) else "+"
-            result = symbol + _enclose(operand, find_text, _NEGATION), _NEGATION
+            result = symbol + _enclose(operand, find_text, _PRODUCT), _NEGATION
         case ast.BinOp():
             result = _format_operation(node, find_text)
         case ast.Compare():

@@ -37,6 +37,11 @@ class Formula:
     text: str
     tree: ast.expr = field(compare=False, repr=False)
 
+    @property
+    def compares_teams(self) -> bool:
+        """Whether it ranks values, so that the value of each team depends on those of others."""
+        return any(call.func.id == "rank" for call in self.list_calls())
+
     def list_names(self) -> list[ast.Name]:
         """Return the names of values, without those of functions."""
         functions = {call.func for call in self.list_calls()}

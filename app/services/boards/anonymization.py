@@ -11,9 +11,10 @@ from sqlalchemy.orm import Session
 from anoncup.competition.ranking_formulas import compares_teams
 from anoncup.competition.scoring_versions import Versions
 from anoncup.evaluation.ranking import find_pareto_front
+from anoncup.formulas.filled_formula import FilledFormula
 from anoncup.rules.model import Rules
 from anoncup.schemas import Board, BoardRow
-from app.db.models import Evaluation, Round
+from app.db.models import Evaluation, Round, Submission
 from app.services.boards import best_guesses, formula_inputs, ranking, source
 from app.services.boards.ranking import BoardEntry, RankedEntry
 from app.services.boards.source import BoardRows, BoardSource
@@ -152,6 +153,33 @@ def _round_losses(row: BoardRow, scope: BoardScope) -> tuple[float, float] | Non
     if row.baseline or row.utility is None or row.security is None:
         return None
     return scope.round_losses(row.utility, row.security)
+
+
+def fill_in_formulas(
+    session: Session, access: BoardAccess, submission: Submission
+) -> dict[str, FilledFormula]:
+    """Return the formulas of releases by their key, with the numbers by which the board scores a submission.
+
+    There are none if the board has no formula or no value for it, or shows only rounded ones to this viewer.
+    """
+    scope = access.scope
+    is_exact = scope.digits is None or submission.team_id == scope.viewer.team_id
+    board_source = source.read_source(session, access)
+    rules = board_source.rules
+    if not is_exact or rules.ranking.defence is None:
+        return {}
+    releases = ranking.select_releases(rules, _load_entries(session, board_source))
+    if submission.id not in releases:
+        return {}
+    from app.services.boards.formula_values import fill_in_defence  # loads numpy
+
+    return fill_in_defence(
+        rules,
+        list(releases.values()),
+        formula_inputs.load_inputs(session, board_source),
+        list(releases).index(submission.id),
+        hides_comparisons=scope.digits is not None,
+    )
 
 
 def render_csv(board: Board) -> str:

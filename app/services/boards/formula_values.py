@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from uuid import UUID
 
 import numpy as np
@@ -16,6 +17,8 @@ from anoncup.formulas.board_numbers import (
 )
 from anoncup.formulas.errors import FormulaError
 from anoncup.formulas.evaluation import evaluate_formula
+from anoncup.formulas.filled_formula import FilledFormula
+from anoncup.formulas.filling import fill_in_formula
 from anoncup.formulas.syntax import Formula
 from anoncup.formulas.values import ROUNDING, Values
 from anoncup.geometry.arrays import FloatArray, IntArray
@@ -28,14 +31,45 @@ def compute_defence(
     rules: Rules, releases: Sequence[ReleaseNumbers], inputs: FormulaInputs
 ) -> list[float | None]:
     """Return the value of the formula that ranks releases for each of them, or None where it is missing."""
+    return _evaluate(*_list_defence_formulas(rules, releases, inputs)["defence"])
+
+
+def fill_in_defence(
+    rules: Rules,
+    releases: Sequence[ReleaseNumbers],
+    inputs: FormulaInputs,
+    row: int,
+    *,
+    hides_comparisons: bool,
+) -> dict[str, FilledFormula]:
+    """Return the formulas that rank releases by their key, with the numbers of the release in a row.
+
+    ``hides_comparisons``: show no part that compares teams, except the value of the whole.
+    """
+    formulas = _list_defence_formulas(rules, releases, inputs)
+    hides_utility = hides_comparisons and "utility" in formulas and formulas["utility"][0].compares_teams
+    hidden_names = [*(["rank"] if hides_comparisons else []), *(["utility"] if hides_utility else [])]
+    filled = {
+        key: fill_in_formula(formula, board, row, hidden_names) for key, (formula, board) in formulas.items()
+    }
+    return filled | ({"utility": replace(filled["utility"], value=None)} if hides_utility else {})
+
+
+def _list_defence_formulas(
+    rules: Rules, releases: Sequence[ReleaseNumbers], inputs: FormulaInputs
+) -> dict[str, tuple[Formula, BoardNumbers]]:
+    """Return the formulas that rank releases by their key, each with its numbers."""
     names = _collect_names(rules, releases, inputs)
-    board = BoardNumbers(
-        len(releases), names, build_defence_functions(_collect_attacks(rules, releases, inputs))
-    )
-    if rules.ranking.utility is not None:
-        utility = Values(_collect(_evaluate(rules.ranking.utility, board)))
-        board = BoardNumbers(len(releases), {**names, "utility": utility}, board.functions)
-    return _evaluate(find_defence_formula(rules), board)
+    functions = build_defence_functions(_collect_attacks(rules, releases, inputs))
+    board = BoardNumbers(len(releases), names, functions)
+    formula, utility_formula = find_defence_formula(rules), rules.ranking.utility
+    if utility_formula is None:
+        return {"defence": (formula, board)}
+    utility = Values(_collect(_evaluate(utility_formula, board)))
+    return {
+        "utility": (utility_formula, board),
+        "defence": (formula, BoardNumbers(len(releases), {**names, "utility": utility}, functions)),
+    }
 
 
 def compute_attack(

@@ -70,10 +70,10 @@ def rank_teams(
     those with the lowest ``overall``. ``inputs`` are needed for formulas only.
     """
     if inputs is None:
-        return _rank_entries(_select_best_per_team(entries))
+        return _rank_entries(rules, _select_best_per_team(entries))
     if compares_teams(rules):
-        return _rank_entries(_apply_formula(rules, _select_best_per_team(entries), inputs), rules)
-    return _rank_entries(_select_best_per_team(_apply_formula(rules, entries, inputs)), rules)
+        return _rank_entries(rules, _apply_formula(rules, _select_best_per_team(entries), inputs))
+    return _rank_entries(rules, _select_best_per_team(_apply_formula(rules, entries, inputs)))
 
 
 def _select_best_per_team(entries: Iterable[BoardEntry]) -> list[BoardEntry]:
@@ -91,23 +91,31 @@ def _select_best_per_team(entries: Iterable[BoardEntry]) -> list[BoardEntry]:
 
 def _apply_formula(rules: Rules, entries: Sequence[BoardEntry], inputs: FormulaInputs) -> list[BoardEntry]:
     """Return the entries with their losses under the formula. Baselines do not take part in comparisons."""
-    compares = compares_teams(rules)
-    takes_part = [
-        entry.numbers is not None and not (entry.evaluation.is_baseline and compares) for entry in entries
+    releases = _list_releases(rules, entries)
+    values = dict(zip(releases, _compute_defence(rules, list(releases.values()), inputs), strict=True))
+    return [
+        replace(entry, loss=_orient(rules, values[entry.evaluation.submission_id]))
+        if entry.evaluation.submission_id in values
+        else entry
+        for entry in entries
     ]
-    scored = [entry for entry, takes in zip(entries, takes_part, strict=True) if takes]
-    releases = [
-        ReleaseNumbers(
+
+
+def _list_releases(rules: Rules, entries: Iterable[BoardEntry]) -> dict[UUID, ReleaseNumbers]:
+    """Return the releases for which the formula has a value, by submission."""
+    compares = compares_teams(rules)
+    return {
+        entry.evaluation.submission_id: ReleaseNumbers(
             entry.evaluation.submission_id, entry.evaluation.team_id, entry.numbers, entry.security or 0.0
         )
-        for entry in scored
-        if entry.numbers is not None
-    ]
-    values = iter(_compute_defence(rules, releases, inputs))
-    return [
-        replace(entry, loss=_orient(rules, next(values))) if takes else entry
-        for entry, takes in zip(entries, takes_part, strict=True)
-    ]
+        for entry in entries
+        if entry.numbers is not None and not (entry.evaluation.is_baseline and compares)
+    }
+
+
+def select_releases(rules: Rules, entries: Sequence[BoardEntry]) -> dict[UUID, ReleaseNumbers]:
+    """Return the releases for which the board computes the formula, by submission."""
+    return _list_releases(rules, _select_best_per_team(entries) if compares_teams(rules) else entries)
 
 
 def _compute_defence(
@@ -118,9 +126,9 @@ def _compute_defence(
     return compute_defence(rules, releases, inputs)
 
 
-def _find_score(rules: Rules | None, entry: BoardEntry) -> float | None:
+def find_score(rules: Rules, entry: BoardEntry) -> float | None:
     """Return the value of the formula; None without a formula, and for baselines if it compares teams."""
-    if rules is None or (entry.evaluation.is_baseline and compares_teams(rules)):
+    if rules.ranking.rule == "score" or (entry.evaluation.is_baseline and compares_teams(rules)):
         return None
     return _orient(rules, entry.loss)
 
@@ -139,13 +147,13 @@ def _orient(rules: Rules, value: float | None) -> float | None:
     return -value if value is not None and rules.ranking.order == "descending" else value
 
 
-def _rank_entries(best_entries: Iterable[BoardEntry], rules: Rules | None = None) -> list[RankedEntry]:
+def _rank_entries(rules: Rules, best_entries: Iterable[BoardEntry]) -> list[RankedEntry]:
     """Rank the best entries of the teams. Ties are ordered by receipt; entries without a rank follow."""
     sorted_entries = sorted(best_entries, key=lambda entry: entry.sort_key)
     competing = [entry for entry in sorted_entries if not entry.evaluation.is_baseline]
     baselines = [entry for entry in sorted_entries if entry.evaluation.is_baseline]
     ranks = [*compute_ranks([entry.loss for entry in competing]), *([None] * len(baselines))]
     return [
-        RankedEntry(entry, rank, _find_score(rules, entry))
+        RankedEntry(entry, rank, find_score(rules, entry))
         for entry, rank in zip([*competing, *baselines], ranks, strict=True)
     ]

@@ -23,7 +23,7 @@ from app.charts.strip import StripWords, build_strip
 from app.charts.text import translate_words
 from app.db.transaction import transaction
 from app.locale.language import Translator
-from app.services.boards import matrix, standing_forecast
+from app.services.boards import anonymization, matrix, standing_forecast
 from app.services.boards.standing_forecast import SubmissionPosition
 from app.services.contests import visibility
 from app.services.contests.visibility import UNFROZEN
@@ -32,6 +32,7 @@ from app.services.submissions.summaries import SubmissionSummary
 from app.web.site.frame import Frame, load_frame
 from app.web.site.pages import PageRoute, RequestedUserPage
 from app.web.team.board_position import SubmissionBoard
+from app.web.team.own_score import typeset_score
 from app.web.team.submission_lines import build_lines, summarize_finals
 from app.web.team.verdicts import (
     AttackerLine,
@@ -110,6 +111,7 @@ def show_submission(page: RequestedUserPage, submission_id: UUID, board: Submiss
         verdict = line.evaluation.parsed_verdict
         access = visibility.find_board_access(session, page.principal, frame.contest.address)
         content = _build_result_content(frame, verdict, board, t) if verdict else {}
+        formulas = anonymization.fill_in_formulas(session, access, submission) if access and verdict else {}
         rival_attacks = matrix.list_attacks(session, access, submission.id) if access else []
         forecast = (
             standing_forecast.forecast_position(session, access, board, submission)
@@ -129,6 +131,7 @@ def show_submission(page: RequestedUserPage, submission_id: UUID, board: Submiss
         stands=bool(verdict and not verdict.violations and submission.disqualified_at is None),
         place=forecast,
         rivals=rival_attacks,
+        score_formulas=typeset_score(formulas, t),
         what_if=compute_what_if(frame.rules, frame.contest.track, verdict, page.request.query_params)
         if verdict
         else None,

@@ -1,9 +1,8 @@
-"""The formulas of measures, distances and scores as MathML, which browsers show without scripts.
+"""The formulas of measures, distances and scores as MathML.
 
 They are written in LaTeX: those of built-in tracks in ``formulas.toml`` of their folders.
 """
 
-import re
 import tomllib
 from collections.abc import Mapping
 from functools import cache
@@ -17,12 +16,9 @@ from anoncup.competition.ranking_formulas import find_defence_formula
 from anoncup.formulas.latex import format_latex
 from anoncup.plugins import BUILT_IN, INSTALLED
 from anoncup.rules.model import Rules
+from app.web.site.mathematics import typeset
 
 _TRACKS_FOLDER = Path(tracks.__file__).parent
-_PRIME_PATTERN = re.compile(r"<msup>(<mi>[^<]+)</mi><mi>&#x02032;</mi></msup>")
-_INDEXED_PRIME_PATTERN = re.compile(
-    r"<msubsup>(<mi>[^<]+)</mi>((?:(?!</?msubsup>).)+)<mi>&#x02032;</mi></msubsup>"
-)
 
 
 @cache
@@ -64,16 +60,3 @@ def typeset_ranking(rules: Rules) -> dict[str, Markup]:
         "attack": ranking.attack,
     }
     return {name: typeset(format_latex(formula)) for name, formula in formulas.items() if formula is not None}
-
-
-@cache
-def typeset(latex: str) -> Markup:
-    """Return a formula as MathML.
-
-    A prime is part of its letter, because a prime in a superscript would be too small to read.
-    """
-    from latex2mathml.converter import convert  # noqa: PLC0415  # loads its tables of symbols
-
-    mathml = _PRIME_PATTERN.sub(r"\1′</mi>", convert(latex, display="block"))
-    mathml = _INDEXED_PRIME_PATTERN.sub(r"<msub>\1′</mi>\2</msub>", mathml)
-    return Markup(mathml)  # noqa: S704  # our own, or checked when its package was loaded

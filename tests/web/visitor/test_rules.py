@@ -23,6 +23,7 @@ from anoncup.tracks.transactions.tables import files_of
 from app.db.models import Round
 from app.locale.language import LANGUAGES
 from app.storage import compute_digest
+from app.web.site.mathematics import typeset
 from app.web.site.notation import format_number, mark_up_symbols
 from app.web.visitor import formulas
 from app.web.visitor.rules import build_worked_example, find_source, iter_attacker_rules, iter_measure_rules
@@ -72,7 +73,7 @@ def test_measures_and_attackers_have_distinct_names() -> None:
 def list_formulas() -> list[Markup]:
     tables = [table for name in TRACKS for table in formulas.load_formulas(name).values()]
     latex_formulas = [latex for table in tables for latex in table.values()]
-    return [*map(formulas.typeset, latex_formulas), *formulas.load_score_formulas().values()]
+    return [*map(typeset, latex_formulas), *formulas.load_score_formulas().values()]
 
 
 def test_measures_and_distances_have_a_formula() -> None:
@@ -96,7 +97,7 @@ def test_formulas_are_well_formed_mathml() -> None:
 
 
 def test_primes_are_not_superscripts() -> None:
-    text = formulas.typeset(r"n^\prime + p_{a b}^\prime + x_k^l + r_l^X")
+    text = typeset(r"n^\prime + p_{a b}^\prime + x_k^l + r_l^X")
     assert [item for item in ("n′", "p′") if f"<mi>{item}</mi>" in text] == ["n′", "p′"]
     assert "&#x02032;" not in text
     assert text.count("<msubsup>") == 2

@@ -1,0 +1,169 @@
+"""The ranking's formula on the page of a submission, with the numbers of the board filled in."""
+
+import ast
+import copy
+import math
+import re
+from typing import Any
+from uuid import UUID
+
+import pytest
+from fastapi.testclient import TestClient
+
+from anoncup.formulas.filled_formula import FilledFormula
+from app.db.models import Submission
+from app.db.transaction import transaction
+from app.locale.language import LANGUAGES, load_translator
+from app.services.accounts import accounts
+from app.services.boards import anonymization
+from app.services.contests import visibility
+from app.web.site.notation import format_number
+from tests.support.contest import Contest
+from tests.support.page_requests import extract_text, get_page
+from tests.support.translations import translate
+
+FORMULA = (
+    "min(utility, 1 - strongest()) - mean(best_per_team()) / 3"
+    " - attacker('euc1') / 7 + where(security > 0.5, adjustment, 2 * adjustment)"
+)
+PYTHON_FUNCTIONS = {
+    "min": min,
+    "where": lambda condition, value, alternative: value if condition else alternative,
+}
+
+
+def create_contest(client: TestClient, ranking: str, *, feedback: str = "immediate") -> Contest:
+    return Contest.create(
+        client, extra_toml=f'[ranking]\n{ranking}\n[publication]\nfeedback = "{feedback}"\n'
+    )
+
+
+def fill_in(contest: Contest, submission: str, team: str | None = None) -> dict[str, FilledFormula]:
+    """Return the formulas of a submission as a team, or else the organizer, may see them."""
+    arena = contest.arena
+    token = arena.get_team_token(team) if team else arena.organizer_token
+    with transaction() as session:
+        access = visibility.authorize_boards(session, accounts.authenticate(session, token), arena.slug)
+        return anonymization.fill_in_formulas(session, access, session.get_one(Submission, UUID(submission)))
+
+
+def read_row(contest: Contest, team: str, viewer: str | None = None) -> dict[str, Any]:
+    """Return the row of a team on the board of another one or else the organizer."""
+    board = contest.get_board(team=viewer, organizer=viewer is None)
+    row: dict[str, Any] = next(row for row in board["rows"] if row["team"] == team)
+    return row
+
+
+def adjust(contest: Contest, team: str, points: float) -> None:
+    body = {"team_id": read_row(contest, team)["team_id"], "points": points, "reason": "late"}
+    assert contest.arena.post(f"{contest.path}/adjustments", json=body).status_code == 201
+
+
+def compute_by_hand(filled: FilledFormula) -> float:
+    """Evaluate the filled-in formula with Python's own arithmetic."""
+
+    class Replacer(ast.NodeTransformer):
+        def visit(self, node: ast.AST) -> Any:
+            original = originals[node]
+            if original in filled.numbers:
+                return ast.copy_location(ast.Constant(filled.numbers[original]), node)
+            return self.generic_visit(node)
+
+    tree = copy.deepcopy(filled.formula.tree)
+    originals = dict(zip(ast.walk(tree), ast.walk(filled.formula.tree), strict=True))
+    return float(eval(ast.unparse(Replacer().visit(tree)), PYTHON_FUNCTIONS))
+
+
+def check_score(contest: Contest, submission: str, team: str, viewer: str | None) -> float:
+    """Compare the value with the board, and with the numbers that are filled in. Return it."""
+    formulas = fill_in(contest, submission, viewer)
+    value = formulas["defence"].value
+    assert value == read_row(contest, team, viewer)["score"]
+    assert value is not None
+    assert compute_by_hand(formulas["defence"]) == pytest.approx(value, abs=1e-12)
+    return value
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("feedback", ["immediate", "hidden"])
+def test_the_value_is_the_score_on_the_readers_board(client: TestClient, feedback: str) -> None:
+    contest = create_contest(
+        client,
+        f'order = "descending"\nutility = "1 - max(mean_mae, cross_count / 100)"\ndefence = "{FORMULA}"',
+        feedback=feedback,
+    )
+    red, _ = contest.publish_targets("red", "blue")
+    unattacked = check_score(contest, red, "red", "red")
+    adjust(contest, "red", -0.25)
+    adjusted = check_score(contest, red, "red", "red")
+    assert adjusted < unattacked
+    contest.submit_correct_guess("blue", red, 35)
+    for_organizer = check_score(contest, red, "red", None)
+    for_team = check_score(contest, red, "red", "red")
+    assert for_organizer < adjusted
+    assert for_team == (for_organizer if feedback == "immediate" else adjusted)
+    assert fill_in(contest, red, "blue") == {}
+    contest.close_attacks()
+    assert check_score(contest, red, "red", "red") == for_organizer
+    assert check_score(contest, red, "red", "blue") == for_organizer  # revealed
+
+
+def test_the_page_shows_the_numbers_of_the_board(client: TestClient) -> None:
+    contest = create_contest(client, 'defence = "(utility + security) / 2 - adjustment"')
+    red = contest.submit("red")
+    adjust(contest, "red", 3)
+    row = read_row(contest, "red", "red")
+    assert row["score"] < 0
+    for language in LANGUAGES:
+        html = get_page(contest.arena, f"/submissions/{red}", team="red", language=language).text
+        section = html.partition('<h2 id="score">')[2].partition("</section>")[0]
+        texts = re.findall(r"<mtext>([^<]*)</mtext>", section)
+        numbers = (row["utility"], row["security"], 3.0, -row["score"])
+        assert texts == list(map(format_number, numbers))
+        assert translate("How the score is computed", language) in section
+
+
+def test_ranks_are_filled_in_for_organizers_only(client: TestClient) -> None:
+    contest = create_contest(
+        client, 'utility = "rank(mean_mae) / 2"\ndefence = "utility + rank(security) + adjustment"'
+    )
+    submissions = {team: contest.submit(team) for team in ("red", "blue")}
+    for team, submission in submissions.items():
+        own, full = fill_in(contest, submission, team), fill_in(contest, submission)
+        assert own["defence"].value == full["defence"].value == read_row(contest, team, team)["score"]
+        own_parts, full_parts = (
+            {ast.unparse(node) for formula in formulas.values() for node in formula.numbers}
+            for formulas in (own, full)
+        )
+        assert own_parts == {"mean_mae", "security", "adjustment"}
+        assert full_parts == own_parts | {"utility", "rank(mean_mae)", "rank(security)"}
+        assert own["utility"].value is None
+        assert full["utility"].value in (0.5, 1.0)
+
+
+def test_a_missing_number_is_named(client: TestClient) -> None:
+    contest = create_contest(client, 'defence = "utility / adjustment"')
+    red = contest.submit("red")
+    value = fill_in(contest, red, "red")["defence"].value
+    assert value is not None
+    assert math.isnan(value)
+    assert read_row(contest, "red", "red")["score"] is None
+    for language in LANGUAGES:
+        response = get_page(contest.arena, f"/submissions/{red}", team="red", language=language)
+        assert f"={load_translator(language).pgettext('number', 'missing')}" in extract_text(response)
+
+
+def test_releases_that_the_board_does_not_score_have_no_numbers(client: TestClient) -> None:
+    contest = create_contest(client, 'defence = "rank(utility) + security"')
+    first, second = (contest.submit("red") for _ in range(2))
+    on_board = [submission for submission in (first, second) if fill_in(contest, submission, "red")]
+    assert len(on_board) == 1
+    received_at = contest.arena.get_submission(on_board[0], "red")["received_at"]
+    assert read_row(contest, "red", "red")["received_at"] == received_at
+
+
+def test_named_rules_have_no_formula(client: TestClient) -> None:
+    contest = create_contest(client, 'rule = "rank_sum"')
+    red = contest.submit("red")
+    assert fill_in(contest, red, "red") == {}
+    assert '<h2 id="score">' not in get_page(contest.arena, f"/submissions/{red}", team="red").text
