@@ -151,6 +151,9 @@ class HistoryStep(Form):
     overall: Annotated[float | None, Field(description="null: nothing counts any longer"), example(0.132)]
     utility: Annotated[float | None, example(0.08)]
     security: Annotated[float | None, example(0.18)]
+    score: Annotated[
+        float | None, Field(description="value of the competition's formula, as on the board"), example(3.0)
+    ]
     why: Annotated[
         Literal["release", "scoring", "guesses"] | None,
         Field(description="another release counts, it is scored anew, others found more; null: not told"),

@@ -1,5 +1,6 @@
-"""Chart of a team's overall scores over time, with a line for the best score so far."""
+"""Chart of a team's scores over time, with a line for the best score so far."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -31,7 +32,7 @@ _IDENTIFIER = "course"
 
 @dataclass(frozen=True, slots=True)
 class TimelineEntry:
-    """A submission. ``overall`` is its score, lower is better, or None; ``received_at`` has a time zone."""
+    """A submission. ``overall`` is its score, or None; ``received_at`` has a time zone."""
 
     name: str
     received_at: datetime
@@ -74,14 +75,16 @@ def build_timeline(
     zone: str,
     begin: datetime | None = None,
     end: datetime | None = None,
+    is_highest_best: bool = False,
 ) -> Figure:
     """Build the chart of all submissions by time and score. Its axis includes ``begin`` and ``end``."""
     ordered = sorted(entries, key=lambda entry: entry.received_at)
+    improvements = _list_improvements(ordered, is_highest_best=is_highest_best)
     return Figure(
         _IDENTIFIER,
         words.title,
-        _describe_timeline(ordered, words),
-        _draw_timeline(ordered, words, zone, (begin, end)),
+        _describe_timeline(ordered, words, improvements),
+        _draw_timeline(ordered, words, zone, (begin, end), improvements),
         head=(words.submission, words.received, words.state, words.y),
         rows=tuple(
             (
@@ -92,7 +95,7 @@ def build_timeline(
             )
             for entry in ordered
         ),
-        legend=_build_legend(ordered, words),
+        legend=_build_legend(ordered, words, improvements),
     )
 
 
@@ -100,24 +103,25 @@ def _format_local_time(moment: datetime, zone: str) -> str:
     return moment.astimezone(ZoneInfo(zone)).strftime("%Y-%m-%d %H:%M %Z")
 
 
-def _list_improvements(entries: Sequence[TimelineEntry]) -> list[TimelineEntry]:
+def _list_improvements(entries: Sequence[TimelineEntry], *, is_highest_best: bool) -> Sequence[TimelineEntry]:
     """Return the accepted submissions that were better than all before them, oldest first."""
     improvements: list[TimelineEntry] = []
+    lowest_loss = math.inf
     for entry in entries:
         score = clamp_finite(entry.overall)
-        if (
-            entry.state == "accepted"
-            and score is not None
-            and (not improvements or score < (improvements[-1].overall or 0))
-        ):
+        loss = math.inf if score is None or entry.state != "accepted" else score
+        loss = -loss if is_highest_best and math.isfinite(loss) else loss
+        if loss < lowest_loss:
+            lowest_loss = loss
             improvements.append(entry)
     return improvements
 
 
-def _describe_timeline(entries: Sequence[TimelineEntry], words: TimelineWords) -> str:
+def _describe_timeline(
+    entries: Sequence[TimelineEntry], words: TimelineWords, improvements: Sequence[TimelineEntry]
+) -> str:
     if not entries:
         return words.empty
-    improvements = _list_improvements(entries)
     counts = {str(state): sum(entry.state == state for entry in entries) for state in _SHAPES}
     summary = words.fill(words.summary, count=len(entries), **counts)
     if not improvements:
@@ -131,13 +135,16 @@ def _draw_timeline(
     words: TimelineWords,
     zone: str,
     ends: tuple[datetime | None, datetime | None],
+    improvements: Sequence[TimelineEntry],
 ) -> Markup:
     moments = [*(entry.received_at for entry in entries), *(end for end in ends if end is not None)]
     x = build_time_axis(moments, zone) if moments else Axis(0, 1, (), ())
     scores = [entry.overall for entry in entries]
     lane_height = 0.0 if len(keep_finite(scores)) == len(scores) else _UNSCORED_LANE_HEIGHT
     # A single score has no range, so the axis shows all possible scores, from 0 to 1.
-    y = build_axis(scores if len(set(keep_finite(scores))) > 1 else [0.0, 1.0], localize=words.localize)
+    y = build_axis(
+        scores if len(set(keep_finite(scores))) > 1 else [0.0, 1.0, *scores], localize=words.localize
+    )
     plot_area = fit_plot_area(x, y, height=_HEIGHT, top=2 * MAX_FONT_SIZE + lane_height)
     if not entries:
         return draw_empty(_IDENTIFIER, plot_area, _HEIGHT, words.empty, x_title=words.x, y_title=words.y)
@@ -145,16 +152,16 @@ def _draw_timeline(
         _IDENTIFIER,
         _HEIGHT,
         draw_grid(plot_area, x_title=words.x, y_title=words.y, title_gap=lane_height + 0.8 * MAX_FONT_SIZE),
-        _draw_best_line(entries, plot_area),
+        _draw_best_line(improvements, plot_area),
         _draw_points(entries, plot_area, words, zone),
         is_interactive=True,
         kind="level",
     )
 
 
-def _draw_best_line(entries: Sequence[TimelineEntry], plot_area: PlotArea) -> Markup:
-    """Draw a line that steps down at every better score and continues to the right end."""
-    corners = [(entry.received_at.timestamp(), entry.overall or 0.0) for entry in _list_improvements(entries)]
+def _draw_best_line(improvements: Sequence[TimelineEntry], plot_area: PlotArea) -> Markup:
+    """Draw a line with a step at every better score that continues to the right end."""
+    corners = [(entry.received_at.timestamp(), entry.overall or 0.0) for entry in improvements]
     if not corners:
         return Markup("")
     steps = "".join(
@@ -197,7 +204,9 @@ def _draw_point(
     )
 
 
-def _build_legend(entries: Sequence[TimelineEntry], words: TimelineWords) -> tuple[LegendEntry, ...]:
+def _build_legend(
+    entries: Sequence[TimelineEntry], words: TimelineWords, improvements: Sequence[TimelineEntry]
+) -> tuple[LegendEntry, ...]:
     present = {entry.state for entry in entries}
     states = [
         LegendEntry(state, words.state_label(state), marks.swatch(state, shape(0, 0)))
@@ -205,4 +214,4 @@ def _build_legend(entries: Sequence[TimelineEntry], words: TimelineWords) -> tup
         if state in present
     ]
     line = LegendEntry("best", words.best, marks.swatch("best", marks.LINE))
-    return (*states, *([line] if _list_improvements(entries) else []))
+    return (*states, *([line] if improvements else []))

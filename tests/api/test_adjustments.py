@@ -1,11 +1,12 @@
 """Penalties and bonuses of teams, which formulas add up."""
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
 
-from tests.support.contest import Contest
+from tests.support.contest import Contest, set_submission_times
 from tests.support.page_requests import get_page, post_form, send_form
 from tests.support.translations import translate
 
@@ -50,6 +51,31 @@ def test_adjustments_change_scores_and_ranks_until_they_are_withdrawn(contest: C
     assert withdraw(contest, penalty).status_code == 200
     assert read_rows(contest, organizer=True)[first]["score"] == 1 - before[first]["utility"] + 0.25
     assert read_rows(contest, organizer=True)[first]["rank"] == 1
+
+
+def read_last_scores(contest: Contest, **reader: Any) -> dict[str, float | None]:
+    """Return the scores at the end of the history."""
+    history = contest.get_board("history", **reader)
+    return {team["team"]: team["steps"][-1]["score"] for team in history["teams"]}
+
+
+@pytest.mark.parametrize("defence", ["1 - utility + adjustment", "rank(utility) + 1 / 3 + adjustment"])
+def test_history_has_the_scores_of_the_board(client: TestClient, defence: str) -> None:
+    contest = Contest.create(client, extra_toml=f'[ranking]\norder = "descending"\ndefence = "{defence}"\n')
+    submissions = [contest.submit(team) for team in ("red", "blue")]
+    for submission in submissions:
+        set_submission_times(submission, datetime.now(UTC) - timedelta(hours=1))
+    before = read_rows(contest, organizer=True)["red"]["score"]
+    assert read_last_scores(contest, organizer=True)["red"] == before
+    adjust(contest, "red", -0.75)
+    readers: list[dict[str, Any]] = [{}, {"team": "red"}, {"team": "blue"}, {"organizer": True}]
+    for reader in readers:
+        scores = {team: row["score"] for team, row in read_rows(contest, **reader).items()}
+        assert read_last_scores(contest, **reader) == scores
+    (red,) = (team for team in contest.get_board("history", team="red")["teams"] if team["own"])
+    assert [step["score"] for step in red["steps"][-2:]] == [before, before - 0.75]
+    assert [step["overall"] for step in red["steps"][-2:]] == [red["steps"][-1]["overall"]] * 2
+    assert red["steps"][-1]["why"] is None
 
 
 def test_a_team_sees_its_own_adjustments_only(contest: Contest) -> None:

@@ -36,6 +36,7 @@ pytestmark = pytest.mark.full
 __all__ = ["unrecorded_versions"]  # a fixture of every test here
 ONE_SECOND = timedelta(seconds=1)
 TOP_RANKS = 10
+SCORES = ("overall", "utility", "security", "score")
 
 
 @dataclass
@@ -77,12 +78,12 @@ def list_moments(facts: BoardFacts, history: dict[str, Any]) -> list[datetime]:
 
 
 def scores_at(history: dict[str, Any], moment: datetime) -> dict[str, tuple[float, ...]]:
-    """Return overall, U and E of each ranked team at the moment, taken from the history."""
+    """Return the scores of each ranked team at the moment, taken from the history."""
     scores = {}
     for team in history["teams"]:
         past_steps = [step for step in team["steps"] if datetime.fromisoformat(step["at"]) <= moment]
         if past_steps and past_steps[-1]["overall"] is not None:
-            scores[team["team"]] = tuple(past_steps[-1][name] for name in ("overall", "utility", "security"))
+            scores[team["team"]] = tuple(past_steps[-1][name] for name in SCORES)
     return scores
 
 
@@ -103,9 +104,7 @@ def check_history(contest: RandomContest, viewer: str, closed_at: datetime | Non
     for moment in list_moments(contest.facts, history):
         lines = board_facts.build_anonymization_rows(facts_at(contest.facts, moment, closed_at), viewer)
         ranked = [line for line in lines if line["overall"] is not None]
-        expected = {
-            line["team"]: tuple(line[name] for name in ("overall", "utility", "security")) for line in ranked
-        }
+        expected = {line["team"]: tuple(line[name] for name in SCORES) for line in ranked}
         assert scores_at(history, moment) == expected, (viewer, moment)
         ranks = {line["team"]: line["rank"] for line in ranked}
         assert (

@@ -283,8 +283,8 @@ def check_exact_losses_are_hidden(reader: Reader, html: str, board: dict[str, An
                 assert text in own_texts or not re.search(rf"{text}(?!\d)", html)
 
 
-def find_overall_of_lead(history: dict[str, Any], shown_time: str) -> float:
-    """Return the overall score with which the last lead began."""
+def find_step_of_lead(history: dict[str, Any], shown_time: str) -> dict[str, Any]:
+    """Return the scores with which the last lead began."""
     led_at = max(
         datetime.fromisoformat(lead["at"])
         for lead in history["leaders"]
@@ -293,7 +293,8 @@ def find_overall_of_lead(history: dict[str, Any], shown_time: str) -> float:
     )
     leader = next(team for team, rank in find_leaders_at(history, led_at) if rank == 1)
     steps = next(team["steps"] for team in history["teams"] if team["team"] == leader)
-    return float([step["overall"] for step in steps if datetime.fromisoformat(step["at"]) <= led_at][-1])
+    step: dict[str, Any] = [step for step in steps if datetime.fromisoformat(step["at"]) <= led_at][-1]
+    return step
 
 
 def check_replay(reader: Reader) -> None:
@@ -307,8 +308,12 @@ def check_replay(reader: Reader) -> None:
     rows = parse_body(reader.read_contest_page("/boards/replay"), 'id="leads"')
     assert [row[:2] for row in reversed(rows)] == expected
     board_rows = reader.read_board()["rows"]
-    overall = find_overall_of_lead(history, rows[0][0])
-    assert rows[0][2] == notation.format_score(round(overall, 4))
+    step = find_step_of_lead(history, rows[0][0])
+    shows_scores = reader.rule == "formula" or (reader.rule == "rank_sum" and history["digits"] is None)
+    scores = [notation.format_number(step["score"])] if shows_scores else []
+    assert rows[0][2:] == [*scores, notation.format_score(round(step["overall"], 4))]
+    last_scores = {team["team"]: team["steps"][-1]["score"] for team in history["teams"]}
+    assert last_scores == {row["team"]: row["score"] for row in board_rows if row["team"] in last_scores}
     own_ranks = [row["rank"] for row in board_rows if row["own"]]
     assert [entry["rank"] for entry in history["own_ranks"][-1:]] == own_ranks
 

@@ -22,6 +22,7 @@ from uuid import UUID
 from sqlalchemy import Select, func, or_, over, select
 from sqlalchemy.orm import Session
 
+from anoncup.competition.ranking_formulas import compares_teams
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import Publication
 from anoncup.schemas import History, HistoryLeaders, HistoryPlace, HistoryRank, HistoryStep, HistoryTeam
@@ -45,8 +46,11 @@ _RankKey = tuple[bool, float, datetime, UUID, UUID]
 _LEADER_COUNT = 10
 """Number of leading teams that are listed whenever one of them changes."""
 _StepReason = Literal["release", "scoring", "guesses"] | None
-_VisibleScores = tuple[float, float, float] | None
-"""``overall``, U and E as the board shows them for a team; None while no submission of the team counts."""
+_VisibleScores = tuple[float, float, float, float | None] | None
+"""``overall``, U, E and the value of the formula as the board shows them for a team.
+
+None while no submission of the team counts.
+"""
 
 
 _BoardChange = Callable[["BoardReplay"], Iterable[UUID]]
@@ -238,15 +242,16 @@ class BoardReplay:
     team_ids: list[UUID] = field(default_factory=list)
     points_by_team: dict[UUID, list[float]] = field(default_factory=dict)
     combine_risks: RiskCombiner = field(init=False)
+    compares_teams: bool = field(init=False)
 
     def __post_init__(self) -> None:
-        self.combine_risks = best_guesses.make_risk_combiner(self.rules)
+        self.set_rules(self.rules)
 
     def apply(self, changes: Iterable[_BoardChange]) -> set[UUID]:
-        """Apply simultaneous changes and return the teams whose best entry changed."""
+        """Apply simultaneous changes and return the teams whose scores may have changed."""
         affected_teams = {team_id for change in changes for team_id in change(self)}
         if self.rules.ranking.rule != "score":
-            return self.rank_by_formula()
+            return affected_teams | self.rank_by_formula()
         return {team_id for team_id in affected_teams if self.update_best(team_id)}
 
     def rank_by_formula(self) -> set[UUID]:
@@ -299,6 +304,7 @@ class BoardReplay:
 
     def set_rules(self, rules: Rules) -> Iterable[UUID]:
         self.rules, self.combine_risks = rules, best_guesses.make_risk_combiner(rules)
+        self.compares_teams = compares_teams(rules)
         self.effective_numbers.clear()
         return list(self.evaluations_by_team)
 
@@ -444,7 +450,7 @@ def _add_step(
 ) -> None:
     """Add a step if the scores that the board shows for the team have changed."""
     entry = replay.best_entries.get(team_id)
-    scores = _mask_scores(entry, scope)
+    scores = _mask_scores(entry, replay, scope)
     if entry is not None and scores is not None:
         timelines.setdefault(team_id, TeamTimeline(entry, None, []))
     timeline = timelines.get(team_id)
@@ -459,7 +465,7 @@ def _add_step(
 
 
 def _find_reason(timeline: TeamTimeline, current: BoardEntry | None) -> _StepReason:
-    """Return why the shown scores changed; None if the team has no score any more."""
+    """Return why the shown scores changed; None if it is unknown or the team has no score any more."""
     if current is None or current.overall is None:
         return None
     if (
@@ -467,7 +473,10 @@ def _find_reason(timeline: TeamTimeline, current: BoardEntry | None) -> _StepRea
         or current.evaluation.submission_id != timeline.entry.evaluation.submission_id
     ):
         return "release"
-    return "guesses" if current.numbers == timeline.entry.numbers else "scoring"
+    if current.numbers != timeline.entry.numbers:
+        return "scoring"
+    # A formula can change with the penalties of the team and with other teams.
+    return "guesses" if current.rival_risk != timeline.entry.rival_risk else None
 
 
 def _build_leaders(
@@ -488,7 +497,7 @@ def _build_leaders(
 def _iter_changes(
     session: Session, access: BoardAccess, board_rows: BoardRows | None
 ) -> Iterator[tuple[datetime, BoardReplay, set[UUID]]]:
-    """Yield each second at which the board changed, the board, and the teams whose best entry changed."""
+    """Yield each second at which the board changed, the board, and the teams whose scores may have."""
     contest, board_visibility = access.contest, _build_visibility(session, access)
     board_rows = board_rows or source.read_rows(session, contest)
     rule_periods = board_rows.list_rule_periods()
@@ -514,16 +523,20 @@ def _iter_changes(
             yield moment, replay, changed_teams
 
 
-def _mask_scores(entry: BoardEntry | None, scope: BoardScope) -> _VisibleScores:
+def _mask_scores(entry: BoardEntry | None, replay: BoardReplay, scope: BoardScope) -> _VisibleScores:
     if entry is None or entry.overall is None or entry.utility is None or entry.security is None:
         return None
     if scope.viewer.team_id == entry.evaluation.team_id:
-        return entry.overall, entry.utility, entry.security
-    return scope.round_overall(entry.overall), *scope.round_losses(entry.utility, entry.security)
+        return entry.overall, entry.utility, entry.security, ranking.find_score(replay.rules, entry)
+    hides_score = scope.digits is not None and replay.compares_teams
+    score = None if hides_score else scope.round_score(ranking.find_score(replay.rules, entry))
+    return scope.round_overall(entry.overall), *scope.round_losses(entry.utility, entry.security), score
 
 
 def _build_step(
     moment: datetime, scores: _VisibleScores, rank: int | None, reason: _StepReason
 ) -> HistoryStep:
-    overall, utility, security = scores or (None, None, None)
-    return HistoryStep(at=moment, rank=rank, overall=overall, utility=utility, security=security, why=reason)
+    overall, utility, security, score = scores or (None, None, None, None)
+    return HistoryStep(
+        at=moment, rank=rank, overall=overall, utility=utility, security=security, score=score, why=reason
+    )

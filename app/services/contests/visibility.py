@@ -75,6 +75,10 @@ class BoardScope:
         """Round ``overall`` to the precision that this viewer may see."""
         return _round_score(overall, None if self.digits is None else OVERALL_DIGITS)
 
+    def round_score(self, score: float | None) -> float | None:
+        """Round the value of a formula to the precision that this viewer may see."""
+        return score if self.digits is None else _round_significantly(score)
+
     def mask_row(self, row: BoardRow) -> BoardRow:
         """Return a row of the anonymization board as this viewer may see it, rounded or without details."""
         if row.own or self.digits is None:
@@ -85,7 +89,7 @@ class BoardScope:
                 "utility": _round_score(row.utility, self.digits),
                 "security": _round_score(row.security, self.digits),
                 "rivals": None,
-                "score": _round_significantly(row.score),
+                "score": self.round_score(row.score),
                 "measures": {},
                 "attackers": {},
             }

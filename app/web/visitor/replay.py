@@ -9,6 +9,8 @@ from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
 from anoncup import schemas
+from anoncup.competition.ranking_formulas import compares_teams
+from anoncup.rules.model import Rules
 from app.charts.figure import Figure
 from app.charts.text import translate_words
 from app.charts.timeline import TimelineEntry, TimelineWords, build_timeline
@@ -27,18 +29,20 @@ ONE_HOUR = timedelta(hours=1)
 
 @dataclass(frozen=True, slots=True)
 class LeadChange:
-    """The teams that took the lead at a moment, and their overall score."""
+    """The teams that took the lead at a moment, their overall score and the value of their formula."""
 
     started_at: datetime
     teams: tuple[str, ...]
     overall: float | None
+    score: float | None
 
 
 @router.get("/competitions/{slug}/boards/replay")
 def show_replay(page: RequestedPage, slug: str, history: OpenHistory) -> HTMLResponse:
     with transaction() as session:
         frame = load_frame(session, page.principal, slug)
-    t = page.t
+    t, rules = page.t, frame.rules
+    shows_scores = history is not None and _shows_scores(history, rules)
     lead_changes = _find_lead_changes(history) if history else []
     return page.render(
         "visitor/board_replay.html",
@@ -47,9 +51,15 @@ def show_replay(page: RequestedPage, slug: str, history: OpenHistory) -> HTMLRes
         board=history,
         leads=lead_changes,
         brief=bool(lead_changes) and lead_changes[-1].started_at - lead_changes[0].started_at < ONE_HOUR,
-        words=_translate_script_texts(t),
-        picture=_draw_lead_chart(lead_changes, t, frame.rules.timezone),
+        shows_scores=shows_scores,
+        words=_translate_script_texts(t, shows_scores=shows_scores),
+        picture=_draw_lead_chart(lead_changes, t, rules, shows_scores=shows_scores),
     )
+
+
+def _shows_scores(history: schemas.History, rules: Rules) -> bool:
+    """Return whether the replay shows values of the formula, which are hidden if they compare teams."""
+    return rules.ranking.rule != "score" and (history.digits is None or not compares_teams(rules))
 
 
 def _find_lead_changes(history: schemas.History) -> list[LeadChange]:
@@ -59,43 +69,52 @@ def _find_lead_changes(history: schemas.History) -> list[LeadChange]:
         leaders = [history.teams[rank.team] for rank in moment.first if rank.rank == 1]
         names = tuple(team.team for team in leaders)
         if names != (changes[-1].teams if changes else ()):
-            changes.append(
-                LeadChange(moment.at, names, _find_overall(leaders[0], moment.at) if leaders else None)
-            )
+            step = _find_step(leaders[0], moment.at) if leaders else None
+            scores = (step.overall, step.score) if step else (None, None)
+            changes.append(LeadChange(moment.at, names, *scores))
     return changes
 
 
-def _draw_lead_chart(changes: Sequence[LeadChange], t: Translator, zone: str) -> Figure:
+def _draw_lead_chart(
+    changes: Sequence[LeadChange], t: Translator, rules: Rules, *, shows_scores: bool
+) -> Figure:
     """Draw the best score over time as a static chart, for browsers without scripts."""
     chart_words = translate_words(
         TimelineWords,
         t,
         title=t("The best score over time"),
         x=t("Moment"),
+        **({"y": t("Score")} if shows_scores else {}),
         submission=t("Team"),
         received=t("Since"),
         summary=t("Changes of the lead: {count}."),
         accepted=t("In the lead"),
     )
     entries = [
-        TimelineEntry(join_names(change.teams, t), change.started_at, change.overall, "accepted")
+        TimelineEntry(
+            join_names(change.teams, t),
+            change.started_at,
+            change.score if shows_scores else change.overall,
+            "accepted",
+        )
         for change in changes
         if change.teams
     ]
-    return build_timeline(entries, chart_words, zone=zone)
+    is_highest_best = shows_scores and rules.ranking.order == "descending"
+    return build_timeline(entries, chart_words, zone=rules.timezone, is_highest_best=is_highest_best)
 
 
-def _find_overall(team: schemas.HistoryTeam, moment: datetime) -> float | None:
-    """Return the overall score of a team at a moment, or None before its first score."""
-    return next((step.overall for step in reversed(team.steps) if step.at <= moment), None)
+def _find_step(team: schemas.HistoryTeam, moment: datetime) -> schemas.HistoryStep | None:
+    """Return the scores of a team at a moment, or None before its first score."""
+    return next((step for step in reversed(team.steps) if step.at <= moment), None)
 
 
-def _translate_script_texts(t: Translator) -> dict[str, Any]:
+def _translate_script_texts(t: Translator, *, shows_scores: bool) -> dict[str, Any]:
     """Return the texts that the script of the replay shows."""
     return {
         "play": t("Play"),
         "pause": t("Pause"),
-        "overall": t("Overall (the best at the top)"),
+        "score": t("Score (the best at the top)") if shows_scores else t("Overall (the best at the top)"),
         "picture": t("Each team’s best score over time"),
         "second": t.label("phase_reidentification"),
     }

@@ -78,6 +78,11 @@ class TeamSummary:
     attackers_row: schemas.AttackersRow | None
 
     @property
+    def has_scores(self) -> bool:
+        """Whether the board shows values of a formula for the team."""
+        return any(step.score is not None for step in self.steps)
+
+    @property
     def has_reasons(self) -> bool:
         return any(step.why for step in self.steps)
 

@@ -117,9 +117,9 @@ def test_the_page_shows_the_numbers_of_the_board(client: TestClient) -> None:
     for language in LANGUAGES:
         html = get_page(contest.arena, f"/submissions/{red}", team="red", language=language).text
         section = html.partition('<h2 id="score">')[2].partition("</section>")[0]
-        shown = re.findall(r"<mtext>([^<]*)</mtext>", section)
+        texts = re.findall(r"<mtext>([^<]*)</mtext>", section)
         numbers = (row["utility"], row["security"], 3.0, -row["score"])
-        assert shown == list(map(format_number, numbers))
+        assert texts == list(map(format_number, numbers))
         assert translate("How the score is computed", language) in section
 
 

@@ -52,6 +52,8 @@ class Replay {
     this.list = element.querySelector(".places");
     this.time = element.querySelector(".moment time");
     this.zone = element.dataset.zoneName;
+    this.value = element.dataset.value; // the value that ranks: `overall`, or `score` of a formula
+    this.down = element.dataset.order === "descending" ? -1 : 1; // the best at the top
     this.path = element.dataset.teams;
     const times = this.teams.flatMap((team) => team.steps.map((step) => step.at));
     const [first, latest] = d3.extent(times);
@@ -67,25 +69,21 @@ class Replay {
     const height = narrow ? 360 : Math.min(560, Math.max(420, width * .5));
     const right = narrow ? 96 : MARGIN.right;
     this.letters = narrow ? 9 : 16;
-    const values = this.teams.flatMap((team) => team.steps.map((step) => step.overall)).filter((one) => one !== null);
-    values.sort(d3.ascending);
-    const worst = d3.quantile(values, .95) ?? 1;
-    const best = values[0] ?? 0;
-    const room = Math.max(.005, (worst - best) * .06);
+    const values = this.teams.flatMap((team) => team.steps.map((step) => step[this.value])).filter((one) => one !== null);
     this.x = d3.scaleUtc(this.span, [MARGIN.left, width - right]);
-    this.y = d3.scaleLinear([Math.max(0, best - room), Math.min(1, worst + room)], [MARGIN.top, height - MARGIN.bottom]);
+    this.y = d3.scaleLinear(this.ends(values), [MARGIN.top, height - MARGIN.bottom]);
     this.bottom = height - MARGIN.bottom;
     const svg = d3.create("svg").attr("viewBox", [0, 0, width, height]).attr("role", "img")
       .attr("aria-label", this.words.picture).classed("many", this.teams.length > 100);
     this.axes(svg, width - right, narrow);
     const clip = svg.append("clipPath").attr("id", "past").append("rect")
       .attr("x", MARGIN.left).attr("y", 0).attr("height", this.bottom);
-    const course = d3.line((step) => this.x(step.at), (step) => this.y(step.overall))
-      .defined((step) => step.overall !== null).curve(d3.curveStepAfter);
+    const course = d3.line((step) => this.x(step.at), (step) => this.y(step[this.value]))
+      .defined((step) => step[this.value] !== null).curve(d3.curveStepAfter);
     // What counts no longer ends where it did: the course goes on to there, the last one to the end.
     const far = (team) => team.steps.flatMap((step, place) => {
       const next = team.steps[place + 1];
-      return next && next.overall !== null ? [step] : [step, { ...step, at: next ? next.at : this.span[1] }];
+      return next && next[this.value] !== null ? [step] : [step, { ...step, at: next ? next.at : this.span[1] }];
     });
     this.courses = svg.append("g").attr("clip-path", "url(#past)").selectAll("path")
       .data(d3.sort(this.teams, (team) => team.own)).join("path")
@@ -102,12 +100,28 @@ class Replay {
     this.show(this.at);
   }
 
+  // The best and almost the worst value, with a little room. `overall` lies between 0 and 1.
+  ends(values) {
+    const losses = values.map((value) => this.down * value);
+    const best = d3.min(losses) ?? 0;
+    const worst = d3.quantile(losses, .95) ?? 1;
+    const room = Math.max(.005, (worst - best) * .06);
+    if (this.value === "overall") return [Math.max(0, best - room), Math.min(1, worst + room)];
+    return [best - room, worst + room].map((loss) => this.down * loss);
+  }
+
+  // As the tables of the boards have it.
+  number(value) {
+    if (this.value === "overall") return value.toFixed(4);
+    return String(Number(value.toFixed(Math.abs(value) < 1000 ? 4 : 1))).replace("-", "−");
+  }
+
   axes(svg, right, narrow) {
     const bottom = d3.axisBottom(this.x).tickValues(ticks(this.x, narrow ? 4 : 8)).tickSizeOuter(0).tickFormat(tick);
     svg.append("g").attr("transform", `translate(0,${this.bottom})`).call(bottom);
     const left = d3.axisLeft(this.y).ticks(6).tickSize(-(right - MARGIN.left)).tickSizeOuter(0);
     svg.append("g").attr("transform", `translate(${MARGIN.left},0)`).call(left).call((g) => g.select(".domain").remove());
-    svg.append("text").attr("x", MARGIN.left).attr("y", 4).text(this.words.overall);
+    svg.append("text").attr("x", MARGIN.left).attr("y", 4).text(this.words.score);
     if (this.second > this.span[0] && this.second < this.span[1]) this.attacked(svg, this.x(this.second), right);
   }
 
@@ -122,8 +136,8 @@ class Replay {
   // Where a team stands at the moment; of those far below the picture one's own and the first are at its lower edge.
   height(team, top) {
     const step = last(team.steps, this.at);
-    if (step === null || step.overall === null) return null;
-    const at = this.y(step.overall);
+    if (step === null || step[this.value] === null) return null;
+    const at = this.y(step[this.value]);
     return at <= this.bottom ? at : team.own || top.has(team.index) ? this.bottom : null;
   }
 
@@ -186,14 +200,18 @@ class Replay {
     row.attr("class", (one) => [one.team.own ? "own" : "", one.apart ? "apart" : ""].join(" "));
     row.select(":nth-child(1)").text((one) => one.rank);
     row.select(":nth-child(2)").text((one) => one.team.team).attr("href", (one) => (this.path ? this.path + one.team.team_id : null));
-    row.select(":nth-child(3)").text((one) => last(one.team.steps, this.at)?.overall?.toFixed(4) ?? "–");
+    row.select(":nth-child(3)").text((one) => {
+      const value = last(one.team.steps, this.at)?.[this.value] ?? null;
+      return value === null ? "–" : this.number(value);
+    });
   }
 
   // The course nearest to the pointer is named.
   light(pointer) {
     const away = (team) => {
       const step = last(team.steps, Math.min(this.at, +this.x.invert(pointer[0])));
-      return step === null || step.overall === null ? Infinity : Math.abs(this.y(step.overall) - pointer[1]);
+      const value = step?.[this.value] ?? null;
+      return value === null ? Infinity : Math.abs(this.y(value) - pointer[1]);
     };
     const near = pointer && d3.least(this.teams, away);
     this.lit = near && away(near) < 14 ? near : null;
