@@ -94,7 +94,7 @@ def test_competition_without_rounds_has_no_total(contest: Contest) -> None:
 
 
 def test_practice_rounds_count_for_nothing(client: TestClient) -> None:
-    practice = build_round("practice", begins=-3, weight=0).replace("weight = 0\n", "practice = true\n")
+    practice = build_round("practice", begins=-3, practice=True)
     rounds = create_two_rounds(client)
     arena = rounds["final"].arena
     file = arena.get("/competitions/small/competition.toml").text

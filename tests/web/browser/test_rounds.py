@@ -41,4 +41,4 @@ def test_pages_of_rounds_have_no_faults(
         for path in PATHS:
             assert inspector.go(path) == 200, path
             faults[path] = inspector.collect_faults()
-    assert not {path: found for path, found in faults.items() if found}
+    assert not {path: on_page for path, on_page in faults.items() if on_page}
