@@ -78,8 +78,12 @@ def find(session: Session, principal: Principal | None, address: str) -> Contest
         return Contest(rounds[0] if len(rounds) == 1 else _find_current_round(rounds, read_clock(session)))
     round_ = next((round_ for round_ in rounds if name and round_.name == name), None)
     if round_ is None:
-        raise NotFound("the competition has no round {name!r}", code="no_such_round", name=name[:63])
+        raise _build_missing_round_error(name)
     return Contest(round_)
+
+
+def _build_missing_round_error(name: str) -> NotFound:
+    return NotFound("the competition has no round {name!r}", code="no_such_round", name=name[:63])
 
 
 def _find_current_round(rounds: Sequence[Round], now: datetime) -> Round:
@@ -177,16 +181,15 @@ def _lock_all_rounds(session: Session, competition_id: UUID) -> list[Round]:
 def lock_for_organizer(
     session: Session, principal: Principal, slug: str, *, all_rounds: bool = False
 ) -> Contest:
-    """Return a round locked against uploads and the clock, for one of its organizers.
+    """Return a round locked against uploads and the clock, for one of its organizers; raises NotFound.
 
     ``all_rounds``: lock the other rounds of the competition as well.
     """
     contest = find(session, principal, slug)
-    if all_rounds:
-        _lock_all_rounds(session, contest.id)
-    elif lock(session, contest.round.id).removed_at is not None:
-        # The round was reset or removed meanwhile: find the one that has its address now.
-        return lock_for_organizer(session, principal, slug)
+    locked = _lock_all_rounds(session, contest.id) if all_rounds else [lock(session, contest.round.id)]
+    if contest.round not in locked or contest.round.removed_at is not None:
+        # It was removed or reset meanwhile. Locking the one in its place now would break the order of locks.
+        raise _build_missing_round_error(contest.round.name)
     require_organizer(session, contest.id, principal)
     return contest
 

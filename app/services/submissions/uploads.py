@@ -168,8 +168,7 @@ class Upload(ABC, Generic[AcceptedT, CheckT]):
         if self.accepted_id is not None:
             return
         require_qualified(team)
-        if round_.removed_at is not None:
-            raise Conflict("the competition has changed meanwhile; send it again", code="changed_meanwhile")
+        _require_present(round_)
         contest = Contest(round_)
         if self.attempt is None:
             attempt = quota.begin_attempt(session, contest, team, user_id, phase=self.phase, key=self.key)
@@ -314,6 +313,7 @@ class ReleaseUpload(Upload[SubmissionReceipt, ReleaseCheck]):
 
     def require_same_settings(self, round_: Round) -> None:
         """Raise Conflict if the release would be parsed differently now; deadlines may have moved."""
+        _require_present(round_)
         settings_then, settings_now = (
             (rules.columns, rules.settings, rules.publication.shuffle_targets)
             for rules in (self.rules, parse_stored_rules(round_.file))
@@ -515,6 +515,12 @@ def _require_comment(comment: str) -> None:
 def is_storable(text: str) -> bool:
     """Whether Postgres can store the text: it accepts neither NUL nor lone surrogates."""
     return "\x00" not in text and text.encode(errors="replace").decode() == text
+
+
+def _require_present(round_: Round) -> None:
+    """Raise Conflict if the round was removed or reset since the upload began."""
+    if round_.removed_at is not None:
+        raise Conflict("the competition has changed meanwhile; send it again", code="changed_meanwhile")
 
 
 def require_qualified(team: Team) -> None:

@@ -32,13 +32,11 @@ def _render_baselines(
             if entrant.team.baseline and entrant.team.disqualified_at is None
         ]
         rows = [
-            (
-                team,
-                submissions.list_for_organizer(session, page.principal, page.slug, team_id=team.id, limit=1)[
-                    0
-                ],
-            )
+            (team, submission)
             for team in teams
+            for submission in submissions.list_for_organizer(
+                session, page.principal, page.slug, team_id=team.id, limit=1
+            )
         ]
     return page.render(
         "organizer/baselines.html",

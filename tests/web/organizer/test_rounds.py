@@ -234,3 +234,10 @@ def test_practice_round_is_reset_on_its_phases_page(client: TestClient) -> None:
         get_page(arena, "/competitions/small.try/submissions", team="red").text.count("submission_row") == 0
     )
     assert "Practice round begun anew" in get_text(arena, "/competitions/small.try/organize/audit")
+
+
+def test_baselines_are_those_of_the_round(rounds: dict[str, Contest]) -> None:
+    arena, path = rounds["final"].arena, "/competitions/small.preliminary/organize/baselines"
+    send_form(arena, path, {"method": "add_noise", "name": "Noise"}, organizer=True)
+    assert "Noise" in get_text(arena, path)
+    assert "No baseline is on the board yet." in get_text(arena, f"{PATH}/baselines")
