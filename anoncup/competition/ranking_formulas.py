@@ -70,6 +70,11 @@ def list_counting_attackers(rules: Rules) -> dict[str, tuple[str, ...]]:
     }
 
 
+def list_formula_names(rules: Rules) -> tuple[str, ...]:
+    """Return the names of numbers in formulas that rank releases."""
+    return (*TRACKS[rules.track].measures, *list_counting_attackers(rules), *COMMON_NAMES)
+
+
 def check_ranking(rules: Rules) -> None:
     """Raise InvalidFormula if a formula names what it cannot have, or has no value on an example board."""
     ranking = rules.ranking
@@ -81,8 +86,7 @@ def check_ranking(rules: Rules) -> None:
     track = TRACKS[rules.track]
     questions = tuple(track.select_questions(rules))
     attackers = list_counting_attackers(rules)
-    names = (*track.measures, *attackers, *COMMON_NAMES)
-    defence_example = example.build_defence_example(names, questions, attackers)
+    defence_example = example.build_defence_example(list_formula_names(rules), questions, attackers)
     attack_names = ("adjustment", *(("identified",) if track.asks_identity(rules) else ()))
     attack_example = example.build_attack_example(attack_names, questions)
     for key, formula, board in (

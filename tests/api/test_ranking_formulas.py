@@ -1,7 +1,9 @@
 """Formulas in the competition file of a running contest."""
 
+import pytest
 from fastapi.testclient import TestClient
 
+from anoncup.formulas.syntax import MAX_CHARACTERS, MAX_DEPTH
 from anoncup.rules.toml_text import replace_tables
 from tests.support.arena import Arena
 from tests.support.contest import Contest, load_round
@@ -35,3 +37,53 @@ def test_the_clock_chooses_finals_by_the_formula(client: TestClient) -> None:
     (row,) = contest.get_board(organizer=True)["rows"]
     assert (row["score"], row["received_at"]) == (row_before["score"], row_before["received_at"])
     assert len(contest.list_targets("red")) == 1
+
+
+HOSTILE_FORMULAS = {
+    "five thousand characters": ("1+" * 2_500 + "1", MAX_CHARACTERS),
+    "a number that is too large": ("utility + 9**9**9", 10),
+    "a long integer": ("utility + " + "9" * 1_500, 10),
+    "an infinite number": ("1e999 * utility", 0),
+    "nested brackets": ("(" * 900 + "1" + ")" * 900, MAX_DEPTH),
+    "nested signs": ("-" * 1_900 + "1", MAX_DEPTH),
+    "nested powers": ("1" + "**1" * 600, 3 * MAX_DEPTH),
+    "a long sum": ("1" + "+1" * 900, 2 * (901 - MAX_DEPTH)),
+    "nested calls": ("abs(" * 300 + "1" + ")" * 300, 4 * MAX_DEPTH + 3),
+    "an attribute": ("utility.__class__", 0),
+    "an attribute of a constant": ("1 + ().__class__.__bases__", 4),
+    "a method": ("1 + utility.numbers.tofile('x')", 4),
+    "an import": ("1 + __import__('os').system('id')", 4),
+    "a function of Python": ("1 + open('/etc/passwd')", 4),
+    "a name of Python": ("1 + __builtins__", 4),
+    "a text as large as memory": ("'x' * 10**12", 0),
+    "a subscript": ("utility[0]", 7),
+    "a comprehension": ("sum(x for x in utility)", 3),
+    "a lambda": ("(lambda: 1)()", 7),
+    "a condition": ("1 if utility else 2", 0),
+    "a formatted text": ("f'{utility}'", 0),
+    "an assignment": ("utility := 1", 8),
+    "a statement": ("import os", 0),
+    "letters that look like ours": ("ｕtility", 0),
+}
+
+
+@pytest.mark.parametrize(("formula", "position"), HOSTILE_FORMULAS.values(), ids=HOSTILE_FORMULAS)
+def test_a_hostile_formula_is_refused_at_its_position(arena: Arena, formula: str, position: int) -> None:
+    stored_file = load_round().file
+    file = replace_tables(stored_file, "ranking", f'[ranking]\ndefence = "{formula}"')
+    response = arena.put(f"/competitions/{arena.slug}/competition.toml", content=file)
+    assert (response.status_code, response.json()["code"]) == (422, "invalid_formula"), response.text
+    values = response.json()["values"]
+    assert (values["key"], values["position"]) == ("ranking.defence", position + 1)
+    assert file.splitlines()[values["line"] - 1][values["column"] - 1 :].startswith(formula[position:])
+    assert load_round().file == stored_file
+
+
+def test_a_formula_of_a_million_characters_is_refused_before_it_is_read(arena: Arena) -> None:
+    formula = "1+" * 500_000 + "1"
+    file = replace_tables(load_round().file, "ranking", f'[ranking]\ndefence = "{formula}"')
+    response = arena.put(f"/competitions/{arena.slug}/competition.toml", content=file)
+    assert (response.status_code, response.json()["code"]) == (422, "too_large")
+    values = response.json()["values"]
+    assert file.splitlines()[values["line"] - 1].startswith("defence = ")
+    assert values["column"] == len('defence = "') + values["most"] + 1

@@ -164,9 +164,11 @@ def fill_in_formulas(
     """
     scope = access.scope
     is_exact = scope.digits is None or submission.team_id == scope.viewer.team_id
+    if not is_exact or access.contest.rules.ranking.defence is None:
+        return {}
     board_source = source.read_source(session, access)
     rules = board_source.rules
-    if not is_exact or rules.ranking.defence is None:
+    if rules.ranking.defence is None:  # at the moment of a frozen board
         return {}
     releases = ranking.select_releases(rules, _load_entries(session, board_source))
     if submission.id not in releases:

@@ -10,14 +10,20 @@ from fastapi.responses import HTMLResponse
 from starlette.responses import Response
 
 from anoncup.competition.parser import MAX_DIGITS
+from anoncup.competition.ranking_formulas import list_formula_names
 from anoncup.competition.writer import replace_publication_rules
 from anoncup.errors import DomainError
+from anoncup.formulas.errors import FormulaError, InvalidFormula
+from anoncup.formulas.syntax import MAX_CHARACTERS, Formula, parse_formula
+from anoncup.messages import Message
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import Limits, Publication, Ranking
+from anoncup.rules.timetable import FORMULA_KEYS
 from anoncup.rules.toml_values import MAX_HOURS
 from app.web.organizer.forms import FormBody, ParsedForm, format_local_time
 from app.web.organizer.setup_steps import RequestedSetup, SetupContext, render_step, save_step
 from app.web.site.pages import PageRoute
+from app.web.site.sentences import translate_sentence
 
 router = APIRouter(route_class=PageRoute)
 
@@ -27,31 +33,45 @@ _ALLOWED_VALUES: dict[str, tuple[str, ...]] = {
     "owners": ("shown", "hidden"),
     "rule": ("score", "rank_sum", "formula"),
 }
-_ALWAYS_VISIBLE_FIELDS = {"board", "rule", "valid_per_day", "guesses_per_target", "finals"}
+_ORDERS = ("ascending", "descending")
+_ALWAYS_VISIBLE_FIELDS = {
+    *("board", "rule", "valid_per_day", "guesses_per_target", "finals"),
+    *("order", *FORMULA_KEYS),
+}
 """Fields that are visible even if the section of further fields is folded."""
 _LIMIT_NAMES = tuple(name for name in Limits.__dataclass_fields__ if name != "min_rows_kept")
 
 
 @router.get("/competitions/{slug}/organize/publication")
 def show_publication(context: RequestedSetup) -> HTMLResponse:
-    return _render_publication(context, _format_values(context.frame.rules), {})
+    return _render_publication(context, _format_values(context.frame.rules), {}, {})
 
 
 @router.post("/competitions/{slug}/organize/publication")
 def save_publication(context: RequestedSetup, form: FormBody) -> Response:
-    settings = _parse_settings(form, context.frame.rules)
+    problems: dict[str, FormulaError] = {}
+    settings = _parse_settings(form, context.frame.rules, problems)
     return save_step(
         context,
         form,
         lambda contest: replace_publication_rules(contest.competition.file, *settings),
-        partial(_render_publication, context, form.raw_values(), form.errors),
+        partial(_render_publication, context, form.raw_values(), form.errors, problems),
         step_name="publication",
     )
 
 
 def _render_publication(
-    context: SetupContext, values: dict[str, str], errors: dict[str, str], problem: DomainError | None = None
+    context: SetupContext,
+    values: dict[str, str],
+    errors: dict[str, str],
+    formula_problems: dict[str, FormulaError],
+    problem: DomainError | None = None,
 ) -> HTMLResponse:
+    """Render the form. A wrong formula is a problem of its field, even if only the whole file shows it."""
+    if isinstance(problem, InvalidFormula):
+        name = problem.key.rpartition(".")[2]
+        formula_problems, problem = {name: problem.error}, None
+    errors = errors | dict.fromkeys(formula_problems, "wrong_formula")
     return render_step(
         context,
         "organizer/publication.html",
@@ -59,11 +79,23 @@ def _render_publication(
         values=values,
         errors=errors,
         choices=_ALLOWED_VALUES,
+        orders=_ORDERS,
+        formula_names=list_formula_names(context.frame.rules),
+        formula_errors={
+            name: translate_sentence(_describe_place(error), context.page.t)
+            for name, error in formula_problems.items()
+        },
+        max_characters=MAX_CHARACTERS,
         usual=asdict(Publication()) | asdict(Ranking()),
         counts=_LIMIT_NAMES,
         most_hours=MAX_HOURS,
         opened=bool(errors.keys() - _ALWAYS_VISIBLE_FIELDS),
     )
+
+
+def _describe_place(error: FormulaError) -> Message:
+    position = (error.position or 0) + 1
+    return Message("at character {position}: {reason}", position=position, reason=error.message)
 
 
 def _format_values(rules: Rules) -> dict[str, str]:
@@ -77,12 +109,20 @@ def _format_values(rules: Rules) -> dict[str, str]:
         "shuffle_targets": "yes" if publication.shuffle_targets else "",
         "reveal_notice_hours": str(publication.reveal_notice_hours),
         "rule": rules.ranking.rule,
+        "order": rules.ranking.order,
+        **{name: _format_formula(getattr(rules.ranking, name)) for name in FORMULA_KEYS},
         "finals": str(rules.ranking.finals),
         **{name: str(getattr(rules.limits, name)) for name in _LIMIT_NAMES},
     }
 
 
-def _parse_settings(form: ParsedForm, stored_rules: Rules) -> tuple[Publication, Ranking, Limits]:
+def _format_formula(formula: Formula | None) -> str:
+    return "" if formula is None else formula.text
+
+
+def _parse_settings(
+    form: ParsedForm, stored_rules: Rules, problems: dict[str, FormulaError]
+) -> tuple[Publication, Ranking, Limits]:
     zone = ZoneInfo(stored_rules.timezone)
     chosen_values = {name: form.parse_choice(name, allowed) for name, allowed in _ALLOWED_VALUES.items()}
     publication = Publication(
@@ -95,14 +135,36 @@ def _parse_settings(form: ParsedForm, stored_rules: Rules) -> tuple[Publication,
         reveal_notice_hours=form.parse_count("reveal_notice_hours", minimum=0, maximum=MAX_HOURS),
     )
     limits = {name: form.parse_count(name) for name in _LIMIT_NAMES}
-    ranking = _parse_ranking(form, stored_rules.ranking, chosen_values["rule"])
+    ranking = _parse_ranking(form, stored_rules.ranking, chosen_values["rule"], problems)
     return publication, ranking, replace(stored_rules.limits, **limits)
 
 
-def _parse_ranking(form: ParsedForm, stored_ranking: Ranking, rule: str) -> Ranking:
-    """Return the chosen rule. Formulas are written in the file; a named rule replaces that of releases."""
+def _parse_ranking(
+    form: ParsedForm, stored_ranking: Ranking, rule: str, problems: dict[str, FormulaError]
+) -> Ranking:
+    """Return the chosen rule with its formulas; ``problems`` gets those that cannot be read.
+
+    A named rule replaces the stored formulas of releases.
+    """
     finals = form.parse_count("finals")
-    if rule == "formula":
-        return replace(stored_ranking, finals=finals)
-    named_rule = cast(Literal["score", "rank_sum"], rule)
-    return Ranking(named_rule, finals, attack=stored_ranking.attack)
+    formulas = {name: _parse_formula(form, name, problems) for name in FORMULA_KEYS}
+    if rule != "formula":
+        for name in ("defence", "utility"):
+            if form.text(name) not in {"", _format_formula(getattr(stored_ranking, name))}:
+                form.errors[name] = "unused_formula"
+        return Ranking(cast(Literal["score", "rank_sum"], rule), finals, attack=formulas["attack"])
+    if not form.text("defence"):
+        form.errors["defence"] = "missing_formula"
+    order = cast(Literal["ascending", "descending"], form.parse_choice("order", _ORDERS))
+    return Ranking("formula", finals, order, **formulas)
+
+
+def _parse_formula(form: ParsedForm, name: str, problems: dict[str, FormulaError]) -> Formula | None:
+    """Parse a formula, whose names are checked with the file. Line breaks are blanks."""
+    text = " ".join(form.text(name).splitlines())
+    try:
+        return parse_formula(text) if text else None
+    except FormulaError as error:
+        problems[name] = error
+        form.errors[name] = "wrong_formula"
+        return None
