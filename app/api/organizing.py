@@ -85,7 +85,7 @@ def resume_phase(slug: str, name: str, principal: CurrentPrincipal) -> schemas.C
     responses=build_error_responses(ORGANIZER, "not_practice end_passed end_too_far"),
 )
 def reset_round(slug: str, principal: ReauthenticatedCaller, body: ResetIn = _NO_MOVE) -> schemas.Competition:
-    """Begin a practice round anew, without its submissions, targets and guesses. This cannot be undone."""
+    """Begin a practice round again, without its submissions, targets and guesses. This cannot be undone."""
     with transaction() as session:
         contest = round_reset.reset(session, principal, slug, start=body.start)
         return serialize_competition(session, contest)

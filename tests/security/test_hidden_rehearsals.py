@@ -134,7 +134,14 @@ def create_parts(scenario: AccessScenario, rehearsal_contest: RehearsedContest) 
             "user_id": submission.user_id,
         }
         question = Clarification(question="How many rows?", **owner)
-        rescore = Rescore(round_id=row.id, user_id=submission.user_id, file=row.file, scales={}, replaces="")
+        rescore = Rescore(
+            round_id=row.id,
+            user_id=submission.user_id,
+            file=row.file,
+            competition_file=row.file,
+            scales={},
+            replaces="",
+        )
         report = ThresholdReport(
             round_id=row.id,
             user_id=submission.user_id,

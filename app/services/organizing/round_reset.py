@@ -1,4 +1,4 @@
-"""Resets of practice rounds: the round begins anew, without the submissions, targets and guesses it had."""
+"""Resets of practice rounds: the round begins again, without the submissions, targets and guesses it had."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta

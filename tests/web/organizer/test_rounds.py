@@ -228,12 +228,12 @@ def test_practice_round_is_reset_on_its_phases_page(client: TestClient) -> None:
     assert refused.status_code == 403
     start = format_future_time(2)
     response = send_form(arena, f"{path}/reset", {"start": start}, organizer=True)
-    assert "The practice round begins anew." in get_text(arena, response.headers["location"])
+    assert "The practice round begins again." in get_text(arena, response.headers["location"])
     assert start in get_text(arena, path).replace(" ", "T")
     assert (
         get_page(arena, "/competitions/small.try/submissions", team="red").text.count("submission_row") == 0
     )
-    assert "Practice round begun anew" in get_text(arena, "/competitions/small.try/organize/audit")
+    assert "Practice round begun again" in get_text(arena, "/competitions/small.try/organize/audit")
 
 
 def test_baselines_are_those_of_the_round(rounds: dict[str, Contest]) -> None:
