@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from anoncup import schemas
 
-_BoardName = Literal["anonymization", "reidentification", "matrix"]
+_BoardName = Literal["anonymization", "reidentification", "matrix", "total", "attack-total"]
 
 
 def board(
@@ -53,6 +53,15 @@ def board(
                 {**select_columns(attackers_board.columns), **question_columns},
                 as_json=as_json,
             )
+        elif which in ("total", "attack-total"):
+            total_board = client.get_total_board(slug, which)
+            round_columns = {name: _make_round_column(name) for name in total_board.rounds}
+            _print_board(
+                total_board,
+                total_board.rows,
+                {**select_columns(schemas.TotalRow.COLUMNS), **round_columns},
+                as_json=as_json,
+            )
         else:
             matrix = client.get_matrix(slug)
             rate_columns = {
@@ -68,7 +77,7 @@ def board(
 
 
 def _print_board(
-    content: schemas.Board | schemas.AttackersBoard | schemas.Matrix,
+    content: schemas.Board | schemas.AttackersBoard | schemas.Matrix | schemas.TotalBoard,
     rows: Iterable[Row],
     columns: ColumnSpec[Row],
     *,
@@ -98,6 +107,10 @@ def _format_name(entry: schemas.BoardLine | schemas.MatrixTarget, field: str) ->
 
 def _make_question_column(question: str) -> Callable[[schemas.AttackersRow], object]:
     return lambda row: (row.by_question or {}).get(question)
+
+
+def _make_round_column(name: str) -> Callable[[schemas.TotalRow], object]:
+    return lambda row: row.scores.get(name)
 
 
 def _make_rate_column(index: int) -> Callable[[schemas.MatrixRow], object]:

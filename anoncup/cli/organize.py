@@ -53,6 +53,12 @@ _REPORT_STATE_LABELS = {"QUEUED": "queued", "SCORING": "being made"}
 _PhaseName = Annotated[str, typer.Argument(metavar="PHASE", help="anonymization or reidentification")]
 _Amount = Annotated[int, typer.Argument(metavar="AMOUNT", help="how much more")]
 _CAPS_HELP = "such as valid_per_day, valid_total, attempts_per_day, attempts_total, guesses_per_target"
+_ROUND_COLUMNS: ColumnSpec[schemas.Round] = {
+    "address": "address",
+    "state": "state",
+    "weight": "weight",
+    "practice": "practice",
+}
 _COMPETITION_COLUMNS: ColumnSpec[schemas.Competition] = {
     "slug": "slug",
     "track": "track",
@@ -148,6 +154,30 @@ def _print_phases(competition: schemas.Competition, *, as_json: bool) -> None:
         competition.phases,
         {"phase": "name", "start": make_time_column("start"), "end": make_time_column("end")},
     )
+
+
+@app.command()
+def rounds(slug: Slug, as_json: AsJson = False) -> None:
+    """List the rounds of a competition with their addresses."""
+    with connect(anonymous=True) as client:
+        competition = client.get_competition(slug)
+    print_entries(competition.rounds, _ROUND_COLUMNS, as_json=as_json)
+
+
+@app.command()
+def reset(
+    slug: Slug,
+    *,
+    start: Annotated[
+        str | None, typer.Option(help="when the first phase begins, such as 2027-01-31T09:00+09:00")
+    ] = None,
+    password_stdin: PasswordStdin = False,
+    as_json: AsJson = False,
+) -> None:
+    """Begin a practice round again, such as cup.practice, without its submissions. It needs your password."""
+    with connect(password=make_password_prompt(stdin=password_stdin)) as client:
+        competition = client.reset_round(slug, start=_parse_moment(start) if start else None)
+    _print_phases(competition, as_json=as_json)
 
 
 @app.command()

@@ -78,6 +78,11 @@ class OrganizerApi(Transport):
         """Pause or resume a phase; ``action`` is ``pause`` or ``resume``."""
         return self.call(schemas.Competition, "POST", competition_path(slug, "phases", phase, action))
 
+    def reset_round(self, address: str, *, start: str | None = None) -> schemas.Competition:
+        """Begin a practice round again, its first phase at ``start`` if it is given."""
+        body = {} if start is None else {"start": start}
+        return self.call(schemas.Competition, "POST", competition_path(address, "reset"), json=body)
+
     def list_entrants(self, slug: str) -> list[schemas.Entrant]:
         return self.get_list(schemas.Entrant, competition_path(slug, "teams"))
 

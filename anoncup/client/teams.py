@@ -186,11 +186,9 @@ class TeamApi(Transport):
     def get_matrix(self, slug: str) -> schemas.Matrix:
         return self.get(schemas.Matrix, competition_path(slug, "boards", "matrix"))
 
-    def get_total_board(self, slug: str) -> schemas.TotalBoard:
-        return self.get(schemas.TotalBoard, competition_path(slug, "boards", "total"))
-
-    def get_attack_total_board(self, slug: str) -> schemas.TotalBoard:
-        return self.get(schemas.TotalBoard, competition_path(slug, "boards", "attack-total"))
+    def get_total_board(self, slug: str, board: str = "total") -> schemas.TotalBoard:
+        """Return the totals of releases or, for ``board`` "attack-total", of attacks."""
+        return self.get(schemas.TotalBoard, competition_path(slug, "boards", board))
 
     # Finals, quotas, announcements and clarifications.
 
