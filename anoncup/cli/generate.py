@@ -32,14 +32,14 @@ def generate(
     ] = None,
 ) -> None:
     """Print a generated table of the 2015 contest's shape, or write the example data of a track."""
-    from anoncup.competition.parser import parse_competition
+    from anoncup.competition.parser import parse_rounds
     from anoncup.competition.templates import template
     from anoncup.plugins import TRACKS
 
     text = read_text(competition) if competition else None
     if text is None and track in EXAMPLE_TRACKS:
         text = template(next(iter(TRACKS[track].examples.templates), track))
-    rules = parse_competition(text) if text is not None else None
+    rules = next(iter(parse_rounds(text).values())) if text is not None else None
     if rules is None or rules.track not in EXAMPLE_TRACKS:
         raise InvalidInput("tracks with generated data: {names}", code="unknown_track", names=EXAMPLE_TRACKS)
     examples = TRACKS[rules.track].examples

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from string import Formatter
 
-from anoncup.catalogues import LANGUAGES, find_package_catalogues, load_translations
+from anoncup.catalogues import LANGUAGES, find_package_catalogues, find_track_catalogues, load_translations
 from anoncup.plugins import BUILT_IN
 from anoncup.rules.parameters import Parameter
 from anoncup.testing.parts import require
@@ -21,7 +21,8 @@ def check_words(plugin: Plugin) -> None:
     BrokenLaw lists the missing texts.
     """
     required_keys = dict.fromkeys(iter_required_keys(plugin))
-    catalogues = {language: load_translations(find_package_catalogues(), language) for language in LANGUAGES}
+    domains = [*find_track_catalogues(), *find_package_catalogues()]
+    catalogues = {language: load_translations(domains, language) for language in LANGUAGES}
     missing_texts = ", ".join(
         f"{key} in {language}"
         for language, translations in catalogues.items()

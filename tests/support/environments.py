@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-EXAMPLE_PACKAGE, EXAMPLE_TRACK = EXAMPLES / "plugin", EXAMPLES / "track"
+EXAMPLE_PACKAGE, EXAMPLE_TRACK, EXAMPLE_CUP = (EXAMPLES / name for name in ("plugin", "track", "cup2026"))
 PACKAGE_NAME = "anoncup-example"
 
 

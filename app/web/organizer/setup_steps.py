@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse, Response
 
 from anoncup.competition.drafts import DRAFT_SOURCES, create_draft
-from anoncup.competition.parser import parse_competition
+from anoncup.competition.parser import parse_rounds
 from anoncup.errors import (
     Conflict,
     DomainError,
@@ -195,7 +195,7 @@ def _build_steps(frame: Frame, *, has_invited: bool, lacks_inputs: bool) -> tupl
 @cache
 def _list_draft_weights(track: str) -> tuple[dict[str, float], ...]:
     """Return the weights of all drafts of a track."""
-    drafts = [parse_competition(create_draft(start)) for start in DRAFT_SOURCES]
+    drafts = [rules for start in DRAFT_SOURCES for rules in parse_rounds(create_draft(start)).values()]
     return tuple(rules.weights for rules in drafts if rules.track == track)
 
 
