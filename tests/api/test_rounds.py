@@ -241,6 +241,21 @@ def test_competition_without_rounds_gets_rounds(contest: Contest) -> None:
     assert describe(contest, "small.final")["original_rows"] is None
 
 
+def test_boards_compare_nothing_with_the_time_before_a_round_was_published(
+    rounds: dict[str, Contest],
+) -> None:
+    preliminary = rounds["preliminary"]
+    hidden = get_file(preliminary).replace(
+        "weight = 0.1\n", 'weight = 0.1\npublication = { board = "organizers" }\n'
+    )
+    for file in (hidden, get_file(preliminary)):
+        response = preliminary.arena.put("/competitions/small/competition.toml", content=file)
+        assert response.status_code == 200, response.text
+        entries = preliminary.arena.get("/competitions/small/audit").json()
+        changes = [entry["after"]["changed"] for entry in entries if entry["action"] == "competition.revise"]
+        assert changes[0] == ["publication", "rounds"]
+
+
 def test_round_with_the_data_of_the_previous_one_gets_no_upload(rounds: dict[str, Contest]) -> None:
     final = rounds["final"]
     response = final.arena.put(f"{final.path}/original/original.csv", content=b"sex\nf\n")
