@@ -51,6 +51,15 @@ def test_slug_stands_for_the_round_that_began_last(rounds: dict[str, Contest]) -
     assert preliminary.get_state() == "anonymization"
 
 
+def test_order_of_the_file_does_not_decide_which_round_is_current(rounds: dict[str, Contest]) -> None:
+    final = rounds["final"]
+    file = get_file(final) + build_round("practice", begins=-3, practice=True)
+    assert final.arena.put("/competitions/small/competition.toml", content=file).status_code == 200
+    assert describe(final, "small")["round"] == "preliminary"
+    final.move_phases(anonymization=(-0.1, 1))
+    assert describe(final, "small")["round"] == "final"
+
+
 def test_board_at_the_slug_is_cached_until_the_next_round_begins(rounds: dict[str, Contest]) -> None:
     start = datetime.fromisoformat(describe(rounds["final"], "small.final")["phases"][0]["start"])
     with transaction() as session:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from itertools import groupby
+from operator import itemgetter
 from uuid import UUID
 
 from sqlalchemy import Select, exists, select
@@ -87,14 +88,15 @@ def _build_missing_round_error(name: str) -> NotFound:
 
 
 def _find_current_round(rounds: Sequence[Round], now: datetime) -> Round:
-    """Return the round that began last, or the first one if none has begun."""
-    begun = [round_ for round_ in rounds[1:] if (start := _find_start(round_)) and start <= now]
-    return begun[-1] if begun else rounds[0]
+    """Return the round that began last, of equals the last in the file; the first if none has begun."""
+    starts = ((_find_start(round_), round_.position, round_) for round_ in rounds)
+    begun = [(start, position, round_) for start, position, round_ in starts if start and start <= now]
+    return max(begun, key=itemgetter(0, 1))[2] if begun else rounds[0]
 
 
 def find_next_start(competition: Competition, now: datetime) -> datetime | None:
     """Return when another round of the competition becomes its current one; None if none will."""
-    starts = [_find_start(round_) for round_ in competition.rounds[1:]]
+    starts = [_find_start(round_) for round_ in competition.rounds]
     return min((start for start in starts if start is not None and start > now), default=None)
 
 
