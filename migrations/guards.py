@@ -68,13 +68,15 @@ END
 
 _TARGET_FILES_GUARD_BODY = f"""
 BEGIN
-    IF OLD.files IS NOT NULL THEN
+    IF (OLD.files IS NOT NULL AND NEW.files::text IS DISTINCT FROM OLD.files::text)
+       OR (OLD.published_at IS NOT NULL AND NEW.published_at IS DISTINCT FROM OLD.published_at)
+       OR (OLD.retired_at IS NOT NULL AND NEW.retired_at IS DISTINCT FROM OLD.retired_at) THEN
         RAISE EXCEPTION 'the files of a target are named once' USING {_REFUSED};
     END IF;
     RETURN NEW;
 END
 """
-"""The files of a target do not change once teams can download them."""
+"""The files of a target and the time for which it stands do not change once teams can download them."""
 
 _ATTEMPT_GUARD_BODY = f"""
 BEGIN
@@ -141,6 +143,8 @@ BEGIN
             JOIN public.teams ON teams.id = submissions.team_id
             JOIN public.evaluations ON evaluations.submission_id = submissions.id AND evaluations.current
             WHERE targets.id = NEW.target_id AND targets.round_id = NEW.round_id
+                AND targets.published_at <= NEW.received_at
+                AND NEW.received_at < coalesce(targets.retired_at, 'infinity')
                 AND submissions.team_id <> NEW.team_id AND submissions.disqualified_at IS NULL
                 AND teams.disqualified_at IS NULL AND evaluations.state = 'SCORED') THEN
         reason := 'the target is not one that the team may attack';

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from anoncup.schemas.fields import Digest, Digests, Entered, Form, Id, Rows, TeamName, example
+from anoncup.schemas.fields import Digest, Digests, Entered, Form, Id, Moment, Rows, TeamName, example
 from anoncup.schemas.notices import FailureFields, Notice
 from anoncup.schemas.problems import WrongInFile
 from anoncup.schemas.verdicts import GuessOutcome
@@ -26,6 +26,10 @@ class Target(ManifestEntry):
     id: Id
     own: bool
     withdrawn: Annotated[bool, Field(description="disqualified; its guesses do not count")]
+    published_at: Annotated[Moment | None, Field(description="null: its files are being written")]
+    retired_at: Annotated[
+        Moment | None, Field(description="when a newer release of its team replaced it, if targets are live")
+    ]
     guesses_left: Annotated[int | None, Field(description="of all questions together"), example(2)]
     guesses_left_by_question: Annotated[dict[str, int] | None, example({"link": 2})]
 

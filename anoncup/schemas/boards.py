@@ -125,7 +125,9 @@ class AttackBoardBase(BoardBase):
 
 class Board(BoardBase):
     frozen_from: datetime | None
-    finals: Annotated[bool, Field(description="the finals of the first phase are compared")]
+    finals: Annotated[
+        bool, Field(description="only targets are compared: the finals of the first phase, or live ones")
+    ]
     digits: Annotated[
         int | None,
         Field(

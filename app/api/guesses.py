@@ -39,7 +39,8 @@ _PARTS: dict[str, Json] = {
     openapi_extra=build_multipart_body(_PARTS, {"guess": examples.GUESS}, required=["guess"]),
     responses=build_error_responses(
         UPLOAD,
-        "changed_meanwhile own_target phase_closed phase_paused too_late target_withdrawn unknown_question",
+        "changed_meanwhile own_target phase_closed phase_paused target_retired target_withdrawn too_late",
+        "unknown_question",
     ),
 )
 async def create_guess(
@@ -56,7 +57,9 @@ async def create_guess(
 @router.post(
     "/targets/{target_id}/guesses/check",
     openapi_extra=build_multipart_body(_PARTS, {"guess": examples.GUESS}, required=["guess"]),
-    responses=build_error_responses(CHECK, "own_target phase_closed target_withdrawn unknown_question"),
+    responses=build_error_responses(
+        CHECK, "own_target phase_closed target_retired target_withdrawn unknown_question"
+    ),
 )
 async def check_guess(request: Request, target_id: UUID, principal: CurrentPrincipal) -> schemas.CheckedGuess:
     """Say whether a guess would be accepted, and list every fault if not.

@@ -1,7 +1,7 @@
 """Routes of submissions: submit, check, follow and list them, mark finals, read the quota."""
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Literal
 from uuid import UUID
 
 from fastapi import APIRouter, Query, Request, Response, status
@@ -195,7 +195,7 @@ def cancel_submission(submission_id: UUID, principal: CurrentPrincipal) -> schem
 @router.put(
     "/submissions/{submission_id}/final",
     responses=build_error_responses(
-        "not_in_a_team disqualified phase_closed phase_paused not_valid too_many_finals"
+        "not_in_a_team disqualified live_targets phase_closed phase_paused not_valid too_many_finals"
     ),
 )
 def mark_final(submission_id: UUID, body: FinalIn, principal: CurrentPrincipal) -> schemas.Submission:
@@ -206,10 +206,12 @@ def mark_final(submission_id: UUID, body: FinalIn, principal: CurrentPrincipal) 
 
 
 @router.get("/competitions/{slug}/quota", responses=build_error_responses(TEAM))
-def get_quota(slug: str, principal: CurrentPrincipal) -> schemas.Quota:
-    """Each cap on your team's uploads: what is used, the limit, and when it resets."""
+def get_quota(
+    slug: str, principal: CurrentPrincipal, phase: Literal["anonymization", "reidentification"] | None = None
+) -> schemas.Quota:
+    """Each cap on your team's uploads in a phase, by default the present one: used, limit, when it resets."""
     with transaction() as session:
-        report = quota.load_report(session, principal, slug)
+        report = quota.load_report(session, principal, slug, phase)
     return schemas.Quota.model_validate(report, from_attributes=True)
 
 

@@ -25,7 +25,7 @@ router = APIRouter(tags=["targets"])
 
 @router.get("/competitions/{slug}/targets", responses=build_error_responses(TEAM, "no_targets_yet"))
 def list_targets(slug: str, principal: CurrentPrincipal) -> list[schemas.Target]:
-    """What may be attacked, from the start of the second phase on."""
+    """The targets, from the start of the second phase on. A replaced one takes no more guesses."""
     with transaction() as session:
         return [_serialize_target(row) for row in targets.list_visible(session, principal, slug)]
 
@@ -117,6 +117,8 @@ def _serialize_target(row: targets.VisibleTarget) -> schemas.Target:
         **_build_file_fields(target),
         own=row.is_own,
         withdrawn=row.is_withdrawn,
+        published_at=target.published_at,
+        retired_at=target.retired_at,
     )
 
 

@@ -313,6 +313,11 @@ class Round(Base):
             return self.competition.file
 
     @property
+    def is_handed_over(self) -> bool:
+        """Whether the first phase is completed: nothing becomes a target any more, and all are published."""
+        return self.frozen_at is not None and self.published_at is not None
+
+    @property
     def public_files(self) -> dict[str, str]:
         """SHA-256 of each file that all teams get: the original, and the files allocated to all."""
         return {**self.shared_files, **self.original}
@@ -711,7 +716,7 @@ class Evaluation(LeasedJob, Base):
 
 
 class Target(Base):
-    """A final of the first phase, frozen for the other teams to attack."""
+    """A release that the other teams may attack: a final of the first phase or, if live, any accepted one."""
 
     __tablename__ = "targets"
     __table_args__ = (UniqueConstraint("round_id", "name"),)
@@ -724,9 +729,23 @@ class Target(Base):
     sizes: Mapped[dict[str, Any]]
     files: Mapped[dict[str, Any] | None]
     """SHA-256 of each file written by the service; None before that."""
+    published_at: Mapped[datetime | None]
+    retired_at: Mapped[datetime | None]
+    """When a newer release of its team replaced it, with live targets."""
 
     submission: Mapped[Submission] = relationship(lazy="raise", viewonly=True)
     opening: Mapped["Opening | None"] = relationship(lazy="raise", viewonly=True)
+
+    @classmethod
+    def from_submission(cls, submission: Submission, name: str) -> "Target":
+        """Return a new target without files, which a worker writes."""
+        return cls(
+            round_id=submission.round_id,
+            submission_id=submission.id,
+            name=name,
+            rows=submission.rows,
+            sizes=submission.sizes,
+        )
 
 
 class Opening(Base):

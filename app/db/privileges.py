@@ -133,7 +133,7 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
     },
     "targets": {
         "id round_id submission_id name rows sizes": ("r", "r", "ri"),
-        "files": ("r", "r", "riu"),
+        "files published_at retired_at": ("r", "r", "riu"),
     },
     "teams": {
         "id competition_id": ("ri", "r", "r"),
@@ -272,7 +272,13 @@ ROW_POLICIES = (
         " WHERE teams.id = team_id AND rounds.id = round_id"
         " AND (teams.baseline OR rounds.frozen_at IS NULL))",
     ),
-    RowPolicy("begins_unwritten", "targets", CLOCK, "INSERT", "files IS NULL"),
+    RowPolicy(
+        "begins_unwritten",
+        "targets",
+        CLOCK,
+        "INSERT",
+        "files IS NULL AND published_at IS NULL AND retired_at IS NULL",
+    ),
     RowPolicy("begins_unmade", "threshold_reports", WEB, "INSERT", f"{_IS_NOT_STARTED} AND report IS NULL"),
     # The readiness check tests a write; only the clock writes other heartbeats.
     RowPolicy("tests_writes", "heartbeats", WEB, "INSERT", "task = 'write_test'"),

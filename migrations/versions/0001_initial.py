@@ -577,6 +577,8 @@ def _create_attacks() -> None:
         sa.Column("rows", sa.Integer(), nullable=False),
         sa.Column("sizes", sa.JSON(), nullable=False),
         sa.Column("files", sa.JSON()),
+        sa.Column("published_at", MOMENT),
+        sa.Column("retired_at", MOMENT),
         sa.ForeignKeyConstraint(["round_id"], ["rounds.id"], name=op.f("fk_targets_round_id")),
         sa.ForeignKeyConstraint(["submission_id"], ["submissions.id"], name=op.f("fk_targets_submission_id")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_targets")),

@@ -10,7 +10,7 @@ from sqlalchemy import update
 from sqlalchemy.orm import InstrumentedAttribute
 
 from anoncup.rules.toml_text import replace_tables
-from app.db.models import Evaluation, Guess, Rescore, Round, Submission
+from app.db.models import Evaluation, Guess, Rescore, Round, Submission, Target
 from app.db.transaction import transaction
 from tests.support.board_facts import create_contest, freeze_boards
 from tests.support.contest import Contest, judge_everything, lock_evaluations
@@ -117,7 +117,8 @@ def test_frozen_boards_with_daily_feedback_do_not_change_at_midnight(client: Tes
     freeze_boards(contest, feedback="daily", start=moment)
     boards_before = read_boards(contest)
     move_times_back(Submission.received_at, Evaluation.created_at, Evaluation.finished_at)
-    move_times_back(Guess.received_at, Guess.created_at, Guess.finished_at, Round.published_at)
+    move_times_back(Guess.received_at, Guess.created_at, Guess.finished_at)
+    move_times_back(Round.published_at, Target.published_at)
     freeze_boards(contest, feedback="daily", start=moment - TWO_DAYS)
     assert read_boards(contest)["reidentification"] == boards_before["reidentification"]
     assert (

@@ -189,7 +189,8 @@ class RandomContest:
         run_clock()
         self.facts.published_at = self.now - make_hours(40)
         with transaction() as session:
-            session.execute(update(Round).values(published_at=self.facts.published_at))
+            for table in (Round, Target):
+                session.execute(update(table).values(published_at=self.facts.published_at))
             target_names = {
                 str(target.submission_id): target.name for target in session.scalars(select(Target))
             }

@@ -62,6 +62,32 @@ def build_round(
     )
 
 
+_LIVE_ROUND = """
+[[rounds]]
+name = "{name}"
+targets = "live"
+finals = 1
+data = "{data}"
+[rounds.limits]
+guesses_per_target = 5
+[[rounds.phases]]
+name = "anonymization"
+start = {start}
+end = {middle}
+[[rounds.phases]]
+name = "reidentification"
+start = {start}
+end = {end}
+"""
+
+
+def build_live_round(name: str, *, begins: float, data: str = "own") -> str:
+    """Return a round with live targets: releases for a day and guesses for two, from ``begins`` days on."""
+    now = datetime.now(UTC)
+    start, middle, end = ((now + timedelta(days=begins + days)).isoformat() for days in (0, 1, 2))
+    return _LIVE_ROUND.format(name=name, data=data, start=start, middle=middle, end=end)
+
+
 def build_two_round_toml(
     slug: str = "small", *, extra_toml: str = "", preliminary: str | None = None, final: str | None = None
 ) -> str:

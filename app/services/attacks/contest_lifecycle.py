@@ -7,15 +7,14 @@ and is recorded once.
 """
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import groupby
-from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, cast, exists, func, select, true, update
-from sqlalchemy.dialects.postgresql import JSONB, insert
+from sqlalchemy import ColumnElement, exists, func, select, update
+from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
 from anoncup.errors import CompetitionUnavailable
@@ -34,10 +33,10 @@ from app.db.models import (
 )
 from app.db.now import read_clock
 from app.services.accounts import audit
-from app.services.attacks import allocation
+from app.services.attacks import allocation, live_targets
 from app.services.boards import formula_inputs, ranking, verdicts
 from app.services.boards.formula_rows import ReleaseNumbers
-from app.services.boards.version_filter import select_comparable
+from app.services.boards.version_filter import has_same_versions, select_comparable
 from app.services.contests import competitions, observed_deadlines, phases, upload_terms
 from app.services.contests.contest import Contest, get_timetable
 from app.services.contests.sealed_inputs import SealedBox
@@ -120,17 +119,22 @@ def find_due_work(session: Session) -> DueWork:
             if observed_deadlines.has_new_deadline(round_, deadlines):
                 due_work.unobserved_ids.append(round_.id)
             is_outdated = upload_terms.is_outdated(round_, terms.get(round_.id, ()))
-            if is_outdated or _is_due(round_, deadlines, now) or allocation.is_due(session, round_, now):
+            if (
+                is_outdated
+                or _is_due(session, round_, deadlines, now)
+                or allocation.is_due(session, round_, now)
+            ):
                 due_work.due_ids.append(round_.id)
         except CompetitionUnavailable as problem:
             due_work.unreadable[round_.id] = str(problem)
     return due_work
 
 
-def _is_due(round_: Round, deadlines: Sequence[ObservedDeadline], now: datetime) -> bool:
-    if round_.published_at is None:
-        return round_.frozen_at is not None or phases.has_phase_ended(round_, phases.ANONYMIZATION, now)
-    return observed_deadlines.is_reveal_due(round_, deadlines, now)
+def _is_due(session: Session, round_: Round, deadlines: Sequence[ObservedDeadline], now: datetime) -> bool:
+    if round_.frozen_at is None:
+        is_over = phases.has_phase_ended(round_, phases.ANONYMIZATION, now)
+        return is_over or live_targets.is_due(session, round_, now)
+    return round_.published_at is None or observed_deadlines.is_reveal_due(round_, deadlines, now)
 
 
 def take_next_step(session: Session, round_id: UUID) -> bool:
@@ -138,7 +142,11 @@ def take_next_step(session: Session, round_id: UUID) -> bool:
     round_ = session.get_one(Round, round_id)
     if round_.frozen_at is None:
         # Freezing comes first: the deadline must not wait for a key.
-        return freeze(session, round_id) or _commit_seed(session, round_id)
+        return (
+            live_targets.advance(session, round_id)
+            or freeze(session, round_id)
+            or _commit_seed(session, round_id)
+        )
     if round_.published_at is None:
         return publish(session, round_id)
     if round_.closed_at is None:
@@ -177,25 +185,25 @@ def freeze(session: Session, round_id: UUID) -> bool:
         not is_ready
         or _is_being_scored(session, round_)
         or attempts.has_pending_uploads(session, round_, phases.ANONYMIZATION)
+        or live_targets.is_due(session, round_, read_clock(session))
+        or live_targets.has_unpublished(session, round_)
     ):
         return False
+    if get_timetable(round_).targets == "at_end":
+        _add_finals(session, round_)
+    round_.frozen_at = read_clock(session)
+    target_count = session.scalar(select(func.count()).where(Target.round_id == round_.id))
+    audit.record_by_clock(session, round_, "finals.freeze", targets=target_count)
+    return True
+
+
+def _add_finals(session: Session, round_: Round) -> None:
     finals = choose_finals(session, round_)
     # Shuffle, so that target names reveal neither the team nor the time of receipt.
     secrets.SystemRandom().shuffle(finals)
     width = max(2, len(str(len(finals))))
     for number, submission in enumerate(finals, 1):
-        session.add(
-            Target(
-                round_id=round_.id,
-                submission_id=submission.id,
-                name=f"T{number:0{width}}",
-                rows=submission.rows,
-                sizes=submission.sizes,
-            )
-        )
-    round_.frozen_at = read_clock(session)
-    audit.record_by_clock(session, round_, "finals.freeze", targets=len(finals))
-    return True
+        session.add(Target.from_submission(submission, f"T{number:0{width}}"))
 
 
 def _is_being_scored(session: Session, round_: Round) -> bool:
@@ -229,6 +237,8 @@ def publish(session: Session, round_id: UUID) -> bool:
     if round_.frozen_at is None or round_.published_at is not None or session.scalar(select(without_files)):
         return False
     round_.published_at = read_clock(session)
+    in_round = Target.round_id == round_.id
+    session.execute(update(Target).where(in_round).values(published_at=round_.published_at))
     audit.record_by_clock(session, round_, "targets.publish")
     return True
 
@@ -327,7 +337,7 @@ def choose_finals(session: Session, round_: Round) -> list[Submission]:
         .join(Evaluation, (Evaluation.submission_id == Submission.id) & Evaluation.current)
         .join(Submission.team)
         .where(Submission.round_id == round_.id, Evaluation.state == State.SCORED)
-        .where(~Team.baseline, _has_same_versions(round_.scored_by))
+        .where(~Team.baseline, has_same_versions(round_.scored_by))
         .order_by(Submission.team_id)
     )
     candidates = [Candidate(*fields) for fields in valid]
@@ -372,16 +382,3 @@ def _choose_team_finals(team_candidates: Sequence[Candidate], max_finals: int) -
         candidate.submission
         for candidate in sorted(marked or qualified, key=lambda item: item.sort_key)[:max_finals]
     ]
-
-
-def _has_same_versions(scored_by: Mapping[str, str]) -> ColumnElement[bool]:
-    """Build the condition that a verdict contains all parts that count, in these versions.
-
-    It is always true if no versions are recorded. The database evaluates it on the stored JSON.
-    """
-    parts: dict[str, dict[str, Any]] = {"measures": {}, "attackers": {}}
-    for name, version in scored_by.items():
-        kind, _, part = name.partition(".")
-        if kind in parts:
-            parts[kind][part] = {"version": int(version)}
-    return cast(Evaluation.verdict, JSONB).contains(parts) if scored_by else true()

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from math import fsum
 from uuid import UUID
 
 from anoncup.competition.ranking_formulas import compares_teams
@@ -11,6 +12,7 @@ from anoncup.formulas.ranks import compute_ranks
 from anoncup.rules.model import Rules
 from app.services.boards.formula_rows import FormulaInputs, ReleaseNumbers
 from app.services.boards.source import FinishedEvaluation
+from app.services.boards.standing_time import StandingTimes
 from app.services.boards.verdicts import VerdictNumbers
 
 
@@ -62,15 +64,22 @@ def build_entry(
 
 
 def rank_teams(
-    rules: Rules, entries: Sequence[BoardEntry], inputs: FormulaInputs | None = None
+    rules: Rules,
+    entries: Sequence[BoardEntry],
+    inputs: FormulaInputs | None = None,
+    standing_times: StandingTimes | None = None,
 ) -> list[RankedEntry]:
     """Return the best entry of each team in the order of the board: by rank, then baselines, best first.
 
     The entry with the best value of the formula is a team's best. If the formula compares teams, it ranks
-    those with the lowest ``overall``. ``inputs`` are needed for formulas only.
+    those with the lowest ``overall``. ``inputs`` are needed for formulas only. With ``standing_times``, the
+    newest entry has the mean of its team's values over the time that its targets stood.
     """
     if inputs is None:
         return _rank_entries(rules, _select_best_per_team(entries))
+    if standing_times is not None:
+        scored_entries = _apply_formula(rules, entries, inputs)
+        return _rank_entries(rules, _average_over_time(scored_entries, standing_times))
     if compares_teams(rules):
         return _rank_entries(rules, _apply_formula(rules, _select_best_per_team(entries), inputs))
     return _rank_entries(rules, _select_best_per_team(_apply_formula(rules, entries, inputs)))
@@ -87,6 +96,35 @@ def _select_best_per_team(entries: Iterable[BoardEntry]) -> list[BoardEntry]:
         if best_so_far is None or candidate.sort_key < best_so_far.sort_key:
             best_by_team[candidate.evaluation.team_id] = candidate
     return list(best_by_team.values())
+
+
+def _average_over_time(entries: Sequence[BoardEntry], standing_times: StandingTimes) -> list[BoardEntry]:
+    """Return the newest target of each team with the mean loss of all its targets, and other best entries."""
+    targets_by_team: dict[UUID, list[BoardEntry]] = {}
+    for entry in sorted(entries, key=lambda entry: entry.evaluation.receipt_order):
+        if entry.evaluation.submission_id in standing_times:
+            targets_by_team.setdefault(entry.evaluation.team_id, []).append(entry)
+    averaged_targets = [
+        replace(targets[-1], loss=_compute_mean_loss(targets, standing_times))
+        for targets in targets_by_team.values()
+    ]
+    without_target = [entry for entry in entries if entry.evaluation.team_id not in targets_by_team]
+    return [*averaged_targets, *_select_best_per_team(without_target)]
+
+
+def _compute_mean_loss(targets: Sequence[BoardEntry], standing_times: StandingTimes) -> float | None:
+    """Return the mean loss weighted by time, or that of the newest target if none stood in the phase.
+
+    It is missing if that of any target that stood is missing.
+    """
+    weights = [standing_times[target.evaluation.submission_id] for target in targets]
+    losses = [target.loss for target, weight in zip(targets, weights, strict=True) if weight]
+    if not losses:
+        return targets[-1].loss
+    if None in losses:
+        return None
+    terms = (weight * (target.loss or 0.0) for target, weight in zip(targets, weights, strict=True))
+    return fsum(terms) / fsum(weights)
 
 
 def _apply_formula(rules: Rules, entries: Sequence[BoardEntry], inputs: FormulaInputs) -> list[BoardEntry]:

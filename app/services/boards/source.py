@@ -21,6 +21,7 @@ from anoncup.rules.model import Rules
 from anoncup.tracks.model import AnyTrack
 from app.db.models import Evaluation, Rescore, Round, State, Submission, Target, Team
 from app.services.boards import verdicts
+from app.services.boards.standing_time import StandingTimes, compute_standing_times
 from app.services.boards.verdicts import EvaluationKey, VerdictNumbers
 from app.services.boards.version_filter import select_comparable
 from app.services.contests import visibility
@@ -73,7 +74,7 @@ class BoardSource:
 
     ``rules`` were in force at the moment of the scope. ``evaluations`` had ended then; they are in order of
     receipt. ``targets`` are sorted by name. They are accepted, and neither they nor their teams are
-    disqualified; before the publication there are none.
+    disqualified; before the publication there are none. ``standing_times`` is None without live targets.
     """
 
     scope: BoardScope
@@ -81,6 +82,7 @@ class BoardSource:
     rules: Rules
     evaluations: Sequence[FinishedEvaluation]
     targets: Sequence[BoardTarget]
+    standing_times: StandingTimes | None = None
 
     @property
     def track(self) -> AnyTrack:
@@ -132,6 +134,8 @@ class TargetRow(NamedTuple):
     name: str
     individual_count: int
     submission_id: UUID
+    published_at: datetime
+    retired_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,21 +224,30 @@ def _build_source(
     accepted = {
         evaluation.submission_id: evaluation for evaluation in evaluations if evaluation.state == State.SCORED
     }
+    published_rows = [
+        target
+        for target in target_rows
+        if scope.finals_only and target.submission_id in accepted and target.published_at < scope.as_of
+    ]
     targets = [
         BoardTarget(target.id, target.name, target.individual_count, accepted[target.submission_id])
-        for target in target_rows
-        if scope.finals_only and target.submission_id in accepted
+        for target in published_rows
     ]
-    return BoardSource(scope, round_id, rules, evaluations, targets)
+    standing_times = compute_standing_times(rules, published_rows, scope.as_of)
+    return BoardSource(scope, round_id, rules, evaluations, targets, standing_times)
 
 
 def _list_targets(session: Session, round_id: UUID) -> list[TargetRow]:
-    query = (
-        select(Target.id, Target.name, Target.rows, Target.submission_id)
-        .where(Target.round_id == round_id)
-        .order_by(Target.name)
-    )
-    return [TargetRow(*fields) for fields in session.execute(query)]
+    """Return the published targets of a round, sorted by name."""
+    columns = Target.id, Target.name, Target.rows, Target.submission_id
+    query = select(*columns, Target.published_at, Target.retired_at).where(Target.round_id == round_id)
+    return [
+        TargetRow(target_id, name, rows, submission_id, published_at, retired_at)
+        for target_id, name, rows, submission_id, published_at, retired_at in session.execute(
+            query.order_by(Target.name)
+        )
+        if published_at is not None
+    ]
 
 
 def load_numbers(

@@ -32,7 +32,8 @@ from app.services.boards import best_guesses, formula_inputs, ranking, source, v
 from app.services.boards.best_guesses import RiskCombiner
 from app.services.boards.formula_rows import FormulaInputs
 from app.services.boards.ranking import BoardEntry
-from app.services.boards.source import BoardRows, EffectivePeriod, FinishedEvaluation
+from app.services.boards.source import BoardRows, EffectivePeriod, FinishedEvaluation, TargetRow
+from app.services.boards.standing_time import compute_standing_times
 from app.services.boards.verdicts import VerdictNumbers
 from app.services.boards.version_filter import compute_eligible_numbers
 from app.services.contests import phases, visibility
@@ -118,7 +119,18 @@ def _iter_rule_changes(
         )
     if contest.round.published_at is not None:
         hidden_until = board_visibility.find_last_hidden_moment(contest.round.published_at)
-        yield hidden_until, BoardReplay.publish_targets
+        yield hidden_until, BoardReplay.compare_targets
+
+
+def _iter_target_changes(
+    targets: Iterable[TargetRow], board_visibility: BoardVisibility
+) -> Iterator[_TimedChange]:
+    for target in targets:
+        publish = partial(BoardReplay.publish, target=target)
+        yield board_visibility.find_last_hidden_moment(target.published_at), publish
+        if target.retired_at is not None:
+            retire = partial(BoardReplay.retire, target=target)
+            yield board_visibility.find_last_hidden_moment(target.retired_at), retire
 
 
 def _iter_evaluation_changes(
@@ -231,8 +243,8 @@ class BoardReplay:
 
     rules: Rules
     numbers_by_evaluation: Mapping[UUID, VerdictNumbers]
-    final_ids: frozenset[UUID]
     finals_only: bool = False
+    targets: dict[UUID, TargetRow] = field(default_factory=dict)
     evaluations_by_team: dict[UUID, dict[UUID, FinishedEvaluation]] = field(default_factory=dict)
     risks_by_submission: dict[UUID, dict[str, dict[UUID, float]]] = field(default_factory=dict)
     best_entries: dict[UUID, BoardEntry] = field(default_factory=dict)
@@ -259,7 +271,12 @@ class BoardReplay:
         evaluations = [evaluation for own in self.evaluations_by_team.values() for evaluation in own.values()]
         adjustments = {team_id: fsum(points) for team_id, points in self.points_by_team.items()}
         inputs = FormulaInputs(self.team_ids, self.risks_by_submission, adjustments)
-        ranked_entries = ranking.rank_teams(self.rules, list(map(self.build_entry, evaluations)), inputs)
+        standing_times = compute_standing_times(
+            self.rules, self._list_accepted_targets(evaluations), visibility.UNFROZEN
+        )
+        ranked_entries = ranking.rank_teams(
+            self.rules, list(map(self.build_entry, evaluations)), inputs, standing_times
+        )
         entries = {ranked.entry.evaluation.team_id: ranked.entry for ranked in ranked_entries}
         previous_entries, self.best_entries = self.best_entries, entries
         self.ranking = [(*entry.sort_key, team_id) for team_id, entry in entries.items() if _is_ranked(entry)]
@@ -268,6 +285,13 @@ class BoardReplay:
             for team_id in previous_entries.keys() | entries.keys()
             if previous_entries.get(team_id) != entries.get(team_id)
         }
+
+    def _list_accepted_targets(self, evaluations: Iterable[FinishedEvaluation]) -> list[TargetRow]:
+        return [
+            self.targets[evaluation.submission_id]
+            for evaluation in evaluations
+            if evaluation.state == State.SCORED and evaluation.submission_id in self.targets
+        ]
 
     def add_team(self, team_id: UUID) -> Iterable[UUID]:
         self.team_ids.append(team_id)
@@ -308,10 +332,19 @@ class BoardReplay:
         self.effective_numbers.clear()
         return list(self.evaluations_by_team)
 
-    def publish_targets(self) -> Iterable[UUID]:
-        """Compare the finals from now on."""
+    def compare_targets(self) -> Iterable[UUID]:
+        """Compare only targets from now on."""
         self.finals_only = True
         return list(self.evaluations_by_team)
+
+    def publish(self, target: TargetRow) -> Iterable[UUID]:
+        self.targets[target.submission_id] = target._replace(retired_at=None)
+        team_id = self.team_by_submission.get(target.submission_id)
+        return [] if team_id is None else [team_id]
+
+    def retire(self, target: TargetRow) -> Iterable[UUID]:
+        self.targets[target.submission_id] = target
+        return []
 
     def update_best(self, team_id: UUID) -> bool:
         """Update the team's best entry and return whether it changed."""
@@ -336,9 +369,7 @@ class BoardReplay:
     def build_entry(self, evaluation: FinishedEvaluation) -> BoardEntry:
         is_eligible = evaluation.state == State.SCORED
         if self.finals_only:
-            is_eligible = is_eligible and (
-                evaluation.is_baseline or evaluation.submission_id in self.final_ids
-            )
+            is_eligible = is_eligible and (evaluation.is_baseline or evaluation.submission_id in self.targets)
         numbers = self.find_effective_numbers(evaluation.evaluation_id) if is_eligible else None
         return ranking.build_entry(evaluation, numbers, self.find_rival_risk(evaluation.submission_id))
 
@@ -505,6 +536,7 @@ def _iter_changes(
     largest_only = contest.track.rival_risk is find_largest_risk and not by_formula
     hidden_changes = [
         *_iter_rule_changes(contest, rule_periods, board_visibility),
+        *_iter_target_changes(board_rows.targets, board_visibility),
         *_iter_evaluation_changes(board_rows.periods, board_visibility),
         *_iter_guess_changes(session, contest, board_visibility, largest_only=largest_only),
         *(_iter_team_changes(session, contest, board_visibility) if by_formula else ()),
@@ -516,8 +548,7 @@ def _iter_changes(
     ]
     shown_changes.sort(key=itemgetter(0))
     numbers = verdicts.load_numbers(session, [period.evaluation.key for period in board_rows.periods])
-    final_ids = frozenset(target.submission_id for target in board_rows.targets)
-    replay = BoardReplay(rule_periods[0][1], numbers, final_ids)
+    replay = BoardReplay(rule_periods[0][1], numbers)
     for moment, simultaneous_changes in itertools.groupby(shown_changes, key=itemgetter(0)):
         if changed_teams := replay.apply(change for _, change in simultaneous_changes):
             yield moment, replay, changed_teams

@@ -2,10 +2,15 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import Any
 from uuid import UUID
+
+from sqlalchemy import ColumnElement, cast, true
+from sqlalchemy.dialects.postgresql import JSONB
 
 from anoncup.competition.scoring_versions import Versions
 from anoncup.evaluation.ranking import compute_overall_loss, compute_security_risk
+from app.db.models import Evaluation
 from app.services.boards.verdicts import VerdictNumbers
 
 
@@ -78,3 +83,16 @@ def _drop_other_versions(numbers: VerdictNumbers, newest_versions: Versions) -> 
 
 def _drop_parts(dropped: set[str], kind: str, values: Mapping[str, float]) -> dict[str, float]:
     return {name: value for name, value in values.items() if f"{kind}.{name}" not in dropped}
+
+
+def has_same_versions(scored_by: Mapping[str, str]) -> ColumnElement[bool]:
+    """Build the condition that a verdict contains all parts that count, in these versions.
+
+    It is always true if no versions are recorded. The database evaluates it on the stored JSON.
+    """
+    parts: dict[str, dict[str, Any]] = {"measures": {}, "attackers": {}}
+    for name, version in scored_by.items():
+        kind, _, part = name.partition(".")
+        if kind in parts:
+            parts[kind][part] = {"version": int(version)}
+    return cast(Evaluation.verdict, JSONB).contains(parts) if scored_by else true()

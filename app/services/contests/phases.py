@@ -32,21 +32,32 @@ class PhaseStatus:
 
     ``state``: draft (before the first phase), anonymization, settling (after a deadline, while uploads that
     came in time are still being scored or prepared), between, reidentification, or closed.
-    ``open_phase``: the phase that accepts uploads; None in a pause.
+    ``current_phases``: the phases that accept uploads unless they are paused; with live targets both may.
     """
 
     now: datetime
     state: ContestState
-    open_phase: Phase | None
+    current_phases: tuple[Phase, ...]
     paused: bool
 
+    @property
+    def open_phases(self) -> tuple[Phase, ...]:
+        """The phases that accept uploads now."""
+        return () if self.paused else self.current_phases
+
+    def is_current(self, name: str) -> bool:
+        return any(phase.name == name for phase in self.current_phases)
+
+    def is_open(self, name: str) -> bool:
+        return not self.paused and self.is_current(name)
+
     def require_open(self, name: str) -> None:
-        if self.paused and self.state == name:
+        if not self.is_current(name):
+            raise _build_not_open_error(name)
+        if self.paused:
             raise Conflict(
                 "the {phase} phase is paused by the organizers", code="phase_paused", phase=Message(name)
             )
-        if self.open_phase is None or self.open_phase.name != name:
-            raise _build_not_open_error(name)
 
 
 def _build_not_open_error(name: str) -> Conflict:
@@ -63,9 +74,12 @@ def get_status_at(round_: Round, now: datetime) -> PhaseStatus:
     moment = round_.paused_at or now
     timetable = get_timetable(round_)
     state = _determine_state(moment, timetable, round_)
-    open_phase = next((phase for phase in timetable.phases if phase.name == state), None)
-    paused = round_.paused_at is not None
-    return PhaseStatus(now, state, None if paused else open_phase, paused)
+    current_phases = tuple(
+        phase
+        for phase in timetable.phases
+        if phase.name == state or (timetable.targets == "live" and phase.start <= moment < phase.end)
+    )
+    return PhaseStatus(now, state, current_phases, paused=round_.paused_at is not None)
 
 
 def has_phase_begun(round_: Round, name: str, now: datetime) -> bool:
@@ -86,7 +100,7 @@ def _determine_state(moment: datetime, timetable: Timetable, round_: Round) -> C
         return "draft"
     if first and moment < first.end:
         return ANONYMIZATION
-    if first and round_.published_at is None:
+    if first and not round_.is_handed_over:
         return "settling"
     if second and moment < second.end:
         return REIDENTIFICATION if moment >= second.start else "between"

@@ -13,6 +13,7 @@ from anoncup.errors import Conflict, InvalidInput, NotFound
 from anoncup.messages import Message
 from anoncup.rules.rounds import replace_round_phases
 from anoncup.rules.settings import Phase
+from anoncup.rules.timetable import are_out_of_order
 from app.db.models import AuditEntry, Round
 from app.db.now import read_clock
 from app.services.accounts import audit
@@ -90,14 +91,14 @@ def pause(session: Session, principal: Principal, slug: str, name: str) -> Conte
 
 
 def resume(session: Session, principal: Principal, slug: str, name: str) -> Contest:
-    """Resume a paused phase; its end and all later phases move by the length of the pause."""
+    """Resume a paused phase; all later starts and ends move by the length of the pause."""
     round_ = competitions.lock_for_organizer(session, principal, slug).round
-    if round_.paused_at is None or get_status(session, round_).state != _require_phase_name(name):
+    status = get_status(session, round_)
+    if round_.paused_at is None or not status.is_current(_require_phase_name(name)):
         raise Conflict("the phase is not paused", code="phase_not_paused")
-    pause_length = read_clock(session) - round_.paused_at
-    new_phases = _shift_phases(
-        round_, _find_changeable_phase(round_, name), pause_length, move_following=True
-    )
+    _find_changeable_phase(round_, name)
+    scheduled_phases = get_timetable(round_).phases
+    new_phases = _shift_moments(scheduled_phases, round_.paused_at, status.now - round_.paused_at)
     round_.paused_at = None
     _save_phases(session, principal, round_, new_phases, action="phase.resume", subject=name)
     return Contest(round_)
@@ -122,17 +123,26 @@ def _find_changeable_phase(round_: Round, name: str) -> Phase:
 def _shift_phases(
     round_: Round, phase: Phase, offset: timedelta, *, move_following: bool
 ) -> tuple[Phase, ...]:
-    """Move the end of ``phase`` by ``offset`` and, with ``move_following``, all later phases."""
+    """Move the end of ``phase`` by ``offset`` and, with ``move_following``, what later phases do after it."""
+    scheduled_phases = get_timetable(round_).phases
+    position = scheduled_phases.index(phase)
+    earlier, later = scheduled_phases[:position], scheduled_phases[position + 1 :]
+    moved_phase = replace(phase, end=phase.end + offset)
+    return *earlier, moved_phase, *(_shift_moments(later, phase.end, offset) if move_following else later)
 
-    def shift_phase(scheduled: Phase) -> Phase:
-        if scheduled.name == phase.name:
-            return replace(scheduled, end=scheduled.end + offset)
-        if move_following and scheduled.start >= phase.end:
-            return replace(scheduled, start=scheduled.start + offset, end=scheduled.end + offset)
-        return scheduled
+
+def _shift_moments(
+    scheduled_phases: tuple[Phase, ...], moment: datetime, offset: timedelta
+) -> tuple[Phase, ...]:
+    """Move the starts and ends at or after ``moment``."""
+
+    def shift(scheduled: datetime) -> datetime:
+        return scheduled + offset if scheduled >= moment else scheduled
 
     try:
-        return tuple(shift_phase(scheduled) for scheduled in get_timetable(round_).phases)
+        return tuple(
+            replace(phase, start=shift(phase.start), end=shift(phase.end)) for phase in scheduled_phases
+        )
     except OverflowError:
         raise InvalidInput("a later phase would move too far into the future", code="end_too_far") from None
 
@@ -147,8 +157,9 @@ def _save_phases(
     subject: str,
 ) -> None:
     """Write the phases into the competition's file and into the audit log."""
-    old_values = format_phases(get_timetable(round_).phases)
-    if any(later.start < earlier.end for earlier, later in pairwise(new_phases)):
+    timetable = get_timetable(round_)
+    old_values = format_phases(timetable.phases)
+    if any(are_out_of_order(*neighbours, timetable.targets) for neighbours in pairwise(new_phases)):
         raise Conflict("the phase would overlap with the next one: move that as well", code="phases_overlap")
     file = replace_round_phases(round_.competition.file, round_.name, new_phases)
     parse_rounds(file)  # refuse an unreadable file here, before it is stored

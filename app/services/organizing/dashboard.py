@@ -194,10 +194,9 @@ def list_tasks(rules: Rules, round_: Round, status: PhaseStatus, dashboard: Dash
 
 def _ends_soon(status: PhaseStatus) -> bool:
     """Whether the first phase is open and ends within a day."""
-    phase = status.open_phase
-    if phase is None or phase.name != ANONYMIZATION:
-        return False
-    return phase.end - status.now <= _ENDING_SOON
+    return any(
+        phase.name == ANONYMIZATION and phase.end - status.now <= _ENDING_SOON for phase in status.open_phases
+    )
 
 
 def _urgent(code: TaskCode, count: int = 0) -> OrganizerTask:

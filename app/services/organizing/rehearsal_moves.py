@@ -77,22 +77,23 @@ def load_moves(session: Session, contest: Contest, phase: str) -> list[Move]:
     return list(plan(session, contest, teams))
 
 
-def count_due(phase: Phase, move_count: int, moment: datetime) -> int:
-    """Return how many of the moves of a phase are due at a moment."""
+def select_due(phase: Phase, moves: Sequence[Move], moment: datetime) -> Sequence[Move]:
+    """Return the moves of a phase that are due at a moment."""
     elapsed_share = (moment - phase.start) / (phase.end - phase.start)
     if elapsed_share < 0:
-        return 0
-    return min(move_count, int(elapsed_share / _ACTIVE_SHARE * move_count) + 1)
+        return ()
+    return moves[: int(elapsed_share / _ACTIVE_SHARE * len(moves)) + 1]
 
 
 def load_due(session: Session, round_: Round) -> list[Move]:
     """Load the moves that are due now and not sent."""
     status = phases.get_status(session, round_)
-    if status.open_phase is None:
-        return []
-    moves = load_moves(session, Contest(round_), status.open_phase.name)
-    due = moves[: count_due(status.open_phase, len(moves), status.now)]
-    return [move for move in due if move.sent_at is None]
+    return [
+        move
+        for phase in status.open_phases
+        for move in select_due(phase, load_moves(session, Contest(round_), phase.name), status.now)
+        if move.sent_at is None
+    ]
 
 
 def _plan_releases(session: Session, contest: Contest, teams: Sequence[Team]) -> Iterator[Move]:

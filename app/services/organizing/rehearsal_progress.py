@@ -144,10 +144,13 @@ def _is_stalled(
     questions: Sequence[Clarification],
 ) -> bool:
     """Whether moves of the open phase are overdue, none was made lately, and no worker makes one."""
-    if status.open_phase is None:
-        return False
-    planned, lately = moves[status.open_phase.name], status.now - _STALLED_AFTER
-    overdue = planned[: rehearsal_moves.count_due(status.open_phase, len(planned), lately)]
+    lately = status.now - _STALLED_AFTER
+    planned = [move for phase in status.open_phases for move in moves[phase.name]]
+    overdue = [
+        move
+        for phase in status.open_phases
+        for move in rehearsal_moves.select_due(phase, moves[phase.name], lately)
+    ]
     times = [*(move.sent_at for move in planned), *(question.asked_at for question in questions)]
     is_active = any(moment is not None and moment > lately for moment in times)
     return (

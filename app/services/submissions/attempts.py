@@ -70,7 +70,7 @@ def require_in_time(round_: Round, attempt: Attempt, status: PhaseStatus) -> Non
     """
     if phases.get_fixed_at(round_, attempt.phase) is None and is_in_grace_period(attempt, status):
         return
-    if status.open_phase is None or status.open_phase.name != attempt.phase:
+    if not status.is_open(attempt.phase):
         raise Conflict(
             "the upload began in time, but took longer than {seconds} s; meanwhile the phase ended",
             code="too_late",

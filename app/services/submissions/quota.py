@@ -249,14 +249,14 @@ def collect_remaining(caps: tuple[QuotaCap, ...]) -> dict[str, int]:
 
 @dataclass(frozen=True, slots=True)
 class QuotaReport:
-    """A team's caps in the second phase once targets are published, in the first phase until then."""
+    """A team's caps in a phase."""
 
     phase: str
     caps: tuple[QuotaCap, ...]
 
 
-def load_report(session: Session, principal: Principal, slug: str) -> QuotaReport:
-    """Return the caps of the person's own team."""
+def load_report(session: Session, principal: Principal, slug: str, phase: str | None = None) -> QuotaReport:
+    """Return the caps of the person's own team, by default in the second phase once the first is over."""
     contest, team = competitions.find_for_member(session, principal, slug)
-    phase = ANONYMIZATION if contest.round.published_at is None else REIDENTIFICATION
+    phase = phase or (REIDENTIFICATION if contest.round.is_handed_over else ANONYMIZATION)
     return QuotaReport(phase, load_caps(session, contest, team.id, phase, read_clock(session)))

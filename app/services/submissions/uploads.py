@@ -83,6 +83,8 @@ class Upload(ABC, Generic[AcceptedT, CheckT]):
     team_id: UUID = field(init=False)
     attempt: Attempt | None = field(default=None, init=False)
     """The counted attempt; None for a retry of an accepted upload, a dry run or a baseline."""
+    entered_at: datetime | None = field(default=None, init=False)
+    """When the counted attempt began."""
     accepted_id: UUID | None = field(default=None, init=False)
     """Id of the submission or guess that was accepted under the same key, or None."""
     caps: tuple[QuotaCap, ...] = field(default=(), init=False)
@@ -172,6 +174,7 @@ class Upload(ABC, Generic[AcceptedT, CheckT]):
         contest = Contest(round_)
         if self.attempt is None:
             attempt = quota.begin_attempt(session, contest, team, user_id, phase=self.phase, key=self.key)
+            self.entered_at = attempt.started_at
             self.load(session, team)
             self.attempt = attempt
         else:

@@ -20,6 +20,7 @@ from app.db.transaction import transaction
 from app.services.accounts.accounts import Principal
 from app.services.attacks import guesses, targets
 from app.services.attacks.targets import VisibleTarget
+from app.services.contests import phases
 from app.services.submissions import quota
 from app.web.site.frame import Frame, load_frame
 from app.web.site.pages import PageRoute, RequestedUserPage, UserPage
@@ -88,7 +89,7 @@ def show_targets(page: RequestedUserPage, slug: str) -> HTMLResponse:
             _load_own_guesses(session, page.principal, frame) if published_targets is not None else []
         )
         quota_report = (
-            quota.load_report(session, page.principal, slug)
+            quota.load_report(session, page.principal, slug, phases.REIDENTIFICATION)
             if frame.team and published_targets is not None
             else None
         )
@@ -326,10 +327,8 @@ def _load_salt(session: Session, principal: Principal, row: Round, target: Targe
 
 
 def _can_guess(frame: Frame, visible_target: VisibleTarget) -> bool:
-    open_phase = frame.status.open_phase
-    is_phase_open = open_phase is not None and open_phase.name == "reidentification"
     return (
-        is_phase_open
+        frame.status.is_open(phases.REIDENTIFICATION)
         and bool(visible_target.guesses_left)
         and not (frame.team and frame.team.disqualified_at)
     )

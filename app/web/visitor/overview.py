@@ -281,7 +281,7 @@ def _load_team_status(
 
 def _count_uploads_left(session: Session, principal: Principal, frame: Frame) -> int | None:
     """Return how many uploads the tightest cap still allows, or None while uploads are closed."""
-    if frame.status.open_phase is None or frame.status.open_phase.name != "anonymization":
+    if not frame.status.is_open("anonymization"):
         return None
     return min(cap.left for cap in quota.load_report(session, principal, frame.contest.address).caps)
 

@@ -1,0 +1,101 @@
+"""Live targets: each accepted release becomes a target at once and replaces the one before."""
+
+from datetime import datetime, timedelta
+from io import BytesIO
+from typing import Any
+from uuid import UUID
+from zipfile import ZipFile
+
+import pytest
+from fastapi.testclient import TestClient
+from sqlalchemy import update
+
+from app.db.models import Target
+from app.db.transaction import transaction
+from tests.support.contest import Contest, run_clock
+from tests.support.two_rounds import build_live_round, create_two_rounds
+
+
+@pytest.fixture
+def contest(client: TestClient) -> Contest:
+    """A round with live targets that began half a day ago, behind one that has not begun."""
+    live_round = build_live_round("live", begins=-0.5)
+    return create_two_rounds(client, preliminary=live_round, extra_toml=OPEN_SCORES)["live"]
+
+
+OPEN_SCORES = '[publication]\nfeedback = "immediate"\ndigits = 4\n'
+
+
+def submit(contest: Contest, team: str) -> str:
+    """Submit a release that becomes a target."""
+    submission = contest.submit(team)
+    run_clock()
+    return submission
+
+
+def set_standing_time(contest: Contest, submission: str, *, hours: tuple[float, float | None]) -> None:
+    """Set when the target was published and retired, in hours from the begin of the phases."""
+    phase = contest.arena.client.get(f"/api/v1{contest.path}").json()["phases"][0]
+    start = datetime.fromisoformat(phase["start"])
+    moments = [None if offset is None else start + timedelta(hours=offset) for offset in hours]
+    with transaction() as session:
+        query = update(Target).where(Target.submission_id == UUID(submission))
+        session.execute(query.values(published_at=moments[0], retired_at=moments[1]))
+
+
+def get_rows(contest: Contest, board: str = "anonymization") -> dict[str, dict[str, Any]]:
+    return {row["team"]: row for row in contest.get_board(board, organizer=True)["rows"]}
+
+
+def test_release_becomes_a_target_and_replaces_the_one_before(contest: Contest) -> None:
+    first = submit(contest, "red")
+    (target,) = contest.list_targets("blue")
+    assert target["retired_at"] is None
+    second = submit(contest, "red")
+    assert contest.get_state() == "anonymization"
+    targets = {target["commitment"]: target for target in contest.list_targets("blue")}
+    old, new = contest.find_target(first), contest.find_target(second)
+    assert targets.keys() == {old["commitment"], new["commitment"]}
+    assert old["retired_at"] == new["published_at"]
+    assert new["retired_at"] is None
+    assert targets[old["commitment"]]["guesses_left"] is None
+    assert targets[new["commitment"]]["guesses_left"] == 5
+
+
+def test_guess_counts_only_while_its_target_stood(contest: Contest) -> None:
+    first = submit(contest, "red")
+    contest.submit_correct_guess("blue", first, 4)
+    submit(contest, "red")
+    old_target = contest.find_target(first)["id"]
+    refused = contest.submit_guess("blue", old_target, contest.build_guess(first, 5))
+    assert (refused.status_code, refused.json()["code"]) == (409, "target_retired")
+    assert get_rows(contest, "reidentification")["blue"]["identified"] == 4
+    archive = contest.arena.get(f"{contest.path}/targets.zip", token=contest.arena.get_team_token("blue"))
+    with ZipFile(BytesIO(archive.content)) as files:
+        assert [name for name in files.namelist() if "/" in name] == ["T0002/anonymized.csv"]
+
+
+def test_team_is_ranked_by_the_mean_over_the_time_of_its_targets(contest: Contest) -> None:
+    first, second, blue = submit(contest, "red"), submit(contest, "red"), submit(contest, "blue")
+    contest.submit_correct_guess("blue", second, 9)
+    set_standing_time(contest, first, hours=(-3, 6))
+    set_standing_time(contest, second, hours=(6, None))
+    set_standing_time(contest, blue, hours=(1, None))
+    losses = [read_loss(contest, submission) for submission in (first, second, blue)]
+    rows = get_rows(contest)
+    # The second phase lasts 48 hours; a target that stands counts until its end.
+    assert rows["red"]["score"] == pytest.approx((6 * losses[0] + 42 * losses[1]) / 48)
+    assert rows["blue"]["score"] == pytest.approx(losses[2])
+    assert rows["red"]["overall"] == pytest.approx(losses[1])
+    ranked = sorted(("red", "blue"), key=lambda team: rows[team]["score"])
+    assert [rows[team]["rank"] for team in ranked] == [1, 2]
+
+
+def read_loss(contest: Contest, submission: str) -> float:
+    """Compute (U + E) / 2 of a submission from its verdict and the best guess on it."""
+    verdict = contest.arena.get(f"/submissions/{submission}").json()["result"]
+    matrix = contest.get_board("matrix", organizer=True)
+    name = contest.find_target(submission)["name"]
+    index = [target["target"] for target in matrix["targets"]].index(name)
+    rates = [row["cells"][index]["rate"] for row in matrix["rows"] if row["cells"][index] is not None]
+    return float(verdict["utility"] + max(verdict["security"], *rates)) / 2
