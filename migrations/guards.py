@@ -13,7 +13,7 @@ _STATE_GUARD = "anoncup_state_guard"
 _RESULT_GUARD = "anoncup_written_once"
 _TRANSITION_GUARD = "anoncup_turned_once"
 _ATTEMPT_GUARD = "anoncup_entrance_guard"
-_TARGET_FILES_GUARD = "anoncup_named_once"
+_TARGET_GUARD = "anoncup_named_once"
 
 _REFUSED = "ERRCODE = 'insufficient_privilege'"
 
@@ -66,12 +66,12 @@ END
 """
 """The times of a round's transitions are written once."""
 
-_TARGET_FILES_GUARD_BODY = f"""
+_TARGET_GUARD_BODY = f"""
 BEGIN
     IF (OLD.files IS NOT NULL AND NEW.files::text IS DISTINCT FROM OLD.files::text)
        OR (OLD.published_at IS NOT NULL AND NEW.published_at IS DISTINCT FROM OLD.published_at)
        OR (OLD.retired_at IS NOT NULL AND NEW.retired_at IS DISTINCT FROM OLD.retired_at) THEN
-        RAISE EXCEPTION 'the files of a target are named once' USING {_REFUSED};
+        RAISE EXCEPTION 'what becomes of a target is written once' USING {_REFUSED};
     END IF;
     RETURN NEW;
 END
@@ -290,13 +290,7 @@ GUARDS = (
     Guard(_RESULT_GUARD, _RESULT_GUARD_BODY, "BEFORE UPDATE", _JOB_TABLES, checks_role=False),
     Guard(_TRANSITION_GUARD, _TRANSITION_GUARD_BODY, "BEFORE UPDATE", ("rounds",), checks_role=False),
     Guard(_ATTEMPT_GUARD, _ATTEMPT_GUARD_BODY, "BEFORE INSERT OR UPDATE", ("attempts",), checks_role=False),
-    Guard(
-        _TARGET_FILES_GUARD,
-        _TARGET_FILES_GUARD_BODY,
-        "BEFORE UPDATE OF files",
-        ("targets",),
-        checks_role=False,
-    ),
+    Guard(_TARGET_GUARD, _TARGET_GUARD_BODY, "BEFORE UPDATE", ("targets",), checks_role=False),
     Guard(SUBMISSION_GUARD, _SUBMISSION_GUARD_BODY, "AFTER INSERT", ("submissions",), checks_role=False),
     Guard(GUESS_GUARD, _GUESS_GUARD_BODY, "AFTER INSERT", ("guesses",), checks_role=False),
 )

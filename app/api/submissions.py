@@ -29,6 +29,9 @@ from app.storage import get_store
 
 router = APIRouter(tags=["submissions"])
 
+_PhaseName = Annotated[
+    Literal["anonymization", "reidentification"] | None, Query(description="by default the present one")
+]
 _RELEASE_FILES = (
     (file.name, f"{track.name}: {file.format_description}")
     for track in TRACKS.values()
@@ -206,10 +209,8 @@ def mark_final(submission_id: UUID, body: FinalIn, principal: CurrentPrincipal) 
 
 
 @router.get("/competitions/{slug}/quota", responses=build_error_responses(TEAM))
-def get_quota(
-    slug: str, principal: CurrentPrincipal, phase: Literal["anonymization", "reidentification"] | None = None
-) -> schemas.Quota:
-    """Each cap on your team's uploads in a phase, by default the present one: used, limit, when it resets."""
+def get_quota(slug: str, principal: CurrentPrincipal, phase: _PhaseName = None) -> schemas.Quota:
+    """Each cap on your team's uploads in a phase: what is used, the limit, and when it resets."""
     with transaction() as session:
         report = quota.load_report(session, principal, slug, phase)
     return schemas.Quota.model_validate(report, from_attributes=True)

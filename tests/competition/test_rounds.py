@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from anoncup.competition.parser import parse_competition, parse_rounds
 from anoncup.competition.templates import template
 from anoncup.errors import InvalidCompetition
+from anoncup.formulas.syntax import parse_formula
 from anoncup.rules.rounds import MAX_ROUNDS, RoundSettings, extract_round, list_rounds
 from anoncup.rules.settings import Limits, Phase, Publication, Ranking
 from anoncup.rules.timetable import parse_timetable
@@ -47,6 +48,8 @@ name = "final"
 weight = 0.9
 data = "previous"
 targets = "live"
+finals = 1
+ranking = { rule = "score" }
 [rounds.publication]
 feedback = "daily"
 """
@@ -70,8 +73,9 @@ def test_round_has_the_common_rules_except_its_own() -> None:
     assert rules["final"] == replace(
         common,
         round="final",
+        targets="live",
         title={"en": "Demo cup – final"},
-        ranking=Ranking(rule="rank_sum", finals=3),
+        ranking=Ranking(rule="formula", finals=1, defence=parse_formula("(utility + security) / 2")),
         limits=Limits(valid_total=20, valid_per_day=4),
         publication=Publication(digits=3, feedback="daily"),
     )
@@ -79,7 +83,7 @@ def test_round_has_the_common_rules_except_its_own() -> None:
 
 def test_settings_of_rounds_have_defaults() -> None:
     first, second = (entry.settings for entry in list_rounds(TWO_ROUNDS))
-    own = {"ranking", "limits"}, {"publication"}
+    own = {"ranking", "limits"}, {"publication", "ranking"}
     assert first == RoundSettings(
         "preliminary",
         {"en": "Preliminary", "ja": "予選"},
@@ -136,6 +140,16 @@ name = "anonymization"
 start = 2027-01-10T09:00:00Z
 end = 2027-01-20T09:00:00Z
 """
+LIVE, FINALS_KEY = 'targets = "live"\n', "rounds[0].ranking.finals"
+
+
+def build_live_phases(start: str, end: str) -> str:
+    """Return a live round whose second phase has this window."""
+    second = PHASES.replace('"anonymization"', '"reidentification"')
+    second = second.replace("2027-01-10T09:00:00Z", start).replace("2027-01-20T09:00:00Z", end)
+    return build_rounds(LIVE + "finals = 1\n" + PHASES + second)
+
+
 REFUSALS = {
     "no rounds": (COMMON, "rounds", "wrong_value"),
     "an empty list": ("rounds = []\n" + COMMON, "rounds", "wrong_value"),
@@ -181,6 +195,28 @@ REFUSALS = {
     "data before there are any": (build_rounds('data = "previous"'), "rounds[0].data", "wrong_value"),
     "other data": (build_rounds('data = "all"'), "rounds[0].data", "wrong_value"),
     "other targets": (build_rounds('targets = "now"'), "rounds[0].targets", "wrong_value"),
+    "live targets with several finals": (build_rounds(LIVE + "finals = 2"), FINALS_KEY, "wrong_value"),
+    "live targets with the default of finals": (build_rounds(LIVE), FINALS_KEY, "wrong_value"),
+    "live targets with ranks": (
+        build_rounds(LIVE + "finals = 1\nranking = { rule = 'rank_sum' }"),
+        "rounds[0].ranking.defence",
+        "wrong_value",
+    ),
+    "live targets without attacks": (
+        build_rounds(LIVE + "finals = 1" + PHASES),
+        "rounds[0].phases",
+        "wrong_value",
+    ),
+    "attacks on live targets that begin too early": (
+        build_live_phases("2027-01-10T08:59:59Z", "2027-01-21T09:00:00Z"),
+        "rounds[0].phases",
+        "wrong_value",
+    ),
+    "attacks on live targets that end too early": (
+        build_live_phases("2027-01-10T09:00:00Z", "2027-01-20T08:59:59Z"),
+        "rounds[0].phases",
+        "wrong_value",
+    ),
     "a title that is a number": (build_rounds("title = 1"), "rounds[0].title", "wrong_type"),
     "a title in another language": (
         build_rounds('title = { xx = "x" }'),
@@ -199,6 +235,14 @@ def test_invalid_rounds_are_refused_with_their_place(text: str, key: str, code: 
     with pytest.raises(InvalidCompetition) as refusal:
         parse_rounds(text)
     assert (refusal.value.message.values["key"], refusal.value.code) == (key, code)
+
+
+def test_phases_of_live_targets_may_overlap() -> None:
+    text = build_live_phases("2027-01-10T09:00:00Z", "2027-01-20T09:00:00Z")
+    (rules,) = parse_rounds(text).values()
+    first, second = rules.phases
+    assert (first.start, first.end) == (second.start, second.end)
+    assert parse_timetable(extract_round(text, "round-0")).targets == "live"
 
 
 TOML_VALUES = st.recursive(

@@ -205,6 +205,7 @@ def test_guess_started_in_time_is_accepted_in_the_grace_period(
     run_as_owner(
         "UPDATE attempts SET started_at = now() - interval '30 minutes' WHERE phase = 'reidentification'"
     )
+    run_as_owner("UPDATE targets SET published_at = now() - interval '1 hour'")
     with sign_in(WEB) as web:
         assert web.execute(text(build_guess_insert(time=attempt_time))).rowcount == 1
     for time_ago, grace, is_in_time in (("29 minutes", 1900, True), ("29 minutes", 1700, False)):
@@ -228,6 +229,8 @@ ARRANGEMENTS = (
     ("UPDATE competitions SET removed_at = now()", "takes no guesses"),
     (f"{ADD_ROUND} UPDATE attempts SET round_id = ({OTHER_ROUND})", "no upload of the team entered"),
     (f"{ADD_ROUND} UPDATE targets SET round_id = ({OTHER_ROUND})", "not one that the team may attack"),
+    ("UPDATE targets SET published_at = NULL", "not one that the team may attack"),
+    ("UPDATE targets SET retired_at = now() - interval '1 second'", "not one that the team may attack"),
     ("DELETE FROM guess_terms", "takes no guesses"),
     ("UPDATE guess_terms SET starts_at = now() + interval '1 minute'", "outside of the phase"),
     ("UPDATE submissions SET disqualified_at = now()", "not one that the team may attack"),
@@ -519,12 +522,13 @@ def test_submission_must_come_from_a_participating_team_in_time(
             connection.rollback()
 
 
-def test_clock_records_target_files_once(
+def test_clock_records_files_and_standing_times_of_targets_once(
     second_phase_contest: Contest, sign_in: SignInAsRole, run_as_owner: Any
 ) -> None:
+    run_as_owner("UPDATE targets SET retired_at = now()")
     with sign_in(CLOCK) as session:
-        assert "named once" in require_refusal(session, "UPDATE targets SET files = '{}'")
-        assert "named once" in require_refusal(session, "UPDATE targets SET files = NULL")
+        for change in ("files = '{}'", "files = NULL", "published_at = now()", "retired_at = NULL"):
+            assert "is written once" in require_refusal(session, f"UPDATE targets SET {change}")
     run_as_owner("UPDATE targets SET files = NULL")
     with sign_in(CLOCK) as session:
         assert session.execute(text("UPDATE targets SET files = '{}'")).rowcount == 1

@@ -301,8 +301,9 @@ def parse_hostable_rounds(text: str) -> dict[str, Rules]:
     """Parse a competition file and check that the service can host it; raises InvalidCompetition."""
     rules_by_round = parse_rounds(text)
     for name, rules in rules_by_round.items():
-        if rules.round != name:
-            raise InvalidCompetition("{key} is not a key of the format", code="unknown_key", key="round")
+        keys_of_extracts = {"round": rules.round != name, "targets": rules.targets == "live" and not name}
+        for key in (key for key, is_used in keys_of_extracts.items() if is_used):
+            raise InvalidCompetition("{key} is not a key of the format", code="unknown_key", key=key)
         if not rules.weights:
             raise InvalidCompetition("no measure has a weight, so nothing could be ranked", code="no_weights")
     return rules_by_round

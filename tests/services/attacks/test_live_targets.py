@@ -10,10 +10,13 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import update
 
-from app.db.models import Target
+from app.db.models import Evaluation, Target
 from app.db.transaction import transaction
-from tests.support.contest import Contest, run_clock
-from tests.support.two_rounds import build_live_round, create_two_rounds
+from tests.support.arena import build_noisy_release
+from tests.support.contest import Contest, judge_everything, lock_evaluations, run_clock
+from tests.support.raw_asgi import open_request, start_web_process
+from tests.support.two_rounds import build_live_round, build_round, build_two_round_toml, create_two_rounds
+from tests.support.uploads import score_everything
 
 
 @pytest.fixture
@@ -99,3 +102,89 @@ def read_loss(contest: Contest, submission: str) -> float:
     index = [target["target"] for target in matrix["targets"]].index(name)
     rates = [row["cells"][index]["rate"] for row in matrix["rows"] if row["cells"][index] is not None]
     return float(verdict["utility"] + max(verdict["security"], *rates)) / 2
+
+
+def test_history_ends_with_the_scores_and_ranks_of_the_board(contest: Contest) -> None:
+    first, blue = submit(contest, "red"), submit(contest, "blue")
+    contest.submit_correct_guess("red", blue, 8)
+    newer = submit(contest, "red")
+    contest.submit_correct_guess("blue", newer, 3)
+    set_standing_time(contest, first, hours=(0, 3))
+    rows = get_rows(contest)
+    history = contest.get_board("history", organizer=True)
+    for team in history["teams"]:
+        last_step, row = team["steps"][-1], rows[team["team"]]
+        assert (last_step["score"], last_step["rank"]) == (row["score"], row["rank"])
+
+
+def test_release_that_is_scored_after_a_newer_one_never_becomes_a_target(contest: Contest) -> None:
+    late, newest = contest.submit("red", score=False), contest.submit("red", score=False)
+    with lock_evaluations(Evaluation.submission_id == UUID(late)):
+        score_everything()
+    run_clock()
+    score_everything()
+    run_clock()
+    assert contest.arena.get(f"/submissions/{late}").json()["status"] == "SCORED"
+    (target,) = contest.list_targets("blue")
+    assert target["commitment"] == contest.find_target(newest)["commitment"]
+
+
+def test_guess_that_entered_in_time_counts_although_its_target_is_replaced_meanwhile(
+    contest: Contest,
+) -> None:
+    first = submit(contest, "red")
+    path = f"/api/v1/targets/{contest.find_target(first)['id']}/guesses"
+    token, files = contest.arena.get_team_token("blue"), {"guess": contest.build_guess(first, 5)}
+    with start_web_process() as web, open_request(web, path, token=token, files=files) as upload:
+        upload.wait_for_body_read()
+        upload.send_part(len(upload.body) // 2)
+        submit(contest, "red")
+        assert contest.find_target(first)["retired_at"] is not None
+        assert upload.finish().status == 202
+    judge_everything()
+    assert get_rows(contest, "reidentification")["blue"]["identified"] == 5
+
+
+def test_nothing_is_chosen_as_a_final(contest: Contest) -> None:
+    submission = submit(contest, "red")
+    refusal = contest.arena.put(f"/submissions/{submission}/final", team="red", json={"final": True})
+    assert (refusal.status_code, refusal.json()["code"]) == (409, "live_targets")
+
+
+def test_round_settles_until_the_last_release_is_a_target(contest: Contest) -> None:
+    submission = contest.submit("red")
+    contest.move_phases(anonymization=(-2, -1), reidentification=(-2, 1))
+    assert contest.get_state() == "settling"
+    run_clock()
+    assert contest.get_state() == "reidentification"
+    contest.submit_correct_guess("blue", submission, 2)
+    contest.move_phases(reidentification=(-2, -0.5))
+    run_clock()
+    assert contest.get_state() == "closed"
+    assert len(contest.arena.get(f"{contest.path}/reveal").json()) == 1
+
+
+def test_pause_stops_releases_and_guesses(contest: Contest) -> None:
+    submission = submit(contest, "red")
+    windows = [phase["end"] for phase in contest.arena.get(contest.path).json()["phases"]]
+    assert contest.post_as_organizer(f"{contest.path}/phases/reidentification/pause").status_code == 200
+    table, secret = build_noisy_release(99, contest.arena.table)
+    release = contest.arena.submit("red", anonymized=table, secret=secret)
+    guess = contest.submit_guess("blue", contest.find_target(submission)["id"], b"")
+    assert {release.json()["code"], guess.json()["code"]} == {"phase_paused"}
+    assert contest.post_as_organizer(f"{contest.path}/phases/anonymization/resume").status_code == 200
+    moved = [phase["end"] for phase in contest.arena.get(contest.path).json()["phases"]]
+    first_shift, second_shift = (
+        datetime.fromisoformat(end) - datetime.fromisoformat(before)
+        for before, end in zip(windows, moved, strict=True)
+    )
+    assert first_shift == second_shift > timedelta(0)
+
+
+def test_kind_of_targets_is_fixed_once_the_round_has_begun(contest: Contest) -> None:
+    file = build_two_round_toml(preliminary=build_round("live", begins=-0.5), extra_toml=OPEN_SCORES)
+    refusal = contest.arena.put("/competitions/small/competition.toml", content=file)
+    assert (refusal.status_code, refusal.json()["detail"]) == (
+        409,
+        "a round that has begun keeps its kind of targets",
+    )
