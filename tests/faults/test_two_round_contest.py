@@ -52,7 +52,7 @@ from tests.support.wait import poll_until, start_stopwatch
 pytestmark = pytest.mark.full
 log = logging.getLogger(__name__)
 
-SECOND_ROUND: Literal["at_end", "live"] = "at_end"
+SECOND_ROUND: Literal["at_end", "live"] = "live"
 SEED = 31
 SLUG = "cup"
 FIRST, FINAL = "preliminary", "final"
@@ -74,7 +74,7 @@ ATTACK_START_S = 60.0
 """Seconds from the begin of a live round until its targets may be attacked."""
 HANG_UP_RATE, REPEAT_RATE = 0.05, 0.1
 PLAYERS_AT_ONCE = 4
-MAX_PROBLEMS, MAX_PROBLEM_LENGTH = 100, 400
+MAX_PROBLEMS, MAX_PROBLEM_LENGTH, LOGGED_PROBLEMS = 100, 400, 8
 FAULTS = ("kill -9 pool process", "kill -9 worker", "kill -9 clock", "kill -9 scoring child", "queue flushed")
 FILE = """
 format = 2
@@ -453,6 +453,8 @@ class Simulation:
         assert answer.status == 200, answer.response.text
         for target in answer.json():
             release = self.find_release(facts, target)
+            if facts.is_live and target["published_at"] is None:  # its files are being written
+                continue
             release.target_id = target["id"]
             if facts.is_live:
                 release.published_at, release.retired_at = (
@@ -490,16 +492,21 @@ class Simulation:
 
     def compare(self, stage: str) -> None:
         """Compare all boards for every audience with those that the facts give."""
+        before = len(self.problems)
         for name, facts in self.contest.rounds.items():
             if self.read_state(name) != "draft" and (facts.is_published or facts.is_live):
                 self.read_targets(name)
                 self.check_targets(name)
         callers = {VISITOR: self.create_caller(VISITOR), ORGANIZER: self.organizer, **self.callers}
-        before = len(self.problems)
         for viewer in self.choose_viewers():
-            problems = list(self.iter_board_problems(viewer, callers[viewer]))
-            self.problems += [f"{stage}, {viewer}: {problem}" for problem in problems]
-        self.note(f"{stage}: {self.comparisons} boards compared, {len(self.problems) - before} problems")
+            self.problems += [
+                f"{stage}, {viewer}: {problem}"
+                for problem in self.iter_board_problems(viewer, callers[viewer])
+            ]
+        problems = self.problems[before:]
+        self.note(f"{stage}: {self.comparisons} boards compared, {len(problems)} problems")
+        for problem in problems[:LOGGED_PROBLEMS]:
+            self.note(problem[:MAX_PROBLEM_LENGTH])
 
     def iter_board_problems(self, viewer: str, caller: Caller) -> Iterator[str]:
         for name, facts in self.contest.rounds.items():

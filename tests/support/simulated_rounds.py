@@ -304,7 +304,7 @@ def build_release_row(contest: ContestFacts, facts: RoundFacts, viewer: str, tea
         first = min(releases, key=lambda release: release.received_at)
         return row | {"order": first.received_at, "release_score": None, "score": None}
     best = (
-        max(scores, key=lambda score: get_publication_time(score.release))
+        max(scores, key=lambda score: score.release.received_at)
         if facts.is_live
         else min(scores, key=lambda score: (-score.score, score.release.received_at, score.release.id))
     )
@@ -327,7 +327,7 @@ def compute_weighted_mean(facts: RoundFacts, scores: list[ReleaseScore]) -> floa
         end = min(score.release.retired_at or facts.attack_end, facts.attack_end)
         weights.append(max(0.0, (end - start).total_seconds()))
     if not any(weights):
-        return max(scores, key=lambda score: get_publication_time(score.release)).score
+        return max(scores, key=lambda score: score.release.received_at).score
     weighted = [weight * score.score for weight, score in zip(weights, scores, strict=True)]
     return fsum(weighted) / fsum(weights)
 
@@ -343,8 +343,9 @@ def iter_live_target_problems(contest: ContestFacts, facts: RoundFacts) -> Itera
         if accepted and targets[-1:] != accepted[-1:]:
             yield f"{team}: the newest accepted release is no target"
         for target, successor in pairwise(targets):
-            if target.retired_at is None or target.retired_at != successor.published_at:
-                yield f"{team}: a target stood to {target.retired_at}, the next from {successor.published_at}"
+            moment = max(get_publication_time(target), get_publication_time(successor))
+            if target.retired_at != moment:
+                yield f"{team}: a target stood until {target.retired_at}, not until {moment}"
         if targets and targets[-1].retired_at is not None:
             yield f"{team}: the newest target was retired at {targets[-1].retired_at}"
     for guess in facts.guesses:
