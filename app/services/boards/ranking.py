@@ -115,16 +115,22 @@ def _average_over_time(entries: Sequence[BoardEntry], standing_times: StandingTi
 def _compute_mean_loss(targets: Sequence[BoardEntry], standing_times: StandingTimes) -> float | None:
     """Return the mean loss weighted by time, or that of the newest target if none stood in the phase.
 
-    It is missing if that of any target that stood is missing.
+    It is missing if that of any target that stood is missing. The mean of equal losses is exactly this loss.
     """
-    weights = [standing_times[target.evaluation.submission_id] for target in targets]
-    losses = [target.loss for target, weight in zip(targets, weights, strict=True) if weight]
-    if not losses:
+    weighted_losses = [
+        (weight, target.loss)
+        for target in targets
+        if (weight := standing_times[target.evaluation.submission_id])
+    ]
+    if not weighted_losses:
         return targets[-1].loss
-    if None in losses:
+    weights = [weight for weight, _ in weighted_losses]
+    losses = [loss for _, loss in weighted_losses if loss is not None]
+    if len(losses) < len(weights):
         return None
-    terms = (weight * (target.loss or 0.0) for target, weight in zip(targets, weights, strict=True))
-    return fsum(terms) / fsum(weights)
+    base = losses[0]
+    terms = (weight * (loss - base) for weight, loss in zip(weights, losses, strict=True))
+    return base + fsum(terms) / fsum(weights)
 
 
 def _apply_formula(rules: Rules, entries: Sequence[BoardEntry], inputs: FormulaInputs) -> list[BoardEntry]:
