@@ -26,6 +26,7 @@ from anoncup.tracks.model import AnyTrack, Track
 from anoncup.tracks.monthly import MONTHLY
 from anoncup.tracks.parts import AnyAttacker, AnyMeasure, AnyMethod, Attacker, Measure, Method
 from anoncup.tracks.plugin import API_VERSION, Formulas, Plugin
+from anoncup.tracks.texts import list_own_texts
 from anoncup.tracks.transactions import TRANSACTIONS
 
 _ENTRY_POINT_GROUP = "anoncup.plugins"
@@ -68,11 +69,16 @@ _Candidate = tuple[Package, Callable[[], Plugin]]
 
 @dataclass(frozen=True, slots=True)
 class InstalledParts:
-    """All tracks including the parts of plug-ins, the installed packages, and the formulas of their parts."""
+    """All tracks including the parts of plug-ins, the installed packages, and the formulas of their parts.
+
+    ``package_texts`` are the keys of the texts of packages' parts by track; built-in texts with the same keys
+    describe other parts.
+    """
 
     tracks: dict[str, AnyTrack]
     packages: tuple[Package, ...] = ()
     formulas: Formulas = field(default_factory=dict)
+    package_texts: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     def find_provider(self, part: str) -> Package | None:
         """Return the package that provides a part, named as in ``Package.parts``; None if it is built in."""
@@ -155,7 +161,9 @@ def describe_interpreter() -> Description:
 def _describe_plugin(package: Package, load: Callable[[], Plugin]) -> Description:
     identity = {"name": package.name, "version": package.version, "entry": package.entry}
     try:
-        return identity | {"broken": "", "plugin": describe(load())}
+        plugin = load()
+        own_texts = list_own_texts(plugin, BUILT_IN.values())
+        return identity | {"broken": "", "plugin": describe(replace(plugin, own_texts=own_texts))}
     except Exception as problem:  # Attributes of a plug-in's objects may raise anything.
         return identity | {"broken": _describe_failure(problem)}
 
@@ -174,6 +182,7 @@ def _merge_plugins(tracks: Mapping[str, AnyTrack], candidates: Iterable[_Candida
             packages.append(replace(package, broken=_describe_failure(problem)))
     merged = dict(tracks)
     formulas: dict[str, Mapping[str, str]] = {}
+    texts: dict[str, frozenset[str]] = {}
     for package, plugin in sorted(loaded, key=lambda item: not item[1].tracks):
         try:
             merged = add_plugin(merged, plugin)
@@ -184,7 +193,10 @@ def _merge_plugins(tracks: Mapping[str, AnyTrack], candidates: Iterable[_Candida
         formulas.update(
             {track: {**formulas.get(track, {}), **added} for track, added in plugin.formulas.items()}
         )
-    return InstalledParts(merged, tuple(sorted(packages, key=lambda item: (item.name, item.entry))), formulas)
+        own_texts = list_own_texts(plugin, tracks.values()) if plugin.own_texts is None else plugin.own_texts
+        texts.update({track: texts.get(track, frozenset()) | keys for track, keys in own_texts.items()})
+    packages.sort(key=lambda item: (item.name, item.entry))
+    return InstalledParts(merged, tuple(packages), formulas, texts)
 
 
 def _identify_package(entry: EntryPoint) -> Package:

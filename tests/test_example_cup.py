@@ -1,5 +1,6 @@
 """The example of the cup of 2026: its laws, its words, and its two rounds, played to the final standings."""
 
+import html
 import io
 import shutil
 from collections.abc import Iterator, Mapping
@@ -13,6 +14,7 @@ import pandas as pd
 import pytest
 from fastapi.testclient import TestClient
 
+from anoncup.catalogues import find_package_catalogues, find_track_catalogues, load_translations
 from anoncup.competition import drafts, parser, scoring_versions
 from anoncup.competition.parser import parse_rounds
 from anoncup.competition.templates import TEMPLATES, template
@@ -22,9 +24,11 @@ from anoncup.testing.parts import iter_method_cases
 from anoncup.testing.tracks import check_track
 from anoncup.tracks.model import AnyTrack
 from app.web.organizer import setup_steps
+from app.web.site import language
 from tests.support.arena import Arena
 from tests.support.contest import Contest, judge_everything, run_clock
 from tests.support.environments import EXAMPLE_CUP, PackageEnvironment, build_wheel, environment
+from tests.support.package_catalogues import open_package_folder
 from tests.support.page_requests import get_page
 from tests.support.two_rounds import build_contest
 from tests.support.uploads import score_everything
@@ -69,6 +73,16 @@ GUESSES = {
 }
 """Numbers of members that teams (attacker, owner, question) are right about, by round."""
 PENALTY = -0.125
+BUILT_IN_TEXTS = [
+    "attacker_closest_ratio_description",
+    "guess_sample_membership",
+    *(
+        f"{kind}_{question}"
+        for kind in ("question_asks", "guess_description", "guess_guide", "guess_rules")
+        for question in ("membership", "attribute")
+    ),
+]
+"""Texts of parts of the track ``membership`` that the package has others of."""
 
 
 @pytest.fixture(scope="module")
@@ -78,13 +92,12 @@ def track(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AnyTrack]:
     with ZipFile(build_wheel(EXAMPLE_CUP, tmp_path_factory.mktemp("wheels"))) as wheel:
         wheel.extractall(folder)
     scoring_child.slot.end()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(folder))
+    with open_package_folder(folder), pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", str(folder))
         installed = discover_plugins(BUILT_IN)
         patch.setitem(TRACKS, "cup2026", installed.tracks["cup2026"])
         patch.setitem(TEMPLATES, "cup2026", TRACKS["cup2026"].examples.templates["cup2026"])
-        for module in (parser, scoring_versions, scoring_child):
+        for module in (parser, scoring_versions, scoring_child, language):
             patch.setattr(module, "INSTALLED", installed)
         yield TRACKS["cup2026"]
     scoring_child.slot.end()
@@ -96,8 +109,8 @@ def make_data(track: AnyTrack, seed: int) -> dict[str, bytes]:
     return track.examples.make_data(parse_rounds(template("cup2026"))["final"], ROWS, seed)
 
 
-def test_package_has_at_most_400_lines() -> None:
-    files = [path for kind in ("py", "toml", "po") for path in EXAMPLE_CUP.rglob(f"*.{kind}")]
+def test_package_has_at_most_400_lines_besides_its_texts() -> None:
+    files = [path for kind in ("py", "toml") for path in EXAMPLE_CUP.rglob(f"*.{kind}")]
     assert sum(len(path.read_text("utf-8").splitlines()) for path in files) <= MAX_LINES
 
 
@@ -263,6 +276,35 @@ def test_set_up_has_pages_where_the_package_is_installed(
     page = get_page(contest.arena, f"{contest.path}/organize/{step}", organizer=True)
     setup_steps._list_draft_weights.cache_clear()
     assert page.status_code == 200
+
+
+@pytest.mark.parametrize("reader", ["en", "ja"])
+def test_pages_describe_the_questions_of_the_package(rounds: dict[str, PlayedRound], reader: str) -> None:
+    """Built-in questions and attackers have the same names, but other formats of guesses."""
+    round_ = rounds["final"]
+    arena, path = round_.contest.arena, round_.contest.path
+    round_.submit("red", "blue")
+    round_.contest.open_attacks()
+    target = round_.contest.find_target(round_.submissions["red"])["id"]
+    pages = {
+        "rules": (get_page(arena, f"{path}/rules?lang={reader}"), "guess_rules"),
+        "targets": (get_page(arena, f"{path}/targets?lang={reader}", team="blue"), "guess_guide"),
+        "target": (
+            get_page(arena, f"/targets/{target}?lang={reader}", team="blue"),
+            "guess_description",
+        ),
+    }
+    built_in = load_translations(find_track_catalogues(), reader)
+    own = load_translations(find_package_catalogues(), reader)
+    for name, (response, kind) in pages.items():
+        text = html.unescape(response.text)
+        for key in (f"{kind}_membership", f"{kind}_attribute"):
+            assert own.gettext(key) in text, (name, key)
+        for key in BUILT_IN_TEXTS:
+            assert built_in.gettext(key) not in text, (name, key)
+    assert own.gettext("attacker_closest_ratio_description") in html.unescape(pages["rules"][0].text)
+    measure = built_in.gettext("measure_marginals_description")
+    assert measure in html.unescape(pages["rules"][0].text)  # this one is taken from the built-in track
 
 
 def play(round_: PlayedRound, name: str, *teams: str) -> None:

@@ -13,7 +13,17 @@ import typer
 from anoncup.cli.connection import build_domain_error, connect, transfer_bar, translate_api_errors
 from anoncup.cli.options import AsJson, use_local_names
 from anoncup.cli.output import ColumnSpec, print_json, print_table, replace_unprintable
-from anoncup.cli.submit import Checks, ignore_api_errors, show_warnings
+from anoncup.cli.submit import (
+    EXIT_STATUSES,
+    MAX_OUTAGE_S,
+    MAX_WAIT_S,
+    Checks,
+    ignore_api_errors,
+    mention_received,
+    show_warnings,
+)
+from anoncup.cli.targets import describe_refusal
+from anoncup.cli.terminal import progress_bar
 from anoncup.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -37,12 +47,18 @@ def guess(
     again: Annotated[
         bool, typer.Option("--again", help="send a file again that was sent before, as another guess")
     ] = False,
+    wait: Annotated[
+        bool, typer.Option("--wait", help="wait until it is judged, then show what the competition shows")
+    ] = False,
     checks: Checks = True,
     as_json: AsJson = False,
 ) -> None:
     """Answer a question about a target, such as which row of the original each of its rows came from.
 
     The same file sent twice is one guess. What looks like a mistake is warned of and sent all the same.
+
+    With --wait: exit status 0: judged; 1: refused by the judge; 2: not accepted; 70: judging failed.
+    Of several guesses the highest counts.
     """
     options = GuessOptions(question, again, checks)
     with connect() as client:
@@ -53,11 +69,37 @@ def guess(
             target_name, target_id = _resolve_target(client, target)
             with use_local_names({"guess": file}), translate_api_errors():
                 answers = [_send_guess(client, target_name, target_id, file, options)]
+        if wait:
+            answers = [_wait_for_judge(client, answer) for answer in answers]
     if as_json:
         print_json(answers if file.is_dir() else answers[0])
     else:
-        print_table(answers, _RECEIPT_COLUMNS)
-    raise typer.Exit(2 if any("refused" in answer for answer in answers) else 0)
+        print_table(answers, _RESULT_COLUMNS if wait else _RECEIPT_COLUMNS)
+    raise typer.Exit(max(map(_get_exit_status, answers)))
+
+
+def _wait_for_judge(client: Client, answer: Mapping[str, object]) -> dict[str, object]:
+    """Return the guess as it was judged, or the error of one that was not accepted."""
+    if "refused" in answer:
+        return dict(answer)
+    identifier = str(answer["id"])
+    title = f"judging {replace_unprintable(str(answer['target']))}"
+    with progress_bar(title), mention_received("guess", identifier):
+        guess = client.wait_for_guess(identifier, timeout_s=MAX_WAIT_S, max_outage_s=MAX_OUTAGE_S)
+    return guess.model_dump(mode="json")
+
+
+def _get_exit_status(answer: Mapping[str, object]) -> int:
+    return 2 if "refused" in answer else EXIT_STATUSES.get(str(answer["status"]), 0)
+
+
+def _describe_refusal(answer: Mapping[str, object]) -> object:
+    """Return why a guess was not accepted, or which errors the judge found; None for others."""
+    from anoncup import schemas
+
+    if "refused" in answer:
+        return answer["refused"]
+    return describe_refusal(schemas.Guess.model_validate(answer))
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +117,16 @@ _RECEIPT_COLUMNS: ColumnSpec[Mapping[str, object]] = {
     "answered": "answered",
     "guesses left": "guesses_left",
     "refused": "refused",
+}
+_RESULT_COLUMNS: ColumnSpec[Mapping[str, object]] = {
+    "target": "target",
+    "status": "status",
+    "rows": "rows",
+    "answered": "answered",
+    "correct": "correct",
+    "rate": "rate",
+    "guesses left": "guesses_left",
+    "refused": _describe_refusal,
 }
 
 

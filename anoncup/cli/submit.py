@@ -29,8 +29,11 @@ if TYPE_CHECKING:
     from anoncup import schemas
     from anoncup.client import Client
 
-_EXIT_STATUSES = {"SCORED": 0, "REJECTED": 1, "CANCELLED": 2, "ERROR": 70}
-"""Exit status by final state. ERROR is a failure of the service, so it differs from a rejection."""
+EXIT_STATUSES = {"SCORED": 0, "REJECTED": 1, "REFUSED": 1, "CANCELLED": 2, "ERROR": 70}
+"""Exit status by final state of a submission or guess.
+
+ERROR is a failure of the service, so it differs from a rejection.
+"""
 MAX_WAIT_S = 24 * 3600.0
 MAX_OUTAGE_S = 60.0
 """Maximum time that the service may be unreachable while a command waits for a result."""
@@ -84,7 +87,7 @@ def submit(
             return
         submission = _wait_for_result(client, receipt)
     show_submission(submission, as_json=as_json)
-    raise typer.Exit(_EXIT_STATUSES[submission.status])
+    raise typer.Exit(EXIT_STATUSES[submission.status])
 
 
 @contextmanager
@@ -133,7 +136,7 @@ def collect_paths(release: ReleasePaths, secret: Path | None) -> dict[str, Path]
 def _wait_for_result(client: Client, receipt: schemas.Receipt) -> schemas.Submission:
     """Wait until the submission is in a final state, showing a progress bar, and return it."""
     submission_id = str(receipt.id)
-    with progress_bar("scoring") as progress, _mention_submission(submission_id):
+    with progress_bar("scoring") as progress, mention_received("submission", submission_id):
 
         def watch(submission: schemas.Submission) -> None:
             position = submission.queue_position
@@ -148,15 +151,16 @@ def _wait_for_result(client: Client, receipt: schemas.Receipt) -> schemas.Submis
 
 
 @contextmanager
-def _mention_submission(submission_id: str) -> Iterator[None]:
-    """Add the submission's id to the error that is raised if waiting ends without a result."""
+def mention_received(kind: str, identifier: str) -> Iterator[None]:
+    """Add the id of the submission or guess to the error that is raised if waiting ends without a result."""
     try:
         yield
     except Unavailable as problem:
         raise Unavailable(
-            "submission {id} was received, but its result is not known yet: {reason}",
+            "{kind} {id} was received, but its result is not known yet: {reason}",
             code=problem.code,
-            id=submission_id,
+            kind=kind,
+            id=identifier,
             reason=problem.message,
         ) from problem
 

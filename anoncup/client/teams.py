@@ -14,7 +14,7 @@ from anoncup.client.transport import (
     quote_segment,
 )
 
-FINAL_STATES = {"SCORED", "REJECTED", "ERROR", "CANCELLED"}
+FINAL_STATES = {"SCORED", "REJECTED", "REFUSED", "ERROR", "CANCELLED"}
 
 
 def build_form(
@@ -170,6 +170,21 @@ class TeamApi(Transport):
         path = f"/targets/{quote_segment(target_id)}/guesses/check"
         texts = {"question": question} if question else {}
         return self.post_files(schemas.CheckedGuess, path, {"guess": content}, texts=texts, progress=progress)
+
+    def wait_for_guess(
+        self, identifier: str, *, timeout_s: float, max_outage_s: float = 0.0
+    ) -> schemas.Guess:
+        """Wait until the guess is judged and return it, with its score where the competition shows it.
+
+        Raise Unavailable after ``timeout_s``; the service may be unreachable for ``max_outage_s``.
+        """
+        return self.poll(
+            schemas.Guess,
+            f"/guesses/{quote_segment(identifier)}",
+            lambda guess: guess.status in FINAL_STATES,
+            timeout_s=timeout_s,
+            max_outage_s=max_outage_s,
+        )
 
     def list_guesses(self, slug: str) -> list[schemas.Guess]:
         return self.get_list(schemas.Guess, competition_path(slug, "guesses"))

@@ -1,8 +1,11 @@
 """Replace settings in the text of a competition file, one table at a time."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
+from datetime import datetime
 
+from anoncup.competition.parser import parse_rounds
 from anoncup.formulas.syntax import Formula
+from anoncup.rules.rounds import list_settings, replace_round_phases
 from anoncup.rules.settings import (
     AttackerSettings,
     Columns,
@@ -105,8 +108,29 @@ def collect_fields(settings: Excessive | Publication | Ranking | Limits) -> dict
 
 
 def replace_basics(
-    text: str, *, slug: str, titles: Mapping[str, str], timezone: str, phases: Iterable[Phase]
+    text: str, *, slug: str, titles: Mapping[str, str], timezone: str, phases: Collection[Phase]
 ) -> str:
-    """Return the file with this slug, title, time zone and phases."""
+    """Return the file with this slug, title, time zone and phases.
+
+    The phases of rounds keep their lengths, and are moved so that the first one starts with the first phase.
+    """
     text = replace_title(replace_top_level_values(text, {"slug": slug, "timezone": timezone}), titles)
+    if list_settings(text)[0].name:
+        return _move_rounds(text, min(phase.start for phase in phases))
     return replace_phases(text, phases)
+
+
+def _move_rounds(text: str, start: datetime) -> str:
+    """Return the file with its first phase starting then; the others keep their days and times of day."""
+    rounds = parse_rounds(text)
+    offset = start.replace(tzinfo=None) - min(
+        phase.start.replace(tzinfo=None) for rules in rounds.values() for phase in rules.phases
+    )
+
+    def move(moment: datetime) -> datetime:
+        return (moment.replace(tzinfo=None) + offset).replace(tzinfo=start.tzinfo)
+
+    for name, rules in rounds.items():
+        phases = [Phase(phase.name, move(phase.start), move(phase.end)) for phase in rules.phases]
+        text = replace_round_phases(text, name, phases)
+    return text

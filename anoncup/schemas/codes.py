@@ -76,6 +76,7 @@ ERROR_SENTENCES_BY_STATUS: dict[str, str] = {
     "404.no_such_clarification": "there is no such question",
     "404.no_such_competition": "there is no such competition",
     "404.no_such_file": "there is no file of that name here",
+    "404.no_such_guess": "there is no such guess",
     "404.no_such_invite": "the competition has no such open invite",
     "404.no_such_member": "your team has no such member",
     "404.no_such_organizer": "this competition has no such organizer",

@@ -10,6 +10,7 @@ from anoncup.testing.parts import require
 from anoncup.tracks.model import AnyTrack
 from anoncup.tracks.parts import AnyAttacker, AnyMeasure, AnyMethod
 from anoncup.tracks.plugin import Plugin
+from anoncup.tracks.texts import list_own_texts
 
 PartRegistry = Mapping[str, AnyMeasure] | Mapping[str, AnyAttacker] | Mapping[str, AnyMethod]
 
@@ -18,29 +19,34 @@ def check_words(plugin: Plugin) -> None:
     """Check that every part of a plug-in has texts in every language, with the same placeholders.
 
     The package must be installed and register its catalogues under the entry point group ``anoncup.locale``.
-    BrokenLaw lists the missing texts.
+    Texts of built-in parts are only used for parts that it takes from a built-in track. BrokenLaw lists the
+    missing texts.
     """
     required_keys = dict.fromkeys(iter_required_keys(plugin))
-    domains = [*find_track_catalogues(), *find_package_catalogues()]
-    catalogues = {language: load_translations(domains, language) for language in LANGUAGES}
+    catalogues = {language: _load_texts(plugin, required_keys, language) for language in LANGUAGES}
     missing_texts = ", ".join(
         f"{key} in {language}"
-        for language, translations in catalogues.items()
+        for language, texts in catalogues.items()
         for key in required_keys
-        if translations.gettext(key) == key
+        if texts[key] == key
     )
     require(not missing_texts, "words", f"not said are {missing_texts}")
     for key in required_keys:
-        fields_by_language = {
-            language: _extract_fields(translations.gettext(key))
-            for language, translations in catalogues.items()
-        }
+        fields_by_language = {language: _extract_fields(texts[key]) for language, texts in catalogues.items()}
         for language, field_names in fields_by_language.items():
             require(
                 field_names == fields_by_language[LANGUAGES[0]],
                 key,
                 f"{language} has the fields of {LANGUAGES[0]}",
             )
+
+
+def _load_texts(plugin: Plugin, keys: Iterable[str], language: str) -> dict[str, str]:
+    """Return the text for each key in a language, or the key itself where the text is missing."""
+    own_keys = frozenset[str]().union(*list_own_texts(plugin, BUILT_IN.values()).values())
+    package_texts = load_translations(find_package_catalogues(), language)
+    all_texts = load_translations([*find_track_catalogues(), *find_package_catalogues()], language)
+    return {key: (package_texts if key in own_keys else all_texts).gettext(key) for key in keys}
 
 
 def _extract_fields(text: str) -> set[str]:
@@ -94,9 +100,8 @@ def _iter_file_keys(track: AnyTrack) -> Iterator[str]:
 
 def _iter_question_keys(track: AnyTrack) -> Iterator[str]:
     """Yield the keys for questions; only tracks with several questions need names for them."""
-    built_in_questions = {name for built_in_track in BUILT_IN.values() for name in built_in_track.questions}
     for name, question in track.questions.items():
-        if name not in built_in_questions:
+        if all(built_in.questions.get(name) is not question for built_in in BUILT_IN.values()):
             yield from (f"question_{name}",) if len(track.questions) > 1 else ()
             yield f"question_asks_{name}"
             yield from (f"guess_{suffix}_{name}" for suffix in ("description", "guide", "rules"))
@@ -104,9 +109,8 @@ def _iter_question_keys(track: AnyTrack) -> Iterator[str]:
 
 
 def _iter_distance_keys(track: AnyTrack) -> Iterator[str]:
-    built_in_distances = {name for built_in_track in BUILT_IN.values() for name in built_in_track.distances}
-    for name in track.distances:
-        if name not in built_in_distances:
+    for name, distance in track.distances.items():
+        if all(built_in.distances.get(name) is not distance for built_in in BUILT_IN.values()):
             yield from (f"distance_{name}", f"distance_{name}_description")
 
 

@@ -22,6 +22,7 @@ class Plugin:
     ``tracks`` are keyed by name; ``measures``, ``attackers``, ``methods`` and ``formulas`` by the name of a
     track, then by their own name. A formula is LaTeX for a measure. Texts come from the
     package's message catalogues, which are registered under the entry point group ``anoncup.locale``.
+    ``own_texts`` is filled in for packages that have an interpreter of their own (``anoncup.tracks.texts``).
     """
 
     api: int
@@ -30,3 +31,4 @@ class Plugin:
     attackers: Mapping[str, Mapping[str, AnyAttacker]] = field(default_factory=dict)
     methods: Mapping[str, Mapping[str, AnyMethod]] = field(default_factory=dict)
     formulas: Formulas = field(default_factory=dict)
+    own_texts: Mapping[str, frozenset[str]] | None = None

@@ -1,7 +1,5 @@
 """Routes of the boards, as JSON and CSV."""
 
-from collections.abc import Callable
-
 from fastapi import APIRouter, Request, Response
 from sqlalchemy.orm import Session
 
@@ -11,7 +9,6 @@ from app.api.documentation.responses import BOARD, build_error_responses
 from app.db.transaction import transaction
 from app.http import board_cache
 from app.http.authentication import OptionalPrincipal, RequestCredential
-from app.services.accounts.accounts import Principal
 from app.services.boards import anonymization, attack_timeline, matrix, reidentification, timeline, total
 from app.services.contests import visibility
 from app.services.contests.visibility import BoardAccess
@@ -21,6 +18,9 @@ router = APIRouter(
 )
 
 JSON, CSV = "application/json", "text/csv; charset=utf-8"
+_TOTAL_CSV_RESPONSES = build_raw_response(
+    "text/csv", total.render_csv(build_model_example(schemas.TotalBoard))
+) | build_error_responses("no_rounds")
 
 
 @router.get("/anonymization", response_model=schemas.Board)
@@ -82,50 +82,35 @@ def _render_reidentification_csv(session: Session, access: BoardAccess) -> str:
 
 
 @router.get("/total", response_model=schemas.TotalBoard, responses=build_error_responses("no_rounds"))
-def release_total(slug: str, principal: OptionalPrincipal, request: Request) -> Response:
+async def release_total(slug: str, credential: RequestCredential, request: Request) -> Response:
     """The scores of the release boards of all rounds and their total, best first."""
-    return _build_total_response(request, _build_total(principal, slug, total.build_release_total))
+    return await board_cache.build_board_response(
+        request, credential, slug, total.build_release_total, media_type=JSON
+    )
 
 
-@router.get(
-    "/total.csv",
-    response_class=Response,
-    responses=build_raw_response("text/csv", total.render_csv(build_model_example(schemas.TotalBoard)))
-    | build_error_responses("no_rounds"),
-)
-def release_total_csv(slug: str, principal: OptionalPrincipal, request: Request) -> Response:
+@router.get("/total.csv", response_class=Response, responses=_TOTAL_CSV_RESPONSES)
+async def release_total_csv(slug: str, credential: RequestCredential, request: Request) -> Response:
     """The same board for a spreadsheet."""
-    board = _build_total(principal, slug, total.build_release_total)
-    return board_cache.build_uncached_response(request, total.render_csv(board).encode(), media_type=CSV)
+    return await board_cache.build_board_response(
+        request, credential, slug, total.render_release_csv, media_type=CSV
+    )
 
 
 @router.get("/attack-total", response_model=schemas.TotalBoard, responses=build_error_responses("no_rounds"))
-def attack_total(slug: str, principal: OptionalPrincipal, request: Request) -> Response:
+async def attack_total(slug: str, credential: RequestCredential, request: Request) -> Response:
     """The scores of the attacks in all rounds and their total, highest first."""
-    return _build_total_response(request, _build_total(principal, slug, total.build_attack_total))
+    return await board_cache.build_board_response(
+        request, credential, slug, total.build_attack_total, media_type=JSON
+    )
 
 
-@router.get(
-    "/attack-total.csv",
-    response_class=Response,
-    responses=build_raw_response("text/csv", total.render_csv(build_model_example(schemas.TotalBoard)))
-    | build_error_responses("no_rounds"),
-)
-def attack_total_csv(slug: str, principal: OptionalPrincipal, request: Request) -> Response:
+@router.get("/attack-total.csv", response_class=Response, responses=_TOTAL_CSV_RESPONSES)
+async def attack_total_csv(slug: str, credential: RequestCredential, request: Request) -> Response:
     """The same board for a spreadsheet."""
-    board = _build_total(principal, slug, total.build_attack_total)
-    return board_cache.build_uncached_response(request, total.render_csv(board).encode(), media_type=CSV)
-
-
-def _build_total(
-    principal: Principal | None, slug: str, build: Callable[[Session, BoardAccess], schemas.TotalBoard]
-) -> schemas.TotalBoard:
-    with transaction() as session:
-        return build(session, visibility.authorize_boards(session, principal, slug))
-
-
-def _build_total_response(request: Request, board: schemas.TotalBoard) -> Response:
-    return board_cache.build_uncached_response(request, board.model_dump_json().encode(), media_type=JSON)
+    return await board_cache.build_board_response(
+        request, credential, slug, total.render_attack_csv, media_type=CSV
+    )
 
 
 @router.get("/matrix", response_model=schemas.Matrix)

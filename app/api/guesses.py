@@ -85,6 +85,13 @@ def list_guesses(slug: str, principal: CurrentPrincipal, page: RequestedPage) ->
         ]
 
 
+@router.get("/guesses/{guess_id}", responses=build_error_responses("no_such_guess"))
+def get_guess(guess_id: UUID, principal: CurrentPrincipal) -> schemas.Guess:
+    """A guess of your team; with its score where the competition shows it."""
+    with transaction() as session:
+        return _serialize_guess(*guesses.find_own(session, principal, guess_id))
+
+
 def _serialize_guess(guess: Guess, horizon: datetime | None) -> schemas.Guess:
     outcome, refusal = guesses.get_visible_result(guess, horizon), guess.parsed_refusal
     return schemas.Guess.from_row(

@@ -25,6 +25,7 @@ from app.db.transaction import transaction
 from app.http.authentication import resolve_in_transaction
 from app.http.compression import accepts_gzip, compress, is_safe_to_compress, weaken_etag
 from app.services.accounts.accounts import AuthenticatedCredential, Credential, Principal
+from app.services.boards import total
 from app.services.contests import visibility
 from app.services.contests.visibility import BoardAccess
 
@@ -75,14 +76,15 @@ class RenderedBoard:
 
 @dataclass(frozen=True, slots=True)
 class CachedView(Generic[ViewT]):
-    """A value computed from a board for one viewer; None for both if the board is not open to them.
+    """A value computed from a board for one viewer; None if the board is not open to them.
 
+    ``accesses`` are those to its round and to all rounds of the competition, which totals show.
     ``snapshot_version`` was read before the value was computed. If it is unchanged at the next request,
     nothing was committed during the computation either.
     """
 
     view: ViewT | None
-    access: BoardAccess | None
+    accesses: tuple[BoardAccess, ...]
     snapshot_version: str
 
     @property
@@ -90,8 +92,8 @@ class CachedView(Generic[ViewT]):
         return _CLOSED_SIZE if self.view is None else self.view.size
 
     def is_current(self, snapshot: Snapshot) -> bool:
-        return self.snapshot_version == snapshot.version and (
-            self.access is None or self.access.is_same_at(snapshot.read_at)
+        return self.snapshot_version == snapshot.version and all(
+            access.is_same_at(snapshot.read_at) for access in self.accesses
         )
 
 
@@ -224,8 +226,10 @@ def _load_view(
     with transaction() as session:
         snapshot_version = read_snapshot(session).version
         access = visibility.find_board_access(session, principal, slug)
-        view = None if access is None else build(session, access, argument)
-        return CachedView(view, access, snapshot_version)
+        if access is None:
+            return CachedView(None, (), snapshot_version)
+        accesses = (access, *total.list_round_accesses(session, access))
+        return CachedView(build(session, access, argument), accesses, snapshot_version)
 
 
 def _render_board(

@@ -6,6 +6,7 @@ languages.
 
 import re
 from collections.abc import Mapping
+from copy import copy
 from decimal import localcontext
 from functools import cache
 from gettext import NullTranslations
@@ -44,6 +45,7 @@ class Translator:
         self.language = language
         self.locale = Locale.parse(language)
         self.catalogue = catalogue
+        self.package_texts: frozenset[str] = frozenset()
         self.uses_english_signs = NUMBER_PATTERN.sub(self.localize_match, _SAMPLE_NUMBER) == _SAMPLE_NUMBER
 
     def __call__(self, text: str, /, **values: object) -> str:
@@ -62,12 +64,23 @@ class Translator:
         counts = range(_MAX_PLURAL_COUNT, -1, -1)
         return {self.locale.plural_form(n): self.catalogue.ngettext(singular, plural, n) for n in counts}
 
+    def with_package_texts(self, keys: frozenset[str]) -> "Translator":
+        """Return a translator that takes the labels with these keys from packages only."""
+        translator = copy(self)
+        translator.package_texts = keys
+        return translator
+
     def label(self, name: str, default: str | None = None) -> str:
         """Return the label of a part, state or action in this language, else in English.
 
         Return the default, or raise KeyError without one, if no catalogue has the label.
         """
-        for source in (self.catalogue, load_catalogue(ENGLISH)):
+        sources = (
+            (load_package_catalogue(self.language), load_package_catalogue(ENGLISH))
+            if name in self.package_texts
+            else (self.catalogue, load_catalogue(ENGLISH))
+        )
+        for source in sources:
             if (translation := source.gettext(name)) != name:
                 return translation
         if default is None:
@@ -152,6 +165,12 @@ def load_catalogue(language: str) -> NullTranslations:
         *find_package_catalogues(),
     ]
     return load_translations(domains, language)
+
+
+@cache
+def load_package_catalogue(language: str) -> NullTranslations:
+    """Return the texts of installed plug-ins in a language."""
+    return load_translations(find_package_catalogues(), language)
 
 
 @cache

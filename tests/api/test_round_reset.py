@@ -8,12 +8,13 @@ from fastapi.testclient import TestClient
 from sqlalchemy import select
 
 from anoncup.errors import Conflict
-from app.db.models import AuditEntry, Evaluation, Round, State
+from app.db.models import AuditEntry, Evaluation, Guess, Round, State
 from app.db.transaction import transaction
 from app.services.accounts import accounts
 from app.services.contests import competitions, revisions
+from app.services.jobs import health, leases
 from tests.support.accounts import read_refusal, run_in_parallel
-from tests.support.contest import Contest, run_clock
+from tests.support.contest import Contest, judge_everything, run_clock
 from tests.support.phase_changes import accept_upload, receive_upload
 from tests.support.two_rounds import build_round, create_two_rounds
 from tests.support.uploads import score_everything
@@ -131,6 +132,21 @@ def test_unfinished_evaluations_are_cancelled(practice: Contest) -> None:
     )
     assert removed.scored_by
     assert not present.scored_by
+
+
+def test_waiting_guesses_are_not_judged(practice: Contest) -> None:
+    submission = practice.submit("red")
+    practice.submit("blue")
+    practice.open_attacks()
+    target = practice.find_target(submission)["id"]
+    assert practice.submit_guess("blue", target, practice.build_guess(submission, 7)).status_code == 202
+    reset(practice, start=format_start(-0.5))
+    with transaction() as session:
+        assert leases.count_unattended(session, Guess) == 0
+        assert health.count_jobs(session).guesses[State.QUEUED] == 0
+    judge_everything()
+    with transaction() as session:
+        assert session.scalars(select(Guess.state)).all() == [State.QUEUED]
 
 
 def test_reset_is_audited(practice: Contest) -> None:

@@ -7,6 +7,7 @@ import zipfile
 import pytest
 from fastapi.testclient import TestClient
 
+from tests.support.accounts import read_refusal
 from tests.support.arena import ROWS
 from tests.support.contest import Contest, run_clock
 from tests.support.database_rows import load_team_id
@@ -234,6 +235,24 @@ def test_disqualified_team_loses_targets_and_guesses_until_reinstated(client: Te
     assert contest.post_as_organizer(f"{path}/disqualify").status_code == 409
     assert contest.post_as_organizer(f"{path}/reinstate").status_code == 200
     assert contest.get_boards() == boards_before
+
+
+def test_only_its_own_team_sees_a_guess(contest: Contest) -> None:
+    submission = contest.submit("red")
+    contest.submit("blue")
+    contest.open_attacks()
+    guess = contest.submit_correct_guess("blue", submission, 7)
+    (listed,) = contest.arena.get(f"{contest.path}/guesses", team="blue").json()
+    assert contest.arena.get(f"/guesses/{guess}", team="blue").json() == listed
+    assert (listed["status"], listed["correct"]) == ("SCORED", None)  # hidden until the end
+    refusals = [
+        contest.arena.get(f"/guesses/{guess}", team="red"),
+        contest.arena.get(f"/guesses/{guess}"),  # an organizer
+        contest.arena.get(f"/guesses/{submission}", team="blue"),
+    ]
+    assert [read_refusal(response) for response in refusals] == [(404, "no_such_guess")] * 3
+    contest.close_attacks()
+    assert contest.arena.get(f"/guesses/{guess}", team="blue").json()["correct"] == 7
 
 
 def test_own_guesses_are_paginated(contest: Contest) -> None:

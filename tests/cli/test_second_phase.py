@@ -8,10 +8,13 @@ from pathlib import Path
 import httpx2
 import pytest
 from fastapi.testclient import TestClient
+from sqlalchemy import func, update
 
 from anoncup.tables.csv_text import write_csv
+from app.db import engine
+from app.db.models import Guess, State
 from tests.support.arena import ROWS, Arena, build_competition_toml
-from tests.support.command_line import CommandRunner
+from tests.support.command_line import CommandRunner, run_worker
 from tests.support.contest import Contest, judge_everything
 from tests.support.wait import TIMEOUT_S
 
@@ -145,6 +148,44 @@ def test_guess_is_sent_by_target_name_or_id(anoncup: CommandRunner, contest: Con
     guesses = anoncup("guesses", "small", "--json").json
     assert [(guess["target"], guess["correct"]) for guess in guesses] == [(name, 8), (name, 7)]
     assert name in anoncup("guesses", "small").stdout
+
+
+def test_waiting_for_the_judge_shows_the_result_of_a_guess(
+    anoncup: CommandRunner, contest: Contest, folder: Path
+) -> None:
+    first, second = list_foreign_targets(contest)
+    (folder / "g.csv").write_bytes(build_guess(contest, first, 7))
+    arguments = ("guess", f"small/{first}", "--file", "g.csv", "--wait")
+    with run_worker(judge_everything):
+        result = anoncup(*arguments)
+        assert result.status == 0, result.stderr
+        assert {"SCORED", "7"} <= set(result.stdout.split())
+        (folder / "mine").mkdir()
+        for name in (first, second):
+            (folder / "mine" / f"{name}.csv").write_bytes(build_guess(contest, name, 9))
+        (folder / "mine" / f"{second}.csv").write_text("original_row\n1\n")
+        several = anoncup("guess", "small", "--file", "mine", "--wait", "--json")
+    assert several.status == 2
+    listed = anoncup("guesses", "small", "--json").json
+    assert several.json[0] == listed[0]
+    assert (several.json[0]["status"], several.json[0]["correct"]) == ("SCORED", 9)
+    assert several.json[1]["problem"]["errors"]
+
+
+@pytest.mark.parametrize(("state", "status"), [(State.REFUSED, 1), (State.ERROR, 70)])
+def test_waiting_exits_with_the_status_of_the_guess(
+    anoncup: CommandRunner, contest: Contest, folder: Path, state: State, status: int
+) -> None:
+    def judge() -> None:
+        with engine.get_engine().begin() as connection:
+            values = {"state": state, "finished_at": func.now()}
+            connection.execute(update(Guess).where(Guess.state == State.QUEUED).values(values))
+
+    name = list_foreign_targets(contest)[0]
+    (folder / "g.csv").write_bytes(build_guess(contest, name, 7))
+    with run_worker(judge):
+        result = anoncup("guess", f"small/{name}", "--file", "g.csv", "--wait", "--json")
+    assert (result.status, result.json["status"]) == (status, state)
 
 
 def test_same_file_is_the_same_guess_unless_requested(

@@ -2,7 +2,8 @@
 
 import asyncio
 import threading
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
@@ -22,15 +23,19 @@ from app.http.authentication import COOKIE
 from app.http.board_cache import BoardCache, SingleFlight, load_principal
 from app.main import create_app
 from app.services.accounts.accounts import Credential, authenticate, hash_token
+from app.services.boards import total
 from app.services.contests.contest import Contest
 from app.services.contests.visibility import BoardAccess, Viewer, compute_scope, floor_to_hour
 from tests.support.arena import API, Arena
+from tests.support.page_requests import get_page
 from tests.support.query_counter import log_queries
+from tests.support.two_rounds import build_contest, build_round, create_two_rounds
 from tests.support.uploads import score_everything
 
 pytestmark = pytest.mark.full
 
 BOARDS = ("anonymization", "anonymization.csv", "reidentification", "matrix")
+TOTALS = ("total", "total.csv", "attack-total", "attack-total.csv")
 
 
 @pytest.fixture
@@ -204,6 +209,70 @@ def test_cached_board_is_valid_until_time_changes_it(scored_arena: Arena) -> Non
     assert compute_validity('feedback = "hidden"', Viewer()) == [True, True, False, False]
     daily = compute_validity('feedback = "daily"', Viewer())
     assert (daily[0], daily[-1]) == (True, False)
+
+
+READERS: tuple[dict[str, Any], ...] = ({}, {"team": "red"}, {"organizer": True})
+
+
+def build_reader_headers(arena: Arena, reader: dict[str, Any]) -> dict[str, str]:
+    if "team" in reader:
+        return build_token_headers(arena.get_team_token(reader["team"]))
+    return build_token_headers(arena.organizer_token) if reader else {}
+
+
+@pytest.fixture
+def final_arena(client: TestClient) -> Arena:
+    """The final of a competition with two rounds, in the first of which a team has a score."""
+    rounds = create_two_rounds(client)
+    rounds["preliminary"].submit("red")
+    return rounds["final"].arena
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_unchanged_total_needs_no_query(final_arena: Arena, reader: dict[str, Any]) -> None:
+    credentials = build_reader_headers(final_arena, reader)
+    for name in TOTALS:
+        etag = get_board(final_arena, name, **credentials).headers["etag"]
+        assert count_statements(final_arena, name, etag, **credentials) == (304, 1)
+        assert count_statements(final_arena, name, **credentials) == (200, 1)
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_page_of_totals_takes_them_from_the_cache(
+    final_arena: Arena, reader: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = f"/competitions/{final_arena.slug}/boards/total"
+    pages = [get_page(final_arena, path, **reader)]
+    monkeypatch.delattr(total, "_build_board")  # nothing can be computed again
+    pages.append(get_page(final_arena, path, **reader))
+    assert [page.status_code for page in pages] == [200, 200]
+    assert "red" in pages[1].text
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_change_of_another_round_appears_at_once_on_a_cached_total(
+    final_arena: Arena, reader: dict[str, Any]
+) -> None:
+    credentials = build_reader_headers(final_arena, reader)
+    etags = {name: get_board(final_arena, name, **credentials).headers["etag"] for name in TOTALS}
+    preliminary = build_contest(final_arena, "preliminary")
+    preliminary.submit("blue")
+    for name in ("total", "total.csv"):
+        board = get_board(final_arena, name, etags[name], **credentials)
+        assert (board.status_code, "blue" in board.text) == (200, True)
+
+
+def test_cached_total_is_valid_until_time_changes_a_round(client: TestClient) -> None:
+    freeze = datetime.now(UTC) + timedelta(minutes=1)
+    final = build_round("final", begins=7) + f"[rounds.publication]\nfrozen_from = {freeze.isoformat()}\n"
+    create_two_rounds(client, final=final)
+    cache = BoardCache()
+    asyncio.run(cache.get_rendered_board(None, "small.preliminary", total.build_release_total))
+    (view,) = cache.views.entries.values()
+    with transaction() as session:
+        version = read_snapshot(session).version
+    assert view.is_current(Snapshot(version, freeze - timedelta(seconds=50)))
+    assert not view.is_current(Snapshot(version, freeze))
 
 
 def test_requests_during_a_running_call_share_the_next_one() -> None:

@@ -18,6 +18,7 @@ from app.db.models import (
     Adjustment,
     Clarification,
     Competition,
+    Guess,
     Member,
     Organizer,
     Rescore,
@@ -115,6 +116,16 @@ class AccessScenario:
             session.flush()
             return str(clarification.id)
 
+    def find_guess(self) -> str:
+        """Return a guess of the other team, which sends one if it has sent none."""
+        with transaction() as session:
+            guess = session.scalar(select(Guess).limit(1))
+        if guess is None:
+            headers = {"Authorization": f"Bearer {self.create_token('other team')}"}
+            path = f"{API}/targets/{self.target_id}/guesses"
+            return str(self.arena.client.post(path, headers=headers, **build_guess(self)).json()["id"])
+        return str(guess.id)
+
     def create_adjustment(self) -> str:
         """Give the own team a penalty."""
         with transaction() as session:
@@ -151,6 +162,7 @@ class AccessScenario:
             "submission_id": lambda: self.submission_id,
             "announcement_id": self.create_announcement,
             "adjustment_id": self.create_adjustment,
+            "guess_id": self.find_guess,
             "clarification_id": self.create_clarification,
             "path": lambda: "site.css",
         }

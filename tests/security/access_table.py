@@ -85,6 +85,7 @@ TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     "POST /api/v1/targets/{target_id}/guesses": (401, 202, 403, 403, 404, 403),
     "POST /api/v1/targets/{target_id}/guesses/check": (401, 200, 403, 403, 404, 403),
     "GET /api/v1/competitions/{slug}/guesses": (401, 200, 200, 403, 403, 403),
+    "GET /api/v1/guesses/{guess_id}": (401, 200, 404, 404, 404, 404),
     "GET /api/v1/competitions/{slug}/boards/reidentification": (200, 200, 200, 200, 200, 200),
     "GET /api/v1/competitions/{slug}/boards/reidentification.csv": (200, 200, 200, 200, 200, 200),
     "GET /api/v1/competitions/{slug}/boards/matrix": (200, 200, 200, 200, 200, 200),

@@ -11,7 +11,16 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 from sqlalchemy import select
 
-from app.db.models import Clarification, Competition, Rescore, Round, Submission, Target, ThresholdReport
+from app.db.models import (
+    Clarification,
+    Competition,
+    Guess,
+    Rescore,
+    Round,
+    Submission,
+    Target,
+    ThresholdReport,
+)
 from app.db.transaction import transaction
 from app.http.authentication import COOKIE
 from app.services.accounts import accounts
@@ -109,7 +118,15 @@ def test_strangers_cannot_tell_a_rehearsal_from_an_unknown_slug(
     assert len(is_same_by_case) > 200
 
 
-ID_PARAMS = ("submission_id", "target_id", "report_id", "rescore_id", "announcement_id", "clarification_id")
+ID_PARAMS = (
+    "submission_id",
+    "target_id",
+    "guess_id",
+    "report_id",
+    "rescore_id",
+    "announcement_id",
+    "clarification_id",
+)
 ID_ROUTES = [
     route for route in TABLE if "{slug}" not in route and any(f"{{{param}}}" in route for param in ID_PARAMS)
 ]
@@ -127,7 +144,9 @@ def create_parts(scenario: AccessScenario, rehearsal_contest: RehearsedContest) 
         ).one()
         submission = session.scalars(select(Submission).where(Submission.round_id == row.id)).first()
         target = session.scalars(select(Target.id).where(Target.round_id == row.id)).first()
+        guess = session.scalars(select(Guess.id).where(Guess.round_id == row.id)).first()
         assert submission is not None
+        assert guess is not None
         owner = {
             "competition_id": row.competition_id,
             "team_id": submission.team_id,
@@ -151,7 +170,7 @@ def create_parts(scenario: AccessScenario, rehearsal_contest: RehearsedContest) 
         )
         session.add_all([question, rescore, report])
         session.flush()
-        ids = {"submission_id": submission.id, "target_id": target}
+        ids = {"submission_id": submission.id, "target_id": target, "guess_id": guess}
         ids |= {"clarification_id": question.id, "rescore_id": rescore.id, "report_id": report.id}
     return {name: str(identifier) for name, identifier in ids.items()} | {
         "announcement_id": announcement.json()["id"]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.locale.language import load_catalogue, load_translator
+from app.locale.language import load_catalogue, load_package_catalogue, load_translator
 
 
 def format_catalogue(texts: Mapping[str, str]) -> str:
@@ -44,4 +44,5 @@ def open_package_folder(folder: Path) -> Iterator[Path]:
 
 def _clear_catalogue_caches() -> None:
     load_catalogue.cache_clear()
+    load_package_catalogue.cache_clear()
     load_translator.cache_clear()

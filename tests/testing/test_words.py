@@ -11,6 +11,7 @@ from anoncup.rules.parameters import Parameter
 from anoncup.testing.parts import BrokenLaw
 from anoncup.testing.words import check_words, iter_required_keys
 from anoncup.tracks.capabilities import Distances, Examples
+from anoncup.tracks.linkage.question import LINK_QUESTION
 from anoncup.tracks.microdata import MICRODATA
 from anoncup.tracks.parts import Attacker, Measure, Method
 from anoncup.tracks.plugin import Plugin
@@ -156,6 +157,16 @@ def test_question_names_are_required_only_for_several_questions() -> None:
     assert {"parameter_credit", "parameter_chance"} <= {
         *iter_required_keys(Plugin(api=0, tracks={"riddles": SEVERAL_QUESTIONS_TRACK}))
     }
+
+
+def test_own_question_with_a_built_in_name_needs_own_texts(folder: Path) -> None:
+    question = replace(LINK_QUESTION, file=replace(LINK_QUESTION.file, format_description="CSV"))
+    plugin = Plugin(api=0, tracks={"pairs": replace(MICRODATA, name="pairs", questions={"link": question})})
+    texts = {key: f"{key} says" for key in iter_required_keys(plugin)}
+    write_catalogue(folder, "en", texts)
+    write_catalogue(folder, "ja", {key: text for key, text in texts.items() if key != "guess_rules_link"})
+    with pytest.raises(BrokenLaw, match=r"^words: not said are guess_rules_link in ja$"):
+        check_words(plugin)
 
 
 def test_placeholders_must_agree_between_languages(folder: Path) -> None:

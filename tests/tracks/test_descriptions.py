@@ -2,17 +2,21 @@
 
 import dataclasses
 import json
+import sys
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from anoncup.environments import DESCRIPTION_FILE
 from anoncup.errors import Unavailable
-from anoncup.plugins import BUILT_IN
+from anoncup.plugins import BUILT_IN, describe_interpreter, discover_environments, discover_plugins
 from anoncup.tracks.descriptions import RemoteFunction, build_plugin, describe, find_function
 from anoncup.tracks.model import AnyTrack
 from anoncup.tracks.plugin import Plugin
 from tests.support.cohort_track import COHORTS
+from tests.support.track_package import install_package
 
 TRACKS: dict[str, AnyTrack] = {**BUILT_IN, "cohorts": COHORTS}
 """The built-in tracks, and one that shows a part of its answers."""
@@ -63,6 +67,23 @@ def test_rebuilt_track_has_the_capabilities_of_the_original(name: str) -> None:
     assert list(rebuilt.distances) == list(original.distances)
     templates = {key: file.read_text("utf-8") for key, file in rebuilt.examples.templates.items()}
     assert templates == {key: file.read_text("utf-8") for key, file in original.examples.templates.items()}
+
+
+def test_texts_of_own_parts_are_described(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A part that is rebuilt from its description is no longer the part of the built-in track."""
+    measures = {name: BUILT_IN["membership"].measures[name] for name in ("marginals", "pairs")}
+    measures["pairs"] = dataclasses.replace(measures["pairs"], version=2)
+    plugin = Plugin(api=0, tracks={"cohorts": dataclasses.replace(COHORTS, measures=measures)})
+    install_package(tmp_path, "cohorts", "")
+    monkeypatch.setattr(sys.modules["tests.support.cohort_track"], "PLUGIN", plugin, raising=False)
+    (tmp_path / "cohorts.py").write_text("from tests.support.cohort_track import PLUGIN")
+    monkeypatch.syspath_prepend(tmp_path)
+    folder = tmp_path / "packages/cohorts"
+    folder.mkdir(parents=True)
+    (folder / DESCRIPTION_FILE).write_text(json.dumps(describe_interpreter()))
+    for installed in (discover_plugins(BUILT_IN), discover_environments(tmp_path / "packages")):
+        assert {"measure_pairs", "measure_pairs_description"} <= installed.package_texts["cohorts"]
+        assert "measure_marginals" not in installed.package_texts["cohorts"]
 
 
 def test_remote_functions_run_in_no_other_program() -> None:

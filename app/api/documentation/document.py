@@ -92,6 +92,7 @@ _PATH_PARAMETERS: Mapping[str, tuple[str, str]] = {
     "announcement_id": (ID, "the announcement's"),
     "clarification_id": (ID, "the question's"),
     "file": ("original.csv", "the file's name, with `.csv`"),
+    "guess_id": (ID, "the guess's"),
     "name": ("anonymization", "`anonymization` or `reidentification`"),
     "report_id": (ID, "the report's"),
     "rescore_id": (ID, "the set's"),

@@ -11,7 +11,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session, joinedload
 
 from anoncup import schemas
-from anoncup.errors import Conflict, Forbidden, InvalidInput, InvalidUpload
+from anoncup.errors import Conflict, Forbidden, InvalidInput, InvalidUpload, NotFound
 from anoncup.messages import Message
 from anoncup.plugins import TRACKS
 from anoncup.tables.files import Remark
@@ -249,6 +249,20 @@ def list_for_team(
     )
     newest = fetch_newest_first(session, own_guesses, Guess.received_at, Guess.id, cursor=cursor, limit=limit)
     return newest, horizon
+
+
+def find_own(session: Session, principal: Principal, guess_id: UUID) -> tuple[Guess, datetime | None]:
+    """Return a guess of the person's team and the horizon of ``list_for_team``; raise NotFound for others."""
+    query = select(Guess).where(Guess.id == guess_id).options(joinedload(Guess.target, innerjoin=True))
+    guess = session.scalar(query)
+    round_ = None if guess is None else session.get_one(Round, guess.round_id)
+    if guess is None or round_ is None or round_.removed_at is not None:
+        raise NotFound("there is no such guess", code="no_such_guess")
+    team = memberships.find_team(session, round_.competition_id, principal)
+    if team is None or team.id != guess.team_id:
+        raise NotFound("there is no such guess", code="no_such_guess")
+    viewer = visibility.load_viewer(session, round_.competition, principal)
+    return guess, visibility.compute_guess_horizon(Contest(round_), viewer, now.read_clock(session))
 
 
 def get_visible_result(guess: Guess, horizon: datetime | None) -> schemas.GuessOutcome | None:

@@ -61,11 +61,12 @@ def _build_board(
     formula = find_total_formula(contest.rules.ranking, key, settings)
     if formula is None:
         raise NotFound("the competition has no rounds to add up", code="no_rounds")
+    names = [entry.name for entry in settings]
     scores = {
         round_access.contest.round.name: read(session, round_access)
-        for round_access in _list_accesses(session, access, settings)
+        for round_access in list_round_accesses(session, access)
+        if round_access.contest.round.name in names
     }
-    names = [entry.name for entry in settings]
     return TotalBoard(
         competition=contest.competition.slug,
         title=dict(contest.rules.title),
@@ -81,13 +82,12 @@ def _list_counting_rounds(contest: Contest) -> list[RoundSettings]:
     return [entry for entry in list_settings(contest.competition.file) if not entry.practice]
 
 
-def _list_accesses(
-    session: Session, access: BoardAccess, settings: Sequence[RoundSettings]
-) -> list[BoardAccess]:
-    """Return the viewer's access to the boards of the rounds that count and are open to them."""
+def list_round_accesses(session: Session, access: BoardAccess) -> list[BoardAccess]:
+    """Return the viewer's access to the boards of the rounds that are open to them; [] without rounds."""
+    if not access.contest.round.name:
+        return []
     viewer, now = access.scope.viewer, read_clock(session)
-    names = {entry.name for entry in settings}
-    contests = [Contest(round_) for round_ in access.contest.competition.rounds if round_.name in names]
+    contests = [Contest(round_) for round_ in access.contest.competition.rounds]
     return [
         BoardAccess(contest, compute_scope(contest, viewer, now))
         for contest in contests
@@ -173,6 +173,14 @@ def _evaluate(formula: Formula, teams: Sequence[str], scores: Mapping[str, _Scor
     except FormulaError as error:
         raise CompetitionUnavailable(error.message) from None
     return [None if math.isnan(number) else number for number in totals.numbers.tolist()]
+
+
+def render_release_csv(session: Session, access: BoardAccess) -> str:
+    return render_csv(build_release_total(session, access))
+
+
+def render_attack_csv(session: Session, access: BoardAccess) -> str:
+    return render_csv(build_attack_total(session, access))
 
 
 def render_csv(board: TotalBoard) -> str:

@@ -31,6 +31,14 @@ def _is_ready(kind: type[LeasedJob]) -> ColumnElement[bool]:
     return and_(kind.state == State.QUEUED, is_backoff_over)
 
 
+def is_in_present_round(kind: type[Any]) -> ColumnElement[bool]:
+    """Build the condition that neither the round of a job nor its competition has been removed."""
+    present = select(Round.id).join(Competition, Competition.id == Round.competition_id)
+    return present.where(
+        Round.id == kind.round_id, Round.removed_at.is_(None), Competition.removed_at.is_(None)
+    ).exists()
+
+
 def is_claimable(kind: JobKind) -> ColumnElement[bool]:
     """Build the condition that a job is unclaimed and may be claimed."""
     # Literal values let the planner use the partial index of unfinished jobs.
@@ -38,7 +46,7 @@ def is_claimable(kind: JobKind) -> ColumnElement[bool]:
         "unfinished", UNFINISHED, expanding=True, literal_execute=True, unique=True
     )
     is_lease_expired = and_(kind.state == State.SCORING, kind.leased_until < func.clock_timestamp())
-    is_free = and_(kind.state.in_(states), or_(_is_ready(kind), is_lease_expired))
+    is_free = and_(kind.state.in_(states), or_(_is_ready(kind), is_lease_expired), is_in_present_round(kind))
     if kind is not ThresholdReport:
         return is_free
     # Of a competition's reports, at most one is made at a time.

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from anoncup.errors import Unavailable
 from app.db.models import Evaluation, Guess, Heartbeat, State
+from app.services.jobs.fairness import is_in_present_round
 
 TRANSITION_TASK, SWEEP_TASK = "turn", "sweep"
 """Regular tasks of the clock: taking lifecycle steps, about every second, and requeueing lost jobs."""
@@ -65,11 +66,14 @@ def require_running_clock(heartbeat_ages: Mapping[str, float], *, stale_after_s:
 
 
 def count_jobs(session: Session) -> JobCounts:
+    """Count the jobs of all rounds that have not been removed."""
     oldest_created_at = func.min(Evaluation.created_at).filter(Evaluation.state == State.QUEUED)
-    oldest = session.scalar(select(func.extract("epoch", func.clock_timestamp() - oldest_created_at)))
-    return JobCounts(
-        count_by_state(session, Evaluation), count_by_state(session, Guess), max(0.0, float(oldest or 0))
+    age = select(func.extract("epoch", func.clock_timestamp() - oldest_created_at))
+    oldest = session.scalar(age.where(is_in_present_round(Evaluation)))
+    evaluations, guesses = (
+        count_by_state(session, kind, is_in_present_round(kind)) for kind in (Evaluation, Guess)
     )
+    return JobCounts(evaluations, guesses, max(0.0, float(oldest or 0)))
 
 
 def count_by_state(

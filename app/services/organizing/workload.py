@@ -11,6 +11,7 @@ from app.db.models import Evaluation, Guess, State, ThresholdReport
 from app.services.accounts.accounts import Principal
 from app.services.contests import competitions
 from app.services.jobs import health
+from app.services.jobs.fairness import is_in_present_round
 from app.services.jobs.leases import UNFINISHED
 
 _JOB_MODELS = (Evaluation, Guess, ThresholdReport)
@@ -48,7 +49,8 @@ def measure(session: Session, principal: Principal, slug: str) -> Workload:
         oldest_waiting=max((oldest for *_, oldest in waiting), default=None),
         last_sweep_s=health.load_heartbeat_ages(session).get(health.SWEEP_TASK),
         is_busy=any(
-            session.scalar(select(exists().where(model.state == State.SCORING))) for model in _JOB_MODELS
+            session.scalar(select(exists().where(model.state == State.SCORING, is_in_present_round(model))))
+            for model in _JOB_MODELS
         ),
     )
 

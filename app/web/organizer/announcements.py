@@ -16,6 +16,7 @@ from app.services.contests.contest import parse_stored_rules
 from app.services.organizing import rescores
 from app.web.organizer.frame import OrganizerPage, RequestedOrganizerPage
 from app.web.organizer.rescores import list_rule_changes
+from app.web.site.language import adapt_to_track
 from app.web.site.notation import format_number
 from app.web.site.pages import PageRoute, see_other, show_problem
 
@@ -62,8 +63,11 @@ def _draft_announcement(page: OrganizerPage, rescore_id: str) -> dict[str, str]:
     )
     if rescore is None or rescore.replaced_file is None:
         return {}
+    track = parse_stored_rules(rescore.file).track
     return {
-        language: _describe_changes(rescore.replaced_file, rescore.file, load_translator(language))
+        language: _describe_changes(
+            rescore.replaced_file, rescore.file, adapt_to_track(load_translator(language), track)
+        )
         for language in LANGUAGES
     }
 

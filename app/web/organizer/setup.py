@@ -15,10 +15,11 @@ from starlette.responses import Response
 
 from anoncup.competition.drafts import DRAFT_SOURCES, create_draft
 from anoncup.competition.parser import SLUG
-from anoncup.competition.templates import TEMPLATES
+from anoncup.competition.templates import TEMPLATES, template
 from anoncup.competition.writer import replace_basics
 from anoncup.errors import Conflict, DomainError, InvalidCompetition
 from anoncup.rules.model import Rules
+from anoncup.rules.rounds import list_settings
 from anoncup.rules.settings import Phase
 from anoncup.rules.toml_values import CONTROL_CHARACTER
 from app.db.transaction import transaction
@@ -91,6 +92,7 @@ def _build_new_content(values: Mapping[str, str], errors: Mapping[str, str]) -> 
         "zones": group_zones_by_region(),
         "starts": DRAFT_SOURCES,
         "recommended": DRAFT_SOURCES[0],
+        "have_rounds": any(list_settings(template(name))[0].name for name in TEMPLATES),
         "more": tuple(start for start in DRAFT_SOURCES if start not in (*TEMPLATES, _OWN_TABLE)),
     }
 

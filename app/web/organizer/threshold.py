@@ -33,6 +33,7 @@ from app.locale.language import Translator
 from app.services.originals import original_import, threshold_reports
 from app.web.organizer.forms import FormBody, ParsedForm
 from app.web.organizer.setup_steps import RequestedSetup, SetupContext, render_step, save_step
+from app.web.site.language import adapt_to_track
 from app.web.site.pages import PageRoute, see_other
 from app.web.site.sentences import translate_sentence
 
@@ -193,6 +194,7 @@ def _render_report(
     context: SetupContext, stored_report: ThresholdReport, problem: DomainError | None = None
 ) -> HTMLResponse:
     is_pending = stored_report.state in (State.QUEUED, State.SCORING)
+    t = adapt_to_track(context.page.t, context.frame.contest.track.name)
     advice = None if stored_report.report is None else schemas.parse_advice(stored_report.report)
     return render_step(
         context,
@@ -200,7 +202,7 @@ def _render_report(
         problem=problem,
         asked=stored_report,
         advice=advice,
-        **({} if advice is None else _build_report_content(advice, context.page.t)),
+        **({} if advice is None else _build_report_content(advice, t)),
         working=is_pending,
         # A pending report's page reloads itself, with the notice in its URL; hide the notice at the end.
         done=context.page.request.query_params.get("done", "") if is_pending else "",

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from fastapi import Request
 
+from anoncup.plugins import INSTALLED
 from app.locale.language import ENGLISH, LANGUAGES, Translator, load_translator
 
 COOKIE = "anoncup_language"
@@ -11,6 +12,14 @@ COOKIE = "anoncup_language"
 
 def negotiate_translator(request: Request) -> Translator:
     return load_translator(negotiate_language(request))
+
+
+def adapt_to_track(t: Translator, track: str) -> Translator:
+    """Return a translator that does not describe parts of packages by texts of built-in parts.
+
+    A part that a package adds to the track may have the name of a built-in one.
+    """
+    return t.with_package_texts(INSTALLED.package_texts.get(track, frozenset()))
 
 
 def negotiate_language(request: Request) -> str:

@@ -4,10 +4,10 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
-from anoncup.schemas import AttackersBoard, Board, History
+from anoncup.schemas import AttackersBoard, Board, History, TotalBoard
 from app.http.authentication import RequestCredential
 from app.http.board_cache import load_open_board
-from app.services.boards import anonymization, reidentification, timeline
+from app.services.boards import anonymization, reidentification, timeline, total
 
 
 async def _load_board(request: Request, slug: str, credential: RequestCredential) -> Board | None:
@@ -28,8 +28,20 @@ async def _load_history(request: Request, slug: str, credential: RequestCredenti
     return await load_open_board(request, credential, slug, timeline.build_board_history, History)
 
 
+async def _load_release_total(
+    request: Request, slug: str, credential: RequestCredential
+) -> TotalBoard | None:
+    return await load_open_board(request, credential, slug, total.build_release_total, TotalBoard)
+
+
+async def _load_attack_total(request: Request, slug: str, credential: RequestCredential) -> TotalBoard | None:
+    return await load_open_board(request, credential, slug, total.build_attack_total, TotalBoard)
+
+
 OpenBoard = Annotated[Board | None, Depends(_load_board)]
 VisitorsBoard = Annotated[Board | None, Depends(_load_visitors_board)]
 """The board as visitors see it, whoever reads the page."""
 OpenAttackersBoard = Annotated[AttackersBoard | None, Depends(_load_attackers_board)]
 OpenHistory = Annotated[History | None, Depends(_load_history)]
+OpenReleaseTotal = Annotated[TotalBoard | None, Depends(_load_release_total)]
+OpenAttackTotal = Annotated[TotalBoard | None, Depends(_load_attack_total)]

@@ -30,6 +30,7 @@ from app.services.contests.visibility import UNFROZEN
 from app.services.submissions import submissions, summaries
 from app.services.submissions.summaries import SubmissionSummary
 from app.web.site.frame import Frame, load_frame
+from app.web.site.language import adapt_to_track
 from app.web.site.pages import PageRoute, RequestedUserPage
 from app.web.team.board_position import SubmissionBoard
 from app.web.team.own_score import typeset_score
@@ -99,10 +100,10 @@ class WhatIf:
 
 @router.get("/submissions/{submission_id}")
 def show_submission(page: RequestedUserPage, submission_id: UUID, board: SubmissionBoard) -> HTMLResponse:
-    t = page.t
     with transaction() as session:
         submission = submissions.find_visible(session, page.principal, submission_id)
         frame = load_frame(session, page.principal, submissions.get_competition_slug(session, submission))
+        t = adapt_to_track(page.t, frame.contest.track.name)
         is_own = frame.team is not None and frame.team.id == submission.team_id
         own_summaries = (
             summaries.list_summaries(session, page.principal, frame.contest.address) if is_own else []

@@ -110,7 +110,7 @@ async def _load_matrix_view(
 
 
 def _build_matrix_view(session: Session, access: BoardAccess, choice: MatrixChoice) -> MatrixView:
-    t = load_translator(choice.language)
+    t = language.adapt_to_track(load_translator(choice.language), access.contest.track.name)
     board = matrix.build_matrix(session, access)
     questions = label_questions(board.distinct_questions, t)
     selected_question = choice.question if choice.question in questions else None

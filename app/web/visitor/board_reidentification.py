@@ -9,6 +9,7 @@ from anoncup.schemas import AttackersBoard
 from app.db.transaction import transaction
 from app.locale.language import Translator
 from app.web.site.frame import load_frame
+from app.web.site.language import adapt_to_track
 from app.web.site.open_boards import OpenAttackersBoard
 from app.web.site.pages import PageRoute, RequestedPage
 from app.web.visitor import leader_text, standings
@@ -26,6 +27,7 @@ def show_reidentification_board(
 ) -> HTMLResponse:
     with transaction() as session:
         frame = load_frame(session, page.principal, slug)
+    t = adapt_to_track(page.t, frame.contest.track.name)
     return page.render(
         "visitor/board_reidentification.html",
         frame=frame,
@@ -33,9 +35,7 @@ def show_reidentification_board(
         board=board,
         find=find,
         aside=_HIDDEN_ON_PHONES,
-        **(
-            _build_board_content(board, find, page.t, is_over=frame.status.state == "closed") if board else {}
-        ),
+        **(_build_board_content(board, find, t, is_over=frame.status.state == "closed") if board else {}),
     )
 
 

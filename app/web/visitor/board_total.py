@@ -6,10 +6,9 @@ from fastapi.responses import HTMLResponse
 from anoncup.rules.rounds import list_settings
 from anoncup.schemas import TotalRow
 from app.db.transaction import transaction
-from app.services.boards import total
-from app.services.contests import visibility
 from app.web.site.frame import load_frame
 from app.web.site.language import localize_title
+from app.web.site.open_boards import OpenAttackTotal, OpenReleaseTotal
 from app.web.site.pages import PageRoute, RequestedPage
 from app.web.visitor.board_view import build_board_view
 from app.web.visitor.boards import build_headings
@@ -18,21 +17,18 @@ router = APIRouter(route_class=PageRoute)
 
 
 @router.get("/competitions/{slug}/boards/total")
-def show_total_board(page: RequestedPage, slug: str) -> HTMLResponse:
+def show_total_board(
+    page: RequestedPage, slug: str, release_total: OpenReleaseTotal, attack_total: OpenAttackTotal
+) -> HTMLResponse:
     with transaction() as session:
         frame = load_frame(session, page.principal, slug)
-        access = visibility.find_board_access(session, page.principal, slug)
-        boards = {
-            "release_total": total.build_release_total(session, access) if access else None,
-            "attack_total": total.build_attack_total(session, access) if access else None,
-        }
     settings = list_settings(frame.contest.competition.file)
     return page.render(
         "visitor/board_total.html",
         frame=frame,
         view=build_board_view(frame),
-        board=boards["release_total"],
-        boards=boards,
+        board=release_total,
+        boards={"release_total": release_total, "attack_total": attack_total},
         round_titles={
             entry.name: localize_title(entry.title, page.t.language) if entry.title else entry.name
             for entry in settings

@@ -11,6 +11,7 @@ from app.db.transaction import transaction
 from app.locale.language import Translator
 from app.services.submissions import summaries
 from app.web.site.frame import Frame, load_frame
+from app.web.site.language import adapt_to_track
 from app.web.site.open_boards import OpenBoard
 from app.web.site.pages import Page, PageRoute, RequestedPage
 from app.web.site.timeline_chart import draw_timeline
@@ -35,7 +36,7 @@ def show_anonymization_board(
         own_summaries = (
             summaries.list_summaries(session, page.principal, slug) if page.principal and frame.team else ()
         )
-    t = page.t
+    t = adapt_to_track(page.t, frame.contest.track.name)
     all_columns = columns == "all" and (board is None or board.digits is None)
     content = _build_board_content(board, frame, measure, all_columns, t) if board else {}
     search = _build_search_content(page, board, find) if board else {}

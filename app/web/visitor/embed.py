@@ -8,6 +8,7 @@ from fastapi.responses import HTMLResponse
 from app.db.transaction import transaction
 from app.http.middleware import SECURITY_HEADERS
 from app.web.site.frame import load_frame
+from app.web.site.language import adapt_to_track
 from app.web.site.open_boards import VisitorsBoard
 from app.web.site.pages import Page, PageRoute
 from app.web.visitor import board_pictures, leader_text, standings
@@ -30,16 +31,17 @@ def show_embedded_board(
     with transaction() as session:
         frame = load_frame(session, None, slug)
     page = Page(request, None)
+    t = adapt_to_track(page.t, frame.contest.track.name)
     response = page.render(
         "visitor/embed.html",
         frame=frame,
         theme=theme,
         board=board,
         rows=select_podium(board, _MAX_ROWS) if board else [],
-        why=leader_text.describe_leader(board, frame.rules, page.t, is_over=frame.status.state == "closed")
+        why=leader_text.describe_leader(board, frame.rules, t, is_over=frame.status.state == "closed")
         if board
         else "",
-        picture=board_pictures.draw_scatter(board, frame.rules, page.t)
+        picture=board_pictures.draw_scatter(board, frame.rules, t)
         if board and standings.count_ranked_teams(board)
         else None,
     )

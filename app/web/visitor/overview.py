@@ -22,6 +22,7 @@ from app.services.organizing.dashboard import Dashboard, OrganizerTask
 from app.services.submissions import quota
 from app.web.site import notation
 from app.web.site.frame import Frame, load_frame
+from app.web.site.language import adapt_to_track
 from app.web.site.open_boards import OpenAttackersBoard, OpenBoard
 from app.web.site.pages import PageRoute, RequestedPage
 from app.web.site.sentences import join_names
@@ -105,7 +106,8 @@ def show_overview(
         )
         organizer_status = _load_organizer_status(session, page.principal, frame)
         team_status = _load_team_status(session, page.principal, frame, board, attackers_board)
-    rules, track, t = frame.rules, frame.contest.track, page.t
+    rules, track = frame.rules, frame.contest.track
+    t = adapt_to_track(page.t, track.name)
     is_over = frame.status.state == "closed"
     return page.render(
         "visitor/overview.html",

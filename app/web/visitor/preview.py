@@ -30,7 +30,8 @@ def show_picture(request: Request, slug: str, board: VisitorsBoard) -> Response:
         raise NotFound("this service has no fonts to draw with")
     with transaction() as session:
         frame = load_frame(session, None, slug)
-    svg = str(draw_preview(frame, board, language.negotiate_translator(request)))
+    t = language.adapt_to_track(language.negotiate_translator(request), frame.contest.track.name)
+    svg = str(draw_preview(frame, board, t))
     headers = {"ETag": f'"{hashlib.sha256(svg.encode()).hexdigest()[:32]}"', "Cache-Control": "no-cache"}
     if headers["ETag"] in parse_known_etags(request):
         return Response(status_code=304, headers=headers)

@@ -21,6 +21,7 @@ from app.services.boards import anonymization, matrix, reidentification, source,
 from app.services.contests import visibility
 from app.services.contests.visibility import BoardAccess
 from app.web.site.frame import load_frame
+from app.web.site.language import adapt_to_track
 from app.web.site.pages import PageRoute, RequestedPage
 from app.web.site.sentences import join_names
 from app.web.visitor import standings
@@ -114,7 +115,7 @@ def show_team(
         frame = load_frame(session, page.principal, slug)
         is_closed = frame.contest.round.closed_at is not None
         method_description = session.get_one(Team, team_id).method_description if is_closed else None
-    t = page.t
+    t = adapt_to_track(page.t, frame.contest.track.name)
     return page.render(
         "visitor/team_page.html",
         listed=partial(join_names, t=t),

@@ -14,9 +14,10 @@ from sqlalchemy.orm import Session
 
 from app.config import Settings
 from app.db import engine
-from app.db.models import Evaluation, State, ThresholdReport
+from app.db.models import Competition, Evaluation, Round, State, ThresholdReport
+from app.db.now import read_clock
 from app.db.transaction import transaction
-from app.services.jobs import fairness, leases, queue, requeue
+from app.services.jobs import fairness, health, leases, queue, requeue
 from app.services.submissions import submissions
 from tests.support import queued_work
 from tests.support.queue import empty_queue
@@ -67,6 +68,23 @@ def test_busy_team_delays_another_by_one_evaluation(settings: Settings) -> None:
     order = list_party_ids(claim_all_evaluations())
     assert order[:5] == [busy_team, second_team, third_team, busy_team, second_team]
     assert order[5:] == [busy_team] * 8
+
+
+@pytest.mark.parametrize("removed", [Round, Competition])
+def test_jobs_of_a_removed_round_are_neither_claimed_nor_counted(
+    settings: Settings, removed: type[Round] | type[Competition]
+) -> None:
+    removed_contest, contest = create_contests(2, team_count=1)
+    queued_work.insert_evaluations(
+        [QueuedEvaluation(entry, entry.team_ids[0], 0) for entry in (removed_contest, contest)]
+    )
+    with transaction() as session:
+        round_ = session.get_one(Round, removed_contest.round_id)
+        (round_ if removed is Round else round_.competition).removed_at = read_clock(session)
+    with transaction() as session:
+        assert leases.count_unattended(session, Evaluation) == 1
+        assert health.count_jobs(session).evaluations[State.QUEUED] == 1
+    assert list_party_ids(claim_all_evaluations()) == [contest.team_ids[0]]
 
 
 def test_large_competition_delays_another_by_one_evaluation(settings: Settings) -> None:

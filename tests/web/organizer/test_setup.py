@@ -1,11 +1,15 @@
 """Set-up of a competition on the organizers' pages, from its creation to its opening."""
 
 import re
+from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 
+from anoncup.competition import drafts
 from anoncup.competition.drafts import DRAFT_SOURCES, change_columns, create_draft
-from anoncup.competition.parser import parse_competition
+from anoncup.competition.parser import parse_competition, parse_rounds
+from anoncup.competition.templates import TEMPLATES
 from anoncup.competition.writer import replace_attackers, replace_measures, replace_publication_rules
 from anoncup.plugins import TRACKS
 from anoncup.rules.settings import Columns
@@ -16,6 +20,7 @@ from anoncup.tracks.transactions.example import load_tc400
 from app.db.transaction import transaction
 from app.http.middleware import UPLOAD_PATH_PATTERN
 from app.services.contests import competitions
+from app.web.organizer import setup
 from tests.support.arena import Arena
 from tests.support.page_requests import extract_words, get_page, post_form, send_form
 from tests.support.setup_pages import (
@@ -33,6 +38,24 @@ from tests.support.translations import translate
 __all__ = ["new_organizer"]
 
 pytestmark = pytest.mark.full
+
+
+TWO_ROUNDS = (
+    create_draft("microdata").replace("format = 1", "format = 2")
+    + """
+[[rounds]]
+name = "first"
+phases = [
+  { name = "anonymization", start = 2027-01-01T09:00:00+09:00, end = 2027-01-03T09:00:00+09:00 },
+  { name = "reidentification", start = 2027-01-03T09:00:00+09:00, end = 2027-01-04T18:00:00+09:00 },
+]
+[[rounds]]
+name = "second"
+data = "previous"
+phases = [{ name = "anonymization", start = 2027-06-30T09:00:00+09:00, end = 2027-07-01T09:00:00+09:00 }]
+"""
+)
+"""A template whose second round begins 180 days after the first."""
 
 
 def test_organizer_sets_up_a_competition_from_scratch(new_organizer: Arena) -> None:
@@ -124,6 +147,40 @@ def test_competition_may_have_one_phase_and_one_title(new_organizer: Arena) -> N
     fields = BASIC_FIELDS | {"title_en": "", "reidentification_start": "", "reidentification_end": ""}
     send_form(new_organizer, "/organize/new", fields, organizer=True)
     assert [phase.name for phase in load_rules("fresh").phases] == ["anonymization"]
+
+
+@pytest.mark.parametrize("zone", ["Asia/Tokyo", "Europe/Berlin"])
+def test_rounds_of_a_template_keep_their_distances(
+    new_organizer: Arena, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, zone: str
+) -> None:
+    file = tmp_path / "twice.toml"
+    file.write_text(TWO_ROUNDS)
+    monkeypatch.setitem(TEMPLATES, "twice", file)
+    for module in (drafts, setup):
+        monkeypatch.setattr(module, "DRAFT_SOURCES", (*DRAFT_SOURCES, "twice"))
+    html = get_page(new_organizer, "/organize/new", organizer=True).text
+    assert "A template with rounds keeps the lengths of its phases" in html
+    fields = BASIC_FIELDS | {"start": "twice", "zone": zone}
+    response = post_form(new_organizer, "/organize/new", fields, organizer=True)
+    assert response.status_code == 303, response.text
+    text = new_organizer.get("/competitions/fresh/competition.toml").text
+    windows = {
+        name: [
+            tuple(
+                time.astimezone(ZoneInfo(zone)).replace(tzinfo=None).isoformat(" ", "minutes")
+                for time in phase
+            )
+            for phase in ((phase.start, phase.end) for phase in rules.phases)
+        ]
+        for name, rules in parse_rounds(text).items()
+    }
+    assert windows == {
+        "first": [
+            ("2031-01-10 09:00", "2031-01-12 09:00"),
+            ("2031-01-12 09:00", "2031-01-13 18:00"),
+        ],
+        "second": [("2031-07-09 09:00", "2031-07-10 09:00")],
+    }
 
 
 def test_phases_keep_their_times_when_title_or_zone_change(arena: Arena) -> None:

@@ -12,14 +12,15 @@ from babel.localedata import locale_identifiers
 
 from anoncup import schemas
 from anoncup.messages import Message, PluralMessage, serialize
-from anoncup.plugins import TRACKS
+from anoncup.plugins import TRACKS, InstalledParts
 from app.db.models import Submission
 from app.db.transaction import transaction
 from app.locale.language import LANGUAGES, Translator, load_translator
 from app.web.organizer.audit_entries import flatten
 from app.web.site import language as languages
+from app.web.site.language import adapt_to_track
 from tests.support.arena import Arena
-from tests.support.package_catalogues import install_catalogue, open_package_folder
+from tests.support.package_catalogues import format_catalogue, install_catalogue, open_package_folder
 from tests.support.page_requests import get_page
 from tests.support.team_pages import submit_and_score
 
@@ -81,6 +82,20 @@ def test_package_catalogue_adds_but_does_not_override_messages(packages: Path) -
     assert (ja("A coin is tossed."), en("A coin is tossed.")) == ("コインを投げます。", "A coin is tossed.")
     assert ja("Sign in") == "サインイン"
     assert "coins" not in sys.modules
+
+
+def test_part_of_a_package_is_not_labelled_by_texts_of_a_built_in_part(
+    packages: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = frozenset({"measure_pairs", "measure_tails"})
+    monkeypatch.setattr(languages, "INSTALLED", InstalledParts({}, package_texts={"coins": own}))
+    install_catalogue(packages, "coins", "ja", format_catalogue({"measure_pairs": "硬貨の組"}))
+    ja = load_translator("ja")
+    coins = adapt_to_track(ja, "coins")
+    assert coins.label("measure_pairs", "pairs") == "硬貨の組"
+    assert coins.label("measure_tails", "tails") == "tails"
+    assert coins.label("measure_marginals") == ja.label("measure_marginals")
+    assert adapt_to_track(ja, "membership").label("measure_tails") == ja.label("measure_tails") != "tails"
 
 
 @pytest.mark.parametrize(
