@@ -18,9 +18,9 @@ serve: runtime
 
 # Before a commit: contracts, reference implementations on a few cases, one whole contest, every route.
 test: dev .venv/.warm
-	$(PYTEST) -m 'not full and not containers'
+	$(PYTEST) -m 'not full and not containers and not simulation'
 
-# Everything but the containers, with many more cases of each property; CI runs this.
+# Everything but the containers and the large simulation, with many more cases of each property; CI runs this.
 test-all: dev .venv/.warm
 	$(PYTEST) --hypothesis-profile full
 
@@ -41,6 +41,7 @@ test-versions: dev
 # A contest in flight while everything under it breaks; SEED=… plays the same faults again.
 faults: dev
 	$(BIN)/python -m tests.faults --faults $(FAULTS) $(if $(SEED),--seed $(SEED))
+	$(BIN)/python -m pytest -m simulation -vv tests/faults
 
 # Images and docker-compose.yml, run by Docker or podman; skips where neither is.
 containers: dev

@@ -49,7 +49,7 @@ from tests.support.simulated_rounds import (
 )
 from tests.support.wait import poll_until, start_stopwatch
 
-pytestmark = pytest.mark.full
+pytestmark = pytest.mark.simulation
 log = logging.getLogger(__name__)
 
 SECOND_ROUND: Literal["at_end", "live"] = "live"

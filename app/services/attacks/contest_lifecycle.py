@@ -186,7 +186,6 @@ def freeze(session: Session, round_id: UUID) -> bool:
         or _is_being_scored(session, round_)
         or attempts.has_pending_uploads(session, round_, phases.ANONYMIZATION)
         or live_targets.is_due(session, round_, read_clock(session))
-        or live_targets.has_unpublished(session, round_)
     ):
         return False
     if get_timetable(round_).targets == "at_end":

@@ -7,7 +7,7 @@ earlier target. A release that is accepted after a newer one has become a target
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, and_, exists, func, or_, select
+from sqlalchemy import Select, and_, exists, func, or_, select
 from sqlalchemy.orm import Session, aliased, joinedload
 
 from app.db.models import Evaluation, Round, State, Submission, Target, Team
@@ -20,39 +20,30 @@ _Earlier = aliased(Submission)
 
 
 def is_due(session: Session, round_: Round, now: datetime) -> bool:
-    """Return whether a release is to become a target, or a target with files is to be published."""
+    """Return whether a release is to become a target, or a target waits for its files or its publication."""
     if not _is_running(round_, now):
         return False
-    steps = or_(exists(_select_new(round_)), exists().where(_is_publishable(round_)))
-    return round_.published_at is None or bool(session.scalar(select(steps)))
-
-
-def has_unpublished(session: Session, round_: Round) -> bool:
-    """Return whether a live target waits for its files or its publication."""
     unpublished = exists().where(Target.round_id == round_.id, Target.published_at.is_(None))
-    return _is_live(round_) and bool(session.scalar(select(unpublished)))
-
-
-def _is_live(round_: Round) -> bool:
-    return get_timetable(round_).targets == "live"
+    is_incomplete = session.scalar(select(or_(exists(_select_new(round_)), unpublished)))
+    return round_.published_at is None or bool(is_incomplete)
 
 
 def _is_running(round_: Round, now: datetime) -> bool:
-    has_begun = phases.has_phase_begun(round_, phases.ANONYMIZATION, now)
-    return _is_live(round_) and has_begun and round_.frozen_at is None
+    is_live = get_timetable(round_).targets == "live"
+    return is_live and round_.frozen_at is None and phases.has_phase_begun(round_, phases.ANONYMIZATION, now)
 
 
 def advance(session: Session, round_id: UUID) -> bool:
-    """Add and publish the targets that are due; return whether anything was."""
+    """Add and publish the targets that can be; return whether anything was done."""
     round_ = competitions.lock(session, round_id)
     now = read_clock(session)
-    if not is_due(session, round_, now):
+    if not _is_running(round_, now):
         return False
-    _add_targets(session, round_)
-    _publish_targets(session, round_, now)
-    _retire_replaced(session, round_, now)
+    is_first_step = round_.published_at is None
     round_.published_at = round_.published_at or now
-    return True
+    added_count = _add_targets(session, round_)
+    published_count = _publish_targets(session, round_, now)
+    return bool(is_first_step or added_count or published_count)
 
 
 def _select_new(round_: Round) -> Select[Submission]:
@@ -75,32 +66,28 @@ def _select_new(round_: Round) -> Select[Submission]:
     )
 
 
-def _add_targets(session: Session, round_: Round) -> None:
+def _add_targets(session: Session, round_: Round) -> int:
     new_submissions = session.scalars(_select_new(round_)).all()
     count = session.scalars(select(func.count()).where(Target.round_id == round_.id)).one()
     for number, submission in enumerate(new_submissions, count + 1):
         session.add(Target.from_submission(submission, f"T{number:04}"))
+    return len(new_submissions)
 
 
-def _is_publishable(round_: Round) -> ColumnElement[bool]:
-    return and_(Target.round_id == round_.id, Target.files.is_not(None), Target.published_at.is_(None))
-
-
-def _publish_targets(session: Session, round_: Round, now: datetime) -> None:
-    for target in session.scalars(select(Target).where(_is_publishable(round_))):
-        target.published_at = now
-
-
-def _retire_replaced(session: Session, round_: Round, now: datetime) -> None:
-    """Retire all targets but the newest of each team.
+def _publish_targets(session: Session, round_: Round, now: datetime) -> int:
+    """Publish the targets that have files, retire all but the newest of each team, and return their number.
 
     Files can be written in another order than the releases arrived in; an older target is then retired when
     it is published.
     """
-    published = Target.round_id == round_.id, Target.published_at.is_not(None), Target.retired_at.is_(None)
-    query = select(Target).join(Target.submission).where(*published).order_by(Submission.received_at)
-    standing_targets = session.scalars(query.options(joinedload(Target.submission))).all()
-    newest_by_team = {target.submission.team_id: target for target in standing_targets}
-    for target in standing_targets:
+    with_files = Target.round_id == round_.id, Target.files.is_not(None), Target.retired_at.is_(None)
+    query = select(Target).join(Target.submission).where(*with_files).order_by(Submission.received_at)
+    targets = session.scalars(query.options(joinedload(Target.submission))).all()
+    new_targets = [target for target in targets if target.published_at is None]
+    for target in new_targets:
+        target.published_at = now
+    newest_by_team = {target.submission.team_id: target for target in targets}
+    for target in targets:
         if target is not newest_by_team[target.submission.team_id]:
             target.retired_at = now
+    return len(new_targets)

@@ -10,13 +10,15 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import update
 
+from app.config import get_settings
 from app.db.models import Evaluation, Target
 from app.db.transaction import transaction
 from tests.support.arena import build_noisy_release
-from tests.support.contest import Contest, judge_everything, lock_evaluations, run_clock
+from tests.support.contest import Contest, InProcessTransitions, judge_everything, lock_evaluations, run_clock
 from tests.support.raw_asgi import open_request, start_web_process
 from tests.support.two_rounds import build_live_round, build_round, build_two_round_toml, create_two_rounds
 from tests.support.uploads import score_everything
+from workers import clock
 
 
 @pytest.fixture
@@ -188,3 +190,22 @@ def test_kind_of_targets_is_fixed_once_the_round_has_begun(contest: Contest) -> 
         409,
         "a round that has begun keeps its kind of targets",
     )
+
+
+def test_target_added_while_files_are_written_gets_its_files_next(contest: Contest) -> None:
+    """The worker that writes files knows only the targets that existed when it began."""
+    phase_clock = clock.Clock(get_settings(), BusyTransitions())
+    for team in ("red", "blue"):
+        contest.submit(team)
+        phase_clock.advance_due_rounds()
+    contest.arena.get_team_token("green")
+    assert contest.list_targets("green") == []
+    run_clock()
+    assert len(contest.list_targets("green")) == 2
+
+
+class BusyTransitions(InProcessTransitions):
+    """A runner whose worker is still busy with earlier targets."""
+
+    def submit(self, round_id: UUID) -> None:
+        pass
