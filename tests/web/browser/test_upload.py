@@ -6,7 +6,7 @@ import pytest
 from fastapi.testclient import TestClient
 from playwright.sync_api import Browser, Page, Route, expect
 
-from app.http.authentication import COOKIE
+from app.http.session_cookie import COOKIE
 from tests.support.arena import ROWS, Arena
 from tests.support.browser import build_csv_payload
 from tests.support.contest import Contest, judge_everything
