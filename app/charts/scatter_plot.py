@@ -372,7 +372,7 @@ def _draw_series(stacks: Sequence[PointStack], plot_area: PlotArea, view: ViewWi
     return Markup("").join(
         tag(
             "g",
-            *(_draw_point(stack, plot_area, view, first=stack is topmost) for stack in group),
+            *(_draw_point(stack, plot_area, view, is_focusable=stack is topmost) for stack in group),
             class_=f"series points {name}",
         )
         for name, group in groups.items()
@@ -380,19 +380,23 @@ def _draw_series(stacks: Sequence[PointStack], plot_area: PlotArea, view: ViewWi
     )
 
 
-def _draw_point(stack: PointStack, plot_area: PlotArea, view: ViewWindow, *, first: bool) -> Markup:
+def _draw_point(stack: PointStack, plot_area: PlotArea, view: ViewWindow, *, is_focusable: bool) -> Markup:
     """Draw a mark, with the number of its teams if there are several, or an arrow for a point outside."""
     x, y = plot_area.position(stack.x, stack.y)
     if not view.contains(stack):
-        return label_mark(marks.arrow(x, y, *view.outside_direction(stack)), stack.description, first=first)
+        return label_mark(
+            marks.arrow(x, y, *view.outside_direction(stack)), stack.description, is_focusable=is_focusable
+        )
     if len(stack.names) == 1:
-        return label_mark(SHAPE_BY_KIND[stack.kind](x, y), stack.description, first=first)
+        return label_mark(SHAPE_BY_KIND[stack.kind](x, y), stack.description, is_focusable=is_focusable)
     count = tag(
         "text", str(len(stack.names)), x=x, y=y, dy=".34em", class_="count middle", aria_hidden="true"
     )
     return (
         label_mark(
-            SHAPE_BY_KIND[stack.kind](x, y, stack.size, class_="stack"), stack.description, first=first
+            SHAPE_BY_KIND[stack.kind](x, y, stack.size, class_="stack"),
+            stack.description,
+            is_focusable=is_focusable,
         )
         + count
     )
