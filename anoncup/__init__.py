@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from anoncup.evaluation.evaluate import evaluate as evaluate
     from anoncup.evaluation.fingerprint import fingerprint as fingerprint
     from anoncup.evaluation.scales import scales as scales
-    from anoncup.excessive.advisor import advise as advise
     from anoncup.excessive.certified_bounds import certified_bounds as certified_bounds
+    from anoncup.excessive.threshold_advisor import advise as advise
     from anoncup.plugins import TRACKS as TRACKS
     from anoncup.rules.model import Rules as Rules
     from anoncup.rules.settings import AttackerSettings as AttackerSettings
@@ -68,7 +68,7 @@ _IMPORT_PATHS = {
     "TransactionTables": "anoncup.tracks.transactions.tables.TransactionTables",
     "UTILITIES": "anoncup.tracks.microdata.registry.UTILITIES",
     "Verdict": "anoncup.evaluation.evaluate.Verdict",
-    "advise": "anoncup.excessive.advisor.advise",
+    "advise": "anoncup.excessive.threshold_advisor.advise",
     "best_clusters": "anoncup.tracks.transactions.cluster_planning.best_clusters",
     "build_release": "anoncup.tracks.microdata.release.build_release",
     "build_target": "anoncup.tracks.microdata.release.build_target",

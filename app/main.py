@@ -23,11 +23,11 @@ from app.api import (
     boards,
     clarifications,
     competitions,
-    events,
     guesses,
     organizing,
     rehearsals,
     rescores,
+    submission_events,
     submissions,
     targets,
     teams,
@@ -43,9 +43,10 @@ from app.db.transaction import transaction
 from app.http import problems, progress_stream
 from app.http.admission import Admission
 from app.http.board_cache import BoardCache
+from app.http.body_limits import BodyLimitMiddleware
 from app.http.compression import GzipMiddleware
 from app.http.metrics import Meters, MetricsMiddleware
-from app.http.middleware import HeadAsGetMiddleware, SecurityHeadersMiddleware
+from app.http.middleware import HeadAsGetMiddleware, OwnHostMiddleware, SecurityHeadersMiddleware
 from app.http.multipart import set_spool_folder
 from app.http.operators import require_operator
 from app.http.readiness import WriteTest
@@ -68,7 +69,7 @@ _RESOURCES = (
     organizing,
     teams,
     submissions,
-    events,
+    submission_events,
     targets,
     guesses,
     boards,
@@ -124,7 +125,9 @@ def create_app(*, lifespan: Lifespan[FastAPI] = progress_stream.close_on_shutdow
     app.state.admission = Admission(get_settings())
     app.state.board_cache = BoardCache()
     app.add_middleware(GzipMiddleware)
+    app.add_middleware(BodyLimitMiddleware, settings=get_settings())
     app.add_middleware(SecurityHeadersMiddleware, settings=get_settings())
+    app.add_middleware(OwnHostMiddleware, settings=get_settings())
     app.add_middleware(HeadAsGetMiddleware)
     app.state.meters = Meters(prefix=_API_PREFIX)
     app.state.write_test = WriteTest()

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import psutil
 
-from app.http.authentication import COOKIE
+from app.http.session_cookie import COOKIE
 from app.processes import child_process
 from app.processes.supervisor import wait_until_healthy
 from benchmarks.load import HOST

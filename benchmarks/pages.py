@@ -29,7 +29,7 @@ from app.crypto import deadline_signing, sealing
 from app.db import engine
 from app.db.models import Competition, Round, Submission, Target, Team
 from app.db.transaction import transaction
-from app.http.authentication import COOKIE
+from app.http.session_cookie import COOKIE
 from app.main import create_app, create_served_app
 from app.processes.embedded_servers import run_embedded_services
 from app.services.accounts import accounts

@@ -20,7 +20,7 @@ import psutil
 from sqlalchemy import Connection, event, select, text
 from sqlalchemy.orm import Session
 
-from app.cli.backup import service as backups
+from app.cli.backup import backup_and_restore as backups
 from app.config import get_settings
 from app.db import engine, now
 from app.db.models import Evaluation, Submission, Team

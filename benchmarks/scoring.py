@@ -16,10 +16,10 @@ import numpy as np
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
 from anoncup.evaluation.scales import scales
-from anoncup.excessive.advisor import advise
 from anoncup.excessive.certified_bounds import certified_bounds
 from anoncup.excessive.gaps import close_gaps
 from anoncup.excessive.individual_distances import compute_individual_distances
+from anoncup.excessive.threshold_advisor import advise
 from anoncup.geometry import kernels
 from anoncup.geometry.arrays import IntArray
 from anoncup.plugins import TRACKS

@@ -17,7 +17,7 @@ from sqlalchemy import create_engine, select, text
 from sqlalchemy.exc import ProgrammingError
 
 from anoncup.errors import Conflict, Unavailable
-from app.cli.backup import rows, service
+from app.cli.backup import backup_and_restore, rows
 from app.cli.backup.keys import KeyPaths
 from app.config import Settings
 from app.db.models import Base
@@ -173,12 +173,12 @@ def test_restoring_an_old_backup_migrates_it(
     fill_database(restore_url)
     rows_before = read_rows(restore_url)
     open_store(str(tmp_path)).save(CONTENT)
-    service.backup(restore_url, open_store(str(tmp_path)), tmp_path / "old.tar")
+    backup_and_restore.backup(restore_url, open_store(str(tmp_path)), tmp_path / "old.tar")
     delete_rows(restore_url)
     new_revision("")
-    with service.open_backup(tmp_path / "old.tar") as (backup, contents):
+    with backup_and_restore.open_backup(tmp_path / "old.tar") as (backup, contents):
         key_paths = KeyPaths(None, tmp_path / "private")
-        service.restore(
+        backup_and_restore.restore(
             backup, contents, url=restore_url, store=open_store(str(tmp_path / "new")), key_paths=key_paths
         )
     rows_after = read_rows(restore_url)

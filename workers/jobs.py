@@ -1,11 +1,19 @@
-"""The jobs of the scoring child: their inputs, the files it may fetch, and the check of its answers."""
+"""The jobs of the scoring child: their inputs, the files it may fetch, and the check of its answers.
+
+The child reads each job from the request that its parent sends.
+"""
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from collections.abc import Collection, Iterable
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from workers import job_schema
+from anoncup.lazy import lazy_module
+
+if TYPE_CHECKING:
+    from workers import job_schema
+else:
+    job_schema = lazy_module("workers.job_schema")  # pydantic, which the child does not need
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,3 +178,17 @@ class JudgeJob(Job):
         if "refused" in content:
             return job_schema.is_valid_refusal(content)
         return job_schema.is_valid_outcome(content, max_correct=max(self.sizes.values()))
+
+
+def write_request(job: Job) -> dict[str, Any]:
+    """Return the message that gives a job to the child."""
+    return {"kind": type(job).__name__, **asdict(job)}
+
+
+def read_request(request: dict[str, Any], job_classes: Iterable[type[Job]]) -> Job:
+    """Return the job in a message, which is of one of these classes."""
+    classes_by_kind = {job_class.__name__: job_class for job_class in job_classes}
+    values = {name: value for name, value in request.items() if name != "kind"}
+    if "inputs" in values:
+        values["inputs"] = WorkerInputs(**values["inputs"])
+    return classes_by_kind[request["kind"]](**values)

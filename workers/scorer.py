@@ -27,6 +27,19 @@ from anoncup.rules.model import Rules
 from anoncup.tracks.capabilities import AllocationContext
 from anoncup.tracks.generators import create_generator
 from anoncup.tracks.model import AnyContext, AnyTrack, ReleaseContext, TeamData
+from workers.jobs import (
+    AdviceJob,
+    AllocateJob,
+    AttackJob,
+    Job,
+    JudgeJob,
+    ReleaseJob,
+    SampleJob,
+    ScoreJob,
+    TargetFilesJob,
+    WorkerInputs,
+    read_request,
+)
 
 SCORER_VERSION = version("anoncup")
 """Version of the scoring code as a whole. Each measure also has its own version."""
@@ -74,7 +87,8 @@ def _answer_request(request: dict[str, Any], context: JobContext, pipe: ParentPi
         pipe.send({"step": number, "of": total, "name": name})
 
     try:
-        content = HANDLERS[request["kind"]](request, context, report_step)
+        job = read_request(request, HANDLERS)
+        content = HANDLERS[type(job)](job, context, report_step)
         pipe.send({"verdict": content, "scorer": SCORER_VERSION})
     except MemoryError:
         pipe.send({"failed": "memory", "trace": "", "package": ""})
@@ -98,29 +112,47 @@ def _find_raising_package(error: Exception) -> str:
     return next((names[module] for module in reversed(modules) if module in names), "")
 
 
-def score(request: dict[str, Any], context: JobContext, progress: ProgressCallback) -> dict[str, Any]:
-    digests = tuple(sorted(request["original"].items()))
-    rules, original = context.load_original(digests, request["competition_file"])
-    release = _read_release(request, rules, original, context)
-    release_context, source = _read_secret(request, rules, original, release, context)
-    verdict = evaluate(rules, original, release, source, progress=progress, context=release_context)
+def score(job: ScoreJob, context: JobContext, progress: ProgressCallback) -> dict[str, Any]:
+    """Return the verdict on a submission, with the sample methods that it resembles."""
+    rules, original = _load_original(job, context)
+    release = _read_release(job, rules, original, context)
+    release_context = _build_release_context(job, rules, original, release, context)
+    answer = _read_answer(job.secret, release_context)
+    verdict = evaluate(rules, original, release, answer, progress=progress, context=release_context)
     return verdict.to_json() | {"resembles": _find_resemblances(rules, original, verdict)}
 
 
-def _read_release(request: dict[str, Any], rules: Rules, original: Any, context: JobContext) -> Any:
-    own_files = _fetch_files(request["inputs"]["own_files"], context)
-    release_files = _fetch_files(request["files"], context)
+def _load_original(job: Job, context: JobContext) -> _LoadedOriginal:
+    """Return the rules and the cached original of a job."""
+    return context.load_original(tuple(sorted(job.original.items())), job.competition_file)
+
+
+def _read_original(job: Job, context: JobContext) -> _LoadedOriginal:
+    """Return the rules and the original of a job, which is not kept."""
+    rules = parse_competition(job.competition_file)
+    original, _ = TRACKS[rules.track].parse_original(_fetch_files(job.original, context), rules)
+    return rules, original
+
+
+def _read_release(job: ReleaseJob, rules: Rules, original: Any, context: JobContext) -> Any:
+    own_files = _fetch_files(job.inputs.own_files, context)
+    release_files = _fetch_files(job.files, context)
     return TRACKS[rules.track].parse_release(release_files, original, rules, own_files)[0]
 
 
-def _read_secret(
-    request: dict[str, Any], rules: Rules, original: Any, release: Any, context: JobContext
-) -> tuple[AnyContext, Any]:
-    """Return the true answer to a release, and the context in which it was read."""
+def _build_release_context(
+    job: ReleaseJob, rules: Rules, original: Any, release: Any, context: JobContext
+) -> AnyContext:
+    """Return the context in which the true answer to a release is read."""
     track = TRACKS[rules.track]
-    sizes, inputs = track.count_sizes(original, release), _read_inputs(request["inputs"], track, context)
-    release_context = ReleaseContext(rules, sizes, lambda: original, release, *inputs)
-    return release_context, track.answer_spec.read(request["secret"].encode(), release_context)
+    sizes = track.count_sizes(original, release)
+    inputs = _read_inputs(job.inputs, track, context)
+    return ReleaseContext(rules, sizes, lambda: original, release, *inputs)
+
+
+def _read_answer(secret: str, release_context: AnyContext) -> Any:
+    """Return the true answer to a release."""
+    return TRACKS[release_context.rules.track].answer_spec.read(secret.encode(), release_context)
 
 
 def _fetch_files(digests: Mapping[str, str], context: JobContext) -> dict[str, bytes]:
@@ -128,44 +160,49 @@ def _fetch_files(digests: Mapping[str, str], context: JobContext) -> dict[str, b
     return {name: context.fetch(digest) for name, digest in digests.items()}
 
 
-def write_target_files(request: dict[str, Any], context: JobContext, __: ProgressCallback) -> dict[str, Any]:
+def write_target_files(job: TargetFilesJob, context: JobContext, __: ProgressCallback) -> dict[str, Any]:
     """Return a target's files, rewritten so that no trace of the uploaded bytes remains."""
-    rules = parse_competition(request["competition_file"])
+    rules, original = _read_original(job, context)
     track = TRACKS[rules.track]
-    original, _ = track.parse_original(_fetch_files(request["original"], context), rules)
-    release = _read_release(request, rules, original, context)
+    release = _read_release(job, rules, original, context)
     if track.target_files.write is None:
         files = track.write_release_canonically(release)
     else:
-        release_context, answer = _read_secret(request, rules, original, release, context)
+        assert job.secret is not None  # noqa: S101  # given for such tracks
+        release_context = _build_release_context(job, rules, original, release, context)
+        answer = _read_answer(job.secret, release_context)
         files = track.write_target(answer, release_context, default_rng(secrets.randbits(128)))
-    return {"files": {name: text.decode() for name, text in files.items()}}
+    return _serialize_files(files)
+
+
+def _serialize_files(files: Mapping[str, bytes]) -> dict[str, Any]:
+    return {"files": {name: content.decode() for name, content in files.items()}}
 
 
 _GeneratorFactory = Callable[[str], Generator]
 
 
 def _read_inputs(
-    inputs: dict[str, Any], track: AnyTrack, context: JobContext
+    inputs: WorkerInputs, track: AnyTrack, context: JobContext
 ) -> tuple[dict[str, bytes], _GeneratorFactory | None, TeamData]:
     """Return the organizers' files, the generators by purpose if the track allocates files, and the team."""
-    organizer_files = {name: content.encode("latin-1") for name, content in inputs["organizer_files"].items()}
-    keys = {purpose: bytes.fromhex(key) for purpose, key in inputs["keys"].items()}
+    organizer_files = {name: content.encode("latin-1") for name, content in inputs.organizer_files.items()}
+    keys = {purpose: bytes.fromhex(key) for purpose, key in inputs.keys.items()}
     create = None if track.allocation is None else lambda purpose: create_generator(keys[purpose])
-    return organizer_files, create, TeamData(inputs["team"], _fetch_files(inputs["own_files"], context))
+    team = TeamData(inputs.team, _fetch_files(inputs.own_files, context))
+    return organizer_files, create, team
 
 
-def allocate(request: dict[str, Any], context: JobContext, __: ProgressCallback) -> dict[str, Any]:
+def allocate(job: AllocateJob, context: JobContext, __: ProgressCallback) -> dict[str, Any]:
     """Return the files that the track makes from its original, for one team or for all."""
-    rules = parse_competition(request["competition_file"])
+    rules, original = _read_original(job, context)
     track = TRACKS[rules.track]
-    original, _ = track.parse_original(_fetch_files(request["original"], context), rules)
-    organizer_files, generator, team = _read_inputs(request["inputs"], track, context)
+    organizer_files, generator, team = _read_inputs(job.inputs, track, context)
     assert track.allocation is not None  # noqa: S101  # only such tracks get this job
     assert generator is not None  # noqa: S101  # given for such tracks
     allocation_context = AllocationContext(rules, organizer_files, generator, team.name)
     files = track.allocation.make_files(original, allocation_context)
-    return {"files": {name: files[name].decode() for name in request["names"] if files}}
+    return _serialize_files({name: files[name] for name in job.names if files})
 
 
 def _find_resemblances(rules: Rules, original: Any, verdict: Verdict) -> list[dict[str, object]]:
@@ -179,33 +216,31 @@ def _find_resemblances(rules: Rules, original: Any, verdict: Verdict) -> list[di
     return resemblances
 
 
-def advise(request: dict[str, Any], context: JobContext, progress: ProgressCallback) -> dict[str, Any]:
-    digests = tuple(sorted(request["original"].items()))
-    rules, original = context.load_original(digests, request["competition_file"])
-    advice_question = question.AdviceQuestion(**request["question"])
+def advise(job: AdviceJob, context: JobContext, progress: ProgressCallback) -> dict[str, Any]:
+    """Return the report of the threshold advisor."""
+    rules, original = _load_original(job, context)
+    advice_question = question.AdviceQuestion(**job.question)
     return question.answer(advice_question, rules, original, progress=progress).to_json()
 
 
-def judge(request: dict[str, Any], context: JobContext, _: ProgressCallback) -> dict[str, Any]:
+def judge(job: JudgeJob, context: JobContext, _: ProgressCallback) -> dict[str, Any]:
     """Return the outcome of a guess on a target, or the problems for which it is refused."""
-    rules, sizes = parse_competition(request["competition_file"]), request["sizes"]
-    track, digests = TRACKS[rules.track], tuple(sorted(request["original"].items()))
-    guess_question = track.questions[request["question"]]
+    rules = parse_competition(job.competition_file)
+    track = TRACKS[rules.track]
+    guess_question = track.questions[job.question]
+    parameters = rules.questions.get(guess_question.name, {})
     release_context: AnyContext = ReleaseContext(
         rules,
-        sizes,
-        lambda: context.load_original(digests, request["competition_file"])[1],
+        job.sizes,
+        lambda: _load_original(job, context)[1],
         None,
-        *_read_inputs(request["inputs"], track, context),
-        TeamData(request["guesser"], _fetch_files(request["guesser_files"], context)),
+        *_read_inputs(job.inputs, track, context),
+        TeamData(job.guesser, _fetch_files(job.guesser_files, context)),
     )
     # Problems of the answer are not for the guesser, so it is read outside of the block.
-    answer, parameters = (
-        track.answer_spec.read(request["secret"].encode(), release_context),
-        rules.questions.get(guess_question.name, {}),
-    )
+    answer = _read_answer(job.secret, release_context)
     try:
-        guess = guess_question.read(context.fetch(request["guess"]), release_context)
+        guess = guess_question.read(context.fetch(job.guess), release_context)
         outcome = guess_question.judge(guess, answer, release_context, **parameters)
     except InvalidUpload as error:
         # Problems of other files, such as those of the organizers, are not for the guesser either.
@@ -215,37 +250,32 @@ def judge(request: dict[str, Any], context: JobContext, _: ProgressCallback) -> 
     return {"outcome": {name: value for name, value in asdict(outcome).items() if value is not None}}
 
 
-def sample(request: dict[str, Any], context: JobContext, _: ProgressCallback) -> dict[str, Any]:
+def sample(job: SampleJob, context: JobContext, _: ProgressCallback) -> dict[str, Any]:
     """Return the files of a sample method's release, including its secret."""
-    digests = tuple(sorted(request["original"].items()))
-    rules, original = context.load_original(digests, request["competition_file"])
-    files = build_sample_release(
-        TRACKS[rules.track], request["method"], original, rules, default_rng(request["seed"])
-    )
-    return {"files": {name: content.decode() for name, content in files.items()}}
-
-
-def attack(request: dict[str, Any], context: JobContext, _: ProgressCallback) -> dict[str, Any]:
-    """Return a built-in attacker's guess for each question it answers."""
-    digests = tuple(sorted(request["original"].items()))
-    rules, original = context.load_original(digests, request["competition_file"])
+    rules, original = _load_original(job, context)
     track = TRACKS[rules.track]
-    target = track.parse_target(_fetch_files(request["files"], context), original, rules)
-    attacker = track.attackers[request["attacker"]]
-    guesses = write_guesses(attacker, target, track=track, rules=rules, rng=default_rng(request["seed"]))
-    return {"files": {name: content.decode() for name, content in guesses.items()}}
+    return _serialize_files(build_sample_release(track, job.method, original, rules, default_rng(job.seed)))
 
 
-HANDLERS: Mapping[str, Callable[[dict[str, Any], JobContext, ProgressCallback], dict[str, Any]]] = {
-    "ScoreJob": score,
-    "AdviceJob": advise,
-    "JudgeJob": judge,
-    "TargetFilesJob": write_target_files,
-    "AllocateJob": allocate,
-    "SampleJob": sample,
-    "AttackJob": attack,
+def attack(job: AttackJob, context: JobContext, _: ProgressCallback) -> dict[str, Any]:
+    """Return a built-in attacker's guess for each question it answers."""
+    rules, original = _load_original(job, context)
+    track = TRACKS[rules.track]
+    target = track.parse_target(_fetch_files(job.files, context), original, rules)
+    attacker = track.attackers[job.attacker]
+    guesses = write_guesses(attacker, target, track=track, rules=rules, rng=default_rng(job.seed))
+    return _serialize_files(guesses)
+
+
+HANDLERS: Mapping[type[Job], Callable[[Any, JobContext, ProgressCallback], dict[str, Any]]] = {
+    ScoreJob: score,
+    AdviceJob: advise,
+    JudgeJob: judge,
+    TargetFilesJob: write_target_files,
+    AllocateJob: allocate,
+    SampleJob: sample,
+    AttackJob: attack,
 }
-"""The handler of each kind of job in ``workers.jobs``."""
 
 
 def make_original_loader(fetch: Callable[[str], bytes]) -> Callable[[Digests, str], _LoadedOriginal]:

@@ -8,7 +8,7 @@ idle, because it holds the originals and derived numbers in memory.
 
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -30,7 +30,7 @@ from app.processes.sandboxed_child import (
 )
 from app.services.contests.contest import parse_stored_rules
 from app.storage import get_store
-from workers.jobs import Job, ReleaseJob
+from workers.jobs import Job, ReleaseJob, write_request
 
 __all__ = [
     "DIED_MESSAGE",
@@ -134,7 +134,7 @@ def _run_with_deadline(
 ) -> JobResult:
     deadline = time.monotonic() + settings.scoring_time_limit_s
     try:
-        child.send({"kind": type(job).__name__, **asdict(job)}, deadline=deadline)
+        child.send(write_request(job), deadline=deadline)
         return _serve_until_result(child, job, settings, on_step, deadline)
     except ChildTimeoutError:
         raise ScoringError(

@@ -161,7 +161,7 @@ def show_reidentified(reidentified: ReidentifiedIndividuals | None, traits: Sequ
     console.print(
         f"by {traits[0].hits_total / present_count:.2f} attackers on average; more often those with"
     )
-    traits_table = make_table("value", "individuals", "fell", "found by", "times")
+    traits_table = make_table("value", "individuals", "re-identified", "found by", "times")
     for trait in traits[:_MAX_SHARED_TRAITS]:
         name = trait.column or "people alike in all"
         mean, lift = f"{trait.hits / trait.present:.2f}", f"{trait.lift:.2f}"

@@ -2,7 +2,8 @@
 
 Every method changes some of them and leaves others unchanged. A release made by several methods changes
 whatever one of them changes, so each combination of methods has a pattern that can be compared with the
-release. The idea is from P0 (see ``examples/papers.ipynb``), §4.4 and Tables 12, 13 and 15.
+release. The idea is from §4.4 and Tables 12, 13 and 15 of a study that re-identified the entries of PWS Cup
+2015, cited as P0 in ``anoncup.tracks``; see also ``examples/papers.ipynb``.
 """
 
 from collections.abc import Iterator, Mapping
@@ -16,15 +17,15 @@ from anoncup.evaluation.ranking import rounding_threshold
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.tracks.capabilities import Fingerprints
-from anoncup.tracks.memo import Memo, memoize
+from anoncup.tracks.memo import get_memo, memoize
 from anoncup.tracks.model import AnyTrack
 from anoncup.tracks.parts import AnyScoredRelease, HasRows
 
 _MAX_METHODS = 3
 """Maximum number of methods in a combination."""
 _MIN_RELATIVE_CHANGE = 0.02
-"""Relative change of a class size or a rate below which it counts as unchanged. Deleting a few rows changes
-them by less."""
+"""Relative change of an attack rate, or of a measure with ``higher_is_better``, below which it counts as
+unchanged. Deleting a few rows changes them by less."""
 
 
 _Signatures = Mapping[str, frozenset[str]]
@@ -68,9 +69,8 @@ def fingerprint(
     if track.fingerprints is None or not _list_signature_parts(track, track.fingerprints.signatures):
         return ()
     fingerprints = track.fingerprints
-    memo: Memo = getattr(original, "memo", {})
     untouched_values = memoize(
-        memo,
+        get_memo(original),
         ("fingerprint", repr((rules.measures, rules.attackers))),
         lambda: _compute_untouched_values(rules, track, fingerprints, original),
     )
@@ -139,7 +139,11 @@ def _compute_untouched_values(
 def _has_changed(
     track: AnyTrack, name: str, untouched_value: float, released_value: float, original: HasRows
 ) -> bool:
-    """Return whether a loss exceeds rounding, classes are larger, or an attack rate is lower."""
+    """Return whether an attack rate is lower or a measure is worse than for the unchanged original.
+
+    Loss measures are 0 for the unchanged original. They have changed if they exceed rounding, those with
+    ``higher_is_better`` if they are larger.
+    """
     if name in track.attackers:
         return released_value < untouched_value * (1 - _MIN_RELATIVE_CHANGE)
     measure = track.measures[name]

@@ -1,6 +1,5 @@
 """Scores from measured values, and ranks from scores (``docs/scoring.md``)."""
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
@@ -83,22 +82,6 @@ def sort_for_board(scores: Sequence[float | None]) -> list[int]:
     [2, 0, 3, 1]
     """
     return sorted(range(len(scores)), key=lambda index: _build_sort_key(scores[index]))
-
-
-def find_pareto_front(points: Sequence[tuple[float, float] | None]) -> list[bool]:
-    """Return for each pair of losses (U, E) whether no other pair dominates it.
-
-    Equal pairs are on the Pareto front together. None is not on it.
-
-    >>> find_pareto_front([(0.1, 0.5), (0.2, 0.2), (0.2, 0.5), None, (0.1, 0.5)])
-    [True, True, False, False, True]
-    """
-    lowest_risk, front = math.inf, set()
-    for point in sorted({point for point in points if point is not None}):
-        if point[1] < lowest_risk:
-            lowest_risk = point[1]
-            front.add(point)
-    return [point in front for point in points]
 
 
 def _build_sort_key(score: float | None) -> tuple[bool, float]:

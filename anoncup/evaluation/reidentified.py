@@ -94,7 +94,7 @@ class ReidentifiedIndividuals:
 
 
 def _serialize_trait(trait: SharedTrait) -> dict[str, object]:
-    counts = {"there": trait.present, "fell": trait.reidentified, "finds": trait.hits}
+    counts = {"present": trait.present, "reidentified": trait.reidentified, "hits": trait.hits}
     return {"column": trait.column, "value": trait.value, **counts, "lift": trait.lift}
 
 

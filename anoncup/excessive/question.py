@@ -11,7 +11,7 @@ from anoncup.rules.model import Rules
 from anoncup.tracks.parts import HasRows
 
 if TYPE_CHECKING:
-    from anoncup.excessive.advisor import ThresholdAdvice
+    from anoncup.excessive.threshold_advisor import ThresholdAdvice
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +64,8 @@ def answer(
     question: AdviceQuestion, rules: Rules, original: HasRows, *, progress: ProgressCallback = ignore_progress
 ) -> "ThresholdAdvice":
     """Compute the advisor's report."""
-    from anoncup.excessive.advisor import advise  # noqa: PLC0415  # numpy and scipy
     from anoncup.excessive.method_costs import try_methods  # noqa: PLC0415
+    from anoncup.excessive.threshold_advisor import advise  # noqa: PLC0415  # numpy and scipy
 
     resolved, track = resolve_question(question, rules), TRACKS[rules.track]
     # ``resolve_question`` has filled in both defaults.

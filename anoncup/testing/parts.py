@@ -23,7 +23,7 @@ from anoncup.rules.settings import Parameters
 from anoncup.tables.csv_text import write_csv
 from anoncup.tracks.files import Files
 from anoncup.tracks.generators import derive_generator
-from anoncup.tracks.memo import Memo
+from anoncup.tracks.memo import get_memo
 from anoncup.tracks.model import AnyQuestion, AnyTrack, ReleaseContext, Sizes, TeamData
 from anoncup.tracks.outcomes import Rate
 from anoncup.tracks.parts import AnyAttacker, AnyMeasure, AnyMethod, AnyScoredRelease, HasRows
@@ -353,6 +353,5 @@ def _take_snapshot(checked: CheckedCase) -> tuple[Any, ...]:
 def _list_memoized_arrays(checked: CheckedCase) -> set[bytes]:
     """Return the contents of all arrays in the original's memo; an original need not have one."""
     buffers: list[pickle.PickleBuffer] = []
-    memo: Memo = getattr(checked.case.original, "memo", {})
-    pickle.dumps(memo, protocol=5, buffer_callback=buffers.append)
+    pickle.dumps(get_memo(checked.case.original), protocol=5, buffer_callback=buffers.append)
     return {buffer.raw().tobytes() for buffer in buffers}

@@ -1,12 +1,23 @@
 """Memoize derived values in a dictionary that belongs to the object they are derived from."""
 
 from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any, Protocol, TypeVar, cast, runtime_checkable
 
 from anoncup.geometry.arrays import CACHED_ROWS
 
 ValueT = TypeVar("ValueT")
 Memo = dict[tuple[Any, ...], Any]
+
+
+@runtime_checkable
+class _HasMemo(Protocol):
+    @property
+    def memo(self) -> Memo: ...
+
+
+def get_memo(owner: object) -> Memo:
+    """Return the memo of an object. It is new and empty if the object's track keeps none."""
+    return owner.memo if isinstance(owner, _HasMemo) else {}
 
 
 def memoize(memo: Memo, key: tuple[Any, ...], compute: Callable[[], ValueT]) -> ValueT:

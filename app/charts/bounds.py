@@ -141,7 +141,10 @@ def _draw_bounds(
         _IDENTIFIER,
         _HEIGHT,
         draw_grid(plot_area, x_title=words.x, y_title=words.y, title_gap=2.2 * MAX_FONT_SIZE),
-        *(_draw_series(name, points, plot_area, words, first=name == "s_lower") for name in _SERIES),
+        *(
+            _draw_series(name, points, plot_area, words, is_first_focusable=name == "s_lower")
+            for name in _SERIES
+        ),
         draw_vertical_rule(
             plot_area,
             fixed,
@@ -156,7 +159,12 @@ def _draw_bounds(
 
 
 def _draw_series(
-    name: str, points: Sequence[DistanceBound], plot_area: PlotArea, words: BoundWords, *, first: bool
+    name: str,
+    points: Sequence[DistanceBound],
+    plot_area: PlotArea,
+    words: BoundWords,
+    *,
+    is_first_focusable: bool,
 ) -> Markup:
     """Draw a line through the bounds of one kind, with a mark at each."""
     coordinates = [
@@ -174,7 +182,7 @@ def _draw_series(
         label_mark(
             SHAPES[name](*plot_area.position(fixed, value)),
             words.fill(words.point, series=words.series_label(name), fixed=fixed, value=value),
-            first=first and index == 0,
+            is_focusable=is_first_focusable and index == 0,
         )
         for index, (fixed, value) in enumerate(coordinates)
     ]

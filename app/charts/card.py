@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from app.charts.frame import PICTURE_WIDTH
-from app.charts.plane import PLANE_HEIGHT
+from app.charts.scatter_plot import SCATTER_HEIGHT
 from app.charts.svg import estimate_text_width, shorten, tag
 
 _CARD_WIDTH, _CARD_HEIGHT = 1200, 630
@@ -50,12 +50,12 @@ class PodiumRow:
 
 @dataclass(frozen=True, slots=True)
 class PreviewCard:
-    """The contents of a link preview. ``plane`` is the picture of the scatter plot, None if it is hidden."""
+    """The contents of a link preview. ``scatter_plot`` is the picture of the scatter plot, None if it is hidden."""
 
     title: str
     phase: str
     podium: Sequence[PodiumRow] = ()
-    plane: Markup | None = None
+    scatter_plot: Markup | None = None
 
 
 def draw_card(card: PreviewCard, colours: Mapping[str, str]) -> Markup:
@@ -67,10 +67,10 @@ def draw_card(card: PreviewCard, colours: Mapping[str, str]) -> Markup:
         tag("rect", width=14, height=_CARD_HEIGHT, fill=colours["accent"]),
         _draw_text("anoncup", _LEFT_MARGIN, 84, 26, fill=colours["accent"], weight=600),
     ]
-    has_plane = card.plane is not None
-    font_size, max_width = (40.0, _COLUMN_WIDTH) if has_plane else (64.0, _CARD_WIDTH - 2 * _LEFT_MARGIN)
+    has_plot = card.scatter_plot is not None
+    font_size, max_width = (40.0, _COLUMN_WIDTH) if has_plot else (64.0, _CARD_WIDTH - 2 * _LEFT_MARGIN)
     lines = wrap_text(card.title, max_width, font_size, max_lines=3)
-    top = 150.0 if has_plane else 230.0
+    top = 150.0 if has_plot else 230.0
     parts += [
         _draw_text(line, _LEFT_MARGIN, top + index * 1.25 * font_size, font_size, weight=600)
         for index, line in enumerate(lines)
@@ -81,11 +81,11 @@ def draw_card(card: PreviewCard, colours: Mapping[str, str]) -> Markup:
         _draw_podium_row(podium_row, 400 + 64 * index, colours)
         for index, podium_row in enumerate(card.podium)
     ]
-    if card.plane is not None:
-        wide_plane = _CARD_WIDTH - _LEFT_MARGIN - _COLUMN_WIDTH - 60
-        placement = f'x="{_LEFT_MARGIN + _COLUMN_WIDTH + 36:.0f}" y="44" width="{wide_plane:.0f}" height="{wide_plane * PLANE_HEIGHT / PICTURE_WIDTH:.0f}"'
-        plane = str(card.plane).replace("<svg ", f"<svg {placement} ", 1).replace("↙", _ARROW_SPAN)
-        parts.append(Markup(plane))  # noqa: S704
+    if card.scatter_plot is not None:
+        plot_width = _CARD_WIDTH - _LEFT_MARGIN - _COLUMN_WIDTH - 60
+        placement = f'x="{_LEFT_MARGIN + _COLUMN_WIDTH + 36:.0f}" y="44" width="{plot_width:.0f}" height="{plot_width * SCATTER_HEIGHT / PICTURE_WIDTH:.0f}"'
+        plot = str(card.scatter_plot).replace("<svg ", f"<svg {placement} ", 1).replace("↙", _ARROW_SPAN)
+        parts.append(Markup(plot))  # noqa: S704
     elements = _JAPANESE_TEXT_ELEMENT.sub(
         f'<text font-family="{_JAPANESE_FONT_FAMILIES}" ', Markup("").join(parts)
     )

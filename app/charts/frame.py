@@ -258,10 +258,10 @@ def build_picture(
     )
 
 
-def label_mark(shape: Markup, label: str, *, first: bool = False) -> Markup:
-    """Add an accessible label to a mark. The tab key reaches only the ``first`` mark of a picture."""
+def label_mark(shape: Markup, label: str, *, is_focusable: bool = False) -> Markup:
+    """Add an accessible label to a mark. The tab key reaches it if it ``is_focusable``."""
     opening, rest = shape.split(" ", 1)
-    focus = ' tabindex="0"' if first else ""
+    focus = ' tabindex="0"' if is_focusable else ""
     return Markup(f'{opening} role="img" aria-label="{escape_text(label)}"{focus} {rest}')  # noqa: S704
 
 

@@ -306,7 +306,11 @@ def _draw_panel(
         class_="label",
         aria_hidden="true",
     )
-    return base + _draw_bars(bins, plot_area, words, words.point, name=name, first=index == 0) + title
+    return (
+        base
+        + _draw_bars(bins, plot_area, words, words.point, name=name, is_first_focusable=index == 0)
+        + title
+    )
 
 
 def build_bins(counts: Sequence[int], minimum: float, maximum: float) -> list[HistogramBin]:
@@ -334,19 +338,19 @@ def _draw_bars(
     *,
     hatch_from: float | None = None,
     name: str = "",
-    first: bool = True,
+    is_first_focusable: bool = True,
 ) -> Markup:
     """Draw a bar for each bin that is not empty.
 
     ``template`` is the label of a bar, with {name}, {low}, {high} and {count}. Bars are hatched from
-    ``hatch_from`` on. If ``first``, the tab key reaches the first bar.
+    ``hatch_from`` on. If ``is_first_focusable``, the tab key reaches the first bar.
     """
     filled = [bar for bar in bins if bar.count > 0]
     shapes = [
         label_mark(
             _draw_bar(bar, plot_area, hatch_from),
             words.fill(template, name=isolate_text(name), low=bar.low, high=bar.high, count=bar.count),
-            first=first and index == 0,
+            is_focusable=is_first_focusable and index == 0,
         )
         for index, bar in enumerate(filled)
     ]

@@ -159,17 +159,17 @@ def _draw_distribution(team_values: Sequence[TeamValue], words: DistributionWord
         (team_value, _compute_spread_y(index, plot_area)) for index, team_value in enumerate(team_values)
     ]
     other_points = [
-        _draw_point(team_value, y, plot_area, words, first=False)
+        _draw_point(team_value, y, plot_area, words, is_focusable=False)
         for team_value, y in positioned
         if not team_value.own
     ]
     own_points = [
-        _draw_point(team_value, (plot_area.top + plot_area.bottom) / 2, plot_area, words, first=True)
+        _draw_point(team_value, (plot_area.top + plot_area.bottom) / 2, plot_area, words, is_focusable=True)
         for team_value in team_values
         if team_value.own
     ]
     if other_points and not own_points:
-        other_points[0] = _draw_point(*positioned[0], plot_area, words, first=True)
+        other_points[0] = _draw_point(*positioned[0], plot_area, words, is_focusable=True)
     return build_picture(
         _IDENTIFIER,
         _HEIGHT,
@@ -202,13 +202,13 @@ def _draw_quartiles(values: Sequence[float], plot_area: PlotArea, words: Distrib
 
 
 def _draw_point(
-    team_value: TeamValue, y: float, plot_area: PlotArea, words: DistributionWords, *, first: bool
+    team_value: TeamValue, y: float, plot_area: PlotArea, words: DistributionWords, *, is_focusable: bool
 ) -> Markup:
     shape = (marks.diamond if team_value.own else marks.dot)(plot_area.x_position(team_value.value), y)
     return label_mark(
         shape,
         words.fill(words.point, name=isolate_text(team_value.name), value=team_value.value),
-        first=first,
+        is_focusable=is_focusable,
     )
 
 

@@ -244,7 +244,7 @@ def _draw_dots(
                 band.top + 7 + (index * GOLDEN_FRACTION % 1) * (band.bottom - band.top - 14),
             ),
             words.fill(words.point, name=isolate_text(release.name), value=release.mean),
-            first=kind == "honest" and index == 0,
+            is_focusable=kind == "honest" and index == 0,
         )
         for index, release in enumerate(sorted(releases, key=lambda release: release.mean))
     ]

@@ -27,7 +27,7 @@ _SHAPES: dict[EntryState, marks.MarkShape] = {
     "rejected": marks.cross,
     "error": marks.triangle,
 }
-_IDENTIFIER = "course"
+_IDENTIFIER = "timeline"
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,14 +181,15 @@ def _draw_points(
     for state in reversed(_SHAPES):
         state_entries = [entry for entry in entries if entry.state == state]
         shapes = [
-            _draw_point(entry, plot_area, words, zone, first=entry is entries[-1]) for entry in state_entries
+            _draw_point(entry, plot_area, words, zone, is_focusable=entry is entries[-1])
+            for entry in state_entries
         ]
         groups.append(tag("g", *shapes, class_=f"series points {state}") if shapes else "")
     return Markup("").join(groups)
 
 
 def _draw_point(
-    entry: TimelineEntry, plot_area: PlotArea, words: TimelineWords, zone: str, *, first: bool
+    entry: TimelineEntry, plot_area: PlotArea, words: TimelineWords, zone: str, *, is_focusable: bool
 ) -> Markup:
     score = clamp_finite(entry.overall)
     y = plot_area.top - _UNSCORED_LANE_HEIGHT / 2 if score is None else plot_area.y_position(score)
@@ -200,7 +201,9 @@ def _draw_point(
         state=words.state_label(entry.state),
     )
     return label_mark(
-        _SHAPES[entry.state](plot_area.x_position(entry.received_at.timestamp()), y), label, first=first
+        _SHAPES[entry.state](plot_area.x_position(entry.received_at.timestamp()), y),
+        label,
+        is_focusable=is_focusable,
     )
 
 

@@ -15,7 +15,10 @@ from app.cli.service_options import (
     get_key_paths,
 )
 
-keys = typer.Typer(no_args_is_help=True, help="The pair of keys that secrets are sealed with.")
+keys = typer.Typer(
+    no_args_is_help=True,
+    help="Key pairs that seal secrets, and the signing key for observed deadlines.",
+)
 
 
 @keys.command("rotate")
@@ -23,19 +26,19 @@ def rotate(
     data: DataFolder = DEFAULT_DATA_FOLDER, public: PublicKeyFile = None, private_dir: PrivateKeyFolder = None
 ) -> None:
     """Seal new secrets to a new key, without a restart. Older private keys stay, for older secrets."""
-    from app.cli.backup import keys as pairs
+    from app.cli.backup import keys as key_pairs
 
-    print(f"secrets are sealed to {pairs.rotate(get_key_paths(data, public, private_dir))} from now on")
+    key_id = key_pairs.rotate(get_key_paths(data, public, private_dir))
+    print(f"secrets are sealed to key {key_id} from now on")
 
 
 @keys.command("witness")
-def create_witness_key(data: DataFolder = DEFAULT_DATA_FOLDER, private_dir: PrivateKeyFolder = None) -> None:
-    """Make the key that the clock signs with what it has witnessed, unless there is one."""
+def create_signing_key(data: DataFolder = DEFAULT_DATA_FOLDER, private_dir: PrivateKeyFolder = None) -> None:
+    """Create the signing key for observed deadlines, unless there is one."""
     from app.crypto import deadline_signing
 
-    print(
-        f"ends are signed with {deadline_signing.create_key(get_key_paths(data, None, private_dir).private)}"
-    )
+    key_id = deadline_signing.create_key(get_key_paths(data, None, private_dir).private)
+    print(f"observed deadlines are signed with key {key_id}")
 
 
 @keys.command("backup")
@@ -47,9 +50,9 @@ def backup_keys(
     private_dir: PrivateKeyFolder = None,
 ) -> None:
     """Copy all private keys, and the public one, into one file that only its owner can read."""
-    from app.cli.backup import keys as pairs
+    from app.cli.backup import keys as key_pairs
 
-    ids = pairs.backup(get_key_paths(data, public, private_dir), into, replace=replace)
+    ids = key_pairs.backup(get_key_paths(data, public, private_dir), into, replace=replace)
     print(f"{into}: private keys {', '.join(ids)}")
 
 
@@ -61,9 +64,9 @@ def restore_keys(
     private_dir: PrivateKeyFolder = None,
 ) -> None:
     """Put back the keys that are missing; none is overwritten."""
-    from app.cli.backup import keys as pairs
+    from app.cli.backup import keys as key_pairs
 
-    ids = pairs.restore(archive, get_key_paths(data, public, private_dir))
+    ids = key_pairs.restore(archive, get_key_paths(data, public, private_dir))
     print(f"private keys are in place: {', '.join(ids)}")
 
 
@@ -72,8 +75,12 @@ def create_keys(
     public: Annotated[Path, typer.Option(help="the public key, for the web application")],
     private_dir: Annotated[Path, typer.Option(help="the folder of private keys, for workers only")],
 ) -> None:
-    """Make a pair of keys, and the clock's. Older private keys stay, so older secrets still open."""
+    """Create a key pair for secrets and the signing key for observed deadlines.
+
+    Older private keys stay, so older secrets still open.
+    """
     from app.crypto import deadline_signing, sealing
 
-    print(f"created key {sealing.create_keys(public, private_dir)}")
+    key_id = sealing.create_keys(public, private_dir)
     deadline_signing.create_key(private_dir)
+    print(f"created key {key_id}")

@@ -12,13 +12,10 @@ from anoncup.errors import Forbidden, NotSignedIn
 from anoncup.schemas import TokenKind
 from app.config import Settings, get_settings
 from app.db.transaction import transaction
-from app.http.middleware import parse_host
+from app.http.session_cookie import read_session_cookie
 from app.services.accounts import accounts
 from app.services.accounts.accounts import AuthenticatedCredential, Credential, Principal
 
-COOKIE = "anoncup_session"
-SECURE_COOKIE = f"__Host-{COOKIE}"
-"""Cookie name for https-only sessions. Browsers accept a ``__Host-`` cookie only from the exact host."""
 _SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
 
 _bearer_scheme = HTTPBearer(auto_error=False, description="A personal API token")
@@ -29,12 +26,6 @@ IdempotencyKey = Annotated[
 ]
 
 
-def choose_cookie(request: Request, settings: Settings) -> tuple[str, bool]:
-    """Return the name of the session cookie, and whether it is sent over https only."""
-    is_secure = settings.requires_https(parse_host(request.headers.get("host", "")))
-    return SECURE_COOKIE if is_secure else COOKIE, is_secure
-
-
 async def read_credential(
     request: Request,
     credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer_scheme)] = None,
@@ -42,13 +33,7 @@ async def read_credential(
     """Return the API token of the request, else its browser session, else None."""
     if credentials is not None:
         return Credential(accounts.hash_token(credentials.credentials), TokenKind.API)
-    return read_session(request)
-
-
-def read_session(request: Request) -> Credential | None:
-    """Return the browser session of the request, if it has one."""
-    cookie = request.cookies.get(choose_cookie(request, get_settings())[0])
-    return None if cookie is None else Credential(accounts.hash_token(cookie), TokenKind.SESSION)
+    return read_session_cookie(request)
 
 
 async def _find_principal(

@@ -16,7 +16,7 @@ from fastapi.testclient import TestClient
 from numpy.random import PCG64
 
 from anoncup.tracks.monthly.files import KNOWLEDGE_PERCENTAGES, QUESTIONS
-from app.http.authentication import COOKIE
+from app.http.session_cookie import COOKIE
 from tests.support import monthly_reference as reference
 from tests.support.arena import API, Arena
 from tests.support.contest import Contest, judge_everything, run_clock

@@ -12,7 +12,7 @@ from sqlalchemy import select, text, update
 from anoncup.schemas.roles import Role
 from app.db.models import PasswordLink, Token, User
 from app.db.transaction import transaction
-from app.http.authentication import COOKIE
+from app.http.session_cookie import COOKIE
 from app.services.accounts import accounts
 from tests.support.accounts import (
     count_rows,

@@ -16,7 +16,7 @@ from anoncup.schemas.roles import Role
 from app.db.models import Submission, User
 from app.db.transaction import transaction
 from app.http import throttle
-from app.http.authentication import COOKIE
+from app.http.session_cookie import COOKIE
 from app.http.throttle import ACCOUNT_LIMIT
 from app.services.accounts import accounts
 from tests.support.arena import API, PASSWORD, build_noisy_release

@@ -14,7 +14,7 @@ from app.charts.frame import PICTURE_WIDTH, Box
 from app.charts.heatmap import HeatmapHeader, HeatmapRow, HeatmapWords, build_heatmap, format_hundredths
 from app.charts.histogram import HistogramWords, build_bins, build_histogram
 from app.charts.label_placement import LabelRequest, place_labels
-from app.charts.scatter import ScatterPoint, ScatterWords, build_scatter
+from app.charts.scatter_figure import ScatterPoint, ScatterWords, build_scatter
 from app.charts.svg import estimate_text_width, isolate_text, shorten
 from app.charts.text import translate_words
 from tests.support.chart_samples import (

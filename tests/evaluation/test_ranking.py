@@ -8,7 +8,6 @@ import pytest
 from anoncup.evaluation.ranking import (
     compute_overall_loss,
     compute_utility_loss,
-    find_pareto_front,
     normalize_loss,
     sort_for_board,
 )
@@ -63,20 +62,6 @@ def test_ties_share_a_rank_and_the_earlier_is_listed_first() -> None:
     assert compute_ranks(scores) == [4, 1, None, 2, 2, None, 4]
     assert sort_for_board(scores) == [1, 3, 4, 0, 6, 2, 5]
     assert compute_ranks([]) == []
-
-
-def test_pareto_front_has_all_undominated_points() -> None:
-    rng = np.random.default_rng(0)
-    points = [(float(u), float(e)) for u, e in rng.integers(0, 6, (40, 2))]
-
-    def is_dominated(point: tuple[float, float]) -> bool:
-        return any(
-            other_point != point and other_point[0] <= point[0] and other_point[1] <= point[1]
-            for other_point in points
-        )
-
-    assert find_pareto_front(points) == [not is_dominated(point) for point in points]
-    assert find_pareto_front([None, (0.5, 0.5)]) == [False, True]
 
 
 def test_abstentions_are_never_correct() -> None:

@@ -193,6 +193,15 @@ def test_only_columns_with_many_numbers_are_banded() -> None:
     assert list(banded_values) == ["0–1"] * 21 + ["2–9"] * 8
 
 
+def test_json_has_the_counts_of_each_trait() -> None:
+    is_hit = np.array([[True, True, False], [True, False, False]])
+    reidentified = ReidentifiedIndividuals(("a", "b"), is_hit, np.array([True, True, True]))
+    trait = SharedTrait("age", "1", present=2, present_total=3, reidentified=2, hits=3, hits_total=3)
+    assert reidentified.to_json([trait])["shared"] == [
+        {"column": "age", "value": "1", "present": 2, "reidentified": 2, "hits": 3, "lift": 1.5}
+    ]
+
+
 def test_lift_and_excess_are_computed_from_shares() -> None:
     trait = SharedTrait("sex", "f", present=10, present_total=40, reidentified=6, hits=12, hits_total=16)
     assert (trait.excess, trait.lift) == (Fraction(8), 3.0)

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
 from anoncup.excessive import evidence, method_costs
-from anoncup.excessive.advisor import ThresholdAdvice, compute_greedy_swap_mean
 from anoncup.excessive.evidence import GuaranteedThreshold, ThresholdEvidence, round_middle
 from anoncup.excessive.method_costs import (
     CheatMixture,
@@ -23,6 +22,7 @@ from anoncup.excessive.method_costs import (
     try_methods,
 )
 from anoncup.excessive.question import AdviceQuestion, answer
+from anoncup.excessive.threshold_advisor import ThresholdAdvice, compute_greedy_swap_mean
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import Columns

@@ -7,13 +7,13 @@ from math import factorial
 import numpy as np
 import pytest
 
-from anoncup.excessive.advisor import find_largest_round_number
 from anoncup.excessive.fixed_point_odds import (
     find_smallest_fixed_count,
     fixed_point_probability,
     log2,
     tail_probability,
 )
+from anoncup.excessive.threshold_advisor import find_largest_round_number
 from anoncup.tracks.microdata.distances import gower_nearest_other
 from anoncup.tracks.microdata.example import generate_households, get_household_columns
 from anoncup.tracks.microdata.pairwise_distances import gower_matrix

@@ -22,7 +22,7 @@ from app.db.models import Attempt
 from app.db.transaction import transaction
 from app.http import admission
 from app.http.admission import Admission
-from app.http.authentication import COOKIE
+from app.http.session_cookie import COOKIE
 from app.services.submissions.uploads import ReleaseUpload
 from tests.support.arena import Arena, build_noisy_release
 from tests.support.raw_asgi import StreamedRequest, WebProcess, open_request, start_web_process

@@ -19,8 +19,8 @@ from app.db.models import Competition, Member, Round, Team, Token, User
 from app.db.now import read_clock
 from app.db.snapshot import Snapshot, read_snapshot
 from app.db.transaction import transaction
-from app.http.authentication import COOKIE
 from app.http.board_cache import BoardCache, SingleFlight, load_principal
+from app.http.session_cookie import COOKIE
 from app.main import create_app
 from app.services.accounts.accounts import Credential, authenticate, hash_token
 from app.services.boards import total

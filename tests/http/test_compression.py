@@ -9,8 +9,8 @@ import pytest
 from starlette.datastructures import Headers
 from starlette.types import Message
 
-from app.http.authentication import COOKIE
 from app.http.compression import GzipMiddleware, accepts_gzip, compress
+from app.http.session_cookie import COOKIE
 from tests.support.arena import API, Arena
 from tests.support.uploads import score_everything
 

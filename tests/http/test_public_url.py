@@ -9,8 +9,8 @@ from pydantic import ValidationError
 
 from app.cli import local_service
 from app.config import Settings, get_settings
-from app.http.authentication import COOKIE, SECURE_COOKIE
 from app.http.middleware import build_hsts_headers
+from app.http.session_cookie import COOKIE, SECURE_COOKIE
 from app.main import create_app
 from tests.support.arena import API, Arena
 from tests.support.page_requests import post_form

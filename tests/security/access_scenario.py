@@ -29,7 +29,7 @@ from app.db.models import (
     User,
 )
 from app.db.transaction import transaction
-from app.http.authentication import COOKIE
+from app.http.session_cookie import COOKIE
 from app.services.accounts import accounts
 from tests.security.access_table import PAGE_MODULES
 from tests.support.arena import (

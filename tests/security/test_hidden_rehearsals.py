@@ -22,7 +22,7 @@ from app.db.models import (
     ThresholdReport,
 )
 from app.db.transaction import transaction
-from app.http.authentication import COOKIE
+from app.http.session_cookie import COOKIE
 from app.services.accounts import accounts
 from app.services.contests import competitions
 from app.services.organizing import rehearsal_moves, rehearsals

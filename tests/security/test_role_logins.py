@@ -8,7 +8,7 @@ from sqlalchemy.exc import OperationalError
 from structlog.testing import capture_logs
 
 from anoncup.errors import Forbidden
-from app.cli.backup import service
+from app.cli.backup import backup_and_restore
 from app.config import Settings, get_settings
 from app.db import logins
 from app.db.privileges import CLOCK, ROLES, WEB, WORKER, warn_if_overprivileged
@@ -65,12 +65,14 @@ def test_user_who_cannot_create_roles_gets_an_error(settings: Settings, tmp_path
 @pytest.mark.parametrize("role", ROLES)
 def test_only_the_owner_can_make_a_backup(settings: Settings, tmp_path: Path, role: str) -> None:
     with pytest.raises(Forbidden, match="owner's DATABASE_URL"):
-        service.backup(build_role_url(role, settings.database_url), get_store(), tmp_path / "made.tar")
+        backup_and_restore.backup(
+            build_role_url(role, settings.database_url), get_store(), tmp_path / "made.tar"
+        )
     assert not (tmp_path / "made.tar").exists()
 
 
 def test_backup_contains_no_role_passwords(settings: Settings, logins_folder: Path, tmp_path: Path) -> None:
-    service.backup(settings.database_url, get_store(), tmp_path / "made.tar")
+    backup_and_restore.backup(settings.database_url, get_store(), tmp_path / "made.tar")
     archive = (tmp_path / "made.tar").read_bytes()
     for file in logins_folder.rglob("pgpass"):
         assert file.read_bytes().strip().rpartition(b":")[2] not in archive

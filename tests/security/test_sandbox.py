@@ -30,6 +30,7 @@ from tests.support.forbidden_actions import SYSCALL_NUMBERS
 from tests.support.hostile_scorer import Deed
 from tests.support.wait import TIMEOUT_S, poll_until
 from workers import score, scoring_child
+from workers.jobs import write_request
 from workers.sandbox import landlock, privileges, seccomp
 from workers.scoring_child import ScoringError
 
@@ -362,7 +363,7 @@ def test_lone_surrogate_in_the_output_does_not_break_logging(
 def test_endless_line_is_subject_to_the_time_limit() -> None:
     """Otherwise the child could occupy its worker for days, because there is always more to read."""
     child = scoring_child.slot.get(Settings(), memory_mb=4096, warm=False)
-    request = {"kind": "Deed", "name": "speak_endlessly", "arguments": [], "apart": False}
+    request = write_request(Deed("", {}, "speak_endlessly"))
     child.send(request, deadline=time.monotonic() + TIMEOUT_S)
     assert child.has_output_within(TIMEOUT_S)
     for _ in range(3):
@@ -379,7 +380,7 @@ def test_unsolicited_output_is_not_taken_for_an_answer(text: str) -> None:
     run_deed("nothing")
     first = find_child_pid()
     assert scoring_child.slot.child is not None
-    request = {"kind": "Deed", "name": "speak", "arguments": [text, 1], "apart": False}
+    request = write_request(Deed("", {}, "speak", [text, 1]))
     scoring_child.slot.child.send(request, deadline=time.monotonic() + TIMEOUT_S)
     assert scoring_child.slot.child.has_output_within(TIMEOUT_S)
     assert run_deed("nothing") == {"done": "None"}

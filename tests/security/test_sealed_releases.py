@@ -16,7 +16,7 @@ from app.config import Settings
 from app.crypto import sealing
 from app.db.models import Evaluation, State, Submission
 from app.db.transaction import transaction
-from app.http.authentication import COOKIE
+from app.http.session_cookie import COOKIE
 from app.storage import compute_digest, get_store
 from tests.support.arena import API, build_noisy_release
 from tests.support.contest import Contest

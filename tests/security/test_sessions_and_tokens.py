@@ -10,7 +10,7 @@ from sqlalchemy import func, select, update
 from anoncup.schemas.roles import Role
 from app.db.models import Token
 from app.db.transaction import transaction
-from app.http.authentication import COOKIE
+from app.http.session_cookie import COOKIE
 from app.services.accounts import accounts
 from tests.support.accounts import create_person, get_me, read_refusal, request_token
 from tests.support.arena import API, PASSWORD

@@ -7,7 +7,7 @@ this process, since scoring children do not know these tracks.
 
 import json
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ from anoncup.tracks.model import AnyTrack
 from app.config import Settings
 from app.storage import get_store
 from workers import scorer, scoring_child
-from workers.jobs import Job
+from workers.jobs import Job, read_request, write_request
 from workers.scorer import make_original_loader
 from workers.scoring_child import JobResult, ProgressStep
 
@@ -96,14 +96,18 @@ def evaluate_in_process(
     job: Job, _: Settings, *, on_step: Callable[[ProgressStep], None] = lambda _: None, warm: bool = True
 ) -> JobResult:
     """Run a job with the JSON round trips of a child, and refuse files that the job does not name."""
-    request = json.loads(json.dumps({"kind": type(job).__name__, **asdict(job)}))
+    request = json.loads(json.dumps(write_request(job)))
 
     def fetch(digest: str) -> bytes:
         assert digest in job.fetchable_digests
         return get_store().get(digest)
 
     context = scorer.JobContext(fetch, make_original_loader(fetch))
-    result = json.loads(json.dumps(scorer.HANDLERS[request["kind"]](request, context, lambda *_: None)))
+    result = json.loads(
+        json.dumps(
+            scorer.HANDLERS[type(job)](read_request(request, scorer.HANDLERS), context, lambda *_: None)
+        )
+    )
     assert job.validates(result)
     return JobResult(result, scorer.SCORER_VERSION)
 

@@ -11,7 +11,7 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import create_engine, select
 
-from app.cli.backup import service
+from app.cli.backup import backup_and_restore
 from app.cli.backup.keys import KeyPaths
 from app.config import Settings, get_settings
 from app.db import engine
@@ -43,14 +43,14 @@ def backup_file(arena: Arena, settings: Settings, tmp_path: Path) -> Path:
     arena.submit("red", seed=1)
     score_everything()
     arena.submit("blue", seed=2)
-    service.backup(settings.database_url, get_store(), tmp_path / "made.tar")
+    backup_and_restore.backup(settings.database_url, get_store(), tmp_path / "made.tar")
     return tmp_path / "made.tar"
 
 
 def restore(path: Path, url: str, data: Path, *, target_store: Store | None = None) -> None:
-    with service.open_backup(path) as (backup, contents):
+    with backup_and_restore.open_backup(path) as (backup, contents):
         key_paths = KeyPaths(data / "keys" / "sealing.pub", data / "keys" / "private")
-        service.restore(
+        backup_and_restore.restore(
             backup, contents, url=url, store=target_store or open_store(str(data)), key_paths=key_paths
         )
 
@@ -103,7 +103,7 @@ def list_blobs(data: Path) -> set[str]:
 
 def read_backup_files(path: Path) -> list[tuple[str, bytes]]:
     """Return the name and content of every table and blob of a backup."""
-    with service.open_backup(path) as (backup, _):
+    with backup_and_restore.open_backup(path) as (backup, _):
         return [
             (name, content.read())
             for folder in ("tables", "blobs")
@@ -112,5 +112,5 @@ def read_backup_files(path: Path) -> list[tuple[str, bytes]]:
 
 
 def read_blobs(path: Path) -> list[tuple[str, bytes]]:
-    with service.open_backup(path) as (backup, _):
+    with backup_and_restore.open_backup(path) as (backup, _):
         return [(name, content.read()) for name, content in backup.iter_folder("blobs")]

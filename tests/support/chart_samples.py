@@ -10,7 +10,7 @@ from app.charts.bounds import BoundWords, DistanceBound, build_bounds
 from app.charts.figure import Figure
 from app.charts.heatmap import HeatmapHeader, HeatmapRow, HeatmapWords, build_heatmap
 from app.charts.histogram import HistogramWords, PanelWords, build_histogram, build_histogram_panels
-from app.charts.scatter import ScatterPoint, ScatterWords, build_scatter
+from app.charts.scatter_figure import ScatterPoint, ScatterWords, build_scatter
 from app.charts.strip import DistributionWords, TeamValue, build_distribution
 from app.charts.text import translate_words
 from app.charts.threshold_errors import ErrorWords, SampleRelease, SimulatedCheats, build_threshold_errors
@@ -130,7 +130,7 @@ CHARTS: dict[str, Callable[[Sequence[float], Translator], Figure]] = {
     "histogram": draw_histogram,
     "histograms": draw_histograms,
     "distribution": draw_distribution,
-    "course": draw_timeline,
+    "timeline": draw_timeline,
     "bounds": draw_bounds,
     "errors": draw_errors,
     "heatmap": draw_heatmap,
@@ -209,7 +209,7 @@ WORD_TYPES: dict[str, type] = {
     "histogram": HistogramWords,
     "histograms": PanelWords,
     "distribution": DistributionWords,
-    "course": TimelineWords,
+    "timeline": TimelineWords,
     "bounds": BoundWords,
     "errors": ErrorWords,
     "heatmap": HeatmapWords,

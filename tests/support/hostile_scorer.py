@@ -30,10 +30,10 @@ class Deed(Job):
         return len(content) == 1
 
 
-def run_deed(request: dict[str, Any], context: JobContext, _: Any) -> dict[str, Any]:
-    if request["name"] == "fetch":
-        return {"done": repr(context.fetch(request["arguments"][0])[:16])}
-    return try_action(request["name"], request["arguments"], in_thread=request["apart"])
+def run_deed(deed: Deed, context: JobContext, _: Any) -> dict[str, Any]:
+    if deed.name == "fetch":
+        return {"done": repr(context.fetch(deed.arguments[0])[:16])}
+    return try_action(deed.name, deed.arguments, in_thread=deed.apart)
 
 
 MEASURE_ACTIONS: list[tuple[str, list[Any]]] = [
@@ -64,7 +64,7 @@ def prepare(*, warm: bool) -> None:
     measures["mean_mae"] = replace(
         measures["mean_mae"], compute=make_measure_hostile(measures["mean_mae"].compute)
     )
-    scorer.HANDLERS = {**scorer.HANDLERS, "Deed": run_deed}
+    scorer.HANDLERS = {**scorer.HANDLERS, Deed: run_deed}
     scorer.prepare(warm=warm)
 
 

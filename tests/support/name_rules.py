@@ -41,7 +41,7 @@ EXCEPTIONS = {
     "anoncup/cli/board.py: which": "an argument of the command",
     "anoncup/cli/organize.py: what": "an argument of the command",
     "anoncup/evaluation/reidentified.py: reidentified": "the field's term",
-    "anoncup/excessive/advisor.py: least": "a key of the JSON",
+    "anoncup/excessive/threshold_advisor.py: least": "a key of the JSON",
     "anoncup/schemas/advice.py: least": "a field of the API",
     "anoncup/lazy.py: __wrapped__": "the attribute that inspect reads",
     "anoncup/tracks/monthly/measures.py: deleted": "the name of a measure",

@@ -23,7 +23,7 @@ from app.db.models import (
     User,
 )
 from app.db.transaction import transaction
-from app.http.authentication import COOKIE
+from app.http.session_cookie import COOKIE
 from app.services.accounts import accounts
 from tests.support.arena import API, PASSWORD
 from tests.support.contest import Contest, load_competition

@@ -10,8 +10,8 @@ from sqlalchemy import func, select, update
 
 from app.db.models import Round, Team
 from app.db.transaction import transaction
-from app.http.authentication import COOKIE
 from app.http.board_cache import BoardCache, Cache, SingleFlight
+from app.http.session_cookie import COOKIE
 from tests.support.query_counter import log_queries
 from tests.support.random_contests import RandomContest, unrecorded_versions
 

@@ -13,7 +13,7 @@ from anoncup.tables.csv_text import write_csv
 from app.config import Settings, get_settings
 from app.db.models import Token
 from app.db.transaction import transaction
-from app.http.authentication import COOKIE
+from app.http.session_cookie import COOKIE
 from app.locale.language import LANGUAGES
 from app.services.accounts import accounts
 from app.web.site import notation

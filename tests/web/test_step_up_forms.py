@@ -13,7 +13,7 @@ from anoncup.competition.parser import parse_competition
 from anoncup.competition.writer import replace_publication_rules
 from app.db.models import Competition
 from app.db.transaction import transaction
-from app.http.authentication import COOKIE
+from app.http.session_cookie import COOKIE
 from tests.support.arena import API
 from tests.support.confirmation_forms import collect_refusals
 from tests.support.contest import Contest, load_competition

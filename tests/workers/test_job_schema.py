@@ -3,7 +3,7 @@
 import copy
 import json
 from collections.abc import Iterator
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -17,7 +17,7 @@ from anoncup.tables.csv_text import write_csv
 from tests.support.arena import build_competition_toml, build_noisy_release, build_original_table
 from tests.support.shop_contest import CUSTOMERS, RELEASED_CUSTOMERS, RELEASED_TRANSACTIONS, TRANSACTIONS
 from workers import scorer
-from workers.jobs import AdviceJob, JudgeJob, ScoreJob, TargetFilesJob
+from workers.jobs import AdviceJob, JudgeJob, ScoreJob, TargetFilesJob, write_request
 from workers.scorer import JobContext, judge, score, write_target_files
 
 Json = dict[str, Any]
@@ -31,7 +31,7 @@ def compute_answer(request: ScoreJob) -> Json:
         contents = {name: text.encode() for name, text in digests}
         return competition, TRACKS[competition.track].parse_original(contents, competition)[0]
 
-    result = score(asdict(request), JobContext(str.encode, load_original), lambda *_: None)
+    result = score(request, JobContext(str.encode, load_original), lambda *_: None)
     answer: Json = json.loads(json.dumps(result))
     return answer
 
@@ -225,7 +225,7 @@ def test_target_files_are_texts_named_like_release_files(transactions: tuple[Sco
         request.competition_file, request.original, request.files, names=tuple(sorted(request.files))
     )
     answer = write_target_files(
-        asdict(job),
+        job,
         JobContext(str.encode, lambda *_: pytest.fail("nothing is prepared")),
         lambda *_: None,
     )
@@ -244,7 +244,7 @@ def test_guess_has_at_most_as_many_correct_rows_as_rows() -> None:
     sizes = {"originals": 2, "rows": 2}
     job = JudgeJob(file, {}, row_file, row_file, "link", sizes, guesser="red", guesser_files={})
     context = JobContext(str.encode, lambda *_: pytest.fail("nothing is prepared"))
-    answer = json.loads(json.dumps(judge(asdict(job), context, lambda *_: None)))
+    answer = json.loads(json.dumps(judge(job, context, lambda *_: None)))
     assert (answer["outcome"]["correct"], answer["outcome"]["value"]) == (2, 1.0)
     assert job.validates(answer)
     for correct in (-1, 3, 2.5, "1", True, None, float("nan")):
@@ -257,8 +257,7 @@ def test_guess_has_at_most_as_many_correct_rows_as_rows() -> None:
 
 def refuse_guess(job: JudgeJob, row_file: str) -> Any:
     context = JobContext(str.encode, lambda *_: pytest.fail("nothing is prepared"))
-    request = asdict(job) | {"guess": row_file}
-    return json.loads(json.dumps(judge(request, context, lambda *_: None)))
+    return json.loads(json.dumps(judge(replace(job, guess=row_file), context, lambda *_: None)))
 
 
 def test_refused_guess_has_its_problems_with_their_places() -> None:
@@ -332,8 +331,8 @@ def test_error_names_the_package_whose_code_raised_it_without_its_message(
 
     packages = (Package("other", "1.0", "other:PLUGIN"), Package("mine", "1.0", "tests.track:PLUGIN"))
     monkeypatch.setattr(scorer, "INSTALLED", InstalledParts({}, packages))
-    monkeypatch.setattr(scorer, "HANDLERS", {"JudgeJob": fail})
-    pipe = RecordingPipe({"kind": "JudgeJob"})
+    monkeypatch.setattr(scorer, "HANDLERS", {JudgeJob: fail})
+    pipe = RecordingPipe(write_request(JudgeJob("", {}, "", "", "link", {}, "red", {})))
     scorer.run(pipe)
     (answer,) = pipe.answers
     assert (answer["failed"], answer["package"]) == ("crash", "mine")

@@ -18,13 +18,12 @@ from anoncup.tables.files import build_too_large_error
 from app.api.documentation import bodies, responses
 from app.config import get_settings
 from app.http.authentication import (
-    COOKIE,
-    SECURE_COOKIE,
     get_client_address,
     read_credential,
     require_principal,
 )
 from app.http.problems import TITLE_BY_STATUS, build_body
+from app.http.session_cookie import COOKIE, SECURE_COOKIE
 
 _Json = dict[str, Any]
 

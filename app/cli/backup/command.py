@@ -30,13 +30,15 @@ def backup(
 ) -> None:
     """Copy the database and every file it names, as of one moment, into one file; the service goes on."""
     from app.cli import service_access
-    from app.cli.backup import service
+    from app.cli.backup import backup_and_restore
 
     service_access.require_data_folder(data)
     with service_access.reach_services(data) as services:
         key_paths = get_key_paths(data, public, private_dir) if with_keys else None
         store = service_access.open_data_store(data)
-        contents = service.backup(services.database_url, store, into, key_paths=key_paths, replace=replace)
+        contents = backup_and_restore.backup(
+            services.database_url, store, into, key_paths=key_paths, replace=replace
+        )
     print(f"{into}: {contents.rows} rows and {contents.files} files, as of {format_moment(contents.made_at)}")
     print(f"private keys in it: {contents.keys}; its secrets need {', '.join(contents.key_ids) or 'none'}")
 
@@ -49,15 +51,17 @@ def restore(
 ) -> None:
     """Bring a service up from a backup, in a database without rows. All of it is checked before."""
     from app.cli import service_access
-    from app.cli.backup import service
+    from app.cli.backup import backup_and_restore
 
     key_paths = get_key_paths(data, public, private_dir)
     with (
-        service.open_backup(archive) as (backup_archive, contents),
+        backup_and_restore.open_backup(archive) as (backup_archive, contents),
         service_access.reach_services(data) as services,
     ):
         store = service_access.open_data_store(data)
-        service.restore(backup_archive, contents, url=services.database_url, store=store, key_paths=key_paths)
+        backup_and_restore.restore(
+            backup_archive, contents, url=services.database_url, store=store, key_paths=key_paths
+        )
     print(
         f"restored {contents.rows} rows and {contents.files} files, as of {format_moment(contents.made_at)}"
     )

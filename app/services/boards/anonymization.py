@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from anoncup.competition.ranking_formulas import compares_teams
 from anoncup.competition.scoring_versions import Versions
-from anoncup.evaluation.ranking import find_pareto_front
+from anoncup.evaluation.pareto_front import find_pareto_front
 from anoncup.formulas.filled_formula import FilledFormula
 from anoncup.rules.model import Rules
 from anoncup.schemas import Board, BoardRow

@@ -14,7 +14,7 @@ from anoncup.errors import Conflict, DomainError, Forbidden, InvalidInput, NotFo
 from app.db.transaction import transaction
 from app.http.step_up import FormReauthentication
 from app.services.accounts.accounts import STEP_UP_REQUIRED, Principal
-from app.services.organizing import disqualification, dry_run
+from app.services.organizing import disqualification, disqualification_preview
 from app.web.organizer.frame import OrganizerPage, RequestedOrganizerPage
 from app.web.organizer.submissions import load_submission, render_submission
 from app.web.organizer.teams import load_entrant, render_team
@@ -151,9 +151,9 @@ def _render_preview(
     try:
         with transaction() as session:
             team = _load_subject(session, ruling)["team"]
-            # The dry run rolls this back.
+            # The preview rolls this back.
             apply_ruling = partial(ruling.apply, session, page.principal.mark_reauthenticated())
-            consequences = dry_run.preview_disqualification(
+            consequences = disqualification_preview.preview_disqualification(
                 session, page.principal, page.slug, apply_ruling, team_id=team.id, team=team.name
             )
             subject_content = _load_subject(session, ruling)

@@ -16,9 +16,14 @@ from anoncup.rules.settings import Phase
 from app.db.transaction import transaction
 from app.http.step_up import FormReauthentication
 from app.services.accounts.accounts import Principal
-from app.services.contests import competitions, dry_run, observed_deadlines, phases, schedule
+from app.services.contests import competitions, observed_deadlines, phases, schedule
 from app.services.contests.contest import Contest
-from app.services.contests.dry_run import PhasePreview
+from app.services.contests.phase_preview import (
+    PhasePreview,
+    fingerprint_phases,
+    preview_phases,
+    require_phases_as_previewed,
+)
 from app.services.organizing import dashboard, round_reset
 from app.web.organizer.frame import OrganizerPage, RequestedOrganizerPage
 from app.web.site.pages import PageRoute, see_other, show_problem
@@ -102,9 +107,9 @@ def preview(
         action = _parse_action(name, act, end, move_following=move_following, zone=zone)
         apply_action = partial(
             _apply_action, session, page.principal.mark_reauthenticated(), page.slug, action
-        )  # rolled back by the dry run
-        fingerprint = dry_run.fingerprint_phases(frame.rules.phases, frame.contest.round.paused_at)
-        phase_preview = dry_run.preview_phases(session, frame.contest, apply_action)
+        )  # rolled back by the preview
+        fingerprint = fingerprint_phases(frame.rules.phases, frame.contest.round.paused_at)
+        phase_preview = preview_phases(session, frame.contest, apply_action)
         counts = dashboard.count_contents(session, frame.contest.round)
     return page.render(
         "organizer/preview.html",
@@ -133,7 +138,7 @@ def confirm(
     principal = reauthenticate()
     with transaction() as session:
         zone = competitions.find(session, principal, page.slug).rules.timezone
-        dry_run.require_phases_as_previewed(session, principal, page.slug, mark)
+        require_phases_as_previewed(session, principal, page.slug, mark)
         action = _parse_action(name, act, end, move_following=move_following, zone=zone)
         _apply_action(session, principal, page.slug, action)
     return see_other(f"{page.path}/phases", notice=_NOTICE_BY_KIND[act])

@@ -1,5 +1,6 @@
 """Setup step for publication: visibility, ranking, quotas and limits."""
 
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from functools import partial
 from typing import Literal, cast
@@ -39,6 +40,9 @@ _ALWAYS_VISIBLE_FIELDS = {
     *("order", *FORMULA_KEYS),
 }
 """Fields that are visible even if the section of further fields is folded."""
+_INVALID_FORMULA = "wrong_formula"
+_Formulas = Mapping[str, Formula | None]
+"""The formula of each field; None if it is empty or invalid."""
 _LIMIT_NAMES = tuple(name for name in Limits.__dataclass_fields__ if name != "min_rows_kept")
 
 
@@ -49,13 +53,14 @@ def show_publication(context: RequestedSetup) -> HTMLResponse:
 
 @router.post("/competitions/{slug}/organize/publication")
 def save_publication(context: RequestedSetup, form: FormBody) -> Response:
-    problems: dict[str, FormulaError] = {}
-    settings = _parse_settings(form, context.frame.rules, problems)
+    formulas, formula_errors = _parse_formulas(form)
+    form.errors.update(dict.fromkeys(formula_errors, _INVALID_FORMULA))
+    settings = _parse_settings(form, context.frame.rules, formulas)
     return save_step(
         context,
         form,
         lambda contest: replace_publication_rules(contest.competition.file, *settings),
-        partial(_render_publication, context, form.raw_values(), form.errors, problems),
+        partial(_render_publication, context, form.raw_values(), form.errors, formula_errors),
         step_name="publication",
     )
 
@@ -63,37 +68,41 @@ def save_publication(context: RequestedSetup, form: FormBody) -> Response:
 def _render_publication(
     context: SetupContext,
     values: dict[str, str],
-    errors: dict[str, str],
-    formula_problems: dict[str, FormulaError],
-    problem: DomainError | None = None,
+    error_codes: dict[str, str],
+    formula_errors: dict[str, FormulaError],
+    rejection: DomainError | None = None,
 ) -> HTMLResponse:
-    """Render the form. A wrong formula is a problem of its field, even if only the whole file shows it."""
-    if isinstance(problem, InvalidFormula):
-        name = problem.key.rpartition(".")[2]
-        formula_problems, problem = {name: problem.error}, None
-    errors = errors | dict.fromkeys(formula_problems, "wrong_formula")
+    """Render the form. If the file is rejected for a formula, its error is shown at the field of the formula.
+
+    ``error_codes`` and ``formula_errors`` are by field.
+    """
+    if isinstance(rejection, InvalidFormula):
+        name = rejection.key.rpartition(".")[2]
+        formula_errors = {name: rejection.error}
+        rejection = None
+    error_codes = error_codes | dict.fromkeys(formula_errors, _INVALID_FORMULA)
     return render_step(
         context,
         "organizer/publication.html",
-        problem=problem,
+        problem=rejection,
         values=values,
-        errors=errors,
+        errors=error_codes,
         choices=_ALLOWED_VALUES,
         orders=_ORDERS,
         formula_names=list_formula_names(context.frame.rules),
-        formula_errors={
-            name: translate_sentence(_describe_place(error), context.page.t)
-            for name, error in formula_problems.items()
+        formula_messages={
+            name: translate_sentence(_describe_formula_error(error), context.page.t)
+            for name, error in formula_errors.items()
         },
         max_characters=MAX_CHARACTERS,
         usual=asdict(Publication()) | asdict(Ranking()),
         counts=_LIMIT_NAMES,
         most_hours=MAX_HOURS,
-        opened=bool(errors.keys() - _ALWAYS_VISIBLE_FIELDS),
+        opened=bool(error_codes.keys() - _ALWAYS_VISIBLE_FIELDS),
     )
 
 
-def _describe_place(error: FormulaError) -> Message:
+def _describe_formula_error(error: FormulaError) -> Message:
     position = (error.position or 0) + 1
     return Message("at character {position}: {reason}", position=position, reason=error.message)
 
@@ -120,8 +129,24 @@ def _format_formula(formula: Formula | None) -> str:
     return "" if formula is None else formula.text
 
 
+def _parse_formulas(form: ParsedForm) -> tuple[_Formulas, dict[str, FormulaError]]:
+    """Parse the formulas, and return the errors of those that are invalid.
+
+    Line breaks are blanks. The names in the formulas are checked with the file.
+    """
+    formulas: dict[str, Formula | None] = dict.fromkeys(FORMULA_KEYS)
+    errors: dict[str, FormulaError] = {}
+    for name in FORMULA_KEYS:
+        text = " ".join(form.text(name).splitlines())
+        try:
+            formulas[name] = parse_formula(text) if text else None
+        except FormulaError as error:
+            errors[name] = error
+    return formulas, errors
+
+
 def _parse_settings(
-    form: ParsedForm, stored_rules: Rules, problems: dict[str, FormulaError]
+    form: ParsedForm, stored_rules: Rules, formulas: _Formulas
 ) -> tuple[Publication, Ranking, Limits]:
     zone = ZoneInfo(stored_rules.timezone)
     chosen_values = {name: form.parse_choice(name, allowed) for name, allowed in _ALLOWED_VALUES.items()}
@@ -135,19 +160,13 @@ def _parse_settings(
         reveal_notice_hours=form.parse_count("reveal_notice_hours", minimum=0, maximum=MAX_HOURS),
     )
     limits = {name: form.parse_count(name) for name in _LIMIT_NAMES}
-    ranking = _parse_ranking(form, stored_rules.ranking, chosen_values["rule"], problems)
+    ranking = _parse_ranking(form, stored_rules.ranking, chosen_values["rule"], formulas)
     return publication, ranking, replace(stored_rules.limits, **limits)
 
 
-def _parse_ranking(
-    form: ParsedForm, stored_ranking: Ranking, rule: str, problems: dict[str, FormulaError]
-) -> Ranking:
-    """Return the chosen rule with its formulas; ``problems`` gets those that cannot be read.
-
-    A named rule replaces the stored formulas of releases.
-    """
+def _parse_ranking(form: ParsedForm, stored_ranking: Ranking, rule: str, formulas: _Formulas) -> Ranking:
+    """Return the chosen rule with its formulas. A named rule replaces the stored formulas of releases."""
     finals = form.parse_count("finals")
-    formulas = {name: _parse_formula(form, name, problems) for name in FORMULA_KEYS}
     if rule != "formula":
         for name in ("defence", "utility"):
             if form.text(name) not in {"", _format_formula(getattr(stored_ranking, name))}:
@@ -157,14 +176,3 @@ def _parse_ranking(
         form.errors["defence"] = "missing_formula"
     order = cast(Literal["ascending", "descending"], form.parse_choice("order", _ORDERS))
     return Ranking("formula", finals, order, **formulas)
-
-
-def _parse_formula(form: ParsedForm, name: str, problems: dict[str, FormulaError]) -> Formula | None:
-    """Parse a formula, whose names are checked with the file. Line breaks are blanks."""
-    text = " ".join(form.text(name).splitlines())
-    try:
-        return parse_formula(text) if text else None
-    except FormulaError as error:
-        problems[name] = error
-        form.errors[name] = "wrong_formula"
-        return None

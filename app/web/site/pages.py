@@ -36,9 +36,9 @@ from app.http.authentication import (
     OptionalPrincipal,
     authenticate,
     get_service_url,
-    read_session,
 )
 from app.http.problems import get_status
+from app.http.session_cookie import read_session_cookie
 from app.locale.language import LANGUAGES, Translator
 from app.services.accounts.accounts import Principal
 from app.services.contests import announcements
@@ -252,7 +252,7 @@ def register_error_pages(app: FastAPI) -> None:
 
 def _find_principal(request: Request) -> Principal | None:
     """Return the signed-in person, for error pages; None if nobody is signed in or it cannot be checked."""
-    credential = read_session(request)
+    credential = read_session_cookie(request)
     try:
         return None if credential is None else authenticate(request, credential)
     except DomainError:

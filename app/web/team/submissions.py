@@ -138,7 +138,7 @@ def _render_submissions(
         key=(rejection and rejection.retry_key) or secrets.token_urlsafe(_IDEMPOTENCY_KEY_BYTES),
         refused=rejection,
         refused_for=translate_error(rejection.problem, t) if rejection else None,
-        course=draw_timeline(own_summaries, t, frame.rules),
+        timeline=draw_timeline(own_summaries, t, frame.rules),
         older=next_cursor,
         cursor=cursor,
         unfinished=any(summary.is_unfinished for summary in own_summaries),

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from anoncup.rules.model import Rules
 from anoncup.schemas import Board, BoardRow
 from app.charts.figure import Figure
-from app.charts.scatter import ScatterPoint, ScatterWords, build_scatter
+from app.charts.scatter_figure import ScatterPoint, ScatterWords, build_scatter
 from app.charts.strip import DistributionWords, TeamValue, build_distribution
 from app.charts.text import translate_words
 from app.locale.language import Translator

@@ -8,11 +8,11 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from starlette.responses import Response
 
 from anoncup.errors import NotSignedIn, TooManyRequests
-from app.config import Settings
 from app.db.transaction import transaction
 from app.http import throttle
-from app.http.authentication import AppSettings, ClientAddress, choose_cookie, require_same_origin
+from app.http.authentication import AppSettings, ClientAddress, require_same_origin
 from app.http.passwords import limit_concurrency, verify_password
+from app.http.session_cookie import delete_session_cookie, set_session_cookie
 from app.services.accounts import accounts
 from app.web.site.pages import Page, PageRoute, RequestedPage
 
@@ -61,30 +61,13 @@ def sign_in(
     )
 
 
-def set_session_cookie(
-    response: RedirectResponse, token: str, request: Request, settings: Settings
-) -> RedirectResponse:
-    """Set the session cookie on the response."""
-    name, secure = choose_cookie(request, settings)
-    response.set_cookie(
-        name,
-        token,
-        max_age=int(accounts.SESSION_LIFETIME.total_seconds()),
-        httponly=True,
-        samesite="lax",
-        secure=secure,
-    )
-    return response
-
-
 @router.post("/sign-out")
 def sign_out(page: RequestedPage, settings: AppSettings) -> Response:
     if page.principal is not None:
         with transaction() as session:
             accounts.revoke_current(session, page.principal)
     response = RedirectResponse("/", status_code=303)
-    name, secure = choose_cookie(page.request, settings)
-    response.delete_cookie(name, secure=secure)
+    delete_session_cookie(response, page.request, settings)
     return response
 
 

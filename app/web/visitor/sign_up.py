@@ -14,11 +14,11 @@ from app.db.transaction import transaction
 from app.http import throttle
 from app.http.authentication import AppSettings, ClientAddress, require_same_origin
 from app.http.passwords import limit_concurrency
+from app.http.session_cookie import set_session_cookie
 from app.services.accounts import accounts, passwords
 from app.services.contests import competitions
 from app.services.teams import invites, members
 from app.web.site.pages import Page, PageRoute, RequestedPage, RequestedUserPage, see_other
-from app.web.visitor.sign_in import set_session_cookie
 
 router = APIRouter(route_class=PageRoute)
 

@@ -13,7 +13,7 @@ import pytest
 from sqlalchemy import create_engine, func, select, text
 
 from anoncup.errors import Conflict, DomainError, InvalidInput, Unavailable
-from app.cli.backup import archive, keys, service
+from app.cli.backup import archive, backup_and_restore, keys
 from app.cli.backup.keys import KeyPaths
 from app.config import Settings
 from app.db import engine
@@ -61,7 +61,7 @@ def test_contest_continues_on_another_machine_after_a_restore(
     uploads = threading.Thread(target=keep_uploading, args=(arena, stop))
     uploads.start()
     key_paths = KeyPaths(settings.sealing_key_file, settings.opening_keys_dir or tmp_path)
-    service.backup(settings.database_url, get_store(), tmp_path / "b.tar.gz")
+    backup_and_restore.backup(settings.database_url, get_store(), tmp_path / "b.tar.gz")
     keys.backup(key_paths, tmp_path / "keys.tar")
     stop.set()
     uploads.join()
@@ -128,13 +128,13 @@ def test_backup_restores_all_rows_and_files(
 @pytest.mark.full
 def test_backup_contains_every_file_named_in_the_database(backup_file: Path, settings: Settings) -> None:
     named_digests = set(SHA256_PATTERN.findall(json.dumps(read_database(settings.database_url))))
-    with service.open_backup(backup_file) as (backup, _):
+    with backup_and_restore.open_backup(backup_file) as (backup, _):
         assert {name for name, _ in backup.iter_folder("blobs")} == named_digests & list_blobs(settings.data)
 
 
 def test_columns_with_file_names_exist(session_settings: Settings) -> None:
     columns = {(table.name, column.name) for table in Base.metadata.sorted_tables for column in table.columns}
-    assert set(service.FILE_COLUMNS) <= columns
+    assert set(backup_and_restore.FILE_COLUMNS) <= columns
 
 
 @pytest.mark.full
@@ -155,7 +155,7 @@ def test_backup_contains_secrets_and_keys_only_on_request(
         assert build_noisy_release(seed, arena.table)[1].strip() not in content
     assert private not in content
     key_paths = KeyPaths(settings.sealing_key_file, folder)
-    service.backup(settings.database_url, get_store(), tmp_path / "all.tar", key_paths=key_paths)
+    backup_and_restore.backup(settings.database_url, get_store(), tmp_path / "all.tar", key_paths=key_paths)
     assert private in (tmp_path / "all.tar").read_bytes()
 
 
@@ -165,7 +165,9 @@ def test_keys_in_a_backup_are_restored(
 ) -> None:
     arena.submit("red")
     key_paths = KeyPaths(settings.sealing_key_file, settings.opening_keys_dir or tmp_path)
-    service.backup(settings.database_url, get_store(), tmp_path / "all.tar.gz", key_paths=key_paths)
+    backup_and_restore.backup(
+        settings.database_url, get_store(), tmp_path / "all.tar.gz", key_paths=key_paths
+    )
     restore(tmp_path / "all.tar.gz", restore_url, tmp_path / "new")
     for key in (tmp_path / "new" / "keys" / "private").iterdir():
         assert key.stat().st_mode & 0o777 == 0o400
@@ -206,7 +208,7 @@ def test_interrupted_restore_leaves_no_rows_or_files(
 ) -> None:
     """The last file cannot be written, so the files before it are removed again."""
     migrate(restore_url)
-    with service.open_backup(backup_file) as (backup, _):
+    with backup_and_restore.open_backup(backup_file) as (backup, _):
         last_digest = [name for name, _ in backup.iter_folder("blobs")][-1]
     (tmp_path / "new" / "blobs").mkdir(parents=True)
     (tmp_path / "new" / "blobs" / last_digest[:2]).write_text("no folder")
@@ -230,7 +232,7 @@ def test_backup_fails_if_a_stored_file_is_lost_or_damaged(
         digest = next(iter(session.scalars(select(Submission.files)).first().values()))  # type: ignore[union-attr]
     damage(build_blob_path(data, digest))
     with pytest.raises(Unavailable, match=digest):
-        service.backup(settings.database_url, open_store(str(data)), backup_file, replace=True)
+        backup_and_restore.backup(settings.database_url, open_store(str(data)), backup_file, replace=True)
     assert backup_file.read_bytes() == content_before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "made.tar"]
 
@@ -240,14 +242,14 @@ def test_backup_overwrites_a_file_only_with_the_replace_option(
     backup_file: Path, settings: Settings, tmp_path: Path
 ) -> None:
     def make_backup(*, replace: bool = False) -> None:
-        service.backup(settings.database_url, get_store(), backup_file, replace=replace)
+        backup_and_restore.backup(settings.database_url, get_store(), backup_file, replace=replace)
 
     backup_file.write_bytes(b"something else")
     with pytest.raises(Conflict, match="exists already; --replace overwrites it"):
         make_backup()
     assert [path.read_bytes() for path in tmp_path.iterdir()] == [b"something else"]
     make_backup(replace=True)
-    with service.open_backup(backup_file) as (_, contents):
+    with backup_and_restore.open_backup(backup_file) as (_, contents):
         assert contents.files > 0
     backup_file.unlink()
     backup_file.mkdir()
@@ -272,7 +274,7 @@ def test_backup_keeps_a_file_created_meanwhile(tmp_path: Path) -> None:
 def test_restore_repairs_a_damaged_file(
     backup_file: Path, settings: Settings, restore_url: str, tmp_path: Path
 ) -> None:
-    with service.open_backup(backup_file) as (backup, _):
+    with backup_and_restore.open_backup(backup_file) as (backup, _):
         digest = next(name for name, _ in backup.iter_folder("blobs"))
     open_store(str(tmp_path / "new")).backend.replace(f"blobs/{digest[:2]}/{digest}", BytesIO(b"damaged"))
     restore(backup_file, restore_url, tmp_path / "new")
@@ -285,9 +287,9 @@ def test_backup_moves_between_folder_and_bucket(
 ) -> None:
     bucket = open_store(f"s3://{BUCKET}/{uuid4()}")
     restore(backup_file, restore_url, tmp_path, target_store=bucket)
-    service.backup(restore_url, bucket, tmp_path / "again.tar")
+    backup_and_restore.backup(restore_url, bucket, tmp_path / "again.tar")
     assert read_backup_files(tmp_path / "again.tar") == read_backup_files(backup_file)
-    with service.open_backup(backup_file) as (backup, _):
+    with backup_and_restore.open_backup(backup_file) as (backup, _):
         digests = [name for name, _ in backup.iter_folder("blobs")]
     assert digests
     assert all(bucket.is_intact(digest) for digest in digests)
@@ -298,10 +300,10 @@ def test_failed_restore_removes_its_files_from_the_bucket(
     backup_file: Path, restore_url: str, tmp_path: Path, s3: S3Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bucket = open_store(f"s3://{BUCKET}/{uuid4()}")
-    with service.open_backup(backup_file) as (backup, _):
+    with backup_and_restore.open_backup(backup_file) as (backup, _):
         first_digest, *other_digests = [name for name, _ in backup.iter_folder("blobs")]
     bucket.save(dict(read_blobs(backup_file))[first_digest])
-    monkeypatch.setattr(service, "migrate_on", lambda *_: fail_last_step())
+    monkeypatch.setattr(backup_and_restore, "migrate_on", lambda *_: fail_last_step())
     with pytest.raises(Unavailable):
         restore(backup_file, restore_url, tmp_path, target_store=bucket)
     assert bucket.contains(first_digest)
@@ -318,7 +320,7 @@ def test_backup_of_a_newer_version_is_refused(settings: Settings, restore_url: s
         revision = connection.scalar(text("SELECT version_num FROM alembic_version"))
         connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
     try:
-        service.backup(settings.database_url, get_store(), tmp_path / "b.tar")
+        backup_and_restore.backup(settings.database_url, get_store(), tmp_path / "b.tar")
     finally:
         with engine.get_engine().begin() as connection:
             connection.execute(text("UPDATE alembic_version SET version_num = :known"), {"known": revision})
@@ -342,7 +344,7 @@ def test_backup_moves_between_embedded_and_older_postgres(
         migrate(url)
         restore(backup_file, url, tmp_path / "new")
         assert read_database(url) == read_database(settings.database_url)
-        service.backup(url, open_store(str(tmp_path / "new")), tmp_path / "again.tar")
+        backup_and_restore.backup(url, open_store(str(tmp_path / "new")), tmp_path / "again.tar")
     restore(tmp_path / "again.tar", restore_url, tmp_path / "third")
     assert read_database(restore_url) == read_database(settings.database_url)
     assert read_backup_files(tmp_path / "again.tar") == read_backup_files(backup_file)

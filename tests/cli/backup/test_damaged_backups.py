@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from anoncup.errors import InvalidInput
-from app.cli.backup import service
+from app.cli.backup import backup_and_restore
 from tests.support.backups import backup_file, read_backup_files, run_command
 
 pytestmark = pytest.mark.full
@@ -23,7 +23,7 @@ def test_truncated_backup_is_refused(backup_file: Path, tmp_path: Path) -> None:
     end = content.rindex(b"manifest.sha256")
     for length in range(0, end, end // 60):
         cut_backup.write_bytes(content[:length])
-        with pytest.raises(InvalidInput), service.open_backup(cut_backup):
+        with pytest.raises(InvalidInput), backup_and_restore.open_backup(cut_backup):
             pass
     compressed, refusals = gzip.compress(content), 0
     for length in range(0, len(compressed), len(compressed) // 40):

@@ -86,13 +86,16 @@ def test_key_with_a_wrong_name_is_refused_and_none_is_written(places: KeyPaths, 
 def test_service_backup_is_not_accepted_as_a_key_backup(
     places: KeyPaths, arena: Arena, settings: Settings, tmp_path: Path
 ) -> None:
-    from app.cli.backup import service
+    from app.cli.backup import backup_and_restore
 
-    service.backup(settings.database_url, get_store(), tmp_path / "b.tar")
+    backup_and_restore.backup(settings.database_url, get_store(), tmp_path / "b.tar")
     with pytest.raises(InvalidInput, match="not of keys"):
         keys.restore(tmp_path / "b.tar", build_other_key_paths(tmp_path))
     keys.backup(places, tmp_path / "k.tar")
-    with pytest.raises(InvalidInput, match="not of a service"), service.open_backup(tmp_path / "k.tar"):
+    with (
+        pytest.raises(InvalidInput, match="not of a service"),
+        backup_and_restore.open_backup(tmp_path / "k.tar"),
+    ):
         pass
 
 

@@ -11,7 +11,7 @@ from anoncup.schemas.roles import Role
 from app.db.models import Competition, Round
 from app.db.transaction import transaction
 from app.services.accounts import accounts
-from app.services.contests import dry_run
+from app.services.contests import phase_preview
 from app.services.teams import invites
 from tests.support.arena import API, PASSWORD, build_noisy_release, serial_numbers
 
@@ -76,7 +76,7 @@ def build_extension(scenario: Any) -> dict[str, Any]:
         row = session.scalars(
             select(Round).join(Competition).where(Competition.slug == scenario.arena.slug)
         ).one()
-        phase_mark = dry_run.fingerprint_phases(parse_competition(row.file).phases, row.paused_at)
+        phase_mark = phase_preview.fingerprint_phases(parse_competition(row.file).phases, row.paused_at)
     return {"data": {"mark": phase_mark, "end": "2099-01-01T09:00"}}
 
 

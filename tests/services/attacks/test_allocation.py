@@ -25,7 +25,7 @@ from anoncup.tracks.files import FileSpec
 from anoncup.tracks.generators import derive_generator
 from anoncup.tracks.linkage.permutation import parse_secret
 from anoncup.tracks.microdata.release import MicrodataOriginal
-from app.cli.backup import service as backup
+from app.cli.backup import backup_and_restore as backup
 from app.config import Settings, get_settings
 from app.db.models import AllocatedFiles, Round, Seed, Team
 from app.db.transaction import transaction

@@ -15,7 +15,7 @@ import uvicorn
 from PIL import Image
 from playwright.sync_api import Browser, sync_playwright
 
-from app.http.authentication import COOKIE
+from app.http.session_cookie import COOKIE
 from app.main import create_served_app
 from benchmarks.pages import run_application
 from tests.support.browser import CHROMIUM, CHROMIUM_OPTIONS

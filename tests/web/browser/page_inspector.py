@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, Page
 
-from app.http.authentication import COOKIE
+from app.http.session_cookie import COOKIE
 from tests.support.wait import TIMEOUT_S
 
 AXE_SCRIPT = (Path(__file__).parent / "vendor" / "axe-4.14.1.min.js").read_text()

@@ -161,7 +161,7 @@ def test_search_results_are_named_and_highlighted(browser: Browser) -> None:
 
 def test_pointer_selects_the_nearest_point(browser: Browser) -> None:
     with show_charts(browser, SAMPLE_VALUES["a few"]) as inspector:
-        mark = inspector.page.locator("#course [role=img]").first
+        mark = inspector.page.locator("#timeline [role=img]").first
         mark.scroll_into_view_if_needed()
         box = mark.bounding_box()
         assert box is not None

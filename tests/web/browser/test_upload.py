@@ -6,7 +6,7 @@ import pytest
 from fastapi.testclient import TestClient
 from playwright.sync_api import Browser, Page, Route, expect
 
-from app.http.authentication import COOKIE
+from app.http.session_cookie import COOKIE
 from tests.support.arena import ROWS, Arena
 from tests.support.browser import build_csv_payload
 from tests.support.contest import Contest, judge_everything
@@ -78,7 +78,7 @@ def test_release_is_checked_sent_and_followed_on_one_page(browser: Browser, site
     expect(row).to_contain_text("Accepted")
     expect(page.locator("[data-live]")).to_have_count(0)
     expect(page.locator("#caps .number").first).to_contain_text("1 / ")
-    expect(page.locator("#course-over-time svg").first).to_be_visible()
+    expect(page.locator("#timeline-section svg").first).to_be_visible()
 
     page.set_input_files("#anonymized", build_csv_payload(VALID_TABLE))
     held_checks: list[Route] = []

@@ -18,7 +18,7 @@ from anoncup.tables.csv_text import write_csv
 from anoncup.tracks.microdata.column_roles import suggest_roles
 from anoncup.tracks.transactions.example import load_tc400
 from app.db.transaction import transaction
-from app.http.middleware import UPLOAD_PATH_PATTERN
+from app.http.body_limits import UPLOAD_PATH_PATTERN
 from app.services.contests import competitions
 from app.web.organizer import setup
 from tests.support.arena import Arena

@@ -359,7 +359,7 @@ def test_rejected_submission_has_no_score_in_the_list(arena: Arena) -> None:
     assert scores == ["–", f"{result['utility']:.4f}", f"{result['security']:.4f}"]
     picture = (
         get_page(arena, SUBMISSIONS_PAGE, team="red")
-        .text.partition('id="course"')[2]
+        .text.partition('id="timeline"')[2]
         .partition("</figure>")[0]
     )
     assert f"{result['overall']:.4f}" not in picture
@@ -368,9 +368,9 @@ def test_rejected_submission_has_no_score_in_the_list(arena: Arena) -> None:
 def test_disqualified_submission_cannot_be_final(arena: Arena) -> None:
     identifier = arena.submit("red").json()["id"]
     score_everything()
-    assert 'id="course"' in get_page(arena, SUBMISSIONS_PAGE, team="red").text
+    assert 'id="timeline"' in get_page(arena, SUBMISSIONS_PAGE, team="red").text
     disqualify(arena, f"/submissions/{identifier}/disqualify")
-    assert 'id="course"' not in get_page(arena, SUBMISSIONS_PAGE, team="red").text
+    assert 'id="timeline"' not in get_page(arena, SUBMISSIONS_PAGE, team="red").text
     for path in (f"/submissions/{identifier}/row", f"/submissions/{identifier}"):
         html = get_page(arena, path, team="red").text
         assert translate("state_DISQUALIFIED") in html

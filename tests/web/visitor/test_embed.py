@@ -6,7 +6,7 @@ from html import unescape
 import pytest
 from fastapi.testclient import TestClient
 
-from app.http.authentication import COOKIE
+from app.http.session_cookie import COOKIE
 from tests.support.arena import Arena
 from tests.support.uploads import score_everything
 

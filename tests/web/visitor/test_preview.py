@@ -14,7 +14,7 @@ from app.charts.card import PodiumRow, PreviewCard, draw_card, wrap_text
 from app.charts.svg import estimate_text_width
 from app.config import get_settings
 from app.db.transaction import transaction
-from app.http.authentication import COOKIE
+from app.http.session_cookie import COOKIE
 from app.locale.language import Translator
 from app.services.accounts import accounts
 from app.services.boards import anonymization

@@ -36,7 +36,7 @@ function point({ target }) {
 
 async function explore(figure) {
   await import("./vendor/d3-7.9.2.min.js");
-  const view = await import("./plane.js");
+  const view = await import("./scatter_plot.js");
   view.explore(figure);
 }
 

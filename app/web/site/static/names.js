@@ -1,4 +1,4 @@
-// The names of the plane's points: as many as find room beside their marks, or, if they are needed, afar.
+// The names of the points of the scatter plot: as many as find room beside their marks, or, if they are needed, afar.
 
 const { d3 } = globalThis;
 const RINGS = [24, 40, 60, 84, 112, 144];
@@ -14,8 +14,8 @@ export const meets = (a, b) => a.left < b.right && b.left < a.right && a.top < b
 export const clamp = (value, [low, high]) => Math.max(low, Math.min(value, high));
 
 // Names, the most important first: as many as find room without hiding one another or many points.
-export function names(plane, taken, room) {
-  const { data, home, picture } = plane;
+export function names(plot, taken, room) {
+  const { data, home, picture } = plot;
   const seen = data.marks.filter((one) => one.inside || (one.arrow && (one.needed || one.found)));
   const worth = (one) => (one.found ? 0 : one.kind === "own" ? 1 : one.needed ? 2 : top(one) ? 3 : one.kind === "baseline" ? 4 : one.front ? 5 : 6);
   const top = (one) => one.rank !== null && one.rank <= TOP;
@@ -25,18 +25,18 @@ export function names(plane, taken, room) {
   const most = ((room.right - room.left) * (room.bottom - room.top)) / (home ? 40_000 : 14_000);
   const found = [];
   for (const one of wished) {
-    const label = found.length < most || worth(one) < 3 ? named(plane, one, seen, blocked) : null;
+    const label = found.length < most || worth(one) < 3 ? named(plot, one, seen, blocked) : null;
     if (!label) continue;
     found.push(label);
     blocked.push(label.box, ...label.along);
   }
-  plane.names.selectAll("path").data(found.filter((one) => one.line)).join("path")
+  plot.names.selectAll("path").data(found.filter((one) => one.line)).join("path")
     .attr("class", (one) => `leader ${one.kind}`).attr("d", (one) => one.line);
-  plane.names.selectAll("text").data(found).join("text")
+  plot.names.selectAll("text").data(found).join("text")
     .attr("class", (one) => `label middle ${one.kind}`)
     .attr("x", (one) => (one.box.left + one.box.right) / 2)
     .attr("y", (one) => (one.box.top + one.box.bottom) / 2).attr("dy", ".34em").text((one) => one.text);
-  picture.classed("sought", Boolean(plane.kept.wanted));
+  picture.classed("sought", Boolean(plot.kept.wanted));
 }
 
 export const around = (one) => ({ left: one.cx - one.size, right: one.cx + one.size, top: one.cy - one.size, bottom: one.cy + one.size });
@@ -56,8 +56,8 @@ function fitted(text, most, width) {
   return `${letters.slice(0, low).join("").trimEnd()}…`;
 }
 
-function named(plane, one, seen, blocked) {
-  const { room, letter, width } = plane;
+function named(plot, one, seen, blocked) {
+  const { room, letter, width } = plot;
   const needed = one.needed || one.found;
   const sized = (words) => width(words) * (needed ? LARGER : 1) + 2;
   const text = fitted(one.label, Math.min(280, 0.42 * (room.right - room.left)) - sized(one.more), sized) + one.more;

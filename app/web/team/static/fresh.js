@@ -1,7 +1,7 @@
-// A team's list, its quota and its course are exchanged together: others of the team send and choose, too.
+// A team's list, its quota and its timeline are exchanged together: others of the team send and choose, too.
 
 const EVERY = 10_000;
-const PARTS = ["caps", "course-over-time"];
+const PARTS = ["caps", "timeline-section"];
 let asking = false;
 
 const own = () => document.getElementById("own");

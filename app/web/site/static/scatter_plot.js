@@ -1,6 +1,6 @@
-// The plane of utility and risk, explored: drawn in the pixels that there are, closer where it is crowded, with
-// as many names as there is room for. What stands where comes from the figure; the server's picture stays where
-// no script runs.
+// The scatter plot of utility loss and risk with its Pareto front, explored: drawn in the pixels that there are,
+// closer where it is crowded, with as many names as there is room for. What stands where comes from the figure; the
+// server's picture stays where no script runs.
 
 import { folded } from "./fold.js";
 import { enliven } from "./marks.js";
@@ -27,43 +27,43 @@ export function explore(figure) {
   const picture = d3.select(svgElement("svg"));
   for (const name of ["role", "aria-labelledby", "aria-describedby"]) picture.attr(name, still.getAttribute(name));
   picture.attr("class", "picture level true").attr("tabindex", -1);
-  const plane = { figure, stage, data, kept, picture, size: null };
-  prepare(plane);
+  const plot = { figure, stage, data, kept, picture, size: null };
+  prepare(plot);
   still.replaceWith(picture.node());
-  stage.before(lens(plane));
-  resize(plane);
+  stage.before(lens(plot));
+  resize(plot);
   enliven(picture.node());
-  new ResizeObserver(() => resize(plane)).observe(stage);
-  listen(plane);
+  new ResizeObserver(() => resize(plot)).observe(stage);
+  listen(plot);
 }
 
 // The parts, from the back to the front.
-function prepare(plane) {
-  const { picture, data, figure } = plane;
+function prepare(plot) {
+  const { picture, data, figure } = plot;
   const clip = `${figure.id}-inside`;
-  plane.clip = picture.append("defs").append("clipPath").attr("id", clip).append("rect");
-  plane.frame = picture.append("g").attr("aria-hidden", true);
-  plane.back = picture.append("g").attr("aria-hidden", true).attr("clip-path", `url(#${clip})`);
-  for (const kind of ["blurs", "series levels", "series points front"]) plane.back.append("g").attr("class", kind);
+  plot.clip = picture.append("defs").append("clipPath").attr("id", clip).append("rect");
+  plot.frame = picture.append("g").attr("aria-hidden", true);
+  plot.back = picture.append("g").attr("aria-hidden", true).attr("clip-path", `url(#${clip})`);
+  for (const kind of ["blurs", "series levels", "series points front"]) plot.back.append("g").attr("class", kind);
   const groups = picture.selectAll(null).data(KINDS).enter().append("g").attr("class", (kind) => `series points ${kind}`);
-  plane.marks = groups.selectAll("path")
+  plot.marks = groups.selectAll("path")
     .data((kind) => data.marks.filter((one) => one.kind === kind))
     .enter().append("path")
     .attr("role", "img").attr("aria-label", (one) => one.said);
-  plane.counts = groups.selectAll("text")
+  plot.counts = groups.selectAll("text")
     .data((kind) => data.marks.filter((one) => one.kind === kind && one.names.length > 1))
     .enter().append("text").attr("class", "count middle").attr("dy", ".34em").attr("aria-hidden", true)
     .text((one) => one.names.length);
-  const last = plane.marks.nodes().at(-1);
+  const last = plot.marks.nodes().at(-1);
   last.setAttribute("tabindex", "0");
-  plane.names = picture.append("g").attr("class", "names").attr("aria-hidden", true);
+  plot.names = picture.append("g").attr("class", "names").attr("aria-hidden", true);
   for (const one of data.marks) one.found = false;
-  find(plane, plane.kept.wanted);
+  find(plot, plot.kept.wanted);
 }
 
 // Buttons, which keys do as well.
-function lens(plane) {
-  const { words } = plane.data;
+function lens(plot) {
+  const { words } = plot.data;
   const bar = Object.assign(document.createElement("div"), { className: "lens" });
   const button = (name, sign, act) => {
     const made = Object.assign(document.createElement("button"), { type: "button", className: "second", textContent: sign });
@@ -74,69 +74,69 @@ function lens(plane) {
     bar.append(made);
     return made;
   };
-  button("closer", "+", () => scale(plane, STEP));
-  button("farther", "−", () => scale(plane, 1 / STEP));
-  plane.back_home = button("home", "↺", () => go(plane, d3.zoomIdentity));
-  if (plane.data.whole.some((end, at) => end !== plane.data.home[at])) {
-    button("whole", words.whole, () => go(plane, all(plane)));
+  button("closer", "+", () => scale(plot, STEP));
+  button("farther", "−", () => scale(plot, 1 / STEP));
+  plot.back_home = button("home", "↺", () => go(plot, d3.zoomIdentity));
+  if (plot.data.whole.some((end, at) => end !== plot.data.home[at])) {
+    button("whole", words.whole, () => go(plot, all(plot)));
   }
   const hint = Object.assign(document.createElement("span"), { className: "hint", textContent: words.hint });
   bar.append(hint);
   return bar;
 }
 
-function resize(plane) {
-  const { stage, picture, data } = plane;
+function resize(plot) {
+  const { stage, picture, data } = plot;
   const wide = Math.round(stage.clientWidth);
   const tall = Math.round(stage.clientHeight);
-  if (!wide || !tall || (plane.size?.wide === wide && plane.size.tall === tall)) return;
-  plane.size = { wide, tall };
+  if (!wide || !tall || (plot.size?.wide === wide && plot.size.tall === tall)) return;
+  plot.size = { wide, tall };
   picture.attr("viewBox", `0 0 ${wide} ${tall}`).attr("width", wide).attr("height", tall);
   const style = getComputedStyle(picture.node());
-  plane.letter = parseFloat(style.fontSize);
+  plot.letter = parseFloat(style.fontSize);
   const pen = document.createElement("canvas").getContext("2d");
   pen.font = `600 ${style.fontSize} ${style.fontFamily}`;
-  plane.width = (text) => pen.measureText(text).width;
-  const { letter } = plane;
-  plane.room = { left: 4 * letter, right: wide - 1.7 * letter, top: 2.2 * letter, bottom: tall - 3.3 * letter };
-  const { room } = plane;
+  plot.width = (text) => pen.measureText(text).width;
+  const { letter } = plot;
+  plot.room = { left: 4 * letter, right: wide - 1.7 * letter, top: 2.2 * letter, bottom: tall - 3.3 * letter };
+  const { room } = plot;
   const [left, right, low, high] = data.home;
-  plane.x0 = d3.scaleLinear([left, right], [room.left, room.right]);
-  plane.y0 = d3.scaleLinear([low, high], [room.bottom, room.top]);
-  plane.clip.attr("x", room.left).attr("y", room.top)
+  plot.x0 = d3.scaleLinear([left, right], [room.left, room.right]);
+  plot.y0 = d3.scaleLinear([low, high], [room.bottom, room.top]);
+  plot.clip.attr("x", room.left).attr("y", room.top)
     .attr("width", room.right - room.left).attr("height", room.bottom - room.top);
-  zooming(plane);
+  zooming(plot);
 }
 
 // The wheel scrolls the page unless a key is held or the picture was entered; so do fingers, one by one.
-function zooming(plane) {
-  const { picture, room } = plane;
+function zooming(plot) {
+  const { picture, room } = plot;
   const node = picture.node();
-  const least = Math.min(1, all(plane).k);
-  const [left, right, low, high] = plane.data.whole;
+  const least = Math.min(1, all(plot).k);
+  const [left, right, low, high] = plot.data.whole;
   const far = 20;
   const may = (event) => {
     if (event.type === "wheel") return event.ctrlKey || event.metaKey || node.contains(document.activeElement);
-    if (event.type === "touchstart") return event.touches.length > 1 || plane.kept.transform.k > 1;
+    if (event.type === "touchstart") return event.touches.length > 1 || plot.kept.transform.k > 1;
     return !event.button && !event.ctrlKey;
   };
-  plane.zoom = d3.zoom().filter(may).scaleExtent([least, CLOSEST])
+  plot.zoom = d3.zoom().filter(may).scaleExtent([least, CLOSEST])
     .extent([[room.left, room.top], [room.right, room.bottom]])
     .translateExtent([
-      [Math.min(plane.x0(left), room.left) - far, Math.min(plane.y0(high), room.top) - far],
-      [Math.max(plane.x0(right), room.right) + far, Math.max(plane.y0(low), room.bottom) + far],
+      [Math.min(plot.x0(left), room.left) - far, Math.min(plot.y0(high), room.top) - far],
+      [Math.max(plot.x0(right), room.right) + far, Math.max(plot.y0(low), room.bottom) + far],
     ])
     .on("zoom", ({ transform }) => {
-      plane.kept.transform = transform;
-      draw(plane);
+      plot.kept.transform = transform;
+      draw(plot);
     });
-  picture.call(plane.zoom);
-  picture.call(plane.zoom.transform, plane.kept.transform);
+  picture.call(plot.zoom);
+  picture.call(plot.zoom.transform, plot.kept.transform);
 }
 
-const calm = (plane) => (STILL.matches ? plane.picture : plane.picture.transition().duration(250));
-const go = (plane, transform) => calm(plane).call(plane.zoom.transform, transform);
-const scale = (plane, by) => calm(plane).call(plane.zoom.scaleBy, by);
+const calm = (plot) => (STILL.matches ? plot.picture : plot.picture.transition().duration(250));
+const go = (plot, transform) => calm(plot).call(plot.zoom.transform, transform);
+const scale = (plot, by) => calm(plot).call(plot.zoom.scaleBy, by);
 
 // Every point, those too that stand as arrows at the edge.
 function all({ data, x0, y0, room }) {
@@ -149,21 +149,21 @@ function all({ data, x0, y0, room }) {
   return d3.zoomIdentity.translate(room.left - k * x0(left), room.bottom - k * y0(low)).scale(k);
 }
 
-function draw(plane) {
-  const { kept, picture, room, x0, y0 } = plane;
+function draw(plot) {
+  const { kept, picture, room, x0, y0 } = plot;
   const { transform } = kept;
-  plane.x = transform.rescaleX(x0);
-  plane.y = transform.rescaleY(y0);
-  plane.home = transform.k === 1 && Math.hypot(transform.x, transform.y) < 1;
-  plane.back_home.disabled = plane.home;
+  plot.x = transform.rescaleX(x0);
+  plot.y = transform.rescaleY(y0);
+  plot.home = transform.k === 1 && Math.hypot(transform.x, transform.y) < 1;
+  plot.back_home.disabled = plot.home;
   picture.style("touch-action", transform.k > 1 ? "none" : "pan-x pan-y");
-  for (const one of plane.data.marks) place(plane, one);
-  axes(plane);
-  const steps = front(plane);
-  const texts = [...levels(plane, steps), ...steps];
-  blurs(plane);
-  points(plane);
-  names(plane, texts, room);
+  for (const one of plot.data.marks) place(plot, one);
+  axes(plot);
+  const steps = front(plot);
+  const texts = [...levels(plot, steps), ...steps];
+  blurs(plot);
+  points(plot);
+  names(plot, texts, room);
   picture.node().dispatchEvent(new Event("moved"));
 }
 
@@ -314,30 +314,30 @@ function points({ marks, counts, kept }) {
     .classed("faint", (one) => Boolean(kept.wanted) && !one.found);
 }
 
-function find(plane, text) {
-  plane.kept.wanted = folded(text);
-  const { wanted } = plane.kept;
-  for (const one of plane.data.marks) {
+function find(plot, text) {
+  plot.kept.wanted = folded(text);
+  const { wanted } = plot.kept;
+  for (const one of plot.data.marks) {
     one.found = Boolean(wanted) && one.names.some((name) => folded(name).includes(wanted));
   }
 }
 
 // The board's search lights up what it finds; keys zoom; a mark that the keyboard reaches is brought into view.
-function listen(plane) {
-  const { picture, figure } = plane;
+function listen(plot) {
+  const { picture, figure } = plot;
   const node = picture.node();
   const found = ({ detail }) => {
     if (!figure.isConnected) return document.removeEventListener("anoncup:find", found);
-    find(plane, detail.text);
-    return draw(plane);
+    find(plot, detail.text);
+    return draw(plot);
   };
   document.addEventListener("anoncup:find", found);
   node.addEventListener("keydown", (event) => {
     const act = {
-      "+": () => scale(plane, STEP),
-      "=": () => scale(plane, STEP),
-      "-": () => scale(plane, 1 / STEP),
-      0: () => go(plane, d3.zoomIdentity),
+      "+": () => scale(plot, STEP),
+      "=": () => scale(plot, STEP),
+      "-": () => scale(plot, 1 / STEP),
+      0: () => go(plot, d3.zoomIdentity),
     }[event.key];
     if (!act || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
@@ -346,7 +346,7 @@ function listen(plane) {
   node.addEventListener("focusin", ({ target }) => {
     const [one] = d3.select(target).data();
     if (one?.names && !one.inside && !one.arrow) {
-      picture.call(plane.zoom.translateTo, plane.x0(one.x), plane.y0(one.y));
+      picture.call(plot.zoom.translateTo, plot.x0(one.x), plot.y0(one.y));
     }
   });
 }

@@ -1,4 +1,4 @@
-"""The picture of the scatter plot: the visible part of the plane, marks, labels and score lines."""
+"""Picture of the scatter plot: the visible part, points, labels, Pareto front and lines of equal score."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ from app.charts.frame import (
 from app.charts.label_placement import LabelRequest, place_labels
 from app.charts.svg import MAX_FONT_SIZE, build_outline, draw_path, estimate_text_width, shorten, tag
 
-PLANE_HEIGHT = 350.0
+SCATTER_HEIGHT = 350.0
 SHAPE_BY_KIND = {"others": marks.dot, "baseline": marks.square, "front": marks.dot, "own": marks.diamond}
 _PODIUM_RANKS = 3
 """Teams up to this rank are always labelled."""
@@ -83,7 +83,7 @@ class PointStack:
 
 @dataclass(frozen=True, slots=True)
 class ViewWindow:
-    """The visible part of the plane."""
+    """The visible part of the scatter plot."""
 
     left: float
     right: float
@@ -169,7 +169,7 @@ def build_levels(view: ViewWindow, leader: float | None, localize: Callable[[str
     return levels if leader is None else [*levels, ScoreLevel(leader, localize(f"{leader:.4f}"), best=True)]
 
 
-def draw_plane(
+def draw_scatter_plot(
     stacks: Sequence[PointStack],
     identifier: str,
     *,
@@ -183,12 +183,12 @@ def draw_plane(
         lambda max_steps: build_window_axis(view.left, view.right, max_steps=max_steps, localize=localize)
     )
     plot_area = fit_plot_area(
-        x, build_window_axis(view.low, view.high, localize=localize), height=PLANE_HEIGHT
+        x, build_window_axis(view.low, view.high, localize=localize), height=SCATTER_HEIGHT
     )
     label_boxes = _place_level_labels(levels, plot_area, _list_mark_boxes(stacks, plot_area, view))
     return build_picture(
         identifier,
-        PLANE_HEIGHT,
+        SCATTER_HEIGHT,
         draw_grid(plot_area, x_title=titles[0], y_title=titles[1]),
         _draw_corner(plot_area, titles[0], better),
         _draw_rounding_intervals(stacks, plot_area),
@@ -334,7 +334,7 @@ def _list_front(stacks: Sequence[PointStack]) -> list[PointStack]:
 
 
 def _draw_front(stacks: Sequence[PointStack], plot_area: PlotArea) -> Markup:
-    """Draw the front as steps. Every point to the right of it and above is beaten in both values."""
+    """Draw the Pareto front as steps. Every point to the right of it and above is beaten in both values."""
     front = _list_front(stacks)
     if not front:
         return Markup("")
@@ -372,7 +372,7 @@ def _draw_series(stacks: Sequence[PointStack], plot_area: PlotArea, view: ViewWi
     return Markup("").join(
         tag(
             "g",
-            *(_draw_point(stack, plot_area, view, first=stack is topmost) for stack in group),
+            *(_draw_point(stack, plot_area, view, is_focusable=stack is topmost) for stack in group),
             class_=f"series points {name}",
         )
         for name, group in groups.items()
@@ -380,19 +380,23 @@ def _draw_series(stacks: Sequence[PointStack], plot_area: PlotArea, view: ViewWi
     )
 
 
-def _draw_point(stack: PointStack, plot_area: PlotArea, view: ViewWindow, *, first: bool) -> Markup:
+def _draw_point(stack: PointStack, plot_area: PlotArea, view: ViewWindow, *, is_focusable: bool) -> Markup:
     """Draw a mark, with the number of its teams if there are several, or an arrow for a point outside."""
     x, y = plot_area.position(stack.x, stack.y)
     if not view.contains(stack):
-        return label_mark(marks.arrow(x, y, *view.outside_direction(stack)), stack.description, first=first)
+        return label_mark(
+            marks.arrow(x, y, *view.outside_direction(stack)), stack.description, is_focusable=is_focusable
+        )
     if len(stack.names) == 1:
-        return label_mark(SHAPE_BY_KIND[stack.kind](x, y), stack.description, first=first)
+        return label_mark(SHAPE_BY_KIND[stack.kind](x, y), stack.description, is_focusable=is_focusable)
     count = tag(
         "text", str(len(stack.names)), x=x, y=y, dy=".34em", class_="count middle", aria_hidden="true"
     )
     return (
         label_mark(
-            SHAPE_BY_KIND[stack.kind](x, y, stack.size, class_="stack"), stack.description, first=first
+            SHAPE_BY_KIND[stack.kind](x, y, stack.size, class_="stack"),
+            stack.description,
+            is_focusable=is_focusable,
         )
         + count
     )

@@ -9,8 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anoncup.excessive import advisor
-from anoncup.excessive.advisor import ThresholdAdvice, advise, build_histogram, count_possible_escapes
+from anoncup.excessive import threshold_advisor
+from anoncup.excessive.threshold_advisor import (
+    ThresholdAdvice,
+    advise,
+    build_histogram,
+    count_possible_escapes,
+)
 from anoncup.geometry.stable_sums import LARGEST_FLOAT
 from anoncup.rules.settings import Columns
 from anoncup.tracks.microdata import MICRODATA
@@ -97,7 +102,7 @@ def test_more_time_makes_more_bounds_exact(shop: TransactionOriginal) -> None:
 
 def test_cheaper_computations_give_the_same_advice(monkeypatch: pytest.MonkeyPatch) -> None:
     reference_advice = advise_households(300, draws=30)
-    monkeypatch.setattr(advisor, "EVERY", 100)
+    monkeypatch.setattr(threshold_advisor, "EVERY", 100)
     certified_advice = advise_households(300, draws=30)
     assert (certified_advice.threshold, certified_advice.certified) == (reference_advice.threshold, True)
     for row, usual_row in zip(certified_advice.bounds, reference_advice.bounds, strict=True):
@@ -105,18 +110,18 @@ def test_cheaper_computations_give_the_same_advice(monkeypatch: pytest.MonkeyPat
         assert row.upper is not None
         assert usual_row.upper is not None
         assert row.upper <= usual_row.upper * (1 + 1e-9)
-    monkeypatch.setattr(advisor, "MAX_CERTIFIED_INDIVIDUALS", 100)
+    monkeypatch.setattr(threshold_advisor, "MAX_CERTIFIED_INDIVIDUALS", 100)
     uncertified_advice = advise_households(300, draws=30)
     assert (uncertified_advice.high, uncertified_advice.certified) == (reference_advice.high_s_lower, False)
-    monkeypatch.setattr(advisor, "MAX_MATRIX_INDIVIDUALS", 100)
+    monkeypatch.setattr(threshold_advisor, "MAX_MATRIX_INDIVIDUALS", 100)
     sampled_advice = advise_households(300, draws=30)
     for name, histogram in reference_advice.histograms.items():
         assert sampled_advice.histograms[name].mean == pytest.approx(histogram.mean, rel=1e-12)
 
 
 def test_fewer_permutations_are_simulated_for_very_large_tables(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(advisor, "MAX_MATRIX_INDIVIDUALS", 100)
-    monkeypatch.setattr(advisor, "MAX_SIMULATED_PAIRS", 3_000)
+    monkeypatch.setattr(threshold_advisor, "MAX_MATRIX_INDIVIDUALS", 100)
+    monkeypatch.setattr(threshold_advisor, "MAX_SIMULATED_PAIRS", 3_000)
     advice = advise_households(300, draws=30)
     assert {histogram.draws for histogram in advice.histograms.values()} == {10}
 

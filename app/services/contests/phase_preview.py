@@ -1,4 +1,4 @@
-"""Dry run of a change to the phases: it is made in a savepoint, its result is read, and it is rolled back.
+"""Preview of a change to the phases: it is made in a savepoint, its result is read, and it is rolled back.
 
 A preview therefore cannot differ from the real change, nor allow what the change would refuse.
 """

@@ -1,4 +1,4 @@
-"""Scatter plot of utility loss and risk: a point for each team, and the Pareto front."""
+"""Figure of the scatter plot of utility loss and risk: its points, texts, table and legend."""
 
 import json
 import math
@@ -13,14 +13,14 @@ from app.charts import marks
 from app.charts.axes import build_axis, clamp_finite
 from app.charts.figure import Figure, LegendEntry
 from app.charts.frame import build_horizontal_axis, draw_empty, fit_plot_area
-from app.charts.plane import (
-    PLANE_HEIGHT,
+from app.charts.scatter_plot import (
+    SCATTER_HEIGHT,
     SHAPE_BY_KIND,
     PointStack,
     ViewWindow,
     build_levels,
     choose_view,
-    draw_plane,
+    draw_scatter_plot,
     fit_view,
 )
 from app.charts.svg import isolate_text, replace_forbidden_characters, tag
@@ -234,10 +234,12 @@ def _draw_scatter(
         plot_area = fit_plot_area(
             build_horizontal_axis([], localize=words.localize),
             build_axis([], localize=words.localize),
-            height=PLANE_HEIGHT,
+            height=SCATTER_HEIGHT,
         )
-        return draw_empty(_IDENTIFIER, plot_area, PLANE_HEIGHT, words.empty, x_title=words.x, y_title=words.y)
-    return draw_plane(
+        return draw_empty(
+            _IDENTIFIER, plot_area, SCATTER_HEIGHT, words.empty, x_title=words.x, y_title=words.y
+        )
+    return draw_scatter_plot(
         stacks,
         _IDENTIFIER,
         view=view,

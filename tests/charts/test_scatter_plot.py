@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from app.charts.figure import Figure
 from app.charts.frame import Box
 from app.charts.label_placement import LEADER_CLEARANCE, LabelRequest, crosses, find_nearest_point
-from app.charts.scatter import ScatterPoint, ScatterWords, build_scatter
+from app.charts.scatter_figure import ScatterPoint, ScatterWords, build_scatter
 from app.charts.text import translate_words
 from tests.support.chart_samples import (
     EN,

@@ -1,4 +1,4 @@
-"""Dry run of a disqualification: it is made in a savepoint, its effects are read, and it is rolled back."""
+"""Preview of a disqualification: it is made in a savepoint, its effects are read, and it is rolled back."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
