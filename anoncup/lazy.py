@@ -48,7 +48,7 @@ def lazy(path: str) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class LazyModule:
-    """A stand-in for a module, whose attributes are lazy functions."""
+    """A stand-in for a module of functions: every attribute is a lazy function, even a constant."""
 
     path: str
 

@@ -33,8 +33,8 @@ def _make_reduction(reduce: _Reduction) -> FormulaFunction:
     """Return a function of one operand with cells, or of the numbers of several operands."""
 
     def combine(*operands: Operand) -> Operand:
-        if len(operands) == 1 and isinstance(operands[0], Values) and operands[0].present is not None:
-            return reduce_cells(reduce, operands[0].numbers, operands[0].present)
+        if len(operands) == 1 and _has_cells(operands[0]):
+            return reduce_cells(reduce, *_require_cells(operands[0]))
         if not operands:
             raise FormulaError(Message("at least one argument is needed"))
         return apply_elementwise(lambda *arrays: _reduce_arrays(reduce, arrays), *operands)
@@ -49,28 +49,33 @@ def _reduce_arrays(reduce: _Reduction, arrays: Sequence[FloatArray]) -> FloatArr
     return np.array(results, dtype=np.float64).reshape(stacked.shape[:-1])
 
 
-def _require_cells(operand: object) -> tuple[Values, BoolArray]:
-    """Return values that have several cells per team, and the mask of the cells that exist."""
+def _has_cells(operand: object) -> bool:
+    return isinstance(operand, Values) and operand.present is not None
+
+
+def _require_cells(operand: object) -> tuple[FloatArray, BoolArray]:
+    """Return the numbers of several cells per team, and the mask of the cells that exist."""
     if isinstance(operand, Values) and operand.present is not None:
-        return operand, operand.present
+        return operand.numbers, operand.present
     raise FormulaError(Message("values by target or by team are needed here"))
 
 
 def _select_top(count: Operand, cells: Operand) -> Values:
     """Return the ``count`` largest cells of each team, or all if there are fewer."""
-    values, present = _require_cells(cells)
+    numbers, present = _require_cells(cells)
     if isinstance(count, Values) or not require_number(count).is_integer() or count < 1:
         raise FormulaError(Message("the number of cells is a whole number above 0"))
-    sort_keys = np.where(present, np.where(np.isnan(values.numbers), np.inf, values.numbers), -np.inf)
+    # A missing number is among the largest, so that it makes the result missing.
+    sort_keys = np.where(present, np.where(np.isnan(numbers), np.inf, numbers), -np.inf)
     order = np.argsort(-sort_keys, axis=1, kind="stable")
     is_top = np.zeros_like(present)
     np.put_along_axis(is_top, order[:, : int(count)], True, axis=1)
-    return Values(values.numbers, present & is_top)
+    return Values(numbers, present & is_top)
 
 
 def _rank_values(values: Operand, direction: object = "ascending") -> Values:
     """Return the rank of each team that has a number. Ties share their best rank ("1 2 2 4")."""
-    if not isinstance(values, Values) or values.present is not None:
+    if not isinstance(values, Values) or _has_cells(values):
         raise FormulaError(Message("one number of each team is needed here"))
     if direction not in ("ascending", "descending"):
         raise FormulaError(Message("the direction is 'ascending' or 'descending'"))
@@ -103,11 +108,11 @@ def _replace_missing(value: Operand, replacement: Operand) -> Operand:
 
 def _fill_own(cells: Operand, value: Operand) -> Values:
     """Return the cells with a team's ``value`` where they do not exist, such as on its own target."""
-    values, present = _require_cells(cells)
-    if isinstance(value, Values) and value.present is not None:
+    numbers, present = _require_cells(cells)
+    if _has_cells(value):
         raise FormulaError(Message("one number of each team is needed here"))
     number = value.numbers[:, None] if isinstance(value, Values) else require_number(value)
-    return Values(np.where(present, values.numbers, number), np.ones_like(present))
+    return Values(np.where(present, numbers, number), np.ones_like(present))
 
 
 def _limit(value: Any, low: Any, high: Any) -> Any:

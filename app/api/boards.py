@@ -9,7 +9,7 @@ from app.api.documentation.responses import BOARD, build_error_responses
 from app.db.transaction import transaction
 from app.http import board_cache
 from app.http.authentication import OptionalPrincipal, RequestCredential
-from app.services.boards import anonymization, attack_timeline, matrix, reidentification, timeline, total
+from app.services.boards import anonymization, attack_timeline, board_history, matrix, reidentification, total
 from app.services.contests import visibility
 from app.services.contests.visibility import BoardAccess
 
@@ -51,7 +51,7 @@ def _render_anonymization_csv(session: Session, access: BoardAccess) -> str:
 async def anonymization_history(slug: str, credential: RequestCredential, request: Request) -> Response:
     """How it came about: each team's best over time, as the board of each moment showed it."""
     return await board_cache.build_board_response(
-        request, credential, slug, timeline.build_board_history, media_type=JSON
+        request, credential, slug, board_history.build_board_history, media_type=JSON
     )
 
 

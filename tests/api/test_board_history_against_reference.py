@@ -13,7 +13,7 @@ from anoncup.schemas import HistoryRank
 from app.db.models import Competition, Round, Team
 from app.db.transaction import transaction
 from app.services.accounts import accounts
-from app.services.boards import anonymization, source, timeline
+from app.services.boards import anonymization, board_history, source
 from app.services.contests import visibility
 from app.services.contests.visibility import BoardAccess
 from tests.support import board_facts
@@ -131,7 +131,7 @@ def load_rank_timelines(contest: RandomContest, viewer: str) -> dict[str, list[H
     with transaction() as session:
         access = load_access(session, contest, viewer)
         teams = session.execute(select(Team.name, Team.id)).all()
-        return {name: timeline.build_history(session, access, team)[1] for name, team in teams}
+        return {name: board_history.build_history(session, access, team)[1] for name, team in teams}
 
 
 def compute_service_ranks(contest: RandomContest, viewer: str, moment: datetime) -> dict[str, int]:

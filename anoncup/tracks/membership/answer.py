@@ -194,10 +194,9 @@ def _join_tables(table: TypedTable, other_table: TypedTable, schema: TableSchema
         for source_table in (table, other_table)
         for index, column in enumerate(source_table.schema.categorical)
     }
-    number_columns = [numbers[source_table.name] for source_table in schema.numeric]
-    return _build_table(
-        schema, number_columns, [codes[source_table.name] for source_table in schema.categorical], table.rows
-    )
+    number_columns = [numbers[column.name] for column in schema.numeric]
+    code_columns = [codes[column.name] for column in schema.categorical]
+    return _build_table(schema, number_columns, code_columns, table.rows)
 
 
 def _build_table(

@@ -78,13 +78,13 @@ def deleted(release: MonthlyRelease) -> float:
     return int(deleted_count) / release.records.rows
 
 
-_CountFunction = Callable[[IntArray], IntArray]
+_QuantityMap = Callable[[IntArray], IntArray]
 
 
-def _cosine_change(release: MonthlyRelease, count_amounts: _CountFunction) -> float:
+def _cosine_change(release: MonthlyRelease, map_quantities: _QuantityMap) -> float:
     original_amounts, release_amounts = _get_amounts(release)
     return cosine_distance(
-        _map_amounts(original_amounts, count_amounts), _map_amounts(release_amounts, count_amounts)
+        _map_amounts(original_amounts, map_quantities), _map_amounts(release_amounts, map_quantities)
     )
 
 
@@ -116,10 +116,10 @@ def _sum_quantities(original: MonthlyOriginal, records: PurchaseRecords, is_kept
     return coo_array(entries, shape=(len(good_numbers), len(user_ids))).tocsr()
 
 
-def _map_amounts(amounts: SparseCounts, count_amounts: _CountFunction) -> SparseCounts:
+def _map_amounts(amounts: SparseCounts, map_quantities: _QuantityMap) -> SparseCounts:
     """Apply a function to every q and drop zeros."""
     result = csr_array(
-        (count_amounts(amounts.data).astype(np.int64), amounts.indices, amounts.indptr),
+        (map_quantities(amounts.data).astype(np.int64), amounts.indices, amounts.indptr),
         shape=amounts.shape,
         copy=True,
     )

@@ -103,6 +103,7 @@ _PATH_PARAMETERS: Mapping[str, tuple[str, str]] = {
     "user_id": (ID, "the person's"),
 }
 """An example and a description of each path parameter."""
+_OPERATIONS_WITHOUT_DATABASE = {"healthz", "metrics"}
 _TOKEN: _Json = {"token": []}
 _SESSION: _Json = {"session": []}
 
@@ -211,30 +212,40 @@ def _collect_errors(
     operation: _Json, name: str, method: str, dependencies: set[Any]
 ) -> Mapping[int, list[str]]:
     """Return the error codes of an operation by status: those of its inputs, then its own."""
-    codes: list[str] = []
+    own_codes = [
+        f"{status}.{code}"
+        for status, response in operation["responses"].items()
+        for code in response.get(responses.CODES_KEY, ())
+    ]
+    return responses.group_by_status(
+        *_list_access_errors(method, dependencies),
+        *([] if name in _OPERATIONS_WITHOUT_DATABASE else [responses.DATABASE]),
+        *_list_input_errors(operation),
+        *own_codes,
+    )
+
+
+def _list_access_errors(method: str, dependencies: set[Any]) -> list[str]:
+    """Return the codes of signing in and of limits on requests."""
+    codes = []
     if read_credential in dependencies:
-        codes.append(
-            responses.REQUIRED_SIGN_IN if require_principal in dependencies else responses.OPTIONAL_SIGN_IN
-        )
+        is_required = require_principal in dependencies
+        codes.append(responses.REQUIRED_SIGN_IN if is_required else responses.OPTIONAL_SIGN_IN)
         if method != "GET":
             codes.append(responses.COOKIE_SESSION)
     if get_client_address in dependencies:
         codes.append(responses.THROTTLED)
-    if name not in {"healthz", "metrics"}:
-        codes.append(responses.DATABASE)
-    codes += [
-        responses.CODES_BY_PARAMETER.get(parameter, "") for parameter in _list_parameter_names(operation)
-    ]
-    if any(
-        parameter["schema"] != _build_text_schema(parameter) for parameter in operation.get("parameters", ())
-    ):
+    return codes
+
+
+def _list_input_errors(operation: _Json) -> list[str]:
+    """Return the codes of parameters and of the request body."""
+    parameters = operation.get("parameters", ())
+    codes = [responses.CODES_BY_PARAMETER.get(parameter["name"], "") for parameter in parameters]
+    if any(parameter["schema"] != _build_text_schema(parameter) for parameter in parameters):
         codes.append(responses.TYPED_PARAMETERS)
-    codes += [
-        responses.CODES_BY_MEDIA_TYPE[media] for media in operation.get("requestBody", {}).get("content", ())
-    ]
-    for status, response in operation["responses"].items():
-        codes += [f"{status}.{code}" for code in response.get(responses.CODES_KEY, ())]
-    return responses.group_by_status(*codes)
+    media_types = operation.get("requestBody", {}).get("content", ())
+    return [*codes, *(responses.CODES_BY_MEDIA_TYPE[media_type] for media_type in media_types)]
 
 
 def _build_text_schema(parameter: _Json) -> _Json:

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from math import fsum
 from uuid import UUID
 
 from anoncup.competition.ranking_formulas import compares_teams
@@ -12,7 +11,7 @@ from anoncup.formulas.ranks import compute_ranks
 from anoncup.rules.model import Rules
 from app.services.boards.formula_rows import FormulaInputs, ReleaseNumbers
 from app.services.boards.source import FinishedEvaluation
-from app.services.boards.standing_time import StandingTimes
+from app.services.boards.standing_time import StandingTimes, compute_mean_loss
 from app.services.boards.verdicts import VerdictNumbers
 
 
@@ -105,32 +104,16 @@ def _average_over_time(entries: Sequence[BoardEntry], standing_times: StandingTi
         if entry.evaluation.submission_id in standing_times:
             targets_by_team.setdefault(entry.evaluation.team_id, []).append(entry)
     averaged_targets = [
-        replace(targets[-1], loss=_compute_mean_loss(targets, standing_times))
+        replace(
+            targets[-1],
+            loss=compute_mean_loss(
+                [(standing_times[entry.evaluation.submission_id], entry.loss) for entry in targets]
+            ),
+        )
         for targets in targets_by_team.values()
     ]
     without_target = [entry for entry in entries if entry.evaluation.team_id not in targets_by_team]
     return [*averaged_targets, *_select_best_per_team(without_target)]
-
-
-def _compute_mean_loss(targets: Sequence[BoardEntry], standing_times: StandingTimes) -> float | None:
-    """Return the mean loss weighted by time, or that of the newest target if none stood in the phase.
-
-    It is missing if that of any target that stood is missing. The mean of equal losses is exactly this loss.
-    """
-    weighted_losses = [
-        (weight, target.loss)
-        for target in targets
-        if (weight := standing_times[target.evaluation.submission_id])
-    ]
-    if not weighted_losses:
-        return targets[-1].loss
-    weights = [weight for weight, _ in weighted_losses]
-    losses = [loss for _, loss in weighted_losses if loss is not None]
-    if len(losses) < len(weights):
-        return None
-    base = losses[0]
-    terms = (weight * (loss - base) for weight, loss in zip(weights, losses, strict=True))
-    return base + fsum(terms) / fsum(weights)
 
 
 def _apply_formula(rules: Rules, entries: Sequence[BoardEntry], inputs: FormulaInputs) -> list[BoardEntry]:

@@ -1,7 +1,8 @@
-"""The time for which live targets stand, by which a team's losses are weighted (``docs/organize.md``)."""
+"""The time for which live targets stand, and the mean of a team's losses over it (``docs/organize.md``)."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from math import fsum
 from typing import Protocol
 from uuid import UUID
 
@@ -41,3 +42,20 @@ def _compute_standing_time(target: Standing, phase: Phase, moment: datetime) -> 
     is_retired = target.retired_at is not None and target.retired_at < moment
     end = min(target.retired_at, phase.end) if target.retired_at and is_retired else phase.end
     return max(0.0, (end - max(target.published_at, phase.start)).total_seconds())
+
+
+def compute_mean_loss(weighted_losses: Sequence[tuple[float, float | None]]) -> float | None:
+    """Return the mean of a team's losses, each given with the time for which its target stood.
+
+    It is the last loss if no target stood, and missing if the loss of one that stood is missing. The mean of
+    equal losses is exactly this loss.
+    """
+    weights = [weight for weight, _ in weighted_losses if weight]
+    losses = [loss for weight, loss in weighted_losses if weight and loss is not None]
+    if not weights:
+        return weighted_losses[-1][1]
+    if len(losses) < len(weights):
+        return None
+    base = losses[0]
+    terms = (weight * (loss - base) for weight, loss in zip(weights, losses, strict=True))
+    return base + fsum(terms) / fsum(weights)

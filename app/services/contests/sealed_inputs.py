@@ -25,7 +25,10 @@ class SealedBox:
 
 @dataclass(frozen=True, slots=True)
 class AllocationInputs:
-    """The inputs that determine an allocation for one team, and what it has got: SHA-256 by file name."""
+    """The inputs that determine an allocation for one team.
+
+    ``own_files``: SHA-256 of the files that were allocated to the team, by name.
+    """
 
     seed: SealedBox | None
     organizer_files: Mapping[str, SealedBox]
@@ -39,13 +42,11 @@ def load_allocation_inputs(session: Session, round_id: UUID, team_id: UUID | Non
     query = select(AllocatedFiles.team, AllocatedFiles.attempt, AllocatedFiles.files).where(
         AllocatedFiles.round_id == round_id
     )
-    owner = session.execute(query.where(AllocatedFiles.team_id == team_id)).one_or_none() if team_id else None
-    owner = owner or session.execute(query.where(AllocatedFiles.team == NO_TEAM)).one_or_none()
-    return AllocationInputs(
-        load_seed(session, round_id),
-        load_organizer_files(session, round_id),
-        *(owner or (NO_TEAM, 0, {})),
-    )
+    row = session.execute(query.where(AllocatedFiles.team_id == team_id)).one_or_none() if team_id else None
+    row = row or session.execute(query.where(AllocatedFiles.team == NO_TEAM)).one_or_none()
+    team, attempt, own_files = row or (NO_TEAM, 0, {})
+    seed, organizer_files = load_seed(session, round_id), load_organizer_files(session, round_id)
+    return AllocationInputs(seed, organizer_files, team, attempt, own_files)
 
 
 def load_inputs_for_submission(

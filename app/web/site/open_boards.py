@@ -7,7 +7,7 @@ from fastapi import Depends, Request
 from anoncup.schemas import AttackersBoard, Board, History, TotalBoard
 from app.http.authentication import RequestCredential
 from app.http.board_cache import load_open_board
-from app.services.boards import anonymization, reidentification, timeline, total
+from app.services.boards import anonymization, board_history, reidentification, total
 
 
 async def _load_board(request: Request, slug: str, credential: RequestCredential) -> Board | None:
@@ -25,7 +25,7 @@ async def _load_attackers_board(
 
 
 async def _load_history(request: Request, slug: str, credential: RequestCredential) -> History | None:
-    return await load_open_board(request, credential, slug, timeline.build_board_history, History)
+    return await load_open_board(request, credential, slug, board_history.build_board_history, History)
 
 
 async def _load_release_total(

@@ -17,7 +17,7 @@ from app.db.transaction import transaction
 from app.http import board_cache
 from app.http.authentication import RequestCredential
 from app.locale.language import Translator
-from app.services.boards import anonymization, matrix, reidentification, source, timeline
+from app.services.boards import anonymization, board_history, matrix, reidentification, source
 from app.services.contests import visibility
 from app.services.contests.visibility import BoardAccess
 from app.web.site.frame import load_frame
@@ -133,7 +133,7 @@ def _build_team_summary(session: Session, access: BoardAccess, team_id: UUID) ->
     board_rows = source.read_rows(session, access.contest)
     board = anonymization.build_board(session, access, board_rows)
     row = _find_row(board, team_id)
-    history, ranks = timeline.build_history(session, access, team_id, board_rows)
+    history, ranks = board_history.build_history(session, access, team_id, board_rows)
     attack_matrix = matrix.build_matrix(session, access, board_rows, owner_team_id=team_id)
     attackers_board = reidentification.build_board(session, access, board_rows)
     return TeamSummary(
