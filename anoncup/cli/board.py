@@ -39,7 +39,7 @@ def board(
             _print_board(
                 anonymization_board,
                 anonymization_board.rows,
-                select_columns(schemas.BoardRow.COLUMNS),
+                _select_release_columns(anonymization_board),
                 as_json=as_json,
             )
         elif which == "reidentification":
@@ -89,6 +89,16 @@ def _print_board(
     print_table(rows, columns)
     if getattr(content, "hidden", False):
         print("scores of guesses are not shown yet")
+
+
+def _select_release_columns(board: schemas.Board) -> ColumnSpec[schemas.BoardRow]:
+    """Return the columns of the anonymization board, with the score if a formula ranks it."""
+    from anoncup import schemas
+
+    columns = select_columns(schemas.BoardRow.COLUMNS)
+    if all(row.score is None for row in board.rows):
+        return columns
+    return {"rank": columns["rank"], "team": columns["team"], "score": "score", **columns}
 
 
 def select_columns(columns: Mapping[str, schemas.ColumnLabel]) -> ColumnSpec[schemas.BoardLine]:

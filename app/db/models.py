@@ -281,6 +281,8 @@ class Round(Base):
     """Number of individuals, once the original is complete."""
     paused_at: Mapped[datetime | None]
     """When the open phase was paused; nothing is accepted until it is resumed."""
+    pauses: Mapped[list[dict[str, Any]]] = mapped_column(default=list, server_default=sql("'[]'"))
+    """Start and end of each pause that is over, in order, as ISO 8601 texts."""
     allocated_at: Mapped[datetime | None]
     """When the first team files were allocated; their source data cannot change afterwards."""
     frozen_at: Mapped[datetime | None]

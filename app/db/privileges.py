@@ -53,7 +53,7 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
     "rounds": {
         "id competition_id": ("ri", "r", "r"),
         "name position removed_at": ("riu", "r", "r"),
-        "scales scored_by original original_rows paused_at": ("riu", "r", "r"),
+        "scales scored_by original original_rows paused_at pauses": ("riu", "r", "r"),
         "allocation": ("riu", "r", "r"),
         "shared_files": ("riu", "r", "ru"),
         "allocated_at frozen_at published_at closed_at revealed_at": ("ri", "r", "ru"),

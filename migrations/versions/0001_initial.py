@@ -188,6 +188,7 @@ def _create_competitions() -> None:
         sa.Column("allocation", sa.JSON(), server_default=EMPTY, nullable=False),
         sa.Column("original_rows", sa.Integer()),
         sa.Column("paused_at", MOMENT),
+        sa.Column("pauses", sa.JSON(), server_default=sa.text("'[]'"), nullable=False),
         sa.Column("allocated_at", MOMENT),
         sa.Column("frozen_at", MOMENT),
         sa.Column("published_at", MOMENT),

@@ -27,7 +27,7 @@ from anoncup.rules.model import Rules
 from anoncup.rules.settings import Publication
 from anoncup.schemas import History, HistoryLeaders, HistoryPlace, HistoryRank, HistoryStep, HistoryTeam
 from anoncup.tracks.model import find_largest_risk
-from app.db.models import Guess, State, Target, Team
+from app.db.models import Guess, Round, State, Target, Team
 from app.services.boards import best_guesses, formula_inputs, ranking, source, verdicts
 from app.services.boards.best_guesses import RiskCombiner
 from app.services.boards.formula_rows import FormulaInputs
@@ -242,6 +242,7 @@ class BoardReplay:
     """
 
     rules: Rules
+    round: Round
     numbers_by_evaluation: Mapping[UUID, VerdictNumbers]
     finals_only: bool = False
     targets: dict[UUID, TargetRow] = field(default_factory=dict)
@@ -272,7 +273,7 @@ class BoardReplay:
         adjustments = {team_id: fsum(points) for team_id, points in self.points_by_team.items()}
         inputs = FormulaInputs(self.team_ids, self.risks_by_submission, adjustments)
         standing_times = compute_standing_times(
-            self.rules, self._list_accepted_targets(evaluations), visibility.UNFROZEN
+            self.rules, self.round, self._list_accepted_targets(evaluations), visibility.UNFROZEN
         )
         ranked_entries = ranking.rank_teams(
             self.rules, list(map(self.build_entry, evaluations)), inputs, standing_times
@@ -548,7 +549,7 @@ def _iter_changes(
     ]
     shown_changes.sort(key=itemgetter(0))
     numbers = verdicts.load_numbers(session, [period.evaluation.key for period in board_rows.periods])
-    replay = BoardReplay(rule_periods[0][1], numbers)
+    replay = BoardReplay(rule_periods[0][1], contest.round, numbers)
     for moment, simultaneous_changes in itertools.groupby(shown_changes, key=itemgetter(0)):
         if changed_teams := replay.apply(change for _, change in simultaneous_changes):
             yield moment, replay, changed_teams

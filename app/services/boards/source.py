@@ -85,6 +85,12 @@ class BoardSource:
     standing_times: StandingTimes | None = None
 
     @property
+    def attackable_targets(self) -> list[BoardTarget]:
+        """The targets without live ones that were replaced before anybody could attack them."""
+        times = self.standing_times
+        return [target for target in self.targets if times is None or times[target.evaluation.submission_id]]
+
+    @property
     def track(self) -> AnyTrack:
         return TRACKS[self.rules.track]
 
@@ -158,7 +164,7 @@ class BoardRows:
             period.evaluation for period in self.periods if period.begins_at < moment <= period.ends_at
         ]
         rules = find_rules(self.contest, self.replaced_rules, moment)
-        return _build_source(self.contest.round.id, scope, rules, evaluations, self.targets)
+        return _build_source(self.contest.round, scope, rules, evaluations, self.targets)
 
     def list_rule_periods(self) -> list[tuple[datetime, Rules]]:
         """Return the end of each rule period with its rules; the present rules end at ``UNFROZEN``."""
@@ -200,7 +206,7 @@ def read_proposed_source(
     ]
     scope = visibility.build_organizer_scope(round_)
     targets = _list_targets(session, round_.id)
-    return _build_source(round_.id, scope, rules, finished_evaluations, targets)
+    return _build_source(round_, scope, rules, finished_evaluations, targets)
 
 
 def is_qualified(submission: Submission) -> bool:
@@ -215,7 +221,7 @@ def _build_finished_evaluation(evaluation: Evaluation) -> FinishedEvaluation:
 
 
 def _build_source(
-    round_id: UUID,
+    round_: Round,
     scope: BoardScope,
     rules: Rules,
     evaluations: Sequence[FinishedEvaluation],
@@ -233,8 +239,8 @@ def _build_source(
         BoardTarget(target.id, target.name, target.individual_count, accepted[target.submission_id])
         for target in published_rows
     ]
-    standing_times = compute_standing_times(rules, published_rows, scope.as_of)
-    return BoardSource(scope, round_id, rules, evaluations, targets, standing_times)
+    standing_times = compute_standing_times(rules, round_, published_rows, scope.as_of)
+    return BoardSource(scope, round_.id, rules, evaluations, targets, standing_times)
 
 
 def _list_targets(session: Session, round_id: UUID) -> list[TargetRow]:

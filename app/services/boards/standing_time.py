@@ -1,13 +1,14 @@
 """The time for which live targets stand, and the mean of a team's losses over it (``docs/organize.md``)."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from math import fsum
 from typing import Protocol
 from uuid import UUID
 
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import Phase
+from app.db.models import Round
 
 StandingTimes = Mapping[UUID, float]
 """Seconds by submission."""
@@ -25,9 +26,9 @@ class Standing(Protocol):
 
 
 def compute_standing_times(
-    rules: Rules, targets: Iterable[Standing], moment: datetime
+    rules: Rules, round_: Round, targets: Iterable[Standing], moment: datetime
 ) -> StandingTimes | None:
-    """Return how long each target stands in the second phase; None without live targets.
+    """Return how long each target stands in the second phase, without pauses; None without live targets.
 
     A target that stands at ``moment`` counts as standing until the end of the phase, so that scores change
     only when something happens.
@@ -35,13 +36,28 @@ def compute_standing_times(
     phase = rules.phase("reidentification")
     if rules.targets != "live" or phase is None:
         return None
-    return {target.submission_id: _compute_standing_time(target, phase, moment) for target in targets}
+    return {target.submission_id: _measure(target, phase, round_, moment) for target in targets}
 
 
-def _compute_standing_time(target: Standing, phase: Phase, moment: datetime) -> float:
+def _measure(target: Standing, phase: Phase, round_: Round, moment: datetime) -> float:
     is_retired = target.retired_at is not None and target.retired_at < moment
-    end = min(target.retired_at, phase.end) if target.retired_at and is_retired else phase.end
-    return max(0.0, (end - max(target.published_at, phase.start)).total_seconds())
+    retired_at = target.retired_at if is_retired else None
+    start, end = _subtract_pauses(phase.start, round_), _subtract_pauses(phase.end, round_)
+    stands_from = max(start, _read_stopped_clock(target.published_at, round_))
+    stands_until = min(end, _read_stopped_clock(retired_at, round_)) if retired_at else end
+    return max(0.0, (stands_until - stands_from).total_seconds())
+
+
+def _read_stopped_clock(moment: datetime, round_: Round) -> datetime:
+    """Return the time of the round's clock, which stands still in a pause, at a moment of the past."""
+    return _subtract_pauses(min(moment, round_.paused_at or moment), round_)
+
+
+def _subtract_pauses(moment: datetime, round_: Round) -> datetime:
+    """Return the moment less the pauses before it that are over."""
+    pauses = [tuple(map(datetime.fromisoformat, (pause["start"], pause["end"]))) for pause in round_.pauses]
+    paused = (min(end, moment) - start for start, end in pauses if start < moment)
+    return moment - sum(paused, timedelta(0))
 
 
 def compute_mean_loss(weighted_losses: Sequence[tuple[float, float | None]]) -> float | None:

@@ -17,6 +17,7 @@ from anoncup.schemas import AttackersRow, BoardRow, TotalBoard, TotalRow
 from app.db.now import read_clock
 from app.services.boards import anonymization, reidentification
 from app.services.boards.spreadsheet import render_board_csv
+from app.services.contests import competitions
 from app.services.contests.contest import Contest
 from app.services.contests.visibility import BoardAccess, can_see_boards, compute_scope
 
@@ -69,7 +70,7 @@ def _build_board(
     }
     return TotalBoard(
         competition=contest.competition.slug,
-        title=dict(contest.rules.title),
+        title=dict(competitions.get_title(contest.competition)),
         formula=formula.text,
         rounds=tuple(names),
         rows=tuple(_rank_teams(formula, names, scores, is_descending=is_descending)),

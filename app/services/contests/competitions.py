@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from itertools import groupby
-from operator import itemgetter
 from uuid import UUID
 
 from sqlalchemy import Select, exists, select
@@ -88,10 +87,15 @@ def _build_missing_round_error(name: str) -> NotFound:
 
 
 def _find_current_round(rounds: Sequence[Round], now: datetime) -> Round:
-    """Return the round that began last, of equals the last in the file; the first if none has begun."""
-    starts = ((_find_start(round_), round_.position, round_) for round_ in rounds)
-    begun = [(start, position, round_) for start, position, round_ in starts if start and start <= now]
-    return max(begun, key=itemgetter(0, 1))[2] if begun else rounds[0]
+    """Return the round that began last, of equals the last in the file; the first if none has begun.
+
+    A practice round is current only until a round that counts begins.
+    """
+    starts = ((_find_start(round_), round_) for round_ in rounds)
+    begun = [(start, round_) for start, round_ in starts if start and start <= now]
+    if not begun:
+        return rounds[0]
+    return max(begun, key=lambda item: (not Contest(item[1]).settings.practice, item[0], item[1].position))[1]
 
 
 def find_next_start(competition: Competition, now: datetime) -> datetime | None:
@@ -299,11 +303,12 @@ def parse_tables(file: str) -> dict[str, object]:
 
 def parse_hostable_rounds(text: str) -> dict[str, Rules]:
     """Parse a competition file and check that the service can host it; raises InvalidCompetition."""
+    if "round" in parse_tables(text):  # as in the rules of one round, which are sent by mistake
+        raise InvalidCompetition("{key} is not a key of the format", code="unknown_key", key="round")
     rules_by_round = parse_rounds(text)
     for name, rules in rules_by_round.items():
-        keys_of_extracts = {"round": rules.round != name, "targets": rules.targets == "live" and not name}
-        for key in (key for key, is_used in keys_of_extracts.items() if is_used):
-            raise InvalidCompetition("{key} is not a key of the format", code="unknown_key", key=key)
+        if rules.targets == "live" and not name:
+            raise InvalidCompetition("{key} is not a key of the format", code="unknown_key", key="targets")
         if not rules.weights:
             raise InvalidCompetition("no measure has a weight, so nothing could be ranked", code="no_weights")
     return rules_by_round

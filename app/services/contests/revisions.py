@@ -8,7 +8,7 @@ from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from anoncup.competition.ranking_formulas import check_ranking
-from anoncup.errors import CompetitionUnavailable, Conflict, NotFound
+from anoncup.errors import CompetitionUnavailable, Conflict, InvalidCompetition, NotFound
 from anoncup.messages import N_, Message
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
@@ -256,6 +256,7 @@ def apply_revision(session: Session, principal: Principal, slug: str, revision: 
             _remove_round(session, round_)
         else:
             _check_round(session, principal, Contest(round_), round_revision)
+    _require_step_up_for_weights(session, principal, competition, revision)
     _audit_revision(session, principal, competition, revision)
     for position, round_revision in enumerate(revision.rounds):
         _apply_to_round(session, competition, position, round_revision)
@@ -438,6 +439,21 @@ def _require_step_up_for_disclosure(
         shows_more = True
     if shows_more and competitions.has_submissions(session, contest.round.id):
         principal.require_reauthentication()
+
+
+def _require_step_up_for_weights(
+    session: Session, principal: Principal, competition: Competition, revision: Revision
+) -> None:
+    """Require the password if a round that has submissions gets another weight in the total."""
+    try:
+        weights = {settings.name: settings.weight for settings in list_settings(competition.file)}
+    except InvalidCompetition:
+        return  # _require_step_up_for_disclosure handles the replacement of an unreadable file
+    new_weights = {settings.name: settings.weight for settings in list_settings(revision.file)}
+    for round_ in competition.rounds:
+        is_changed = round_.name and weights[round_.name] != new_weights.get(round_.name)
+        if is_changed and competitions.has_submissions(session, round_.id):
+            principal.require_reauthentication()
 
 
 def _check_fixed_parts(session: Session, contest: Contest, revision: RoundRevision) -> None:

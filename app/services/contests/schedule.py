@@ -99,6 +99,10 @@ def resume(session: Session, principal: Principal, slug: str, name: str) -> Cont
     _find_changeable_phase(round_, name)
     scheduled_phases = get_timetable(round_).phases
     new_phases = _shift_moments(scheduled_phases, round_.paused_at, status.now - round_.paused_at)
+    round_.pauses = [
+        *round_.pauses,
+        {"start": round_.paused_at.isoformat(), "end": status.now.isoformat()},
+    ]
     round_.paused_at = None
     _save_phases(session, principal, round_, new_phases, action="phase.resume", subject=name)
     return Contest(round_)

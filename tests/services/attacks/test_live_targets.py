@@ -11,9 +11,9 @@ from fastapi.testclient import TestClient
 from sqlalchemy import update
 
 from app.config import get_settings
-from app.db.models import Evaluation, Target
+from app.db.models import Evaluation, Round, Target
 from app.db.transaction import transaction
-from tests.support.arena import build_noisy_release
+from tests.support.arena import ROWS, build_noisy_release
 from tests.support.contest import Contest, InProcessTransitions, judge_everything, lock_evaluations, run_clock
 from tests.support.raw_asgi import open_request, start_web_process
 from tests.support.two_rounds import build_live_round, build_round, build_two_round_toml, create_two_rounds
@@ -209,3 +209,26 @@ class BusyTransitions(InProcessTransitions):
 
     def submit(self, round_id: UUID) -> None:
         pass
+
+
+def test_pause_does_not_count_as_time_in_which_a_target_stood(contest: Contest) -> None:
+    first, second = submit(contest, "red"), submit(contest, "red")
+    contest.submit_correct_guess("blue", second, 9)
+    set_standing_time(contest, first, hours=(0, 10))
+    set_standing_time(contest, second, hours=(10, None))
+    start = datetime.fromisoformat(contest.arena.get(contest.path).json()["phases"][1]["start"])
+    pause = [(start + timedelta(hours=hours)).isoformat() for hours in (2, 8)]
+    with transaction() as session:
+        session.execute(update(Round).values(pauses=[{"start": pause[0], "end": pause[1]}]))
+    losses = [read_loss(contest, submission) for submission in (first, second)]
+    assert get_rows(contest)["red"]["score"] == pytest.approx((4 * losses[0] + 38 * losses[1]) / 42)
+
+
+def test_target_that_nobody_could_attack_lowers_no_attack_score(client: TestClient) -> None:
+    formulas = OPEN_SCORES + '[ranking]\nattack = "mean(best_per_target())"\n'
+    live_round = build_live_round("live", begins=-0.5)
+    contest = create_two_rounds(client, preliminary=live_round, extra_toml=formulas)["live"]
+    first, second = submit(contest, "red"), submit(contest, "red")
+    set_standing_time(contest, first, hours=(-3, -1))
+    contest.submit_correct_guess("blue", second, ROWS)
+    assert get_rows(contest, "reidentification")["blue"]["score"] == 1.0
