@@ -51,6 +51,29 @@ def test_slug_stands_for_the_round_that_began_last(rounds: dict[str, Contest]) -
     assert preliminary.get_state() == "anonymization"
 
 
+def test_practice_round_does_not_replace_a_round_that_counts(rounds: dict[str, Contest]) -> None:
+    final = rounds["final"]
+    file = get_file(final) + build_round("practice", begins=-0.1, practice=True)
+    assert final.arena.put("/competitions/small/competition.toml", content=file).status_code == 200
+    assert describe(final, "small")["round"] == "preliminary"
+
+
+def test_weight_of_a_round_with_submissions_is_changed_with_the_password_only(
+    rounds: dict[str, Contest],
+) -> None:
+    preliminary = rounds["preliminary"]
+    assert "weight = 0.1" in get_file(preliminary)
+    file = get_file(preliminary).replace("weight = 0.1", "weight = 0.2")
+    path = "/competitions/small/competition.toml"
+    assert preliminary.arena.put(path, content=file).status_code == 200
+    preliminary.submit("red", score=False)
+    headers = {"Authorization": f"Bearer {preliminary.arena.organizer_token}"}
+    refusal = preliminary.arena.client.put(
+        f"/api/v1{path}", headers=headers, content=file.replace("weight = 0.2", "weight = 0.3")
+    )
+    assert read_refusal(refusal) == (403, "password_needed")
+
+
 def test_order_of_the_file_does_not_decide_which_round_is_current(rounds: dict[str, Contest]) -> None:
     final = rounds["final"]
     file = get_file(final) + build_round("practice", begins=-3, practice=True)
@@ -284,4 +307,9 @@ def test_file_of_a_round_is_no_competition(rounds: dict[str, Contest]) -> None:
     final = rounds["final"]
     file = final.arena.get(f"{final.path}/competition.toml").text
     assert 'round = "final"' in file
-    assert read_refusal(final.arena.post("/competitions", content=file)) == (422, "unknown_key")
+    for response in (
+        final.arena.post("/competitions", content=file),
+        final.arena.put("/competitions/small/competition.toml", content=file),
+    ):
+        assert read_refusal(response) == (422, "unknown_key")
+        assert response.json()["values"]["key"] == "round"

@@ -64,6 +64,16 @@ def test_total_boards_have_a_column_for_each_round(
         assert rows == rounds["final"].get_board(board, organizer=True)["rows"]
 
 
+def test_board_that_a_formula_ranks_shows_the_score(
+    rounds: dict[str, Contest], anoncup: CommandRunner
+) -> None:
+    rounds["preliminary"].submit("red")
+    (row,) = rounds["preliminary"].get_board(organizer=True)["rows"]
+    words = anoncup("board", "small.preliminary").stdout.split()
+    assert words[:4] == ["rank", "team", "score", "overall"]
+    assert f"{row['score']:.3f}" in " ".join(words)
+
+
 def test_practice_round_is_reset(rounds: dict[str, Contest], anoncup: CommandRunner) -> None:
     arena = rounds["final"].arena
     file = arena.get("/competitions/small/competition.toml").text
