@@ -95,6 +95,11 @@ def read_rounds(tables: dict[str, object]) -> dict[str, Rules]:
     rules_by_round = {entry.settings.name: _read_round_rules(entry) for entry in rounds}
     ranking = next(iter(rules_by_round.values())).ranking
     check_totals(ranking, [entry.settings for entry in rounds])
+    counting_rounds = [rules_by_round[entry.settings.name] for entry in rounds if entry.settings.weight]
+    if ranking.total is None and len({rules.ranking.order for rules in counting_rounds}) > 1:
+        raise build_value_error(
+            "ranking.total", Message("a formula, because the rounds rank in opposite orders")
+        )
     return rules_by_round
 
 

@@ -140,6 +140,7 @@ name = "anonymization"
 start = 2027-01-10T09:00:00Z
 end = 2027-01-20T09:00:00Z
 """
+RANKING = "[rounds.ranking]\ndefence = 'utility'\n"
 LIVE, FINALS_KEY = 'targets = "live"\n', "rounds[0].ranking.finals"
 
 
@@ -195,6 +196,11 @@ REFUSALS = {
     "data before there are any": (build_rounds('data = "previous"'), "rounds[0].data", "wrong_value"),
     "other data": (build_rounds('data = "all"'), "rounds[0].data", "wrong_value"),
     "other targets": (build_rounds('targets = "now"'), "rounds[0].targets", "wrong_value"),
+    "opposite orders without a total": (
+        build_rounds(RANKING + "order = 'descending'", RANKING),
+        "ranking.total",
+        "wrong_value",
+    ),
     "live targets with several finals": (build_rounds(LIVE + "finals = 2"), FINALS_KEY, "wrong_value"),
     "live targets with the default of finals": (build_rounds(LIVE), FINALS_KEY, "wrong_value"),
     "live targets with ranks": (
