@@ -28,13 +28,13 @@ def add_competition(
     slug: str, title: str, *, opens: float, closes: float, more: str = "", is_over: bool = False
 ) -> None:
     """Add a competition that has no organizer and no team."""
-    published_columns = {"published_at": datetime.now(UTC)} if is_over else {}
+    handed_over_columns = dict.fromkeys(("frozen_at", "published_at"), datetime.now(UTC)) if is_over else {}
     file = build_competition_toml(slug, opens=opens, closes=closes, extra_toml=more).replace(
         "Small cup", title
     )
     with transaction() as session:
         competition = Competition(slug=slug, file=file)
-        session.add(Round(competition=competition, scales={}, original={}, **published_columns))
+        session.add(Round(competition=competition, scales={}, original={}, **handed_over_columns))
 
 
 def test_running_competitions_precede_upcoming_and_past_ones(arena: Arena) -> None:
