@@ -21,6 +21,7 @@ total = "0.1 * round('preliminary') + 0.9 * round('final')"
 attack_total = "max(round('preliminary'), if_missing(round('final'), 0))"
 """
 
+_LIVE = 'targets = "live"\nfinals = 1\nlimits = { guesses_per_target = 5 }\n'
 _ROUND = """
 [[rounds]]
 name = "{name}"
@@ -28,23 +29,29 @@ title = {{ en = "{title}", ja = "{title_ja}" }}
 weight = {weight}
 data = "{data}"
 practice = {practice}
-[[rounds.phases]]
+{more}[[rounds.phases]]
 name = "anonymization"
 start = {start}
 end = {middle}
 [[rounds.phases]]
 name = "reidentification"
-start = {middle}
+start = {attacks}
 end = {end}
 """
 
 
 def build_round(
-    name: str, *, begins: float, weight: float = 1.0, data: str = "own", practice: bool = False
+    name: str,
+    *,
+    begins: float,
+    weight: float = 1.0,
+    data: str = "own",
+    practice: bool = False,
+    live: bool = False,
 ) -> str:
     """Return a round with two phases of a day each, of which the first begins in ``begins`` days.
 
-    A practice round has the weight 0.
+    A practice round has the weight 0. With live targets, both phases begin together.
     """
     now = datetime.now(UTC)
     start, middle, end = ((now + timedelta(days=begins + days)).isoformat() for days in (0, 1, 2))
@@ -56,36 +63,12 @@ def build_round(
         weight=0.0 if practice else weight,
         practice=str(practice).lower(),
         data=data,
+        more=_LIVE if live else "",
         start=start,
         middle=middle,
+        attacks=start if live else middle,
         end=end,
     )
-
-
-_LIVE_ROUND = """
-[[rounds]]
-name = "{name}"
-targets = "live"
-finals = 1
-data = "{data}"
-[rounds.limits]
-guesses_per_target = 5
-[[rounds.phases]]
-name = "anonymization"
-start = {start}
-end = {middle}
-[[rounds.phases]]
-name = "reidentification"
-start = {start}
-end = {end}
-"""
-
-
-def build_live_round(name: str, *, begins: float, data: str = "own") -> str:
-    """Return a round with live targets: releases for a day and guesses for two, from ``begins`` days on."""
-    now = datetime.now(UTC)
-    start, middle, end = ((now + timedelta(days=begins + days)).isoformat() for days in (0, 1, 2))
-    return _LIVE_ROUND.format(name=name, data=data, start=start, middle=middle, end=end)
 
 
 def build_two_round_toml(

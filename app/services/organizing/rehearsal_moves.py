@@ -121,7 +121,7 @@ def _plan_guesses(session: Session, contest: Contest, teams: Sequence[Team]) -> 
     rows = session.execute(query.where(Guess.round_id == contest.round.id))
     sent_at = {(team_id, target_id, question): moment for team_id, target_id, question, moment in rows}
     counting_targets = targets.select_targets().where(
-        Target.round_id == contest.round.id, targets.is_in_contest()
+        Target.round_id == contest.round.id, Target.retired_at.is_(None), targets.is_in_contest()
     )
     all_targets = session.scalars(counting_targets.order_by(Target.name)).all()
     for number in range(GUESSES_PER_TEAM):

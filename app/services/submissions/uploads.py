@@ -100,8 +100,8 @@ class Upload(ABC, Generic[AcceptedT, CheckT]):
         self.track, self.original = TRACKS[self.rules.track], list_original_digests(round_)
 
     def get_entry_time(self) -> datetime:
-        assert self.attempt is not None  # noqa: S101  # only a retry, a dry run or a baseline has none
-        return self.attempt.started_at
+        assert self.entered_at is not None  # noqa: S101  # only a retry, a dry run or a baseline has none
+        return self.entered_at
 
     def enter(self, session: Session, principal: Principal) -> None:
         """Check that the person may send this upload now, and count an attempt before the body is read."""

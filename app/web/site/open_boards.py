@@ -1,42 +1,39 @@
 """The boards of a competition as its pages show them; None if they are not open to the reader."""
 
-from typing import Annotated
+from collections.abc import Awaitable, Callable
+from typing import Annotated, TypeVar
 
 from fastapi import Depends, Request
+from pydantic import BaseModel
 
 from anoncup.schemas import AttackersBoard, Board, History, TotalBoard
 from app.http.authentication import RequestCredential
-from app.http.board_cache import load_open_board
+from app.http.board_cache import BoardBuilder, load_open_board
 from app.services.boards import anonymization, board_history, reidentification, total
 
+_ModelT = TypeVar("_ModelT", bound=BaseModel)
 
-async def _load_board(request: Request, slug: str, credential: RequestCredential) -> Board | None:
-    return await load_open_board(request, credential, slug, anonymization.build_board, Board)
+
+def _make_loader(
+    build: BoardBuilder[_ModelT], model: type[_ModelT]
+) -> Callable[[Request, str, RequestCredential], Awaitable[_ModelT | None]]:
+    """Return a dependency that loads a board as the reader sees it."""
+
+    async def load(request: Request, slug: str, credential: RequestCredential) -> _ModelT | None:
+        return await load_open_board(request, credential, slug, build, model)
+
+    return load
 
 
 async def _load_visitors_board(request: Request, slug: str) -> Board | None:
     return await load_open_board(request, None, slug, anonymization.build_board, Board)
 
 
-async def _load_attackers_board(
-    request: Request, slug: str, credential: RequestCredential
-) -> AttackersBoard | None:
-    return await load_open_board(request, credential, slug, reidentification.build_board, AttackersBoard)
-
-
-async def _load_history(request: Request, slug: str, credential: RequestCredential) -> History | None:
-    return await load_open_board(request, credential, slug, board_history.build_board_history, History)
-
-
-async def _load_release_total(
-    request: Request, slug: str, credential: RequestCredential
-) -> TotalBoard | None:
-    return await load_open_board(request, credential, slug, total.build_release_total, TotalBoard)
-
-
-async def _load_attack_total(request: Request, slug: str, credential: RequestCredential) -> TotalBoard | None:
-    return await load_open_board(request, credential, slug, total.build_attack_total, TotalBoard)
-
+_load_board = _make_loader(anonymization.build_board, Board)
+_load_attackers_board = _make_loader(reidentification.build_board, AttackersBoard)
+_load_history = _make_loader(board_history.build_board_history, History)
+_load_release_total = _make_loader(total.build_release_total, TotalBoard)
+_load_attack_total = _make_loader(total.build_attack_total, TotalBoard)
 
 OpenBoard = Annotated[Board | None, Depends(_load_board)]
 VisitorsBoard = Annotated[Board | None, Depends(_load_visitors_board)]

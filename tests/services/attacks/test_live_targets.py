@@ -16,7 +16,7 @@ from app.db.transaction import transaction
 from tests.support.arena import ROWS, build_noisy_release
 from tests.support.contest import Contest, InProcessTransitions, judge_everything, lock_evaluations, run_clock
 from tests.support.raw_asgi import open_request, start_web_process
-from tests.support.two_rounds import build_live_round, build_round, build_two_round_toml, create_two_rounds
+from tests.support.two_rounds import build_round, build_two_round_toml, create_two_rounds
 from tests.support.uploads import score_everything
 from workers import clock
 
@@ -24,7 +24,7 @@ from workers import clock
 @pytest.fixture
 def contest(client: TestClient) -> Contest:
     """A round with live targets that began half a day ago, behind one that has not begun."""
-    live_round = build_live_round("live", begins=-0.5)
+    live_round = build_round("live", begins=-0.5, live=True)
     return create_two_rounds(client, preliminary=live_round, extra_toml=OPEN_SCORES)["live"]
 
 
@@ -226,7 +226,7 @@ def test_pause_does_not_count_as_time_in_which_a_target_stood(contest: Contest) 
 
 def test_target_that_nobody_could_attack_lowers_no_attack_score(client: TestClient) -> None:
     formulas = OPEN_SCORES + '[ranking]\nattack = "mean(best_per_target())"\n'
-    live_round = build_live_round("live", begins=-0.5)
+    live_round = build_round("live", begins=-0.5, live=True)
     contest = create_two_rounds(client, preliminary=live_round, extra_toml=formulas)["live"]
     first, second = submit(contest, "red"), submit(contest, "red")
     set_standing_time(contest, first, hours=(-3, -1))

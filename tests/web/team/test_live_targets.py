@@ -7,12 +7,12 @@ from app.locale.language import LANGUAGES
 from tests.support.contest import Contest, run_clock
 from tests.support.page_requests import extract_text, get_page, post_form
 from tests.support.translations import translate
-from tests.support.two_rounds import build_live_round, create_two_rounds
+from tests.support.two_rounds import build_round, create_two_rounds
 
 
 @pytest.fixture
 def contest(client: TestClient) -> Contest:
-    return create_two_rounds(client, preliminary=build_live_round("live", begins=-0.5))["live"]
+    return create_two_rounds(client, preliminary=build_round("live", begins=-0.5, live=True))["live"]
 
 
 def submit(contest: Contest, team: str) -> str:
