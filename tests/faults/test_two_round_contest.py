@@ -1,6 +1,6 @@
 """Sixty teams play two rounds while processes are killed, and all boards equal an independent computation.
 
-Everything goes through the API of a running service. ``SECOND_ROUND`` says when its targets appear.
+Everything goes through the API of a running service. Targets of the second round are live.
 """
 
 import logging
@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from random import Random
 from threading import Lock
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -52,14 +52,13 @@ from tests.support.wait import poll_until, start_stopwatch
 pytestmark = pytest.mark.simulation
 log = logging.getLogger(__name__)
 
-SECOND_ROUND: Literal["at_end", "live"] = "live"
 SEED = 31
 SLUG = "cup"
 FIRST, FINAL = "preliminary", "final"
 ROWS = {FIRST: 20, FINAL: 16}
 FEEDBACK = {FIRST: "hidden", FINAL: "immediate"}
 FINALS = {FIRST: 2, FINAL: 1}
-TARGETS = {FIRST: "at_end", FINAL: SECOND_ROUND}
+TARGETS = {FIRST: "at_end", FINAL: "live"}
 DIGITS = 2
 WEIGHTS = {"mean_mae": 1.0, "cross_count": 1.0, "information_loss": 2.0}
 NEW_WEIGHTS = {"mean_mae": 3.0, "cross_count": 1.0, "information_loss": 0.5}
@@ -687,31 +686,12 @@ def play_final(simulation: Simulation) -> None:
     contest, teams = simulation.contest, simulation.contest.teams
     simulation.join(range(EARLY_TEAMS, EARLY_TEAMS + LATE_TEAMS - 2))
     simulation.compare("between the rounds")
-    (play_live_phases if contest.rounds[FINAL].is_live else play_phases)(simulation)
+    play_live_phases(simulation)
     path = f"/competitions/{SLUG}/teams/{simulation.team_ids[teams[15]]}/disqualify"
     simulation.post(path, 200, json={"reason": "a test"})
     contest.disqualified_teams.add(teams[15])
     simulation.compare("final, a team disqualified")
     close_round(simulation, FINAL)
-
-
-def play_phases(simulation: Simulation) -> None:
-    """Play a final whose targets are published at the end of its first phase."""
-    teams = simulation.contest.teams
-    simulation.open_round(FINAL)
-    play_first_phase(simulation, FINAL)
-    simulation.join(range(EARLY_TEAMS + LATE_TEAMS - 2, EARLY_TEAMS + LATE_TEAMS))
-    simulation.rescore(FINAL)
-    simulation.compare("final, scored again")
-    simulation.play([partial(simulation.submit, FINAL, team, 1) for team in teams[20:]], "kill -9 worker")
-    bonus = simulation.adjust(FINAL, teams[12], 1.0)
-    simulation.adjust(FINAL, teams[13], -0.125)
-    simulation.compare("final, end of the first phase")
-    simulation.end_phase(FINAL, "anonymization")
-    simulation.wait_for_state(FINAL, "reidentification")
-    simulation.compare("final, finals frozen")
-    play_second_phase(simulation, FINAL)
-    simulation.withdraw(FINAL, teams[12], bonus)
 
 
 def play_live_phases(simulation: Simulation) -> None:
