@@ -103,6 +103,9 @@ GroupColumns = Annotated[
     ),
 ]
 TomlFile = Annotated[Path, typer.Argument(exists=True, dir_okay=False, metavar="FILE.toml")]
+OptionalTomlFile = Annotated[
+    Path | None, typer.Argument(exists=True, dir_okay=False, metavar="FILE.toml", show_default=False)
+]
 
 
 def _build_file_options(*, with_targets: bool) -> dict[str, Parameter]:

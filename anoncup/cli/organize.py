@@ -14,6 +14,7 @@ from anoncup.cli.exit_status import INTERNAL_ERROR
 from anoncup.cli.options import (
     AsJson,
     GroupColumns,
+    OptionalTomlFile,
     PasswordStdin,
     ReleasePaths,
     Slug,
@@ -76,13 +77,18 @@ def create(file: TomlFile, as_json: AsJson = False) -> None:
 
 
 @app.command("file")
-def replace_file(
-    slug: Slug, file: TomlFile, password_stdin: PasswordStdin = False, as_json: AsJson = False
+def print_or_replace_file(
+    slug: Slug, file: OptionalTomlFile = None, password_stdin: PasswordStdin = False, as_json: AsJson = False
 ) -> None:
-    """Exchange the competition's file. Once somebody has submitted, what is measured stands.
+    """Print the competition's file, with all rounds, or replace it if FILE.toml is given.
 
-    An end that moves nearer needs your password; after a submission so does what shows or lets guess more.
+    Once somebody has submitted, what is measured cannot change. To end a phase earlier needs your password;
+    after a submission so does what shows or lets guess more.
     """
+    if file is None:
+        with connect() as client:
+            print(client.get_competition_file(slug), end="")
+        return
     with connect(password=make_password_prompt(stdin=password_stdin)) as client:
         _print_details(
             client.put_competition_file(slug, read_text(file)), _COMPETITION_COLUMNS, as_json=as_json

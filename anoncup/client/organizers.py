@@ -27,6 +27,9 @@ class OrganizerApi(Transport):
             schemas.Competition, "POST", "/competitions", content=file.encode(), headers=_TOML_HEADERS
         )
 
+    def get_competition_file(self, slug: str) -> str:
+        return self.get_text(competition_path(slug, "competition.toml"))
+
     def put_competition_file(self, slug: str, file: str) -> schemas.Competition:
         path = competition_path(slug, "competition.toml")
         return self.call(schemas.Competition, "PUT", path, content=file.encode(), headers=_TOML_HEADERS)

@@ -108,7 +108,7 @@ def _read_round_rules(entry: RoundTable) -> Rules:
         return _read_competition(TomlTable(entry.raw, ""))
     except InvalidFormula as problem:
         place = f"{entry.path}.{problem.key}" if entry.path else problem.key
-        raise InvalidFormula(place, problem.error) from None
+        raise InvalidFormula(place, problem.text, problem.error) from None
     except InvalidCompetition as problem:
         key = problem.message.values.get("key")
         if not entry.path or not isinstance(key, str):

@@ -53,7 +53,7 @@ def check_totals(ranking: Ranking, rounds: Sequence[RoundSettings]) -> None:
         try:
             check_total(formula, names)
         except FormulaError as error:
-            raise InvalidFormula(f"ranking.{key}", error) from None
+            raise InvalidFormula(f"ranking.{key}", formula.text, error) from None
 
 
 def compares_teams(rules: Rules) -> bool:
@@ -114,8 +114,9 @@ def check_ranking(rules: Rules) -> None:
         ("defence", ranking.defence, defence_example),
         ("attack", ranking.attack, attack_example),
     ):
+        if formula is None:
+            continue
         try:
-            if formula is not None:
-                check_formula(formula, board)
+            check_formula(formula, board)
         except FormulaError as error:
-            raise InvalidFormula(f"ranking.{key}", error) from None
+            raise InvalidFormula(f"ranking.{key}", formula.text, error) from None

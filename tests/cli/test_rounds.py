@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
+from anoncup.competition.parser import parse_rounds
 from anoncup.tables.csv_text import write_csv
 from tests.support.arena import PASSWORD, build_noisy_release
 from tests.support.command_line import CommandRunner
@@ -33,6 +34,17 @@ def test_rounds_are_listed_with_their_addresses(rounds: dict[str, Contest], anon
         ("small.final", "draft"),
     ]
     assert "small.final" in anoncup("organize", "rounds", "small").stdout
+
+
+def test_file_is_printed_with_all_rounds_and_replaced(
+    rounds: dict[str, Contest], anoncup: CommandRunner, folder: Path
+) -> None:
+    file = anoncup("organize", "file", "small").stdout
+    assert list(parse_rounds(file)) == ["preliminary", "final"]
+    (folder / "competition.toml").write_text(file.replace("weight = 0.9", "weight = 0.8"), "utf-8")
+    assert anoncup("organize", "file", "small", "competition.toml").status == 0
+    entries = anoncup("organize", "rounds", "small", "--json").json
+    assert [entry["weight"] for entry in entries] == [0.1, 0.8]
 
 
 def test_release_is_submitted_to_the_round_of_the_address(

@@ -99,6 +99,7 @@ def test_any_text_is_a_formula_or_is_refused_inside_of_it(text: str) -> None:
         (['defence = "utility + zz"'], 2, 22),
         (["finals = 2", "  defence='zz'"], 3, 12),
         (['defence = """', "utility", '  + zz"""'], 4, 5),
+        (["# defence = 'zz'", "defence = 'zz'"], 3, 12),
     ],
 )
 def test_errors_name_line_and_column_of_the_file(lines: list[str], line: int, column: int) -> None:
@@ -110,6 +111,13 @@ def test_errors_name_line_and_column_of_the_file(lines: list[str], line: int, co
     assert values["key"] == "ranking.defence"
     assert (values["line"], values["column"]) == (text.count("\n") + line, column)
     assert file.splitlines()[int(str(values["line"])) - 1][column - 1 :].startswith("zz")
+
+
+def test_errors_name_the_line_in_an_inline_table() -> None:
+    file = 'ranking = { finals = 1, attack = "zz" }\n' + replace_tables(template("membership"), "ranking", "")
+    with pytest.raises(InvalidFormula) as refusal:
+        parse_competition(file)
+    assert (refusal.value.message.values["line"], refusal.value.message.values["column"]) == (1, 35)
 
 
 @pytest.mark.parametrize("quotes", ['"', "'", '"""', "'''"])

@@ -12,7 +12,7 @@ from anoncup.competition.parser import parse_rounds
 from anoncup.errors import Conflict, InvalidInput, NotFound
 from anoncup.messages import Message
 from anoncup.rules.rounds import replace_round_phases
-from anoncup.rules.settings import Phase
+from anoncup.rules.settings import Phase, Targets
 from anoncup.rules.timetable import are_out_of_order
 from app.db.models import AuditEntry, Round
 from app.db.now import read_clock
@@ -164,7 +164,7 @@ def _save_phases(
     timetable = get_timetable(round_)
     old_values = format_phases(timetable.phases)
     if any(are_out_of_order(*neighbours, timetable.targets) for neighbours in pairwise(new_phases)):
-        raise Conflict("the phase would overlap with the next one: move that as well", code="phases_overlap")
+        raise _build_order_error(timetable.targets)
     file = replace_round_phases(round_.competition.file, round_.name, new_phases)
     parse_rounds(file)  # refuse an unreadable file here, before it is stored
     revisions.require_step_up_for_earlier_end(session, principal, round_, new_phases)
@@ -178,6 +178,12 @@ def _save_phases(
         before=old_values,
         after=format_phases(new_phases),
     )
+
+
+def _build_order_error(targets: Targets) -> Conflict:
+    if targets == "live":
+        return Conflict("the phase would end after the next one: move that as well", code="phases_overlap")
+    return Conflict("the phase would overlap with the next one: move that as well", code="phases_overlap")
 
 
 def format_phases(phases: tuple[Phase, ...]) -> dict[str, list[str]]:

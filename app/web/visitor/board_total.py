@@ -6,6 +6,7 @@ from fastapi.responses import HTMLResponse
 from anoncup.rules.rounds import list_settings
 from anoncup.schemas import TotalRow
 from app.db.transaction import transaction
+from app.services.contests.competitions import get_title
 from app.web.site.frame import load_frame
 from app.web.site.language import localize_title
 from app.web.site.open_boards import OpenAttackTotal, OpenReleaseTotal
@@ -22,10 +23,12 @@ def show_total_board(
 ) -> HTMLResponse:
     with transaction() as session:
         frame = load_frame(session, page.principal, slug)
-    settings = list_settings(frame.contest.competition.file)
+    competition = frame.contest.competition
+    settings = list_settings(competition.file)
     return page.render(
         "visitor/board_total.html",
         frame=frame,
+        title=get_title(competition),
         view=build_board_view(frame),
         board=release_total,
         boards={"release_total": release_total, "attack_total": attack_total},

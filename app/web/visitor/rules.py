@@ -7,6 +7,7 @@ from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 from markupsafe import Markup
 
+from anoncup.competition.ranking_formulas import compares_teams
 from anoncup.competition.scoring_versions import counts_towards_security
 from anoncup.evaluation.ranking import compute_overall_loss, compute_utility_loss, normalize_loss
 from anoncup.rules.model import Rules
@@ -95,6 +96,7 @@ def show_rules(page: RequestedPage, slug: str) -> HTMLResponse:
         worked=build_worked_example(rules, track),
         score_formulas=formulas.load_score_formulas(),
         ranking_formulas=formulas.typeset_ranking(rules),
+        shows_score=rules.ranking.rule == "formula" and not compares_teams(rules),
         find_distance_formula=formulas.find_distance_formula,
         limits={name: getattr(rules.limits, name) for name in _LIMIT_NAMES},
         settings=_format_settings(rules, track),

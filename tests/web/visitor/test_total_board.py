@@ -6,7 +6,9 @@ from html import unescape
 import pytest
 from fastapi.testclient import TestClient
 
-from tests.support.contest import Contest
+from app.services.contests.competitions import get_title
+from app.web.site.language import localize_title
+from tests.support.contest import Contest, load_competition
 from tests.support.page_requests import get_page
 from tests.support.two_rounds import FORMULAS, create_two_rounds, play_both_rounds
 
@@ -50,6 +52,9 @@ def test_page_shows_the_totals_of_the_api(client: TestClient, language: str) -> 
             numbers = [row["total"], *row["scores"].values()]
             assert all(map(is_same_number, line[2:], numbers)), (line, numbers)
     assert "round(&#39;final&#39;)" in response.text
+    heading = re.search(r'<a class="competition"[^>]*>(.*?)</a>', response.text)
+    assert heading is not None
+    assert heading[1] == localize_title(get_title(load_competition()), language)
 
 
 def test_boards_link_to_the_totals_where_there_are_rounds(client: TestClient, contest: Contest) -> None:
