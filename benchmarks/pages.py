@@ -32,7 +32,7 @@ from app.db.transaction import transaction
 from app.http.session_cookie import COOKIE
 from app.main import create_app, create_served_app
 from app.processes.embedded_servers import run_embedded_services
-from app.services.accounts import accounts
+from app.services.accounts import password_hashes
 from app.services.boards import verdicts
 from app.services.contests import competitions
 from app.services.contests.contest import parse_rules
@@ -64,7 +64,7 @@ class PageMeasurement:
 @contextmanager
 def run_application() -> Iterator[TestClient]:
     """Run the application on private servers and yield a client."""
-    accounts.hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+    password_hashes.hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
     with tempfile.TemporaryDirectory() as folder:
         data, servers = Path(folder, "data"), Path(folder, "servers")
         servers.mkdir()

@@ -38,7 +38,8 @@ from anoncup.tracks.microdata.example import generate_households, get_household_
 from anoncup.tracks.microdata.release import MicrodataOriginal
 from app.db.models import Evaluation, Member, Submission
 from app.db.transaction import transaction
-from app.services.accounts import accounts, memberships
+from app.services.accounts import memberships, password_hashes, users
+from app.services.accounts.tokens import issue_token
 from app.services.contests import competitions
 from app.services.jobs.leases import UNFINISHED
 from benchmarks.bare import BareScorer
@@ -89,20 +90,20 @@ def open_competition(service: BenchmarkService, organizer: str, file: str, origi
 
 def create_organizer() -> str:
     with transaction() as session:
-        user = accounts.create_user(session, name="organizer", password=PASSWORD, role=Role.ORGANIZER)
-        return accounts.issue_token(session, user, name="rush")
+        user = users.create_user(session, name="organizer", password=PASSWORD, role=Role.ORGANIZER)
+        return issue_token(session, user, name="rush")
 
 
 def enroll_teams(slug: str, count: int, name: str = "team") -> list[str]:
     """Create ``count`` teams with one member each; return the members' tokens."""
-    hashed, tokens = accounts.hash_password(PASSWORD), []
+    hashed, tokens = password_hashes.hash_password(PASSWORD), []
     with transaction() as session:
         row = competitions.find(session, None, slug).competition
         for index in range(count):
-            user = accounts.add_user(session, name=f"{slug} {name} {index}", password_hash=hashed)
+            user = users.add_user(session, name=f"{slug} {name} {index}", password_hash=hashed)
             team = memberships.create_team(session, row.id, f"{name} {index}")
             session.add(Member(competition_id=row.id, user_id=user.id, team_id=team.id))
-            tokens.append(accounts.issue_token(session, user, name="rush"))
+            tokens.append(issue_token(session, user, name="rush"))
     return tokens
 
 

@@ -16,7 +16,7 @@ from app.db import engine
 from app.db.models import Base
 from app.http import throttle
 from app.processes.embedded_servers import EmbeddedServices, run_embedded_services
-from app.services.accounts import accounts
+from app.services.accounts import password_hashes
 from app.services.jobs import queue
 from migrations.run import migrate
 from tests.support.application import build_application
@@ -36,7 +36,7 @@ __all__ = ["reference_data"]
 @pytest.fixture(scope="session", autouse=True)
 def quick_hashes() -> None:
     """Reduce the cost of password hashes: tests sign up hundreds of people."""
-    accounts.hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+    password_hashes.hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
 
 @pytest.fixture(scope="session")

@@ -15,7 +15,7 @@ from app.http import throttle
 from app.http.authentication import ClientAddress, CurrentPrincipal
 from app.http.paging import Cursor, Limit, PageRequest
 from app.http.passwords import change_own_password, limit_concurrency, verify_password
-from app.services.accounts import accounts, memberships, passwords
+from app.services.accounts import memberships, password_changes, password_hashes, tokens, users
 from app.services.teams import invites, members, organizers
 
 router = APIRouter(tags=["accounts"])
@@ -67,7 +67,7 @@ class SignIn(BaseModel):
         Field(description="of read, submit, organize; without it, all that your role has"),
         example(["read", "submit"]),
     ] = None
-    expires_in_days: Annotated[int, Field(ge=1, le=_MAX_TOKEN_LIFE_DAYS)] = accounts.TOKEN_LIFETIME.days
+    expires_in_days: Annotated[int, Field(ge=1, le=_MAX_TOKEN_LIFE_DAYS)] = tokens.TOKEN_LIFETIME.days
 
 
 class NewPassword(BaseModel):
@@ -99,12 +99,12 @@ def sign_up(body: SignUp, address: ClientAddress) -> schemas.SignedUp:
     with throttle.limit_invite_tries(address):
         with transaction() as session:
             invites.find_usable(session, body.invite)  # reject a wrong code before hashing the password
-        password_hash = accounts.hash_password(body.password.get_secret_value())
+        password_hash = password_hashes.hash_password(body.password.get_secret_value())
         with transaction() as session:
             membership = members.sign_up(
                 session, code=body.invite, team_name=body.team, name=body.name, password_hash=password_hash
             )
-            token = accounts.issue_token(session, membership.user, name="sign-up")
+            token = tokens.issue_token(session, membership.user, name="sign-up")
     throttle.remember_address(address, membership.user.name_key)
     return schemas.SignedUp(
         **_serialize_membership(membership).model_dump(), user_id=membership.user.id, token=token
@@ -139,9 +139,9 @@ def _serialize_membership(membership: members.JoinedMember) -> schemas.TeamMembe
 def set_password(body: PasswordByCode, address: ClientAddress) -> None:
     """Set a new password with the code of a password link, once. All tokens and sessions end."""
     with throttle.limit_tries(address):
-        password_hash = accounts.hash_password(body.password.get_secret_value())
+        password_hash = password_hashes.hash_password(body.password.get_secret_value())
         with transaction() as session:
-            user = passwords.reset_with_link(session, code=body.code, new_hash=password_hash)
+            user = password_changes.reset_with_link(session, code=body.code, new_hash=password_hash)
     throttle.remember_address(address, user.name_key)
 
 
@@ -153,7 +153,7 @@ def set_password(body: PasswordByCode, address: ClientAddress) -> None:
 @limit_concurrency
 def change_password(body: NewPassword, principal: CurrentPrincipal, address: ClientAddress) -> None:
     """Set a new password by the old one. All tokens and sessions end but the one that asks."""
-    with throttle.limit_tries(address, account=accounts.build_step_up_key(principal)):
+    with throttle.limit_tries(address, account=principal.step_up_key):
         change_own_password(principal, old=body.old.get_secret_value(), new=body.new.get_secret_value())
 
 
@@ -165,13 +165,13 @@ def change_password(body: NewPassword, principal: CurrentPrincipal, address: Cli
 @limit_concurrency
 def create_token(body: SignIn, address: ClientAddress) -> schemas.IssuedToken:
     """A personal API token for name and password."""
-    account = accounts.build_search_key(body.name)
+    account = users.build_search_key(body.name)
     with throttle.limit_tries(address, account=account):
         verified_hash = verify_password(body.name, body.password.get_secret_value())
         with transaction() as session:
-            token = accounts.issue_token(
+            token = tokens.issue_token(
                 session,
-                accounts.lock_verified_user(session, name=body.name, verified_hash=verified_hash),
+                users.lock_verified_user(session, name=body.name, verified_hash=verified_hash),
                 name=body.token_name,
                 scopes=None if body.scopes is None else tuple(body.scopes),
                 lifetime=timedelta(days=body.expires_in_days),
@@ -190,7 +190,7 @@ def list_tokens(
     """Your tokens and browser sessions, newest first, ended ones too."""
     page = PageRequest(request, response, limit, cursor)
     with transaction() as session:
-        rows = accounts.list_tokens(session, principal, cursor=page.position, limit=page.fetch_limit)
+        rows = tokens.list_tokens(session, principal, cursor=page.position, limit=page.fetch_limit)
     return [
         schemas.Token.from_row(row, current=row.id == principal.token_id)
         for row in page.take_page(rows, lambda last: (last.created_at, last.id))
@@ -201,14 +201,14 @@ def list_tokens(
 def revoke_current_token(principal: CurrentPrincipal) -> None:
     """End the token that makes this request."""
     with transaction() as session:
-        accounts.revoke_current(session, principal)
+        tokens.revoke_current(session, principal)
 
 
 @router.delete("/tokens/{token_id}", status_code=status.HTTP_204_NO_CONTENT)
 def revoke_token(token_id: UUID, principal: CurrentPrincipal) -> None:
     """End one of your tokens or browser sessions."""
     with transaction() as session:
-        accounts.revoke_own(session, principal, token_id)
+        tokens.revoke_own(session, principal, token_id)
 
 
 @router.get("/me")

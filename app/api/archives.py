@@ -16,7 +16,7 @@ from app.http.archives import Content, build_download, build_zip, compute_etag
 from app.http.authentication import AppSettings, CurrentPrincipal, OptionalPrincipal, get_stable_url
 from app.http.board_cache import parse_known_etags
 from app.http.disk_cache import DiskCache
-from app.services.accounts.accounts import Principal
+from app.services.accounts.principal import Principal
 from app.services.contests import competitions
 from app.services.organizing import exports
 from app.services.originals import kits

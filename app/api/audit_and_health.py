@@ -8,7 +8,7 @@ from app.api.documentation.responses import ORGANIZER, build_error_responses
 from app.db.transaction import transaction
 from app.http.authentication import CurrentPrincipal
 from app.http.paging import RequestedPage, decode_cursor, parse_number
-from app.services.accounts.accounts import Principal
+from app.services.accounts.principal import Principal
 from app.services.contests import competitions
 from app.services.jobs import queue
 from app.services.organizing import workload

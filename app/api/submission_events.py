@@ -16,7 +16,7 @@ from app.db.transaction import transaction
 from app.http import progress_stream
 from app.http.authentication import CurrentPrincipal
 from app.http.progress_stream import Subscriber
-from app.services.accounts.accounts import Principal
+from app.services.accounts.principal import Principal
 from app.services.submissions import progress
 from app.services.submissions.progress import EvaluationProgress, Follower
 

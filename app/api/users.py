@@ -13,7 +13,7 @@ from app.api.documentation.responses import NEW_NAME, build_error_responses
 from app.db.transaction import transaction
 from app.http.passwords import limit_concurrency
 from app.http.step_up import ReauthenticatedCaller
-from app.services.accounts import accounts, passwords
+from app.services.accounts import password_changes, password_hashes
 from app.services.teams import organizers
 
 router = APIRouter(prefix="/users", tags=["users"])
@@ -42,7 +42,7 @@ class ByName(BaseModel):
 def create_user(body: UserIn, principal: ReauthenticatedCaller) -> schemas.User:
     """A new account of any role. For administrators; teams sign up by invites."""
     organizers.require_can_create_accounts(principal)
-    password_hash = accounts.hash_password(body.password.get_secret_value())
+    password_hash = password_hashes.hash_password(body.password.get_secret_value())
     with transaction() as session:
         user = organizers.create_user(
             session, principal, name=body.name, password_hash=password_hash, role=body.role
@@ -62,5 +62,5 @@ def create_password_link(body: ByName, principal: ReauthenticatedCaller) -> sche
     no other organizer's.
     """
     with transaction() as session:
-        link = passwords.issue_link(session, principal, body.name)
+        link = password_changes.issue_link(session, principal, body.name)
     return schemas.PasswordLink(code=link.code, expires_at=link.expires_at)

@@ -40,7 +40,7 @@ from anoncup.tracks.transactions.release import TransactionOriginal
 from anoncup.tracks.transactions.tables import TransactionTables
 from app.cli import demo_attacks
 from app.db.transaction import transaction
-from app.services.accounts import accounts
+from app.services.accounts import users
 
 logger = logging.getLogger(__name__)
 
@@ -256,7 +256,7 @@ def _get_organizer_token(url: str, demo_accounts: DemoAccounts) -> str:
     account = demo_accounts.organizer
     if not account.token:
         with transaction() as session:
-            accounts.create_user(session, name=ORGANIZER, password=account.password, role=Role.ORGANIZER)
+            users.create_user(session, name=ORGANIZER, password=account.password, role=Role.ORGANIZER)
         with Client(url) as client:
             account.token = client.create_token(ORGANIZER, account.password)
         demo_accounts.save()

@@ -15,7 +15,7 @@ from app.cli.local_service import build_address_env, find_configured_services, r
 from app.config import get_settings
 from app.db.transaction import transaction
 from app.processes.embedded_servers import EmbeddedServices, find_running_services, run_embedded_services
-from app.services.accounts import accounts
+from app.services.accounts import users
 from app.services.jobs import health
 from app.storage import Store, open_store
 from migrations.run import migrate as migrate_database
@@ -36,7 +36,7 @@ def create_user(data_folder: Path, *, name: str, password: str, role: Role) -> N
         migrate_database(services.database_url)
         use_services(services, data_folder)
         with transaction() as session:
-            accounts.create_user(session, name=name, password=password, role=role)
+            users.create_user(session, name=name, password=password, role=role)
 
 
 def require_data_folder(data_folder: Path, *, default: Path | None = None) -> None:

@@ -13,8 +13,9 @@ from anoncup.schemas import TokenKind
 from app.config import Settings, get_settings
 from app.db.transaction import transaction
 from app.http.session_cookie import read_session_cookie
-from app.services.accounts import accounts
-from app.services.accounts.accounts import AuthenticatedCredential, Credential, Principal
+from app.services.accounts import tokens
+from app.services.accounts.principal import Principal
+from app.services.accounts.tokens import AuthenticatedCredential, Credential
 
 _SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
 
@@ -32,7 +33,7 @@ async def read_credential(
 ) -> Credential | None:
     """Return the API token of the request, else its browser session, else None."""
     if credentials is not None:
-        return Credential(accounts.hash_token(credentials.credentials), TokenKind.API)
+        return Credential(tokens.hash_token(credentials.credentials), TokenKind.API)
     return read_session_cookie(request)
 
 
@@ -58,7 +59,7 @@ def resolve_in_transaction(credential: Credential) -> AuthenticatedCredential | 
     """
     try:
         with transaction() as session:
-            return accounts.resolve_credential(session, credential)
+            return tokens.resolve_credential(session, credential)
     except NotSignedIn:
         if credential.kind == TokenKind.API:
             raise

@@ -24,7 +24,8 @@ from app.db.snapshot import Snapshot, read_snapshot
 from app.db.transaction import transaction
 from app.http.authentication import resolve_in_transaction
 from app.http.compression import accepts_gzip, compress, is_safe_to_compress, weaken_etag
-from app.services.accounts.accounts import AuthenticatedCredential, Credential, Principal
+from app.services.accounts.principal import Principal
+from app.services.accounts.tokens import AuthenticatedCredential, Credential
 from app.services.boards import total
 from app.services.contests import visibility
 from app.services.contests.visibility import BoardAccess

@@ -13,8 +13,8 @@ from anyio.lowlevel import RunVar
 
 from app.config import get_settings
 from app.db.transaction import transaction
-from app.services.accounts import accounts, passwords
-from app.services.accounts.accounts import Principal
+from app.services.accounts import password_changes, password_hashes, users
+from app.services.accounts.principal import Principal
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -49,17 +49,17 @@ def verify_password(name: str, password: str) -> str:
     Raise NotSignedIn otherwise. An unknown name takes as long as a wrong password.
     """
     with transaction() as session:
-        password_hash = accounts.find_password_hash(session, name)
-    return accounts.verify_password(password_hash, password)
+        password_hash = users.find_password_hash(session, name)
+    return password_hashes.verify_password(password_hash, password)
 
 
 def change_own_password(principal: Principal, *, old: str, new: str) -> None:
     """Set a new password after checking the old one."""
     principal.require("submit")
     with transaction() as session:
-        old_hash = passwords.load_hash(session, principal)
-    if not accounts.is_correct_password(old_hash, old):
-        raise passwords.build_wrong_old_password_error()
-    new_hash = accounts.hash_password(new)
+        old_hash = password_changes.load_hash(session, principal)
+    if not password_hashes.is_correct_password(old_hash, old):
+        raise password_changes.build_wrong_old_password_error()
+    new_hash = password_hashes.hash_password(new)
     with transaction() as session:
-        passwords.change(session, principal, verified_hash=old_hash, new_hash=new_hash)
+        password_changes.change(session, principal, verified_hash=old_hash, new_hash=new_hash)

@@ -6,8 +6,8 @@ from fastapi.responses import RedirectResponse
 from anoncup.schemas import TokenKind
 from app.config import Settings, get_settings
 from app.http.middleware import parse_host
-from app.services.accounts import accounts
-from app.services.accounts.accounts import Credential
+from app.services.accounts import tokens
+from app.services.accounts.tokens import Credential
 
 COOKIE = "anoncup_session"
 SECURE_COOKIE = f"__Host-{COOKIE}"
@@ -17,7 +17,7 @@ SECURE_COOKIE = f"__Host-{COOKIE}"
 def read_session_cookie(request: Request) -> Credential | None:
     """Return the browser session of the request, if it has one."""
     token = request.cookies.get(_choose_name(request, get_settings())[0])
-    return None if token is None else Credential(accounts.hash_token(token), TokenKind.SESSION)
+    return None if token is None else Credential(tokens.hash_token(token), TokenKind.SESSION)
 
 
 def set_session_cookie(
@@ -28,7 +28,7 @@ def set_session_cookie(
     response.set_cookie(
         name,
         token,
-        max_age=int(accounts.SESSION_LIFETIME.total_seconds()),
+        max_age=int(tokens.SESSION_LIFETIME.total_seconds()),
         httponly=True,
         samesite="lax",
         secure=is_secure,

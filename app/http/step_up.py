@@ -16,8 +16,8 @@ from app.db.transaction import transaction
 from app.http import throttle
 from app.http.authentication import ClientAddress, CurrentPrincipal
 from app.http.passwords import limit_concurrency
-from app.services.accounts import accounts, passwords
-from app.services.accounts.accounts import Principal
+from app.services.accounts import password_changes, password_hashes
+from app.services.accounts.principal import Principal
 
 _HEADER_NAME = "X-Confirm-Password"
 
@@ -32,10 +32,10 @@ _PasswordHeader = Annotated[
 
 
 def _check_password(principal: Principal, address: str | None, password: str) -> Principal:
-    with throttle.limit_tries(address, account=accounts.build_step_up_key(principal)):
+    with throttle.limit_tries(address, account=principal.step_up_key):
         with transaction() as session:
-            password_hash = passwords.load_hash(session, principal)
-        if not accounts.is_correct_password(password_hash, password):
+            password_hash = password_changes.load_hash(session, principal)
+        if not password_hashes.is_correct_password(password_hash, password):
             raise WrongCredential("the password is wrong", code="wrong_password")
     return principal.mark_reauthenticated()
 

@@ -18,7 +18,7 @@ from app.http import throttle
 from app.http.admission import Admission
 from app.http.multipart import MultipartForm, open_form
 from app.http.problems import DomainHTTPException
-from app.services.accounts.accounts import Principal
+from app.services.accounts.principal import Principal
 from app.services.jobs.store_check import require_any_stored, sample_digests
 from app.services.submissions import attempts
 from app.services.submissions.uploads import Upload

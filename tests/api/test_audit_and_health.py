@@ -15,7 +15,7 @@ from anoncup.tables.csv_text import write_csv
 from app.db import engine
 from app.db.models import Heartbeat, Member
 from app.db.transaction import transaction
-from app.services.accounts import accounts
+from app.services.accounts import tokens, users
 from tests.support.arena import API, PASSWORD, Arena, build_competition_toml, serial_numbers
 from tests.support.uploads import score_everything
 from tests.support.wait import start_stopwatch
@@ -274,8 +274,8 @@ def test_queue_status_reports_waiting_jobs_their_age_and_the_last_sweep(arena: A
 def test_read_only_token_gets_no_organizer_data(arena: Arena) -> None:
     with transaction() as session:
         name = f"administrator {next(serial_numbers)}"
-        user = accounts.create_user(session, name=name, password=PASSWORD, role=Role.ADMINISTRATOR)
-        token = accounts.issue_token(session, user, name="reader", scopes=("read", "submit"))
+        user = users.create_user(session, name=name, password=PASSWORD, role=Role.ADMINISTRATOR)
+        token = tokens.issue_token(session, user, name="reader", scopes=("read", "submit"))
     for path in ("audit", "queue", "submissions/all"):
         response = arena.get(f"{COMPETITION_PATH}/{path}", token=token)
         assert (response.status_code, response.json()["code"]) == (403, "scope_missing")

@@ -12,7 +12,7 @@ from anoncup.rules.toml_text import replace_tables
 from anoncup.schemas import HistoryRank
 from app.db.models import Competition, Round, Team
 from app.db.transaction import transaction
-from app.services.accounts import accounts
+from app.services.accounts import tokens
 from app.services.boards import anonymization, board_history, source
 from app.services.contests import visibility
 from app.services.contests.visibility import BoardAccess
@@ -123,7 +123,7 @@ def check_history(contest: RandomContest, viewer: str, closed_at: datetime | Non
 def load_access(session: Any, contest: RandomContest, viewer: str) -> BoardAccess:
     arena = contest.contest.arena
     token = {VISITOR: None, ORGANIZER: arena.organizer_token}.get(viewer, arena.team_tokens.get(viewer))
-    principal = accounts.authenticate(session, token) if token else None
+    principal = tokens.authenticate(session, token) if token else None
     return visibility.authorize_boards(session, principal, arena.slug)
 
 

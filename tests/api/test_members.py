@@ -11,7 +11,7 @@ from sqlalchemy import func, select, update
 from anoncup.schemas.roles import Role
 from app.db.models import Invite, Member, User
 from app.db.transaction import transaction
-from app.services.accounts import accounts
+from app.services.accounts import tokens
 from tests.support.accounts import (
     PARALLEL_CALLS,
     count_rows,
@@ -224,8 +224,8 @@ def test_read_only_token_cannot_join_or_remove_members(arena: Arena) -> None:
     arena.get_team_token("red")
     with transaction() as session:
         user = session.scalars(select(User).where(User.role == Role.PARTICIPANT)).one()
-        read_only_token = accounts.issue_token(session, user, name="reader", scopes=("read",))
-        sender = accounts.issue_token(session, user, name="sender", scopes=("submit",))
+        read_only_token = tokens.issue_token(session, user, name="reader", scopes=("read",))
+        sender = tokens.issue_token(session, user, name="sender", scopes=("submit",))
         user_id = user.id
     team = f"/competitions/{arena.slug}/team"
     refusals = [

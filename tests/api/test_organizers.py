@@ -9,7 +9,7 @@ import pytest
 from anoncup.schemas.roles import Role
 from app.db.models import Organizer, User
 from app.db.transaction import transaction
-from app.services.accounts import accounts
+from app.services.accounts import tokens
 from tests.support.accounts import (
     count_rows,
     create_person,
@@ -137,7 +137,7 @@ def test_only_one_of_two_organizers_can_remove_the_other(arena: Arena) -> None:
         other_id = add_organizer(arena, f"Olga {round_}")
         with transaction() as session:
             user = session.get_one(User, UUID(other_id))
-            other_token = accounts.issue_token(session, user, name="test")
+            other_token = tokens.issue_token(session, user, name="test")
         own = get_me(arena.client, arena.organizer_token).json()["user_id"]
         with ThreadPoolExecutor(2) as pool:
             futures = [

@@ -13,7 +13,7 @@ from anoncup.schemas.roles import Role
 from app.db.models import PasswordLink, Token, User
 from app.db.transaction import transaction
 from app.http.session_cookie import COOKIE
-from app.services.accounts import accounts
+from app.services.accounts import tokens
 from tests.support.accounts import (
     count_rows,
     create_invite,
@@ -212,7 +212,7 @@ def test_codes_and_passwords_are_not_stored_in_plain_text(arena: Arena, bob: str
             for row in session.execute(text(f"SELECT * FROM {table}"))  # fixed names, no user input
         )
         assert session.scalars(select(Token.revoked_at).join(User).where(User.name == "Bob")).all() != [None]
-    assert stored_link.digest == accounts.hash_token(code)
+    assert stored_link.digest == tokens.hash_token(code)
     assert code not in all_rows
     assert NEW_PASSWORD not in all_rows
 

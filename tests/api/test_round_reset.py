@@ -10,7 +10,7 @@ from sqlalchemy import select
 from anoncup.errors import Conflict
 from app.db.models import AuditEntry, Evaluation, Guess, Round, State
 from app.db.transaction import transaction
-from app.services.accounts import accounts
+from app.services.accounts import tokens
 from app.services.contests import competitions, revisions
 from app.services.jobs import health, leases
 from tests.support.accounts import read_refusal, run_in_parallel
@@ -166,7 +166,7 @@ def test_file_computed_before_a_reset_is_not_saved(practice: Contest) -> None:
     file = practice.arena.get("/competitions/small/competition.toml").text
     with transaction() as session:
         contest = competitions.find(session, None, "small")
-        principal = accounts.authenticate(session, practice.arena.organizer_token)
+        principal = tokens.authenticate(session, practice.arena.organizer_token)
     revision = revisions.compute_file_revision(contest, file)
     reset(practice)
     with pytest.raises(Conflict) as error, transaction() as session:

@@ -18,7 +18,7 @@ from app.db.transaction import transaction
 from app.http import throttle
 from app.http.session_cookie import COOKIE
 from app.http.throttle import ACCOUNT_LIMIT
-from app.services.accounts import accounts
+from app.services.accounts import tokens
 from tests.support.arena import API, PASSWORD, build_noisy_release
 from tests.support.contest import Contest, load_competition
 from tests.support.page_requests import SAME_ORIGIN
@@ -113,7 +113,7 @@ def create_password_link(contest: Contest) -> ApiRequest:
 def promote_organizer(contest: Contest) -> str:
     """Make the organizer an administrator and return their name."""
     with transaction() as session:
-        user = session.get_one(User, accounts.authenticate(session, contest.arena.organizer_token).user_id)
+        user = session.get_one(User, tokens.authenticate(session, contest.arena.organizer_token).user_id)
         user.role = Role.ADMINISTRATOR
         return user.name
 
@@ -225,8 +225,8 @@ def test_password_guesses_with_a_stolen_token_are_throttled(
     assert throttled.status_code == 429
     assert "retry-after" in throttled.headers
     with transaction() as session:
-        owner = accounts.authenticate(session, token)
-        other_session = accounts.begin_session(session, session.get_one(User, owner.user_id))
+        owner = tokens.authenticate(session, token)
+        other_session = tokens.begin_session(session, session.get_one(User, owner.user_id))
     sign_in_response = contest.arena.client.post(
         f"{API}/tokens", json={"name": owner.name, "password": PASSWORD}
     )

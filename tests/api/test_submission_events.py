@@ -21,8 +21,9 @@ from app.db.models import Competition, Evaluation, Member, Submission, Token, Us
 from app.db.transaction import transaction
 from app.http import progress_stream
 from app.http.progress_stream import STREAMS_PER_USER, ProgressHub, Subscriber, stream_progress
-from app.services.accounts import accounts
-from app.services.accounts.accounts import Principal
+from app.services.accounts import users
+from app.services.accounts.principal import Principal
+from app.services.accounts.tokens import authenticate, hash_token, issue_token, revoke_current
 from app.services.jobs import leases
 from app.services.submissions import evaluations, progress, submissions
 from app.services.submissions.evaluations import EvaluationClaim
@@ -40,7 +41,7 @@ VERDICT: dict[str, Any] = {"verdict": "accepted", "overall": 0.5}
 
 def load_principal(token: str) -> Principal:
     with transaction() as session:
-        return accounts.authenticate(session, token)
+        return authenticate(session, token)
 
 
 def load_progress(principal: Principal, submission_id: str) -> EvaluationProgress:
@@ -265,7 +266,7 @@ def renamed_table(table: str) -> Iterator[None]:
 
 def revoke_token(principal: Principal) -> None:
     with transaction() as session:
-        accounts.revoke_current(session, principal)
+        revoke_current(session, principal)
 
 
 def expire_token(principal: Principal) -> None:
@@ -314,12 +315,12 @@ def test_bulk_access_check_matches_the_single_check(client: TestClient) -> None:
     submission_id = UUID(arena.submit("red").json()["id"])
     with transaction() as session:
         name = f"administrator {next(serial_numbers)}"
-        user = accounts.create_user(session, name=name, password=PASSWORD, role=Role.ADMINISTRATOR)
+        user = users.create_user(session, name=name, password=PASSWORD, role=Role.ADMINISTRATOR)
         session.flush()
-        administrator = accounts.issue_token(session, user, name="all")
+        administrator = issue_token(session, user, name="all")
         owner = session.get_one(User, load_principal(arena.get_team_token("red")).user_id)
-        submit_only_token = accounts.issue_token(session, owner, name="no reading", scopes=("submit",))
-        expired_token = accounts.issue_token(session, owner, name="gone", lifetime=timedelta(seconds=-1))
+        submit_only_token = issue_token(session, owner, name="no reading", scopes=("submit",))
+        expired_token = issue_token(session, owner, name="gone", lifetime=timedelta(seconds=-1))
     tokens = [
         arena.get_team_token("red"),
         arena.get_team_token("blue"),
@@ -332,9 +333,7 @@ def test_bulk_access_check_matches_the_single_check(client: TestClient) -> None:
     ]
     followers = [Follower(candidate.token_id, submission_id) for candidate in principals]
     with transaction() as session:
-        expired = session.scalars(
-            select(Token.id).where(Token.digest == accounts.hash_token(expired_token))
-        ).one()
+        expired = session.scalars(select(Token.id).where(Token.digest == hash_token(expired_token))).one()
         allowed = progress.filter_allowed(session, [*followers, Follower(expired, submission_id)])
         expected = [
             candidate
@@ -356,9 +355,9 @@ def test_bulk_access_check_matches_the_single_check_for_rehearsals(
         rehearsal = session.scalars(select(Competition).where(Competition.slug == arena.slug)).one()
         rehearsal.rehearsal_of = real.id
         rehearsal.removed_at = real.created_at if is_removed else None
-        user = accounts.create_user(session, name="Root", password=PASSWORD, role=Role.ADMINISTRATOR)
+        user = users.create_user(session, name="Root", password=PASSWORD, role=Role.ADMINISTRATOR)
         session.flush()
-        administrator = accounts.issue_token(session, user, name="all")
+        administrator = issue_token(session, user, name="all")
     tokens = [real_arena.organizer_token, arena.organizer_token, arena.get_team_token("red"), administrator]
     principals = [load_principal(token) for token in tokens]
     followers = [Follower(principal.token_id, submission_id) for principal in principals]

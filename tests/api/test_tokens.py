@@ -12,7 +12,7 @@ from anoncup.schemas.roles import Role
 from app.config import Settings
 from app.db.models import Token, User
 from app.db.transaction import transaction
-from app.services.accounts import accounts
+from app.services.accounts import tokens, users
 from tests.support.accounts import (
     count_rows,
     create_person,
@@ -35,7 +35,7 @@ def test_wrong_password_and_unknown_name_get_the_same_response(client: TestClien
 
 def test_password_is_compared_in_full_length(client: TestClient) -> None:
     with transaction() as session:
-        accounts.create_user(session, name="Rei", password="x" * 256)
+        users.create_user(session, name="Rei", password="x" * 256)
     assert request_token(client, name="Rei", password="x" * 256).status_code == 201
     assert request_token(client, name="Rei", password="x" * 257).status_code == 401
 
@@ -70,7 +70,7 @@ def test_token_works_only_within_its_scopes(arena: Arena) -> None:
         organizer = next(user for name, user in users.items() if name.startswith("organizer"))
         scopes: tuple[tuple[str, ...], ...] = (("read",), ("submit",), ("organize",))
         read_token, submit_token, organize_token = (
-            accounts.issue_token(session, organizer, name="scoped", scopes=scope_set) for scope_set in scopes
+            tokens.issue_token(session, organizer, name="scoped", scopes=scope_set) for scope_set in scopes
         )
     invites, submissions = (f"/competitions/{arena.slug}/{part}" for part in ("invites", "submissions"))
     codes = {
@@ -108,7 +108,7 @@ def test_only_digests_of_tokens_are_stored(client: TestClient, settings: Setting
     with transaction() as session:
         stored_token = session.scalars(select(Token)).one()
         user = session.scalars(select(User)).one()
-    assert stored_token.digest == accounts.hash_token(token)
+    assert stored_token.digest == tokens.hash_token(token)
     assert user.password_hash.startswith("$argon2id$")
 
 
@@ -120,7 +120,7 @@ def test_token_lifetime_is_as_requested_or_180_days(client: TestClient) -> None:
         time_after = read_database_time()
         with transaction() as session:
             stored_token = session.scalars(
-                select(Token).where(Token.digest == accounts.hash_token(token))
+                select(Token).where(Token.digest == tokens.hash_token(token))
             ).one()
         assert time_before < stored_token.expires_at - timedelta(days=days) < time_after
 

@@ -19,7 +19,8 @@ from app.db.models import Evaluation, Member
 from app.db.transaction import transaction
 from app.http.progress_stream import STREAMS_PER_USER
 from app.processes.embedded_servers import DATABASE_NAME, EmbeddedServices
-from app.services.accounts import accounts
+from app.services.accounts import users
+from app.services.accounts.tokens import authenticate, issue_token
 from app.services.submissions import evaluations
 from tests.support.arena import PASSWORD, serial_numbers
 from tests.support.job_claims import claim_evaluation
@@ -44,14 +45,14 @@ QUERY_MARK = (
 def add_team_mates(contest: ServedContest, count: int) -> list[str]:
     """Add people to the contest's team and return their tokens."""
     with transaction() as session:
-        principal = accounts.authenticate(session, contest.token)
+        principal = authenticate(session, contest.token)
         member = session.scalars(select(Member).where(Member.user_id == principal.user_id)).one()
         tokens = []
         for _ in range(count):
-            user = accounts.create_user(session, name=f"mate {next(serial_numbers)}", password=PASSWORD)
+            user = users.create_user(session, name=f"mate {next(serial_numbers)}", password=PASSWORD)
             keys = {"competition_id": member.competition_id, "team_id": member.team_id}
             session.add(Member(user_id=user.id, **keys))
-            tokens.append(accounts.issue_token(session, user, name="live"))
+            tokens.append(issue_token(session, user, name="live"))
     return tokens
 
 

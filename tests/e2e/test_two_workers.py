@@ -17,7 +17,7 @@ from app.db.models import Organizer, User
 from app.db.privileges import CLOCK, WORKER
 from app.db.transaction import transaction
 from app.processes.supervisor import Program, build_scheduler_program
-from app.services.accounts import accounts
+from app.services.accounts import tokens, users
 from app.services.jobs import queue
 from tests.support.arena import PASSWORD, serial_numbers
 from tests.support.service_processes import (
@@ -78,9 +78,9 @@ def test_health_page_shows_workers_without_work_and_the_reason(
     open_small_contest(server)
     name = f"root {next(serial_numbers)}"
     with transaction() as session:
-        accounts.create_user(session, name=name, password=PASSWORD, role=Role.ADMINISTRATOR)
+        users.create_user(session, name=name, password=PASSWORD, role=Role.ADMINISTRATOR)
         owner = session.scalars(select(User).join(Organizer, Organizer.user_id == User.id)).one()
-        organizer = accounts.issue_token(session, owner, name="queue")
+        organizer = tokens.issue_token(session, owner, name="queue")
     with Client(server) as client:
         administrator = client.create_token(name, PASSWORD)
     (tmp_path / "empty").mkdir()

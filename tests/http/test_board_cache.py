@@ -22,7 +22,7 @@ from app.db.transaction import transaction
 from app.http.board_cache import BoardCache, SingleFlight, load_principal
 from app.http.session_cookie import COOKIE
 from app.main import create_app
-from app.services.accounts.accounts import Credential, authenticate, hash_token
+from app.services.accounts.tokens import Credential, authenticate, hash_token
 from app.services.boards import total
 from app.services.contests.contest import Contest
 from app.services.contests.visibility import BoardAccess, Viewer, compute_scope, floor_to_hour

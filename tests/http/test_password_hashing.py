@@ -13,7 +13,7 @@ from sqlalchemy import QueuePool
 from anoncup.schemas.roles import Role
 from app.db import engine
 from app.http import passwords
-from app.services.accounts import accounts
+from app.services.accounts import password_hashes
 from tests.support.accounts import create_invite, request_token, sign_in_new_person, sign_up
 from tests.support.arena import PASSWORD, Arena
 from tests.support.passwords import NEW_PASSWORD, create_password_code, set_password, sign_in_browser
@@ -57,8 +57,8 @@ class CountingHasher:
 
 @pytest.fixture
 def hasher(monkeypatch: pytest.MonkeyPatch) -> CountingHasher:
-    counting_hasher = CountingHasher(accounts.hasher)
-    monkeypatch.setattr(accounts, "hasher", counting_hasher)
+    counting_hasher = CountingHasher(password_hashes.hasher)
+    monkeypatch.setattr(password_hashes, "hasher", counting_hasher)
     return counting_hasher
 
 
@@ -90,4 +90,4 @@ def test_password_hashing_holds_no_database_connection(arena: Arena, hasher: Cou
 
 
 def test_unknown_name_takes_as_long_as_a_known_one() -> None:
-    assert not PasswordHasher().check_needs_rehash(accounts.DUMMY_HASH)
+    assert not PasswordHasher().check_needs_rehash(password_hashes.DUMMY_HASH)

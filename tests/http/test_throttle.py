@@ -20,7 +20,7 @@ from app.config import Settings, get_settings
 from app.db.models import Token
 from app.http import redis_client, throttle
 from app.processes import embedded_servers
-from app.services.accounts import accounts
+from app.services.accounts import password_hashes
 from tests.support.accounts import (
     count_rows,
     create_invite,
@@ -240,7 +240,7 @@ def test_wrong_tries_do_not_block_sign_ups(arena: Arena, path: str, monkeypatch:
 
 @pytest.mark.full
 def test_wrong_invite_hashes_no_password(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(accounts, "hash_password", None)
+    monkeypatch.setattr(password_hashes, "hash_password", None)
     assert read_refusal(sign_up(build_client(STRANGER_ADDRESS), "wrong")) == (422, "invalid_invite")
     page = build_client(STRANGER_ADDRESS).post(
         "/sign-up",

@@ -30,7 +30,8 @@ from app.db.models import (
 )
 from app.db.transaction import transaction
 from app.http.session_cookie import COOKIE
-from app.services.accounts import accounts
+from app.services.accounts import tokens
+from app.services.accounts.users import create_user
 from tests.security.access_table import PAGE_MODULES
 from tests.support.arena import (
     API,
@@ -69,9 +70,7 @@ class AccessScenario:
         users = {audience: find_token_owner(token) for audience, token in tokens.items()}
         with transaction() as session:
             name = f"administrator {next(serial_numbers)}"
-            administrator = accounts.create_user(
-                session, name=name, password=PASSWORD, role=Role.ADMINISTRATOR
-            )
+            administrator = create_user(session, name=name, password=PASSWORD, role=Role.ADMINISTRATOR)
             users["administrator"] = administrator.id
         receipt = arena.submit(team, seed=seed)
         assert receipt.status_code == 202, receipt.text
@@ -88,14 +87,14 @@ class AccessScenario:
             return None
         with transaction() as session:
             user = session.get_one(User, self.users[audience])
-            return accounts.issue_token(session, user, name="route table")
+            return tokens.issue_token(session, user, name="route table")
 
     def begin_session(self, audience: str) -> str | None:
         """Begin a new browser session."""
         if audience == "visitor":
             return None
         with transaction() as session:
-            return accounts.begin_session(session, session.get_one(User, self.users[audience]))
+            return tokens.begin_session(session, session.get_one(User, self.users[audience]))
 
     def create_announcement(self) -> str:
         """Create a new announcement each time, since allowed audiences withdraw it."""
@@ -239,7 +238,7 @@ def score_submission(scenario: AccessScenario) -> None:
 
 def find_token_owner(token: str) -> UUID:
     with transaction() as session:
-        return accounts.authenticate(session, token).user_id
+        return tokens.authenticate(session, token).user_id
 
 
 def build_sign_up(scenario: AccessScenario) -> dict[str, Any]:
@@ -251,9 +250,7 @@ def build_sign_up(scenario: AccessScenario) -> dict[str, Any]:
 
 def create_person(scenario: AccessScenario, role: Role = Role.PARTICIPANT) -> str:
     with transaction() as session:
-        return accounts.create_user(
-            session, name=f"person {next(serial_numbers)}", password=PASSWORD, role=role
-        ).name
+        return create_user(session, name=f"person {next(serial_numbers)}", password=PASSWORD, role=role).name
 
 
 def build_join(scenario: AccessScenario) -> dict[str, Any]:

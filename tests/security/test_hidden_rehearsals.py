@@ -23,7 +23,7 @@ from app.db.models import (
 )
 from app.db.transaction import transaction
 from app.http.session_cookie import COOKIE
-from app.services.accounts import accounts
+from app.services.accounts import tokens
 from app.services.contests import competitions
 from app.services.organizing import rehearsal_moves, rehearsals
 from tests.security.access_scenario import CONTENT, AccessScenario
@@ -42,7 +42,7 @@ UNKNOWN_SUFFIX = "x"
 def begin_rehearsal(scenario: AccessScenario) -> str:
     """Begin a rehearsal of the scenario's competition and return its slug."""
     with transaction() as session:
-        principal = accounts.authenticate(session, str(scenario.create_token("organizer")))
+        principal = tokens.authenticate(session, str(scenario.create_token("organizer")))
         return rehearsals.begin(session, principal, scenario.arena.slug).address
 
 
@@ -237,7 +237,7 @@ def test_organizers_see_the_rehearsal_until_it_ends(client: TestClient, audience
     statuses = [request(scenario, route, audience, {"slug": slug}, {}).status_code for route in routes]
     assert statuses == [200, 200, 200]
     with transaction() as session:
-        principal = accounts.authenticate(
+        principal = tokens.authenticate(
             session, str(scenario.create_token("organizer"))
         ).mark_reauthenticated()
         rehearsals.end(session, principal, scenario.arena.slug)
@@ -253,7 +253,7 @@ def test_rehearsal_follows_changes_of_the_organizers(
     slug = begin_rehearsal(scenario)
     path = f"/competitions/{scenario.arena.slug}/organizers"
     with transaction() as session:
-        name = accounts.authenticate(session, str(scenario.create_token("other organizer"))).name
+        name = tokens.authenticate(session, str(scenario.create_token("other organizer"))).name
     route = f"GET {API}/competitions/{{slug}}"
     assert request(scenario, route, "other organizer", {"slug": slug}, {}).status_code == 404
     added = scenario.arena.post(path, json={"name": name}).json()

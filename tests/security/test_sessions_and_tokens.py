@@ -11,7 +11,7 @@ from anoncup.schemas.roles import Role
 from app.db.models import Token
 from app.db.transaction import transaction
 from app.http.session_cookie import COOKIE
-from app.services.accounts import accounts
+from app.services.accounts import tokens
 from tests.support.accounts import create_person, get_me, read_refusal, request_token
 from tests.support.arena import API, PASSWORD
 from tests.support.passwords import sign_in_browser
@@ -39,7 +39,7 @@ def get_with_cookie(client: TestClient, path: str, token: str) -> Response:
 
 def expire_token(token: str) -> None:
     """Let a token expire now."""
-    is_token = Token.digest == accounts.hash_token(token)
+    is_token = Token.digest == tokens.hash_token(token)
     with transaction() as session:
         session.execute(update(Token).where(is_token).values(expires_at=func.clock_timestamp()))
 
@@ -59,9 +59,9 @@ def test_session_cannot_be_used_as_bearer_token(client: TestClient) -> None:
         assert read_refusal(response) == (401, "invalid_token")
 
 
-@pytest.mark.parametrize("name", ["laptop", accounts.SESSION_NAME])
+@pytest.mark.parametrize("name", ["laptop", tokens.SESSION_NAME])
 def test_api_token_cannot_be_used_as_cookie(client: TestClient, name: str) -> None:
-    token = create_api_token(client, token_name=name, expires_in_days=accounts.SESSION_LIFETIME.days)
+    token = create_api_token(client, token_name=name, expires_in_days=tokens.SESSION_LIFETIME.days)
     assert get_me(client, token).status_code == 200
     assert all(is_sign_in_redirect(get_with_cookie(client, path, token)) for path in PAGES)
     assert "Olga" not in get_with_cookie(client, "/", token).text
@@ -86,19 +86,19 @@ def test_expired_api_token_is_refused(client: TestClient) -> None:
 def test_session_expires_after_two_weeks(client: TestClient) -> None:
     cookie = sign_in_browser(client, "Olga")
     with transaction() as session:
-        row = session.scalars(select(Token).where(Token.digest == accounts.hash_token(cookie))).one()
+        row = session.scalars(select(Token).where(Token.digest == tokens.hash_token(cookie))).one()
     assert abs(row.expires_at - row.created_at - timedelta(days=14)) < timedelta(seconds=1)
 
 
 def test_account_page_lists_sessions_and_tokens_separately(client: TestClient) -> None:
     cookie = sign_in_browser(client, "Olga")
-    token = create_api_token(client, token_name=accounts.SESSION_NAME)
+    token = create_api_token(client, token_name=tokens.SESSION_NAME)
     rows = client.get(f"{API}/tokens", headers={"Authorization": f"Bearer {token}"}).json()
     assert [(row["name"], row["kind"], row["current"]) for row in rows] == [
         ("browser", "api", True),
         ("browser", "session", False),
     ]
-    tokens, sessions = get_with_cookie(client, "/account", cookie).text.split('id="sessions"')
-    assert f"/account/tokens/{rows[0]['id']}/revoke" in tokens
+    token_list, sessions = get_with_cookie(client, "/account", cookie).text.split('id="sessions"')
+    assert f"/account/tokens/{rows[0]['id']}/revoke" in token_list
     assert translate("This browser") in sessions
     assert "/revoke" not in sessions

@@ -13,7 +13,7 @@ from anoncup.schemas.roles import Role
 from app.db import now
 from app.db.models import AuditEntry, Base, Invite
 from app.db.transaction import transaction
-from app.services.accounts import accounts
+from app.services.accounts import users
 from tests.support.arena import API, PASSWORD, Arena, serial_numbers
 
 PARALLEL_CALLS = 10
@@ -65,7 +65,7 @@ def get_me(client: TestClient, token: str) -> Response:
 
 def create_person(name: str, role: Role = Role.PARTICIPANT) -> None:
     with transaction() as session:
-        accounts.create_user(session, name=name, password=PASSWORD, role=role)
+        users.create_user(session, name=name, password=PASSWORD, role=role)
 
 
 def sign_up_member(arena: Arena, code: str, **fields: Any) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from anoncup.tables.csv_text import write_csv
 from anoncup.tracks.linkage.permutation import write_secret
 from app.db.models import User
 from app.db.transaction import transaction
-from app.services.accounts import accounts
+from app.services.accounts import tokens, users
 
 API = "/api/v1"
 ROWS = 40
@@ -103,11 +103,11 @@ def build_noisy_release(seed: int, table: pd.DataFrame) -> tuple[bytes, bytes]:
 def create_browser_session(token: str) -> str:
     """Create a browser session with the rights of an API token. Return the cookie's value."""
     with transaction() as session:
-        principal = accounts.authenticate(session, token)
+        principal = tokens.authenticate(session, token)
         user = session.get_one(User, principal.user_id)
         scopes = tuple(principal.scopes)
-        return accounts.issue_token(
-            session, user, name=accounts.SESSION_NAME, scopes=scopes, kind=TokenKind.SESSION
+        return tokens.issue_token(
+            session, user, name=tokens.SESSION_NAME, scopes=scopes, kind=TokenKind.SESSION
         )
 
 
@@ -133,8 +133,8 @@ class Arena:
         """Create organizer, competition and data; ``settings`` are those of ``build_competition_toml``."""
         name = f"organizer {next(serial_numbers)}"
         with transaction() as session:
-            user = accounts.create_user(session, name=name, password=PASSWORD, role=Role.ORGANIZER)
-            token = accounts.issue_token(session, user, name="arena")
+            user = users.create_user(session, name=name, password=PASSWORD, role=Role.ORGANIZER)
+            token = tokens.issue_token(session, user, name="arena")
         arena = cls(client, token, slug, build_original_table())
         response = arena.post("/competitions", content=file or build_competition_toml(slug, **settings))
         assert response.status_code == 201, response.text

@@ -8,8 +8,8 @@ from sqlalchemy import select, update
 
 from app.db.models import AuditEntry, Evaluation, Round, Target
 from app.db.transaction import transaction
-from app.services.accounts import accounts
-from app.services.accounts.accounts import Principal
+from app.services.accounts import tokens
+from app.services.accounts.principal import Principal
 from app.services.submissions import evaluations
 from app.services.submissions.uploads import ReleaseUpload
 from tests.support.arena import Arena, build_noisy_release
@@ -21,7 +21,7 @@ from workers import score as scoring
 def get_principal(arena: Arena, team: str) -> Principal:
     token = arena.get_team_token(team)
     with transaction() as session:
-        return accounts.authenticate(session, token)
+        return tokens.authenticate(session, token)
 
 
 def enter_upload(arena: Arena, team: str, *, key: str | None = None) -> tuple[Principal, ReleaseUpload]:

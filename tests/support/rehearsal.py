@@ -20,7 +20,7 @@ from anoncup.tracks.transactions.example import load_tc400
 from anoncup.tracks.transactions.tables import TransactionTables
 from app.db.models import Clarification, Competition, Round
 from app.db.transaction import transaction
-from app.services.accounts import accounts
+from app.services.accounts import tokens
 from app.services.contests import upload_terms
 from app.services.contests.contest import Contest as StoredContest
 from app.services.contests.contest import get_timetable
@@ -44,7 +44,7 @@ class RehearsedContest:
     @classmethod
     def begin(cls, arena: Arena) -> "RehearsedContest":
         with transaction() as session:
-            principal = accounts.authenticate(session, arena.organizer_token)
+            principal = tokens.authenticate(session, arena.organizer_token)
             return cls(arena, rehearsals.begin(session, principal, arena.slug).address)
 
     @classmethod

@@ -40,7 +40,7 @@ from app.processes.supervisor import (
     build_worker_programs,
     wait_until_healthy,
 )
-from app.services.accounts import accounts
+from app.services.accounts import tokens, users
 from tests.support.arena import (
     PASSWORD,
     build_competition_toml,
@@ -191,7 +191,7 @@ class ServedContest:
 def open_contest(url: str, *, file: str, original: Mapping[str, bytes], slug: str) -> ServedContest:
     name = f"organizer {next(serial_numbers)}"
     with transaction() as session:
-        accounts.create_user(session, name=name, password=PASSWORD, role=Role.ORGANIZER)
+        users.create_user(session, name=name, password=PASSWORD, role=Role.ORGANIZER)
     with Client(url) as client:
         token = client.create_token(name, PASSWORD)
     with Client(url, token) as client:
@@ -210,7 +210,7 @@ def create_invite(url: str, slug: str) -> str:
     """Create an invite for one more team, as the only organizer."""
     with transaction() as session:
         user = session.scalars(select(User).join(Organizer, Organizer.user_id == User.id)).one()
-        token = accounts.issue_token(session, user, name="invites")
+        token = tokens.issue_token(session, user, name="invites")
     with Client(url, token, password=lambda: PASSWORD) as client:
         return client.invite(slug)
 

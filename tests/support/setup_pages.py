@@ -11,7 +11,7 @@ from anoncup.rules.model import Rules
 from anoncup.schemas.roles import Role
 from app.db.models import Round
 from app.db.transaction import transaction
-from app.services.accounts import accounts
+from app.services.accounts import users
 from app.services.contests import competitions
 from tests.support.arena import PASSWORD, Arena, build_original_table, serial_numbers
 from tests.support.page_requests import post_form
@@ -52,7 +52,7 @@ def new_organizer(client: TestClient) -> Arena:
     """An organizer without a competition. The arena's slug is that of the competition they will create."""
     name = f"organizer {next(serial_numbers)}"
     with transaction() as session:
-        accounts.create_user(session, name=name, password=PASSWORD, role=Role.ORGANIZER)
+        users.create_user(session, name=name, password=PASSWORD, role=Role.ORGANIZER)
     token = client.post("/api/v1/tokens", json={"name": name, "password": PASSWORD}).json()["token"]
     return Arena(client, token, "fresh", build_original_table())
 

@@ -24,7 +24,7 @@ from app.db.models import (
 )
 from app.db.transaction import transaction
 from app.http.session_cookie import COOKIE
-from app.services.accounts import accounts
+from app.services.accounts import users
 from tests.support.arena import API, PASSWORD
 from tests.support.contest import Contest, load_competition
 from tests.support.database_rows import load_team_id
@@ -51,7 +51,7 @@ def request_disqualification(contest: Contest) -> ApiRequest:
 
 def request_organizer(contest: Contest) -> ApiRequest:
     with transaction() as session:
-        name = accounts.create_user(session, name="Olga", password=PASSWORD, role=Role.ORGANIZER).name
+        name = users.create_user(session, name="Olga", password=PASSWORD, role=Role.ORGANIZER).name
     return "POST", f"{contest.path}/organizers", {"json": {"name": name}}
 
 

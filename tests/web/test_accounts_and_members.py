@@ -12,7 +12,7 @@ from anoncup.schemas.roles import Role
 from app.db.models import Invite, Token, User
 from app.db.transaction import transaction
 from app.http import throttle
-from app.services.accounts import accounts
+from app.services.accounts import tokens, users
 from tests.support.arena import API, PASSWORD, Arena
 from tests.support.page_requests import (
     SAME_ORIGIN,
@@ -58,7 +58,7 @@ def test_competition_invite_creates_account_and_team(arena: Arena) -> None:
     with transaction() as session:
         token = session.scalars(select(Token).join(User).where(User.name == "Rei")).one()
         assert token.kind == "session"
-        assert token.expires_at - token.created_at <= accounts.SESSION_LIFETIME
+        assert token.expires_at - token.created_at <= tokens.SESSION_LIFETIME
 
 
 def test_team_invite_shows_the_team_and_asks_for_no_name(arena: Arena) -> None:
@@ -211,8 +211,8 @@ def test_token_with_no_or_excessive_scopes_is_refused(
 
 def test_token_cannot_create_one_with_more_scopes(arena: Arena) -> None:
     with transaction() as session:
-        user = accounts.create_user(session, name="Chief", password=PASSWORD, role=Role.ORGANIZER)
-        arena.team_tokens["few"] = accounts.issue_token(session, user, name="few", scopes=("read", "submit"))
+        user = users.create_user(session, name="Chief", password=PASSWORD, role=Role.ORGANIZER)
+        arena.team_tokens["few"] = tokens.issue_token(session, user, name="few", scopes=("read", "submit"))
     response = post_form(arena, "/account/tokens", {"name": "x", "scopes": "organize"}, team="few")
     assert response.status_code == 403
     assert (

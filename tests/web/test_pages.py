@@ -15,7 +15,7 @@ from app.db.models import Token
 from app.db.transaction import transaction
 from app.http.session_cookie import COOKIE
 from app.locale.language import LANGUAGES
-from app.services.accounts import accounts
+from app.services.accounts import users
 from app.web.site import notation
 from app.web.site.pages import WEB_ROOT
 from tests.support.arena import PASSWORD, Arena, build_competition_toml
@@ -34,7 +34,7 @@ def sign_in(client: TestClient, **fields: str) -> Response:
 @pytest.fixture
 def rei(client: TestClient) -> dict[str, str]:
     with transaction() as session:
-        accounts.create_user(session, name="Rei", password=PASSWORD)
+        users.create_user(session, name="Rei", password=PASSWORD)
     return {"name": "Rei", "password": PASSWORD}
 
 

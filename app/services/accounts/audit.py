@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Text, cast, func, or_, select
 from sqlalchemy.orm import Session
 
 from app.db.models import AuditEntry, Member, Round, Submission, Team
-from app.services.accounts.accounts import Principal
+from app.services.accounts.principal import Principal
 
 log = structlog.get_logger(__name__)
 

@@ -12,7 +12,7 @@ from anoncup.errors import Conflict, Forbidden
 from anoncup.schemas import Person
 from app.db.models import Competition, Member, Organizer, Team, User
 from app.services.accounts import names
-from app.services.accounts.accounts import Principal
+from app.services.accounts.principal import Principal
 
 
 def create_team(session: Session, competition_id: UUID, name: str, *, baseline: bool = False) -> Team:

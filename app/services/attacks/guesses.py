@@ -23,7 +23,7 @@ from app.db.models import Guess, Round, Secret, State, Target, Team
 from app.db.paging import Position, fetch_newest_first
 from app.processes import parser_process
 from app.services.accounts import memberships
-from app.services.accounts.accounts import Principal
+from app.services.accounts.principal import Principal
 from app.services.attacks import targets
 from app.services.contests import competitions, phases, sealed_inputs, visibility
 from app.services.contests.contest import Contest, parse_stored_rules

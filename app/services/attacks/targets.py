@@ -13,7 +13,7 @@ from sqlalchemy.sql.base import ExecutableOption
 from anoncup.errors import NotFound
 from app.db.models import Evaluation, Guess, Opening, Round, Secret, State, Submission, Target, Team
 from app.db.now import read_clock
-from app.services.accounts.accounts import Principal
+from app.services.accounts.principal import Principal
 from app.services.boards.spreadsheet import render_csv
 from app.services.contests import competitions, visibility
 from app.services.contests.contest import Contest

@@ -12,7 +12,7 @@ from app.db.models import Announcement
 from app.db.paging import Position, fetch_newest_first
 from app.locale.language import LANGUAGES, load_translator
 from app.services.accounts import audit
-from app.services.accounts.accounts import Principal
+from app.services.accounts.principal import Principal
 from app.services.contests import competitions
 
 MAX_LENGTH = 4_000

@@ -11,7 +11,7 @@ from app.db.models import Clarification
 from app.db.now import read_clock
 from app.db.paging import Position, fetch_newest_first
 from app.services.accounts import audit
-from app.services.accounts.accounts import Principal
+from app.services.accounts.principal import Principal
 from app.services.contests import competitions, visibility
 from app.services.contests.announcements import is_valid_text, normalize_text
 from app.services.contests.visibility import Viewer

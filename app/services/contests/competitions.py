@@ -25,8 +25,8 @@ from anoncup.tracks.parts import HasRows
 from app.db.models import AuditEntry, Competition, Organizer, Round, Submission, Team
 from app.db.now import read_clock
 from app.services.accounts import audit, memberships
-from app.services.accounts.accounts import Principal
 from app.services.accounts.audit import AuditFilter
+from app.services.accounts.principal import Principal
 from app.services.contests.contest import Contest, get_timetable, parse_stored_rules
 from app.storage import compute_digest, get_store
 

@@ -12,7 +12,7 @@ from anoncup.rules.model import Rules
 from app.db.models import Team
 from app.db.now import read_clock
 from app.services.accounts import memberships
-from app.services.accounts.accounts import Principal
+from app.services.accounts.principal import Principal
 from app.services.contests import competitions, phases, visibility
 from app.services.contests.contest import Contest
 from app.services.contests.phases import PhaseStatus

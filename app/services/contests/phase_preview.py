@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from anoncup.errors import Conflict
 from anoncup.rules.settings import Phase
 from app.db.models import Round
-from app.services.accounts.accounts import Principal
+from app.services.accounts.principal import Principal
 from app.services.contests import competitions, phases
 from app.services.contests.contest import Contest
 from app.services.contests.phases import PhaseStatus

@@ -21,7 +21,7 @@ from app.db.now import read_clock
 from app.processes import parser_process
 from app.processes.remote_calls import run_where_installed
 from app.services.accounts import audit
-from app.services.accounts.accounts import Principal
+from app.services.accounts.principal import Principal
 from app.services.contests import competitions, phases
 from app.services.contests.contest import Contest, get_timetable, parse_rules, parse_stored_rules
 from app.storage import get_store

@@ -17,7 +17,7 @@ from anoncup.rules.timetable import are_out_of_order
 from app.db.models import AuditEntry, Round
 from app.db.now import read_clock
 from app.services.accounts import audit
-from app.services.accounts.accounts import Principal
+from app.services.accounts.principal import Principal
 from app.services.contests import competitions, revisions
 from app.services.contests.contest import Contest, get_timetable
 from app.services.contests.phases import (

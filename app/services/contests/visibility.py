@@ -24,7 +24,7 @@ from anoncup.schemas import BoardRow
 from app.db.models import AuditEntry, Competition, Rescore, Round
 from app.db.now import read_clock
 from app.services.accounts import memberships
-from app.services.accounts.accounts import Principal
+from app.services.accounts.principal import Principal
 from app.services.contests import competitions, phases
 from app.services.contests.contest import Contest, parse_stored_rules
 

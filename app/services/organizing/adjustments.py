@@ -11,7 +11,7 @@ from anoncup.errors import Conflict, InvalidInput, NotFound
 from app.db.models import Adjustment
 from app.db.now import read_clock
 from app.services.accounts import audit, memberships
-from app.services.accounts.accounts import Principal
+from app.services.accounts.principal import Principal
 from app.services.contests import competitions
 from app.services.organizing.disqualification import clean_reason, lock_team
 

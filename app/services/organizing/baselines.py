@@ -12,7 +12,7 @@ from app.db import now
 from app.db.models import Round
 from app.processes import parser_process
 from app.services.accounts import audit, memberships, names
-from app.services.accounts.accounts import Principal
+from app.services.accounts.principal import Principal
 from app.services.contests import competitions
 from app.services.contests.contest import parse_stored_rules
 from app.services.organizing import disqualification

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from anoncup.competition.scoring_versions import is_unsupported
 from anoncup.rules.model import Rules
 from app.db.models import Evaluation, Guess, Round, State, Submission, Target, Team
-from app.services.accounts.accounts import Principal
+from app.services.accounts.principal import Principal
 from app.services.boards import source, verdicts
 from app.services.boards.version_filter import compute_eligible_numbers
 from app.services.contests import clarifications, competitions, revisions, sealed_inputs

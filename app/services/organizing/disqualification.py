@@ -12,7 +12,7 @@ from anoncup.messages import N_
 from app.db.models import Evaluation, Grant, Round, State, Submission, Team
 from app.db.now import read_clock
 from app.services.accounts import audit
-from app.services.accounts.accounts import Principal
+from app.services.accounts.principal import Principal
 from app.services.contests import competitions
 from app.services.submissions import evaluations, quota, submissions, uploads
 

@@ -8,7 +8,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from app.db.models import Guess, Round, Target
-from app.services.accounts.accounts import Principal
+from app.services.accounts.principal import Principal
 from app.services.attacks import targets
 from app.services.boards import anonymization, reidentification
 from app.services.contests import competitions, visibility

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session, joinedload
 from anoncup import schemas
 from app.db.models import AuditEntry, Evaluation, Guess, Member, Round, Submission, Target, Team
 from app.services.accounts import audit
-from app.services.accounts.accounts import Principal
+from app.services.accounts.principal import Principal
 from app.services.boards import anonymization, matrix, reidentification
 from app.services.boards.spreadsheet import render_csv
 from app.services.contests import competitions, visibility

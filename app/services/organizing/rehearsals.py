@@ -27,8 +27,10 @@ from app.config import get_settings
 from app.crypto import sealing
 from app.db.models import Competition, Evaluation, Member, Round, State
 from app.db.now import read_clock
-from app.services.accounts import accounts, audit, memberships
-from app.services.accounts.accounts import UNUSABLE_HASH, Principal
+from app.services.accounts import audit, memberships, users
+from app.services.accounts.password_hashes import UNUSABLE_HASH
+from app.services.accounts.principal import Principal
+from app.services.accounts.tokens import issue_token, revoke_all
 from app.services.contests import competitions
 from app.services.contests.competitions import REHEARSAL
 from app.services.contests.contest import Contest
@@ -171,11 +173,9 @@ def _add_teams(session: Session, contest: Contest) -> None:
     for name in list(contest.track.methods)[:MAX_TEAMS]:
         team = memberships.create_team(session, contest.id, name)
         # Nobody can guess this name and learn of the rehearsal by trying to take it.
-        member = accounts.add_user(
-            session, name=f"sample-{secrets.token_hex(8)}", password_hash=UNUSABLE_HASH
-        )
+        member = users.add_user(session, name=f"sample-{secrets.token_hex(8)}", password_hash=UNUSABLE_HASH)
         session.add(Member(competition_id=contest.id, user_id=member.id, team_id=team.id))
-        tokens[name] = accounts.issue_token(session, member, name=REHEARSAL, lifetime=TOKEN_LIFETIME)
+        tokens[name] = issue_token(session, member, name=REHEARSAL, lifetime=TOKEN_LIFETIME)
     contest.competition.rehearsal_tokens = sealing.seal_file(
         get_settings().sealing_key_file, bound_to=contest.id, content=json.dumps(tokens).encode()
     )
@@ -191,7 +191,7 @@ def end(session: Session, principal: Principal, slug: str) -> None:
         audit.record(session, principal, "rehearsal.end", competition_id, subject=competition.slug)
     competition.removed_at, competition.rehearsal_tokens = read_clock(session), None
     for user_id in session.scalars(select(Member.user_id).where(Member.competition_id == competition.id)):
-        accounts.revoke_all(session, user_id, except_id=None)
+        revoke_all(session, user_id, except_id=None)
     cancelled_values = {"state": State.CANCELLED, "finished_at": func.clock_timestamp(), "leased_until": None}
     evaluations_update = update(Evaluation).where(Evaluation.round_id == round_.id)
     session.execute(evaluations_update.where(Evaluation.state.in_(UNFINISHED)).values(cancelled_values))

@@ -20,7 +20,7 @@ from anoncup.rules.rounds import replace_round_phases
 from app.db import now
 from app.db.models import Competition, Evaluation, Rescore, Round, State, Submission
 from app.services.accounts import audit
-from app.services.accounts.accounts import Principal
+from app.services.accounts.principal import Principal
 from app.services.boards import anonymization, verdicts
 from app.services.boards.verdicts import VerdictNumbers
 from app.services.contests import competitions, revisions

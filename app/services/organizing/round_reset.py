@@ -13,7 +13,7 @@ from anoncup.rules.settings import Phase
 from app.db.models import Evaluation, Round, State
 from app.db.now import read_clock
 from app.services.accounts import audit
-from app.services.accounts.accounts import Principal
+from app.services.accounts.principal import Principal
 from app.services.contests import competitions
 from app.services.contests.contest import Contest
 from app.services.contests.schedule import END_YEAR_LIMIT, format_phases

@@ -8,7 +8,7 @@ from sqlalchemy import Select, exists, func, literal, select, union_all
 from sqlalchemy.orm import Session
 
 from app.db.models import Evaluation, Guess, State, ThresholdReport
-from app.services.accounts.accounts import Principal
+from app.services.accounts.principal import Principal
 from app.services.contests import competitions
 from app.services.jobs import health
 from app.services.jobs.fairness import is_in_present_round

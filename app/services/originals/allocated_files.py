@@ -12,7 +12,7 @@ from anoncup.messages import N_
 from app.db.models import AllocatedFiles, Round, SeedOpening, Team
 from app.db.now import read_clock
 from app.services.accounts import memberships
-from app.services.accounts.accounts import Principal
+from app.services.accounts.principal import Principal
 from app.services.contests import competitions, phases, visibility
 from app.services.contests.sealed_inputs import NO_TEAM, list_missing_files
 

@@ -12,7 +12,7 @@ from app.crypto import sealing
 from app.db.models import OrganizerFile, Round
 from app.processes import parser_process
 from app.services.accounts import audit
-from app.services.accounts.accounts import Principal
+from app.services.accounts.principal import Principal
 from app.services.contests import competitions, revisions, sealed_inputs
 from app.services.contests.contest import Contest, parse_stored_rules
 

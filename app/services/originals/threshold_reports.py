@@ -13,7 +13,7 @@ from anoncup.errors import Conflict, NotFound, TooManyRequests
 from anoncup.excessive.question import AdviceQuestion, resolve_question
 from app.db.models import State, ThresholdReport
 from app.services.accounts import audit
-from app.services.accounts.accounts import Principal
+from app.services.accounts.principal import Principal
 from app.services.contests import competitions
 from app.services.jobs import leases, queue
 

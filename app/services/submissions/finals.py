@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 from anoncup.errors import Conflict
 from anoncup.messages import Message
 from app.db.models import Evaluation, Round, State, Submission, Team
-from app.services.accounts.accounts import Principal
+from app.services.accounts.principal import Principal
 from app.services.contests import phases
 from app.services.contests.contest import Contest
 from app.services.submissions import submissions, uploads

@@ -22,7 +22,7 @@ from sqlalchemy.orm import Session
 
 from anoncup.schemas.roles import Role
 from app.db.models import Competition, Evaluation, Member, Organizer, Round, State, Submission, Token, User
-from app.services.accounts.accounts import Principal
+from app.services.accounts.principal import Principal
 from app.services.jobs import fairness
 from app.services.submissions import submissions
 

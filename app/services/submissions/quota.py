@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session
 from anoncup.errors import TooManyRequests
 from app.db.models import Attempt, Evaluation, Grant, Guess, State, Submission, Target, Team
 from app.db.now import read_clock
-from app.services.accounts.accounts import Principal
+from app.services.accounts.principal import Principal
 from app.services.contests import competitions, phases
 from app.services.contests.contest import Contest
 from app.services.contests.phases import ANONYMIZATION, REIDENTIFICATION

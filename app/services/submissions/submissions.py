@@ -11,7 +11,7 @@ from anoncup.messages import Message
 from app.db.models import Evaluation, Round, Secret, State, Submission, Team
 from app.db.paging import Position, fetch_newest_first
 from app.services.accounts import memberships
-from app.services.accounts.accounts import Principal
+from app.services.accounts.principal import Principal
 from app.services.contests import competitions
 from app.services.contests.contest import Contest
 from app.services.jobs import fairness, leases

@@ -9,7 +9,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.db.models import Evaluation, State, Submission
-from app.services.accounts.accounts import Principal
+from app.services.accounts.principal import Principal
 from app.services.contests import competitions
 from app.services.jobs import leases
 from app.services.submissions import finals

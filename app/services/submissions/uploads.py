@@ -35,7 +35,7 @@ from app.db.privileges import GUESS_GUARD, SUBMISSION_GUARD
 from app.processes import parser_process
 from app.processes.remote_calls import run_where_installed
 from app.services.accounts import memberships
-from app.services.accounts.accounts import Principal
+from app.services.accounts.principal import Principal
 from app.services.contests import competitions, phases
 from app.services.contests.contest import Contest, parse_stored_rules
 from app.services.originals import allocated_files

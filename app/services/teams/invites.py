@@ -11,8 +11,8 @@ from sqlalchemy.orm import Session
 
 from anoncup.errors import CompetitionUnavailable, Conflict, NotFound, WrongCredential
 from app.db.models import AuditEntry, Competition, Invite, Team
-from app.services.accounts import accounts, audit
-from app.services.accounts.accounts import Principal
+from app.services.accounts import audit, tokens
+from app.services.accounts.principal import Principal
 from app.services.contests import competitions, phases
 
 INVITE_LIFETIME = timedelta(days=60)
@@ -114,7 +114,7 @@ def insert_invite(
         id=invite_id or uuid4(),
         competition_id=competition_id,
         team_id=team_id,
-        digest=accounts.hash_token(code),
+        digest=tokens.hash_token(code),
         uses_left=uses,
         expires_at=func.clock_timestamp() + INVITE_LIFETIME,
     )
@@ -163,7 +163,7 @@ def find_usable(session: Session, code: str) -> UsableInvite:
 
 def _select_usable(code: str) -> Select[Invite]:
     return select(Invite).where(
-        Invite.digest == accounts.hash_token(code.strip()),
+        Invite.digest == tokens.hash_token(code.strip()),
         Invite.uses_left > 0,
         Invite.expires_at > func.clock_timestamp(),
     )

@@ -11,8 +11,8 @@ from anoncup.errors import Conflict, InvalidInput, NotFound
 from anoncup.schemas import Person
 from anoncup.schemas.roles import Role
 from app.db.models import Competition, Invite, Member, Organizer, Submission, Team, User
-from app.services.accounts import accounts, audit, memberships, names, passwords
-from app.services.accounts.accounts import Principal
+from app.services.accounts import audit, memberships, names, password_changes, users
+from app.services.accounts.principal import Principal
 from app.services.contests import competitions
 from app.services.contests.announcements import is_valid_text, normalize_text
 from app.services.teams import invites
@@ -48,7 +48,7 @@ def sign_up(
 ) -> JoinedMember:
     """Create an account and add it to the team of the invite."""
     invite = invites.redeem(session, code)
-    user = accounts.add_user(session, name=name, password_hash=password_hash)
+    user = users.add_user(session, name=name, password_hash=password_hash)
     return _add_member(session, invite, user, team_name)
 
 
@@ -56,7 +56,7 @@ def join(session: Session, principal: Principal, *, code: str, team_name: str | 
     """Add the principal to the team of the invite."""
     principal.require("submit")
     invite = invites.redeem(session, code)
-    joined_member = _add_member(session, invite, accounts.lock_user(session, principal.user_id), team_name)
+    joined_member = _add_member(session, invite, users.lock_user(session, principal.user_id), team_name)
     details = {"team": joined_member.team.name}
     audit.record(session, principal, "team.join", invite.competition_id, after=details)
     return joined_member
@@ -66,7 +66,7 @@ def _add_member(session: Session, invite: Invite, user: User, team_name: str | N
     """Add a locked user to the invite's team or to a new one."""
     _require_can_join(session, invite.competition_id, user)
     # A password link from an organizer of another competition must not give access to this one.
-    passwords.expire_links(session, user.id)
+    password_changes.expire_links(session, user.id)
     joined_team = _resolve_team(session, invite, team_name)
     session.add(Member(competition_id=invite.competition_id, user_id=user.id, team_id=joined_team.id))
     return JoinedMember(user, joined_team, session.get_one(Competition, invite.competition_id))

@@ -10,15 +10,15 @@ from anoncup.errors import Conflict, Forbidden, NotFound
 from anoncup.schemas import Person
 from anoncup.schemas.roles import Role
 from app.db.models import Competition, Member, Organizer, User
-from app.services.accounts import accounts, audit
-from app.services.accounts.accounts import Principal
+from app.services.accounts import audit, users
+from app.services.accounts.principal import Principal
 from app.services.contests import competitions
 
 
 def create_user(session: Session, principal: Principal, *, name: str, password_hash: str, role: Role) -> User:
     """Create an account of any role. Only administrators may do this."""
     require_can_create_accounts(principal)
-    user = accounts.add_user(session, name=name, password_hash=password_hash, role=role)
+    user = users.add_user(session, name=name, password_hash=password_hash, role=role)
     audit.record(session, principal, "user.create", None, subject=user.name, after={"role": role})
     return user
 
@@ -57,10 +57,10 @@ def add(session: Session, principal: Principal, slug: str, name: str) -> Person:
     """Add an organizer. The user must have that role and be in no team of the competition."""
     contest = competitions.find_for_organizer(session, principal, slug)
     competitions.require_no_rehearsal(contest.competition)
-    user = accounts.find_user(session, name)
+    user = users.find_user(session, name)
     if user is None:
         raise NotFound("there is nobody of that name", code="no_such_user")
-    accounts.lock_user(session, user.id)
+    users.lock_user(session, user.id)
     if user.role == Role.PARTICIPANT:
         raise Conflict(
             "this person has no organizer's account; an administrator makes one", code="not_an_organizer"

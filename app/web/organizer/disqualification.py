@@ -13,7 +13,7 @@ from starlette.responses import Response
 from anoncup.errors import Conflict, DomainError, Forbidden, InvalidInput, NotFound, TooManyRequests
 from app.db.transaction import transaction
 from app.http.step_up import FormReauthentication
-from app.services.accounts.accounts import STEP_UP_REQUIRED, Principal
+from app.services.accounts.principal import STEP_UP_REQUIRED, Principal
 from app.services.organizing import disqualification, disqualification_preview
 from app.web.organizer.frame import OrganizerPage, RequestedOrganizerPage
 from app.web.organizer.submissions import load_submission, render_submission

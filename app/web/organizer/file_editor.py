@@ -15,7 +15,7 @@ from app.db.models import Competition
 from app.db.transaction import transaction
 from app.http.authentication import CurrentPrincipal
 from app.http.problems import get_status
-from app.services.accounts.accounts import STEP_UP_REQUIRED
+from app.services.accounts.principal import STEP_UP_REQUIRED
 from app.services.contests import competitions, revisions
 from app.services.contests.contest import Contest, parse_stored_rules
 from app.services.contests.revisions import Revision

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from anoncup.errors import InvalidInput
 from app.http.authentication import CurrentPrincipal, get_client_address
 from app.http.step_up import reauthenticate
-from app.services.accounts.accounts import Principal
+from app.services.accounts.principal import Principal
 from app.services.contests import competitions
 from app.web.site.frame import Frame, load_frame
 from app.web.site.pages import UserPage

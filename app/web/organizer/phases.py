@@ -15,7 +15,7 @@ from anoncup.errors import DomainError, InvalidInput, NotFound
 from anoncup.rules.settings import Phase
 from app.db.transaction import transaction
 from app.http.step_up import FormReauthentication
-from app.services.accounts.accounts import Principal
+from app.services.accounts.principal import Principal
 from app.services.contests import competitions, observed_deadlines, phases, schedule
 from app.services.contests.contest import Contest
 from app.services.contests.phase_preview import (

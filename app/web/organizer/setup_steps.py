@@ -29,7 +29,7 @@ from anoncup.rules.model import Rules
 from anoncup.rules.settings import Limits, Publication, Ranking
 from app.db.transaction import transaction
 from app.http.problems import get_status
-from app.services.accounts.accounts import STEP_UP_REQUIRED, Principal
+from app.services.accounts.principal import STEP_UP_REQUIRED, Principal
 from app.services.contests import competitions, phases, revisions, sealed_inputs
 from app.services.contests.contest import Contest
 from app.services.contests.revisions import Revision

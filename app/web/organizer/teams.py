@@ -12,7 +12,7 @@ from anoncup.errors import DomainError, InvalidInput, NotFound
 from app.db.transaction import transaction
 from app.http.authentication import get_service_url
 from app.http.step_up import FormReauthentication
-from app.services.accounts import passwords
+from app.services.accounts import password_changes
 from app.services.contests import phases
 from app.services.organizing import adjustments, disqualification
 from app.services.submissions import quota, submissions
@@ -240,7 +240,7 @@ def create_password_link(
         name = next((member.name for member in entrant.members if member.user_id == user_id), None)
         if name is None:
             raise NotFound("the team has no such member", code="no_such_user")
-        issued_link = passwords.issue_link(session, principal, name)
+        issued_link = password_changes.issue_link(session, principal, name)
     link = f"{get_service_url(page.request)}/password?code={issued_link.code}"
     password = {"link": link, "name": name, "expires_at": issued_link.expires_at}
     return render_team(page, team_id, password=password)

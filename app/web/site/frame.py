@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from anoncup.rules.model import Rules
 from app.db.models import Competition, Round, Team
 from app.services.accounts import memberships
-from app.services.accounts.accounts import Principal
+from app.services.accounts.principal import Principal
 from app.services.contests import competitions, phases
 from app.services.contests.contest import Contest
 from app.services.contests.phases import PhaseStatus

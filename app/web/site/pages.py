@@ -40,7 +40,7 @@ from app.http.authentication import (
 from app.http.problems import get_status
 from app.http.session_cookie import read_session_cookie
 from app.locale.language import LANGUAGES, Translator
-from app.services.accounts.accounts import Principal
+from app.services.accounts.principal import Principal
 from app.services.contests import announcements
 from app.web.site import language as languages
 from app.web.site import notation, raster, sentences

@@ -14,7 +14,7 @@ from app.db.models import State
 from app.db.transaction import transaction
 from app.http.authentication import CurrentPrincipal, RequestCredential
 from app.http.board_cache import load_open_board
-from app.services.accounts.accounts import Principal
+from app.services.accounts.principal import Principal
 from app.services.boards import anonymization
 from app.services.submissions import submissions, summaries
 from app.web.team.submission_lines import SubmissionLine

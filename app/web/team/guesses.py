@@ -11,7 +11,7 @@ from starlette.responses import Response
 from anoncup.errors import DomainError
 from app.db.models import Guess
 from app.http.uploads import receive_dry_run, receive_upload
-from app.services.accounts.accounts import Principal
+from app.services.accounts.principal import Principal
 from app.services.attacks.guesses import GuessCheck, GuessUpload
 from app.web.site.pages import PageRoute, RequestedUserPage, UserPage, see_other
 from app.web.team.targets import list_file_problems, render_target

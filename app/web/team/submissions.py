@@ -27,7 +27,7 @@ from app.db.transaction import transaction
 from app.http.authentication import CurrentPrincipal, RequestCredential
 from app.http.paging import decode_position, encode_cursor
 from app.http.uploads import receive_dry_run, receive_upload
-from app.services.accounts.accounts import Principal
+from app.services.accounts.principal import Principal
 from app.services.originals import allocated_files
 from app.services.originals.allocated_files import TeamFiles
 from app.services.submissions import finals, quota, submissions, summaries, uploads

@@ -17,7 +17,7 @@ from anoncup.tracks.model import AnyQuestion, AnyTrack
 from anoncup.tracks.outcomes import adjust_for_chance
 from app.db.models import Guess, Round, State, Target
 from app.db.transaction import transaction
-from app.services.accounts.accounts import Principal
+from app.services.accounts.principal import Principal
 from app.services.attacks import guesses, targets
 from app.services.attacks.targets import VisibleTarget
 from app.services.contests import phases

@@ -17,8 +17,8 @@ from app.http import passwords, throttle
 from app.http.authentication import ClientAddress, CurrentPrincipal
 from app.http.passwords import limit_concurrency
 from app.http.step_up import FormReauthentication
-from app.services.accounts import accounts, memberships
-from app.services.accounts.accounts import Principal
+from app.services.accounts import memberships, tokens
+from app.services.accounts.principal import Principal
 from app.services.contests import competitions
 from app.services.teams import organizers
 from app.web.site.pages import PageRoute, RequestedUserPage, UserPage, see_other
@@ -37,7 +37,7 @@ def show_account(page: RequestedUserPage) -> HTMLResponse:
 
 def _render_account(page: UserPage, **content: Any) -> HTMLResponse:
     with transaction() as session:
-        tokens = accounts.list_valid_tokens(session, page.principal)
+        valid_tokens = tokens.list_valid_tokens(session, page.principal)
         teams = [
             (slug, _load_title(session, page.principal, slug), team)
             for slug, team in memberships.list_teams(session, page.principal.user_id)
@@ -46,13 +46,13 @@ def _render_account(page: UserPage, **content: Any) -> HTMLResponse:
             (slug, _load_title(session, page.principal, slug))
             for slug in organizers.list_competition_slugs(session, page.principal.user_id)
         ]
-    scopes = accounts.list_allowed_scopes(page.principal.role)
+    scopes = tokens.list_allowed_scopes(page.principal.role)
     return page.render(
         "visitor/account.html",
         teams=teams,
         organizes=organized,
-        tokens=[item for item in tokens if item.kind == TokenKind.API],
-        sessions=[item for item in tokens if item.kind == TokenKind.SESSION],
+        tokens=[item for item in valid_tokens if item.kind == TokenKind.API],
+        sessions=[item for item in valid_tokens if item.kind == TokenKind.SESSION],
         scopes=[item for item in scopes if item in page.principal.scopes],
         lives=_TOKEN_LIFETIMES,
         **content,
@@ -83,7 +83,7 @@ def create_token(
     try:
         principal = reauthenticate()
         with transaction() as session:
-            token = accounts.create_token(session, principal, name=name, scopes=scopes, lifetime=lifetime)
+            token = tokens.create_token(session, principal, name=name, scopes=scopes, lifetime=lifetime)
     except NotSignedIn:
         raise
     except DomainError as problem:
@@ -96,7 +96,7 @@ def create_token(
 @router.post("/account/tokens/{token_id}/revoke")
 def revoke_token(token_id: UUID, principal: CurrentPrincipal) -> Response:
     with transaction() as session:
-        accounts.revoke_own(session, principal, token_id)
+        tokens.revoke_own(session, principal, token_id)
     return see_other("/account", notice="token_revoked")
 
 
@@ -110,7 +110,7 @@ def change_password(
     new: Annotated[str, Form()] = "",
 ) -> Response:
     try:
-        with throttle.limit_tries(address, account=accounts.build_step_up_key(page.principal)):
+        with throttle.limit_tries(address, account=page.principal.step_up_key):
             passwords.change_own_password(page.principal, old=old, new=new)
     except DomainError as problem:
         return _render_account(page, problem=problem, wrong_form="password")

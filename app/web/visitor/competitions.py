@@ -14,7 +14,8 @@ from anoncup.schemas.roles import Role
 from app.db.transaction import transaction
 from app.http.authentication import RequestCredential
 from app.http.board_cache import load_open_board
-from app.services.accounts.accounts import Credential, Principal
+from app.services.accounts.principal import Principal
+from app.services.accounts.tokens import Credential
 from app.services.boards import anonymization
 from app.services.contests import directory
 from app.services.contests.directory import Directory, DirectoryEntry

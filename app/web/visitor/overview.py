@@ -15,7 +15,7 @@ from anoncup.schemas import AttackersBoard, AttackersRow, Board, BoardRow
 from anoncup.tracks.model import AnyTrack
 from app.db.transaction import transaction
 from app.locale.language import Translator
-from app.services.accounts.accounts import Principal
+from app.services.accounts.principal import Principal
 from app.services.contests import announcements, clarifications, observed_deadlines
 from app.services.organizing import dashboard
 from app.services.organizing.dashboard import Dashboard, OrganizerTask

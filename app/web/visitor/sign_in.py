@@ -13,7 +13,7 @@ from app.http import throttle
 from app.http.authentication import AppSettings, ClientAddress, require_same_origin
 from app.http.passwords import limit_concurrency, verify_password
 from app.http.session_cookie import delete_session_cookie, set_session_cookie
-from app.services.accounts import accounts
+from app.services.accounts import tokens, users
 from app.web.site.pages import Page, PageRoute, RequestedPage
 
 router = APIRouter(route_class=PageRoute)
@@ -43,11 +43,11 @@ def sign_in(
 ) -> Response:
     require_same_origin(request)
     try:
-        with throttle.limit_tries(address, account=accounts.build_search_key(name)):
+        with throttle.limit_tries(address, account=users.build_search_key(name)):
             verified_hash = verify_password(name, password)
             with transaction() as session:
-                user = accounts.lock_verified_user(session, name=name, verified_hash=verified_hash)
-                token = accounts.begin_session(session, user)
+                user = users.lock_verified_user(session, name=name, verified_hash=verified_hash)
+                token = tokens.begin_session(session, user)
     except (NotSignedIn, TooManyRequests) as problem:
         return Page(request, None).render(
             "visitor/sign_in.html",
@@ -65,7 +65,7 @@ def sign_in(
 def sign_out(page: RequestedPage, settings: AppSettings) -> Response:
     if page.principal is not None:
         with transaction() as session:
-            accounts.revoke_current(session, page.principal)
+            tokens.revoke_current(session, page.principal)
     response = RedirectResponse("/", status_code=303)
     delete_session_cookie(response, page.request, settings)
     return response

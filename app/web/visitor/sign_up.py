@@ -15,7 +15,7 @@ from app.http import throttle
 from app.http.authentication import AppSettings, ClientAddress, require_same_origin
 from app.http.passwords import limit_concurrency
 from app.http.session_cookie import set_session_cookie
-from app.services.accounts import accounts, passwords
+from app.services.accounts import password_changes, password_hashes, tokens
 from app.services.contests import competitions
 from app.services.teams import invites, members
 from app.web.site.pages import Page, PageRoute, RequestedPage, RequestedUserPage, see_other
@@ -58,12 +58,12 @@ def sign_up(
         with throttle.limit_invite_tries(address):
             with transaction() as session:
                 invites.find_usable(session, invite)  # reject a wrong code before hashing the password
-            password_hash = accounts.hash_password(password)
+            password_hash = password_hashes.hash_password(password)
             with transaction() as session:
                 membership = members.sign_up(
                     session, code=invite, team_name=team or None, name=name, password_hash=password_hash
                 )
-                token = accounts.begin_session(session, membership.user)
+                token = tokens.begin_session(session, membership.user)
     except DomainError as problem:
         return _render_invite_form(
             Page(request, None),
@@ -143,9 +143,9 @@ def set_password(
     require_same_origin(request)
     try:
         with throttle.limit_tries(address):
-            password_hash = accounts.hash_password(password)
+            password_hash = password_hashes.hash_password(password)
             with transaction() as session:
-                user = passwords.reset_with_link(session, code=code, new_hash=password_hash)
+                user = password_changes.reset_with_link(session, code=code, new_hash=password_hash)
     except DomainError as problem:
         return Page(request, None).render("visitor/password.html", problem=problem, code=code, to="/")
     throttle.remember_address(address, user.name_key)

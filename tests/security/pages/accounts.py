@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from app.db.transaction import transaction
-from app.services.accounts import accounts
+from app.services.accounts import users
 from tests.support.arena import API, PASSWORD, Arena, serial_numbers
 
 TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
@@ -57,7 +57,7 @@ def build_join(scenario: Any) -> dict[str, Any]:
 def create_password_link(scenario: Any) -> dict[str, Any]:
     name = f"person {next(serial_numbers)}"
     with transaction() as session:
-        accounts.create_user(session, name=name, password=PASSWORD)
+        users.create_user(session, name=name, password=PASSWORD)
     request = {"token": scenario.create_token("administrator"), "json": {"name": name}}
     code = scenario.arena.post("/users/password-links", **request).json()["code"]
     return {"params": {"code": code}, "data": {"password": PASSWORD}}

@@ -10,7 +10,7 @@ from anoncup.competition.parser import parse_competition
 from anoncup.schemas.roles import Role
 from app.db.models import Competition, Round
 from app.db.transaction import transaction
-from app.services.accounts import accounts
+from app.services.accounts import users
 from app.services.contests import phase_preview
 from app.services.teams import invites
 from tests.support.arena import API, PASSWORD, build_noisy_release, serial_numbers
@@ -83,7 +83,7 @@ def build_extension(scenario: Any) -> dict[str, Any]:
 def create_organizer_user(_: Any = None) -> str:
     with transaction() as session:
         name = f"person {next(serial_numbers)}"
-        accounts.create_user(session, name=name, password=PASSWORD, role=Role.ORGANIZER)
+        users.create_user(session, name=name, password=PASSWORD, role=Role.ORGANIZER)
     return name
 
 

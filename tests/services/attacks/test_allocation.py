@@ -30,7 +30,7 @@ from app.config import Settings, get_settings
 from app.db.models import AllocatedFiles, Round, Seed, Team
 from app.db.transaction import transaction
 from app.locale.language import LANGUAGES
-from app.services.accounts import accounts
+from app.services.accounts import tokens, users
 from app.services.attacks import allocation
 from app.services.originals import allocated_files as data_draws
 from app.storage import get_store
@@ -415,11 +415,9 @@ def test_only_a_teams_members_can_read_its_files(contest: Contest, capfd: pytest
     secrets = {team: get_team_file(arena, team, "secret.csv").content for team in ("red", "blue")}
     assert secrets["red"] != secrets["blue"]
     with transaction() as session:
-        administrator = accounts.create_user(session, name="root", password=PASSWORD, role=Role.ADMINISTRATOR)
-        other_organizer = accounts.create_user(session, name="other", password=PASSWORD, role=Role.ORGANIZER)
-        tokens = [
-            accounts.issue_token(session, user, name="test") for user in (administrator, other_organizer)
-        ]
+        administrator = users.create_user(session, name="root", password=PASSWORD, role=Role.ADMINISTRATOR)
+        other_organizer = users.create_user(session, name="other", password=PASSWORD, role=Role.ORGANIZER)
+        tokens = [tokens.issue_token(session, user, name="test") for user in (administrator, other_organizer)]
     for token in (arena.organizer_token, *tokens):
         for path in ("own", "own/secret.csv", "own/labels.csv"):
             assert arena.get(f"{COMPETITION_PATH}/{path}", token=token).status_code == 403

@@ -12,7 +12,7 @@ from sqlalchemy import select, update
 
 from app.db.models import Evaluation, State, Team
 from app.db.transaction import transaction
-from app.services.accounts import accounts, names
+from app.services.accounts import names, tokens
 from app.services.boards import anonymization, matrix, reidentification, verdicts
 from app.services.boards.verdicts import EvaluationKey, NumbersCache, VerdictNumbers
 from app.services.contests import visibility
@@ -46,7 +46,7 @@ BOARDS = {
 def record_queries(contest: Contest, board_name: str) -> QueryLog:
     """Record the database queries of the organizer's view of a board."""
     with transaction() as session:
-        organizer = accounts.authenticate(session, contest.arena.organizer_token)
+        organizer = tokens.authenticate(session, contest.arena.organizer_token)
         with log_queries() as queries:
             BOARDS[board_name](session, visibility.authorize_boards(session, organizer, contest.arena.slug))
     return queries
@@ -207,7 +207,7 @@ def test_changing_a_board_does_not_change_the_cache(client: TestClient) -> None:
     contest.submit("red")
     original_board = contest.get_board(organizer=True)
     with transaction() as session:
-        organizer = accounts.authenticate(session, contest.arena.organizer_token)
+        organizer = tokens.authenticate(session, contest.arena.organizer_token)
         (row,) = anonymization.build_board(
             session, visibility.authorize_boards(session, organizer, "small")
         ).rows

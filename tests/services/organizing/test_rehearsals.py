@@ -33,7 +33,7 @@ from app.db.models import (
     User,
 )
 from app.db.transaction import transaction
-from app.services.accounts import accounts
+from app.services.accounts import password_hashes
 from app.services.contests import clarifications
 from app.services.jobs import fairness
 from app.services.organizing import rehearsal_moves, rehearsals
@@ -433,7 +433,7 @@ def test_members_of_sample_teams_have_sealed_tokens_and_no_password(rehearsal: R
         sealing.open_file(get_settings().opening_keys_dir, bound_to=competition.id, content=sealed)
     )
     assert len(tokens) == len(members) == 10
-    assert not any(accounts.is_correct_password(member.password_hash, "") for member in members)
+    assert not any(password_hashes.is_correct_password(member.password_hash, "") for member in members)
     token = next(iter(tokens.values()))
     assert rehearsal.arena.get(f"/competitions/{rehearsal.slug}/team", token=token).status_code == 200
     assert end_rehearsal(rehearsal) == 204

@@ -14,7 +14,7 @@ from anoncup.schemas.roles import Role
 from anoncup.tables.csv_text import write_csv
 from app.config import Settings
 from app.db.transaction import transaction
-from app.services.accounts import accounts
+from app.services.accounts import users
 from tests.support.arena import PASSWORD, build_competition_toml
 from tests.support.contest import load_competition
 from tests.support.secret_search import build_needles, find_leaks
@@ -69,7 +69,7 @@ class Participants:
 @contextmanager
 def open_browsers(browser: Browser, url: str, profile: BrowserProfile) -> Iterator[Participants]:
     with transaction() as session:
-        accounts.create_user(session, name=ORGANIZER, password=PASSWORD, role=Role.ORGANIZER)
+        users.create_user(session, name=ORGANIZER, password=PASSWORD, role=Role.ORGANIZER)
     with ExitStack() as stack:
         yield Participants(*(stack.enter_context(open_browser_user(browser, url, profile)) for _ in range(4)))
 

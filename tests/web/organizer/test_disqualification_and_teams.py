@@ -11,7 +11,7 @@ from anoncup.schemas.roles import Role
 from app.db.models import AuditEntry, Competition, Evaluation, State, Submission, User
 from app.db.transaction import transaction
 from app.locale.language import LANGUAGES
-from app.services.accounts import accounts
+from app.services.accounts import users
 from tests.support.arena import API, PASSWORD, Arena
 from tests.support.contest import Contest
 from tests.support.database_rows import load_team_id
@@ -332,7 +332,7 @@ def test_password_link_is_shown_once(arena: Arena) -> None:
 def test_organizers_can_be_added_and_removed_except_the_last(arena: Arena) -> None:
     with transaction() as session:
         for name, role in (("Ayumi", Role.ORGANIZER), ("Ken", Role.PARTICIPANT)):
-            accounts.create_user(session, name=name, password=PASSWORD, role=role)
+            users.create_user(session, name=name, password=PASSWORD, role=role)
     path = f"{ORGANIZE_PATH}/teams/organizers"
     send_form(arena, path, {"name": "Ayumi"}, organizer=True)
     for name, problem in (

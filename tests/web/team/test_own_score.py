@@ -14,7 +14,7 @@ from anoncup.formulas.filled_formula import FilledFormula
 from app.db.models import Submission
 from app.db.transaction import transaction
 from app.locale.language import LANGUAGES, load_translator
-from app.services.accounts import accounts
+from app.services.accounts import tokens
 from app.services.boards import anonymization
 from app.services.contests import visibility
 from app.web.site.notation import format_number
@@ -43,7 +43,7 @@ def fill_in(contest: Contest, submission: str, team: str | None = None) -> dict[
     arena = contest.arena
     token = arena.get_team_token(team) if team else arena.organizer_token
     with transaction() as session:
-        access = visibility.authorize_boards(session, accounts.authenticate(session, token), arena.slug)
+        access = visibility.authorize_boards(session, tokens.authenticate(session, token), arena.slug)
         return anonymization.fill_in_formulas(session, access, session.get_one(Submission, UUID(submission)))
 
 

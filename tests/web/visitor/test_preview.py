@@ -16,7 +16,7 @@ from app.config import get_settings
 from app.db.transaction import transaction
 from app.http.session_cookie import COOKIE
 from app.locale.language import Translator
-from app.services.accounts import accounts
+from app.services.accounts import tokens
 from app.services.boards import anonymization
 from app.services.contests import visibility
 from app.web.site import raster
@@ -43,7 +43,7 @@ def draw_preview(t: Translator = EN, *, slug: str = "small", token: str = "") ->
     """Draw the image with the board as the owner of the token sees it, by default as visitors do."""
     with transaction() as session:
         frame = load_frame(session, None, slug)
-        reader = accounts.authenticate(session, token) if token else None
+        reader = tokens.authenticate(session, token) if token else None
         access = visibility.find_board_access(session, reader, slug)
         board = None if access is None else anonymization.build_board(session, access)
         return preview.draw_preview(frame, board, t)

@@ -13,8 +13,8 @@ from anoncup.errors import Forbidden, NotFound, WrongCredential
 from anoncup.schemas.roles import Role
 from app.db.models import Member, PasswordLink, User
 from app.db.now import read_clock
-from app.services.accounts import accounts, audit, memberships
-from app.services.accounts.accounts import Principal
+from app.services.accounts import audit, memberships, tokens, users
+from app.services.accounts.principal import Principal
 
 _LINK_LIFETIME = timedelta(hours=48)
 
@@ -33,7 +33,7 @@ def change(session: Session, principal: Principal, *, verified_hash: str, new_ha
     All other tokens and sessions are revoked, because anyone who knew the old password may have created one.
     """
     principal.require("submit")
-    user = accounts.lock_user(session, principal.user_id)
+    user = users.lock_user(session, principal.user_id)
     if user.password_hash != verified_hash:
         raise build_wrong_old_password_error()
     _replace_password(session, user, new_hash, except_token=principal.token_id)
@@ -52,10 +52,10 @@ def build_wrong_old_password_error() -> WrongCredential:
 def issue_link(session: Session, principal: Principal, name: str) -> IssuedPasswordLink:
     """Issue a link that sets a new password; earlier links of the user expire."""
     principal.require("organize")
-    user = accounts.find_user(session, name)
+    user = users.find_user(session, name)
     competition_ids: Sequence[UUID] = ()
     if user is not None:
-        accounts.lock_user(session, user.id)
+        users.lock_user(session, user.id)
         participations = select(Member.competition_id).where(Member.user_id == user.id)
         competition_ids = session.scalars(participations).all()
     _require_authority(session, principal, user, competition_ids)
@@ -66,7 +66,7 @@ def issue_link(session: Session, principal: Principal, name: str) -> IssuedPassw
     code = secrets.token_urlsafe(24)
     link = PasswordLink(
         user_id=user.id,
-        digest=accounts.hash_token(code),
+        digest=tokens.hash_token(code),
         expires_at=read_clock(session) + _LINK_LIFETIME,
     )
     session.add(link)
@@ -99,10 +99,10 @@ def _require_authority(
 
 def reset_with_link(session: Session, *, code: str, new_hash: str) -> User:
     """Set a new password hash with a link's code; all tokens and sessions of the user are revoked."""
-    digest = accounts.hash_token(code.strip())
+    digest = tokens.hash_token(code.strip())
     user_id = session.scalar(select(PasswordLink.user_id).where(PasswordLink.digest == digest))
     # Lock the user before reading the link, so that two requests with the same code are serialized.
-    user = accounts.lock_user(session, user_id) if user_id else None
+    user = users.lock_user(session, user_id) if user_id else None
     link = session.scalar(
         select(PasswordLink).where(
             PasswordLink.digest == digest,
@@ -121,7 +121,7 @@ def reset_with_link(session: Session, *, code: str, new_hash: str) -> User:
 def _replace_password(session: Session, user: User, new_hash: str, *, except_token: UUID | None) -> None:
     """Replace the password hash of a locked user; revoke other tokens and expire all links."""
     user.password_hash = new_hash
-    accounts.revoke_all(session, user.id, except_id=except_token)
+    tokens.revoke_all(session, user.id, except_id=except_token)
     expire_links(session, user.id)
 
 

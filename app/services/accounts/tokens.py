@@ -1,45 +1,30 @@
-"""Users, their passwords, tokens and sessions."""
+"""API tokens and browser sessions."""
 
 import hashlib
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TypeVar
 from uuid import UUID
 
-from argon2 import PasswordHasher
-from argon2.exceptions import InvalidHashError, VerificationError
-from sqlalchemy import ColumnElement, Select, and_, func, select, update
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy import ColumnElement, and_, func, select, update
 from sqlalchemy.orm import Session, joinedload
 
-from anoncup.errors import Conflict, Forbidden, InvalidInput, NotFound, NotSignedIn
+from anoncup.errors import InvalidInput, NotFound, NotSignedIn
 from anoncup.schemas import TokenKind
 from anoncup.schemas.roles import Role
 from app.db.models import Token, User
 from app.db.paging import Position, fetch_newest_first
 from app.services.accounts import names
-
-T = TypeVar("T")
+from app.services.accounts.principal import Principal
+from app.services.accounts.users import (
+    lock_user,
+)
 
 _SCOPES = ("read", "submit", "organize")
 TOKEN_LIFETIME = timedelta(days=180)
 SESSION_LIFETIME = timedelta(days=14)
 SESSION_NAME = "browser"
-_MIN_PASSWORD_LENGTH = 8
-_MAX_PASSWORD_LENGTH = 256
-STEP_UP_REQUIRED = "password_needed"
-
-hasher = PasswordHasher()
-DUMMY_HASH = (
-    "$argon2id$v=19$m=65536,t=3,p=4$i4TlCL1eG59dM8/ULgLyzA$gaDOZ/bSk/rIQlVPXtIdWx5NYJjfcs02uj0hvmKwhQs"
-)
-"""Hash of a discarded random password. It is verified for unknown names, so that the response takes as long
-as for known ones. It is a constant because computing it would slow down every process start."""
-
-UNUSABLE_HASH = "!"
-"""Password hash of an account in which nobody can sign in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,154 +39,11 @@ class Credential:
 
 
 @dataclass(frozen=True, slots=True)
-class Principal:
-    """The authenticated sender of a request, with the scopes of the token.
-
-    ``is_reauthenticated`` means that the request also carried the password.
-    """
-
-    user_id: UUID
-    name: str
-    role: Role
-    scopes: frozenset[str]
-    token_id: UUID
-    is_reauthenticated: bool = False
-
-    def require(self, scope: str) -> None:
-        if scope not in self.scopes:
-            raise Forbidden("this token lacks the scope {scope}", code="scope_missing", scope=scope)
-
-    def require_reauthentication(self) -> None:
-        """Require the password for acts that are irreversible or grant access.
-
-        Call this after the permission checks, so that it reveals nothing to those without permission.
-        """
-        if not self.is_reauthenticated:
-            raise Forbidden(
-                "confirm this with your password in the header X-Confirm-Password",
-                code="password_needed",
-            )
-
-    def mark_reauthenticated(self) -> "Principal":
-        return replace(self, is_reauthenticated=True)
-
-
-@dataclass(frozen=True, slots=True)
 class AuthenticatedCredential:
     """The principal of a credential, and when the credential expires."""
 
     principal: Principal
     expires_at: datetime
-
-
-def create_user(session: Session, *, name: str, password: str, role: Role = Role.PARTICIPANT) -> User:
-    return add_user(session, name=name, password_hash=hash_password(password), role=role)
-
-
-def add_user(session: Session, *, name: str, password_hash: str, role: Role = Role.PARTICIPANT) -> User:
-    """Add an account. Hash the password before the transaction, so that its locks are not held meanwhile."""
-    name = names.clean_name(name)
-    name_keys = names.build_key_columns(name)
-    if session.scalar(select(User.id).filter_by(name_key=name_keys["name_key"])):
-        raise _build_name_taken_error()
-    user = User(name=name, **name_keys, password_hash=password_hash, role=role)
-    session.add(user)
-    try:
-        session.flush()
-    except IntegrityError:  # the name was taken between the query and the insert
-        raise _build_name_taken_error() from None
-    return user
-
-
-def _build_name_taken_error() -> Conflict:
-    return Conflict("this name, or one that looks like it, is taken: choose another", code="name_taken")
-
-
-def hash_password(password: str) -> str:
-    """Hash a new password. Raise InvalidInput if its length is out of bounds."""
-    if not _MIN_PASSWORD_LENGTH <= len(password) <= _MAX_PASSWORD_LENGTH:
-        raise InvalidInput(
-            "a password must have {least} to {most} characters",
-            code="password_length",
-            least=_MIN_PASSWORD_LENGTH,
-            most=_MAX_PASSWORD_LENGTH,
-        )
-    return hasher.hash(_encode_password(password))
-
-
-def _encode_password(password: str) -> bytes:
-    """Encode a password; JSON can contain lone surrogates, which strict UTF-8 rejects."""
-    return password.encode("utf-8", "surrogatepass")
-
-
-def is_correct_password(password_hash: str | None, password: str) -> bool:
-    """Return whether the password matches the hash. Without a hash this takes as long as with one."""
-    try:
-        return hasher.verify(
-            password_hash or DUMMY_HASH, _encode_password(password[: _MAX_PASSWORD_LENGTH + 1])
-        )
-    except (VerificationError, InvalidHashError):
-        return False
-
-
-def find_user(session: Session, name: str) -> User | None:
-    """Return the user with this name in any spelling."""
-    return session.scalar(_filter_by_name(select(User), name))
-
-
-def _filter_by_name(query: Select[T], name: str) -> Select[T]:
-    """Limit the query to the user with this name in any spelling."""
-    return query.where(User.name_key == build_search_key(name))
-
-
-def build_step_up_key(principal: Principal) -> str:
-    """Return the throttle key for wrong passwords of a signed-in user: that of the token or session.
-
-    With the key of the account, a stolen token could lock out its owner. Names contain no NUL, so the key
-    cannot be that of a name.
-    """
-    return f"token\x00{principal.token_id}"
-
-
-def build_search_key(name: str) -> str:
-    """Return the key of a name as typed, for a query.
-
-    NUL and lone surrogates, which Postgres text cannot contain, are replaced. No user has such a name.
-    """
-    return names.build_key(name).replace("\x00", "\ufffd").encode(errors="replace").decode()
-
-
-def lock_user(session: Session, user_id: UUID) -> User:
-    """Lock the user, so that password and memberships do not change until the transaction ends."""
-    return session.get_one(User, user_id, with_for_update={"key_share": True}, populate_existing=True)
-
-
-def find_password_hash(session: Session, name: str) -> str | None:
-    """Return the password hash of the user with this name; None if there is none."""
-    return session.scalar(_filter_by_name(select(User.password_hash), name))
-
-
-def verify_password(password_hash: str | None, password: str) -> str:
-    """Return the hash if the password matches. Raise the same error for an unknown name and a wrong password.
-
-    No session is needed, so that no transaction is open during the slow comparison.
-    """
-    if not is_correct_password(password_hash, password) or password_hash is None:
-        raise _build_wrong_password_error()
-    return password_hash
-
-
-def _build_wrong_password_error() -> NotSignedIn:
-    return NotSignedIn("name or password is wrong", code="wrong_password")
-
-
-def lock_verified_user(session: Session, *, name: str, verified_hash: str) -> User:
-    """Return the user whose password matched ``verified_hash``. Raise an error if it has changed since."""
-    # Lock against a password change: no token may be issued for the old password afterwards.
-    user = session.scalar(_filter_by_name(select(User), name).with_for_update(read=True))
-    if user is None or user.password_hash != verified_hash:
-        raise _build_wrong_password_error()
-    return user
 
 
 def list_allowed_scopes(role: Role) -> tuple[str, ...]:

@@ -1,0 +1,58 @@
+"""Hash and verify passwords with Argon2."""
+
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerificationError
+
+from anoncup.errors import InvalidInput, NotSignedIn
+
+_MIN_PASSWORD_LENGTH = 8
+_MAX_PASSWORD_LENGTH = 256
+hasher = PasswordHasher()
+DUMMY_HASH = (
+    "$argon2id$v=19$m=65536,t=3,p=4$i4TlCL1eG59dM8/ULgLyzA$gaDOZ/bSk/rIQlVPXtIdWx5NYJjfcs02uj0hvmKwhQs"
+)
+"""Hash of a discarded random password. It is verified for unknown names, so that the response takes as long
+as for known ones. It is a constant because computing it would slow down every process start."""
+UNUSABLE_HASH = "!"
+"""Password hash of an account in which nobody can sign in."""
+
+
+def hash_password(password: str) -> str:
+    """Hash a new password. Raise InvalidInput if its length is out of bounds."""
+    if not _MIN_PASSWORD_LENGTH <= len(password) <= _MAX_PASSWORD_LENGTH:
+        raise InvalidInput(
+            "a password must have {least} to {most} characters",
+            code="password_length",
+            least=_MIN_PASSWORD_LENGTH,
+            most=_MAX_PASSWORD_LENGTH,
+        )
+    return hasher.hash(_encode_password(password))
+
+
+def _encode_password(password: str) -> bytes:
+    """Encode a password; JSON can contain lone surrogates, which strict UTF-8 rejects."""
+    return password.encode("utf-8", "surrogatepass")
+
+
+def is_correct_password(password_hash: str | None, password: str) -> bool:
+    """Return whether the password matches the hash. Without a hash this takes as long as with one."""
+    try:
+        return hasher.verify(
+            password_hash or DUMMY_HASH, _encode_password(password[: _MAX_PASSWORD_LENGTH + 1])
+        )
+    except (VerificationError, InvalidHashError):
+        return False
+
+
+def verify_password(password_hash: str | None, password: str) -> str:
+    """Return the hash if the password matches. Raise the same error for an unknown name and a wrong password.
+
+    No session is needed, so that no transaction is open during the slow comparison.
+    """
+    if not is_correct_password(password_hash, password) or password_hash is None:
+        raise build_wrong_password_error()
+    return password_hash
+
+
+def build_wrong_password_error() -> NotSignedIn:
+    return NotSignedIn("name or password is wrong", code="wrong_password")
