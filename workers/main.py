@@ -22,7 +22,8 @@ from app.config import get_settings
 from app.db.privileges import warn_if_overprivileged
 from app.processes import child_process, remote_calls
 from app.processes.supervisor import QUEUE_BY_KIND
-from app.services.jobs.queue import DUTIES_QUERY, SANDBOX_QUERY, celery
+from app.services.jobs.queue import celery
+from app.services.jobs.worker_reports import DUTIES_QUERY, SANDBOX_QUERY
 from workers import advise, judge, readiness, sandbox, score, scoring_child
 
 __all__ = ["advise", "celery", "judge", "score"]

@@ -11,6 +11,7 @@ from app.http.paging import RequestedPage, decode_cursor, parse_number
 from app.services.accounts.principal import Principal
 from app.services.contests import competitions
 from app.services.jobs import queue
+from app.services.jobs.worker_reports import list_workers
 from app.services.organizing import workload
 
 _HIDDEN_REASON = "takes no work; administrators can read why"
@@ -38,7 +39,7 @@ def queue_health(slug: str, principal: CurrentPrincipal) -> schemas.Queue:
     """What waits, what runs, and which workers are there."""
     with transaction() as session:
         queue_load = workload.measure(session, principal, slug)
-    workers = queue.list_workers()
+    workers = list_workers()
     return schemas.Queue(
         waiting=queue_load.waiting,
         scoring=queue_load.scoring,

@@ -10,7 +10,7 @@ import pytest
 from anoncup.schemas.roles import Role
 from app.db.privileges import WORKER
 from app.processes.supervisor import build_worker_programs
-from app.services.jobs import queue
+from app.services.jobs.worker_reports import list_sandboxes
 from tests.support.accounts import sign_in_new_person
 from tests.support.arena import Arena
 from tests.support.page_requests import get_page
@@ -39,8 +39,8 @@ def test_administrator_sees_workers_without_a_sandbox(arena: Arena, tmp_path: Pa
     with ExitStack() as exit_stack:
         for program in programs:
             exit_stack.enter_context(run_program(program))
-        assert poll_until(lambda: len(queue.list_sandboxes() or ()) == len(programs))
-        by_name = {report.process.partition("@")[0]: report for report in queue.list_sandboxes() or ()}
+        assert poll_until(lambda: len(list_sandboxes() or ()) == len(programs))
+        by_name = {report.process.partition("@")[0]: report for report in list_sandboxes() or ()}
         assert (by_name["celery-open"].status, by_name["celery-open"].is_complete) == (
             sandbox.describe("off"),
             False,

@@ -18,7 +18,7 @@ from app.db.privileges import CLOCK, WORKER
 from app.db.transaction import transaction
 from app.processes.supervisor import Program, build_scheduler_program
 from app.services.accounts import tokens, users
-from app.services.jobs import queue
+from app.services.jobs import worker_reports
 from tests.support.arena import PASSWORD, serial_numbers
 from tests.support.service_processes import (
     QUICK_SETTINGS,
@@ -52,7 +52,7 @@ def run_workers(folder: Path, *environments: dict[str, str]) -> Iterator[list["s
             )
             for number, env in enumerate(environments)
         ]
-        assert poll_until(lambda: len(queue.list_workers() or ()) == len(processes))
+        assert poll_until(lambda: len(worker_reports.list_workers() or ()) == len(processes))
         yield processes
 
 
@@ -61,7 +61,7 @@ def test_two_workers_on_one_host_score_under_their_own_names(
 ) -> None:
     contest = open_small_contest(server)
     with run_workers(tmp_path, {}, {}) as (first, second):
-        reports = queue.list_workers() or []
+        reports = worker_reports.list_workers() or []
         assert {report.name for report in reports} == {
             f"celery-{process.pid}@{socket.gethostname()}" for process in (first, second)
         }

@@ -5,8 +5,6 @@ COMMIT. A message says that there are jobs of a kind, not which job: the databas
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
 
 import structlog
 from celery import Celery
@@ -16,7 +14,6 @@ from kombu.pools import ProducerPool
 from redis.exceptions import RedisError
 from sqlalchemy.orm import Session
 
-from anoncup.schemas import Worker
 from app.config import get_settings
 from app.db.transaction import AFTER_COMMIT
 
@@ -28,15 +25,9 @@ SCORE, JUDGE, ADVISE = "score", "guesses.judge", "threshold_reports.advise"
 QUEUES = {SCORE: "celery", JUDGE: "guesses", ADVISE: "reports"}
 """Queue of each task. Separate queues keep one kind of job from delaying another."""
 
-SANDBOX_QUERY = "sandbox"
-"""Query to workers: how their scoring processes are sandboxed."""
-DUTIES_QUERY = "duties"
-"""Query to workers: which kinds of jobs they do, and what they lack for them."""
-_REPLY_TIMEOUT_S = 0.5
-"""Seconds to wait for replies. A slower worker is missing from the answer; callers can ask again."""
-_SHORT_TIMEOUT_OPTIONS = {"socket_timeout": 1}
+SHORT_TIMEOUT_OPTIONS = {"socket_timeout": 1}
 """Options for sending and inspecting: a queue that hangs must not block requests. Workers may wait."""
-_CONNECTION_ERRORS = (OperationalError, OSError, RedisError)
+CONNECTION_ERRORS = (OperationalError, OSError, RedisError)
 
 
 def _build_configuration() -> dict[str, object]:
@@ -91,70 +82,26 @@ def publish(tasks: Sequence[str]) -> None:
         with _get_producers().acquire(block=True) as producer:  # type: ignore[no-untyped-call]  # from kombu
             for task in tasks:
                 celery.send_task(task, retry=False, producer=producer)
-    except _CONNECTION_ERRORS:
+    except CONNECTION_ERRORS:
         log.warning("queue_unreachable", tasks=sorted(set(tasks)))
 
 
 def _get_producers() -> ProducerPool:
     """Return the pool of producers. Opening a connection costs many times as much as sending a message."""
     producers: ProducerPool = pools.producers[
-        celery.connection_for_write(transport_options=_SHORT_TIMEOUT_OPTIONS)
+        celery.connection_for_write(transport_options=SHORT_TIMEOUT_OPTIONS)
     ]
     return producers
-
-
-@dataclass(frozen=True, slots=True)
-class ReportedSandbox:
-    """A process's report on the sandbox of its children."""
-
-    process: str
-    status: str
-    is_complete: bool
-
-
-def list_sandboxes() -> list[ReportedSandbox] | None:
-    """Return the report of every worker that replies, by name; None if the queue cannot be reached."""
-    replies = _ask_workers(SANDBOX_QUERY)
-    if replies is None:
-        return None
-    return [
-        ReportedSandbox(worker, str(report["standing"]), bool(report["complete"]))
-        for worker, report in replies.items()
-        if "standing" in report  # otherwise the report is an error
-    ]
-
-
-def list_workers() -> list[Worker] | None:
-    """Return every worker that replies, by name; None if the queue cannot be reached."""
-    replies = _ask_workers(DUTIES_QUERY)
-    if replies is None:
-        return None
-    return [
-        Worker(name=worker, serves=list(reply["kinds"]), lacks=reply["lacks"])
-        for worker, reply in replies.items()
-        if "kinds" in reply  # otherwise the reply is an error
-    ]
-
-
-def _ask_workers(query: str) -> dict[str, Any] | None:
-    """Return the replies of the workers by their name; None if the queue cannot be reached."""
-    try:
-        with celery.connection_for_write(transport_options=_SHORT_TIMEOUT_OPTIONS) as connection:
-            options = {"connection": connection, "reply": True, "timeout": _REPLY_TIMEOUT_S}
-            replies = celery.control.broadcast(query, **options) or []
-    except _CONNECTION_ERRORS:
-        return None
-    return dict(sorted(pair for reply in replies for pair in reply.items()))
 
 
 def count_messages_by_task() -> dict[str, int] | None:
     """Return the number of waiting messages by task; None if the queue cannot be reached."""
     try:
-        with celery.connection_for_read(transport_options=_SHORT_TIMEOUT_OPTIONS) as connection:
+        with celery.connection_for_read(transport_options=SHORT_TIMEOUT_OPTIONS) as connection:
             connection.ensure_connection(max_retries=1, timeout=1)
             measure_length = connection.default_channel.client.llen
             return {task: int(measure_length(name)) for task, name in QUEUES.items()}
-    except _CONNECTION_ERRORS:
+    except CONNECTION_ERRORS:
         return None
 
 

@@ -16,7 +16,7 @@ from app.services.accounts import audit
 from app.services.accounts.audit import AuditFilter
 from app.services.contests import competitions
 from app.services.jobs import health, queue
-from app.services.jobs.queue import ReportedSandbox
+from app.services.jobs.worker_reports import ReportedSandbox, list_sandboxes
 from app.services.organizing import dashboard, workload
 from app.services.teams import members
 from app.web.organizer.audit_entries import describe_entries
@@ -113,7 +113,7 @@ def _list_sandboxes() -> list[ReportedSandbox]:
     own_sandbox = ReportedSandbox(
         "web", sandbox.describe(sandbox_setting), sandbox.choose(sandbox_setting).is_complete
     )
-    return [own_sandbox, *(queue.list_sandboxes() or ())]
+    return [own_sandbox, *(list_sandboxes() or ())]
 
 
 @router.get("/competitions/{slug}/organize/exports")

@@ -18,7 +18,7 @@ from app.db.models import Evaluation, State, Team
 from app.db.now import read_clock
 from app.db.transaction import transaction
 from app.locale.language import LANGUAGES
-from app.services.jobs import health, queue
+from app.services.jobs import health, queue, worker_reports
 from tests.support.accounts import sign_in_new_person
 from tests.support.arena import Arena
 from tests.support.contest import Contest
@@ -195,7 +195,7 @@ def run_workers(**answers: Mapping[str, object]) -> Iterator[None]:
         for name, answer in answers.items():
             connection = stack.enter_context(queue.celery.connection_for_read())
             node = queue.celery.control.mailbox.Node(name, channel=connection.default_channel)
-            node.handlers[queue.SANDBOX_QUERY] = lambda _, answer=answer: answer
+            node.handlers[worker_reports.SANDBOX_QUERY] = lambda _, answer=answer: answer
             stack.enter_context(node.listen(callback=node.handle_message))
             thread = threading.Thread(target=consume_events, args=(connection, stop))
             thread.start()
