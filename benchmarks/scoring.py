@@ -18,7 +18,7 @@ from anoncup.competition.templates import template
 from anoncup.evaluation.scales import scales
 from anoncup.excessive.certified_bounds import certified_bounds
 from anoncup.excessive.gaps import close_gaps
-from anoncup.excessive.individual_distances import compute_individual_distances
+from anoncup.excessive.rejection_rule import compute_individual_distances
 from anoncup.excessive.threshold_advisor import advise
 from anoncup.geometry import kernels
 from anoncup.geometry.arrays import IntArray

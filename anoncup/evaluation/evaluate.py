@@ -16,7 +16,7 @@ from anoncup.evaluation.ranking import (
 )
 from anoncup.evaluation.scales import scales
 from anoncup.excessive import ProgressCallback, ignore_progress
-from anoncup.excessive.individual_distances import (
+from anoncup.excessive.rejection_rule import (
     DistanceHistogram,
     IndividualDistances,
     compute_individual_distances,

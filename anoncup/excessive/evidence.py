@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from anoncup.excessive.individual_distances import TOLERANCE
 from anoncup.excessive.method_costs import CheatMixture, HonestRelease, MethodTrials
+from anoncup.excessive.rejection_rule import TOLERANCE
 from anoncup.geometry.arrays import FloatArray
 from anoncup.messages import CodedMessage, Message, serialize, serialize_prefixed
 

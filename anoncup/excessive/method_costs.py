@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.random import PCG64, Generator
 
-from anoncup.excessive.individual_distances import compute_individual_distances, explain_forbidden_deletion
+from anoncup.excessive.rejection_rule import compute_individual_distances, explain_forbidden_deletion
 from anoncup.geometry.arrays import IntArray
 from anoncup.messages import Message
 from anoncup.rules.model import Rules

@@ -22,8 +22,8 @@ from anoncup.excessive.fixed_point_odds import (
     tail_probability,
 )
 from anoncup.excessive.gaps import close_gaps
-from anoncup.excessive.individual_distances import TOLERANCE, clipped_mean
 from anoncup.excessive.method_costs import MethodTrials
+from anoncup.excessive.rejection_rule import TOLERANCE, clipped_mean
 from anoncup.excessive.sparse_bounds import compute_sparse_bounds
 from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.geometry.stable_sums import LARGEST_FLOAT

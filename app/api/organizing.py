@@ -14,7 +14,7 @@ from app.api.submissions import serialize_submission
 from app.db.transaction import transaction
 from app.http.authentication import CurrentPrincipal
 from app.http.step_up import ReauthenticatedCaller
-from app.services.contests import schedule
+from app.services.contests import phase_changes
 from app.services.organizing import adjustments, disqualification, round_reset
 
 router = APIRouter(tags=["organizing"])
@@ -52,7 +52,7 @@ def extend_phase(
 ) -> schemas.Competition:
     """Move the end of a phase that has not turned yet, to a time that lies ahead."""
     with transaction() as session:
-        contest = schedule.extend(
+        contest = phase_changes.extend(
             session, principal, slug, name, body.end, move_following=body.move_following
         )
         return serialize_competition(session, contest)
@@ -65,7 +65,7 @@ def extend_phase(
 def pause_phase(slug: str, name: str, principal: CurrentPrincipal) -> schemas.Competition:
     """Stop the competition's clock; nothing is taken in until it is resumed."""
     with transaction() as session:
-        contest = schedule.pause(session, principal, slug, name)
+        contest = phase_changes.pause(session, principal, slug, name)
         return serialize_competition(session, contest)
 
 
@@ -76,7 +76,7 @@ def pause_phase(slug: str, name: str, principal: CurrentPrincipal) -> schemas.Co
 def resume_phase(slug: str, name: str, principal: CurrentPrincipal) -> schemas.Competition:
     """Let the clock go on; all deadlines move by the length of the pause."""
     with transaction() as session:
-        contest = schedule.resume(session, principal, slug, name)
+        contest = phase_changes.resume(session, principal, slug, name)
         return serialize_competition(session, contest)
 
 

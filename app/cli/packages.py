@@ -30,10 +30,10 @@ def add(
     into: PackagesFolder = None,
 ) -> None:
     """Make an environment with the library and the requirements, or make it anew."""
-    from app.processes import environments
+    from app.processes import package_environments
 
     folder = into or data / "packages"
-    for package in environments.add(folder, name, requirements, python=python):
+    for package in package_environments.add(folder, name, requirements, python=python):
         versions = ", ".join(f"{key} {value}" for key, value in package.versions.items())
         print(f"{package.name} {package.version}: {', '.join(package.parts)} ({versions})")
     print("restart the service to use it")
@@ -48,7 +48,7 @@ def list_packages(
 ) -> None:
     """List the packages that have an environment, its versions, and why one cannot be used."""
     from anoncup.cli.output import print_entries
-    from app.processes import environments
+    from app.processes import package_environments
 
     columns = ("environment", "name", "version", "python", "numpy", "pandas", "parts", "broken")
     rows = [
@@ -60,7 +60,7 @@ def list_packages(
             "parts": list(package.parts),
             "broken": package.broken or None,
         }
-        for package in environments.find_packages(into or data / "packages")
+        for package in package_environments.find_packages(into or data / "packages")
     ]
     print_entries(
         rows, dict(zip(columns, columns, strict=True)), as_json=as_json, empty_text="no package is installed"
@@ -70,7 +70,7 @@ def list_packages(
 @packages.command("remove")
 def remove(name: PackageName, *, data: DataFolder = DEFAULT_DATA_FOLDER, into: PackagesFolder = None) -> None:
     """Remove an environment. Competitions that need its packages are unavailable after the next restart."""
-    from app.processes import environments
+    from app.processes import package_environments
 
-    environments.remove(into or data / "packages", name)
+    package_environments.remove(into or data / "packages", name)
     print(f"removed {name}")

@@ -12,7 +12,7 @@ from numpy.random import default_rng
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
 from anoncup.evaluation.evaluate import check_secret, judge
-from anoncup.excessive.individual_distances import compute_individual_distances
+from anoncup.excessive.rejection_rule import compute_individual_distances
 from anoncup.excessive.wrong_secret import (
     ORIGINAL_ORDER,
     RANDOM_LIKE_REMARK,

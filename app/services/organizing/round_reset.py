@@ -16,7 +16,7 @@ from app.services.accounts import audit
 from app.services.accounts.principal import Principal
 from app.services.contests import competitions
 from app.services.contests.contest import Contest
-from app.services.contests.schedule import END_YEAR_LIMIT, format_phases
+from app.services.contests.phase_changes import END_YEAR_LIMIT, format_phases
 from app.services.jobs.leases import UNFINISHED
 
 

@@ -16,7 +16,7 @@ from anoncup.rules.settings import Phase
 from app.db.transaction import transaction
 from app.http.step_up import FormReauthentication
 from app.services.accounts.principal import Principal
-from app.services.contests import competitions, observed_deadlines, phases, schedule
+from app.services.contests import competitions, observed_deadlines, phase_changes, phases
 from app.services.contests.contest import Contest
 from app.services.contests.phase_preview import (
     PhasePreview,
@@ -163,10 +163,10 @@ def reset(
 def _apply_action(session: Session, principal: Principal, slug: str, action: PhaseAction) -> Contest:
     if action.end is not None:
         move_following = action.move_following
-        return schedule.extend(
+        return phase_changes.extend(
             session, principal, slug, action.name, action.end, move_following=move_following
         )
-    change_phase = {"pause": schedule.pause, "resume": schedule.resume}[action.kind]
+    change_phase = {"pause": phase_changes.pause, "resume": phase_changes.resume}[action.kind]
     return change_phase(session, principal, slug, action.name)
 
 

@@ -18,10 +18,10 @@ from app.db.transaction import transaction
 from app.http.authentication import get_service_url
 from app.http.board_cache import parse_known_etags
 from app.locale.language import Translator
-from app.services.contests import announcements, clarifications, competitions, schedule
+from app.services.contests import announcements, clarifications, competitions, phase_changes
 from app.services.contests.clarifications import VisibleClarification
 from app.services.contests.contest import Contest
-from app.services.contests.schedule import CalendarVersion
+from app.services.contests.phase_changes import CalendarVersion
 from app.web.site import language
 from app.web.site.pages import PageRoute
 
@@ -89,7 +89,7 @@ class CalendarEvent:
 def download_calendar(request: Request, slug: str) -> Response:
     with transaction() as session:
         contest = competitions.find(session, None, slug)
-        calendar_version = schedule.load_calendar_version(session, contest.round)
+        calendar_version = phase_changes.load_calendar_version(session, contest.round)
         rounds = [Contest(round_) for round_ in contest.competition.rounds]
     t, service_url = language.negotiate_translator(request), get_service_url(request)
     title = language.localize_title(competitions.get_title(contest.competition), t.language)

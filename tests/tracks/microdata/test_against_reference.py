@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from anoncup.excessive.individual_distances import DistanceHistogram, compute_individual_distances
+from anoncup.excessive.rejection_rule import DistanceHistogram, compute_individual_distances
 from anoncup.tracks.linkage import attack_rates
 from anoncup.tracks.microdata import MICRODATA, anonymity, distances, utility
 from anoncup.tracks.microdata.attackers import quasi_identifiers

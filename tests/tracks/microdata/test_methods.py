@@ -8,7 +8,7 @@ import pytest
 
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
-from anoncup.excessive.individual_distances import compute_individual_distances
+from anoncup.excessive.rejection_rule import compute_individual_distances
 from anoncup.excessive.threshold_advisor import advise
 from anoncup.rules.settings import Columns
 from anoncup.tracks.linkage.attack_rates import rate_prediction

@@ -9,7 +9,7 @@ import pytest
 
 from anoncup.competition.parser import parse_competition
 from anoncup.errors import DomainError, InvalidUpload
-from anoncup.excessive.individual_distances import IndividualDistances, explain_excess
+from anoncup.excessive.rejection_rule import IndividualDistances, explain_excess
 from anoncup.geometry.assignment import Assignment, describe_assignment
 from anoncup.messages import Message
 from anoncup.plugins import TRACKS

@@ -7,7 +7,7 @@ from zipfile import ZipFile
 
 import uv
 
-from app.processes.environments import find_library
+from app.processes.package_environments import find_library
 from tests.support.environments import build_wheel
 
 ROOT = Path(__file__).parents[2]
