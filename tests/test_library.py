@@ -12,17 +12,19 @@ import nbformat
 import pytest
 from packaging.requirements import Requirement
 
+from anoncup.cli.exit_status import SCORING_PACKAGES
 from tests.support.environments import build_wheel
 
 ROOT = Path(__file__).parents[1]
 NOTEBOOK = ROOT / "examples" / "papers.ipynb"
 TABLE_FILE = "original.csv"
+MAX_LIGHT_SIZE = 30 * 1024**2
 
 
-def find_dependencies(name: str) -> set[str]:
+def find_dependencies(name: str, extra: str = "") -> set[str]:
     """Return the names of the distributions that one needs, itself included."""
     visited: set[tuple[str, str]] = set()
-    pending = [(name, "")]
+    pending = [(name, "")] + [(name, extra)] * bool(extra)
     while pending:
         if (current := pending.pop()) in visited:
             continue
@@ -56,6 +58,7 @@ def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     venv.create(folder, symlinks=True)
     (packages,) = folder.glob("lib/python*/site-packages")
     dependencies = set().union(*map(find_dependencies, ("anoncup", "matplotlib", "jinja2")))
+    dependencies |= find_dependencies("anoncup", "score")
     link_distributions(dependencies - {"anoncup"}, folder / "linked")
     (packages / "linked.pth").write_text(f"{folder / 'linked'}\n")
     ZipFile(wheel).extractall(packages)
@@ -87,7 +90,7 @@ def test_wheel_contains_only_the_library(wheel: Path) -> None:
 
 
 def test_library_needs_no_server_database_or_web_framework() -> None:
-    dependencies = {name.lower() for name in find_dependencies("anoncup")}
+    dependencies = {name.lower() for name in find_dependencies("anoncup", "score")}
     assert not dependencies & {
         "alembic",
         "celery",
@@ -99,6 +102,21 @@ def test_library_needs_no_server_database_or_web_framework() -> None:
         "uvicorn",
     }
     assert len(dependencies) < 40
+
+
+def test_extra_has_exactly_the_packages_that_score() -> None:
+    assert find_dependencies("anoncup", "score") - find_dependencies("anoncup") >= SCORING_PACKAGES
+    declared = {Requirement(line) for line in distribution("anoncup").requires or ()}
+    names = {entry.name for entry in declared if entry.marker and entry.marker.evaluate({"extra": "score"})}
+    assert names == SCORING_PACKAGES
+
+
+def test_commands_for_a_service_take_less_than_30_mb(wheel: Path) -> None:
+    size = sum(entry.file_size for entry in ZipFile(wheel).infolist())
+    for name in find_dependencies("anoncup") - {"anoncup"}:
+        files = [str(file.locate()) for file in distribution(name).files or () if file.suffix != ".pyc"]
+        size += sum(Path(file).stat().st_size for file in files)
+    assert size < MAX_LIGHT_SIZE
 
 
 def test_commands_anonymize_attack_and_score_without_the_service(python: Path, tmp_path: Path) -> None:

@@ -23,6 +23,9 @@ _OUTPUT_FAILED = 74
 """The output could not be written: the disk is full or failing."""
 _PIPE_CLOSED = 141
 """The status that shells report for a program ended by SIGPIPE, as in ``| head -1``."""
+_EXTRA = "anoncup[score]"
+SCORING_PACKAGES = {"numba", "numpy", "pandas", "pyarrow", "scipy", "simpleeval"}
+"""The packages of the extra ``score``, without which only the commands for a service work."""
 _DISK_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 
 
@@ -73,7 +76,11 @@ def _run_command(command: Callable[[], object]) -> int:
             raise
         _print_problem(DomainError(Message(str(problem)), code="file"))
         return _WRONG_INPUT
-    except Exception:
+    except Exception as error:
+        if isinstance(error, ModuleNotFoundError) and error.name in SCORING_PACKAGES:
+            explanation = Message("this command needs the packages that score: install {name}", name=_EXTRA)
+            _print_problem(DomainError(explanation, code="scoring_not_installed"))
+            return _WRONG_INPUT
         traceback.print_exc()
         return INTERNAL_ERROR
     return 0

@@ -19,7 +19,7 @@ from anoncup.environments import DESCRIPTION_FILE, FOLDER_VARIABLE
 from anoncup.errors import InvalidInput, NotFound
 from anoncup.plugins import Package, discover_environments
 
-_LIBRARY = "anoncup"
+_LIBRARY, _EXTRA = "anoncup", "[score]"
 _NAME_PATTERN = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,61}[a-z0-9])?")
 _NOT_IN_WHEELS = ("RECORD", "INSTALLER", "REQUESTED", "direct_url.json")
 """Files that an installer adds to the metadata of a wheel, or writes anew."""
@@ -90,7 +90,7 @@ def find_library(installed: Distribution, folder: Path) -> tuple[str, ...]:
     """Return uv's arguments for the library: its checkout, or a wheel packed again into ``folder``."""
     source = json.loads(installed.read_text("direct_url.json") or "{}")
     if source.get("dir_info", {}).get("editable"):
-        return "--editable", unquote(urlsplit(source["url"]).path)
+        return "--editable", unquote(urlsplit(source["url"]).path) + _EXTRA
     wheel = folder / f"{_LIBRARY}-{installed.version}-py3-none-any.whl"
     files = [
         file
@@ -102,7 +102,7 @@ def find_library(installed: Distribution, folder: Path) -> tuple[str, ...]:
         for file in files:
             archive.write(str(file.locate()), str(file))
         archive.writestr(record, "".join(f"{file},,\n" for file in [*files, record]))
-    return (str(wheel),)
+    return (str(wheel) + _EXTRA,)
 
 
 def _describe(environment: Path) -> dict[str, object]:

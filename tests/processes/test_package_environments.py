@@ -24,11 +24,11 @@ def test_wheel_is_packed_again_from_its_installed_files(tmp_path: Path) -> None:
     (metadata,) = (tmp_path / "installed").glob("*.dist-info")
     (tmp_path / "packed").mkdir()
     (wheel,) = find_library(Distribution.at(metadata), tmp_path / "packed")
-    assert read_files(Path(wheel)) == read_files(built)
+    assert read_files(Path(wheel.removesuffix("[score]"))) == read_files(built)
     install = [uv.find_uv_bin(), "pip", "install", "-q", "--offline", "--no-deps", "--target"]
     subprocess.run([*install, tmp_path / "target", wheel], check=True, capture_output=True)
     assert (tmp_path / "target/anoncup/plugins.py").read_bytes() == (ROOT / "anoncup/plugins.py").read_bytes()
 
 
 def test_checkout_is_installed_editable(tmp_path: Path) -> None:
-    assert find_library(distribution("anoncup"), tmp_path) == ("--editable", str(ROOT))
+    assert find_library(distribution("anoncup"), tmp_path) == ("--editable", f"{ROOT}[score]")

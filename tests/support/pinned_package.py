@@ -27,8 +27,8 @@ def write_pinned_track(folder: Path) -> Path:
     """Write the source tree of the package."""
     shutil.copytree(EXAMPLE_TRACK, folder)
     project, steps = folder / "pyproject.toml", folder / "anoncup_places/steps.py"
-    pinned = f'dependencies = ["anoncup", "anoncup-test-hops", "pandas=={PINNED_PANDAS}"]'
-    project.write_text(project.read_text().replace('dependencies = ["anoncup"]', pinned))
+    pinned = f'dependencies = ["anoncup[score]", "anoncup-test-hops", "pandas=={PINNED_PANDAS}"]'
+    project.write_text(project.read_text().replace('dependencies = ["anoncup[score]"]', pinned))
     steps.write_text(steps.read_text() + _COMPILED_SHIFT)
     return folder
 

@@ -16,7 +16,7 @@ from app.locale.language import LANGUAGES, Translator, load_translator
 if TYPE_CHECKING:
     from jinja2 import Template
 
-INSTALL_COMMANDS = ("python3 -m venv .venv", "source .venv/bin/activate", "pip install .")
+INSTALL_COMMANDS = ("python3 -m venv .venv", "source .venv/bin/activate", "pip install '.[score]'")
 
 
 @dataclass(frozen=True, slots=True)
