@@ -27,20 +27,14 @@ from workers import scoring_child
 pytestmark = pytest.mark.full
 
 REMOVED_MEASURE = "[measures.a_part_that_was_removed]"
+NO_TOML = "no TOML at all"
 UNREADABLE_FILES = {
     "a measure of no installed part": lambda file: file.replace("[measures.mean_mae]", REMOVED_MEASURE, 1),
     "a package that is not installed": lambda file: file + '\n[requires]\nnobodys = ">=0.3"\n',
     "a format of another version": lambda file: file.replace("format = 1", "format = 99", 1),
-    "no TOML at all": lambda file: file + "\n[[[",
+    NO_TOML: lambda file: file + "\n[[[",
 }
 for_each_kind = pytest.mark.parametrize("kind", UNREADABLE_FILES)
-for_one_kind_or_each = pytest.mark.parametrize(
-    "kind",
-    [
-        pytest.param(name, marks=() if name == "no TOML at all" else pytest.mark.full)
-        for name in UNREADABLE_FILES
-    ],
-)
 
 
 @dataclass
@@ -51,7 +45,7 @@ class CompetitionPair:
     readable: Contest
     original_file: str = ""
 
-    def make_unreadable(self, kind: str) -> None:
+    def make_unreadable(self, kind: str = NO_TOML) -> None:
         with transaction() as session:
             row = session.scalars(select(Competition).where(Competition.slug == "broken")).one()
             self.original_file, row.file = row.file, UNREADABLE_FILES[kind](row.file)
@@ -82,8 +76,7 @@ def get_statuses(client: TestClient, token: str | None) -> dict[str, int]:
     }
 
 
-@for_one_kind_or_each
-def test_other_pages_and_calls_are_unaffected(client: TestClient, pair: CompetitionPair, kind: str) -> None:
+def test_other_pages_and_calls_are_unaffected(client: TestClient, pair: CompetitionPair) -> None:
     readers = [
         None,
         pair.readable.arena.organizer_token,
@@ -91,7 +84,7 @@ def test_other_pages_and_calls_are_unaffected(client: TestClient, pair: Competit
         pair.unreadable.get_team_token("red"),
     ]
     statuses_before = [get_statuses(client, reader) for reader in readers]
-    pair.make_unreadable(kind)
+    pair.make_unreadable()
     assert [get_statuses(client, reader) for reader in readers] == statuses_before
     assert max(statuses_before[0].values()) < 500
 
@@ -104,17 +97,16 @@ def test_api_list_marks_the_unavailable_competition(
     first, second = client.get(f"{API}/competitions").json()
     assert (first["slug"], first["state"]) == ("broken", "unavailable")
     assert first["code"] == "competition_unavailable"
-    assert first["title"]["en"] == ("broken" if kind.startswith("no TOML") else "Small cup")
+    assert first["title"]["en"] == ("broken" if kind == NO_TOML else "Small cup")
     assert second["state"] == "anonymization"
     assert "code" not in second
 
 
-@for_one_kind_or_each
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_front_page_explains_the_unavailable_competition(
-    client: TestClient, pair: CompetitionPair, kind: str, language: str
+    client: TestClient, pair: CompetitionPair, language: str
 ) -> None:
-    pair.make_unreadable(kind)
+    pair.make_unreadable()
     html = get_page(pair.unreadable, "/", language=language).text
     assert (
         translate(
@@ -128,12 +120,11 @@ def test_front_page_explains_the_unavailable_competition(
     assert "/competitions/small" in html
 
 
-@for_one_kind_or_each
 def test_calls_and_pages_of_the_competition_answer_unavailable(
-    client: TestClient, pair: CompetitionPair, kind: str
+    client: TestClient, pair: CompetitionPair
 ) -> None:
     team = pair.unreadable.get_team_token("red")
-    pair.make_unreadable(kind)
+    pair.make_unreadable()
     for path in ("", "/boards/anonymization", "/quota"):
         response = pair.unreadable.get(f"/competitions/broken{path}", token=team)
         assert (response.status_code, response.json()["code"]) == (503, "competition_unavailable")
@@ -152,9 +143,8 @@ def test_calls_and_pages_of_the_competition_answer_unavailable(
     )
 
 
-@for_one_kind_or_each
-def test_clock_advances_other_competitions(pair: CompetitionPair, kind: str) -> None:
-    pair.make_unreadable(kind)
+def test_clock_advances_other_competitions(pair: CompetitionPair) -> None:
+    pair.make_unreadable()
     pair.readable.open_attacks()
     assert pair.readable.get_state() == "reidentification"
 
@@ -169,9 +159,8 @@ def load_evaluation() -> Evaluation:
         ).one()
 
 
-@for_one_kind_or_each
 def test_queued_jobs_wait_for_the_repair_without_delaying_others(
-    client: TestClient, settings: Settings, pair: CompetitionPair, kind: str
+    client: TestClient, settings: Settings, pair: CompetitionPair
 ) -> None:
     with transaction() as session:
         session.execute(
@@ -179,7 +168,7 @@ def test_queued_jobs_wait_for_the_repair_without_delaying_others(
             .where(Evaluation.id == load_evaluation().id)
             .values(state=State.QUEUED, attempt=0, verdict=None, finished_at=None)
         )
-    pair.make_unreadable(kind)
+    pair.make_unreadable()
     submission = pair.readable.submit("blue", score=False)
     scoring_child.slot.end()  # a child near its limit of jobs would be replaced during the test
     scorer = scoring_child.slot.get(settings, memory_mb=settings.scoring_memory_mb, warm=True)
@@ -202,9 +191,8 @@ def put_file(pair: CompetitionPair, file: str) -> Response:
     return pair.unreadable.put("/competitions/broken/competition.toml", content=file)
 
 
-@for_one_kind_or_each
-def test_organizer_replaces_the_file_by_the_api(client: TestClient, pair: CompetitionPair, kind: str) -> None:
-    pair.make_unreadable(kind)
+def test_organizer_replaces_the_file_by_the_api(client: TestClient, pair: CompetitionPair) -> None:
+    pair.make_unreadable()
     assert pair.unreadable.get("/competitions/broken/competition.toml").status_code == 200
     refusal = put_file(pair, "format = 1")
     assert (refusal.status_code, refusal.json()["code"]) == (422, "missing_key")
@@ -217,12 +205,9 @@ def test_organizer_replaces_the_file_by_the_api(client: TestClient, pair: Compet
     assert actions[0] == "competition.revise"
 
 
-@for_one_kind_or_each
-def test_organizer_replaces_the_file_on_the_page(
-    client: TestClient, pair: CompetitionPair, kind: str
-) -> None:
+def test_organizer_replaces_the_file_on_the_page(client: TestClient, pair: CompetitionPair) -> None:
     path = "/competitions/broken/organize/file"
-    pair.make_unreadable(kind)
+    pair.make_unreadable()
     response = get_page(pair.unreadable, path, organizer=True)
     assert response.status_code == 503
     assert "<textarea" in response.text
@@ -254,7 +239,7 @@ REFUSALS = {403: "invalid_password_needed", 422: "the password is wrong"}
 
 def test_repair_before_the_first_submission_needs_no_password(client: TestClient) -> None:
     new_arena = Arena.create(client, slug="broken")
-    CompetitionPair(new_arena, Contest(new_arena)).make_unreadable("no TOML at all")
+    CompetitionPair(new_arena, Contest(new_arena)).make_unreadable()
     response = get_page(new_arena, "/competitions/broken/organize/file", organizer=True)
     assert (response.status_code, 'name="password"' in response.text) == (503, False)
     token = {"Authorization": f"Bearer {new_arena.organizer_token}"}
@@ -265,7 +250,7 @@ def test_repair_before_the_first_submission_needs_no_password(client: TestClient
 def test_only_organizers_of_the_competition_replace_the_file(
     client: TestClient, pair: CompetitionPair
 ) -> None:
-    pair.make_unreadable("no TOML at all")
+    pair.make_unreadable()
     other_organizer = pair.readable.arena.organizer_token
     refusal = pair.unreadable.put(
         "/competitions/broken/competition.toml", token=other_organizer, content=pair.original_file
