@@ -202,7 +202,7 @@ def test_upload_counts_for_the_day_it_started(contest: Contest) -> None:
     _, todays_upload = receive_upload(contest.arena, "red", seed=2)
     attempt = yesterdays_upload.attempt
     assert attempt is not None
-    started_at = attempt.started_at = attempt.started_at - timedelta(days=1)
+    started_at = yesterdays_upload.entered_at = attempt.started_at - timedelta(days=1)
     with transaction() as session:
         session.execute(update(Attempt).where(Attempt.id == attempt.id).values(started_at=started_at))
     for upload in (todays_upload, yesterdays_upload):
