@@ -134,7 +134,8 @@ def check_answer(members: Members, sizes: Sizes) -> None:
 
 def make_members_file(original: MembershipOriginal, context: AllocationContext) -> dict[str, bytes]:
     """Allocate a team's members with :mod:`anoncup.tracks.membership.allocation` and write their file."""
-    rules, rows = context.rules, np.flatnonzero(choose_half(context.generator(MEMBERS_FILE), original.rows))
+    rules = context.rules
+    rows = np.flatnonzero(choose_half(context.generator(MEMBERS_FILE), original.rows))
     hidden_column = _load_hidden_column(context.organizer_files, original, rules)
     if hidden_column is None and get_hidden_column_name(rules) is not None:
         raise InvalidInput("the file {name} is needed, and it is not there", name=HIDDEN_FILE)
