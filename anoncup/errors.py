@@ -6,7 +6,7 @@ from itertools import zip_longest
 from operator import itemgetter
 from typing import Any
 
-from anoncup.messages import CodedMessage, Message, Value, describe
+from anoncup.messages import CodedMessage, Message, MessageValue, describe_in_english
 
 MAX_LISTED_PROBLEMS = 20
 """Maximum number of problems listed for one upload; the total is always reported."""
@@ -19,7 +19,7 @@ class DomainError(Exception):
 
     code = "error"
 
-    def __init__(self, message: str | Message, /, *, code: str | None = None, **values: Value) -> None:
+    def __init__(self, message: str | Message, /, *, code: str | None = None, **values: MessageValue) -> None:
         """Create the error from a template and its ``values``, or from a complete ``Message``."""
         self.message = message if isinstance(message, Message) else Message(message, **values)
         super().__init__(str(self.message))
@@ -82,7 +82,7 @@ class TooManyRequests(DomainError):
     code = "too_many"
 
     def __init__(
-        self, message: str | Message, /, *, retry_after: int, code: str | None = None, **values: Value
+        self, message: str | Message, /, *, retry_after: int, code: str | None = None, **values: MessageValue
     ) -> None:
         super().__init__(message, code=code, **values)
         self.retry_after = retry_after
@@ -116,7 +116,7 @@ class InvalidCompetition(DomainError):
 
     code = "invalid_competition"
 
-    def __init__(self, message: str | Message, /, *, code: str | None = None, **values: Value) -> None:
+    def __init__(self, message: str | Message, /, *, code: str | None = None, **values: MessageValue) -> None:
         shortened = {
             name: value[:MAX_VALUE_LENGTH] if isinstance(value, str) else value
             for name, value in values.items()
@@ -143,7 +143,7 @@ class FileProblem:
 
     def describe(self) -> dict[str, Any]:
         location = {"file": self.file, "row": self.row, "line": self.line, "column": self.column}
-        description = describe(self.code, self.message)
+        description = describe_in_english(self.code, self.message)
         if self.value is not None:
             description["values"]["value"] = self.value
         return {**location, **description}
@@ -204,7 +204,7 @@ def run_steps(*steps: Callable[[], Any]) -> list[Any]:
 
 def describe_error(error: DomainError) -> dict[str, Any]:
     """Return the values and file problems of an error, for its API response."""
-    values = error.message.values_in_english()
+    values = error.message.render_values_in_english()
     if isinstance(error, InvalidUpload):
         descriptions = [problem.describe() for problem in error.problems]
         return {"values": values, "errors": descriptions, "total": error.total}

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-ScalarValue: TypeAlias = "str | int | float | Message | None"
-Value: TypeAlias = "ScalarValue | tuple[ScalarValue, ...]"
+_ScalarValue: TypeAlias = "str | int | float | Message | None"
+MessageValue: TypeAlias = "_ScalarValue | tuple[_ScalarValue, ...]"
 
 PLACEHOLDER = re.compile(r"\{([a-z_]+)(!r)?(?::(,|\.0f|\.6g))?\}")
 """Placeholders, a small subset of ``str.format``. Templates are untrusted: they may come from the database or
@@ -44,30 +44,33 @@ class Message:
     """
 
     template: str
-    values: Mapping[str, Value] = field(hash=False)
+    values: Mapping[str, MessageValue] = field(hash=False)
 
-    def __init__(self, template: str, /, **values: Value) -> None:
+    def __init__(self, template: str, /, **values: MessageValue) -> None:
         object.__setattr__(self, "template", template)
         object.__setattr__(self, "values", values)
 
     def __str__(self) -> str:
         return fill_template(self.template, self.values)
 
-    def values_in_english(self) -> dict[str, Any]:
-        """Return the values for programs, with nested messages rendered in English.
+    def render_values_in_english(self) -> dict[str, Any]:
+        """Return the values for programs: nested messages as English text, tuples as lists.
 
         The values of nested messages are included. If a name occurs several times, the value of the outer
         message wins, then that of the first nested one.
         """
-        rendered = {name: _map_messages(value, str) for name, value in self.values.items()}
+        rendered = {name: _convert_to_json(value, str) for name, value in self.values.items()}
         for value in self.values.values():
             for part in value if isinstance(value, tuple) else (value,):
-                rendered = part.values_in_english() | rendered if isinstance(part, Message) else rendered
+                rendered = (
+                    part.render_values_in_english() | rendered if isinstance(part, Message) else rendered
+                )
         return rendered
 
     def to_json(self) -> dict[str, Any]:
+        """Return the message as JSON, from which it can be rendered in any language."""
         values = {
-            name: _map_messages(value, lambda message: message.to_json())
+            name: _convert_to_json(value, lambda message: message.to_json())
             for name, value in self.values.items()
         }
         return {"template": self.template, "values": values}
@@ -101,7 +104,7 @@ class PluralMessage(Message):
     forms: tuple[str, str]
     count_name: str
 
-    def __init__(self, singular: str, plural: str, count_name: str, /, **values: Value) -> None:
+    def __init__(self, singular: str, plural: str, count_name: str, /, **values: MessageValue) -> None:
         object.__setattr__(self, "forms", (singular, plural))
         object.__setattr__(self, "count_name", count_name)
         Message.__init__(self, singular if _read_count(values, count_name) == 1 else plural, **values)
@@ -123,10 +126,15 @@ class RemoteMessage(Message):
     def __str__(self) -> str:
         return self.template
 
+    def to_json(self) -> dict[str, Any]:
+        """Return a message with the sentence as a value, so that braces in it are never placeholders."""
+        values = Message.to_json(self)["values"]
+        return {"template": "{sentence}", "values": {**values, "sentence": str(self)}}
+
 
 @dataclass(frozen=True, slots=True)
 class CodedMessage:
-    """A message with its stable ``code``, as it is stored."""
+    """A message with its stable ``code``. ``to_json`` is its form in columns of the database."""
 
     code: str
     message: Message
@@ -140,13 +148,16 @@ class CodedMessage:
         return CodedMessage(stored["code"], Message.from_json(stored))
 
 
-def describe(code: str, message: Message) -> dict[str, Any]:
-    """Return code, English text and values of a message, for API responses."""
-    return {"code": code, "message": str(message), "values": message.values_in_english()}
+def describe_in_english(code: str, message: Message) -> dict[str, Any]:
+    """Return code, text and values of a message in English, for API responses."""
+    return {"code": code, "message": str(message), "values": message.render_values_in_english()}
 
 
-def serialize(code: str, message: Message) -> dict[str, Any]:
-    """Return a coded message in its stored form, which can later be rendered in any language."""
+def serialize_as_notice(code: str, message: Message) -> dict[str, Any]:
+    """Return the fields of ``schemas.Notice``, the form in which verdicts and reports store messages.
+
+    They contain the English text too, and can later be rendered in any language.
+    """
     return {"code": code, "message": str(message), **message.to_json()}
 
 
@@ -163,7 +174,7 @@ def deserialize_prefixed(prefix: str, stored: Mapping[str, Any]) -> Message | No
 
 def fill_template(
     template: str,
-    values: Mapping[str, Value],
+    values: Mapping[str, MessageValue],
     *,
     render_message: Callable[[Message], str] = str,
     format_number: Callable[[float, str], str] = format,
@@ -177,7 +188,7 @@ def fill_template(
         name, conversion, format_spec = match.groups(default="")
         return format_value(values[name], conversion, format_spec) if name in values else match[0]
 
-    def format_value(value: Value, conversion: str, format_spec: str) -> str:
+    def format_value(value: MessageValue, conversion: str, format_spec: str) -> str:
         match value:
             case tuple():
                 return ", ".join(format_value(item, conversion, format_spec) for item in value)
@@ -190,7 +201,7 @@ def fill_template(
     return PLACEHOLDER.sub(fill_placeholder, template)
 
 
-def _read_count(values: Mapping[str, Value], count_name: str) -> int:
+def _read_count(values: Mapping[str, MessageValue], count_name: str) -> int:
     """Return the count in ``values``, or 0 if a stored message has no number there."""
     count = values.get(count_name)
     return count if isinstance(count, int) else 0
@@ -215,13 +226,15 @@ def _validate_message(value: Any) -> Message:
     return message
 
 
-def _map_messages(value: Value, function: Callable[[Message], Any]) -> Any:
+def _convert_to_json(value: MessageValue, convert_message: Callable[[Message], Any]) -> Any:
+    """Return a value as JSON has it: messages converted, tuples as lists."""
     if isinstance(value, tuple):
-        return [_map_messages(item, function) for item in value]
-    return function(value) if isinstance(value, Message) else value
+        return [_convert_to_json(item, convert_message) for item in value]
+    return convert_message(value) if isinstance(value, Message) else value
 
 
 def _deserialize_value(stored: Any) -> Any:
+    """Return a value from JSON: objects are messages, lists become tuples."""
     match stored:
         case list():
             return tuple(_deserialize_value(item) for item in stored)

@@ -128,7 +128,7 @@ def _open_competition(service: BenchmarkService, token: str, case: ScaleCase) ->
     with Client(service.url, token) as client:
         client.create_competition(case.file(slug))
         for file, content in case.original.items():
-            client.put_original(slug, content, file=file)
+            client.put_original(slug, content, filename=file)
     return slug
 
 

@@ -10,9 +10,9 @@ from anoncup import errors
 from anoncup.errors import DomainError, FileProblem, InvalidUpload, TooLarge, TooManyRequests, describe_error
 from anoncup.messages import (
     Message,
+    MessageValue,
     PluralMessage,
     RemoteMessage,
-    Value,
     deserialize_prefixed,
     fill_template,
     replace_control_characters,
@@ -43,7 +43,9 @@ MESSAGE_CALLS = {
         ("{a}", {"a": "{b}", "b": 1}, "{b}"),
     ],
 )
-def test_message_is_formatted_with_its_values(template: str, values: dict[str, Value], expected: str) -> None:
+def test_message_is_formatted_with_its_values(
+    template: str, values: dict[str, MessageValue], expected: str
+) -> None:
     assert str(Message(template, **values)) == expected
 
 
@@ -87,24 +89,28 @@ def test_plural_messages_round_trip_and_degrade_to_plain_messages() -> None:
             == message
         )
         singular_message = Message.from_json({part: stored_json[part] for part in ("template", "values")})
-        assert (type(singular_message), str(singular_message), singular_message.values_in_english()) == (
+        assert (
+            type(singular_message),
+            str(singular_message),
+            singular_message.render_values_in_english(),
+        ) == (
             Message,
             str(message),
-            message.values_in_english(),
+            message.render_values_in_english(),
         )
 
 
-def test_values_in_english_are_plain() -> None:
+def test_values_rendered_in_english_are_plain() -> None:
     message = Message("{a} {b}", a=("x", "y"), b=Message("from {c} up", c=0))
-    assert message.values_in_english() == {"a": ["x", "y"], "b": "from 0 up", "c": 0}
+    assert message.render_values_in_english() == {"a": ["x", "y"], "b": "from 0 up", "c": 0}
 
 
-def test_values_in_english_include_those_of_nested_messages() -> None:
+def test_values_rendered_in_english_include_those_of_nested_messages() -> None:
     inner_message = Message("{low} of {deeper}", low=1, deeper=Message("{end}", end=9), name="inner")
     message = Message(
         "{name}: {parts}", name="outer", parts=("x", inner_message, Message("{low} {high}", low=2, high=3))
     )
-    assert message.values_in_english() == {
+    assert message.render_values_in_english() == {
         "name": "outer", "parts": ["x", "1 of 9", "2 3"], "low": 1, "deeper": "9", "end": 9, "high": 3
     }  # fmt: skip
 
@@ -114,7 +120,18 @@ def test_remote_message_keeps_its_text_and_values() -> None:
     assert str(remote_message) == "{row} is what somebody wrote"
     outer_message = Message("{reason}: again", reason=remote_message)
     assert str(outer_message) == "{row} is what somebody wrote: again"
-    assert outer_message.values_in_english() == {"reason": str(remote_message), "row": 3, "names": ["a"]}
+    assert outer_message.render_values_in_english() == {
+        "reason": str(remote_message),
+        "row": 3,
+        "names": ["a"],
+    }
+
+
+def test_stored_remote_message_keeps_braces_of_its_text() -> None:
+    remote_message = RemoteMessage("{row} is what {sentence} wrote", row=3)
+    restored_message = Message.from_json(json.loads(json.dumps(remote_message.to_json())))
+    assert str(restored_message) == str(remote_message)
+    assert restored_message.values["row"] == 3
 
 
 def test_control_characters_are_made_visible() -> None:
@@ -122,7 +139,7 @@ def test_control_characters_are_made_visible() -> None:
 
 
 def test_templates_are_filled_with_translated_words_and_numbers() -> None:
-    values: dict[str, Value] = {"rows": 8333, "what": Message("few")}
+    values: dict[str, MessageValue] = {"rows": 8333, "what": Message("few")}
     sentence = fill_template(
         "{rows:,} {what}",
         values,

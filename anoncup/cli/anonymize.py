@@ -49,7 +49,8 @@ def anonymize(
     if method == "help":
         make_console().print(_build_methods_table(contest))
         return
-    sample_method, folder = _find_method(contest, method), _require_no_overwrite(contest, into)
+    sample_method = _find_method(contest, method)
+    folder = _require_no_overwrite(contest, into)
     rng = np.random.default_rng(seed)
     parameter_values = _parse_parameters(contest, sample_method, parameters or [])
     drawn_answer = (

@@ -42,34 +42,61 @@ def attack(
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Run the built-in attackers on a target: their guesses as files.
+    """Run the built-in attackers on a target and write their guesses to files.
 
-    With --secret, run them on your own release, and tell their rates too.
+    With --secret, run them on your own release and show their success rates.
     """
-    if secret is None and into is None:
-        raise InvalidInput("give --secret to see rates, or --into to keep the guesses", code="files")
-    from anoncup.cli.local_files import load_contest, read_release, read_secret, read_target
+    from anoncup.cli.local_files import load_contest
 
+    if secret is None and into is None:
+        raise InvalidInput("give --secret to see rates, or --into to keep the guesses", code="no_output")
     contest = load_contest(competition, original)
     names = _select_attackers(contest, attackers or [])
-    if secret is None:
-        answers = _run_attackers(contest, read_target(contest, target), names)
-    else:
-        tables, _ = read_release(contest, target)
-        context = contest.track.build_context(contest.rules, contest.original, tables)
-        source = read_secret(secret, contest, tables)[0]
-        answers = _run_attackers(contest, contest.track.build_target(source, context), names)
-    if into is not None:
-        _write_guesses(answers, contest, into, seed)
     if secret is not None:
-        rates = _compute_rates(answers, contest.track, source, context)
+        rates = _attack_own_release(contest, target, secret, names, into=into, seed=seed)
         if as_json:
             print_json(rates)
         else:
             show_attackers(make_console(), rates)
+    elif into is not None:
+        guess_files = _attack_target(contest, target, names, into=into, seed=seed)
+        if as_json:
+            print_json([str(path) for path in guess_files])
+
+
+def _attack_target(
+    contest: LocalContest, paths: ReleasePaths, names: list[str], *, into: Path, seed: int
+) -> list[Path]:
+    """Attack another team's release, and return the paths of the guesses."""
+    from anoncup.cli.local_files import read_target
+
+    answers = _run_attackers(contest, read_target(contest, paths), names)
+    return _write_guesses(answers, contest, into, seed)
+
+
+def _attack_own_release(
+    contest: LocalContest,
+    paths: ReleasePaths,
+    secret: Path,
+    names: list[str],
+    *,
+    into: Path | None,
+    seed: int,
+) -> dict[str, schemas.AttackerVerdict]:
+    """Attack a release with a known secret, write guesses if ``into`` is given, and return the rates."""
+    from anoncup.cli.local_files import read_release, read_secret
+
+    tables, _ = read_release(contest, paths)
+    context = contest.track.build_context(contest.rules, contest.original, tables)
+    source = read_secret(secret, contest, tables)[0]
+    answers = _run_attackers(contest, contest.track.build_target(source, context), names)
+    if into is not None:
+        _write_guesses(answers, contest, into, seed)
+    return _compute_rates(answers, contest.track, source, context)
 
 
 def _run_attackers(contest: LocalContest, target: object, names: list[str]) -> dict[str, object]:
+    """Return the answer of each attacker; None if the contest does not ask its question."""
     from anoncup.evaluation.attacks import select_questions
 
     answers = {}
@@ -96,13 +123,16 @@ def _compute_rates(
     return {name: rate_attacker(track.attackers[name], answer) for name, answer in answers.items()}
 
 
-def _write_guesses(answers: Mapping[str, object], contest: LocalContest, folder: Path, seed: int) -> None:
+def _write_guesses(
+    answers: Mapping[str, object], contest: LocalContest, folder: Path, seed: int
+) -> list[Path]:
     """Write a guess file for each attacker that can make a guess, one per question if there are several."""
     import numpy as np
 
     from anoncup.evaluation.attacks import get_answers_by_question, select_questions
 
     folder.mkdir(parents=True, exist_ok=True)
+    paths = []
     has_several_questions = len(contest.track.select_questions(contest.rules)) > 1
     for name, answer in answers.items():
         attacker = contest.track.attackers[name]
@@ -112,10 +142,13 @@ def _write_guesses(answers: Mapping[str, object], contest: LocalContest, folder:
             )
             if guess is not None:
                 file_name = f"{name}.{question.name}.csv" if has_several_questions else f"{name}.csv"
-                (folder / file_name).write_bytes(question.write(guess))
+                paths.append(folder / file_name)
+                paths[-1].write_bytes(question.write(guess))
+    return paths
 
 
 def _select_attackers(contest: LocalContest, names: list[str]) -> list[str]:
+    """Return the named attackers, or all of the track if none is named."""
     available = list(contest.track.attackers)
     for name in names:
         if name not in available:

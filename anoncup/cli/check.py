@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import tomllib
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -31,6 +32,16 @@ _REJECTING_WARNINGS = {"too_few_rows"}
 """Warnings of a dry run that become rejections when the release is scored."""
 
 
+@dataclass(frozen=True, slots=True)
+class _CheckResult:
+    """The decision on a release, its reasons and, if they were measured, the individuals' distances."""
+
+    decision: Literal["well-formed", "accepted", "rejected"]
+    violations: list[schemas.Notice]
+    warnings: list[schemas.Notice]
+    distances: dict[str, Any] = field(default_factory=dict)
+
+
 @accept_release_files
 def check(
     competition: Annotated[
@@ -51,47 +62,46 @@ def check(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Say whether a release is well-formed, small enough and within the rules, without measuring it.
+    """Check whether a release is well-formed, small enough and within the rules, without measuring it.
 
     Without its secret only the files are checked. Exit status 1: the contest's rules reject it.
     """
-    if service:
-        decision, violations, warnings = _check_at_service(competition, release, secret)
-        distances: dict[str, Any] = {}
-    else:
-        decision, violations, warnings, distances = _check_locally(
-            require_file(Path(competition)), original or [], release, secret
-        )
+    result = (
+        _check_at_service(competition, release, secret)
+        if service
+        else _check_locally(require_file(Path(competition)), original or [], release, secret)
+    )
     if as_json:
-        print_json({"verdict": decision, "violations": violations, "warnings": warnings} | distances)
+        notices = {"violations": result.violations, "warnings": result.warnings}
+        print_json({"verdict": result.decision, **notices, **result.distances})
     else:
-        show_decision(make_console(), decision, violations, warnings)
-    raise typer.Exit(REJECTED if decision == "rejected" else ACCEPTED)
+        show_decision(make_console(), result.decision, result.violations, result.warnings)
+    raise typer.Exit(REJECTED if result.decision == "rejected" else ACCEPTED)
 
 
 def _check_locally(
     competition: Path, original: list[str], release: ReleasePaths, secret: Path | None
-) -> tuple[str, list[schemas.Notice], list[schemas.Notice], dict[str, Any]]:
-    """Return the decision, violations, warnings and, given the secret, the measured distances."""
+) -> _CheckResult:
+    """Check a release on this machine; only its files without the secret."""
     from anoncup.cli.local_files import check_sizes, load_contest, read_release, read_upload
     from anoncup.evaluation.evaluate import check_secret, judge
 
     contest = load_contest(competition, original)
     check_sizes(contest, (*release.values(), secret))
     if secret is None:
-        return "well-formed", [], build_notices([*contest.remarks, *read_release(contest, release)[1]]), {}
+        _, remarks = read_release(contest, release)
+        return _CheckResult("well-formed", [], build_notices([*contest.remarks, *remarks]))
     upload = read_upload(contest, release, secret)
     violations, excessive = judge(contest.rules, contest.original, upload.release, upload.answer)
     secret_warnings = check_secret(contest.rules, contest.original, upload.release, upload.answer)
     distances = {"excessive": excessive.to_json() if excessive else None}
     warnings = build_notices([*contest.remarks, *upload.remarks, *secret_warnings])
-    return "rejected" if violations else "accepted", build_notices(violations), warnings, distances
+    decision: Literal["accepted", "rejected"] = "rejected" if violations else "accepted"
+    return _CheckResult(decision, build_notices(violations), warnings, distances)
 
 
-def _check_at_service(
-    competition: str, release: ReleasePaths, secret: Path | None
-) -> tuple[str, list[schemas.Notice], list[schemas.Notice]]:
-    """Return the decision, violations and warnings of the service's dry run."""
+def _check_at_service(competition: str, release: ReleasePaths, secret: Path | None) -> _CheckResult:
+    """Let the service check a release in a dry run."""
     from anoncup.cli.connection import connect, transfer_bar
     from anoncup.cli.submit import collect_paths
 
@@ -102,12 +112,12 @@ def _check_at_service(
         connect() as client,
         transfer_bar("checking") as progress,
     ):
-        check_result = client.check(
+        check_result = client.check_release(
             _read_slug(competition), contents, secret=secret_content, progress=progress
         )
     violations = [warning for warning in check_result.warnings if warning.code in _REJECTING_WARNINGS]
     warnings = [warning for warning in check_result.warnings if warning.code not in _REJECTING_WARNINGS]
-    return "rejected" if violations else "well-formed", violations, warnings
+    return _CheckResult("rejected" if violations else "well-formed", violations, warnings)
 
 
 def _read_slug(competition: str) -> str:

@@ -36,7 +36,7 @@ def competitions(as_json: AsJson = False) -> None:
 
 
 def announcements(slug: Slug, as_json: AsJson = False) -> None:
-    """Read what the organizers have announced."""
+    """Show the announcements of the organizers."""
     with connect(anonymous=True) as client:
         items = client.list_announcements(slug)
     if as_json:

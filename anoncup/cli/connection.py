@@ -37,21 +37,22 @@ def connect(*, anonymous: bool = False, password: Callable[[], str] | None = Non
         yield client
 
 
-def make_password_prompt(*, stdin: bool) -> Callable[[], str]:
-    """Return a function that reads the password for step-up authentication."""
+def make_password_prompt(*, from_stdin: bool) -> Callable[[], str]:
+    """Return a function that reads the password for step-up authentication when it is called."""
 
     def prompt() -> str:
-        if not stdin and not sys.stdin.isatty():
+        if not from_stdin and not sys.stdin.isatty():
             raise InvalidInput("this needs your password: give --password-stdin", code="password_needed")
-        return read_password(stdin=stdin)
+        return read_password(from_stdin=from_stdin)
 
     return prompt
 
 
-def read_password(*, stdin: bool, new: bool = False) -> str:
-    if stdin:
+def read_password(*, from_stdin: bool, confirm: bool = False) -> str:
+    """Read a line of standard input, or prompt for the password, twice to ``confirm`` it."""
+    if from_stdin:
         return sys.stdin.readline().rstrip("\r\n")
-    return str(typer.prompt("Password", hide_input=True, confirmation_prompt=new, err=True))
+    return str(typer.prompt("Password", hide_input=True, confirmation_prompt=confirm, err=True))
 
 
 @contextmanager
@@ -66,9 +67,15 @@ def translate_api_errors() -> Iterator[None]:
 
 
 def build_domain_error(error: ApiError) -> DomainError:
+    """Return an error response as the first of these domain errors that fits.
+
+    InvalidUpload, if the response lists errors in files; NotSignedIn, if the token is not valid;
+    TooManyRequests, with the time of the next attempt; otherwise a DomainError, with the messages about
+    fields of the request.
+    """
     if error.problem.errors:
-        problems = [_build_file_problem(entry) for entry in error.problem.errors]
-        return InvalidUpload(problems, total=error.problem.total or len(problems))
+        file_problems = [_build_file_problem(entry) for entry in error.problem.errors]
+        return InvalidUpload(file_problems, total=error.problem.total or len(file_problems))
     if error.status == 401 and error.code != "wrong_password":
         return NotSignedIn("{reason}: run anoncup login", code=error.code, reason=error.message)
     if error.status == 429 and error.retry_after is not None:
@@ -80,12 +87,13 @@ def build_domain_error(error: ApiError) -> DomainError:
             reason=error.message,
             at=f"{retry_at:%Y-%m-%d %H:%M:%S %Z}",
         )
-    field_messages = "".join(f"; {field.field}: {field.message}" for field in error.problem.fields)
+    field_messages = "".join(f"; {entry.field}: {entry.message}" for entry in error.problem.fields)
     message = RemoteMessage(f"{error} ({error.code}){field_messages}", **error.problem.values)
     return DomainError(message, code=error.code)
 
 
 def _build_file_problem(entry: schemas.WrongInFile) -> FileProblem:
+    """Return an error in a file, as a response lists it, as a domain object."""
     return FileProblem(
         file=entry.file,
         row=entry.row,

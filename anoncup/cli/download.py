@@ -62,6 +62,7 @@ def download(
 
 
 def _fetch_competition(client: Client, competition: schemas.Competition, staging_folder: Path) -> list[str]:
+    """Fetch the competition file and the original data, and return their names."""
     slug, digests = competition.address, competition.original_sha256
     if competition.original_rows is None:
         raise InvalidInput("{slug} has no original data yet", code="no_original", slug=slug)
@@ -82,7 +83,9 @@ def _fetch_file(
     with transfer_bar(name) as progress:
         digest = client.download(competition_path(slug, *parts), folder / name, progress=progress)
     if expected_digest not in {None, digest}:
-        raise InvalidInput("{name} arrived with another SHA-256 than it has", code="wrong_digest", name=name)
+        raise InvalidInput(
+            "the SHA-256 of {name} is not the one that the service states", code="wrong_digest", name=name
+        )
     return name
 
 
@@ -113,7 +116,9 @@ def _check_target_digests(targets: list[schemas.Target], unpacked: Path, names: 
     for name in names:
         if "/" in name and digests.get(name) != compute_file_digest(unpacked / name):
             raise InvalidInput(
-                "targets/{name} is not what the list of targets says", code="wrong_digest", name=name
+                "the SHA-256 of targets/{name} is not the one in the list of targets",
+                code="wrong_digest",
+                name=name,
             )
 
 

@@ -25,16 +25,19 @@ def draw(
     ] = None,
     into: Annotated[Path, typer.Option(help="the folder to write into")] = Path("drawn"),
 ) -> None:
-    """Draw again what the service drew for a team, and tell its SHA-256 and that of the seed."""
+    """Reproduce the files that the service drew for a team; print their SHA-256 and that of the seed."""
     from anoncup.cli.local_files import load_contest
     from anoncup.cli.options import parse_named_paths
     from anoncup.tracks.capabilities import AllocationContext
     from anoncup.tracks.generators import derive_generator
     from anoncup.tracks.seeds import commit_to_seed
 
-    contest, seed_bytes = load_contest(competition, original), parse_seed(seed)
+    contest = load_contest(competition, original)
+    seed_bytes = parse_seed(seed)
     if contest.track.allocation is None:
-        raise InvalidInput("in the {track} track nothing is drawn", code="files", track=contest.track.name)
+        raise InvalidInput(
+            "the service draws nothing in the {track} track", code="nothing_drawn", track=contest.track.name
+        )
     organizer_data = {name: path.read_bytes() for name, path in parse_named_paths(truth or []).items()}
     context = AllocationContext(
         contest.rules,
@@ -44,7 +47,9 @@ def draw(
     )
     contents = contest.track.allocation.make_files(contest.original, context)
     if not contents:
-        raise InvalidInput("the organizers have assigned nothing to {team}", code="files", team=team)
+        raise InvalidInput(
+            "the organizers have assigned nothing to {team}", code="nothing_assigned", team=team
+        )
     into.mkdir(parents=True, exist_ok=True)
     print(f"{commit_to_seed(seed_bytes)}  the seed")
     for file in contest.track.allocation.files:

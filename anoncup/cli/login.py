@@ -1,4 +1,4 @@
-"""``anoncup login``, ``sign-up``, ``logout``, ``whoami``, ``join`` and ``team``."""
+"""Commands for accounts: ``anoncup login``, ``sign-up``, ``logout``, ``whoami``, ``join`` and ``team``."""
 
 import sys
 from ipaddress import ip_address
@@ -14,58 +14,62 @@ from anoncup.cli.options import AsJson, Slug
 from anoncup.cli.output import print_result, replace_unprintable
 from anoncup.errors import InvalidInput, NotSignedIn
 
-_Url = Annotated[str | None, typer.Option(help="the service's address, such as https://cup.example.org")]
+_UrlOption = Annotated[
+    str | None, typer.Option(help="the service's address, such as https://cup.example.org")
+]
 _PasswordStdin = Annotated[
     bool, typer.Option("--password-stdin", help="read the password from standard input")
 ]
 _TokenStdin = Annotated[bool, typer.Option("--token-stdin", help="read a token from standard input")]
-Name = Annotated[str | None, typer.Option(help="your name at the service; asked for if not given")]
-Team = Annotated[str | None, typer.Option(help="the new team's name; not for an invite of a team")]
-Invite = Annotated[str | None, typer.Option(help="the code you were given; asked for if not given")]
+_NameOption = Annotated[str | None, typer.Option(help="your name at the service; asked for if not given")]
+_TeamOption = Annotated[str | None, typer.Option(help="the new team's name; not for an invite of a team")]
+_InviteOption = Annotated[str | None, typer.Option(help="the code you were given; asked for if not given")]
 
 
 def login(
-    url: _Url = None,
-    name: Name = None,
+    url: _UrlOption = None,
+    name: _NameOption = None,
     password_stdin: _PasswordStdin = False,
     token_stdin: _TokenStdin = False,
 ) -> None:
-    """Sign in: keep the service's address and a token of yours in a file only you can read."""
+    """Sign in: save the service's address and a token in a file that only you can read."""
     from anoncup.client import Client
 
     if token_stdin and (password_stdin or name is not None):
-        raise InvalidInput("--token-stdin stands alone: the token says who you are")
+        raise InvalidInput("--token-stdin cannot be combined with --name or --password-stdin")
     address = _resolve_address(url)
     if token_stdin:
         token = sys.stdin.readline().strip()
     else:
         name = name or typer.prompt("Name", err=True)
         with translate_api_errors(), Client(address) as client:
-            token = client.create_token(name, read_password(stdin=password_stdin), label=_make_token_label())
+            token = client.create_token(
+                name, read_password(from_stdin=password_stdin), label=_make_token_label()
+            )
     _save_token(address, token)
 
 
 def sign_up(
-    team: Team = None,
-    url: _Url = None,
-    name: Name = None,
-    invite: Invite = None,
+    team: _TeamOption = None,
+    url: _UrlOption = None,
+    name: _NameOption = None,
+    invite: _InviteOption = None,
     password_stdin: _PasswordStdin = False,
 ) -> None:
-    """Make an account by an invite, with a new team or in the invite's, and sign in."""
+    """Create an account with an invite code, in a new team or in the team of the invite; then sign in."""
     from anoncup.client import Client
 
     address = _resolve_address(url)
     code = invite or typer.prompt("Invite", err=True)
     person = name or typer.prompt("Name", err=True)
-    password = read_password(stdin=password_stdin, new=True)
+    password = read_password(from_stdin=password_stdin, confirm=True)
     with translate_api_errors(), Client(address) as client:
         token = client.sign_up(invite=code, team=team, name=person, password=password)
     _save_token(address, token)
 
 
 def logout() -> None:
-    """Sign out: end the token and forget it."""
+    """Sign out: revoke the token and delete it here."""
     from anoncup.client import Client
 
     account = credentials.load_file()
@@ -82,19 +86,19 @@ def logout() -> None:
 
 
 def whoami() -> None:
-    """Say who the commands act for, and at which service."""
+    """Show the user and the service for which commands are run."""
     with connect() as client:
         print(f"{replace_unprintable(client.get_me().name)} at {client.url}")
 
 
 def join(
     invite: Annotated[str, typer.Argument(metavar="INVITE", help="the code you were given")],
-    team: Team = None,
+    team: _TeamOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Take part in one more competition: found a team, or join one."""
+    """Take part in another competition, in a new team or in the team of the invite."""
     with connect() as client:
-        membership = client.join(invite=invite, team=team)
+        membership = client.join_competition(invite=invite, team=team)
     sentence = (
         f"you are in {replace_unprintable(membership.team)}, in {replace_unprintable(membership.competition)}"
     )
@@ -103,12 +107,14 @@ def join(
 
 def team(
     slug: Slug,
-    invite: Annotated[bool, typer.Option("--invite", help="make a code with which one person joins")] = False,
+    invite: Annotated[
+        bool, typer.Option("--invite", help="create a code with which one person can join")
+    ] = False,
     password_stdin: _PasswordStdin = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show your team and who is in it, or invite somebody into it, which needs your password."""
-    with connect(password=make_password_prompt(stdin=password_stdin)) as client:
+    """Show your team and its members, or invite somebody into it, which needs your password."""
+    with connect(password=make_password_prompt(from_stdin=password_stdin)) as client:
         if invite:
             new_invite = client.invite_member(slug)
             print_result(new_invite, new_invite.code, as_json=as_json)
@@ -136,11 +142,12 @@ def _resolve_address(url: str | None) -> str:
     account = None if url else credentials.load()
     address = validate_url(url or (account.url if account else typer.prompt("Service", err=True)))
     if _is_unencrypted(address):
-        print(f"anoncup: {address} is not encrypted: others on the way can read along", file=sys.stderr)
+        print(f"anoncup: the connection to {address} is not encrypted", file=sys.stderr)
     return address
 
 
 def _is_unencrypted(address: str) -> bool:
+    """Return whether requests would cross a network without encryption."""
     parts = urlsplit(address)
     try:
         is_local = ip_address(parts.hostname or "").is_loopback

@@ -90,7 +90,8 @@ _add_service_commands()
 @app.callback()
 def start(
     _: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="print it and leave")
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="print the version and exit"),
     ] = False,
 ) -> None:
     """Anonymization and re-identification contests: on your own files, at a service, or as the service."""

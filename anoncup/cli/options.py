@@ -76,7 +76,7 @@ SubmittedSecret = Annotated[
 OptionalSecretFile = Annotated[
     Path | None, typer.Option("--secret", exists=True, dir_okay=False, help=f"{_SECRET_HELP}, if known")
 ]
-wants_json = ContextVar("json_wanted", default=False)
+wants_json = ContextVar("wants_json", default=False)
 """True if ``--json`` was given. Errors are then printed as JSON, too."""
 
 

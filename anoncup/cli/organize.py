@@ -44,7 +44,7 @@ from anoncup.errors import InvalidInput
 
 if TYPE_CHECKING:
     from anoncup import schemas
-    from anoncup.client import Client
+    from anoncup.client import Client, Ruling
 
 app = typer.Typer(no_args_is_help=True, help="Organize a competition at a service.")
 app.add_typer(rescore.app, name="rescore")
@@ -89,7 +89,7 @@ def print_or_replace_file(
         with connect() as client:
             print(client.get_competition_file(slug), end="")
         return
-    with connect(password=make_password_prompt(stdin=password_stdin)) as client:
+    with connect(password=make_password_prompt(from_stdin=password_stdin)) as client:
         _print_details(
             client.put_competition_file(slug, read_text(file)), _COMPETITION_COLUMNS, as_json=as_json
         )
@@ -105,7 +105,7 @@ def baseline(
     release: ReleasePaths,
     as_json: AsJson = False,
 ) -> None:
-    """Put the release of a sample method on the board for comparison, without a rank."""
+    """Add the release of a sample method to the board for comparison, without a rank."""
     contents, secret_content = read_release_files(release, secret)
     with use_local_names(collect_paths(release, secret)), connect() as client:
         receipt = client.add_baseline(slug, contents, secret=secret_content, name=name)
@@ -118,11 +118,11 @@ def upload(
     files: UploadedOriginals,
     as_json: AsJson = False,
 ) -> None:
-    """Upload the original data: what must be there in the track's order, the rest by name."""
+    """Upload the original data: required files in the track's order, optional ones by name."""
     with connect() as client:
         for name, path in resolve_original_paths(client.get_competition(slug), files).items():
             with transfer_bar(replace_unprintable(name)) as progress:
-                original = client.put_original(slug, path.read_bytes(), file=name, progress=progress)
+                original = client.put_original(slug, path.read_bytes(), filename=name, progress=progress)
     _print_details(original, _COMPETITION_COLUMNS, as_json=as_json)
     if not as_json:
         for remark in original.remarks:
@@ -132,21 +132,21 @@ def upload(
 @app.command()
 def truth(
     slug: Slug,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="the name of a file that only you hold")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="the name of a file that only organizers have")],
     file: Annotated[Path, typer.Argument(exists=True, dir_okay=False)],
     as_json: AsJson = False,
 ) -> None:
-    """Give a file that only organizers hold: sealed, and never given back."""
+    """Upload a file that only organizers have. It is encrypted and can never be downloaded."""
     with connect() as client, transfer_bar(replace_unprintable(name)) as progress:
         competition = client.put_organizer_data(
-            slug, file.read_bytes(), file=f"{name}.csv", progress=progress
+            slug, file.read_bytes(), filename=f"{name}.csv", progress=progress
         )
     _print_details(competition, _COMPETITION_COLUMNS, as_json=as_json)
 
 
 @app.command()
 def phases(slug: Slug, as_json: AsJson = False) -> None:
-    """Show the phases and where the competition stands."""
+    """Show the phases and the state of the competition."""
     with connect(anonymous=True) as client:
         _print_phases(client.get_competition(slug), as_json=as_json)
 
@@ -180,8 +180,8 @@ def reset(
     password_stdin: PasswordStdin = False,
     as_json: AsJson = False,
 ) -> None:
-    """Begin a practice round again, such as cup.practice, without its submissions. It needs your password."""
-    with connect(password=make_password_prompt(stdin=password_stdin)) as client:
+    """Start a practice round again, such as cup.practice, without its submissions. Needs your password."""
+    with connect(password=make_password_prompt(from_stdin=password_stdin)) as client:
         competition = client.reset_round(slug, start=_parse_moment(start) if start else None)
     _print_phases(competition, as_json=as_json)
 
@@ -198,24 +198,26 @@ def extend(
     password_stdin: PasswordStdin = False,
     as_json: AsJson = False,
 ) -> None:
-    """Let a phase end later; or earlier, which needs your password."""
-    with connect(password=make_password_prompt(stdin=password_stdin)) as client:
-        competition = client.extend(slug, phase, end=_parse_moment(until), move_following=move_following)
+    """Move the end of a phase. An earlier end needs your password."""
+    with connect(password=make_password_prompt(from_stdin=password_stdin)) as client:
+        competition = client.extend_phase(
+            slug, phase, end=_parse_moment(until), move_following=move_following
+        )
     _print_phases(competition, as_json=as_json)
 
 
 @app.command()
 def pause(slug: Slug, phase: _PhaseName, as_json: AsJson = False) -> None:
-    """Take nothing in for now."""
+    """Pause a phase: uploads are rejected until it is resumed."""
     with connect() as client:
-        _print_phases(client.change_phase(slug, phase, "pause"), as_json=as_json)
+        _print_phases(client.pause_phase(slug, phase), as_json=as_json)
 
 
 @app.command()
 def resume(slug: Slug, phase: _PhaseName, as_json: AsJson = False) -> None:
-    """Take uploads in again."""
+    """Resume a phase, so that uploads are accepted again."""
     with connect() as client:
-        _print_phases(client.change_phase(slug, phase, "resume"), as_json=as_json)
+        _print_phases(client.resume_phase(slug, phase), as_json=as_json)
 
 
 @app.command()
@@ -225,9 +227,9 @@ def invites(
     password_stdin: PasswordStdin = False,
     as_json: AsJson = False,
 ) -> None:
-    """Make an invite for teams; its code is shown this once. After the first phase it needs your password."""
-    with connect(password=make_password_prompt(stdin=password_stdin)) as client:
-        code = client.invite(slug, uses=uses)
+    """Create an invite for teams; its code is shown only once. Needs your password after the first phase."""
+    with connect(password=make_password_prompt(from_stdin=password_stdin)) as client:
+        code = client.create_invite(slug, uses=uses)
     print_result({"code": code, "uses": uses}, code, as_json=as_json)
 
 
@@ -255,7 +257,7 @@ def submissions(
     """List every team's submissions, newest first."""
     with connect() as client:
         team_id = None if team is None else _find_team_id(client, slug, team)
-        rows = client.list_all_submissions(slug, team=team_id, state=state)
+        rows = client.list_all_submissions(slug, team_id=team_id, state=state)
     columns: ColumnSpec[schemas.Submission] = {
         "id": "id",
         "team": "team",
@@ -279,9 +281,11 @@ def grant(
     password_stdin: PasswordStdin = False,
     as_json: AsJson = False,
 ) -> None:
-    """Give a team more of a cap; more of a daily one for this day. Guesses need your password."""
-    with connect(password=make_password_prompt(stdin=password_stdin)) as client:
-        new_grant = client.grant(slug, team_id=_find_team_id(client, slug, team), cap=cap, amount=amount)
+    """Raise a cap of a team, a daily one for today only. A cap of guesses needs your password."""
+    with connect(password=make_password_prompt(from_stdin=password_stdin)) as client:
+        new_grant = client.grant_quota(
+            slug, team_id=_find_team_id(client, slug, team), cap=cap, amount=amount
+        )
     print_result(new_grant, f"{replace_unprintable(team)}: {amount} more of {cap}", as_json=as_json)
 
 
@@ -303,7 +307,7 @@ def disqualify(
     password_stdin: PasswordStdin = False,
     as_json: AsJson = False,
 ) -> None:
-    """Take a submission, or a team, out of the boards and targets. It needs your password."""
+    """Remove a submission or a team from the boards and targets. Needs your password."""
     _apply_ruling(what, "disqualify", reason, team=team, password_stdin=password_stdin, as_json=as_json)
 
 
@@ -316,7 +320,7 @@ def reinstate(
     password_stdin: PasswordStdin = False,
     as_json: AsJson = False,
 ) -> None:
-    """Undo a disqualification. Where targets are attacked it needs your password."""
+    """Undo a disqualification. Once targets are attacked, it needs your password."""
     _apply_ruling(what, "reinstate", reason, team=team, password_stdin=password_stdin, as_json=as_json)
 
 
@@ -325,9 +329,9 @@ def rescore_submission(
     identifier: Annotated[str, typer.Argument(metavar="ID", help="a submission that ended in ERROR")],
     as_json: AsJson = False,
 ) -> None:
-    """Have a submission that ended in ERROR scored once more."""
+    """Score a submission again that ended in ERROR."""
     with connect() as client:
-        submission = client.reevaluate(identifier)
+        submission = client.rescore_submission(identifier)
     print_result(submission, f"{submission.id} is {submission.status}", as_json=as_json)
 
 
@@ -338,17 +342,17 @@ def announce(
     ja: Annotated[str | None, typer.Option(help="the text in Japanese")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Tell everybody something."""
+    """Post an announcement that everybody can read."""
     texts = {language: translation for language, translation in (("en", en), ("ja", ja)) if translation}
     if not texts:
-        raise InvalidInput("say it: --en, --ja or both", code="no_text")
+        raise InvalidInput("give the text with --en, --ja or both", code="no_text")
     with connect() as client:
-        print_result(client.announce(slug, texts), "announced", as_json=as_json)
+        print_result(client.post_announcement(slug, texts), "announced", as_json=as_json)
 
 
 @app.command()
 def audit(slug: Slug, as_json: AsJson = False) -> None:
-    """Read who did what, newest first."""
+    """Show who did what, newest first."""
     columns: ColumnSpec[schemas.AuditEntry] = {
         "at": make_time_column("at"),
         "who": "actor",
@@ -363,7 +367,7 @@ def audit(slug: Slug, as_json: AsJson = False) -> None:
 
 @app.command()
 def queue(slug: Slug, as_json: AsJson = False) -> None:
-    """Show what waits to be scored, and which workers are there, for what, and what they lack."""
+    """Show what waits to be scored, and which jobs the workers serve and what they lack."""
     with connect() as client:
         status = client.get_queue(slug)
     names = [name for name in type(status).model_fields if name != "workers"]
@@ -379,11 +383,11 @@ def export(
     into: Annotated[Path, typer.Option(help="the file to write, such as export.zip")],
     force: Annotated[bool, typer.Option("--replace", help="replace an existing file")] = False,
 ) -> None:
-    """Fetch everything about the competition that an organizer may have, as one archive."""
+    """Download everything about the competition that an organizer may have, as one archive."""
     if into.exists() and not force:
         raise InvalidInput("{into} exists already; --replace overwrites it", code="files", into=str(into))
     with connect() as client, transfer_bar(into.name) as progress:
-        digest = client.export(slug, into, progress=progress)
+        digest = client.download_export(slug, into, progress=progress)
     print(f"{into}  SHA-256 {digest}")
 
 
@@ -394,14 +398,14 @@ def threshold(
     draws: Annotated[int | None, typer.Option(min=0, help="permutations of each type to simulate")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Have the service advise on the threshold, on its data and rules; wait for the report."""
+    """Request advice on the threshold from the service, and wait for the report."""
     from anoncup.cli.submit import MAX_OUTAGE_S, MAX_WAIT_S
     from anoncup.cli.terminal import make_console, progress_bar
     from anoncup.cli.threshold_report import show_advice
 
-    question = {"groups": parse_group_columns(groups), "draws": draws}
+    group_columns = parse_group_columns(groups)
     with connect() as client, progress_bar("threshold report") as progress:
-        summary = client.request_threshold_report(slug, **question)
+        summary = client.request_threshold_report(slug, groups=group_columns, draws=draws)
         report = client.wait_for_threshold_report(
             str(summary.id),
             timeout_s=MAX_WAIT_S,
@@ -437,20 +441,21 @@ def _print_details(entry: Row, columns: ColumnSpec[Row], *, as_json: bool) -> No
 
 
 def _apply_ruling(
-    subject: str, action: str, reason: str, *, team: bool, password_stdin: bool, as_json: bool
+    subject: str, ruling: Ruling, reason: str, *, team: bool, password_stdin: bool, as_json: bool
 ) -> None:
-    with connect(password=make_password_prompt(stdin=password_stdin)) as client:
+    """Disqualify or reinstate a submission, given by its id, or a team, given as SLUG/TEAM."""
+    with connect(password=make_password_prompt(from_stdin=password_stdin)) as client:
         if team:
             slug, slash, name = subject.partition("/")
             if not slash:
                 raise InvalidInput("--team takes SLUG/TEAM", code="team")
             result: schemas.TeamDisqualification | schemas.Submission = client.rule_on_team(
-                slug, _find_team_id(client, slug, name), action, reason=reason
+                slug, _find_team_id(client, slug, name), ruling, reason=reason
             )
         else:
-            result = client.rule_on_submission(subject, action, reason=reason)
+            result = client.rule_on_submission(subject, ruling, reason=reason)
     past_tense = {"disqualify": "disqualified", "reinstate": "reinstated"}
-    print_result(result, f"{past_tense[action]} {replace_unprintable(subject)}", as_json=as_json)
+    print_result(result, f"{past_tense[ruling]} {replace_unprintable(subject)}", as_json=as_json)
 
 
 def _find_team_id(client: Client, slug: str, name_or_id: str) -> str:

@@ -13,7 +13,7 @@ from anoncup.cli.output import ColumnSpec, make_time_column, print_json, print_t
 if TYPE_CHECKING:
     from anoncup import schemas
 
-app = typer.Typer(no_args_is_help=True, help="Have sample teams play a competition in an hour.")
+app = typer.Typer(no_args_is_help=True, help="Let sample teams play a competition in an hour.")
 
 
 @app.command()
@@ -25,15 +25,15 @@ def start(slug: Slug, as_json: AsJson = False) -> None:
 
 @app.command("show")
 def show_rehearsal(slug: Slug, as_json: AsJson = False) -> None:
-    """Show how the rehearsal goes."""
+    """Show the progress of the rehearsal."""
     with connect() as client:
         _print_rehearsal(client.get_rehearsal(slug), as_json=as_json)
 
 
 @app.command()
 def end(slug: Slug, password_stdin: PasswordStdin = False) -> None:
-    """Take the rehearsal out of sight for good. Needs your password."""
-    with connect(password=make_password_prompt(stdin=password_stdin)) as client:
+    """End the rehearsal; nobody can see it any more. Needs your password."""
+    with connect(password=make_password_prompt(from_stdin=password_stdin)) as client:
         client.end_rehearsal(slug)
     print("the rehearsal is over")
 

@@ -28,14 +28,14 @@ _RescoreId = Annotated[str, typer.Argument(metavar="ID", help="the set's id")]
 
 @app.command()
 def start(slug: Slug, file: TomlFile, as_json: AsJson = False) -> None:
-    """Begin a set: every submission is scored by this file, and nothing else changes yet."""
+    """Start a set: every submission is scored by this file, and nothing else changes yet."""
     with connect() as client:
         _print_rescore(client.start_rescore(slug, file.read_bytes()), as_json=as_json)
 
 
 @app.command("show")
 def show_rescore(identifier: _RescoreId, as_json: AsJson = False) -> None:
-    """Show how far a set is, and what would change."""
+    """Show the progress of a set, and what it would change."""
     with connect() as client:
         _print_rescore(client.get_rescore(identifier), as_json=as_json)
 
@@ -46,7 +46,7 @@ def list_rescores(slug: Slug, as_json: AsJson = False) -> None:
     columns: ColumnSpec[schemas.RescoreSummary] = {
         "id": "id",
         "state": "state",
-        "begun": make_time_column("created_at"),
+        "started": make_time_column("created_at"),
         "scored": "finished",
         "of": "total",
     }
@@ -56,14 +56,14 @@ def list_rescores(slug: Slug, as_json: AsJson = False) -> None:
 
 @app.command()
 def apply(identifier: _RescoreId, password_stdin: PasswordStdin = False, as_json: AsJson = False) -> None:
-    """Put a set in force: its rules and its scores, all at once. Needs your password."""
-    with connect(password=make_password_prompt(stdin=password_stdin)) as client:
+    """Apply a set: from now on its rules and scores count. Needs your password."""
+    with connect(password=make_password_prompt(from_stdin=password_stdin)) as client:
         _print_rescore(client.end_rescore(identifier, "apply"), as_json=as_json)
 
 
 @app.command()
 def cancel(identifier: _RescoreId, as_json: AsJson = False) -> None:
-    """Drop a set; everything stays as it was."""
+    """Cancel a set; nothing changes."""
     with connect() as client:
         _print_rescore(client.end_rescore(identifier, "cancel"), as_json=as_json)
 

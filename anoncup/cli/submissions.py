@@ -1,4 +1,4 @@
-"""``anoncup submissions``, ``cancel``, ``final`` and ``quota``."""
+"""Commands for what a team has sent: ``anoncup submissions``, ``cancel``, ``final`` and ``quota``."""
 
 from __future__ import annotations
 
@@ -24,12 +24,20 @@ from anoncup.errors import InvalidInput
 if TYPE_CHECKING:
     from anoncup import schemas
 
+
+def _get_overall(submission: schemas.Submission) -> float | None:
+    """Return the overall score; None for a submission that is not scored or was rejected."""
+    if submission.status != "SCORED" or submission.result is None:
+        return None
+    return submission.result.overall
+
+
 _SUBMISSION_COLUMNS: ColumnSpec[schemas.Submission] = {
     "no.": "number",
     "id": "id",
     "status": "status",
     "received": make_time_column("received_at"),
-    "overall": lambda entry: entry.result and entry.result.overall if entry.status == "SCORED" else None,
+    "overall": _get_overall,
     "utility loss": "result.utility",
     "risk": "result.security",
     "final": "final",
@@ -48,6 +56,13 @@ _DETAIL_COLUMNS: ColumnSpec[schemas.Submission] = {
     "final": "final",
     "comment": "comment",
     "failure": "failure",
+}
+_CAP_COLUMNS: ColumnSpec[schemas.Cap] = {
+    "cap": "name",
+    "used": "used",
+    "limit": "limit",
+    "left": "left",
+    "resets": make_time_column("resets_at"),
 }
 
 
@@ -79,6 +94,7 @@ def submissions(
 
 
 def show_submission(submission: schemas.Submission, *, as_json: bool) -> None:
+    """Print a submission with its files, and its verdict once there is one."""
     if as_json:
         print_json(submission)
         return
@@ -92,7 +108,7 @@ def show_submission(submission: schemas.Submission, *, as_json: bool) -> None:
 def cancel(identifier: Identifier, as_json: AsJson = False) -> None:
     """Withdraw a submission that is not scored yet."""
     with connect() as client:
-        submission = client.cancel(identifier)
+        submission = client.cancel_submission(identifier)
     print_result(submission, f"{submission.id} is {submission.status}", as_json=as_json)
 
 
@@ -116,11 +132,4 @@ def quota(slug: Slug, as_json: AsJson = False) -> None:
         print_json(usage)
         return
     print(f"phase: {replace_unprintable(usage.phase)}")
-    columns: ColumnSpec[schemas.Cap] = {
-        "cap": "name",
-        "used": "used",
-        "limit": "limit",
-        "left": "left",
-        "resets": make_time_column("resets_at"),
-    }
-    print_table(usage.caps, columns)
+    print_table(usage.caps, _CAP_COLUMNS)

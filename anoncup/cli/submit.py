@@ -71,7 +71,7 @@ def submit(
         warnings: list[schemas.Notice] = []
         if checks:
             with ignore_api_errors(), transfer_bar("checking") as progress:
-                check_result = client.check(
+                check_result = client.check_release(
                     slug, contents, secret=secret_content, comment=comment, progress=progress
                 )
                 warnings = check_result.warnings

@@ -1,4 +1,4 @@
-"""``anoncup targets`` and ``anoncup guesses``."""
+"""``anoncup targets`` and ``anoncup guesses``: list the targets, and the guesses that a team has sent."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def targets(slug: Slug, as_json: AsJson = False) -> None:
 
 
 def guesses(slug: Slug, as_json: AsJson = False) -> None:
-    """List your team's guesses. How many rows they hit is told when the competition tells it."""
+    """List your team's guesses, with the number of correct rows if the competition shows it."""
     columns: ColumnSpec[schemas.Guess] = {
         "target": "target",
         "received": make_time_column("received_at"),
@@ -52,11 +52,11 @@ def guesses(slug: Slug, as_json: AsJson = False) -> None:
 
 
 def describe_refusal(row: schemas.Guess) -> str | None:
-    """Return the faults of a refused guess with their places; None for other guesses."""
-    faults = [
+    """Return the errors in a refused guess with their places; None for other guesses."""
+    errors = [
         f"{entry.file}{f', row {entry.row}' if entry.row else ''}: {entry.code}: {entry.message}"
         for entry in row.errors
     ]
-    if row.total > len(faults):
-        faults.append(f"{row.total - len(faults)} more")
-    return "; ".join(faults) or None
+    if row.total > len(errors):
+        errors.append(f"{row.total - len(errors)} more")
+    return "; ".join(errors) or None

@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Mapping
 from hashlib import sha256
+from typing import Literal, TypeAlias
 
 from anoncup import schemas
 from anoncup.client.transport import (
     TransferProgress,
     Transport,
+    add_secret,
     competition_path,
     ignore_progress,
     ignore_state,
@@ -15,21 +17,21 @@ from anoncup.client.transport import (
 )
 
 FINAL_STATES = {"SCORED", "REJECTED", "REFUSED", "ERROR", "CANCELLED"}
-
-
-def build_form(
-    release: Mapping[str, bytes], secret: bytes | None, comment: str
-) -> tuple[dict[str, bytes], dict[str, str]]:
-    """Return the files and the texts of a multipart request."""
-    return {**release} if secret is None else {**release, "secret": secret}, {"comment": comment}
+"""States in which a submission or guess stays."""
+_TotalBoardName: TypeAlias = Literal["total", "attack-total"]
+_BoardName: TypeAlias = Literal["anonymization", "reidentification", "matrix"] | _TotalBoardName
 
 
 class TeamApi(Transport):
-    """API calls for team members; visitors may use some of them. Lists are complete, from all pages."""
+    """API calls for team members; visitors may use some of them. Lists are complete, from all pages.
+
+    ``slug`` is the address of a competition, or of one of its rounds (``cup.practice``).
+    """
 
     # Accounts.
 
     def create_token(self, name: str, password: str, *, label: str = "api") -> str:
+        """Sign in and return a new token, which the user's list of tokens shows as ``label``."""
         body = {"name": name, "password": password, "token_name": label}
         return self.call(schemas.IssuedToken, "POST", "/tokens", json=body).token
 
@@ -38,18 +40,22 @@ class TeamApi(Transport):
         body = {"invite": invite, "team": team, "name": name, "password": password}
         return self.call(schemas.SignedUp, "POST", "/signup", json=body).token
 
-    def join(self, *, invite: str, team: str | None) -> schemas.TeamMembership:
+    def join_competition(self, *, invite: str, team: str | None) -> schemas.TeamMembership:
+        """Take part in another competition, with a new team or in the team of the invite."""
         return self.call(schemas.TeamMembership, "POST", "/join", json={"invite": invite, "team": team})
 
     def get_team(self, slug: str) -> schemas.Team:
+        """Return the user's team."""
         return self.get(schemas.Team, competition_path(slug, "team"))
 
     def invite_member(self, slug: str, *, uses: int = 1) -> schemas.Invite:
+        """Create an invite with which ``uses`` people can join the user's team."""
         return self.call(
             schemas.Invite, "POST", competition_path(slug, "team", "invites"), json={"uses": uses}
         )
 
     def get_me(self) -> schemas.Me:
+        """Return the user to whom the token belongs."""
         return self.get(schemas.Me, "/me")
 
     def revoke_token(self) -> None:
@@ -89,11 +95,16 @@ class TeamApi(Transport):
         ``secret`` is None if the service itself has assigned the answer to the team. Submitting the same
         release again with the same ``key`` returns the receipt of the first submission.
         """
-        contents, texts = build_form(release, secret, comment)
-        path = competition_path(slug, "submissions")
-        return self.post_files(schemas.Receipt, path, contents, texts=texts, key=key, progress=progress)
+        return self.post_files(
+            schemas.Receipt,
+            competition_path(slug, "submissions"),
+            add_secret(release, secret),
+            texts={"comment": comment},
+            key=key,
+            progress=progress,
+        )
 
-    def check(
+    def check_release(
         self,
         slug: str,
         release: Mapping[str, bytes],
@@ -103,19 +114,24 @@ class TeamApi(Transport):
         progress: TransferProgress = ignore_progress,
     ) -> schemas.CheckedSubmission:
         """Let the service check a release without submitting it; ApiError lists all problems."""
-        contents, texts = build_form(release, secret, comment)
-        path = competition_path(slug, "submissions", "check")
-        return self.post_files(schemas.CheckedSubmission, path, contents, texts=texts, progress=progress)
+        return self.post_files(
+            schemas.CheckedSubmission,
+            competition_path(slug, "submissions", "check"),
+            add_secret(release, secret),
+            texts={"comment": comment},
+            progress=progress,
+        )
 
     def list_submissions(self, slug: str) -> list[schemas.Submission]:
+        """Return the team's submissions, newest first."""
         return self.get_list(schemas.Submission, competition_path(slug, "submissions"))
 
-    def get_submission(self, identifier: str) -> schemas.Submission:
-        return self.get(schemas.Submission, f"/submissions/{quote_segment(identifier)}")
+    def get_submission(self, submission_id: str) -> schemas.Submission:
+        return self.get(schemas.Submission, f"/submissions/{quote_segment(submission_id)}")
 
     def wait_for_submission(
         self,
-        identifier: str,
+        submission_id: str,
         *,
         timeout_s: float,
         max_outage_s: float = 0.0,
@@ -127,7 +143,7 @@ class TeamApi(Transport):
         """
         return self.poll(
             schemas.Submission,
-            f"/submissions/{quote_segment(identifier)}",
+            f"/submissions/{quote_segment(submission_id)}",
             lambda submission: submission.status in FINAL_STATES,
             timeout_s=timeout_s,
             max_outage_s=max_outage_s,
@@ -171,54 +187,62 @@ class TeamApi(Transport):
         texts = {"question": question} if question else {}
         return self.post_files(schemas.CheckedGuess, path, {"guess": content}, texts=texts, progress=progress)
 
-    def wait_for_guess(
-        self, identifier: str, *, timeout_s: float, max_outage_s: float = 0.0
-    ) -> schemas.Guess:
+    def wait_for_guess(self, guess_id: str, *, timeout_s: float, max_outage_s: float = 0.0) -> schemas.Guess:
         """Wait until the guess is judged and return it, with its score where the competition shows it.
 
         Raise Unavailable after ``timeout_s``; the service may be unreachable for ``max_outage_s``.
         """
         return self.poll(
             schemas.Guess,
-            f"/guesses/{quote_segment(identifier)}",
+            f"/guesses/{quote_segment(guess_id)}",
             lambda guess: guess.status in FINAL_STATES,
             timeout_s=timeout_s,
             max_outage_s=max_outage_s,
         )
 
     def list_guesses(self, slug: str) -> list[schemas.Guess]:
+        """Return the team's guesses, newest first."""
         return self.get_list(schemas.Guess, competition_path(slug, "guesses"))
 
+    # Boards.
+
     def get_board(self, slug: str) -> schemas.Board:
+        """Return the board of releases."""
         return self.get(schemas.Board, competition_path(slug, "boards", "anonymization"))
 
     def get_history(self, slug: str) -> schemas.History:
+        """Return how the board of releases has developed."""
         return self.get(schemas.History, competition_path(slug, "boards", "history"))
 
     def get_attackers_board(self, slug: str) -> schemas.AttackersBoard:
+        """Return the board of attacking teams."""
         return self.get(schemas.AttackersBoard, competition_path(slug, "boards", "reidentification"))
 
     def get_matrix(self, slug: str) -> schemas.Matrix:
+        """Return the success of every attacking team on every target."""
         return self.get(schemas.Matrix, competition_path(slug, "boards", "matrix"))
 
-    def get_total_board(self, slug: str, board: str = "total") -> schemas.TotalBoard:
-        """Return the totals of releases or, for ``board`` "attack-total", of attacks."""
+    def get_total_board(self, slug: str, board: _TotalBoardName = "total") -> schemas.TotalBoard:
+        """Return the totals over the rounds, of releases or ("attack-total") of attacks."""
         return self.get(schemas.TotalBoard, competition_path(slug, "boards", board))
+
+    def get_board_csv(self, slug: str, board: _BoardName = "anonymization") -> str:
+        return self.get_text(competition_path(slug, "boards", f"{board}.csv"))
 
     # Finals, quotas, announcements and clarifications.
 
-    def cancel(self, identifier: str) -> schemas.Submission:
-        return self.call(schemas.Submission, "POST", f"/submissions/{quote_segment(identifier)}/cancel")
+    def cancel_submission(self, submission_id: str) -> schemas.Submission:
+        """Withdraw a submission that is not scored yet."""
+        return self.call(schemas.Submission, "POST", f"/submissions/{quote_segment(submission_id)}/cancel")
 
-    def mark_final(self, identifier: str, *, final: bool = True) -> schemas.Submission:
-        path, body = f"/submissions/{quote_segment(identifier)}/final", {"final": final}
-        return self.call(schemas.Submission, "PUT", path, json=body)
+    def mark_final(self, submission_id: str, *, final: bool = True) -> schemas.Submission:
+        """Mark a submission as one of the team's finals, or remove the mark."""
+        path = f"/submissions/{quote_segment(submission_id)}/final"
+        return self.call(schemas.Submission, "PUT", path, json={"final": final})
 
     def get_quota(self, slug: str) -> schemas.Quota:
+        """Return how much the team may still send."""
         return self.get(schemas.Quota, competition_path(slug, "quota"))
-
-    def get_board_csv(self, slug: str, board: str = "anonymization") -> str:
-        return self.get_text(competition_path(slug, "boards", f"{board}.csv"))
 
     def list_announcements(self, slug: str) -> list[schemas.Announcement]:
         return self.get_list(schemas.Announcement, competition_path(slug, "announcements"))
@@ -227,9 +251,6 @@ class TeamApi(Transport):
         return self.get_list(schemas.Clarification, competition_path(slug, "clarifications"))
 
     def ask_question(self, slug: str, question: str) -> schemas.Clarification:
-        return self.call(
-            schemas.Clarification,
-            "POST",
-            competition_path(slug, "clarifications"),
-            json={"question": question},
-        )
+        """Ask the organizers a question."""
+        path = competition_path(slug, "clarifications")
+        return self.call(schemas.Clarification, "POST", path, json={"question": question})

@@ -206,7 +206,7 @@ class Transport:
                 time.sleep(delay)
             else:
                 return receipt
-        raise AssertionError("the last pause is None")
+        raise AssertionError("the last delay is None")
 
     def poll(
         self,
@@ -313,6 +313,7 @@ def _require_list(content: object) -> list[object]:
 
 
 def parse_model(model: type[ModelT], content: object) -> ModelT:
+    """Validate a response; fields that the model does not know are kept."""
     try:
         return model.model_validate(content, extra="allow")
     except ValidationError:
@@ -367,7 +368,13 @@ def _prepare_files(contents: Mapping[str, bytes], report: Callable[[int], None])
     return {name: (f"{name}.csv", _ProgressBytes(content, add_chunk)) for name, content in contents.items()}
 
 
+def add_secret(release: Mapping[str, bytes], secret: bytes | None) -> dict[str, bytes]:
+    """Return the files of a release together with its secret, if there is one."""
+    return {**release} if secret is None else {**release, "secret": secret}
+
+
 def iter_chunks(content: bytes, progress: TransferProgress, *, size: int = 1 << 16) -> Iterator[bytes]:
+    """Yield the content in chunks, and report the progress after each."""
     for start in range(0, len(content), size):
         yield content[start : start + size]
         progress(min(start + size, len(content)), len(content))

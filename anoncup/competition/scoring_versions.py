@@ -33,7 +33,7 @@ def counts_towards_score(rules: Rules, part: str) -> bool:
 
 
 def _is_measure_used(rules: Rules, measure: str) -> bool:
-    return rules.weight(measure) > 0 or measure in rules.ranking.list_names()
+    return rules.weight(measure) > 0 or measure in rules.ranking.collect_value_names()
 
 
 def is_selected(rules: Rules, attacker: str) -> bool:

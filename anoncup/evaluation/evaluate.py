@@ -25,7 +25,7 @@ from anoncup.excessive.rejection_rule import (
 )
 from anoncup.excessive.wrong_secret import find_secret_warnings
 from anoncup.geometry.stable_sums import LARGEST_FLOAT
-from anoncup.messages import Message, PluralMessage, serialize, serialize_prefixed
+from anoncup.messages import Message, PluralMessage, serialize_as_notice, serialize_prefixed
 from anoncup.plugins import INSTALLED, TRACKS
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import Excessive, count_required_rows
@@ -103,9 +103,9 @@ class Verdict:
         """Return the verdict as JSON. Messages include their templates, so that they can be translated."""
         return {
             "verdict": self.verdict,
-            "violations": [serialize(entry.code, entry.message) for entry in self.violations],
+            "violations": [serialize_as_notice(entry.code, entry.message) for entry in self.violations],
             **(
-                {"warnings": [serialize(entry.code, entry.message) for entry in self.warnings]}
+                {"warnings": [serialize_as_notice(entry.code, entry.message) for entry in self.warnings]}
                 if self.warnings
                 else {}
             ),

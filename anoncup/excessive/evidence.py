@@ -15,7 +15,7 @@ import numpy as np
 from anoncup.excessive.method_costs import CheatMixture, HonestRelease, MethodTrials
 from anoncup.excessive.rejection_rule import TOLERANCE
 from anoncup.geometry.arrays import FloatArray
-from anoncup.messages import CodedMessage, Message, serialize, serialize_prefixed
+from anoncup.messages import CodedMessage, Message, serialize_as_notice, serialize_prefixed
 
 _MAX_ROUND_THRESHOLDS = 10
 """Maximum number of round thresholds for which both errors are listed."""
@@ -82,7 +82,7 @@ class ThresholdEvidence:
             "mixtures": [asdict(part) for part in self.mixtures],
             "separates": self.separates,
             "threshold": self.threshold,
-            "reasons": [serialize(part.code, part.message) for part in self.reasons],
+            "reasons": [serialize_as_notice(part.code, part.message) for part in self.reasons],
             "errors": [asdict(part) for part in self.errors],
         }
 

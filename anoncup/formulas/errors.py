@@ -29,7 +29,9 @@ class InvalidFormula(InvalidCompetition):
     def __init__(
         self, key: str, text: str, error: FormulaError, place: tuple[int, int] | None = None
     ) -> None:
-        self.key, self.text, self.error = key, text, error
+        self.key = key
+        self.text = text
+        self.error = error
         position = (error.position or 0) + 1
         message = Message(
             "{key}: {reason} (at character {position})", key=key, reason=error.message, position=position

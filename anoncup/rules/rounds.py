@@ -187,12 +187,12 @@ def _read_round(table: TomlTable, common: Mapping[str, object]) -> RoundTable:
 def _join_titles(competition: Mapping[str, str], own: Mapping[str, str]) -> dict[str, str]:
     """Return the title of the competition with that of the round, in each language that either has."""
     return {
-        language: f"{_choose(competition, language)} – {_choose(own, language)}"
+        language: f"{_choose_title(competition, language)} – {_choose_title(own, language)}"
         for language in (*competition, *(language for language in own if language not in competition))
     }
 
 
-def _choose(titles: Mapping[str, str], language: str) -> str:
+def _choose_title(titles: Mapping[str, str], language: str) -> str:
     return titles.get(language) or next(iter(titles.values()))
 
 

@@ -1,4 +1,4 @@
-"""The tables of a competition file as dataclasses; ``Rules`` combines them."""
+"""The tables of a competition file as dataclasses; ``anoncup.rules.model.Rules`` combines them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ class Columns:
 
 @dataclass(frozen=True, slots=True)
 class MeasureSettings:
-    """Settings of a measure. With weight 0 it is only reported and does not affect U."""
+    """Settings of a measure. With weight 0 it is only reported and does not affect the utility loss (U)."""
 
     weight: float = 0.0
     parameters: Parameters = field(default_factory=dict)
@@ -32,7 +32,7 @@ class MeasureSettings:
 
 @dataclass(frozen=True, slots=True)
 class AttackerSettings:
-    """Settings of an attacker. If ``counts`` is False, it is only reported and does not affect E."""
+    """Settings of an attacker. Without ``counts``, it is only reported and does not affect the risk (E)."""
 
     counts: bool = True
     parameters: Parameters = field(default_factory=dict)
@@ -40,6 +40,14 @@ class AttackerSettings:
 
 @dataclass(frozen=True, slots=True)
 class Excessive:
+    """The rule against excessive anonymization, which rejects releases (``excessive.rejection_rule``).
+
+    ``distance`` is the name of one of the track's distances. With ``approach`` "I", no individual's released
+    data may lie within ``threshold`` of another individual's original data. With "II", the distances of
+    individuals to their own originals may not exceed it: their mean with the ``rule`` "average", each of them
+    with "strict". Without ``threshold``, nothing is rejected.
+    """
+
     distance: str = "gower"
     approach: Literal["I", "II"] = "II"
     rule: Literal["average", "strict"] = "average"
@@ -64,8 +72,8 @@ class Ranking:
     total: Formula | None = None
     attack_total: Formula | None = None
 
-    def list_names(self) -> set[str]:
-        """Return the names of values in the formulas that rank releases."""
+    def collect_value_names(self) -> set[str]:
+        """Return the names of the values in the formulas that rank releases."""
         formulas = [formula for formula in (self.utility, self.defence) if formula is not None]
         return {node.id for formula in formulas for node in formula.list_names()}
 

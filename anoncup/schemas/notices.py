@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, field_serializer
 
-from anoncup.messages import CodedMessage, Message, describe
+from anoncup.messages import CodedMessage, Message, describe_in_english
 from anoncup.schemas.codes import FAILURE_SENTENCES
 from anoncup.schemas.fields import ChildConstraint, Form, example, omit_if_none
 
@@ -25,7 +25,7 @@ def build_failure_fields(reason: CodedMessage | None) -> dict[str, Any]:
     """Return values for the fields of ``FailureFields``; all are None without a reason."""
     if reason is None:
         return dict.fromkeys(FailureFields.model_fields)
-    notice = describe(reason.code, reason.message)
+    notice = describe_in_english(reason.code, reason.message)
     return {"failure": notice["message"], "failure_code": notice["code"], "failure_values": notice["values"]}
 
 
@@ -57,4 +57,4 @@ class Notice(Form):
 
     @field_serializer("values")
     def serialize_values(self, values: dict[str, Any]) -> dict[str, Any]:
-        return values if self.template is None else self.sentence.values_in_english()
+        return values if self.template is None else self.sentence.render_values_in_english()

@@ -1,7 +1,5 @@
 """Limits of files, errors about whole files, and remarks on accepted files."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from anoncup.errors import FileProblem, TooLarge

@@ -26,7 +26,7 @@ from anoncup.tracks.plugin import Plugin
 
 Description: TypeAlias = Any
 """Plain JSON."""
-Path: TypeAlias = tuple[str, ...]
+FunctionPath: TypeAlias = tuple[str, ...]
 """Names of fields, and keys in brackets, from ``tracks`` to a function of it."""
 
 _TYPES: Mapping[str, type] = {
@@ -74,7 +74,7 @@ class RemoteFunction:
     """A function of a plug-in in the environment ``environment``, found by its path from the tracks."""
 
     environment: str
-    path: Path
+    path: FunctionPath
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         return _call(self, arguments, keywords)
@@ -138,7 +138,7 @@ def build_plugin(description: Description, environment: str) -> Plugin:
     return plugin
 
 
-def _build(description: Description, environment: str, path: Path) -> Any:  # noqa: PLR0911  # likewise
+def _build(description: Description, environment: str, path: FunctionPath) -> Any:  # noqa: PLR0911  # likewise
     match description:
         case {"type": str(name), "fields": dict(fields)}:
             values = {key: _build(item, environment, (*path, key)) for key, item in fields.items()}
@@ -158,13 +158,13 @@ def _build(description: Description, environment: str, path: Path) -> Any:  # no
     return description
 
 
-def _start_from_tracks(path: Path) -> Path:
+def _start_from_tracks(path: FunctionPath) -> FunctionPath:
     """Return the path of a part that a plug-in adds to a track, as the path of a part of that track."""
     kind, *rest = path
     return path if kind == "tracks" else ("tracks", rest[0], kind, *rest[1:])
 
 
-def find_function(tracks: Mapping[str, Any], path: Path) -> Callable[..., Any]:
+def find_function(tracks: Mapping[str, Any], path: FunctionPath) -> Callable[..., Any]:
     """Return the function that a path names; raise LookupError or AttributeError if there is none."""
     value: Any = tracks
     for name in path[1:]:

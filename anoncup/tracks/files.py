@@ -1,15 +1,10 @@
 """Specifications of the files of a contest: names, headers, numbers of rows and examples."""
 
-from __future__ import annotations  # avoids an import cycle: rules import tracks, which import this module
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from anoncup.rules.model import Rules
 from anoncup.tables.files import MAX_ROWS
-
-if TYPE_CHECKING:
-    from anoncup.rules.model import Rules
 
 SECRET_FILE = "secret"  # the name of an uploaded file, not a password  # noqa: S105
 GUESS_FILE = "guess"
@@ -17,7 +12,7 @@ GUESS_FILE = "guess"
 
 Files = Mapping[str, bytes]
 ColumnNames = tuple[str, ...]
-RowLimits = Callable[[Mapping[str, int], "Rules"], tuple[int, int]]
+RowLimits = Callable[[Mapping[str, int], Rules], tuple[int, int]]
 """Computes the smallest and largest number of rows; the sizes include ``rows`` only for guesses."""
 
 

@@ -77,5 +77,5 @@ def _serialize_announcement(announcement: Announcement) -> schemas.Announcement:
         announcement,
         text=announcements.translate(announcement),
         code=service_notice.code if service_notice else None,
-        values=service_notice.message.values_in_english() if service_notice else None,
+        values=service_notice.message.render_values_in_english() if service_notice else None,
     )

@@ -36,7 +36,7 @@ def play(
         if client.get_competition(slug).state == "anonymization":
             logger.info("%s: ending the first phase", slug)
             end = (datetime.now(UTC) + _END_DELAY).isoformat()
-            client.extend(slug, "anonymization", end=end, move_following=True)
+            client.extend_phase(slug, "anonymization", end=end, move_following=True)
         readiness.wait_until(
             lambda: client.get_competition(slug).state == "reidentification",
             "the second phase",

@@ -177,7 +177,7 @@ def play(url: str, data_folder: Path) -> None:
         logger.info("creating the competition %s", demo.slug)
         tables = _upload_original(url, organizer, demo)
         with Client(url, organizer, password=lambda: demo_accounts.organizer.password) as client:
-            invite = client.invite(demo.slug, uses=len(demo.entries))
+            invite = client.create_invite(demo.slug, uses=len(demo.entries))
         for entry_number, entry in enumerate(demo.entries):
             logger.info("sending release %d of %d", entry_number + 1, len(demo.entries))
             rng = np.random.default_rng([demo.year, demo_number, entry_number])
@@ -273,7 +273,7 @@ def _upload_original(url: str, organizer: str, demo: DemoContest) -> _Tables:
         if client.get_competition(demo.slug).original_rows is None:
             contents = track.files_of(tables).values()
             for name, content in zip(track.original_file_names, contents, strict=True):
-                client.put_original(demo.slug, content, file=f"{name}.csv")
+                client.put_original(demo.slug, content, filename=f"{name}.csv")
     return tables
 
 

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict
 from anoncup.lazy import LazyFunction
 from anoncup.rules.parameters import ParameterValue
 from anoncup.tables.files import Remark
-from anoncup.tracks.descriptions import Path, RemoteFunction, find_function
+from anoncup.tracks.descriptions import FunctionPath, RemoteFunction, find_function
 from anoncup.tracks.model import ReleaseContext, Track
 
 
@@ -70,7 +70,7 @@ RESULT_TYPES: Mapping[str, Any] = {
 """Types of the results of the functions that the service calls; those of ``FileSpec`` by name only."""
 
 
-FunctionKey: TypeAlias = Path | str
+FunctionKey: TypeAlias = FunctionPath | str
 """The path of a function of a track, or the dotted path of a function that calls functions of a track."""
 
 

@@ -78,7 +78,9 @@ def test_scales_come_from_the_measures(folder: Path) -> None:
 
 
 def test_attacker_writes_a_guess_for_each_question(folder: Path) -> None:
-    run_anoncup(folder, "attack", *CONTEST_OPTIONS, "--list", "list.csv", "--into", "guesses")
+    output = run_anoncup(
+        folder, "attack", *CONTEST_OPTIONS, "--list", "list.csv", "--into", "guesses", "--json"
+    )
     files = {file.name: file.read_text() for file in (folder / "guesses").iterdir()}
     assert files == {
         "seen.member.csv": "score\n1.0\n1.0\n0.0\n0.0\n",
@@ -86,3 +88,4 @@ def test_attacker_writes_a_guess_for_each_question(folder: Path) -> None:
         "everybody.member.csv": "score\n1.0\n1.0\n1.0\n1.0\n",
         "foremost.first.csv": "first\n1\n",
     }
+    assert sorted(json.loads(output)) == sorted(f"guesses/{name}" for name in files)

@@ -181,7 +181,7 @@ def end_the_first_phase(url: str) -> None:
         token = client.create_token("Ada", PASSWORD)
     with Client(url, token, password=lambda: PASSWORD) as client:
         end = (datetime.now(UTC) + timedelta(seconds=2)).isoformat()
-        client.extend("cup-2015", "anonymization", end=end, move_following=True)
+        client.extend_phase("cup-2015", "anonymization", end=end, move_following=True)
         readiness.wait_until(
             lambda: client.get_competition("cup-2015").state == "reidentification",
             "the second phase",

@@ -167,7 +167,7 @@ def test_event_stream_outlives_the_timeouts(settings: Settings, impatient_server
         for _ in range(3):
             wait_for_timeout(impatient_server)
         with Client(impatient_server, contest.token) as client:
-            client.cancel(identifier)
+            client.cancel_submission(identifier)
         connection.receive_until(b"CANCELLED")
 
 

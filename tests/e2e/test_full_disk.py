@@ -178,8 +178,8 @@ def test_accepted_uploads_survive_a_full_disk(tmp_path: Path, disk: Path, data: 
     with run_service(tmp_path, data) as service:
         url = service.url
         with Client(url, service.token, password=lambda: PASSWORD) as client:
-            client.put_original("small", write_csv(build_original_table()), file="original.csv")
-            invite = client.invite("small")
+            client.put_original("small", write_csv(build_original_table()), filename="original.csv")
+            invite = client.create_invite("small")
         with Client(url) as client:
             token = client.sign_up(invite=invite, team="red", name="Rie", password=PASSWORD)
         workers = psutil.Process(service.process.pid).children(recursive=True)

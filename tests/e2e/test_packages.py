@@ -76,8 +76,8 @@ def open_contest(url: str, organizer: str, slug: str, file: str) -> str:
     """Create a contest with one team and return the team's token."""
     with Client(url, organizer, password=lambda: PASSWORD) as client:
         client.create_competition(file)
-        client.put_original(slug, write_csv(build_original_table()), file="original.csv")
-        invite = client.invite(slug)
+        client.put_original(slug, write_csv(build_original_table()), filename="original.csv")
+        invite = client.create_invite(slug)
     with Client(url) as client:
         return client.sign_up(invite=invite, team=slug, name=f"of {slug}", password=PASSWORD)
 

@@ -125,8 +125,8 @@ def cup(
         running_cup.file = "[[phases]]".join([first + IMMEDIATE_REVEAL, *phases])
         with running_cup.connect("Ada") as client:
             client.create_competition(running_cup.file)
-            client.put_original("places", (tmp_path / "given/places.csv").read_bytes(), file="places.csv")
-            code = client.invite("places", uses=len(TEAMS))
+            client.put_original("places", (tmp_path / "given/places.csv").read_bytes(), filename="places.csv")
+            code = client.create_invite("places", uses=len(TEAMS))
         running_cup.move_phases(anonymization=(-1, 1), reidentification=(2, 3))
         for team in TEAMS:
             with Client(url) as client:

@@ -46,7 +46,7 @@ def compute_hit_chances(answer: Prediction, source: IntArray) -> list[Fraction]:
             is_hit = group >= 0 and answer.group_of[owner] == group
             hit_chances.append(Fraction(1, int((answer.group_of == group).sum())) if is_hit else Fraction(0))
         elif isinstance(answer, KnownCluster):
-            hit_chances.append(Fraction(1, int(answer.sizes[row])))
+            hit_chances.append(Fraction(1, int(answer.cluster_sizes[row])))
         else:
             guess = answer.guess if isinstance(answer, AnnotatedGuess) else answer
             hit_chances.append(Fraction(int(guess[row] == owner)))

@@ -83,7 +83,7 @@ def test_separating_threshold_is_recommended_with_its_reasons() -> None:
     assert (result.threshold, result.separates) == (0.2, True)
     assert list_reason_codes(result) == ["separates", "too_strict", "not_guaranteed"]
     strict_reason = next(reason for reason in result.reasons if reason.code == "too_strict")
-    assert strict_reason.message.values_in_english() == {"sure": 0.04, "rejected": 2, "honest": 2}
+    assert strict_reason.message.render_values_in_english() == {"sure": 0.04, "rejected": 2, "honest": 2}
 
 
 @pytest.mark.parametrize(

@@ -283,5 +283,6 @@ def test_errors_quote_only_short_parts_of_a_file(text: str) -> None:
         parse_competition(text)
     assert len(str(excinfo.value)) < MAX_VALUE_LENGTH + 100
     assert all(
-        len(str(value)) <= MAX_VALUE_LENGTH for value in excinfo.value.message.values_in_english().values()
+        len(str(value)) <= MAX_VALUE_LENGTH
+        for value in excinfo.value.message.render_values_in_english().values()
     )

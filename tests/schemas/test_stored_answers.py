@@ -11,7 +11,7 @@ from sqlalchemy import update
 from anoncup import schemas
 from anoncup.client import transport
 from anoncup.errors import CompetitionUnavailable
-from anoncup.messages import Message, describe
+from anoncup.messages import Message, describe_in_english
 from anoncup.schemas.advice import EXAMPLE
 from anoncup.schemas.codes import FAILURE_SENTENCES
 from app.db.models import Evaluation, State
@@ -28,7 +28,7 @@ from workers.job_schema import VERDICT_ADAPTER
 
 def test_stored_verdict_is_returned_unchanged() -> None:
     violations = [
-        describe(violation["code"], Message.from_json(violation))
+        describe_in_english(violation["code"], Message.from_json(violation))
         for violation in recorded.VERDICT["violations"]
     ]
     assert schemas.parse_verdict(recorded.VERDICT).model_dump(mode="json") == recorded.VERDICT | {

@@ -197,8 +197,8 @@ def open_contest(url: str, *, file: str, original: Mapping[str, bytes], slug: st
     with Client(url, token) as client:
         client.create_competition(file)
         for part, content in original.items():
-            client.put_original(slug, content, file=f"{part}.csv")
-        invite = client.invite(slug)
+            client.put_original(slug, content, filename=f"{part}.csv")
+        invite = client.create_invite(slug)
     with Client(url) as client:
         member = f"member {next(serial_numbers)}"
         return ServedContest(
@@ -212,7 +212,7 @@ def create_invite(url: str, slug: str) -> str:
         user = session.scalars(select(User).join(Organizer, Organizer.user_id == User.id)).one()
         token = tokens.issue_token(session, user, name="invites")
     with Client(url, token, password=lambda: PASSWORD) as client:
-        return client.invite(slug)
+        return client.create_invite(slug)
 
 
 def open_small_contest(url: str) -> ServedContest:

@@ -1,6 +1,6 @@
 """Expected texts of pages in each language."""
 
-from anoncup.messages import Message, Value
+from anoncup.messages import Message, MessageValue
 from app.locale.language import load_translator
 from app.web.site import sentences
 from tests.support.catalogues import list_catalogues, list_forms, list_label_keys, read_catalogue
@@ -27,7 +27,7 @@ def translate_problem(problem: str, language: str) -> str:
     return translate(problem, language) if problem in LABEL_KEYS else translate_message(problem, language)
 
 
-def translate_message(message: str | Message, /, language: str = "en", **values: Value) -> str:
+def translate_message(message: str | Message, /, language: str = "en", **values: MessageValue) -> str:
     """Return the sentence that a page shows for a message of the service or its template."""
     full_message = message if isinstance(message, Message) else Message(message, **values)
     if full_message.template not in MESSAGE_KEYS:

@@ -5,6 +5,7 @@ X is the original with n rows, Y the release with n' rows. Row j of Y comes from
 
 import math
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 
@@ -20,46 +21,87 @@ class GroupPrediction:
     """Prediction of an attacker that guesses at random within a group of original rows.
 
     Each row of group ``guessed_group[j]`` of X is guessed with the same probability for row j of Y.
-    ``guessed_group`` (n',) is -1 for an abstention. ``group_of`` (n,) is the group of each row of X, and
-    ``sizes`` (groups,) counts the rows of each group.
+    ``guessed_group`` (n',) is ``ABSTAIN`` or a group that has rows. ``group_of`` (n,) is the group of each
+    row of X, and ``group_sizes`` (groups,) counts the rows of each group.
     """
 
     guessed_group: IntArray
     group_of: IntArray
-    sizes: IntArray
+    group_sizes: IntArray
 
+    def rate(self, source: IntArray, *, rows: int) -> Rate:
+        return _compute_expected_rate(self.compute_hit_probabilities(source), rows=rows)
 
-@dataclass(frozen=True, slots=True)
-class AnnotatedGuess:
-    """A guess vector (n',), -1 = abstain, with a message about how it was computed."""
+    def compute_hit_probabilities(self, source: IntArray) -> FloatArray:
+        contains_source = self.group_of[source] == self.guessed_group
+        probabilities = np.zeros(len(source))
+        probabilities[contains_source] = 1.0 / self.group_sizes[self.guessed_group[contains_source]]
+        return probabilities
 
-    guess: IntArray
-    note: Message
+    def resolve_guess(self, rng: np.random.Generator) -> IntArray:
+        return sample_guess(self, rng)
 
 
 @dataclass(frozen=True, slots=True)
 class KnownCluster:
     """Prediction of an attacker that knows each row's cluster of X and guesses at random within it.
 
-    ``sizes`` (n',) is the size of the cluster of each row of Y.
+    ``cluster_sizes`` (n',) is the size of the cluster of each row of Y.
     """
 
-    sizes: IntArray
+    cluster_sizes: IntArray
+
+    def rate(self, source: IntArray, *, rows: int) -> Rate:
+        return _compute_expected_rate(self.compute_hit_probabilities(source), rows=rows)
+
+    def compute_hit_probabilities(self, source: IntArray) -> FloatArray:  # noqa: ARG002
+        return 1.0 / self.cluster_sizes
+
+    def resolve_guess(self, rng: np.random.Generator) -> None:
+        """Return None, because no attacker really knows the clusters."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotatedGuess:
+    """A guess vector (n',), in which ``ABSTAIN`` is no guess, with a message about how it was computed."""
+
+    guess: IntArray
+    note: Message | None = None
+
+    def rate(self, source: IntArray, *, rows: int) -> Rate:
+        return replace(rate_guess(self.guess, source, rows=rows), note=self.note)
+
+    def compute_hit_probabilities(self, source: IntArray) -> FloatArray:
+        return np.asarray(self.guess == source, dtype=np.float64)
+
+    def resolve_guess(self, rng: np.random.Generator) -> IntArray:  # noqa: ARG002
+        return self.guess
+
+
+class _RateablePrediction(Protocol):
+    """What the predictions have in common; the functions of the same names below document the methods."""
+
+    def rate(self, source: IntArray, *, rows: int) -> Rate: ...
+
+    def compute_hit_probabilities(self, source: IntArray) -> FloatArray: ...
+
+    def resolve_guess(self, rng: np.random.Generator) -> IntArray | None: ...
 
 
 Prediction = IntArray | GroupPrediction | KnownCluster | AnnotatedGuess
+"""What an attacker of a linkage track returns. A plain array is a guess vector."""
+
+
+def _wrap_guess(prediction: Prediction) -> _RateablePrediction:
+    """Return a plain guess vector as an :class:`AnnotatedGuess`, and any other prediction unchanged."""
+    if isinstance(prediction, GroupPrediction | KnownCluster | AnnotatedGuess):
+        return prediction
+    return AnnotatedGuess(prediction)
 
 
 def rate_prediction(prediction: Prediction, source: IntArray, *, rows: int) -> Rate:
     """Return the rate of a prediction; ``rows`` is the number of original rows."""
-    if isinstance(prediction, GroupPrediction):
-        correct_groups = prediction.guessed_group[prediction.group_of[source] == prediction.guessed_group]
-        return _compute_expected_rate(prediction.sizes[correct_groups], len(source), rows=rows)
-    if isinstance(prediction, KnownCluster):
-        return _compute_expected_rate(prediction.sizes, len(source), rows=rows)
-    if isinstance(prediction, AnnotatedGuess):
-        return replace(rate_guess(prediction.guess, source, rows=rows), note=prediction.note)
-    return rate_guess(prediction, source, rows=rows)
+    return _wrap_guess(prediction).rate(source, rows=rows)
 
 
 def rate_guess(guess: IntArray, source: IntArray, *, rows: int) -> Rate:
@@ -70,31 +112,20 @@ def rate_guess(guess: IntArray, source: IntArray, *, rows: int) -> Rate:
     )
 
 
-def _compute_expected_rate(sizes: IntArray, trials: int, *, rows: int) -> Rate:
-    """Return the exact expected rate (1/n') sum of 1/size over the rows whose source is among the candidates.
+def _compute_expected_rate(hit_probabilities: FloatArray, *, rows: int) -> Rate:
+    """Return the exact expected rate, the mean of the probabilities of a hit (n',).
 
-    ``sizes`` are the numbers of candidates of these rows. The standard deviation assumes independent guesses.
+    The standard deviation assumes independent guesses.
     """
-    probabilities = 1.0 / sizes
-    correct = math.fsum(probabilities)
-    sd = math.sqrt(math.fsum(probabilities * (1.0 - probabilities))) / max(trials, 1)
-    return Rate(correct / max(trials, 1), correct, trials, 1 / rows, sd=sd)
+    trials = len(hit_probabilities)
+    expected_correct = math.fsum(hit_probabilities)
+    sd = math.sqrt(math.fsum(hit_probabilities * (1.0 - hit_probabilities))) / max(trials, 1)
+    return Rate(expected_correct / max(trials, 1), expected_correct, trials, 1 / rows, sd=sd)
 
 
 def compute_hit_probabilities(prediction: Prediction, source: IntArray) -> FloatArray:
     """Return the probability of a hit for each row of Y, (n',). They add up to ``correct`` of the rate."""
-    match prediction:
-        case GroupPrediction():
-            candidate_counts = np.maximum(prediction.sizes[np.maximum(prediction.guessed_group, 0)], 1)
-            return np.where(
-                prediction.group_of[source] == prediction.guessed_group, 1.0 / candidate_counts, 0.0
-            )
-        case KnownCluster():
-            return 1.0 / prediction.sizes
-        case AnnotatedGuess():
-            return compute_hit_probabilities(prediction.guess, source)
-        case _:
-            return np.asarray(prediction == source, dtype=np.float64)
+    return _wrap_guess(prediction).compute_hit_probabilities(source)
 
 
 def count_answered(guess: IntArray) -> int:
@@ -104,21 +135,14 @@ def count_answered(guess: IntArray) -> int:
 
 def resolve_guess(prediction: Prediction, rng: np.random.Generator) -> IntArray | None:
     """Return a prediction as a guess vector, sampled if it is random, or None if nobody could submit it."""
-    match prediction:
-        case KnownCluster():
-            return None
-        case GroupPrediction():
-            return sample_guess(prediction, rng)
-        case AnnotatedGuess():
-            return prediction.guess
-        case _:
-            return prediction
+    return _wrap_guess(prediction).resolve_guess(rng)
 
 
 def sample_guess(prediction: GroupPrediction, rng: np.random.Generator) -> IntArray:
     """Sample one guess vector; it abstains on rows without a group."""
     rows_by_group = np.argsort(prediction.group_of, kind="stable")
-    starts = np.cumsum(prediction.sizes) - prediction.sizes
-    groups = np.maximum(prediction.guessed_group, 0)
-    sampled_rows = rows_by_group[starts[groups] + rng.integers(0, prediction.sizes[groups])]
-    return np.where(prediction.guessed_group < 0, ABSTAIN, sampled_rows)
+    starts = np.cumsum(prediction.group_sizes) - prediction.group_sizes
+    has_abstained = prediction.guessed_group == ABSTAIN
+    groups = np.where(has_abstained, 0, prediction.guessed_group)
+    sampled_rows = rows_by_group[starts[groups] + rng.integers(0, prediction.group_sizes[groups])]
+    return np.where(has_abstained, ABSTAIN, sampled_rows)

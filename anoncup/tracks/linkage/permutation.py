@@ -10,15 +10,15 @@ from itertools import islice
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from anoncup.errors import MAX_LISTED_PROBLEMS, MAX_VALUE_LENGTH, FileProblem, InvalidInput, InvalidUpload
+from anoncup.geometry.arrays import IntArray
 from anoncup.messages import Message, PluralMessage
 from anoncup.tables.files import Remark
 from anoncup.tables.foreign_formats import explain_single_column, list_invisible_codes, reject_foreign_formats
 from anoncup.tracks.files import GUESS_FILE, SECRET_FILE
 
-IntArray = NDArray[np.int64]
 _Direction = Literal["original_row", "anonymized_row"]
 
 _HEADER_PATTERN = re.compile(r'[ \t]*("?)([a-z_]+)\1[ \t]*')

@@ -58,8 +58,8 @@ def _make_measure(
     compute = _lazy(f"{module}.{name}")
     return Measure(
         name,
-        2 if name in _QUANTILE_MEASURES else 1,
-        lambda scored: compute(scored.answer.table, scored.release),
+        version=2 if name in _QUANTILE_MEASURES else 1,
+        compute=lambda scored: compute(scored.answer.table, scored.release),
         weighs=True,
         scale=1.0,
         details=details,
@@ -69,7 +69,7 @@ def _make_measure(
 def _make_attacker(name: str) -> Attacker[MembershipTarget, FloatArray]:
     """Return an attacker that scores the membership of each candidate."""
     attack = _lazy(f"attackers.{name}")
-    return Attacker(name, 1, lambda target: attack(target.attack_input), question="membership")
+    return Attacker(name, version=1, attack=lambda target: attack(target.attack_input), question="membership")
 
 
 def _make_method(name: str, *parameters: Parameter) -> Method[TypedTable]:
@@ -233,8 +233,8 @@ MEMBERSHIP: Track[MembershipOriginal, TypedTable, MembershipTarget, Members] = T
     title=N_("membership"),
     individual=N_("candidate"),
     examples=Examples(
-        {"membership": files(__name__) / "membership.toml"},
-        "noise",
-        lambda _, rows, seed: _lazy("adapter.make_example_data")(rows, seed),
+        templates={"membership": files(__name__) / "membership.toml"},
+        method="noise",
+        make_data=lambda _, rows, seed: _lazy("adapter.make_example_data")(rows, seed),
     ),
 )

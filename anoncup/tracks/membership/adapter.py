@@ -1,17 +1,17 @@
 """Adapt the membership code to the ``Track`` interface."""
 
-from __future__ import annotations  # avoids an import cycle with rules
-
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
 
+from anoncup.rules.model import Rules
 from anoncup.tables.files import Remark
 from anoncup.tracks.files import Files
 from anoncup.tracks.membership import attackers, example
+from anoncup.tracks.membership.answer import Members
 from anoncup.tracks.membership.measures import MARGINAL_BINS, bin_columns, total_variation
 from anoncup.tracks.membership.rows import sort_rows
 from anoncup.tracks.membership.settings import get_public_schema, get_settings
@@ -24,10 +24,6 @@ from anoncup.tracks.membership.tables import (
     write_table,
 )
 from anoncup.tracks.parts import ScoredRelease
-
-if TYPE_CHECKING:
-    from anoncup.rules.model import Rules
-    from anoncup.tracks.membership.answer import Members
 
 CANDIDATES_FILE, BACKGROUND_FILE, RELEASED_FILE = "candidates", "background", "released"
 

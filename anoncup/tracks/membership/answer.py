@@ -5,11 +5,9 @@ the row number of the candidate counted from 1; the others are all columns of th
 ``hidden`` holds the hidden column of all candidates, in their order.
 """
 
-from __future__ import annotations  # avoids an import cycle with rules
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -17,6 +15,7 @@ from numpy.random import Generator
 from anoncup.errors import InvalidInput
 from anoncup.geometry.arrays import BoolArray, FloatArray, IntArray
 from anoncup.messages import Message
+from anoncup.rules.model import Rules
 from anoncup.tables.csv_text import Problems, redact_values, write_csv
 from anoncup.tracks.capabilities import AllocationContext
 from anoncup.tracks.files import Files
@@ -31,9 +30,6 @@ from anoncup.tracks.membership.settings import (
 from anoncup.tracks.membership.tables import MembershipOriginal, TypedTable, build_frame, parse_rows
 from anoncup.tracks.model import ReleaseContext, Sizes
 from anoncup.tracks.parts import Method
-
-if TYPE_CHECKING:
-    from anoncup.rules.model import Rules
 
 MEMBERS_FILE, HIDDEN_FILE = "members", "hidden"
 
@@ -138,7 +134,8 @@ def check_answer(members: Members, sizes: Sizes) -> None:
 
 def make_members_file(original: MembershipOriginal, context: AllocationContext) -> dict[str, bytes]:
     """Allocate a team's members with :mod:`anoncup.tracks.membership.allocation` and write their file."""
-    rules, rows = context.rules, np.flatnonzero(choose_half(context.generator(MEMBERS_FILE), original.rows))
+    rules = context.rules
+    rows = np.flatnonzero(choose_half(context.generator(MEMBERS_FILE), original.rows))
     hidden_column = _load_hidden_column(context.organizer_files, original, rules)
     if hidden_column is None and get_hidden_column_name(rules) is not None:
         raise InvalidInput("the file {name} is needed, and it is not there", name=HIDDEN_FILE)

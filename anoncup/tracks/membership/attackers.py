@@ -93,27 +93,16 @@ def density(target: MembershipAttackInput) -> FloatArray:
     if not columns:
         return np.full(candidate_count, 0.5)
     bandwidth = candidate_count ** (-1 / (len(columns) + 4))
-    release_log_density = _compute_log_density(
-        [
-            (candidate_values, release_values, unit * bandwidth)
-            for candidate_values, release_values, unit in columns
-        ],
-        candidate_count,
-        release_count,
-    )
-    return np.asarray(
-        expit(
-            release_log_density
-            - _compute_log_density(
-                [
-                    (candidate_values, candidate_values, unit * bandwidth)
-                    for candidate_values, _, unit in columns
-                ],
-                candidate_count,
-                candidate_count,
-            )
-        )
-    )
+    release_columns = [
+        (candidate_values, release_values, unit * bandwidth)
+        for candidate_values, release_values, unit in columns
+    ]
+    candidate_columns = [
+        (candidate_values, candidate_values, unit * bandwidth) for candidate_values, _, unit in columns
+    ]
+    release_log_density = _compute_log_density(release_columns, candidate_count, release_count)
+    candidate_log_density = _compute_log_density(candidate_columns, candidate_count, candidate_count)
+    return np.asarray(expit(release_log_density - candidate_log_density))
 
 
 def _find_varying_columns(target: MembershipAttackInput) -> list[_ScaledColumn]:
@@ -129,10 +118,8 @@ def _find_varying_columns(target: MembershipAttackInput) -> list[_ScaledColumn]:
         scaled = np.ldexp(candidate_column, scale_exponent)
         exponent = scale_exponent - int(np.frexp(scaled.max() - scaled.min())[1])
         with np.errstate(over="ignore"):
-            candidate_values, release_values = (
-                np.ldexp(candidate_column, exponent),
-                np.ldexp(release_column, exponent),
-            )
+            candidate_values = np.ldexp(candidate_column, exponent)
+            release_values = np.ldexp(release_column, exponent)
         if candidate_values.min() < candidate_values.max():
             columns.append((candidate_values, release_values, standard_deviation(candidate_values)))
     return columns

@@ -248,25 +248,19 @@ def compute_difference_interval(is_hit: BoolArray, is_control_hit: BoolArray) ->
     Half a row is added to each cell of the two-by-two table (Agresti and Min, "Simple improved confidence
     intervals for comparing matched proportions", 2005). The interval always contains the observed difference.
     """
-    guess_only_count, control_only_count = (
-        int((is_hit & ~is_control_hit).sum()),
-        int((is_control_hit & ~is_hit).sum()),
-    )
-    padded_count, hit_surplus, discordant_count = (
-        len(is_hit) + 2,
-        guess_only_count - control_only_count,
-        guess_only_count + control_only_count + 1,
-    )
+    guess_only_count = int((is_hit & ~is_control_hit).sum())
+    control_only_count = int((is_control_hit & ~is_hit).sum())
+    padded_count = len(is_hit) + 2
+    hit_surplus = guess_only_count - control_only_count
+    discordant_count = guess_only_count + control_only_count + 1
     half_width = (
         NORMAL_QUANTILE_975
         * math.sqrt(discordant_count - hit_surplus * hit_surplus / padded_count)
         / padded_count
     )
     difference = Fraction(hit_surplus, len(is_hit))
-    low, high = (
-        max(hit_surplus / padded_count - half_width, -1.0),
-        min(hit_surplus / padded_count + half_width, 1.0),
-    )
+    low = max(hit_surplus / padded_count - half_width, -1.0)
+    high = min(hit_surplus / padded_count + half_width, 1.0)
     return min(Fraction(low), difference), max(Fraction(high), difference)
 
 

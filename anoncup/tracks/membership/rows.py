@@ -48,10 +48,8 @@ def gower_distances(query_table: TypedTable, other_table: TypedTable, candidates
     scaled = np.ldexp(candidates.numbers, exponents)
     widths = scaled.max(axis=0) - scaled.min(axis=0)
     with np.errstate(over="ignore"):
-        values, other_values = (
-            np.ldexp(query_table.numbers, exponents),
-            np.ldexp(other_table.numbers, exponents),
-        )
+        values = np.ldexp(query_table.numbers, exponents)
+        other_values = np.ldexp(other_table.numbers, exponents)
     sums = kernels.gower_sum_matrix(
         query_table.codes.astype(np.int32, order="C"),
         np.ascontiguousarray(values),

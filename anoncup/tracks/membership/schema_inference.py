@@ -1,14 +1,11 @@
 """Infer the columns of a membership contest from a table of candidates."""
 
-from __future__ import annotations  # avoids an import cycle with rules
-
-from typing import TYPE_CHECKING
-
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from anoncup.errors import FileProblem, InvalidUpload
 from anoncup.messages import Message
+from anoncup.rules.model import Rules
 from anoncup.rules.toml_text import format_key, format_table
 from anoncup.tables.csv_text import (
     Problems,
@@ -26,9 +23,6 @@ from anoncup.tracks.membership.settings import (
     get_hidden_column_name,
     get_settings,
 )
-
-if TYPE_CHECKING:
-    from anoncup.rules.model import Rules
 
 _MAX_CATEGORY_VALUES = 1_000
 """A categorical column with more values holds names or free text, where hardly any two rows are equal."""

@@ -1,20 +1,16 @@
 """The table ``[membership]`` of a competition file."""
 
-from __future__ import annotations  # avoids an import cycle with rules
-
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from anoncup.errors import InvalidCompetition
 from anoncup.messages import Message
+from anoncup.rules.model import Rules
 from anoncup.rules.parameters import Roles
 from anoncup.rules.settings import count_required_rows
 from anoncup.rules.toml_values import TomlTable, build_value_error, read_flag, read_number
 from anoncup.tracks.membership.schema import TableSchema, parse_schema
-
-if TYPE_CHECKING:
-    from anoncup.rules.model import Rules
 
 CANDIDATE_COLUMN = "candidate"
 """The column of a team's own file with the row number of the candidate."""

@@ -1,9 +1,10 @@
 """The microdata track of PWS Cup 2015: a release is one table whose rows must be re-identified.
 
-``anoncup.tracks`` lists the papers P0, P1, P2 and P4 and explains the notation X, Y, Q and S.
+X is the original table with n rows, Y the anonymized table with n' rows, Q the quasi-identifiers and S the
+sensitive columns. P0, P1, P2 and P4 are papers that ``anoncup.tracks`` lists.
 """
 
-from __future__ import annotations  # avoids an import cycle with rules
+from __future__ import annotations  # the numeric types are imported for type checkers only
 
 from dataclasses import asdict
 from importlib.resources import files
@@ -38,27 +39,30 @@ _SIGNATURES = {
     "swap_within_classes": _AVERAGING_SIGNATURE,
     "delete_rows": frozenset({"mean_mae", "cross_mean", "cross_count", "cor_mae", "row_difference", "sort"}),
 }
-"""Measures and attackers that each method changes (P0 Tables 12 and 13), of those that tell methods apart."""
+"""Measures and attackers that each kind of method changes (P0 Tables 12 and 13), by the kind's name.
 
+The name is a method's, or that of a variant of one, in parentheses; pages show its label ``method_NAME``.
+Measures and attackers that do not distinguish methods are left out.
+"""
 
 _lazy = lazy_in(__name__)
 
 _GOWER = Distance(
     "gower",
-    _lazy("distances.gower_to_source"),
-    _lazy("pairwise_distances.gower_to_others"),
-    _lazy("distances.gower_nearest_other"),
-    _lazy("pairwise_distances.gower_matrix"),
-    _lazy("pairwise_distances.gower_pairs"),
+    to_source=_lazy("distances.gower_to_source"),
+    to_others=_lazy("pairwise_distances.gower_to_others"),
+    nearest_other=_lazy("distances.gower_nearest_other"),
+    matrix=_lazy("pairwise_distances.gower_matrix"),
+    pairs=_lazy("pairwise_distances.gower_pairs"),
     nearest_others=_lazy("nearest_neighbours.list_gower_nearest"),
 )
 _EUCLIDEAN = Distance(
     "euclidean",
-    _lazy("pairwise_distances.euclidean_to_source"),
-    _lazy("pairwise_distances.euclidean_to_others"),
-    _lazy("pairwise_distances.euclidean_nearest_other"),
-    _lazy("pairwise_distances.euclidean_matrix"),
-    _lazy("pairwise_distances.euclidean_pairs"),
+    to_source=_lazy("pairwise_distances.euclidean_to_source"),
+    to_others=_lazy("pairwise_distances.euclidean_to_others"),
+    nearest_other=_lazy("pairwise_distances.euclidean_nearest_other"),
+    matrix=_lazy("pairwise_distances.euclidean_matrix"),
+    pairs=_lazy("pairwise_distances.euclidean_pairs"),
     bounded=False,
     nearest_others=_lazy("nearest_neighbours.list_euclidean_nearest"),
 )
@@ -92,22 +96,24 @@ MICRODATA: Track[MicrodataOriginal, pd.DataFrame, MicrodataTarget, IntArray] = T
     allows_deletion=True,
     distances=Distances(
         {"gower": _GOWER, "euclidean": _EUCLIDEAN},
-        group_columns,
-        _lazy("adapter.group_individuals"),
-        _lazy("adapter.subset"),
+        group_columns=group_columns,
+        group_individuals=_lazy("adapter.group_individuals"),
+        subset=_lazy("adapter.subset"),
     ),
     anonymize=_lazy("adapter.anonymize"),
     shuffle=_lazy("methods.shuffle_rows"),
-    scaling=Scaling(_lazy("adapter.null_release"), _lazy("adapter.find_largest_cell")),
-    fingerprints=Fingerprints(_lazy("adapter.identity_release"), _SIGNATURES),
+    scaling=Scaling(
+        null_release=_lazy("adapter.null_release"), largest_cell=_lazy("adapter.find_largest_cell")
+    ),
+    fingerprints=Fingerprints(_lazy("adapter.identity_release"), signatures=_SIGNATURES),
     settings=TrackSettings(
         has_columns=True, list_columns_by_role=lambda columns, _: asdict(columns) if columns else {}
     ),
     title=N_("microdata"),
     individual=N_("row"),
     examples=Examples(
-        {"2015": files(__name__) / "2015.toml"},
-        "add_noise",
-        lambda _, rows, seed: _lazy("adapter.make_example_data")(rows, seed),
+        templates={"2015": files(__name__) / "2015.toml"},
+        method="add_noise",
+        make_data=lambda _, rows, seed: _lazy("adapter.make_example_data")(rows, seed),
     ),
 )

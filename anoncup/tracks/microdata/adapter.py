@@ -1,15 +1,14 @@
 """Adapt the microdata code to the ``Track`` interface."""
 
-from __future__ import annotations  # avoids an import cycle with rules
-
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.random import PCG64, Generator
 
 from anoncup.geometry.arrays import IntArray
+from anoncup.rules.model import Rules
 from anoncup.tables.csv_text import write_csv
 from anoncup.tables.files import Remark
 from anoncup.tracks.files import Files
@@ -20,9 +19,6 @@ from anoncup.tracks.microdata.example import DEFAULT_ROWS, generate_households
 from anoncup.tracks.microdata.methods import AnonymizedTable
 from anoncup.tracks.microdata.release import MicrodataOriginal, ScoredMicrodata, build_release
 from anoncup.tracks.parts import Method
-
-if TYPE_CHECKING:
-    from anoncup.rules.model import Rules
 
 
 def null_release(original: MicrodataOriginal, seed: int) -> ScoredMicrodata:

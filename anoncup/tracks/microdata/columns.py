@@ -1,15 +1,11 @@
 """The roles of the columns of a microdata competition."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from anoncup.errors import InvalidCompetition
+from anoncup.rules.model import Rules
 from anoncup.rules.settings import Columns
-
-if TYPE_CHECKING:
-    from anoncup.rules.model import Rules
 
 
 def require_columns(rules: Rules) -> Columns:

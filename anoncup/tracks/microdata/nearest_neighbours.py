@@ -48,7 +48,9 @@ def list_euclidean_nearest(original: MicrodataOriginal, rows: IntArray, length: 
             original.rows,
         )
     x, _ = scale_to_unit(_identity_target(original), original.columns.sensitive)
-    index = memoize(original.memo, ("everybody by Euclid",), lambda: build_index(x, original.group_by(())))
+    index = memoize(
+        original.memo, ("euclidean index of all rows",), lambda: build_index(x, original.group_by(()))
+    )
     neighbours, _ = find_k_nearest_rows(index, x[rows], np.zeros(len(rows), dtype=np.int64), length + 2)
     safe_neighbours = np.maximum(neighbours, 0)
     costs = euclidean_pairs(original, np.repeat(rows, neighbours.shape[1]), safe_neighbours.ravel()).reshape(
@@ -97,4 +99,4 @@ def _exclude_self(rows: IntArray, compute_distances: Callable[[IntArray], FloatA
 
 
 def _identity_target(original: MicrodataOriginal) -> MicrodataTarget:
-    return memoize(original.memo, ("as a target",), lambda: build_target(original, original.table))
+    return memoize(original.memo, ("identity target",), lambda: build_target(original, original.table))

@@ -1,7 +1,8 @@
-"""The utility measures U1 to U6 of PWS Cup 2015 (P0 Table 1; P1 §3.3; ``anoncup.tracks`` lists the papers).
+"""The utility measures U1 to U6 of PWS Cup 2015, as the paper on the cup defines them in §3.3.
 
-They measure the loss of an anonymized table Y against the original X, so 0 is best. All values are finite for
-every finite table and do not depend on the order of the rows.
+The paper is IPSJ Journal, vol. 57, no. 9, pp. 1900-1910, 2016. Each function has the name that its measure
+has in competition files. The measures tell how much an anonymized table Y differs from the original X, so 0
+is best. All values are finite for every finite table and do not depend on the order of the rows.
 """
 
 from collections.abc import Sequence
@@ -32,15 +33,17 @@ from anoncup.tracks.microdata.release import (
 
 def mean_mae(release: ScoredMicrodata) -> float:
     """Return U1, the mean over the sensitive columns of |mean in X - mean in Y|; in data units, >= 0."""
-    return scaled_mean(
-        _mean_gap(x, y) for x, y in zip(_original_columns(release), _release_columns(release), strict=True)
-    )
+    original_columns = _columns_in_canonical_order(release.original)
+    release_columns = _columns_in_canonical_order(release.target)
+    return scaled_mean(_mean_gap(x, y) for x, y in zip(original_columns, release_columns, strict=True))
 
 
 def mean_deviation(original: MicrodataOriginal) -> float:
     """Return the mean standard deviation of the sensitive columns, which is the scale of U1.
 
-    U1 of null releases cannot be the scale, because permutations do not change means.
+    U is computed from measures divided by their scales. By default, the scale is a measure's mean over null
+    releases, in which the values of each column are shuffled independently. U1 is 0 for these, because
+    shuffling a column does not change its mean.
     """
     return finite_mean(standard_deviation(column) for column in np.ascontiguousarray(original.values.T))
 
@@ -77,11 +80,12 @@ def cor_mae(release: ScoredMicrodata) -> float:
     A constant column has r = 0 with every other one. The value is 0 with fewer than two columns.
     """
     original_correlations = memoize(
-        release.original.memo, ("correlations",), lambda: compute_correlations(_original_columns(release))
+        release.original.memo,
+        ("correlations",),
+        lambda: compute_correlations(_columns_in_canonical_order(release.original)),
     )
-    return finite_mean(
-        np.abs(original_correlations - compute_correlations(_release_columns(release))).tolist()
-    )
+    release_correlations = compute_correlations(_columns_in_canonical_order(release.target))
+    return finite_mean(np.abs(original_correlations - release_correlations).tolist())
 
 
 def information_loss(release: ScoredMicrodata) -> float:
@@ -115,10 +119,8 @@ def _cell_mean_gap(release: ScoredMicrodata, columns: Sequence[str], column_inde
     tables: list[MicrodataOriginal | MicrodataTarget] = [release.original, release.target]
     cells = _number_cells(release, columns)
     values = [table.values[:, column_index] for table in tables]
-    cell_count, exponent = (
-        max(table_cells.max(initial=0) for table_cells in cells) + 1,
-        find_scale_exponent(*values),
-    )
+    cell_count = max(table_cells.max(initial=0) for table_cells in cells) + 1
+    exponent = find_scale_exponent(*values)
     original_means, release_means = (
         _cell_means(*_order_for_sums(table, table_cells, column), exponent, cell_count)
         for table, table_cells, column in zip(tables, cells, values, strict=True)
@@ -148,7 +150,7 @@ def _number_cells(release: ScoredMicrodata, columns: Sequence[str]) -> tuple[Int
     column_indices = find_column_indices(columns, original.columns.quasi_identifiers)
 
     def compute() -> tuple[IntArray, IntArray]:
-        codes = slice_columns(original.codes, column_indices), slice_columns(target.codes, column_indices)
+        codes = [slice_columns(table.codes, column_indices) for table in (original, target)]
         cells = group_rows(np.concatenate(codes)).group_ids
         return cells[: original.rows], cells[original.rows :]
 
@@ -162,16 +164,9 @@ def _divide_by_cells(release: ScoredMicrodata, columns: Sequence[str], total: fl
     return total
 
 
-def _original_columns(release: ScoredMicrodata) -> list[FloatArray]:
-    """Return the original's sensitive columns in canonical order."""
-    return _sort_columns(release.original)
+def _columns_in_canonical_order(table: MicrodataOriginal | MicrodataTarget) -> list[FloatArray]:
+    """Return the sensitive columns with their rows in canonical order, so that sums do not depend on it."""
 
-
-def _release_columns(release: ScoredMicrodata) -> list[FloatArray]:
-    return _sort_columns(release.target)
-
-
-def _sort_columns(table: MicrodataOriginal | MicrodataTarget) -> list[FloatArray]:
     def compute() -> list[FloatArray]:
         rows = table.get_canonical_rows()
         return [column[rows] for column in table.values.T]

@@ -49,8 +49,6 @@ _ATTACKER_COLUMNS = {
 """The columns that each attacker compares; goods are compared by their first two characters."""
 _ROW_ORDER_MEASURES = {"date_shift", "price_ratio"}
 """Measures that compare each kept row with its row of T, and therefore need the rows in T's order."""
-
-
 _TC400_DIGESTS = {
     CUSTOMERS_SPEC.name: "ed62a9c7fc3ecf49310c75de2eceef28f9550a8fe772397ca007bf72443701dd",
     PURCHASES_SPEC.name: "75c5aa2811b0661d155a7a8e646ad89ed727f8004e6bcac756c0bc042b815de2",
@@ -59,11 +57,12 @@ _TC400_DIGESTS = {
 
 
 def _make_measure(name: str) -> Measure[MonthlyOriginal, ScoredMonthly]:
+    """Return a measure of a release, in [0, 1], 0 best; the scale is 1."""
     compute = _lazy(f"measures.{name}")
     return Measure(
         name,
-        2 if name == "top_goods" else 1,
-        lambda scored: compute(scored.release),
+        version=2 if name == "top_goods" else 1,
+        compute=lambda scored: compute(scored.release),
         weighs=True,
         reads_secret=name in _ROW_ORDER_MEASURES,
         scale=1.0,
@@ -71,7 +70,9 @@ def _make_measure(name: str) -> Measure[MonthlyOriginal, ScoredMonthly]:
 
 
 def _make_attacker(name: str, columns: tuple[str, ...]) -> Attacker[MonthlyTarget, dict[str, PseudonymTable]]:
-    return Attacker(name, 2, partial(_lazy("attackers.attack"), columns=columns), question=tuple(QUESTIONS))
+    """Return an attacker that compares these columns and answers all questions."""
+    attack = partial(_lazy("attackers.attack"), columns=columns)
+    return Attacker(name, version=2, attack=attack, question=tuple(QUESTIONS))
 
 
 def _make_question(name: str) -> Question[MonthlyOriginal, MonthlyRelease, PseudonymTable, PseudonymTable]:
@@ -136,9 +137,9 @@ MONTHLY: Track[MonthlyOriginal, MonthlyRelease, MonthlyTarget, PseudonymTable] =
     title=N_("monthly pseudonyms"),
     individual=N_("customer"),
     examples=Examples(
-        {"2017": resources.files(__name__) / "2017.toml"},
-        "delete_purchases",
-        lambda _, rows, seed: _lazy("example.make_example_data")(rows, seed),
+        templates={"2017": resources.files(__name__) / "2017.toml"},
+        method="delete_purchases",
+        make_data=lambda _, rows, seed: _lazy("example.make_example_data")(rows, seed),
         known_datasets={"tc400": _TC400_DIGESTS},
     ),
     target_files=TargetFiles(

@@ -1,15 +1,14 @@
 """Adapt the monthly code to the ``Track`` interface."""
 
-from __future__ import annotations  # avoids an import cycle with rules
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import fsum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 from numpy.random import Generator
 
+from anoncup.rules.model import Rules
 from anoncup.tables.csv_text import write_csv
 from anoncup.tables.files import Remark
 from anoncup.tracks.capabilities import AllocationContext
@@ -32,9 +31,6 @@ from anoncup.tracks.monthly.release import (
     shuffle_kept_rows,
 )
 from anoncup.tracks.parts import Method
-
-if TYPE_CHECKING:
-    from anoncup.rules.model import Rules
 
 
 def parse_original(files: Files, rules: Rules) -> tuple[MonthlyOriginal, list[Remark]]:  # noqa: ARG001

@@ -81,8 +81,11 @@ _SIGNATURES = {
     "group_permutation": frozenset({"jaccard", "receipt_match"}),
     "delete_records": frozenset({"cmae_price", "cmae_spend", "rfm", "row_difference", "goods_cosine"}),
 }
-"""Measures and attackers that each kind of method changes, of those that distinguish methods."""
+"""Measures and attackers that each kind of method changes, by the kind's name.
 
+The name is a method's or describes several methods; pages show its label ``method_NAME``. Measures and
+attackers that do not distinguish methods are left out.
+"""
 
 _lazy = lazy_in(__name__)
 
@@ -90,11 +93,11 @@ _lazy = lazy_in(__name__)
 def _make_distance(kind: JaccardKind) -> Distance[TransactionOriginal, ScoredTransactions]:
     return Distance(
         kind,
-        partial(_lazy("baskets.distances_to_source"), kind=kind),
-        partial(_lazy("baskets.distances_to_others"), kind=kind),
-        partial(_lazy("baskets.nearest_other"), kind=kind),
-        partial(_lazy("baskets.distance_matrix"), kind=kind),
-        partial(_lazy("baskets.pair_distances"), kind=kind),
+        to_source=partial(_lazy("baskets.distances_to_source"), kind=kind),
+        to_others=partial(_lazy("baskets.distances_to_others"), kind=kind),
+        nearest_other=partial(_lazy("baskets.nearest_other"), kind=kind),
+        matrix=partial(_lazy("baskets.distance_matrix"), kind=kind),
+        pairs=partial(_lazy("baskets.pair_distances"), kind=kind),
         nearest_others=partial(_lazy("nearest_neighbours.list_nearest_baskets"), kind=kind),
     )
 
@@ -119,20 +122,22 @@ TRANSACTIONS: Track[TransactionOriginal, TransactionTables, TransactionTarget, I
     allows_deletion=True,
     distances=Distances(
         {kind: _make_distance(kind) for kind in ("jaccard_quantity", "jaccard")},
-        lambda _: (MASTER_COLUMNS, ("sex", "country")),
-        _lazy("adapter.group_individuals"),
-        _lazy("adapter.subset"),
+        group_columns=lambda _: (MASTER_COLUMNS, ("sex", "country")),
+        group_individuals=_lazy("adapter.group_individuals"),
+        subset=_lazy("adapter.subset"),
     ),
     anonymize=_lazy("adapter.anonymize"),
     shuffle=_lazy("methods.shuffle_customers"),
-    scaling=Scaling(_lazy("adapter.null_release"), _lazy("adapter.find_largest_price")),
-    fingerprints=Fingerprints(_lazy("adapter.identity_release"), _SIGNATURES),
+    scaling=Scaling(
+        null_release=_lazy("adapter.null_release"), largest_cell=_lazy("adapter.find_largest_price")
+    ),
+    fingerprints=Fingerprints(_lazy("adapter.identity_release"), signatures=_SIGNATURES),
     settings=TrackSettings(list_columns_by_role=lambda *_: {"master": MASTER_COLUMNS}),
     title=N_("transactions"),
     individual=N_("customer"),
     examples=Examples(
-        {"2016": resources.files(__name__) / "2016.toml"},
-        "delete_records",
+        templates={"2016": resources.files(__name__) / "2016.toml"},
+        method="delete_records",
         known_datasets={"tc400": _TC400_DIGESTS},
     ),
 )

@@ -1,15 +1,14 @@
 """Adapt the transactions code to the ``Track`` interface."""
 
-from __future__ import annotations  # avoids an import cycle with rules
-
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.random import PCG64, Generator
 
 from anoncup.geometry.arrays import IntArray
 from anoncup.geometry.encoding import group_rows
+from anoncup.rules.model import Rules
 from anoncup.tracks.parts import Method
 from anoncup.tracks.transactions.files import MASTER_COLUMNS
 from anoncup.tracks.transactions.methods import AnonymizedTransactions, select_customers
@@ -19,9 +18,6 @@ from anoncup.tracks.transactions.release import (
     build_release,
     permute_columns,
 )
-
-if TYPE_CHECKING:
-    from anoncup.rules.model import Rules
 
 
 def null_release(original: TransactionOriginal, seed: int) -> ScoredTransactions:

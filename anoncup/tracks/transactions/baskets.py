@@ -49,10 +49,8 @@ def find_most_similar(target: TransactionTarget, kind: JaccardKind) -> IntArray:
 
     Ties go to the first row of M; customers with an empty basket abstain (-1).
     """
-    release_baskets, searchable = (
-        _select_amounts(target.baskets, kind),
-        _build_searchable(target.original, kind),
-    )
+    release_baskets = _select_amounts(target.baskets, kind)
+    searchable = _build_searchable(target.original, kind)
     column_ends = _extend_column_ends(convert_to_int64(searchable.buyers.indptr), release_baskets.shape[1])
     order = _order_by_search_cost(release_baskets, np.diff(column_ends))
     row_starts, goods, amounts = unpack_sparse(release_baskets)

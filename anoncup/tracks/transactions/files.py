@@ -1,7 +1,5 @@
 """Columns and example lines of the files of the transactions track."""
 
-from __future__ import annotations
-
 CUSTOMER_COLUMNS = ("customer_id", "sex", "birthday", "country")
 TRANSACTION_COLUMNS = ("customer_id", "receipt_id", "date", "time", "goods", "unit_price", "quantity")
 CUSTOMER_EXAMPLE_LINES = (

@@ -128,7 +128,7 @@ def select_customers(tables: TransactionTables, rows: IntArray) -> TransactionTa
 
     ``rows`` must be distinct.
     """
-    new_rows = np.full(len(tables.customers), NO_CLUSTER, dtype=np.int64)
+    new_rows = np.full(len(tables.customers), -1, dtype=np.int64)
     new_rows[rows] = np.arange(len(rows))
     owner = new_rows[encode_customers(tables)]
     customers = tables.customers.iloc[rows].reset_index(drop=True)

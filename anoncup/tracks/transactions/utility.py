@@ -1,7 +1,8 @@
-"""Utility measures of PWS Cup 2016 (P2 §5, P3 §4.3; ``anoncup.tracks`` lists the papers).
+"""Utility measures of PWS Cup 2016, as in §5 of Nojima et al. (P2 in ``anoncup.tracks``) and §4.3 of P3.
 
-They measure the loss of the anonymized tables M' and T' against the original M and T, so 0 is best. All
-values are finite for every finite table and do not depend on the order of the rows.
+Each function has the name that its measure has in competition files. The measures tell how much the
+anonymized tables M' and T' differ from the original M and T, so 0 is best. All values are finite for every
+finite table and do not depend on the order of the rows.
 """
 
 from collections.abc import Callable

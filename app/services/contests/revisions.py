@@ -559,7 +559,7 @@ def build_scoring_key(rules: Rules, effective_scales: dict[str, float]) -> tuple
         effective_scales,
         rules.excessive,
         rules.limits.min_rows_kept,
-        rules.ranking.list_names() & TRACKS[rules.track].measures.keys(),
+        rules.ranking.collect_value_names() & TRACKS[rules.track].measures.keys(),
     )
 
 

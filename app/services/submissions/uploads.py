@@ -20,7 +20,7 @@ from sqlalchemy.orm import Session, undefer
 
 from anoncup.errors import Conflict, FileProblem, Forbidden, InvalidInput, InvalidUpload
 from anoncup.lazy import lazy
-from anoncup.messages import Message, serialize
+from anoncup.messages import Message, serialize_as_notice
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.tables.files import Remark, build_missing_file_problem
@@ -421,7 +421,7 @@ class ReleaseUpload(Upload[SubmissionReceipt, ReleaseCheck]):
             uploaded_sha256=uploaded_sha256,
             rows=self.release.sizes["rows"],
             sizes=self.release.sizes,
-            remarks=[serialize(remark.code, remark.message) for remark in remarks],
+            remarks=[serialize_as_notice(remark.code, remark.message) for remark in remarks],
             quota_left=dict(quota_left),
             idempotency_key=self.key,
             fingerprint=self.fingerprint,

@@ -42,7 +42,7 @@ def read_failure(identifier: UUID) -> tuple[str, dict[str, Any]]:
     """Return the code and the message values of an evaluation's failure."""
     failure = load_evaluation(identifier).failure
     assert failure
-    return failure.code, failure.message.values_in_english()
+    return failure.code, failure.message.render_values_in_english()
 
 
 def count_waiting_messages() -> int:

@@ -9,9 +9,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from anoncup.errors import MAX_LISTED_PROBLEMS, InvalidUpload
+from anoncup.geometry.arrays import IntArray
 from anoncup.tracks.files import SECRET_FILE
 from anoncup.tracks.linkage.permutation import (
-    IntArray,
     is_in_original_order,
     parse_digits,
     parse_guess,

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import select
 
 from anoncup.competition.parser import parse_competition
-from anoncup.messages import CodedMessage, Message, serialize
+from anoncup.messages import CodedMessage, Message, serialize_as_notice
 from anoncup.plugins import TRACKS
 from anoncup.tables.csv_text import write_csv
 from anoncup.tracks.microdata import MICRODATA
@@ -190,7 +190,7 @@ def store_overlap(path: str) -> None:
         row = session.get_one(ThresholdReport, UUID(path.rsplit("/", 1)[1]))
         evidence = {
             "separates": False,
-            "reasons": [serialize(OVERLAP.code, OVERLAP.message)],
+            "reasons": [serialize_as_notice(OVERLAP.code, OVERLAP.message)],
             "threshold": 0.101,
         }
         row.report = load_report(path) | {"evidence": load_report(path)["evidence"] | evidence}

@@ -11,7 +11,7 @@ import pytest
 from babel.localedata import locale_identifiers
 
 from anoncup import schemas
-from anoncup.messages import Message, PluralMessage, serialize
+from anoncup.messages import Message, PluralMessage, serialize_as_notice
 from anoncup.plugins import TRACKS, InstalledParts
 from app.db.models import Submission
 from app.db.transaction import transaction
@@ -229,7 +229,7 @@ def test_page_uses_the_readers_plural_for_stored_messages(arena: Arena, packages
     forms = [PluralMessage(*ROWS_LEFT, "found", found=3, needed=4), Message(ROWS_LEFT[1], found=5, needed=6)]
     with transaction() as session:
         row = session.query(Submission).filter_by(id=submission_id).one()
-        row.remarks = [serialize("too_few_rows", item) for item in forms]
+        row.remarks = [serialize_as_notice("too_few_rows", item) for item in forms]
     polish, japanese, english = (
         get_page(arena, f"/submissions/{submission_id}", team="red", language=item).text
         for item in ("pl", "ja", "en")

@@ -17,7 +17,7 @@ from anoncup.competition.templates import template
 from anoncup.evaluation.evaluate import evaluate
 from anoncup.evaluation.ranking import compute_overall_loss
 from anoncup.evaluation.scales import scales
-from anoncup.messages import Message, serialize
+from anoncup.messages import Message, serialize_as_notice
 from anoncup.plugins import TRACKS
 from anoncup.rules.settings import MeasureSettings
 from anoncup.rules.toml_text import replace_tables
@@ -63,8 +63,8 @@ def test_scoring_failure_is_not_shown_in_english_elsewhere(arena: Arena) -> None
 def test_remark_without_translation_shows_the_text_of_its_code(arena: Arena) -> None:
     identifier = arena.submit("red").json()["id"]
     remarks = [
-        serialize("too_few_rows", Message("hardly any rows are left")),
-        serialize("of_a_package", Message("not even wrong")),
+        serialize_as_notice("too_few_rows", Message("hardly any rows are left")),
+        serialize_as_notice("of_a_package", Message("not even wrong")),
     ]
     with transaction() as session:
         session.query(Submission).filter_by(id=identifier).one().remarks = remarks
