@@ -33,6 +33,14 @@ from workers import scoring_child
 __all__ = ["reference_data"]
 
 
+SLOW_FOLDERS = {"faults", "e2e", "documents"}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the slowest tests, so that no process is left alone with them at the end."""
+    items.sort(key=lambda item: item.path.relative_to(item.config.rootpath).parts[1] not in SLOW_FOLDERS)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def quick_hashes() -> None:
     """Reduce the cost of password hashes: tests sign up hundreds of people."""
