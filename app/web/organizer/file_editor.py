@@ -133,7 +133,7 @@ def _render_repair(
         slug=page.slug,
         title=competitions.get_title(competition),
         why=translate_sentence(file_problem.message, page.t),
-        refused=describe_rejection(page, rejection) if rejection else None,
+        rejection=describe_rejection(page, rejection) if rejection else None,
         text=competition.file if text is None else text,
         of=competitions.compute_text_digest(competition.file),
     )

@@ -99,9 +99,9 @@ def show_targets(page: RequestedUserPage, slug: str) -> HTMLResponse:
         targets=published_targets,
         own=own_guesses[:_MAX_SHOWN_GUESSES],
         more=max(0, len(own_guesses) - _MAX_SHOWN_GUESSES),
-        waits=any(item.is_pending for item in own_guesses),
+        waits=any(guess.is_pending for guess in own_guesses),
         best=find_best_by_target(own_guesses),
-        teams={item.target.id: item.team for item in published_targets or []},
+        teams={target.target.id: target.team for target in published_targets or []},
         report=quota_report,
         guide=_build_guide(frame),
     )
@@ -272,14 +272,16 @@ def _build_target_content(session: Session, principal: Principal, target_id: UUI
     slug = session.get_one(Round, target.round_id).address
     frame = load_frame(session, principal, slug)
     visible_target = next(
-        item for item in targets.list_visible(session, principal, slug) if item.target.id == target_id
+        candidate
+        for candidate in targets.list_visible(session, principal, slug)
+        if candidate.target.id == target_id
     )
     own_guesses = [
-        item for item in _load_own_guesses(session, principal, frame) if item.guess.target_id == target_id
+        guess for guess in _load_own_guesses(session, principal, frame) if guess.guess.target_id == target_id
     ]
     return {
         "frame": frame,
-        "one": visible_target,
+        "visible_target": visible_target,
         "own": own_guesses,
         "waits": any(own_guess.is_pending for own_guess in own_guesses),
         "files": [(f"{name}.csv", digest) for name, digest in sorted((target.files or {}).items())],

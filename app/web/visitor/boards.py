@@ -37,7 +37,7 @@ def show_anonymization_board(
             summaries.list_summaries(session, page.principal, slug) if page.principal and frame.team else ()
         )
     t = adapt_to_track(page.t, frame.contest.track.name)
-    all_columns = columns == "all" and (board is None or board.digits is None)
+    all_columns = columns == "all" and (board is None or board.is_exact)
     content = _build_board_content(board, frame, measure, all_columns, t) if board else {}
     search = _build_search_content(page, board, find) if board else {}
     return page.render(
@@ -47,7 +47,7 @@ def show_anonymization_board(
         board=board,
         wide=all_columns,
         **build_headings(schemas.BoardRow.COLUMNS, t),
-        course=draw_timeline(own_summaries, t, frame.rules),
+        timeline=draw_timeline(own_summaries, t, frame.rules),
         **content,
         **search,
     )
@@ -57,7 +57,7 @@ def _build_board_content(
     board: schemas.Board, frame: Frame, measure: str, all_columns: bool, t: Translator
 ) -> dict[str, Any]:
     """Return the template variables of an open board: its table and its charts."""
-    choices = board_pictures.list_choices(frame.contest, t, all_columns=board.digits is None)
+    choices = board_pictures.list_choices(frame.contest, t, all_columns=board.is_exact)
     choice = next((choice for choice in choices if choice.name == measure), choices[0])
     return {
         "groups": standings.group_columns(frame.rules, frame.contest.track) if all_columns else (),
