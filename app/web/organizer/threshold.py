@@ -80,11 +80,11 @@ def _render_threshold(
             (name, name in (form.values("groups") if form and is_question else exchange_columns))
             for name in all_columns
         ],
-        dropped=[]
+        dropped_columns=[]
         if form and is_question
         else [name for name in default_columns if name not in exchange_columns],
-        opened=is_question,
-        ruling=bool(form) and not is_question,
+        is_question_rejected=is_question,
+        is_rule_rejected=bool(form) and not is_question,
         distances=tuple(context.frame.contest.track.distances),
         approaches=_APPROACHES,
         rules=_RULES,
@@ -94,8 +94,8 @@ def _render_threshold(
             for report in reports
             if report.report
         },
-        working=any(report.state in (State.QUEUED, State.SCORING) for report in reports),
-        contradicting=_find_contradicting_report(reports, context),
+        has_unfinished_report=any(report.state in (State.QUEUED, State.SCORING) for report in reports),
+        contradicting_report=_find_contradicting_report(reports, context),
     )
 
 

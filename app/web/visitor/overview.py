@@ -126,7 +126,7 @@ def show_overview(
         answered=sum(question.clarification.answer is not None for question in questions),
         waits_until=_find_late_reveal(frame, reveal_time),
         step=_choose_action(frame, page.principal, is_board_open=board is not None),
-        desk=organizer_status,
+        organizer_status=organizer_status,
         place=team_status,
         columns=_count_columns(rules, track),
         built_in=len(track.attackers),
