@@ -114,7 +114,7 @@ def show_overview(
         frame=frame,
         board=board,
         podium=select_podium(board) if board else [],
-        why=leader_text.describe_leader(board, rules, t, is_over=is_over) if board else "",
+        leader_description=leader_text.describe_leader(board, rules, t, is_over=is_over) if board else "",
         winners=list(iter_winners(board, attackers_board, t)) if is_over and board else [],
         attacks=_describe_attacks(attackers_board, t, is_over=is_over),
         attackers_hidden=attackers_board is not None and attackers_board.hidden,
