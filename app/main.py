@@ -36,7 +36,7 @@ from app.api import (
 )
 from app.api.documentation import document
 from app.api.documentation.bodies import build_raw_response
-from app.api.documentation.responses import DATABASE, build_error_responses
+from app.api.documentation.responses import DATABASE_ERRORS, build_error_responses
 from app.config import get_settings
 from app.db.privileges import warn_if_overprivileged
 from app.db.transaction import transaction
@@ -145,7 +145,7 @@ def create_app(*, lifespan: Lifespan[FastAPI] = progress_stream.close_on_shutdow
         "/readyz",
         readyz,
         tags=["operation"],
-        responses=build_error_responses(f"clock_stale storage_unavailable {DATABASE}"),
+        responses=build_error_responses("clock_stale", "storage_unavailable", *DATABASE_ERRORS),
     )
     app.add_api_route(
         "/metrics",
@@ -159,12 +159,15 @@ def create_app(*, lifespan: Lifespan[FastAPI] = progress_stream.close_on_shutdow
 
 
 async def healthz() -> schemas.Alive:
-    """This process answers, without a thread."""
+    """Report that this process answers, even if all its threads are busy."""
     return schemas.Alive()
 
 
 def readyz(request: Request) -> schemas.Ready:
-    """The database takes changes, the store answers and the clock runs; the queue may be unreachable."""
+    """Check that the database accepts changes, the store answers and the clock runs.
+
+    The queue may be unreachable.
+    """
     with transaction() as session:
         heartbeat_ages = health.load_heartbeat_ages(session)
     write_test: WriteTest = request.app.state.write_test
@@ -181,7 +184,7 @@ def readyz(request: Request) -> schemas.Ready:
 
 
 def metrics(request: Request) -> PlainTextResponse:
-    """Numbers about requests, work and its regular tasks, in Prometheus' text format; for operators."""
+    """Return metrics of requests, jobs and regular tasks in the text format of Prometheus."""
     require_operator(request, get_settings())
     meters: Meters = request.app.state.meters
     return PlainTextResponse(meters.render(), media_type=CONTENT_TYPE_LATEST)

@@ -9,7 +9,7 @@ from pydantic import Field
 from anoncup.schemas.fields import Form, Id, Moment, PersonName, Slug, TeamName, example
 from anoncup.schemas.roles import Role
 
-_ShownOnce = Annotated[str, Field(description="Shown this once; only its hash is kept")]
+_ShownOnce = Annotated[str, Field(description="shown only once; the service stores only its hash")]
 Secret = Annotated[_ShownOnce, example("anoncup_Yk1mV3o5c2lIb0ZQdVhqZ0xOYTZ3RTdSdDRCOQ")]
 OneTimeCode = Annotated[_ShownOnce, example("q3c1Jt2nUe0VbW8s")]
 _Scopes = Annotated[list[str], example(["read", "submit"])]
@@ -17,7 +17,7 @@ _Expiry = Annotated[datetime, example("2027-07-10T05:30:00Z")]
 
 
 class TokenKind(StrEnum):
-    """At which door a token opens: as the bearer token of a request, or as a browser's cookie."""
+    """The kind of a token: the bearer token of a request, or the cookie of a browser."""
 
     API = "api"
     SESSION = "session"
@@ -45,20 +45,22 @@ class IssuedToken(Form):
 
 
 class Token(Form):
-    """A token or a browser's session; what it is in clear nobody can tell any more."""
+    """A token or a browser's session, without its secret."""
 
     id: Id
-    kind: Annotated[TokenKind, Field(description="`session`: a browser's, which is no bearer token")]
+    kind: Annotated[
+        TokenKind, Field(description="`session` for a browser's session, which is not a bearer token")
+    ]
     name: Annotated[str, example("laptop")]
     scopes: _Scopes
     created_at: Moment
     expires_at: _Expiry
     revoked_at: datetime | None
-    current: Annotated[bool, Field(description="whether it made this request"), example(True)]
+    current: Annotated[bool, Field(description="whether this token makes the request"), example(True)]
 
 
 class Me(Form):
-    """A person, what this token may do, and where they take part."""
+    """A person with the scopes of this token, their teams and competitions."""
 
     user_id: Id
     name: PersonName
@@ -66,7 +68,7 @@ class Me(Form):
     scopes: _Scopes
     teams: list[TeamMembership]
     organizes: Annotated[
-        list[str], Field(description="slugs of the competitions one is an organizer of"), example([])
+        list[str], Field(description="slugs of the competitions that the person organizes"), example([])
     ]
 
 
@@ -79,7 +81,7 @@ class User(Form):
 
 
 class PasswordLink(Form):
-    """What its owner sends to `POST /password`; hand it over where only they read it."""
+    """A code for `POST /password`. Give it to its owner in a way that nobody else can read."""
 
     code: OneTimeCode
     expires_at: _Expiry

@@ -62,7 +62,10 @@ EXAMPLE: dict[str, Any] = {
 
 
 class Cheat(VerdictPart):
-    """A type of cheating by permutation, and how many may stay in place but for a chance of 2^log2_chance."""
+    """A type of cheating by permutation.
+
+    More than ``fixed`` individuals stay in place with a probability of at most 2^log2_chance.
+    """
 
     name: str
     fixed: int
@@ -81,7 +84,7 @@ class DistanceBounds(VerdictPart):
 
 
 class Simulation(VerdictPart):
-    """Mean distances of ``draws`` permutations: how many lie between one of the ``edges`` and the next."""
+    """A histogram of the mean distances of ``draws`` permutations, with bins between successive ``edges``."""
 
     draws: int
     counts: list[int]
@@ -92,7 +95,7 @@ class Simulation(VerdictPart):
 
 
 class MethodTrial(VerdictPart):
-    """A sample method's release: its mean distance, or why the rule forbids it whatever the threshold."""
+    """A release of a sample method with its mean distance, or the reason why no threshold accepts it."""
 
     method: str
     parameters: dict[str, Any]
@@ -103,7 +106,7 @@ class MethodTrial(VerdictPart):
 
 
 class Mixture(VerdictPart):
-    """A sample method's release of which a ``share``, as a ``cheat``, claims the rows of others."""
+    """A release of a sample method in which a ``share`` claims the rows of others, as in ``cheat``."""
 
     method: str
     parameters: dict[str, Any]
@@ -113,8 +116,9 @@ class Mixture(VerdictPart):
 
 
 class ErrorCounts(VerdictPart):
-    """At ``threshold``: honest releases that are rejected, mixtures that pass, and the share of each type of
-    simulated cheats that passes."""
+    """Errors at ``threshold``: numbers of rejected honest releases and of passing mixtures, and the share of
+    simulated cheats of each type that pass.
+    """
 
     threshold: Number
     rejected: int
@@ -128,7 +132,7 @@ class ErrorCounts(VerdictPart):
 
 
 class AdviceEvidence(VerdictPart):
-    """What thresholds do on these very data; ``threshold``: recommended with both errors in sight."""
+    """Results of thresholds on these data. ``threshold`` is recommended in view of both kinds of error."""
 
     individuals: int
     honest: list[MethodTrial]
@@ -148,8 +152,10 @@ class AdviceEvidence(VerdictPart):
 
 
 class Advice(VerdictPart):
-    """Every threshold above ``low`` and below ``high`` is guaranteed to reject the cheats, but for a chance
-    of 2^-bits; ``threshold`` is the largest round one.
+    """A threshold report. Every threshold between ``low`` and ``high`` is guaranteed to reject cheats.
+
+    The probability that a cheat passes nevertheless is at most 2^-bits. ``threshold`` is the largest round
+    number between the two.
     """
 
     model_config = ConfigDict(frozen=True, extra="allow", json_schema_extra={"examples": [EXAMPLE]})
@@ -198,7 +204,7 @@ def parse_advice(stored: Mapping[str, Any]) -> Advice:
     return Advice.model_validate(stored)
 
 
-_STATES_DESCRIPTION = "QUEUED, SCORING, SCORED (made) or ERROR"
+_STATES_DESCRIPTION = "QUEUED, SCORING, SCORED (finished) or ERROR"
 
 
 class ReportSummary(FailureFields):
@@ -216,5 +222,5 @@ class Report(ReportSummary):
     status: Annotated[str, Field(description=_STATES_DESCRIPTION), example("SCORED")]
     report: Annotated[
         Advice | None,
-        Field(description="as `anoncup threshold --json` prints it, once it is made"),
+        Field(description="the report as `anoncup threshold --json` prints it; null until it is finished"),
     ]

@@ -16,17 +16,23 @@ class OwnFiles(Form):
 
 
 class TeamAllocation(Form):
-    team: Annotated[
-        str, Field(description="the name it was drawn for; empty: for all baselines"), example("red")
+    team: Annotated[str, Field(description="name of the team; empty for all baselines"), example("red")]
+    attempt: Annotated[
+        int,
+        Field(
+            description="number of the draw, from 0; higher if an earlier draw equalled that of another team"
+        ),
+        example(0),
     ]
-    attempt: Annotated[int, Field(description="from 0; more where an earlier team had the same"), example(0)]
     files: Files
 
 
 class AllocationReveal(Form):
     seed: Annotated[str, Field(description="32 bytes, in hexadecimal"), example(DIGEST)]
-    commitment: Annotated[str, Field(description="SHA-256 of the seed, published before"), example(DIGEST)]
+    commitment: Annotated[
+        str, Field(description="SHA-256 of the seed; it was published before the allocation"), example(DIGEST)
+    ]
     allocations: Annotated[
         list[TeamAllocation],
-        Field(description="of each team, in the order in which they were made"),
+        Field(description="allocations of all teams, in the order in which they were made"),
     ]

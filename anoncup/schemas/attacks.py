@@ -11,31 +11,38 @@ from anoncup.schemas.verdicts import GuessOutcome
 
 
 class ManifestEntry(Form):
-    name: Annotated[str, Field(description="T and a number drawn by lot"), example("T07")]
+    name: Annotated[str, Field(description="T and a random number"), example("T07")]
     team: Annotated[
         str | None,
-        Field(description="the team that made it; null while the competition hides it"),
+        Field(description="the team of the release; null while the competition hides it"),
         example("Red"),
     ]
-    rows: Annotated[Rows, Field(description="individuals: lines of a guess")]
+    rows: Annotated[Rows, Field(description="number of individuals, which is the number of lines of a guess")]
     files: Annotated[Digests, Field(description="SHA-256 of each file")]
-    commitment: Annotated[Digest, Field(description="SHA-256 of the salt, then the secret file")]
+    commitment: Annotated[Digest, Field(description="SHA-256 of the salt followed by the secret file")]
 
 
 class Target(ManifestEntry):
     id: Id
     own: bool
-    withdrawn: Annotated[bool, Field(description="disqualified; its guesses do not count")]
-    published_at: Annotated[Moment | None, Field(description="null: its files are being written")]
-    retired_at: Annotated[
-        Moment | None, Field(description="when a newer release of its team replaced it, if targets are live")
+    withdrawn: Annotated[
+        bool, Field(description="whether it was withdrawn by a disqualification; guesses on it do not count")
     ]
-    guesses_left: Annotated[int | None, Field(description="of all questions together"), example(2)]
+    published_at: Annotated[Moment | None, Field(description="null while its files are being written")]
+    retired_at: Annotated[
+        Moment | None,
+        Field(
+            description="the time at which a newer release of its team replaced it; only with live targets"
+        ),
+    ]
+    guesses_left: Annotated[
+        int | None, Field(description="guesses left for all questions together"), example(2)
+    ]
     guesses_left_by_question: Annotated[dict[str, int] | None, example({"link": 2})]
 
 
 class Manifest(Form):
-    sha256: Annotated[Digest, Field(description="of `MANIFEST`, as every targets.zip contains it")]
+    sha256: Annotated[Digest, Field(description="SHA-256 of `MANIFEST`, which every targets.zip contains")]
     targets: list[ManifestEntry]
 
 
@@ -44,7 +51,9 @@ class RevealedTarget(ManifestEntry):
     submission_id: Id
     salt: Annotated[
         str,
-        Field(description="hexadecimal; SHA-256(salt + secret file) is the commitment"),
+        Field(
+            description="in hexadecimal; the commitment is SHA-256 of the salt followed by the secret file"
+        ),
         example("5f2b8c0e91d74a36"),
     ]
     secret_sha256: Digest
@@ -55,18 +64,18 @@ class GuessReceipt(Form):
     target_id: Id
     status: Annotated[str, example("QUEUED")]
     received_at: Entered
-    answered: Annotated[int, Field(description="rows on which it does not abstain"), example(41)]
+    answered: Annotated[int, Field(description="number of rows with an answer"), example(41)]
     guesses_left: Annotated[
-        int, Field(description="for this target and question, right after this guess"), example(2)
+        int, Field(description="guesses left for this target and question after this guess"), example(2)
     ]
-    question: Annotated[str, Field(description="what it answers"), example("link")]
+    question: Annotated[str, Field(description="the question that the guess answers"), example("link")]
 
 
 class CheckedGuess(Form):
     """A guess that would be accepted as it is."""
 
-    question: Annotated[str, Field(description="what it answers"), example("link")]
-    answered: Annotated[int, Field(description="rows on which it does not abstain"), example(41)]
+    question: Annotated[str, Field(description="the question that the guess answers"), example("link")]
+    answered: Annotated[int, Field(description="number of rows with an answer"), example(41)]
     warnings: list[Notice]
 
 
@@ -76,14 +85,14 @@ class Guess(GuessReceipt, FailureFields):
     rows: Rows
     correct: Annotated[
         int | None,
-        Field(description="null while the competition hides scores, and where it is no whole number"),
+        Field(description="null while the competition hides scores, and if it is not a whole number"),
         example(9),
     ]
     rate: Annotated[float | None, example(0.18)]
-    outcome: Annotated[GuessOutcome | None, Field(description="what it came to; null while that is hidden")]
+    outcome: Annotated[GuessOutcome | None, Field(description="the result; null while it is hidden")]
     errors: Annotated[
         list[WrongInFile],
-        Field(description="why it is REFUSED: the first faults that only judging could find"),
+        Field(description="for a REFUSED guess, the first problems that only judging could find"),
         example([]),
     ]
-    total: Annotated[int, Field(description="number of faults of a guess that is REFUSED"), example(0)]
+    total: Annotated[int, Field(description="number of problems of a REFUSED guess"), example(0)]

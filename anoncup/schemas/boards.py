@@ -46,9 +46,9 @@ class BoardLine(Form):
 
 
 class BoardRow(BoardLine):
-    """A team's best accepted submission; a team without one has neither rank nor scores.
+    """A team's best accepted submission. A team without one has neither rank nor scores.
 
-    What others see of a row, and when, is ruled by `digits` of the board.
+    `digits` of the board tells which numbers other teams see.
     """
 
     COLUMNS: ClassVar[Mapping[str, ColumnLabel]] = {
@@ -64,42 +64,52 @@ class BoardRow(BoardLine):
     }
 
     rank: Annotated[
-        int | None, Field(description="null: nothing accepted; equal scores share a rank"), example(1)
+        int | None, Field(description="null if nothing was accepted; equal scores share a rank"), example(1)
     ]
     rank_before: Annotated[
         int | None,
         _NOT_IN_SHEET,
-        Field(description="at the moment `compared_with`; null: it had none, or it is not known"),
+        Field(description="rank at the time `compared_with`; null if there was none or it is unknown"),
     ] = None
     team: TeamName
-    team_id: Annotated[UUID | None, _NOT_IN_SHEET, Field(description="names the team's page")] = None
+    team_id: Annotated[UUID | None, _NOT_IN_SHEET, Field(description="id of the team's page")] = None
     own: Annotated[bool, _NOT_IN_SHEET, example(True)]
-    baseline: Annotated[bool, Field(description="added by the organizers for comparison, without a rank")]
-    entries: Annotated[int, Field(description="finished submissions"), example(4)]
-    overall: Annotated[float | None, Field(description="(U + E) / 2, 0 is best"), example(0.132)]
-    utility: Annotated[float | None, Field(description="U, the loss of utility in [0, 1]"), example(0.084)]
+    baseline: Annotated[
+        bool, Field(description="whether the organizers added it for comparison, without a rank")
+    ]
+    entries: Annotated[int, Field(description="number of finished submissions"), example(4)]
+    overall: Annotated[float | None, Field(description="(U + E) / 2; 0 is best"), example(0.132)]
+    utility: Annotated[float | None, Field(description="U, the utility loss, from 0 to 1"), example(0.084)]
     security: Annotated[
         float | None,
-        Field(description="E, the largest rate of an attacker that counts, built in or a rival, in [0, 1]"),
+        Field(description="E, the largest rate of a built-in or rival attacker that counts, from 0 to 1"),
         example(0.18),
     ]
     rivals: Annotated[
         float | None,
-        Field(description="the best visible guess of a rival, part of E; null: there is none"),
+        Field(description="rate of the best visible guess of a rival, part of E; null if there is none"),
         example(0.12),
     ]
     score: Annotated[
         float | None,
-        Field(description="value of the competition's formula; null: it ranks by `overall`, or none"),
+        Field(
+            description="value of the competition's formula; null if the board ranks by `overall`"
+            " or there is no value"
+        ),
         example(3.0),
     ]
     on_front: Annotated[
-        bool, _NOT_IN_SHEET, Field(description="no other row has less of U and of E, as shown"), example(True)
+        bool,
+        _NOT_IN_SHEET,
+        Field(description="whether no other row has both a lower U and a lower E, as shown"),
+        example(True),
     ]
     received_at: Moment | None
     measures: Annotated[dict[str, float], example({"mean_mae": 18.25})]
     attackers: Annotated[
-        dict[str, float], Field(description="what E takes of each, if it counts"), example({"id_rand": 0.18})
+        dict[str, float],
+        Field(description="the value of each attacker that counts for E"),
+        example({"id_rand": 0.18}),
     ]
 
 
@@ -109,12 +119,15 @@ class BoardBase(Form):
 
 
 class AttackBoardBase(BoardBase):
-    hidden: Annotated[bool, Field(description="scores of guesses are not shown yet")]
+    hidden: Annotated[bool, Field(description="whether the scores of guesses are still hidden")]
     counted: Annotated[
-        bool, Field(description="individuals are counted; else what is found beyond chance is said")
+        bool,
+        Field(
+            description="whether scores count individuals; otherwise they measure what is found beyond chance"
+        ),
     ] = True
     questions: Annotated[
-        tuple[str, ...], Field(description="asked about each target"), example(["link"])
+        tuple[str, ...], Field(description="the questions about each target"), example(["link"])
     ] = ()
 
     @property
@@ -126,31 +139,46 @@ class AttackBoardBase(BoardBase):
 class Board(BoardBase):
     frozen_from: datetime | None
     finals: Annotated[
-        bool, Field(description="only targets are compared: the finals of the first phase, or live ones")
+        bool,
+        Field(
+            description="whether only targets are compared: the finals of the first phase, or live targets"
+        ),
     ]
     digits: Annotated[
         int | None,
         Field(
-            description="decimals of others' U and E until the secrets are revealed; till then `overall` has"
-            " four, `score` four digits, and `measures`, `attackers`, `rivals` are empty; null: all in full"
+            description="number of decimals of other teams' U and E until the secrets are revealed;"
+            " until then `overall` has four decimals, `score` has four digits, and"
+            " `measures`, `attackers` and `rivals` are empty; null if everything is"
+            " exact"
         ),
         example(2),
     ]
     compared_with: Annotated[
         datetime | None,
-        Field(description="a day before, to the hour: when `rank_before` was; null: no board was seen then"),
+        Field(
+            description="the time of `rank_before`: a day ago, rounded down to the hour; null if"
+            " there was no board then"
+        ),
     ] = None
     measures: Annotated[tuple[str, ...], example(["mean_mae"])]
     attackers: Annotated[tuple[str, ...], example(["id_rand"])]
     rows: tuple[BoardRow, ...]
 
+    @property
+    def is_exact(self) -> bool:
+        """Whether the rows of other teams are neither rounded nor without details."""
+        return self.digits is None
+
 
 class HistoryStep(Form):
-    """From a moment on a team's best was this, as the board then showed it."""
+    """A team's best submission from a moment on, as the board showed it then."""
 
-    at: Annotated[Moment, Field(description="the first full second whose board showed it")]
-    rank: Annotated[int | None, Field(description="at that moment; of a baseline null"), example(1)]
-    overall: Annotated[float | None, Field(description="null: nothing counts any longer"), example(0.132)]
+    at: Annotated[Moment, Field(description="the first full second at which the board showed it")]
+    rank: Annotated[int | None, Field(description="rank at that moment; null for a baseline"), example(1)]
+    overall: Annotated[
+        float | None, Field(description="null if no submission counts any longer"), example(0.132)
+    ]
     utility: Annotated[float | None, example(0.08)]
     security: Annotated[float | None, example(0.18)]
     score: Annotated[
@@ -158,7 +186,10 @@ class HistoryStep(Form):
     ]
     why: Annotated[
         Literal["release", "scoring", "guesses"] | None,
-        Field(description="another release counts, it is scored anew, others found more; null: not told"),
+        Field(
+            description="reason of the change: another release counts, a new scoring, or guesses"
+            " of others; null if it is hidden"
+        ),
     ] = None
 
 
@@ -171,42 +202,42 @@ class HistoryTeam(Form):
 
 
 class HistoryPlace(Form):
-    team: Annotated[int, Field(description="its place in `teams`, from 0"), example(0)]
+    team: Annotated[int, Field(description="index of the team in `teams`, from 0"), example(0)]
     rank: Annotated[int, example(1)]
 
 
 class HistoryLeaders(Form):
-    """From a moment on the first were these."""
+    """The leading teams from a moment on."""
 
     at: Moment
-    first: Annotated[tuple[HistoryPlace, ...], Field(description="ten at most")]
+    first: Annotated[tuple[HistoryPlace, ...], Field(description="at most ten teams")]
 
 
 class HistoryRank(Form):
-    """From a moment on one's own team had this rank, of so many: also by what others did."""
+    """The rank of the reader's team from a moment on. The results of other teams can change it, too."""
 
     at: Moment
     rank: Annotated[int | None, example(3)]
-    ranked: Annotated[int, Field(description="teams with a rank"), example(12)]
+    ranked: Annotated[int, Field(description="number of teams with a rank"), example(12)]
 
 
 class History(BoardBase):
-    """How the anonymization board came about: of each moment what its board showed to the one who asks."""
+    """The anonymization board over time, as it was shown to the reader at each moment."""
 
     frozen_from: datetime | None
-    digits: Annotated[int | None, Field(description="as on the board"), example(2)]
+    digits: Annotated[int | None, Field(description="as `digits` of the board"), example(2)]
     teams: tuple[HistoryTeam, ...]
     leaders: tuple[HistoryLeaders, ...]
     own_ranks: tuple[HistoryRank, ...] = ()
 
 
-_BY_QUESTION_DESCRIPTION = "by question what was found beyond chance, from 0 to 1"
+_BY_QUESTION_DESCRIPTION = "what was found beyond chance for each question, from 0 to 1"
 
 
 class AttackersRow(BoardLine):
-    """A team's attacks; one of which no guess is visible has neither rank nor numbers.
+    """The attacks of a team. Without a visible guess it has neither rank nor numbers.
 
-    ``UNCOUNTED_COLUMNS``: the columns where individuals are not counted.
+    ``UNCOUNTED_COLUMNS`` are the columns if individuals are not counted.
     """
 
     COLUMNS: ClassVar[Mapping[str, ColumnLabel]] = {
@@ -231,22 +262,30 @@ class AttackersRow(BoardLine):
     team_id: Annotated[
         UUID | None,
         _NOT_IN_SHEET,
-        Field(description="names the team's page; null: it stands on no board yet"),
+        Field(description="id of the team's page; null before the team is on a board"),
     ] = None
     own: Annotated[bool, _NOT_IN_SHEET, example(True)]
     identified: Annotated[
-        int | None, Field(description="records, by the best guess on each target"), example(31)
+        int | None,
+        Field(description="number of records identified by the best guess on each target"),
+        example(31),
     ]
-    tried: Annotated[int | None, Field(description="records of every target attacked"), example(150)]
+    tried: Annotated[int | None, Field(description="number of records in all attacked targets"), example(150)]
     rate: Annotated[
         float | None,
-        Field(description="their quotient; else the score by the number of targets"),
+        Field(
+            description="`identified` divided by `tried`; if individuals are not counted, the"
+            " score divided by the number of targets"
+        ),
         example(0.18),
     ]
-    targets: Annotated[int | None, Field(description="targets attacked"), example(3)]
+    targets: Annotated[int | None, Field(description="number of attacked targets"), example(3)]
     score: Annotated[
         float | None,
-        Field(description="where none are counted: found in each target, added up; or by a formula"),
+        Field(
+            description="value of the competition's formula; without a formula, the sum over all"
+            " targets if individuals are not counted"
+        ),
     ] = omit_if_none()
     by_question: Annotated[
         dict[str, float] | None, Field(description=f"{_BY_QUESTION_DESCRIPTION}: the mean over the targets")
@@ -254,9 +293,9 @@ class AttackersRow(BoardLine):
 
 
 class AttackersBoard(AttackBoardBase):
-    by_formula: Annotated[bool, Field(description="`score` is the value of the competition's formula")] = (
-        False
-    )
+    by_formula: Annotated[
+        bool, Field(description="whether `score` is the value of the competition's formula")
+    ] = False
     rows: tuple[AttackersRow, ...]
 
     @property
@@ -275,7 +314,7 @@ class MatrixTarget(Form):
     own: bool
     team: Annotated[
         str | None,
-        Field(description="the team that made it; null while the competition hides it"),
+        Field(description="the team of the release; null while the competition hides it"),
         example("Red"),
     ]
 
@@ -286,12 +325,12 @@ class MatrixTarget(Form):
 
 
 class Cell(Form):
-    """The best of an attacker's trials on one target."""
+    """The best trial of an attacker on one target."""
 
     correct: Annotated[
         float | None,
         Field(
-            description="an expectation, maybe, of an attacker that is built in; null where none are counted"
+            description="may be an expectation for built-in attackers; null if individuals are not counted"
         ),
         example(9),
     ]
@@ -303,7 +342,7 @@ class Cell(Form):
 
 
 class MatrixRow(BoardLine):
-    """An attacker: a team, or one of those built in; a cell per target, null where it did not try."""
+    """A team or a built-in attacker, with a cell for each target; null for targets that it did not attack."""
 
     COLUMNS: ClassVar[Mapping[str, ColumnLabel]] = {
         "attacker": ColumnLabel("attacker"),
@@ -321,10 +360,10 @@ class Matrix(AttackBoardBase):
 
 
 class AttackStep(Form):
-    """A guess by which an attacker's best on a target became better, and what its best was from then on."""
+    """A guess that improved an attacker's best result on a target, and the new best result."""
 
-    at: Annotated[Moment, Field(description="when the guess was received")]
-    correct: Annotated[int | None, Field(description="null where none are counted"), example(9)]
+    at: Annotated[Moment, Field(description="the time at which the guess was received")]
+    correct: Annotated[int | None, Field(description="null if individuals are not counted"), example(9)]
     rate: Annotated[float, example(0.18)]
     by_question: Annotated[dict[str, float] | None, Field(description=_BY_QUESTION_DESCRIPTION)] = (
         omit_if_none()
@@ -332,7 +371,7 @@ class AttackStep(Form):
 
 
 class TotalRow(BoardLine):
-    """A team's scores in the rounds, and their total; without a total there is no rank."""
+    """A team's scores in the rounds and their total. Without a total it has no rank."""
 
     COLUMNS: ClassVar[Mapping[str, ColumnLabel]] = {
         "rank": ColumnLabel("rank", N_("Rank")),
@@ -340,29 +379,31 @@ class TotalRow(BoardLine):
         "total": ColumnLabel("total", P_("score", "Total")),
     }
 
-    rank: Annotated[int | None, Field(description="by exact totals; null: no total"), example(1)]
+    rank: Annotated[int | None, Field(description="rank by exact totals; null without a total"), example(1)]
     team: TeamName
     own: Annotated[bool, _NOT_IN_SHEET, example(True)]
     total: Annotated[
         float | None,
-        Field(description="the value of the formula for the scores as shown; null: one is missing"),
+        Field(description="value of the formula for the displayed scores; null if one of them is missing"),
         example(0.171),
     ]
     scores: Annotated[
         dict[str, float | None],
-        Field(description="by round, as its board shows it; null: the team has none there"),
+        Field(description="score in each round, as its board shows it; null if the team has none"),
         example({"preliminary": 0.132}),
     ]
 
 
 class TotalBoard(BoardBase):
     formula: Annotated[str, example("0.1 * round('preliminary') + 0.9 * round('final')")]
-    rounds: Annotated[tuple[str, ...], Field(description="those that count"), example(["preliminary"])]
+    rounds: Annotated[
+        tuple[str, ...], Field(description="names of the rounds that count"), example(["preliminary"])
+    ]
     rows: tuple[TotalRow, ...]
 
 
 class AttackHistoryRow(Form):
-    """A team; by target its steps, the earliest first, none where it did not try."""
+    """A team with its steps for each target, oldest first; empty for targets that it did not attack."""
 
     attacker: Annotated[str, example("Blue")]
     own: Annotated[bool, example(True)]

@@ -183,9 +183,7 @@ ERROR_SENTENCES_BY_STATUS: dict[str, str] = {
     "422.wrong_value": "a value of the competition file is not one of those allowed",
 }
 """Sentences of errors by HTTP status and ``code``. Three codes occur with two statuses."""
-ERROR_SENTENCES = {
-    answer.partition(".")[2]: sentence for answer, sentence in ERROR_SENTENCES_BY_STATUS.items()
-}
+ERROR_SENTENCES = {key.partition(".")[2]: sentence for key, sentence in ERROR_SENTENCES_BY_STATUS.items()}
 
 FAILURE_SENTENCES = {
     "attempts_used_up": "it was tried as often as allowed and never finished",

@@ -22,22 +22,30 @@ class Round(Form):
     """A round of a competition that has rounds."""
 
     name: Annotated[str, example("final")]
-    address: Annotated[str, Field(description="in paths, in place of the slug"), example("small-cup.final")]
+    address: Annotated[
+        str,
+        Field(description="address of the round in paths, instead of the slug"),
+        example("small-cup.final"),
+    ]
     title: Title
     state: Annotated[str, open_enum(*get_args(State)), example("draft")]
     phases: list[Phase]
-    weight: Annotated[float, Field(description="in the total"), example(0.9)]
-    practice: Annotated[bool, Field(description="it counts for nothing and may be reset")]
+    weight: Annotated[float, Field(description="weight of the round in the total"), example(0.9)]
+    practice: Annotated[
+        bool, Field(description="whether it is a practice round, which does not count and may be reset")
+    ]
 
 
 class Competition(Form):
     slug: Slug
     address: Annotated[
         str,
-        Field(description="of this round in paths; a slug alone stands for the current round"),
+        Field(
+            description="address of this round in paths; the slug alone is the address of the current round"
+        ),
         example("small-cup"),
     ]
-    round: Annotated[str, Field(description="its name; empty without rounds"), example("")]
+    round: Annotated[str, Field(description="name of this round; empty without rounds"), example("")]
     rounds: Annotated[list[Round], Field(description="all rounds; empty without rounds")]
     title: Title
     track: Annotated[str, example("microdata")]
@@ -45,51 +53,53 @@ class Competition(Form):
     state: Annotated[
         str,
         open_enum(*get_args(State)),
-        Field(description="settling: a deadline has passed, what came in time is being scored or prepared"),
+        Field(
+            description="in `settling`, a deadline has passed, and uploads that came in time are"
+            " being scored or prepared"
+        ),
     ]
-    paused: Annotated[bool, Field(description="the open phase takes nothing in for now")]
+    paused: Annotated[bool, Field(description="whether the open phase accepts no uploads at present")]
     phases: list[Phase]
     reveal_at: Annotated[
         datetime | None,
         Field(
-            description="when the secrets are revealed: the last end, or, where that moved nearer, once its"
-            " notice has run; null without a second phase, and until the clock has witnessed the end"
+            description="the time at which the secrets are revealed: the last end or, if it was"
+            " moved nearer, the end of the notice period; null without a second phase,"
+            " and until the clock has recorded the end"
         ),
         example("2027-02-08T00:00:00Z"),
     ]
     original_rows: Annotated[
-        int | None, Field(description="individuals; null until the data are complete"), example(50)
+        int | None, Field(description="number of individuals; null until the data are complete"), example(50)
     ]
     original_sha256: Annotated[
-        dict[str, str], Field(description="of each file that is there"), example({"original.csv": DIGEST})
+        dict[str, str], Field(description="SHA-256 of each uploaded file"), example({"original.csv": DIGEST})
     ]
     original_files: Annotated[list[str], example(["original.csv"])]
     own_files: Annotated[
         list[str],
-        Field(description="what the service draws for each team"),
+        Field(description="files that the service allocates to each team"),
         example(["members.csv"]),
     ]
     seed_commitment: Annotated[
         str | None,
-        Field(
-            description="SHA-256 of the seed of what the service draws; null until it has one, if it draws"
-        ),
+        Field(description="SHA-256 of the seed of the allocation; null without a seed"),
         example(DIGEST),
     ]
     truth_files: Annotated[
         list[str],
-        Field(description="what the organizers hold and nobody sees"),
+        Field(description="files that only organizers have"),
         example(["hidden.csv"]),
     ]
     truth_commitments: Annotated[
         dict[str, str],
-        Field(description="of each of these that is there: SHA-256 of a salt and the file"),
+        Field(description="SHA-256 of a salt and the file, for each uploaded file of the organizers"),
         example({"hidden.csv": DIGEST}),
     ]
 
 
 class UnavailableCompetition(Form):
-    """A competition whose file this version of the service cannot read: what is known without it."""
+    """A competition whose file this version of the service cannot read, with all that is known without it."""
 
     slug: str
     title: dict[str, str]
@@ -103,7 +113,7 @@ class UnavailableCompetition(Form):
     original_sha256: dict[str, str]
     original_files: list[str]
     code: Annotated[str, open_enum("competition_unavailable")] = "competition_unavailable"
-    detail: Annotated[str, Field(description="why, in a sentence")]
+    detail: Annotated[str, Field(description="the reason in a sentence")]
 
 
 ListedCompetition = Competition | UnavailableCompetition
@@ -132,34 +142,40 @@ _STEP_NAMES = ("releases", "scores", "finals", "targets", "guesses", "judged", "
 
 
 class RehearsalStep(Form):
-    """What is done of it, and how much there is to do; a number of None: nobody knows yet."""
+    """The progress of a step. ``of`` is the number of all moves, or null while it is unknown."""
 
     step: Annotated[str, open_enum(*_STEP_NAMES), example("scores")]
     done: Annotated[int, example(12)]
     of: Annotated[int | None, example(20)]
     first: Annotated[
-        datetime | None, Field(description="when the first was done"), example("2027-01-11T05:31:04Z")
+        datetime | None, Field(description="the time of the first"), example("2027-01-11T05:31:04Z")
     ]
     last: Annotated[
-        datetime | None, Field(description="when the last was done"), example("2027-01-11T05:40:12Z")
+        datetime | None, Field(description="the time of the last"), example("2027-01-11T05:40:12Z")
     ]
 
 
 class Rehearsal(Form):
-    slug: Annotated[Slug, Field(description="of the rehearsal, which is a competition of its own")]
-    rehearsal_of: Annotated[Slug, Field(description="of the competition that is rehearsed")]
+    slug: Annotated[Slug, Field(description="slug of the rehearsal, which is a separate competition")]
+    rehearsal_of: Annotated[Slug, Field(description="slug of the rehearsed competition")]
     state: State
     began_at: Moment
     ends_at: Annotated[
-        datetime | None, Field(description="when its last phase ends"), example("2027-01-11T06:25:00Z")
+        datetime | None, Field(description="the end of its last phase"), example("2027-01-11T06:25:00Z")
     ]
-    steps: Annotated[list[RehearsalStep], Field(description="in the order in which they happen")]
+    steps: Annotated[list[RehearsalStep], Field(description="steps in the order in which they happen")]
     failed: Annotated[
         list[Clarification],
-        Field(description="questions in which sample teams say why they could not make a move"),
+        Field(description="questions in which sample teams report moves that failed"),
     ]
-    stalled: Annotated[bool, Field(description="moves have been due for minutes, and no worker makes them")]
+    stalled: Annotated[
+        bool, Field(description="whether moves have been due for minutes and no worker makes them")
+    ]
     expired: Annotated[
-        bool, Field(description="its teams make no more moves after seven days: end it and begin a new one")
+        bool,
+        Field(
+            description="whether seven days have passed, so that its teams make no more"
+            " moves; end it and begin a new one"
+        ),
     ]
-    late: Annotated[int, Field(description="moves that came too late for their phase"), example(0)]
+    late: Annotated[int, Field(description="number of moves that came too late for their phase"), example(0)]

@@ -38,7 +38,11 @@ Number = Annotated[int | float, WithJsonSchema({"type": "number"})]
 Id = Annotated[UUID, example(ID)]
 Moment = Annotated[datetime, example("2027-01-11T05:30:00Z")]
 Entered = Annotated[
-    Moment, Field(description="when it entered, before its body was read: what counts for the deadline")
+    Moment,
+    Field(
+        description="the time at which the request arrived, before its body was read; it"
+        " counts for the deadline"
+    ),
 ]
 Slug = Annotated[str, example("small-cup")]
 Title = Annotated[dict[str, str], example({"en": "Small cup", "ja": "小さな杯"})]

@@ -8,7 +8,7 @@ from anoncup.schemas.fields import Form, example
 
 _LastSweep = Annotated[
     float | None,
-    Field(description="seconds since lost work was last looked for; null: never"),
+    Field(description="seconds since the last search for lost jobs; null if there was none"),
     example(4.2),
 ]
 
@@ -17,33 +17,41 @@ class Worker(Form):
     """A worker that has answered within half a second."""
 
     name: Annotated[str, example("celery-4711@scorer-1")]
-    serves: Annotated[list[str], Field(description="kinds of work"), example(["scores", "guesses"])]
+    serves: Annotated[list[str], Field(description="kinds of its jobs"), example(["scores", "guesses"])]
     lacks: Annotated[
         str | None,
-        Field(description="why it takes no work, for administrators; null: it lacks nothing"),
+        Field(description="reason why it accepts no jobs, for administrators; null if nothing is missing"),
         example(None),
     ]
 
 
 class Queue(Form):
-    """The background work of a competition, and whether the service looks after it."""
+    """The background jobs of a competition, and the state of the queue and the workers."""
 
     waiting: Annotated[
-        dict[str, int], Field(description="not begun, by kind of work"), example({"evaluations": 2})
+        dict[str, int],
+        Field(description="number of jobs that have not begun, by kind"),
+        example({"evaluations": 2}),
     ]
     scoring: Annotated[
-        dict[str, int], Field(description="under way, by kind of work"), example({"evaluations": 1})
+        dict[str, int],
+        Field(description="number of jobs that are running, by kind"),
+        example({"evaluations": 1}),
     ]
-    oldest_waiting_s: Annotated[float | None, Field(description="seconds; null: nothing waits"), example(1.5)]
+    oldest_waiting_s: Annotated[
+        float | None,
+        Field(description="seconds since the oldest waiting job was queued; null if none waits"),
+        example(1.5),
+    ]
     broker_depth: Annotated[
         int | None,
-        Field(description="messages of the whole service; null: the queue cannot be reached"),
+        Field(description="number of messages of the whole service; null if the queue cannot be reached"),
         example(0),
     ]
     last_sweep_s: _LastSweep
     workers: Annotated[
         list[Worker] | None,
-        Field(description="of the whole service; null: the queue cannot be reached"),
+        Field(description="workers of the whole service; null if the queue cannot be reached"),
     ]
 
 
@@ -54,10 +62,14 @@ class Alive(Form):
 
 
 class Ready(Alive):
-    """What an upload needs can be reached, and phases turn."""
+    """All that an upload needs can be reached, and the clock runs."""
 
     database: str = "ok"
-    queue: Annotated[str, Field(description="`unreachable` for a while: nothing is lost"), example("ok")]
-    queue_depth: Annotated[int | None, Field(description="messages that wait"), example(0)]
+    queue: Annotated[
+        str,
+        Field(description="`ok` or `unreachable`; a queue that is unreachable for a while loses nothing"),
+        example("ok"),
+    ]
+    queue_depth: Annotated[int | None, Field(description="number of waiting messages"), example(0)]
     last_sweep_s: _LastSweep
-    clock_s: Annotated[float, Field(description="seconds since the clock last went round"), example(0.6)]
+    clock_s: Annotated[float, Field(description="seconds since the last cycle of the clock"), example(0.6)]

@@ -10,15 +10,13 @@ from anoncup.schemas.fields import ChildConstraint, Form, example, omit_if_none
 
 
 class FailureFields(Form):
-    """Work that may fail; all null where it did not."""
+    """Fields of a job that may fail; all are null if it has not failed."""
 
-    failure: Annotated[str | None, Field(description="why it ended in ERROR, or was tried again")]
+    failure: Annotated[str | None, Field(description="reason why it ended in ERROR or was tried again")]
     failure_code: Annotated[
         str | None, Field(description="stable", json_schema_extra={"x-codes": {**FAILURE_SENTENCES}})
     ]
-    failure_values: Annotated[
-        dict[str, Any] | None, Field(description="what the sentence says of this case, by name")
-    ]
+    failure_values: Annotated[dict[str, Any] | None, Field(description="the values in the sentence, by name")]
 
 
 def build_failure_fields(reason: CodedMessage | None) -> dict[str, Any]:
@@ -30,13 +28,13 @@ def build_failure_fields(reason: CodedMessage | None) -> dict[str, Any]:
 
 
 class Notice(Form):
-    """Read as it is stored or as it is told; told without its template, whole values in English."""
+    """A remark on an upload. It is stored with its template; the API returns English values without it."""
 
     code: Annotated[str, Field(description="stable"), example("sent_before")]
     message: Annotated[str, example("your team has already sent this release 2 times")]
     values: Annotated[
         dict[str, Any],
-        Field(description="what the sentence says of this case, by name", default_factory=dict),
+        Field(description="the values in the sentence, by name", default_factory=dict),
         ChildConstraint(required=True),
         example({"times": 2}),
     ]

@@ -10,7 +10,7 @@ from anoncup.schemas.fields import Form, Id, Moment, PersonName, TeamName, examp
 
 
 class Person(Form):
-    """Somebody, as their team and their organizers know them."""
+    """A person, as their team and their organizers see them."""
 
     user_id: Id
     name: PersonName
@@ -18,7 +18,9 @@ class Person(Form):
 
 DisqualificationReason = Annotated[
     str | None,
-    Field(description="why it is disqualified, for the team and the organizers; null where none was given"),
+    Field(
+        description="reason of the disqualification, for the team and the organizers; null if none was given"
+    ),
     example("It has the rows of another team."),
 ]
 
@@ -31,7 +33,7 @@ class TeamDisqualification(Form):
 
 
 class Team(TeamDisqualification):
-    """A team and who is in it."""
+    """A team with its members."""
 
     members: list[Person]
     method_description: Annotated[
@@ -42,7 +44,8 @@ class Team(TeamDisqualification):
 
 class RulingIn(Form):
     reason: Annotated[
-        str, Field(description="for the audit log; of a disqualification, for the team, too")
+        str,
+        Field(description="reason for the audit log; the team sees the reason of a disqualification, too"),
     ] = ""
 
 
@@ -50,8 +53,8 @@ class Entrant(Team):
     """A team as the organizers see it."""
 
     created_at: Moment
-    baseline: Annotated[bool, Field(description="put on the board for comparison, by the organizers")]
-    submissions: Annotated[int, Field(description="all of them, whatever became of them"), example(4)]
+    baseline: Annotated[bool, Field(description="whether the organizers added it for comparison")]
+    submissions: Annotated[int, Field(description="number of all submissions, in any state"), example(4)]
 
 
 class Invite(Form):
@@ -67,32 +70,34 @@ class Announcement(Form):
     text: Annotated[
         dict[str, str], example({"en": "The deadline moves by a day.", "ja": "締切を一日延ばします。"})
     ]
-    code: Annotated[str | None, Field(description="stable; null: written by people")]
-    values: Annotated[
-        dict[str, Any] | None, Field(description="what the sentence says of this case, by name")
-    ]
+    code: Annotated[str | None, Field(description="stable; null if people wrote the announcement")]
+    values: Annotated[dict[str, Any] | None, Field(description="the values in the sentence, by name")]
 
 
 class Clarification(Form):
-    """What a team asked the organizers, and their answer."""
+    """A question of a team to the organizers, and their answer."""
 
     id: Id
     asked_at: Moment
     question: Annotated[str, example("May a release have fewer rows than the original?")]
-    answer: Annotated[str | None, example("Yes: see the rules, Accepted.")]
+    answer: Annotated[str | None, example("Yes, at least half as many. The rules page states the limit.")]
     answered_at: datetime | None
-    public: Annotated[bool, Field(description="whether everybody reads it, not naming the team")]
-    own: Annotated[bool, Field(description="whether the reader's team asked")]
-    team: Annotated[TeamName | None, Field(description="who asked; for organizers and the team itself")]
+    public: Annotated[bool, Field(description="whether everybody can read it, without the name of the team")]
+    own: Annotated[bool, Field(description="whether the reader's team asked the question")]
+    team: Annotated[
+        TeamName | None, Field(description="the team that asked; only organizers and this team see it")
+    ]
 
 
 class AuditEntry(Form):
-    """An act: who did what to what, and what it changed."""
+    """An action with its actor, its subject and the change."""
 
     number: Annotated[int, example(17)]
     at: Moment
     actor: Annotated[
-        str, Field(description="the person's name then; `anoncup`: the service by the clock"), example("Ada")
+        str,
+        Field(description="name of the person at that time; `anoncup` for actions of the clock"),
+        example("Ada"),
     ]
     action: Annotated[str, Field(description="such as `phase.extend`"), example("phase.extend")]
     subject: Annotated[str, example("anonymization")]

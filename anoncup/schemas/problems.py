@@ -8,16 +8,19 @@ from anoncup.errors import MAX_LISTED_PROBLEMS, MAX_VALUE_LENGTH
 from anoncup.schemas.codes import ERROR_SENTENCES, FILE_PROBLEM_SENTENCES
 from anoncup.schemas.fields import Form
 
-_MessageValues = Annotated[dict[str, Any], Field(description="what the sentence says of this case, by name")]
+_MessageValues = Annotated[dict[str, Any], Field(description="the values in the sentence, by name")]
 
 
 class WrongInFile(Form):
-    """One thing that is wrong in an uploaded file."""
+    """A problem in an uploaded file."""
 
-    file: Annotated[str, Field(description="the name of the part")]
-    row: Annotated[int | None, Field(description="1-based, counting data rows; null: of the whole file")]
+    file: Annotated[str, Field(description="name of the part of the upload")]
+    row: Annotated[
+        int | None,
+        Field(description="number of the data row, from 1; null if the problem concerns the whole file"),
+    ]
     line: Annotated[
-        int | None, Field(description="where it begins, as an editor counts lines; null: it cannot be told")
+        int | None, Field(description="line in a text editor where the row begins, from 1; null if unknown")
     ] = None
     column: str | None
     code: Annotated[
@@ -27,39 +30,49 @@ class WrongInFile(Form):
     values: Annotated[
         dict[str, Any],
         Field(
-            description="what the sentence says of this case, by name; `value`: the text that is refused, or"
-            f" its first {MAX_VALUE_LENGTH} characters, which of a secret is never told"
+            description="the values in the sentence, by name; `value` is the rejected text, cut to"
+            f" {MAX_VALUE_LENGTH} characters, and never set for secrets"
         ),
     ] = Field(default_factory=dict)
 
 
 class WrongField(Form):
-    """A part of the request that is not of the form the call needs. Its value is not repeated."""
+    """An invalid part of the request. Its value is not repeated."""
 
-    field: Annotated[str, Field(description="where it is, such as `body.name`")]
+    field: Annotated[str, Field(description="path of the field, such as `body.name`")]
     message: str
 
 
 class Problem(Form):
-    """Why a request was not carried out (RFC 9457). Nothing of it was stored."""
+    """The reason why a request failed (RFC 9457). Nothing of the request was stored."""
 
-    type: Annotated[str, Field(description="`urn:anoncup:problem:` and the code")]
-    title: Annotated[str, Field(description="what the status means")]
+    type: Annotated[str, Field(description="`urn:anoncup:problem:` followed by the code")]
+    title: Annotated[str, Field(description="meaning of the status")]
     status: int
-    detail: Annotated[str, Field(description="a sentence for people")]
+    detail: Annotated[str, Field(description="a sentence for readers")]
     code: Annotated[
-        str, Field(description="stable: decide by this", json_schema_extra={"x-codes": {**ERROR_SENTENCES}})
+        str,
+        Field(
+            description="stable; programs decide by this field",
+            json_schema_extra={"x-codes": {**ERROR_SENTENCES}},
+        ),
     ]
     values: _MessageValues = Field(default_factory=dict)
     errors: Annotated[
         tuple[WrongInFile, ...],
         Field(
             json_schema_extra={"maxItems": MAX_LISTED_PROBLEMS},
-            description="of `malformed_upload`, and of `too_large` if it is a file: the first ones",
+            description="for `malformed_upload`, and for `too_large` if a file is too large: the"
+            " first problems",
         ),
     ] = ()
-    total: Annotated[int, Field(description="of the same: how many there are in all")] = 0
-    fields: Annotated[tuple[WrongField, ...], Field(description="of `invalid_request`")] = ()
+    total: Annotated[
+        int, Field(description="number of all problems in `errors`, including those that are not listed")
+    ] = 0
+    fields: Annotated[
+        tuple[WrongField, ...], Field(description="for `invalid_request`: the invalid fields")
+    ] = ()
     file: Annotated[
-        str | None, Field(description="of `too_large`: the name of the part that is, if a part is")
+        str | None,
+        Field(description="for `too_large`: the name of the part that is too large, if it is a part"),
     ] = None

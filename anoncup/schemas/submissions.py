@@ -25,10 +25,13 @@ from anoncup.schemas.people import DisqualificationReason
 from anoncup.schemas.verdicts import Verdict
 
 MAX_GRANT = 1_000
-MAX_POINTS = 1_000_000
 """Maximum amount of one grant."""
+MAX_POINTS = 1_000_000
+"""Maximum number of points of one penalty or bonus."""
 _QueuePosition = Annotated[
-    int | None, Field(description="how many are begun before it, if nothing more is sent in"), example(0)
+    int | None,
+    Field(description="number of submissions before it in the queue, if no more are sent"),
+    example(0),
 ]
 
 
@@ -36,21 +39,21 @@ class Receipt(Form):
     id: Id
     number: Annotated[
         int | None,
-        Field(description="1, 2, 3, … among the team's submissions, in the order of receipt"),
+        Field(description="number of the submission in its team, from 1, in the order of receipt"),
         example(3),
     ]
     status: Annotated[str, example("QUEUED")]
     received_at: Entered
-    sha256: Annotated[Digests, Field(description="of each public file, as it was sent")]
+    sha256: Annotated[Digests, Field(description="SHA-256 of each public file, as it was sent")]
     commitment: Annotated[
         str,
-        Field(description="SHA-256 of a salt and the secret; both are revealed at the end"),
+        Field(description="SHA-256 of a salt followed by the secret; both are revealed at the end"),
         example(DIGEST),
     ]
     warnings: list[Notice]
     quota_left: Annotated[
         dict[str, int],
-        Field(description="of each cap, right after this submission"),
+        Field(description="what is left of each cap after this submission"),
         example({"valid_per_day": 9, "valid_total": 99, "attempts_per_day": 49, "attempts_total": 499}),
     ]
 
@@ -59,7 +62,7 @@ class CheckedSubmission(Form):
     """An upload that would be accepted as it is."""
 
     rows: Rows
-    sha256: Annotated[Digests, Field(description="of each public file, as it was sent")]
+    sha256: Annotated[Digests, Field(description="SHA-256 of each public file, as it was sent")]
     warnings: list[Notice]
 
 
@@ -69,7 +72,7 @@ class Cap(Form):
     limit: Annotated[int, example(10)]
     left: Annotated[int, example(7)]
     resets_at: Annotated[
-        datetime | None, Field(description="null: it does not"), example("2027-01-11T15:00:00Z")
+        datetime | None, Field(description="null if it never resets"), example("2027-01-11T15:00:00Z")
     ]
 
 
@@ -82,7 +85,7 @@ class GrantIn(Form):
     team_id: Id
     cap: Annotated[
         str,
-        Field(description="a cap of `[limits]`, such as valid_per_day or guesses_per_target"),
+        Field(description="name of a cap in `[limits]`, such as valid_per_day or guesses_per_target"),
         example("valid_per_day"),
     ]
     amount: Annotated[int, Field(ge=1, le=MAX_GRANT), example(5)]
@@ -97,7 +100,11 @@ class AdjustmentIn(Form):
     team_id: Id
     points: Annotated[
         float,
-        Field(ge=-MAX_POINTS, le=MAX_POINTS, description="`adjustment` in formulas is the team's sum"),
+        Field(
+            ge=-MAX_POINTS,
+            le=MAX_POINTS,
+            description="added to the other points of the team; the sum is `adjustment` in formulas",
+        ),
         example(-2.5),
     ]
     reason: Annotated[str, Field(min_length=1, max_length=500), example("Late by an hour")]
@@ -112,14 +119,14 @@ class Adjustment(AdjustmentIn):
 
 
 class BaselineReceipt(Form):
-    team_id: Annotated[UUID, Field(description="names the baseline, to remove it"), example(ID)]
+    team_id: Annotated[UUID, Field(description="id with which the baseline can be removed"), example(ID)]
     receipt: Receipt
 
 
 class Progress(Form):
     """Where the scoring of a submission stands."""
 
-    id: Annotated[Id, Field(description="the submission's")]
+    id: Annotated[Id, Field(description="id of the submission")]
     status: Annotated[str, example("SCORING")]
     step: Annotated[int, example(5)]
     steps: Annotated[int, example(12)]
@@ -135,7 +142,12 @@ class Submission(Receipt, FailureFields):
     comment: Annotated[str, example("groups of 5, income rounded")]
     rows: Rows
     final: Annotated[
-        bool, Field(description="marked by the team to stand for it in the second phase"), example(True)
+        bool,
+        Field(
+            description="whether the team has marked it as a final, which becomes a target"
+            " in the second phase"
+        ),
+        example(True),
     ]
     disqualified: bool
     disqualification_reason: DisqualificationReason
@@ -149,7 +161,9 @@ class Submission(Receipt, FailureFields):
     scorer: Annotated[str | None, example("1")]
     result: Annotated[
         Verdict | None,
-        Field(description="as `anoncup score --json` prints it, with every measure and what it resembles"),
+        Field(
+            description="the verdict as `anoncup score --json` prints it, with the methods that it resembles"
+        ),
     ]
 
 
@@ -161,12 +175,13 @@ class RescoreOutcome(FailureFields):
     rank: Annotated[
         int | None,
         Field(
-            description="of the team on the organizers' board by these rules; null: none, or not all scored"
+            description="rank of the team on the organizers' board under these rules; null if it"
+            " has none or not all submissions are scored"
         ),
         example(1),
     ]
     utility: Annotated[float | None, example(0.084)]
-    security: Annotated[float | None, Field(description="by the built-in attackers alone"), example(0.18)]
+    security: Annotated[float | None, Field(description="risk by the built-in attackers only"), example(0.18)]
     overall: Annotated[float | None, example(0.132)]
     violations: Annotated[list[str], example([])]
 
@@ -189,4 +204,6 @@ class RescoreSummary(Form):
 
 
 class Rescore(RescoreSummary):
-    rows: Annotated[list[RescoreChange], Field(description="every submission by the old and the new rules")]
+    rows: Annotated[
+        list[RescoreChange], Field(description="results of every submission under the old and the new rules")
+    ]

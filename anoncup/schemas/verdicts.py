@@ -58,7 +58,7 @@ class VerdictPart(Form):
 
 
 class MeasureVerdict(VerdictPart):
-    """A measure's value, which counts as 0 below ``rounding``."""
+    """The value of a measure. It counts as 0 below ``rounding``."""
 
     value: Number
     version: int
@@ -67,11 +67,11 @@ class MeasureVerdict(VerdictPart):
 
 
 class AttackerVerdict(VerdictPart):
-    """A rate with its interval at 95 %, or with its deviation (``sd``) if it is an expectation.
+    """A rate with its interval at 95 %, or with its standard deviation (``sd``) if it is an expectation.
 
-    ``baseline``: the rate of guessing at random. ``correct`` of ``trials``: where something is counted.
-    ``risk``: what E takes, where that is not the rate itself; ``risks``: of each of several questions that it
-    answers.
+    ``baseline`` is the rate of guessing at random. ``correct`` and ``trials`` are given if answers are
+    counted. ``risk`` is the value that counts for E if it differs from the rate; ``risks`` are those of
+    single questions if the attacker answers several.
     """
 
     rate: Share
@@ -103,7 +103,7 @@ class AttackerVerdict(VerdictPart):
 
 
 class GuessOutcome(VerdictPart):
-    """What a guess came to: ``value`` of what was asked, of which blind guessing gets ``baseline``."""
+    """The result of a guess. ``baseline`` is the ``value`` of guessing at random."""
 
     value: Share
     baseline: Share
@@ -119,14 +119,14 @@ class GuessOutcome(VerdictPart):
 
 
 class Histogram(VerdictPart):
-    """How many individuals moved how far, in bins of one width from 0 to ``end``."""
+    """Numbers of individuals by distance, in bins of equal width from 0 to ``end``."""
 
     counts: Annotated[list[int], _limit_entries(1000)]
     end: Number
 
 
 class Excess(VerdictPart):
-    """How far the individuals moved, and the threshold that held when it was scored."""
+    """Distances of the individuals to their originals, and the threshold at the time of scoring."""
 
     distance: str
     mean: Number
@@ -144,7 +144,7 @@ class ChangeEvidence(VerdictPart):
 
 
 class Resemblance(VerdictPart):
-    """How well sample methods explain what changed."""
+    """The agreement of sample methods with the observed changes."""
 
     methods: Annotated[list[str], _limit_entries(10)]
     agreement: Share
@@ -152,10 +152,11 @@ class Resemblance(VerdictPart):
 
 
 class Verdict(VerdictPart):
-    """All there is to say of a submission; ``utility``, ``security``, ``overall`` lie in [0, 1], 0 is best.
+    """The result of a submission. ``utility``, ``security`` and ``overall`` are from 0 to 1; 0 is best.
 
-    ``warnings``: about the secret; as printed, those of the files, too. ``resembles``: as stored only.
-    ``excessive``: null where a track knows no distances. ``format``: of what is stored; it is not printed.
+    ``warnings`` are those about the secret; the command also prints those about the files. ``resembles`` is
+    only in stored verdicts. ``excessive`` is null if the track has no distances. ``format`` is the version of
+    the stored form; it is not printed.
     """
 
     model_config = ConfigDict(frozen=True, extra="allow", json_schema_extra={"examples": [_EXAMPLE]})

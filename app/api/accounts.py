@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field, SecretStr
 
 from anoncup import schemas
 from anoncup.schemas.fields import PersonName, example
-from app.api.documentation.responses import NEW_NAME, build_error_responses
+from app.api.documentation.responses import NEW_NAME_ERRORS, build_error_responses
 from app.db.transaction import transaction
 from app.http import throttle
 from app.http.authentication import ClientAddress, CurrentPrincipal
@@ -23,7 +23,8 @@ router = APIRouter(tags=["accounts"])
 _MAX_TOKEN_LIFE_DAYS = 365
 
 Name = Annotated[
-    PersonName, Field(max_length=1000, description="any spelling that differs in case or width only")
+    PersonName,
+    Field(max_length=1000, description="upper and lower case and the width of characters do not matter"),
 ]
 NewName = Annotated[
     PersonName, Field(max_length=1000, description="1 to 100 characters without control characters")
@@ -34,14 +35,16 @@ Password = Annotated[_ExistingPassword, Field(description="8 to 256 characters")
 
 
 class SignUp(BaseModel):
-    """An invite, and who one wants to be."""
+    """An invite, and the new account."""
 
-    invite: Annotated[Code, Field(description="a code of an organizer (a new team) or of a team (joins it)")]
+    invite: Annotated[
+        Code, Field(description="code of an organizer, for a new team, or of a team, to join it")
+    ]
     team: Annotated[
         str | None,
         Field(
             max_length=1000,
-            description="the new team's name; of an invite that joins a team: its name or nothing",
+            description="name of the new team; to join a team, its name or nothing",
         ),
         example("Red"),
     ] = None
@@ -50,35 +53,39 @@ class SignUp(BaseModel):
 
 
 class Join(BaseModel):
-    """An invite for somebody who has an account."""
+    """An invite for a person who has an account."""
 
     invite: Code
-    team: Annotated[str | None, Field(max_length=1000, description="as in signing up"), example("Red")] = None
+    team: Annotated[
+        str | None, Field(max_length=1000, description="as for a new account"), example("Red")
+    ] = None
 
 
 class SignIn(BaseModel):
-    """Name and password, and what the token shall be."""
+    """Name and password, and the properties of the new token."""
 
     name: Name
     password: _ExistingPassword
-    token_name: Annotated[str, Field(description="what you will know it by"), example("laptop")] = "api"  # noqa: S105  # a label
+    token_name: Annotated[
+        str, Field(description="a name by which you recognize the token"), example("laptop")
+    ] = "api"  # noqa: S105  # a label
     scopes: Annotated[
         list[str] | None,
-        Field(description="of read, submit, organize; without it, all that your role has"),
+        Field(description="some of read, submit and organize; by default all scopes of your role"),
         example(["read", "submit"]),
     ] = None
     expires_in_days: Annotated[int, Field(ge=1, le=_MAX_TOKEN_LIFE_DAYS)] = tokens.TOKEN_LIFETIME.days
 
 
 class NewPassword(BaseModel):
-    """The password there is, and the one there shall be."""
+    """The current password and the new one."""
 
     old: _ExistingPassword
     new: Annotated[Password, example("eight quiet foxes")]
 
 
 class PasswordByCode(BaseModel):
-    """The code of a password link."""
+    """The code of a password link, and the new password."""
 
     code: Code
     password: Password
@@ -88,14 +95,19 @@ class PasswordByCode(BaseModel):
     "/signup",
     status_code=status.HTTP_201_CREATED,
     responses=build_error_responses(
-        "name_taken team_name_taken in_a_team",
-        NEW_NAME,
-        "password_length invalid_invite team_needed another_team",
+        "name_taken",
+        "team_name_taken",
+        "in_a_team",
+        *NEW_NAME_ERRORS,
+        "password_length",
+        "invalid_invite",
+        "team_needed",
+        "another_team",
     ),
 )
 @limit_concurrency
 def sign_up(body: SignUp, address: ClientAddress) -> schemas.SignedUp:
-    """A new account by an invite: with a new team, or in the team that the invite is of."""
+    """Create an account with an invite: for a new team, or for the team that the invite belongs to."""
     with throttle.limit_invite_tries(address):
         with transaction() as session:
             invites.find_usable(session, body.invite)  # reject a wrong code before hashing the password
@@ -115,11 +127,17 @@ def sign_up(body: SignUp, address: ClientAddress) -> schemas.SignedUp:
     "/join",
     status_code=status.HTTP_201_CREATED,
     responses=build_error_responses(
-        "in_a_team organizes_it team_name_taken invalid_invite team_needed another_team", NEW_NAME
+        "in_a_team",
+        "organizes_it",
+        "team_name_taken",
+        "invalid_invite",
+        "team_needed",
+        "another_team",
+        *NEW_NAME_ERRORS,
     ),
 )
 def join(body: Join, principal: CurrentPrincipal, address: ClientAddress) -> schemas.TeamMembership:
-    """Take part in one more competition by an invite: found a team, or join one."""
+    """Take part in another competition with an invite: create a team, or join one."""
     with throttle.limit_invite_tries(address), transaction() as session:
         return _serialize_membership(members.join(session, principal, code=body.invite, team_name=body.team))
 
@@ -133,11 +151,11 @@ def _serialize_membership(membership: members.JoinedMember) -> schemas.TeamMembe
 @router.post(
     "/password",
     status_code=status.HTTP_204_NO_CONTENT,
-    responses=build_error_responses("invalid_code password_length"),
+    responses=build_error_responses("invalid_code", "password_length"),
 )
 @limit_concurrency
 def set_password(body: PasswordByCode, address: ClientAddress) -> None:
-    """Set a new password with the code of a password link, once. All tokens and sessions end."""
+    """Set a new password with the code of a password link, which works once. All tokens and sessions end."""
     with throttle.limit_tries(address):
         password_hash = password_hashes.hash_password(body.password.get_secret_value())
         with transaction() as session:
@@ -148,11 +166,11 @@ def set_password(body: PasswordByCode, address: ClientAddress) -> None:
 @router.put(
     "/me/password",
     status_code=status.HTTP_204_NO_CONTENT,
-    responses=build_error_responses("422.wrong_password password_length"),
+    responses=build_error_responses((422, "wrong_password"), "password_length"),
 )
 @limit_concurrency
 def change_password(body: NewPassword, principal: CurrentPrincipal, address: ClientAddress) -> None:
-    """Set a new password by the old one. All tokens and sessions end but the one that asks."""
+    """Change your password. All your tokens and sessions end, except the one that makes this request."""
     with throttle.limit_tries(address, account=principal.step_up_key):
         change_own_password(principal, old=body.old.get_secret_value(), new=body.new.get_secret_value())
 
@@ -160,11 +178,11 @@ def change_password(body: NewPassword, principal: CurrentPrincipal, address: Cli
 @router.post(
     "/tokens",
     status_code=status.HTTP_201_CREATED,
-    responses=build_error_responses("wrong_password unknown_scope", NEW_NAME),
+    responses=build_error_responses((401, "wrong_password"), "unknown_scope", *NEW_NAME_ERRORS),
 )
 @limit_concurrency
 def create_token(body: SignIn, address: ClientAddress) -> schemas.IssuedToken:
-    """A personal API token for name and password."""
+    """Create a personal API token with a name and password."""
     account = users.build_search_key(body.name)
     with throttle.limit_tries(address, account=account):
         verified_hash = verify_password(body.name, body.password.get_secret_value())
@@ -187,7 +205,7 @@ def list_tokens(
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> list[schemas.Token]:
-    """Your tokens and browser sessions, newest first, ended ones too."""
+    """List your tokens and browser sessions, newest first, including those that have ended."""
     page = PageRequest(request, response, limit, cursor)
     with transaction() as session:
         rows = tokens.list_tokens(session, principal, cursor=page.position, limit=page.fetch_limit)
@@ -199,21 +217,21 @@ def list_tokens(
 
 @router.delete("/tokens/current", status_code=status.HTTP_204_NO_CONTENT)
 def revoke_current_token(principal: CurrentPrincipal) -> None:
-    """End the token that makes this request."""
+    """Revoke the token that makes this request."""
     with transaction() as session:
         tokens.revoke_current(session, principal)
 
 
 @router.delete("/tokens/{token_id}", status_code=status.HTTP_204_NO_CONTENT)
 def revoke_token(token_id: UUID, principal: CurrentPrincipal) -> None:
-    """End one of your tokens or browser sessions."""
+    """Revoke one of your tokens or browser sessions."""
     with transaction() as session:
         tokens.revoke_own(session, principal, token_id)
 
 
 @router.get("/me")
 def me(principal: CurrentPrincipal) -> schemas.Me:
-    """Who the token belongs to, and where they take part."""
+    """Return the person that the token belongs to, with their teams and competitions."""
     with transaction() as session:
         own_teams = memberships.list_teams(session, principal.user_id)
         organized_slugs = organizers.list_competition_slugs(session, principal.user_id)

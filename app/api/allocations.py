@@ -7,7 +7,7 @@ from anoncup.tracks.seeds import commit_to_seed
 from app.api.competitions import TABLE_SCHEMA, Csv, serialize_competition
 from app.api.documentation import examples
 from app.api.documentation.bodies import build_raw_response, build_request_body
-from app.api.documentation.responses import ORGANIZER, TEAM, build_error_responses
+from app.api.documentation.responses import ORGANIZER_ERRORS, TEAM_ERRORS, build_error_responses
 from app.api.file_names import key_by_file_name
 from app.db.transaction import transaction
 from app.http.authentication import CurrentPrincipal, OptionalPrincipal
@@ -20,10 +20,12 @@ router = APIRouter(prefix="/competitions", tags=["allocations"])
 
 @router.get(
     "/{slug}/own",
-    responses=build_error_responses(TEAM, "nothing_drawn not_drawn_yet drawing_over no_allocation_left"),
+    responses=build_error_responses(
+        *TEAM_ERRORS, "nothing_drawn", "not_drawn_yet", "drawing_over", "no_allocation_left"
+    ),
 )
 def get_own(slug: str, principal: CurrentPrincipal) -> schemas.OwnFiles:
-    """What the service has drawn for your team, and for nobody else: not for organizers either."""
+    """List the files that the service has allocated to your team. Not even organizers can see them."""
     with transaction() as session:
         allocation = allocated_files.find_own(session, principal, slug)
     return schemas.OwnFiles(files=key_by_file_name(allocation.files), allocated_at=allocation.created_at)
@@ -33,10 +35,12 @@ def get_own(slug: str, principal: CurrentPrincipal) -> schemas.OwnFiles:
     "/{slug}/own/{file}",
     response_class=Response,
     responses=build_raw_response("text/csv", examples.TABLE)
-    | build_error_responses(TEAM, "nothing_drawn not_drawn_yet drawing_over no_allocation_left"),
+    | build_error_responses(
+        *TEAM_ERRORS, "nothing_drawn", "not_drawn_yet", "drawing_over", "no_allocation_left"
+    ),
 )
 def get_own_file(slug: str, file: str, principal: CurrentPrincipal) -> Response:
-    """One of your team's own files."""
+    """Return one of your team's own files."""
     with transaction() as session:
         digest = allocated_files.find_own_digest(session, principal, slug, file)
     return Response(get_store().get(digest), media_type="text/csv")
@@ -46,13 +50,19 @@ def get_own_file(slug: str, file: str, principal: CurrentPrincipal) -> Response:
     "/{slug}/truth/{file}",
     openapi_extra=build_request_body("text/csv", TABLE_SCHEMA, examples.TABLE),
     responses=build_error_responses(
-        ORGANIZER, "drawn_already no_original changed_meanwhile malformed_upload sealing_unavailable busy"
+        *ORGANIZER_ERRORS,
+        "drawn_already",
+        (404, "no_original"),
+        "changed_meanwhile",
+        "malformed_upload",
+        "sealing_unavailable",
+        "busy",
     ),
 )
 def put_truth(slug: str, file: str, principal: CurrentPrincipal, content: Csv) -> schemas.Competition:
-    """Give a file that you hold, sealed to the workers: nobody gets it back, you neither.
+    """Upload a file that only organizers have. It is encrypted for the workers, and nobody can download it.
 
-    Until the first team has its own files, another one may take its place.
+    It can be replaced until the first team has its own files.
     """
     with transaction() as session:
         contest = competitions.find_for_organizer(session, principal, slug)
@@ -64,9 +74,9 @@ def put_truth(slug: str, file: str, principal: CurrentPrincipal, content: Csv) -
         return serialize_competition(session, contest)
 
 
-@router.get("/{slug}/allocations", responses=build_error_responses("nothing_drawn not_revealed_yet"))
+@router.get("/{slug}/allocations", responses=build_error_responses("nothing_drawn", "not_revealed_yet"))
 def get_allocations(slug: str, principal: OptionalPrincipal) -> schemas.AllocationReveal:
-    """The seed and all that was drawn by it, once the competition has closed: anybody can draw again."""
+    """Return the seed and all allocations, once the competition has closed. Anybody can then repeat them."""
     with transaction() as session:
         reveal = allocated_files.load_revealed(session, principal, slug)
     team_allocations = [

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from anoncup import schemas
 from anoncup.schemas.fields import example
-from app.api.documentation.responses import ORGANIZER, build_error_responses
+from app.api.documentation.responses import ORGANIZER_ERRORS, build_error_responses
 from app.db.models import Announcement
 from app.db.transaction import transaction
 from app.http.authentication import CurrentPrincipal, OptionalPrincipal
@@ -22,7 +22,7 @@ _AnnouncementText = Annotated[str | None, Field(max_length=announcements.MAX_LEN
 
 
 class Text(BaseModel):
-    """What is said, in one language or in both."""
+    """A text in one language or both."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -31,7 +31,7 @@ class Text(BaseModel):
 
 
 class AnnouncementIn(BaseModel):
-    """An announcement to make; it is plain text, and its line breaks are kept."""
+    """A new announcement. It is plain text; line breaks are kept."""
 
     text: Text
 
@@ -39,10 +39,10 @@ class AnnouncementIn(BaseModel):
 @router.post(
     "/competitions/{slug}/announcements",
     status_code=status.HTTP_201_CREATED,
-    responses=build_error_responses(ORGANIZER, "no_text announcement_text"),
+    responses=build_error_responses(*ORGANIZER_ERRORS, "no_text", "announcement_text"),
 )
 def post_announcement(slug: str, principal: CurrentPrincipal, body: AnnouncementIn) -> schemas.Announcement:
-    """Tell everybody something, as an organizer."""
+    """Publish an announcement. For organizers."""
     with transaction() as session:
         text = body.text.model_dump(exclude_none=True)
         return _serialize_announcement(announcements.post(session, principal, slug, text))
@@ -52,7 +52,7 @@ def post_announcement(slug: str, principal: CurrentPrincipal, body: Announcement
 def list_announcements(
     slug: str, principal: OptionalPrincipal, page: RequestedPage
 ) -> list[schemas.Announcement]:
-    """What the organizers have said, newest first."""
+    """List the announcements, newest first."""
     with transaction() as session:
         rows = announcements.list_announcements(
             session, principal, slug, cursor=page.position, limit=page.fetch_limit
@@ -63,10 +63,10 @@ def list_announcements(
 @router.delete(
     "/announcements/{announcement_id}",
     status_code=status.HTTP_204_NO_CONTENT,
-    responses=build_error_responses(ORGANIZER, "service_announcement"),
+    responses=build_error_responses(*ORGANIZER_ERRORS, "service_announcement"),
 )
 def withdraw_announcement(announcement_id: UUID, principal: ReauthenticatedCaller) -> None:
-    """Take an announcement back; the audit log keeps it."""
+    """Withdraw an announcement. The audit log keeps it."""
     with transaction() as session:
         announcements.withdraw(session, principal, announcement_id)
 

@@ -10,7 +10,7 @@ from fastapi.responses import StreamingResponse
 
 from anoncup.errors import NotFound
 from app.api.documentation.bodies import ZIP, build_raw_response
-from app.api.documentation.responses import ORGANIZER, STORED_FILE, build_error_responses
+from app.api.documentation.responses import ORGANIZER_ERRORS, STORED_FILE_ERRORS, build_error_responses
 from app.db.transaction import transaction
 from app.http.archives import Content, build_download, build_zip, compute_etag
 from app.http.authentication import AppSettings, CurrentPrincipal, OptionalPrincipal, get_stable_url
@@ -34,12 +34,12 @@ _KIT_CACHE = DiskCache(max_files=64, max_bytes=512 << 20, build_lock=Lock())
     response_class=StreamingResponse,
     responses=build_raw_response(ZIP)
     | {304: {"description": "the client has it already"}}
-    | build_error_responses("no_original", STORED_FILE),
+    | build_error_responses((404, "no_original"), *STORED_FILE_ERRORS),
 )
 def download_kit(
     slug: str, request: Request, principal: OptionalPrincipal, settings: AppSettings
 ) -> Response:
-    """All that a team needs: the rules, the original data, an example with its secret, the commands."""
+    """Return all that a team needs: rules, original data, an example with its secret, and commands."""
     with transaction() as session:
         row = competitions.find(session, principal, slug).round
         if row.original_rows is None:
@@ -62,10 +62,10 @@ def download_kit(
 @router.get(
     "/export.zip",
     response_class=StreamingResponse,
-    responses=build_raw_response(ZIP) | build_error_responses(ORGANIZER, STORED_FILE),
+    responses=build_raw_response(ZIP) | build_error_responses(*ORGANIZER_ERRORS, *STORED_FILE_ERRORS),
 )
 def export(slug: str, principal: CurrentPrincipal) -> StreamingResponse:
-    """Everything except the secrets: rules, releases, guesses, evaluations, boards, audit log."""
+    """Return everything except the secrets: rules, releases, guesses, evaluations, boards, audit log."""
     archive = build_zip(_iter_export_files(principal, slug))
     return build_download(archive, name=f"{slug}-export.zip")
 

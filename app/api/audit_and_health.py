@@ -4,7 +4,7 @@ from fastapi import APIRouter
 
 from anoncup import schemas
 from anoncup.schemas.roles import Role
-from app.api.documentation.responses import ORGANIZER, build_error_responses
+from app.api.documentation.responses import ORGANIZER_ERRORS, build_error_responses
 from app.db.transaction import transaction
 from app.http.authentication import CurrentPrincipal
 from app.http.paging import RequestedPage, decode_cursor, parse_number
@@ -19,9 +19,9 @@ _HIDDEN_REASON = "takes no work; administrators can read why"
 router = APIRouter(prefix="/competitions/{slug}", tags=["organizers"])
 
 
-@router.get("/audit", responses=build_error_responses(ORGANIZER))
+@router.get("/audit", responses=build_error_responses(*ORGANIZER_ERRORS))
 def audit_log(slug: str, principal: CurrentPrincipal, page: RequestedPage) -> list[schemas.AuditEntry]:
-    """What organizers, administrators and the clock did to the competition, newest first."""
+    """List the actions of organizers, administrators and the clock on the competition, newest first."""
     position = decode_cursor(page.cursor, parse_number)
     with transaction() as session:
         before_number = position[0] if position else None
@@ -34,9 +34,9 @@ def audit_log(slug: str, principal: CurrentPrincipal, page: RequestedPage) -> li
     ]
 
 
-@router.get("/queue", responses=build_error_responses(ORGANIZER))
+@router.get("/queue", responses=build_error_responses(*ORGANIZER_ERRORS))
 def queue_health(slug: str, principal: CurrentPrincipal) -> schemas.Queue:
-    """What waits, what runs, and which workers are there."""
+    """Return the numbers of waiting and running jobs, and the workers."""
     with transaction() as session:
         queue_load = workload.measure(session, principal, slug)
     workers = list_workers()

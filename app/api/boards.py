@@ -5,7 +5,7 @@ from sqlalchemy.orm import Session
 
 from anoncup import schemas
 from app.api.documentation.bodies import build_model_example, build_raw_response
-from app.api.documentation.responses import BOARD, build_error_responses
+from app.api.documentation.responses import BOARD_ERRORS, build_error_responses
 from app.db.transaction import transaction
 from app.http import board_cache
 from app.http.authentication import OptionalPrincipal, RequestCredential
@@ -14,7 +14,7 @@ from app.services.contests import visibility
 from app.services.contests.visibility import BoardAccess
 
 router = APIRouter(
-    prefix="/competitions/{slug}/boards", tags=["boards"], responses=build_error_responses(BOARD)
+    prefix="/competitions/{slug}/boards", tags=["boards"], responses=build_error_responses(*BOARD_ERRORS)
 )
 
 JSON, CSV = "application/json", "text/csv; charset=utf-8"
@@ -25,7 +25,7 @@ _TOTAL_CSV_RESPONSES = build_raw_response(
 
 @router.get("/anonymization", response_model=schemas.Board)
 async def anonymization_board(slug: str, credential: RequestCredential, request: Request) -> Response:
-    """Every team's best accepted submission (its best final, once they are frozen), lowest overall first."""
+    """Return every team's best accepted submission, or its best final once they are frozen, best first."""
     return await board_cache.build_board_response(
         request, credential, slug, anonymization.build_board, media_type=JSON
     )
@@ -37,7 +37,7 @@ async def anonymization_board(slug: str, credential: RequestCredential, request:
     responses=build_raw_response("text/csv", anonymization.render_csv(build_model_example(schemas.Board))),
 )
 async def anonymization_csv(slug: str, credential: RequestCredential, request: Request) -> Response:
-    """The same board for a spreadsheet."""
+    """Return the same board as a CSV file for spreadsheets."""
     return await board_cache.build_board_response(
         request, credential, slug, _render_anonymization_csv, media_type=CSV
     )
@@ -49,7 +49,7 @@ def _render_anonymization_csv(session: Session, access: BoardAccess) -> str:
 
 @router.get("/history", response_model=schemas.History)
 async def anonymization_history(slug: str, credential: RequestCredential, request: Request) -> Response:
-    """How it came about: each team's best over time, as the board of each moment showed it."""
+    """Return each team's best submission over time, as the board showed it at each moment."""
     return await board_cache.build_board_response(
         request, credential, slug, board_history.build_board_history, media_type=JSON
     )
@@ -57,7 +57,7 @@ async def anonymization_history(slug: str, credential: RequestCredential, reques
 
 @router.get("/reidentification", response_model=schemas.AttackersBoard)
 async def reidentification_board(slug: str, credential: RequestCredential, request: Request) -> Response:
-    """How many records each team identified, most first."""
+    """Return the number of records that each team identified, highest first."""
     return await board_cache.build_board_response(
         request, credential, slug, reidentification.build_board, media_type=JSON
     )
@@ -71,7 +71,7 @@ async def reidentification_board(slug: str, credential: RequestCredential, reque
     ),
 )
 async def reidentification_csv(slug: str, credential: RequestCredential, request: Request) -> Response:
-    """The same board for a spreadsheet."""
+    """Return the same board as a CSV file for spreadsheets."""
     return await board_cache.build_board_response(
         request, credential, slug, _render_reidentification_csv, media_type=CSV
     )
@@ -83,7 +83,7 @@ def _render_reidentification_csv(session: Session, access: BoardAccess) -> str:
 
 @router.get("/total", response_model=schemas.TotalBoard, responses=build_error_responses("no_rounds"))
 async def release_total(slug: str, credential: RequestCredential, request: Request) -> Response:
-    """The scores of the release boards of all rounds and their total, best first."""
+    """Return the scores of the release boards of all rounds and their total, best first."""
     return await board_cache.build_board_response(
         request, credential, slug, total.build_release_total, media_type=JSON
     )
@@ -91,7 +91,7 @@ async def release_total(slug: str, credential: RequestCredential, request: Reque
 
 @router.get("/total.csv", response_class=Response, responses=_TOTAL_CSV_RESPONSES)
 async def release_total_csv(slug: str, credential: RequestCredential, request: Request) -> Response:
-    """The same board for a spreadsheet."""
+    """Return the same board as a CSV file for spreadsheets."""
     return await board_cache.build_board_response(
         request, credential, slug, total.render_release_csv, media_type=CSV
     )
@@ -99,7 +99,7 @@ async def release_total_csv(slug: str, credential: RequestCredential, request: R
 
 @router.get("/attack-total", response_model=schemas.TotalBoard, responses=build_error_responses("no_rounds"))
 async def attack_total(slug: str, credential: RequestCredential, request: Request) -> Response:
-    """The scores of the attacks in all rounds and their total, highest first."""
+    """Return the scores of the attacks in all rounds and their total, highest first."""
     return await board_cache.build_board_response(
         request, credential, slug, total.build_attack_total, media_type=JSON
     )
@@ -107,7 +107,7 @@ async def attack_total(slug: str, credential: RequestCredential, request: Reques
 
 @router.get("/attack-total.csv", response_class=Response, responses=_TOTAL_CSV_RESPONSES)
 async def attack_total_csv(slug: str, credential: RequestCredential, request: Request) -> Response:
-    """The same board for a spreadsheet."""
+    """Return the same board as a CSV file for spreadsheets."""
     return await board_cache.build_board_response(
         request, credential, slug, total.render_attack_csv, media_type=CSV
     )
@@ -115,7 +115,7 @@ async def attack_total_csv(slug: str, credential: RequestCredential, request: Re
 
 @router.get("/matrix", response_model=schemas.Matrix)
 async def matrix_board(slug: str, credential: RequestCredential, request: Request) -> Response:
-    """The best trial of every attacker on every target."""
+    """Return the best trial of every attacker on every target."""
     return await board_cache.build_board_response(
         request, credential, slug, matrix.build_matrix, media_type=JSON
     )
@@ -127,7 +127,7 @@ async def matrix_board(slug: str, credential: RequestCredential, request: Reques
     responses=build_raw_response("text/csv", matrix.render_csv(build_model_example(schemas.Matrix))),
 )
 async def matrix_csv(slug: str, credential: RequestCredential, request: Request) -> Response:
-    """The rates of the same matrix for a spreadsheet."""
+    """Return the rates of the same matrix as a CSV file for spreadsheets."""
     return await board_cache.build_board_response(
         request, credential, slug, _render_matrix_csv, media_type=CSV
     )
@@ -141,9 +141,9 @@ def _render_matrix_csv(session: Session, access: BoardAccess) -> str:
     "/attacks", response_model=schemas.AttackHistory, responses=build_error_responses("not_revealed_yet")
 )
 def attacks(slug: str, principal: OptionalPrincipal, request: Request) -> Response:
-    """The matrix as it came to be, once the secrets are revealed: each team's best on each target over time.
+    """Return each team's best result on each target over time, once the secrets are revealed.
 
-    It changes no more, and is several times larger than a board: nothing of it is kept here.
+    The history no longer changes. It is not cached, because it is several times larger than a board.
     """
     with transaction() as session:
         attack_history = attack_timeline.build_timeline(

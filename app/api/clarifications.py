@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from anoncup import schemas
 from anoncup.schemas.fields import example
-from app.api.documentation.responses import ORGANIZER, TEAM, build_error_responses
+from app.api.documentation.responses import ORGANIZER_ERRORS, TEAM_ERRORS, build_error_responses
 from app.db.transaction import transaction
 from app.http.authentication import CurrentPrincipal, OptionalPrincipal
 from app.http.paging import RequestedPage
@@ -21,7 +21,7 @@ _ClarificationText = Annotated[str, Field(max_length=clarifications.MAX_LENGTH)]
 
 
 class ClarificationIn(BaseModel):
-    """What your team wants to know; plain text, and its line breaks are kept."""
+    """Your team's question. It is plain text; line breaks are kept."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -29,19 +29,27 @@ class ClarificationIn(BaseModel):
 
 
 class AnswerIn(BaseModel):
-    """What the organizers say to it."""
+    """The organizers' answer."""
 
     model_config = ConfigDict(extra="forbid")
 
-    answer: Annotated[_ClarificationText, example("Yes: see the rules, Accepted.")]
-    public: Annotated[bool, Field(description="everybody reads question and answer, not who asked")] = False
+    answer: Annotated[
+        _ClarificationText, example("Yes, at least half as many. The rules page states the limit.")
+    ]
+    public: Annotated[
+        bool,
+        Field(description="whether everybody can read question and answer, without the name of the team"),
+    ] = False
 
 
 @router.get("/competitions/{slug}/clarifications")
 def list_clarifications(
     slug: str, principal: OptionalPrincipal, page: RequestedPage
 ) -> list[schemas.Clarification]:
-    """What was asked, newest first: for organizers all, others read what is public and their team's."""
+    """List clarifications, newest first.
+
+    Organizers see all; others see public ones and those of their team.
+    """
     with transaction() as session:
         rows = clarifications.list_clarifications(
             session, principal, slug, cursor=page.position, limit=page.fetch_limit
@@ -55,24 +63,24 @@ def list_clarifications(
 @router.post(
     "/competitions/{slug}/clarifications",
     status_code=status.HTTP_201_CREATED,
-    responses=build_error_responses(TEAM, "clarification_text questions_wait"),
+    responses=build_error_responses(*TEAM_ERRORS, "clarification_text", "questions_wait"),
 )
 def ask_for_clarification(
     slug: str, principal: CurrentPrincipal, body: ClarificationIn
 ) -> schemas.Clarification:
-    """Ask the organizers, in your team's name. They and your team read it."""
+    """Ask the organizers a question in your team's name. They and your team can read it."""
     with transaction() as session:
         return serialize_clarification(clarifications.ask(session, principal, slug, body.question))
 
 
 @router.put(
     "/clarifications/{clarification_id}/answer",
-    responses=build_error_responses(ORGANIZER, "clarification_text"),
+    responses=build_error_responses(*ORGANIZER_ERRORS, "clarification_text"),
 )
 def answer_clarification(
     clarification_id: UUID, principal: CurrentPrincipal, body: AnswerIn
 ) -> schemas.Clarification:
-    """Answer a team, or everybody; anew, if there is an answer already. For organizers."""
+    """Publish or replace the answer, to the team or to everybody. For organizers."""
     with transaction() as session:
         return serialize_clarification(
             clarifications.answer(session, principal, clarification_id, body.answer, public=body.public)

@@ -14,8 +14,13 @@ from anoncup.rules import toml_text
 from anoncup.rules.model import Rules
 from anoncup.schemas.fields import example
 from app.api.documentation import examples
-from app.api.documentation.bodies import Json, build_raw_response, build_request_body
-from app.api.documentation.responses import COMPETITION_FILE, ORGANIZER, REVISION, build_error_responses
+from app.api.documentation.bodies import JsonObject, build_raw_response, build_request_body
+from app.api.documentation.responses import (
+    COMPETITION_FILE_ERRORS,
+    ORGANIZER_ERRORS,
+    REVISION_ERRORS,
+    build_error_responses,
+)
 from app.api.file_names import key_by_file_name
 from app.db.models import Competition
 from app.db.now import read_clock
@@ -45,7 +50,7 @@ async def _receive_file(request: Request, _: CurrentPrincipal) -> AsyncIterator[
 
 
 Csv = Annotated[bytes, Depends(_receive_file, scope="function")]
-TABLE_SCHEMA: Json = {
+TABLE_SCHEMA: JsonObject = {
     "type": "string",
     "contentMediaType": "application/octet-stream",
     "description": "the table with its header line",
@@ -133,7 +138,7 @@ def _serialize_entry(
 
 @router.get("")
 def list_competitions() -> list[schemas.ListedCompetition]:
-    """All competitions of this service, oldest first; one that cannot be read says so by itself."""
+    """List all competitions of this service, oldest first. One whose file cannot be read is `unavailable`."""
     with transaction() as session:
         now = read_clock(session)
         contests = competitions.list_contests(session)
@@ -144,10 +149,10 @@ def list_competitions() -> list[schemas.ListedCompetition]:
 @router.post(
     "",
     status_code=status.HTTP_201_CREATED,
-    responses=build_error_responses(ORGANIZER, "slug_taken slug_reserved"),
+    responses=build_error_responses(*ORGANIZER_ERRORS, "slug_taken", "slug_reserved"),
 )
 def create_competition(principal: CurrentPrincipal, file: Toml) -> schemas.Competition:
-    """A new competition from its file. You become its organizer."""
+    """Create a competition from its file. You become its organizer."""
     with transaction() as session:
         contest = competitions.create(session, principal, toml_text.decode_file(file))
         return serialize_competition(session, contest)
@@ -155,7 +160,7 @@ def create_competition(principal: CurrentPrincipal, file: Toml) -> schemas.Compe
 
 @router.get("/{slug}")
 def get_competition(slug: str, principal: OptionalPrincipal) -> schemas.Competition:
-    """One competition with its phases."""
+    """Return a competition with its phases."""
     with transaction() as session:
         return serialize_competition(session, competitions.find(session, principal, slug))
 
@@ -166,9 +171,9 @@ def get_competition(slug: str, principal: OptionalPrincipal) -> schemas.Competit
     responses=build_raw_response("application/toml", examples.TOML),
 )
 def get_competition_file(slug: str, principal: OptionalPrincipal) -> Response:
-    """The competition's file, scales included: what the local `anoncup score` reads.
+    """Return the competition's file with its scales, as the local `anoncup score` reads it.
 
-    A competition with rounds has a file for each, at the address of the round. At the slug alone it is the
+    A competition with rounds has a file for each round, at the address of the round. The slug alone gives the
     file with all rounds.
     """
     with transaction() as session:
@@ -178,10 +183,13 @@ def get_competition_file(slug: str, principal: OptionalPrincipal) -> Response:
     return Response(text, media_type="application/toml")
 
 
-@router.put("/{slug}/competition.toml", responses=build_error_responses(ORGANIZER, REVISION))
+@router.put("/{slug}/competition.toml", responses=build_error_responses(*ORGANIZER_ERRORS, *REVISION_ERRORS))
 def replace_competition_file(slug: str, principal: ReauthenticatedCaller, file: Toml) -> schemas.Competition:
-    """Exchange the file. Once somebody has submitted, what is measured stands; an end that moves nearer needs
-    the password; so do, from then on, a `[publication]` that shows more, and more guesses_per_target."""
+    """Replace the competition's file. Moving an end nearer requires the password.
+
+    Once there are submissions, the rules of scoring can only be changed by a re-score, and a `[publication]`
+    that shows more or a larger guesses_per_target requires the password.
+    """
     with transaction() as session:
         contest = competitions.find_for_organizer(session, principal, slug)
     revision = revisions.compute_file_revision(contest, toml_text.decode_file(file))
@@ -193,10 +201,10 @@ def replace_competition_file(slug: str, principal: ReauthenticatedCaller, file: 
 @router.get(
     "/{slug}/original/{file}",
     response_class=Response,
-    responses=build_raw_response("text/csv", examples.TABLE) | build_error_responses("no_original"),
+    responses=build_raw_response("text/csv", examples.TABLE) | build_error_responses((404, "no_original")),
 )
 def get_original(slug: str, file: str, principal: OptionalPrincipal) -> Response:
-    """The original data, as the organizer uploaded them."""
+    """Return a file of the original data, as the organizers uploaded it."""
     with transaction() as session:
         contest = competitions.find(session, principal, slug)
     name = revisions.find_original_part(contest, file)
@@ -211,13 +219,18 @@ def get_original(slug: str, file: str, principal: OptionalPrincipal) -> Response
     "/{slug}/original/{file}",
     openapi_extra=build_request_body("text/csv", TABLE_SCHEMA, examples.TABLE),
     responses=build_error_responses(
-        ORGANIZER, REVISION, "first_file_missing previous_data", COMPETITION_FILE, "busy"
+        *ORGANIZER_ERRORS,
+        *REVISION_ERRORS,
+        "first_file_missing",
+        "previous_data",
+        *COMPETITION_FILE_ERRORS,
+        "busy",
     ),
 )
 def put_original(slug: str, file: str, principal: CurrentPrincipal, content: Csv) -> schemas.Original:
-    """Upload a file of the original; once all are there, the scales of the utility scores are computed.
+    """Upload a file of the original. Once all files are there, the scales of the utility scores are computed.
 
-    The first file comes first: a new one drops the others.
+    The first file must be uploaded before the others. Uploading it again removes them.
     """
     with transaction() as session:
         contest = competitions.find_for_organizer(session, principal, slug)
@@ -233,10 +246,10 @@ def put_original(slug: str, file: str, principal: CurrentPrincipal, content: Csv
 @router.post(
     "/{slug}/invites",
     status_code=status.HTTP_201_CREATED,
-    responses=build_error_responses(ORGANIZER, "is_rehearsal"),
+    responses=build_error_responses(*ORGANIZER_ERRORS, "is_rehearsal"),
 )
 def create_invite(slug: str, principal: ReauthenticatedCaller, body: InviteIn) -> schemas.Invite:
-    """A code with which teams sign up. Once the anonymization phase has ended, it needs the password."""
+    """Create a code with which teams sign up. After the anonymization phase this requires the password."""
     with transaction() as session:
         return schemas.Invite(
             code=invites.create_for_new_teams(session, principal, slug, uses=body.uses), uses=body.uses

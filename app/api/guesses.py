@@ -9,8 +9,8 @@ from anoncup import schemas
 from anoncup.plugins import TRACKS
 from anoncup.tracks.files import GUESS_FILE
 from app.api.documentation import examples
-from app.api.documentation.bodies import Json, build_file_schemas, build_multipart_body
-from app.api.documentation.responses import CHECK, TEAM, UPLOAD, build_error_responses
+from app.api.documentation.bodies import JsonObject, build_file_schemas, build_multipart_body
+from app.api.documentation.responses import CHECK_ERRORS, TEAM_ERRORS, UPLOAD_ERRORS, build_error_responses
 from app.db.models import Guess, State
 from app.db.transaction import transaction
 from app.http.authentication import CurrentPrincipal, IdempotencyKey
@@ -26,8 +26,8 @@ _GUESS_FILES = (
     for track in TRACKS.values()
     for question in track.questions.values()
 )
-_QUESTION_HELP = "which of the questions asked it answers; default: the first"
-_PARTS: dict[str, Json] = {
+_QUESTION_HELP = "name of the question that the guess answers; by default the first question"
+_PARTS: dict[str, JsonObject] = {
     **build_file_schemas(_GUESS_FILES),
     "question": {"type": "string", "description": _QUESTION_HELP},
 }
@@ -38,8 +38,14 @@ _PARTS: dict[str, Json] = {
     status_code=status.HTTP_202_ACCEPTED,
     openapi_extra=build_multipart_body(_PARTS, {"guess": examples.GUESS}, required=["guess"]),
     responses=build_error_responses(
-        UPLOAD,
-        "changed_meanwhile own_target phase_closed phase_paused target_retired target_withdrawn too_late",
+        *UPLOAD_ERRORS,
+        "changed_meanwhile",
+        "own_target",
+        "phase_closed",
+        "phase_paused",
+        "target_retired",
+        "target_withdrawn",
+        "too_late",
         "unknown_question",
     ),
 )
@@ -48,7 +54,8 @@ async def create_guess(
 ) -> schemas.GuessReceipt:
     """Answer a question about a target, such as which row of the original each of its rows came from.
 
-    A partial guess is fine. What counts for a deadline is when the request entered, which the receipt shows.
+    A guess may be partial. For a deadline, the time at which the request arrives counts. The receipt shows
+    this time.
     """
     guess = await receive_upload(request, principal, GuessUpload(target_id, key=idempotency_key))
     return schemas.GuessReceipt.from_row(guess, status=State.QUEUED)
@@ -58,23 +65,23 @@ async def create_guess(
     "/targets/{target_id}/guesses/check",
     openapi_extra=build_multipart_body(_PARTS, {"guess": examples.GUESS}, required=["guess"]),
     responses=build_error_responses(
-        CHECK, "own_target phase_closed target_retired target_withdrawn unknown_question"
+        *CHECK_ERRORS, "own_target", "phase_closed", "target_retired", "target_withdrawn", "unknown_question"
     ),
 )
 async def check_guess(request: Request, target_id: UUID, principal: CurrentPrincipal) -> schemas.CheckedGuess:
-    """Say whether a guess would be accepted, and list every fault if not.
+    """Check whether a guess would be accepted. If not, list all problems.
 
     The file is read exactly as that of a guess. Nothing is stored, and neither a guess nor an attempt is
-    counted. It says nothing of how many rows are right. It is refused once the phase has ended.
+    counted. The response does not tell how many rows are right. Checks are refused once the phase has ended.
     """
     checked = await receive_dry_run(request, principal, GuessUpload(target_id))
     warnings = [schemas.Notice.create(remark.code, remark.message) for remark in checked.remarks]
     return schemas.CheckedGuess(question=checked.question, answered=checked.answered, warnings=warnings)
 
 
-@router.get("/competitions/{slug}/guesses", responses=build_error_responses(TEAM))
+@router.get("/competitions/{slug}/guesses", responses=build_error_responses(*TEAM_ERRORS))
 def list_guesses(slug: str, principal: CurrentPrincipal, page: RequestedPage) -> list[schemas.Guess]:
-    """Your team's guesses, newest first; with their scores where the competition shows them."""
+    """List your team's guesses, newest first, with their scores if the competition shows them."""
     with transaction() as session:
         rows, horizon = guesses.list_for_team(
             session, principal, slug, cursor=page.position, limit=page.fetch_limit
@@ -87,7 +94,7 @@ def list_guesses(slug: str, principal: CurrentPrincipal, page: RequestedPage) ->
 
 @router.get("/guesses/{guess_id}", responses=build_error_responses("no_such_guess"))
 def get_guess(guess_id: UUID, principal: CurrentPrincipal) -> schemas.Guess:
-    """A guess of your team; with its score where the competition shows it."""
+    """Return a guess of your team, with its score if the competition shows it."""
     with transaction() as session:
         return _serialize_guess(*guesses.find_own(session, principal, guess_id))
 

@@ -9,7 +9,12 @@ from pydantic import AwareDatetime, BaseModel, Field
 from anoncup import schemas
 from anoncup.schemas.fields import example
 from app.api.competitions import serialize_competition
-from app.api.documentation.responses import DISQUALIFICATION, ORGANIZER, TEAM, build_error_responses
+from app.api.documentation.responses import (
+    DISQUALIFICATION_ERRORS,
+    ORGANIZER_ERRORS,
+    TEAM_ERRORS,
+    build_error_responses,
+)
 from app.api.submissions import serialize_submission
 from app.db.transaction import transaction
 from app.http.authentication import CurrentPrincipal
@@ -25,15 +30,17 @@ _NO_REASON = schemas.RulingIn()
 
 class ExtensionIn(BaseModel):
     end: Annotated[
-        AwareDatetime, Field(description="the new end, with its offset"), example("2027-01-25T09:00:00+09:00")
+        AwareDatetime,
+        Field(description="the new end, with its UTC offset"),
+        example("2027-01-25T09:00:00+09:00"),
     ]
-    move_following: Annotated[bool, Field(description="later phases move by as much")] = False
+    move_following: Annotated[bool, Field(description="whether later phases move by the same time")] = False
 
 
 class ResetIn(BaseModel):
     start: Annotated[
         AwareDatetime | None,
-        Field(description="the new start of the first phase; the other phases move by as much"),
+        Field(description="the new start of the first phase; the other phases move by the same time"),
         example("2027-01-25T09:00:00+09:00"),
     ] = None
 
@@ -44,13 +51,13 @@ _NO_MOVE = ResetIn()
 @router.post(
     "/competitions/{slug}/phases/{name}/extend",
     responses=build_error_responses(
-        ORGANIZER, "phase_turned phases_overlap end_passed end_too_far wrong_value"
+        *ORGANIZER_ERRORS, "phase_turned", "phases_overlap", "end_passed", "end_too_far", "wrong_value"
     ),
 )
 def extend_phase(
     slug: str, name: str, principal: ReauthenticatedCaller, body: ExtensionIn
 ) -> schemas.Competition:
-    """Move the end of a phase that has not turned yet, to a time that lies ahead."""
+    """Move the end of a phase that has not ended yet to another time in the future."""
     with transaction() as session:
         contest = phase_changes.extend(
             session, principal, slug, name, body.end, move_following=body.move_following
@@ -60,10 +67,10 @@ def extend_phase(
 
 @router.post(
     "/competitions/{slug}/phases/{name}/pause",
-    responses=build_error_responses(ORGANIZER, "phase_closed phase_paused"),
+    responses=build_error_responses(*ORGANIZER_ERRORS, "phase_closed", "phase_paused"),
 )
 def pause_phase(slug: str, name: str, principal: CurrentPrincipal) -> schemas.Competition:
-    """Stop the competition's clock; nothing is taken in until it is resumed."""
+    """Pause the competition. No uploads are accepted until it is resumed."""
     with transaction() as session:
         contest = phase_changes.pause(session, principal, slug, name)
         return serialize_competition(session, contest)
@@ -71,10 +78,10 @@ def pause_phase(slug: str, name: str, principal: CurrentPrincipal) -> schemas.Co
 
 @router.post(
     "/competitions/{slug}/phases/{name}/resume",
-    responses=build_error_responses(ORGANIZER, "phase_not_paused phase_turned"),
+    responses=build_error_responses(*ORGANIZER_ERRORS, "phase_not_paused", "phase_turned"),
 )
 def resume_phase(slug: str, name: str, principal: CurrentPrincipal) -> schemas.Competition:
-    """Let the clock go on; all deadlines move by the length of the pause."""
+    """Resume the competition. All deadlines move by the length of the pause."""
     with transaction() as session:
         contest = phase_changes.resume(session, principal, slug, name)
         return serialize_competition(session, contest)
@@ -82,10 +89,10 @@ def resume_phase(slug: str, name: str, principal: CurrentPrincipal) -> schemas.C
 
 @router.post(
     "/competitions/{slug}/reset",
-    responses=build_error_responses(ORGANIZER, "not_practice end_passed end_too_far"),
+    responses=build_error_responses(*ORGANIZER_ERRORS, "not_practice", "end_passed", "end_too_far"),
 )
 def reset_round(slug: str, principal: ReauthenticatedCaller, body: ResetIn = _NO_MOVE) -> schemas.Competition:
-    """Begin a practice round again, without its submissions, targets and guesses. This cannot be undone."""
+    """Restart a practice round without its submissions, targets and guesses. This cannot be undone."""
     with transaction() as session:
         contest = round_reset.reset(session, principal, slug, start=body.start)
         return serialize_competition(session, contest)
@@ -94,10 +101,10 @@ def reset_round(slug: str, principal: ReauthenticatedCaller, body: ResetIn = _NO
 @router.post(
     "/competitions/{slug}/grants",
     status_code=status.HTTP_201_CREATED,
-    responses=build_error_responses(ORGANIZER, "no_such_team invalid_grant"),
+    responses=build_error_responses(*ORGANIZER_ERRORS, "no_such_team", "invalid_grant"),
 )
 def grant_quota(slug: str, principal: ReauthenticatedCaller, body: schemas.GrantIn) -> schemas.Grant:
-    """Give a team more of a cap; more of a daily one is for today. guesses_per_target needs the password."""
+    """Raise a cap of a team. A daily cap is raised for today. guesses_per_target requires the password."""
     with transaction() as session:
         grant = disqualification.grant(
             session, principal, slug, team_id=body.team_id, cap=body.cap, amount=body.amount
@@ -105,9 +112,9 @@ def grant_quota(slug: str, principal: ReauthenticatedCaller, body: schemas.Grant
         return schemas.Grant.from_row(grant, at=grant.granted_at)
 
 
-@router.get("/competitions/{slug}/adjustments", responses=build_error_responses(TEAM))
+@router.get("/competitions/{slug}/adjustments", responses=build_error_responses(*TEAM_ERRORS))
 def list_adjustments(slug: str, principal: CurrentPrincipal) -> list[schemas.Adjustment]:
-    """The penalties and bonuses, newest first: for organizers all, for others those of their team."""
+    """List penalties and bonuses, newest first. Organizers see all; others see those of their team."""
     with transaction() as session:
         rows = adjustments.list_adjustments(session, principal, slug)
         return [schemas.Adjustment.from_row(row) for row in rows]
@@ -116,12 +123,14 @@ def list_adjustments(slug: str, principal: CurrentPrincipal) -> list[schemas.Adj
 @router.post(
     "/competitions/{slug}/adjustments",
     status_code=status.HTTP_201_CREATED,
-    responses=build_error_responses(ORGANIZER, "no_such_team invalid_points invalid_reason reason_missing"),
+    responses=build_error_responses(
+        *ORGANIZER_ERRORS, "no_such_team", "invalid_points", "invalid_reason", "reason_missing"
+    ),
 )
 def create_adjustment(
     slug: str, principal: CurrentPrincipal, body: schemas.AdjustmentIn
 ) -> schemas.Adjustment:
-    """Give a team a penalty or a bonus, which counts where a formula names `adjustment`."""
+    """Give a team a penalty or a bonus. It counts if a formula uses `adjustment`."""
     with transaction() as session:
         row = adjustments.create(
             session, principal, slug, team_id=body.team_id, points=body.points, reason=body.reason
@@ -131,38 +140,40 @@ def create_adjustment(
 
 @router.post(
     "/adjustments/{adjustment_id}/withdraw",
-    responses=build_error_responses(ORGANIZER, "no_such_adjustment already_withdrawn"),
+    responses=build_error_responses(*ORGANIZER_ERRORS, "no_such_adjustment", "already_withdrawn"),
 )
 def withdraw_adjustment(adjustment_id: UUID, principal: CurrentPrincipal) -> schemas.Adjustment:
-    """Let a penalty or bonus cease to count."""
+    """Withdraw a penalty or bonus, so that it no longer counts."""
     with transaction() as session:
         return schemas.Adjustment.from_row(adjustments.withdraw(session, principal, adjustment_id))
 
 
 @router.post(
-    "/competitions/{slug}/teams/{team_id}/disqualify", responses=build_error_responses(DISQUALIFICATION)
+    "/competitions/{slug}/teams/{team_id}/disqualify",
+    responses=build_error_responses(*DISQUALIFICATION_ERRORS),
 )
 def disqualify_team(
     slug: str, team_id: UUID, principal: ReauthenticatedCaller, body: _Ruling = _NO_REASON
 ) -> schemas.TeamDisqualification:
-    """Take a team out: its rows, its targets and its guesses stop counting for everybody."""
+    """Disqualify a team. Its rows, targets and guesses no longer count for anybody."""
     return _set_team_disqualified(slug, team_id, principal, body.reason, disqualified=True)
 
 
 @router.post(
-    "/competitions/{slug}/teams/{team_id}/reinstate", responses=build_error_responses(DISQUALIFICATION)
+    "/competitions/{slug}/teams/{team_id}/reinstate",
+    responses=build_error_responses(*DISQUALIFICATION_ERRORS),
 )
 def reinstate_team(
     slug: str, team_id: UUID, principal: ReauthenticatedCaller, body: _Ruling = _NO_REASON
 ) -> schemas.TeamDisqualification:
-    """Put a disqualified team back, with all it had. It needs the password while targets are attacked."""
+    """Reinstate a disqualified team with all it had. During attacks, this requires the password."""
     return _set_team_disqualified(slug, team_id, principal, body.reason, disqualified=False)
 
 
 @router.delete(
     "/competitions/{slug}/teams/{team_id}/method",
     status_code=status.HTTP_204_NO_CONTENT,
-    responses=build_error_responses(DISQUALIFICATION),
+    responses=build_error_responses(*DISQUALIFICATION_ERRORS),
 )
 def remove_method_description(slug: str, team_id: UUID, principal: CurrentPrincipal) -> None:
     """Remove a team's description of its method. The audit log keeps it."""
@@ -170,29 +181,36 @@ def remove_method_description(slug: str, team_id: UUID, principal: CurrentPrinci
         disqualification.remove_method_description(session, principal, slug, team_id)
 
 
-@router.post("/submissions/{submission_id}/disqualify", responses=build_error_responses(DISQUALIFICATION))
+@router.post(
+    "/submissions/{submission_id}/disqualify", responses=build_error_responses(*DISQUALIFICATION_ERRORS)
+)
 def disqualify_submission(
     submission_id: UUID, principal: ReauthenticatedCaller, body: _Ruling = _NO_REASON
 ) -> schemas.Submission:
-    """Take a submission off the boards and withdraw its target; guesses on it stop counting."""
+    """Disqualify a submission. It leaves the boards.
+
+    Its target is withdrawn, and guesses on it no longer count.
+    """
     return _set_submission_disqualified(submission_id, principal, body.reason, disqualified=True)
 
 
-@router.post("/submissions/{submission_id}/reinstate", responses=build_error_responses(DISQUALIFICATION))
+@router.post(
+    "/submissions/{submission_id}/reinstate", responses=build_error_responses(*DISQUALIFICATION_ERRORS)
+)
 def reinstate_submission(
     submission_id: UUID, principal: ReauthenticatedCaller, body: _Ruling = _NO_REASON
 ) -> schemas.Submission:
-    """Put a disqualified submission and its target back. It needs the password while targets are attacked."""
+    """Reinstate a disqualified submission and its target. During attacks, this requires the password."""
     return _set_submission_disqualified(submission_id, principal, body.reason, disqualified=False)
 
 
 @router.post(
     "/submissions/{submission_id}/rescore",
     status_code=status.HTTP_202_ACCEPTED,
-    responses=build_error_responses(ORGANIZER, "not_failed"),
+    responses=build_error_responses(*ORGANIZER_ERRORS, "not_failed"),
 )
 def rescore_submission(submission_id: UUID, principal: CurrentPrincipal) -> schemas.Submission:
-    """Have a submission that ended in ERROR scored once more."""
+    """Score a submission that ended in ERROR again."""
     with transaction() as session:
         submission = disqualification.rescore(session, principal, submission_id)
         return serialize_submission(session, submission)

@@ -5,7 +5,7 @@ from sqlalchemy.orm import Session
 
 from anoncup import schemas
 from app.api.clarifications import serialize_clarification
-from app.api.documentation.responses import ORGANIZER, build_error_responses
+from app.api.documentation.responses import ORGANIZER_ERRORS, build_error_responses
 from app.db.transaction import transaction
 from app.http.authentication import CurrentPrincipal
 from app.http.step_up import ReauthenticatedCaller
@@ -21,27 +21,29 @@ router = APIRouter(prefix="/competitions/{slug}/rehearsal", tags=["rehearsals"])
     "",
     status_code=status.HTTP_201_CREATED,
     responses=build_error_responses(
-        ORGANIZER, "409.no_original is_rehearsal track_not_rehearsed rehearsal_stands"
+        *ORGANIZER_ERRORS, (409, "no_original"), "is_rehearsal", "track_not_rehearsed", "rehearsal_stands"
     ),
 )
 def begin_rehearsal(slug: str, principal: CurrentPrincipal) -> schemas.Rehearsal:
-    """Have sample teams play the competition in an hour, in a copy that only its organizers see."""
+    """Begin a rehearsal: sample teams play a copy of the competition in an hour. For organizers."""
     with transaction() as session:
         return _serialize_rehearsal(session, slug, rehearsals.begin(session, principal, slug))
 
 
-@router.get("", responses=build_error_responses(ORGANIZER, "no_rehearsal"))
+@router.get("", responses=build_error_responses(*ORGANIZER_ERRORS, "no_rehearsal"))
 def get_rehearsal(slug: str, principal: CurrentPrincipal) -> schemas.Rehearsal:
-    """How the competition's rehearsal goes."""
+    """Return the progress of the competition's rehearsal."""
     with transaction() as session:
         return _serialize_rehearsal(session, slug, rehearsals.find_for_organizer(session, principal, slug))
 
 
 @router.delete(
-    "", status_code=status.HTTP_204_NO_CONTENT, responses=build_error_responses(ORGANIZER, "no_rehearsal")
+    "",
+    status_code=status.HTTP_204_NO_CONTENT,
+    responses=build_error_responses(*ORGANIZER_ERRORS, "no_rehearsal"),
 )
 def end_rehearsal(slug: str, principal: ReauthenticatedCaller) -> None:
-    """Take the rehearsal out of sight for good; what was scored stays in the record."""
+    """End the rehearsal. It disappears permanently; its scores remain in the records."""
     with transaction() as session:
         rehearsals.end(session, principal, slug)
 
@@ -57,13 +59,15 @@ def _serialize_rehearsal(session: Session, slug: str, contest: Contest) -> schem
         ends_at=planned_phases[-1].end if planned_phases else None,
         steps=[
             schemas.RehearsalStep(
-                step=item.name, done=item.completed, of=item.total, first=item.first_at, last=item.last_at
+                step=step.name, done=step.completed, of=step.total, first=step.first_at, last=step.last_at
             )
-            for item in progress.steps
+            for step in progress.steps
         ],
         failed=[
-            serialize_clarification(VisibleClarification(item, is_own=False, team_name=item.team.name))
-            for item in progress.failed
+            serialize_clarification(
+                VisibleClarification(question, is_own=False, team_name=question.team.name)
+            )
+            for question in progress.failed
         ],
         stalled=progress.is_stalled,
         expired=progress.is_expired,

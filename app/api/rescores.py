@@ -7,7 +7,7 @@ from fastapi import APIRouter, status
 from anoncup import schemas
 from anoncup.rules.toml_text import decode_file
 from app.api.competitions import Toml
-from app.api.documentation.responses import ORGANIZER, REVISION, build_error_responses
+from app.api.documentation.responses import ORGANIZER_ERRORS, REVISION_ERRORS, build_error_responses
 from app.db.transaction import transaction
 from app.http.authentication import CurrentPrincipal
 from app.http.step_up import ReauthenticatedCaller
@@ -21,10 +21,10 @@ router = APIRouter(tags=["re-scoring"])
 @router.post(
     "/competitions/{slug}/rescores",
     status_code=status.HTTP_202_ACCEPTED,
-    responses=build_error_responses(ORGANIZER, REVISION, "other_round_changes"),
+    responses=build_error_responses(*ORGANIZER_ERRORS, *REVISION_ERRORS, "other_round_changes"),
 )
 def begin_rescore(slug: str, principal: CurrentPrincipal, file: Toml) -> schemas.RescoreSummary:
-    """Score every submission by the rules of this competition.toml; nothing changes until it is applied."""
+    """Score every submission under the rules of this file. Nothing changes until the set is applied."""
     with transaction() as session:
         contest = competitions.find_for_organizer(session, principal, slug)
     revision = revisions.compute_file_revision(contest, decode_file(file))
@@ -33,16 +33,16 @@ def begin_rescore(slug: str, principal: CurrentPrincipal, file: Toml) -> schemas
         return _summarize(rescores.load_progress(session, rescore))
 
 
-@router.get("/competitions/{slug}/rescores", responses=build_error_responses(ORGANIZER))
+@router.get("/competitions/{slug}/rescores", responses=build_error_responses(*ORGANIZER_ERRORS))
 def list_rescores(slug: str, principal: CurrentPrincipal) -> list[schemas.RescoreSummary]:
-    """The competition's sets, newest first."""
+    """List the competition's re-score sets, newest first."""
     with transaction() as session:
         return [_summarize(preview) for preview in rescores.list_rescores(session, principal, slug)]
 
 
 @router.get("/rescores/{rescore_id}")
 def get_rescore(rescore_id: UUID, principal: CurrentPrincipal) -> schemas.Rescore:
-    """How far a set is, and what it would change."""
+    """Return the progress of a re-score set and the changes that it would make."""
     with transaction() as session:
         preview = rescores.preview(session, principal, rescore_id)
         rows = [_serialize_change(change) for change in preview.changes]
@@ -52,11 +52,11 @@ def get_rescore(rescore_id: UUID, principal: CurrentPrincipal) -> schemas.Rescor
 @router.post(
     "/rescores/{rescore_id}/apply",
     responses=build_error_responses(
-        "rescore_scoring rescore_failed rescore_ended changed_meanwhile phase_turned"
+        "rescore_scoring", "rescore_failed", "rescore_ended", "changed_meanwhile", "phase_turned"
     ),
 )
 def apply_rescore(rescore_id: UUID, principal: ReauthenticatedCaller) -> schemas.RescoreSummary:
-    """Put the new rules and all their results in force at once."""
+    """Apply a re-score set: its rules and all its results take effect at once."""
     with transaction() as session:
         rescore = rescores.apply(session, principal, rescore_id)
         return _summarize(rescores.load_progress(session, rescore))
@@ -64,7 +64,7 @@ def apply_rescore(rescore_id: UUID, principal: ReauthenticatedCaller) -> schemas
 
 @router.post("/rescores/{rescore_id}/cancel", responses=build_error_responses("rescore_ended"))
 def cancel_rescore(rescore_id: UUID, principal: CurrentPrincipal) -> schemas.RescoreSummary:
-    """Drop a set; everything stays as it is."""
+    """Cancel a re-score set. Rules and results stay as they are."""
     with transaction() as session:
         rescore = rescores.cancel(session, principal, rescore_id)
         return _summarize(rescores.load_progress(session, rescore))

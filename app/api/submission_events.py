@@ -52,18 +52,21 @@ def _load_current_progress(principal: Principal, submission_id: UUID) -> Evaluat
     responses=build_raw_response(
         "text/event-stream",
         _EXAMPLE_STREAM.decode(),
-        description="`progress` now and at every change, `done` with the last state, then the end",
+        description="a `progress` event at once and at every change, then a `done` event with the"
+        " final state",
     )
-    | {204: {"description": "the client has heard the last state already"}}
+    | {204: {"description": "the client has already received the final state"}}
     | build_error_responses("too_many_streams"),
 )
 async def follow_submission(
     subscriber: Annotated[Subscriber, Depends(_subscribe)],
-    last_event_id: Annotated[str | None, Header(description="of the last event that was heard")] = None,
+    last_event_id: Annotated[
+        str | None, Header(description="id of the last event that the client received")
+    ] = None,
 ) -> Response:
     """Follow the scoring live. The data of each event are `{id, status, step, steps, …}`.
 
-    A comment comes every 15 seconds. A stream that ends without `done` was broken off: connect again.
+    A comment is sent every 15 seconds. A stream that ends without `done` was interrupted: connect again.
     """
     if subscriber.latest.has_ended and last_event_id == _build_event_id(subscriber.latest):
         return Response(status_code=204)  # without it, a browser reconnects forever

@@ -14,8 +14,19 @@ from anoncup.errors import NotFound
 from anoncup.plugins import TRACKS
 from anoncup.tracks.files import SECRET_FILE
 from app.api.documentation import examples
-from app.api.documentation.bodies import Json, build_file_schemas, build_multipart_body, build_raw_response
-from app.api.documentation.responses import CHECK, ORGANIZER, TEAM, UPLOAD, build_error_responses
+from app.api.documentation.bodies import (
+    JsonObject,
+    build_file_schemas,
+    build_multipart_body,
+    build_raw_response,
+)
+from app.api.documentation.responses import (
+    CHECK_ERRORS,
+    ORGANIZER_ERRORS,
+    TEAM_ERRORS,
+    UPLOAD_ERRORS,
+    build_error_responses,
+)
 from app.api.file_names import key_by_file_name
 from app.db.models import State, Submission
 from app.db.paging import Position
@@ -30,7 +41,7 @@ from app.storage import get_store
 router = APIRouter(tags=["submissions"])
 
 _PhaseName = Annotated[
-    Literal["anonymization", "reidentification"] | None, Query(description="by default the present one")
+    Literal["anonymization", "reidentification"] | None, Query(description="by default the current phase")
 ]
 _RELEASE_FILES = (
     (file.name, f"{track.name}: {file.format_description}")
@@ -42,12 +53,12 @@ _SECRET_FILES = (
     for track in TRACKS.values()
     if not track.allocates_answer
 )
-PARTS: dict[str, Json] = {
+PARTS: dict[str, JsonObject] = {
     **build_file_schemas([*_RELEASE_FILES, *_SECRET_FILES]),
     "comment": {
         "type": "string",
         "maxLength": 1000,
-        "description": "such as the method used; the team and the organizers see it, nobody else",
+        "description": "a comment, such as the method used; only the team and the organizers see it",
     },
 }
 REQUIRED_PARTS = () if any(track.allocates_answer for track in TRACKS.values()) else (SECRET_FILE,)
@@ -65,20 +76,28 @@ class FinalIn(BaseModel):
     status_code=status.HTTP_202_ACCEPTED,
     openapi_extra=build_multipart_body(PARTS, EXAMPLE_PARTS, required=REQUIRED_PARTS),
     responses=build_error_responses(
-        UPLOAD,
-        "file_lost phase_closed phase_paused too_late 409.no_original not_drawn_yet no_allocation_left",
-        "drawing_over changed_meanwhile comment",
+        *UPLOAD_ERRORS,
+        "file_lost",
+        "phase_closed",
+        "phase_paused",
+        "too_late",
+        (409, "no_original"),
+        "not_drawn_yet",
+        "no_allocation_left",
+        "drawing_over",
+        "changed_meanwhile",
+        "comment",
     ),
 )
 async def create_submission(
     request: Request, slug: str, principal: CurrentPrincipal, idempotency_key: IdempotencyKey = None
 ) -> schemas.Receipt:
-    """Accept a release with its secret, which is left out where the service has drawn the answer.
+    """Submit a release with its secret. The secret is left out if the service has allocated the answer.
 
     Scoring runs in the background.
 
-    What counts for a deadline is when the request entered, which the receipt shows: its body may end a little
-    later.
+    For a deadline, the time at which the request arrives counts, even if its body ends later. The receipt
+    shows this time.
     """
     upload = ReleaseUpload(slug, key=idempotency_key)
     return serialize_receipt(await receive_upload(request, principal, upload))
@@ -88,16 +107,22 @@ async def create_submission(
     "/competitions/{slug}/submissions/check",
     openapi_extra=build_multipart_body(PARTS, EXAMPLE_PARTS, required=REQUIRED_PARTS),
     responses=build_error_responses(
-        CHECK, "phase_closed 409.no_original not_drawn_yet drawing_over no_allocation_left comment"
+        *CHECK_ERRORS,
+        "phase_closed",
+        (409, "no_original"),
+        "not_drawn_yet",
+        "drawing_over",
+        "no_allocation_left",
+        "comment",
     ),
 )
 async def check_submission(
     request: Request, slug: str, principal: CurrentPrincipal
 ) -> schemas.CheckedSubmission:
-    """Say whether a submission of these files would be accepted, and list every fault if not.
+    """Check whether a submission of these files would be accepted. If not, list all problems.
 
     The files are read exactly as those of a submission. Nothing is stored and no attempt is counted. A team
-    may call this 30 times a minute, before the phase opens, too, but not after it has ended.
+    may check 30 times a minute, also before the phase opens, but not after it has ended.
     """
     upload = ReleaseUpload(slug)
     checked = await receive_dry_run(request, principal, upload)
@@ -128,23 +153,23 @@ def serialize_receipt(receipt: SubmissionReceipt) -> schemas.Receipt:
     )
 
 
-@router.get("/competitions/{slug}/submissions", responses=build_error_responses(TEAM))
+@router.get("/competitions/{slug}/submissions", responses=build_error_responses(*TEAM_ERRORS))
 def list_submissions(slug: str, principal: CurrentPrincipal, page: RequestedPage) -> list[schemas.Submission]:
-    """Your team’s submissions, newest first."""
+    """List your team's submissions, newest first."""
     with transaction() as session:
         rows = submissions.list_own(session, principal, slug, cursor=page.position, limit=page.fetch_limit)
         return _serialize_submissions(session, slug, page.take_page(rows, _get_position))
 
 
-@router.get("/competitions/{slug}/submissions/all", responses=build_error_responses(ORGANIZER))
+@router.get("/competitions/{slug}/submissions/all", responses=build_error_responses(*ORGANIZER_ERRORS))
 def list_all_submissions(
     slug: str,
     principal: CurrentPrincipal,
     page: RequestedPage,
-    team: Annotated[UUID | None, Query(description="of this team only")] = None,
-    state: Annotated[State | None, Query(description="in this state only")] = None,
+    team: Annotated[UUID | None, Query(description="return only submissions of this team")] = None,
+    state: Annotated[State | None, Query(description="return only submissions in this state")] = None,
 ) -> list[schemas.Submission]:
-    """Every team's submissions, newest first, for the organizers."""
+    """List the submissions of all teams, newest first. For organizers."""
     with transaction() as session:
         rows = submissions.list_for_organizer(
             session, principal, slug, team_id=team, state=state, cursor=page.position, limit=page.fetch_limit
@@ -166,7 +191,7 @@ def _serialize_submissions(
 
 @router.get("/submissions/{submission_id}")
 def get_submission(submission_id: UUID, principal: CurrentPrincipal) -> schemas.Submission:
-    """One submission with its state, step and every measure."""
+    """Return a submission with its state, its current step and all measures."""
     with transaction() as session:
         submission = submissions.find_visible(session, principal, submission_id)
         return serialize_submission(session, submission)
@@ -178,7 +203,7 @@ def get_submission(submission_id: UUID, principal: CurrentPrincipal) -> schemas.
     responses=build_raw_response("text/csv", examples.TABLE) | build_error_responses("release_sealed"),
 )
 def get_public_file(submission_id: UUID, file: str, principal: CurrentPrincipal) -> Response:
-    """The public part of a submission, as it was sent; none where it tells the answer."""
+    """Return a public file of a submission, as it was sent. Files that reveal the answer are refused."""
     with transaction() as session:
         submission = submissions.find_visible(session, principal, submission_id)
         files = key_by_file_name(submissions.get_readable_files(session, submission))
@@ -187,9 +212,9 @@ def get_public_file(submission_id: UUID, file: str, principal: CurrentPrincipal)
     return Response(get_store().get(files[file]), media_type="text/csv")
 
 
-@router.post("/submissions/{submission_id}/cancel", responses=build_error_responses(TEAM, "finished"))
+@router.post("/submissions/{submission_id}/cancel", responses=build_error_responses(*TEAM_ERRORS, "finished"))
 def cancel_submission(submission_id: UUID, principal: CurrentPrincipal) -> schemas.Submission:
-    """Withdraw a submission that is not scored yet. The attempt stays counted, the submission does not."""
+    """Cancel a submission that is not scored yet. It no longer counts, but its attempt does."""
     with transaction() as session:
         submission = submissions.cancel(session, principal, submission_id)
         return serialize_submission(session, submission)
@@ -198,7 +223,13 @@ def cancel_submission(submission_id: UUID, principal: CurrentPrincipal) -> schem
 @router.put(
     "/submissions/{submission_id}/final",
     responses=build_error_responses(
-        "not_in_a_team disqualified live_targets phase_closed phase_paused not_valid too_many_finals"
+        "not_in_a_team",
+        "disqualified",
+        "live_targets",
+        "phase_closed",
+        "phase_paused",
+        "not_valid",
+        "too_many_finals",
     ),
 )
 def mark_final(submission_id: UUID, body: FinalIn, principal: CurrentPrincipal) -> schemas.Submission:
@@ -208,9 +239,9 @@ def mark_final(submission_id: UUID, body: FinalIn, principal: CurrentPrincipal) 
         return serialize_submission(session, submission)
 
 
-@router.get("/competitions/{slug}/quota", responses=build_error_responses(TEAM))
+@router.get("/competitions/{slug}/quota", responses=build_error_responses(*TEAM_ERRORS))
 def get_quota(slug: str, principal: CurrentPrincipal, phase: _PhaseName = None) -> schemas.Quota:
-    """Each cap on your team's uploads in a phase: what is used, the limit, and when it resets."""
+    """Return the caps on your team's uploads in a phase: used, limit, and time of the reset."""
     with transaction() as session:
         report = quota.load_report(session, principal, slug, phase)
     return schemas.Quota.model_validate(report, from_attributes=True)

@@ -11,7 +11,7 @@ from anoncup import schemas
 from anoncup.errors import NotFound
 from app.api.documentation import examples
 from app.api.documentation.bodies import ZIP, build_raw_response
-from app.api.documentation.responses import STORED_FILE, TEAM, build_error_responses
+from app.api.documentation.responses import STORED_FILE_ERRORS, TEAM_ERRORS, build_error_responses
 from app.api.file_names import key_by_file_name
 from app.db.models import Target
 from app.db.transaction import transaction
@@ -23,9 +23,9 @@ from app.storage import compute_digest, get_store
 router = APIRouter(tags=["targets"])
 
 
-@router.get("/competitions/{slug}/targets", responses=build_error_responses(TEAM, "no_targets_yet"))
+@router.get("/competitions/{slug}/targets", responses=build_error_responses(*TEAM_ERRORS, "no_targets_yet"))
 def list_targets(slug: str, principal: CurrentPrincipal) -> list[schemas.Target]:
-    """The targets, from the start of the second phase on. A replaced one takes no more guesses."""
+    """List the targets, from the start of the second phase on. Replaced targets accept no more guesses."""
     with transaction() as session:
         return [_serialize_target(row) for row in targets.list_visible(session, principal, slug)]
 
@@ -33,12 +33,13 @@ def list_targets(slug: str, principal: CurrentPrincipal) -> list[schemas.Target]
 @router.get(
     "/competitions/{slug}/targets.zip",
     response_class=StreamingResponse,
-    responses=build_raw_response(ZIP) | build_error_responses(TEAM, "no_targets_yet", STORED_FILE),
+    responses=build_raw_response(ZIP)
+    | build_error_responses(*TEAM_ERRORS, "no_targets_yet", *STORED_FILE_ERRORS),
 )
 def download_targets(slug: str, principal: CurrentPrincipal) -> StreamingResponse:
-    """All targets that your team may attack, a folder each, with their `SHA256SUMS` and `commitments.csv`.
+    """Return all targets that your team may attack in folders, with `SHA256SUMS` and `commitments.csv`.
 
-    `MANIFEST` lists those of all teams; its digest is public.
+    `MANIFEST` lists the targets of all teams. Its digest is public.
     """
     with transaction() as session:
         _, all_targets = targets.load_manifest(session, principal, slug)
@@ -55,7 +56,7 @@ def download_targets(slug: str, principal: CurrentPrincipal) -> StreamingRespons
     responses=build_raw_response("text/csv", examples.TABLE),
 )
 def download_target(target_id: UUID, file: str, principal: CurrentPrincipal) -> Response:
-    """One file of a target, as the service wrote it."""
+    """Return a file of a target, as the service wrote it."""
     with transaction() as session:
         files = key_by_file_name(targets.find_visible(session, principal, target_id).files or {})
     if file not in files:
@@ -65,7 +66,7 @@ def download_target(target_id: UUID, file: str, principal: CurrentPrincipal) -> 
 
 @router.get("/competitions/{slug}/manifest", responses=build_error_responses("no_targets_yet"))
 def get_manifest(slug: str, principal: OptionalPrincipal) -> schemas.Manifest:
-    """Digests of all targets and commitments of their secrets, public from their publication on."""
+    """Return the digests of all targets and the commitments of their secrets, once they are published."""
     with transaction() as session:
         rows = targets.load_manifest_with_teams(session, principal, slug)
     entries = [
@@ -76,9 +77,11 @@ def get_manifest(slug: str, principal: OptionalPrincipal) -> schemas.Manifest:
     return schemas.Manifest(sha256=compute_digest(checksums.encode()), targets=entries)
 
 
-@router.get("/competitions/{slug}/reveal", responses=build_error_responses("no_targets_yet not_revealed_yet"))
+@router.get(
+    "/competitions/{slug}/reveal", responses=build_error_responses("no_targets_yet", "not_revealed_yet")
+)
 def get_reveal(slug: str, principal: OptionalPrincipal) -> list[schemas.RevealedTarget]:
-    """Every target with its team and the salt of its commitment, once the competition has closed."""
+    """Return every target with its team and the salt of its commitment, once the competition has closed."""
     with transaction() as session:
         rows = targets.list_revealed(session, principal, slug)
     return [
@@ -98,10 +101,10 @@ def get_reveal(slug: str, principal: OptionalPrincipal) -> list[schemas.Revealed
     "/targets/{target_id}/secret",
     response_class=Response,
     responses=build_raw_response("text/csv", examples.SECRET)
-    | build_error_responses("not_revealed_yet", STORED_FILE),
+    | build_error_responses("not_revealed_yet", *STORED_FILE_ERRORS),
 )
 def get_secret(target_id: UUID, principal: OptionalPrincipal) -> Response:
-    """The revealed secret of a target, headed `original_row`."""
+    """Return the revealed secret of a target, with the header `original_row`."""
     with transaction() as session:
         digest = targets.find_revealed_secret(session, principal, target_id)
     return Response(get_store().get(digest), media_type="text/csv")

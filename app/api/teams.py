@@ -9,7 +9,12 @@ from pydantic import BaseModel, ConfigDict, Field
 from anoncup import schemas
 from anoncup.schemas.fields import example
 from app.api.competitions import InviteIn
-from app.api.documentation.responses import NEW_NAME, ORGANIZER, TEAM, build_error_responses
+from app.api.documentation.responses import (
+    NEW_NAME_ERRORS,
+    ORGANIZER_ERRORS,
+    TEAM_ERRORS,
+    build_error_responses,
+)
 from app.api.users import ByName
 from app.db.transaction import transaction
 from app.http.authentication import CurrentPrincipal
@@ -20,7 +25,7 @@ router = APIRouter(prefix="/competitions/{slug}", tags=["teams"])
 
 
 class MethodDescriptionIn(BaseModel):
-    """Plain text; line breaks are kept."""
+    """The description of a method. It is plain text; line breaks are kept."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -29,26 +34,28 @@ class MethodDescriptionIn(BaseModel):
     ]
 
 
-@router.get("/team", responses=build_error_responses(TEAM))
+@router.get("/team", responses=build_error_responses(*TEAM_ERRORS))
 def get_own_team(slug: str, principal: CurrentPrincipal) -> schemas.Team:
-    """Your team in this competition."""
+    """Return your team in this competition."""
     with transaction() as session:
         team, persons = members.load_own_team(session, principal, slug)
         return schemas.Team.from_row(team, members=persons)
 
 
-@router.put("/team/method", responses=build_error_responses(TEAM, "method_description_text"))
+@router.put("/team/method", responses=build_error_responses(*TEAM_ERRORS, "method_description_text"))
 def set_method_description(slug: str, principal: CurrentPrincipal, body: MethodDescriptionIn) -> schemas.Team:
-    """Describe your team's method. The text is public after the close; an empty one removes it."""
+    """Set the description of your team's method. It becomes public at the close; an empty text removes it."""
     with transaction() as session:
         members.set_method_description(session, principal, slug, body.method_description)
         team, persons = members.load_own_team(session, principal, slug)
         return schemas.Team.from_row(team, members=persons)
 
 
-@router.post("/team/invites", status_code=status.HTTP_201_CREATED, responses=build_error_responses(TEAM))
+@router.post(
+    "/team/invites", status_code=status.HTTP_201_CREATED, responses=build_error_responses(*TEAM_ERRORS)
+)
 def create_team_invite(slug: str, principal: ReauthenticatedCaller, body: InviteIn) -> schemas.Invite:
-    """A code with which people join your team, for 60 days."""
+    """Create a code with which people join your team. It is valid for 60 days."""
     with transaction() as session:
         return schemas.Invite(
             code=invites.create_for_members(session, principal, slug, uses=body.uses), uses=body.uses
@@ -58,20 +65,20 @@ def create_team_invite(slug: str, principal: ReauthenticatedCaller, body: Invite
 @router.delete(
     "/team/members/{user_id}",
     status_code=status.HTTP_204_NO_CONTENT,
-    responses=build_error_responses(TEAM, "no_such_member last_member"),
+    responses=build_error_responses(*TEAM_ERRORS, "no_such_member", "last_member"),
 )
 def remove_member(slug: str, user_id: UUID, principal: CurrentPrincipal) -> None:
-    """Leave your team, or take another member out of it, which ends the team's invites.
+    """Leave your team, or remove another member, which also ends the team's invites.
 
-    The last member stays.
+    The last member cannot be removed.
     """
     with transaction() as session:
         members.remove(session, principal, slug, user_id)
 
 
-@router.get("/teams", responses=build_error_responses(ORGANIZER))
+@router.get("/teams", responses=build_error_responses(*ORGANIZER_ERRORS))
 def list_teams(slug: str, principal: CurrentPrincipal) -> list[schemas.Entrant]:
-    """All teams with their members, oldest first. For organizers."""
+    """List all teams with their members, oldest first. For organizers."""
     with transaction() as session:
         entrants = members.list_entrants(session, principal, slug)
     return [
@@ -80,9 +87,9 @@ def list_teams(slug: str, principal: CurrentPrincipal) -> list[schemas.Entrant]:
     ]
 
 
-@router.get("/organizers", tags=["organizers"], responses=build_error_responses(ORGANIZER))
+@router.get("/organizers", tags=["organizers"], responses=build_error_responses(*ORGANIZER_ERRORS))
 def list_organizers(slug: str, principal: CurrentPrincipal) -> list[schemas.Person]:
-    """Who organizes the competition. For organizers."""
+    """List the competition's organizers. For organizers."""
     with transaction() as session:
         return organizers.list_organizers(session, principal, slug)
 
@@ -92,11 +99,17 @@ def list_organizers(slug: str, principal: CurrentPrincipal) -> list[schemas.Pers
     tags=["organizers"],
     status_code=status.HTTP_201_CREATED,
     responses=build_error_responses(
-        ORGANIZER, "no_such_user not_an_organizer organizes_it in_a_team is_rehearsal", NEW_NAME
+        *ORGANIZER_ERRORS,
+        "no_such_user",
+        "not_an_organizer",
+        "organizes_it",
+        "in_a_team",
+        "is_rehearsal",
+        *NEW_NAME_ERRORS,
     ),
 )
 def add_organizer(slug: str, principal: ReauthenticatedCaller, body: ByName) -> schemas.Person:
-    """Let somebody with an organizer's account, who is in no team of it, organize the competition, too."""
+    """Add an organizer: a person with an organizer's account who is in no team of the competition."""
     with transaction() as session:
         return organizers.add(session, principal, slug, body.name)
 
@@ -105,9 +118,9 @@ def add_organizer(slug: str, principal: ReauthenticatedCaller, body: ByName) -> 
     "/organizers/{user_id}",
     tags=["organizers"],
     status_code=status.HTTP_204_NO_CONTENT,
-    responses=build_error_responses(ORGANIZER, "no_such_organizer last_organizer"),
+    responses=build_error_responses(*ORGANIZER_ERRORS, "no_such_organizer", "last_organizer"),
 )
 def remove_organizer(slug: str, user_id: UUID, principal: ReauthenticatedCaller) -> None:
-    """Take an organizer away. The last one stays."""
+    """Remove an organizer. The last one cannot be removed."""
     with transaction() as session:
         organizers.remove(session, principal, slug, user_id)

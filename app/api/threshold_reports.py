@@ -10,7 +10,7 @@ from anoncup import schemas
 from anoncup.excessive import SIMULATED_PERMUTATIONS
 from anoncup.excessive.question import AdviceQuestion
 from anoncup.schemas.fields import example
-from app.api.documentation.responses import ORGANIZER, build_error_responses
+from app.api.documentation.responses import ORGANIZER_ERRORS, build_error_responses
 from app.db.models import ThresholdReport
 from app.db.transaction import transaction
 from app.http.authentication import CurrentPrincipal
@@ -20,35 +20,48 @@ router = APIRouter(tags=["threshold reports"])
 
 
 class ThresholdReportIn(BaseModel):
-    """What the advisor is to assume and to try."""
+    """Assumptions and options of the threshold advisor."""
 
     groups: Annotated[
         list[Annotated[str, Field(max_length=200)]] | None,
         Field(
             max_length=1000,
-            description="columns a cheat may keep; []: none, so that everybody is in one group; "
-            "default: the cross-tables'",
+            description="columns that a cheat keeps unchanged; with [] all individuals are in one"
+            " group; by default the columns of the cross-tables",
         ),
         example(["sex", "age"]),
     ] = None
-    distance: Annotated[str | None, Field(description="default: the competition's"), example("gower")] = None
-    bits: Annotated[int, Field(ge=1, le=1000, description="reject cheats but for a chance of 2^-bits")] = 50
-    draws: Annotated[int, Field(ge=0, le=100_000, description="permutations of each type"), example(1000)] = (
-        SIMULATED_PERMUTATIONS
-    )
-    seconds: Annotated[float, Field(ge=0, le=300, description="time to make more bounds exact")] = 0.0
+    distance: Annotated[
+        str | None, Field(description="by default the distance of the competition"), example("gower")
+    ] = None
+    bits: Annotated[
+        int, Field(ge=1, le=1000, description="a cheat passes with a probability of at most 2^-bits")
+    ] = 50
+    draws: Annotated[
+        int,
+        Field(ge=0, le=100_000, description="number of simulated permutations of each type"),
+        example(1000),
+    ] = SIMULATED_PERMUTATIONS
+    seconds: Annotated[
+        float, Field(ge=0, le=300, description="seconds to spend on making more bounds exact")
+    ] = 0.0
 
 
 @router.post(
     "/competitions/{slug}/threshold-reports",
     status_code=status.HTTP_202_ACCEPTED,
     responses=build_error_responses(
-        ORGANIZER,
-        "409.no_original is_rehearsal no_distances unknown_distance unknown_column too_many_reports",
+        *ORGANIZER_ERRORS,
+        (409, "no_original"),
+        "is_rehearsal",
+        "no_distances",
+        "unknown_distance",
+        "unknown_column",
+        "too_many_reports",
     ),
 )
 def ask_for_report(slug: str, principal: CurrentPrincipal, body: ThresholdReportIn) -> schemas.ReportSummary:
-    """Have a worker advise on the threshold of the rule against excessive anonymization."""
+    """Request a report on the threshold of the rule against excessive anonymization. A worker writes it."""
     with transaction() as session:
         report = threshold_reports.request_report(
             session, principal, slug, AdviceQuestion(**body.model_dump())
@@ -56,16 +69,16 @@ def ask_for_report(slug: str, principal: CurrentPrincipal, body: ThresholdReport
         return _summarize(report)
 
 
-@router.get("/competitions/{slug}/threshold-reports", responses=build_error_responses(ORGANIZER))
+@router.get("/competitions/{slug}/threshold-reports", responses=build_error_responses(*ORGANIZER_ERRORS))
 def list_reports(slug: str, principal: CurrentPrincipal) -> list[schemas.ReportSummary]:
-    """The competition's reports, newest first."""
+    """List the competition's threshold reports, newest first."""
     with transaction() as session:
         return [_summarize(report) for report in threshold_reports.list_reports(session, principal, slug)]
 
 
 @router.get("/threshold-reports/{report_id}")
 def get_report(report_id: UUID, principal: CurrentPrincipal) -> schemas.Report:
-    """One report: the advice, its bounds and histograms."""
+    """Return a threshold report: the advice, its bounds and histograms."""
     with transaction() as session:
         row = threshold_reports.find_visible(session, principal, report_id)
         advice = None if row.report is None else schemas.parse_advice(row.report)

@@ -9,7 +9,7 @@ from anoncup import schemas
 from anoncup.schemas.fields import example
 from anoncup.schemas.roles import Role
 from app.api.accounts import Name, NewName, Password
-from app.api.documentation.responses import NEW_NAME, build_error_responses
+from app.api.documentation.responses import NEW_NAME_ERRORS, build_error_responses
 from app.db.transaction import transaction
 from app.http.passwords import limit_concurrency
 from app.http.step_up import ReauthenticatedCaller
@@ -28,7 +28,7 @@ class UserIn(BaseModel):
 
 
 class ByName(BaseModel):
-    """A person, by name."""
+    """The name of a person."""
 
     name: Name
 
@@ -36,11 +36,11 @@ class ByName(BaseModel):
 @router.post(
     "",
     status_code=status.HTTP_201_CREATED,
-    responses=build_error_responses("not_administrator name_taken", NEW_NAME, "password_length"),
+    responses=build_error_responses("not_administrator", "name_taken", *NEW_NAME_ERRORS, "password_length"),
 )
 @limit_concurrency
 def create_user(body: UserIn, principal: ReauthenticatedCaller) -> schemas.User:
-    """A new account of any role. For administrators; teams sign up by invites."""
+    """Create an account with any role. For administrators; teams sign up with invites."""
     organizers.require_can_create_accounts(principal)
     password_hash = password_hashes.hash_password(body.password.get_secret_value())
     with transaction() as session:
@@ -53,13 +53,15 @@ def create_user(body: UserIn, principal: ReauthenticatedCaller) -> schemas.User:
 @router.post(
     "/password-links",
     status_code=status.HTTP_201_CREATED,
-    responses=build_error_responses("not_organizer in_another_competition no_such_user", NEW_NAME),
+    responses=build_error_responses(
+        "not_organizer", "in_another_competition", "no_such_user", *NEW_NAME_ERRORS
+    ),
 )
 def create_password_link(body: ByName, principal: ReauthenticatedCaller) -> schemas.PasswordLink:
-    """A code with which somebody sets a new password, once, within 48 hours; earlier codes end.
+    """Create a code with which a person sets a new password, once within 48 hours. Earlier codes end.
 
-    Administrators issue one for anybody, organizers for participants of their own competitions who are in
-    no other organizer's.
+    Administrators create codes for everybody. Organizers create codes for participants of their own
+    competitions, unless those also take part in a competition of other organizers.
     """
     with transaction() as session:
         link = password_changes.issue_link(session, principal, body.name)

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from anoncup.messages import N_
 from app.charts import marks
-from app.charts.axes import build_axis, clamp_finite, keep_finite
+from app.charts.axes import build_axis
 from app.charts.figure import Figure, LegendEntry
 from app.charts.frame import (
     Box,
@@ -24,6 +24,7 @@ from app.charts.frame import (
     label_mark,
 )
 from app.charts.label_placement import count_covered_points
+from app.charts.numbers import clamp_finite, keep_finite
 from app.charts.svg import MAX_FONT_SIZE, draw_path, estimate_text_width, shorten, tag
 from app.charts.text import ChartWords
 
@@ -61,13 +62,13 @@ class BoundWords(ChartWords):
     """Texts of the chart of bounds.
 
     ``summary`` is the description, with {fixed}, {bound} (the bound for this number) and {threshold}; without
-    a threshold, ``summary_unguaranteed`` replaces it. ``point`` is the label of a mark, with {series}, {fixed}
+    a threshold, ``summary_unguaranteed`` replaces it. ``point_label`` is the label of a mark, with {series}, {fixed}
     and {value}.
     """
 
     title: str = N_("Smallest mean distance of a permutation")
-    x: str = N_("Fixed points")
-    y: str = N_("Mean distance")
+    x_title: str = N_("Fixed points")
+    y_title: str = N_("Mean distance")
     s_lower: str = N_("Simple lower bound")
     lower: str = N_("Certified lower bound")
     upper: str = N_("A permutation found")
@@ -82,7 +83,7 @@ class BoundWords(ChartWords):
         "If at most {fixed} individuals stay in place, the mean distance is at least {bound}; "
         "no threshold is guaranteed."
     )
-    point: str = N_("{series}, {fixed} in place: {value}")
+    point_label: str = N_("{series}, {fixed} in place: {value}")
 
     def series_label(self, series: str) -> str:
         return {"s_lower": self.s_lower, "lower": self.lower, "upper": self.upper}[series]
@@ -98,7 +99,7 @@ def build_bounds(
         words.title,
         _describe_bounds(ordered, words, fixed, clamp_finite(threshold)),
         _draw_bounds(select_shown_points(ordered, fixed), words, fixed, clamp_finite(threshold)),
-        head=(words.x, words.s_lower, words.lower, words.upper),
+        head=(words.x_title, words.s_lower, words.lower, words.upper),
         rows=tuple((point.fixed, point.s_lower, point.lower, point.upper) for point in ordered),
         legend=_build_legend(ordered, words),
     )
@@ -136,11 +137,13 @@ def _draw_bounds(
         top=3.4 * MAX_FONT_SIZE,
     )
     if not points:
-        return draw_empty(_IDENTIFIER, plot_area, _HEIGHT, words.empty, x_title=words.x, y_title=words.y)
+        return draw_empty(
+            _IDENTIFIER, plot_area, _HEIGHT, words.empty, x_title=words.x_title, y_title=words.y_title
+        )
     return build_picture(
         _IDENTIFIER,
         _HEIGHT,
-        draw_grid(plot_area, x_title=words.x, y_title=words.y, title_gap=2.2 * MAX_FONT_SIZE),
+        draw_grid(plot_area, x_title=words.x_title, y_title=words.y_title, title_gap=2.2 * MAX_FONT_SIZE),
         *(
             _draw_series(name, points, plot_area, words, is_first_focusable=name == "s_lower")
             for name in _SERIES
@@ -181,7 +184,7 @@ def _draw_series(
     shapes = [
         label_mark(
             SHAPES[name](*plot_area.position(fixed, value)),
-            words.fill(words.point, series=words.series_label(name), fixed=fixed, value=value),
+            words.fill(words.point_label, series=words.series_label(name), fixed=fixed, value=value),
             is_focusable=is_first_focusable and index == 0,
         )
         for index, (fixed, value) in enumerate(coordinates)

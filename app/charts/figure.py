@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from app.charts.axes import write_number
+from app.charts.numbers import format_number
 from app.charts.svg import isolate_text
 
 _NO_SWATCH = Markup("")
@@ -49,4 +49,4 @@ class Figure:
         )
 
     def format_cell(self, cell: _Cell, localize: Callable[[str], str]) -> str:
-        return isolate_text(cell) if isinstance(cell, str) else localize(write_number(cell))
+        return isolate_text(cell) if isinstance(cell, str) else localize(format_number(cell))

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from app.charts.axes import Axis, build_axis, keep_finite
+from app.charts.axes import Axis, build_axis
+from app.charts.numbers import keep_finite
 from app.charts.svg import (
     MAX_FONT_SIZE,
     build_outline,

@@ -7,8 +7,8 @@ from math import fsum
 from markupsafe import Markup
 
 from anoncup.messages import N_
-from app.charts.axes import clamp_finite
 from app.charts.figure import Figure
+from app.charts.numbers import clamp_finite
 from app.charts.svg import escape_text, isolate_text
 from app.charts.text import ChartWords
 

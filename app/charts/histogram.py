@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from anoncup.messages import N_
 from app.charts import marks
-from app.charts.axes import build_axis, clamp_finite
+from app.charts.axes import build_axis
 from app.charts.figure import Figure, LegendEntry
 from app.charts.frame import (
     LINE_HEIGHT,
@@ -26,6 +26,7 @@ from app.charts.frame import (
     fit_sides,
     label_mark,
 )
+from app.charts.numbers import clamp_finite
 from app.charts.svg import MAX_FONT_SIZE, build_outline, draw_path, isolate_text, shorten, tag
 from app.charts.text import ChartWords
 
@@ -42,13 +43,13 @@ class HistogramWords(ChartWords):
     """Texts of a histogram.
 
     ``summary`` is the description, with {count}, {least} and {largest} (the limits of the bins that are not
-    empty). ``point`` is the label of a bar, with {low}, {high} and {count}. ``above`` is the legend
+    empty). ``point_label`` is the label of a bar, with {low}, {high} and {count}. ``above`` is the legend
     of the part above the threshold.
     """
 
     title: str = N_("Individuals by their distance to their own original")
-    x: str = N_("Distance")
-    y: str = N_("Individuals")
+    x_title: str = N_("Distance")
+    y_title: str = N_("Individuals")
     low: str = N_("Low")
     high: str = N_("High")
     threshold: str = N_("Threshold")
@@ -56,7 +57,7 @@ class HistogramWords(ChartWords):
     above: str = N_("Beyond the threshold")
     empty: str = N_("No distances are known.")
     summary: str = N_("{count} individuals, at distances from {least} to {largest}.")
-    point: str = N_("{low} – {high}: {count}")
+    point_label: str = N_("{low} – {high}: {count}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +90,7 @@ def build_histogram(
         words.title,
         _describe_histogram(bins, words),
         _draw_histogram(bins, finite_threshold, finite_mean, words, hatch_from=hatch_from),
-        head=(words.low, words.high, words.y),
+        head=(words.low, words.high, words.y_title),
         rows=tuple((bar.low, bar.high, bar.count) for bar in bins),
         legend=_build_legend(bins, hatch_from, words),
     )
@@ -129,15 +130,20 @@ def _draw_histogram(
     )
     plot_area = fit_plot_area(x, y, height=_HEIGHT, top=2 * MAX_FONT_SIZE + 2.2 * LINE_HEIGHT)
     if not any(bar.count for bar in bins):
-        return draw_empty(_IDENTIFIER, plot_area, _HEIGHT, words.empty, x_title=words.x, y_title=words.y)
+        return draw_empty(
+            _IDENTIFIER, plot_area, _HEIGHT, words.empty, x_title=words.x_title, y_title=words.y_title
+        )
     return build_picture(
         _IDENTIFIER,
         _HEIGHT,
         _draw_hatch_pattern(),
         draw_grid(
-            plot_area, x_title=words.x, y_title=words.y, title_gap=2.2 * LINE_HEIGHT + 0.8 * MAX_FONT_SIZE
+            plot_area,
+            x_title=words.x_title,
+            y_title=words.y_title,
+            title_gap=2.2 * LINE_HEIGHT + 0.8 * MAX_FONT_SIZE,
         ),
-        _draw_bars(bins, plot_area, words, words.point, hatch_from=hatch_from),
+        _draw_bars(bins, plot_area, words, words.point_label, hatch_from=hatch_from),
         _draw_rules(plot_area, threshold, mean, words),
         is_interactive=True,
     )
@@ -168,7 +174,7 @@ class PanelWords(ChartWords):
     """
 
     title: str = N_("Mean distance of cheats")
-    x: str = N_("Mean distance")
+    x_title: str = N_("Mean distance")
     name: str = N_("Cheat")
     low: str = N_("From")
     high: str = N_("To")
@@ -184,7 +190,7 @@ class PanelWords(ChartWords):
         "Mean distances of simulated cheats; no threshold is guaranteed to stop them and to leave room."
     )
     panel_summary: str = N_("{name}: {count} permutations, from {least} to {largest}.")
-    point: str = N_("{name}, {low} – {high}: {count}")
+    point_label: str = N_("{name}, {low} – {high}: {count}")
 
 
 def build_histogram_panels(
@@ -255,13 +261,13 @@ def _draw_panels(
     panels_area = PlotArea(left, top, right, height - below, x, y)
     if not panels:
         return draw_empty(
-            _PANELS_IDENTIFIER, panels_area, height, words.empty, x_title=words.x, with_left_axis=False
+            _PANELS_IDENTIFIER, panels_area, height, words.empty, x_title=words.x_title, with_left_axis=False
         )
     return build_picture(
         _PANELS_IDENTIFIER,
         height,
         draw_interval(panels_area, interval, label_interval(words.interval, interval, words)),
-        draw_grid(panels_area, x_title=words.x, with_left_axis=False),
+        draw_grid(panels_area, x_title=words.x_title, with_left_axis=False),
         *(
             _draw_panel(bins, panels_area, name, words, index=index)
             for index, (name, bins) in enumerate(panels.items())
@@ -308,7 +314,7 @@ def _draw_panel(
     )
     return (
         base
-        + _draw_bars(bins, plot_area, words, words.point, name=name, is_first_focusable=index == 0)
+        + _draw_bars(bins, plot_area, words, words.point_label, name=name, is_first_focusable=index == 0)
         + title
     )
 

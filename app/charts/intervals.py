@@ -1,4 +1,7 @@
-"""Attack rates in table cells: the rate, its interval, and the rate of random guessing."""
+"""Attack rates in table cells: the rate, its interval, and the rate of random guessing.
+
+Values below 0, which only limits of intervals can have, are drawn at 0.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,12 +10,13 @@ from markupsafe import Markup
 
 from anoncup.messages import N_
 from app.charts import marks
-from app.charts.axes import Axis, build_axis, clamp_finite, keep_finite
+from app.charts.axes import Axis, build_axis
+from app.charts.numbers import clamp_finite, keep_finite
 from app.charts.svg import build_outline, draw_path, format_coordinate, tag
 from app.charts.text import ChartWords
 
 _CELL_WIDTH, _CELL_HEIGHT = 180.0, 28.0
-_CELL_MARGIN, _CAP_HEIGHT = 8.0, 5.0
+_CELL_MARGIN, _HALF_CAP_HEIGHT = 8.0, 5.0
 _CELL_MIDDLE = _CELL_HEIGHT / 2
 
 
@@ -23,16 +27,16 @@ class AttackRate:
     rate: float
     low: float | None = None
     high: float | None = None
-    sd: float | None = None
+    standard_deviation: float | None = None
     baseline: float | None = None
 
-    def interval(self) -> tuple[float, float] | None:
+    def compute_interval(self) -> tuple[float, float] | None:
         """Return the interval, or the rate ± its standard deviation; None if neither is known."""
-        rate, sd = clamp_finite(self.rate), clamp_finite(self.sd)
+        rate, deviation = clamp_finite(self.rate), clamp_finite(self.standard_deviation)
         limits = keep_finite((self.low, self.high))
         if len(limits) == 2:
             return limits[0], limits[1]
-        return None if rate is None or sd is None else (rate - sd, rate + sd)
+        return None if rate is None or deviation is None else (rate - deviation, rate + deviation)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +57,9 @@ class IntervalCells:
 
 def build_intervals(rates: Sequence[AttackRate], words: IntervalWords) -> IntervalCells:
     """Draw all rates on the same axis, so that the cells of a column can be compared."""
-    values = [item for rate in rates for item in (rate.rate, rate.baseline, *(rate.interval() or ()))]
+    values = [
+        value for rate in rates for value in (rate.rate, rate.baseline, *(rate.compute_interval() or ()))
+    ]
     value_axis = build_axis(
         [value for value in keep_finite(values) if value >= 0], from_zero=True, localize=words.localize
     )
@@ -79,12 +85,13 @@ def _compute_x_position(value: float, value_axis: Axis) -> float:
 
 
 def _draw_whisker(rate: AttackRate, value_axis: Axis) -> Markup:
-    interval = rate.interval()
+    interval = rate.compute_interval()
     if interval is None:
         return Markup("")
     left, right = (_compute_x_position(limit, value_axis) for limit in interval)
     caps = "".join(
-        build_outline("M", x, _CELL_MIDDLE - _CAP_HEIGHT, "v", 2 * _CAP_HEIGHT) for x in (left, right)
+        build_outline("M", x, _CELL_MIDDLE - _HALF_CAP_HEIGHT, "v", 2 * _HALF_CAP_HEIGHT)
+        for x in (left, right)
     )
     return draw_path("M", left, _CELL_MIDDLE, "H", right, caps, class_="whisker")
 
@@ -93,18 +100,18 @@ def _draw_baseline(rate: AttackRate, value_axis: Axis) -> Markup:
     value = clamp_finite(rate.baseline)
     if value is None:
         return Markup("")
-    return marks.square(_compute_x_position(value, value_axis), _CELL_MIDDLE, 3.5, class_="median")
+    return marks.square(_compute_x_position(value, value_axis), _CELL_MIDDLE, 3.5, class_="baseline")
 
 
 def _draw_rate(rate: AttackRate, value_axis: Axis) -> Markup:
     value = clamp_finite(rate.rate)
     if value is None:
         return Markup("")
-    return marks.dot(_compute_x_position(value, value_axis), _CELL_MIDDLE, class_="found")
+    return marks.dot(_compute_x_position(value, value_axis), _CELL_MIDDLE, class_="rate")
 
 
 def _describe_rate(rate: AttackRate, words: IntervalWords) -> str:
-    low, high = rate.interval() or (None, None)
+    low, high = rate.compute_interval() or (None, None)
     rate_template = "{rate}" if low is None else words.with_interval
     baseline_template = words.with_baseline if clamp_finite(rate.baseline) is not None else ""
     template = rate_template + baseline_template

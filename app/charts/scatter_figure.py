@@ -10,9 +10,10 @@ from markupsafe import Markup
 
 from anoncup.messages import N_
 from app.charts import marks
-from app.charts.axes import build_axis, clamp_finite
+from app.charts.axes import build_axis
 from app.charts.figure import Figure, LegendEntry
 from app.charts.frame import build_horizontal_axis, draw_empty, fit_plot_area
+from app.charts.numbers import clamp_finite
 from app.charts.scatter_plot import (
     SCATTER_HEIGHT,
     SHAPE_BY_KIND,
@@ -53,18 +54,17 @@ class ScatterPoint:
 class ScatterWords(ChartWords):
     """Texts of the scatter plot.
 
-    ``x`` and ``y`` are the titles of the axes, and ``better`` is written below the lower left corner.
-    ``summary`` is the description, with {teams}, {front} (the number of points on the front), {x_least},
+    ``better`` is written below the lower left corner. ``summary`` is the description, with {teams}, {front} (the number of points on the front), {x_least},
     {x_largest}, {y_least} and {y_largest}; ``summary_alike`` replaces it if all points coincide. If the
     reader's team is shown, ``summary_own`` follows, with {name}, {x} and {y}; if points are outside the view,
-    ``summary_outside`` follows, with their {count}. ``point`` is the label of a mark, with {name}, {x} and
-    {y}; ``ranked`` gives the {rank} after a name. The last fields belong to the interactive view.
+    ``summary_outside`` follows, with their {count}. ``point_label`` is the label of a mark, with {name}, {x}
+    and {y}; ``ranked`` gives the {rank} after a name. The last fields belong to the interactive view.
     """
 
     title: str = N_("Utility loss against risk")
     team: str = N_("Team")
-    x: str = N_("Utility loss (lower is better)")
-    y: str = N_("Risk (lower is better)")
+    x_title: str = N_("Utility loss (lower is better)")
+    y_title: str = N_("Risk (lower is better)")
     better: str = N_("better")
     front: str = N_("Pareto front")
     own: str = N_("Your team")
@@ -80,7 +80,7 @@ class ScatterWords(ChartWords):
     summary_alike: str = N_("Teams: {teams}. Utility loss {x_least}, risk {y_least}.")
     summary_own: str = N_("{name}: utility loss {x}, risk {y}.")
     summary_outside: str = N_("Points beyond the edge, where arrows stand: {count}.")
-    point: str = N_("{name}: utility loss {x}, risk {y}")
+    point_label: str = N_("{name}: utility loss {x}, risk {y}")
     ranked: str = N_("Rank {rank}")
     more: str = N_("{count} more")
     closer: str = N_("Zoom in")
@@ -115,7 +115,7 @@ def build_scatter(
         words.title,
         _describe_scatter(finite_points, stacks, view, words),
         _draw_scatter(stacks, view, words, with_score_levels=with_score_levels, leader=leader),
-        head=(words.team, words.x, words.y, words.front),
+        head=(words.team, words.x_title, words.y_title, words.front),
         rows=tuple(
             (point.name, point.utility, point.security, "●" if point.on_front else "")
             for point in finite_points
@@ -170,7 +170,7 @@ def _describe_members(members: Sequence[ScatterPoint], words: ScatterWords) -> s
     if members[_MAX_LISTED_NAMES:]:
         names.append(words.fill(words.more, count=len(members) - _MAX_LISTED_NAMES))
     first = members[0]
-    return words.point.format(
+    return words.point_label.format(
         name=", ".join(names),
         x=_format_score(first.utility, first.rounding_error, words),
         y=_format_score(first.security, first.rounding_error, words),
@@ -237,14 +237,14 @@ def _draw_scatter(
             height=SCATTER_HEIGHT,
         )
         return draw_empty(
-            _IDENTIFIER, plot_area, SCATTER_HEIGHT, words.empty, x_title=words.x, y_title=words.y
+            _IDENTIFIER, plot_area, SCATTER_HEIGHT, words.empty, x_title=words.x_title, y_title=words.y_title
         )
     return draw_scatter_plot(
         stacks,
         _IDENTIFIER,
         view=view,
         levels=build_levels(view, leader, words.localize) if with_score_levels else (),
-        titles=(words.x, words.y),
+        titles=(words.x_title, words.y_title),
         better=words.better,
         localize=words.localize,
     )
@@ -268,7 +268,7 @@ def _serialize_view(
         "leader": leader,
         "leaderText": "" if leader is None else _format_score(leader, 0.0, words),
         "decimal": words.localize("0.5")[1:-1],
-        "words": {name: getattr(words, name) for name in ("x", "y", "better", *_VIEW_CONTROLS)},
+        "words": {name: getattr(words, name) for name in ("x_title", "y_title", "better", *_VIEW_CONTROLS)},
     }
     return replace_forbidden_characters(json.dumps(content, ensure_ascii=False, separators=(",", ":")))
 

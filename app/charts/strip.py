@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from anoncup.messages import N_
 from app.charts import marks
-from app.charts.axes import Axis, clamp_finite, keep_finite
+from app.charts.axes import Axis
 from app.charts.figure import Figure, LegendEntry
 from app.charts.frame import (
     PICTURE_WIDTH,
@@ -21,6 +21,7 @@ from app.charts.frame import (
     fit_sides,
     label_mark,
 )
+from app.charts.numbers import clamp_finite, keep_finite
 from app.charts.svg import MAX_FONT_SIZE, build_outline, draw_path, format_coordinate, isolate_text, tag
 from app.charts.text import ChartWords
 
@@ -102,13 +103,13 @@ class TeamValue:
 class DistributionWords(ChartWords):
     """Texts of a distribution.
 
-    ``x`` is the title of the axis: the measure with its unit and direction. ``summary`` and ``summary_own``
-    are used as for a strip. ``point`` is the label of a mark, with {name} and {value}. ``middle_half`` is the
-    legend of the box from the first to the third quartile.
+    ``x_title`` is the measure with its unit and direction. ``summary`` and ``summary_own`` are used as for a
+    strip. ``point_label`` is the label of a mark, with {name} and {value}. ``middle_half`` is the legend of the
+    box from the first to the third quartile.
     """
 
     title: str = N_("Among all teams")
-    x: str = N_("Value")
+    x_title: str = N_("Value")
     team: str = N_("Team")
     own: str = N_("Your team")
     other_teams: str = N_("Other teams")
@@ -117,7 +118,7 @@ class DistributionWords(ChartWords):
     empty: str = N_("There is nothing to show yet.")
     summary: str = N_("Teams: {count}. Least {least}, median {median}, largest {largest}.")
     summary_own: str = N_("Your team: {own}.")
-    point: str = N_("{name}: {value}")
+    point_label: str = N_("{name}: {value}")
 
 
 def build_distribution(team_values: Sequence[TeamValue], words: DistributionWords) -> Figure:
@@ -131,7 +132,7 @@ def build_distribution(team_values: Sequence[TeamValue], words: DistributionWord
         words.title,
         _describe_distribution(ordered, words),
         _draw_distribution(ordered, words),
-        head=(words.team, words.x),
+        head=(words.team, words.x_title),
         rows=tuple((team_value.name, team_value.value) for team_value in ordered),
         legend=_build_legend(ordered, words),
     )
@@ -154,7 +155,9 @@ def _draw_distribution(team_values: Sequence[TeamValue], words: DistributionWord
     left, right = fit_sides(x)
     plot_area = PlotArea(left, 2.2 * MAX_FONT_SIZE, right, _HEIGHT - 3 * MAX_FONT_SIZE, x, Axis(0, 1, (), ()))
     if not team_values:
-        return draw_empty(_IDENTIFIER, plot_area, _HEIGHT, words.empty, x_title=words.x, with_left_axis=False)
+        return draw_empty(
+            _IDENTIFIER, plot_area, _HEIGHT, words.empty, x_title=words.x_title, with_left_axis=False
+        )
     positioned = [
         (team_value, _compute_spread_y(index, plot_area)) for index, team_value in enumerate(team_values)
     ]
@@ -173,7 +176,7 @@ def _draw_distribution(team_values: Sequence[TeamValue], words: DistributionWord
     return build_picture(
         _IDENTIFIER,
         _HEIGHT,
-        draw_grid(plot_area, x_title=words.x, with_left_axis=False),
+        draw_grid(plot_area, x_title=words.x_title, with_left_axis=False),
         _draw_quartiles([team_value.value for team_value in team_values], plot_area, words),
         tag("g", *other_points, class_="series points others"),
         tag("g", *own_points, class_="series points own"),
@@ -207,7 +210,7 @@ def _draw_point(
     shape = (marks.diamond if team_value.own else marks.dot)(plot_area.x_position(team_value.value), y)
     return label_mark(
         shape,
-        words.fill(words.point, name=isolate_text(team_value.name), value=team_value.value),
+        words.fill(words.point_label, name=isolate_text(team_value.name), value=team_value.value),
         is_focusable=is_focusable,
     )
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import TypeVar
 
-from app.charts.axes import write_number
+from app.charts.numbers import format_number
 from app.locale.language import Translator
 
 
@@ -15,7 +15,7 @@ class ChartWords:
     localize: Callable[[str], str] = str
 
     def format_number(self, value: float | None) -> str:
-        return self.localize(write_number(value))
+        return self.localize(format_number(value))
 
     def fill(self, template: str, **values: str | float | None) -> str:
         """Fill in the values of a text; numbers are formatted."""
@@ -28,7 +28,7 @@ class ChartWords:
 
 
 WordsT = TypeVar("WordsT", bound=ChartWords)
-_NON_TEXT_FIELDS = {item.name for item in fields(ChartWords)}
+_NON_TEXT_FIELDS = {field.name for field in fields(ChartWords)}
 
 
 def translate_words(kind: type[WordsT], t: Translator, **overrides: str) -> WordsT:

@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from anoncup.messages import N_
 from app.charts import marks
-from app.charts.axes import Axis, build_axis, clamp_finite
+from app.charts.axes import Axis, build_axis
 from app.charts.figure import Figure, LegendEntry
 from app.charts.frame import (
     LINE_HEIGHT,
@@ -27,6 +27,7 @@ from app.charts.frame import (
     label_mark,
 )
 from app.charts.histogram import label_interval
+from app.charts.numbers import clamp_finite
 from app.charts.strip import GOLDEN_FRACTION
 from app.charts.svg import MAX_FONT_SIZE, isolate_text, shorten, tag
 from app.charts.text import ChartWords
@@ -69,12 +70,12 @@ class ErrorWords(ChartWords):
     """Texts of the chart of errors.
 
     ``summary`` is the description, with {honest} (the largest mean distance of a sample release), {cheats}
-    (the smallest of a simulated cheat) and {threshold}. ``point`` is the label of a release, with {name} and
-    {value}.
+    (the smallest of a simulated cheat) and {threshold}. ``point_label`` is the label of a release, with
+    {name} and {value}.
     """
 
     title: str = N_("Both errors of a threshold")
-    x: str = N_("Threshold, mean distance")
+    x_title: str = N_("Threshold, mean distance")
     rejected: str = N_("Honest releases rejected, 0–100%")
     honest: str = N_("Sample releases")
     mixed: str = N_("Sample releases with a cheat inside")
@@ -89,7 +90,7 @@ class ErrorWords(ChartWords):
         "Sample releases have distances up to {honest}, simulated cheats from {cheats}. Recommended "
         "threshold: {threshold}. The curve of cheats shows the kind that passes most often."
     )
-    point: str = N_("{name}: {value}")
+    point_label: str = N_("{name}: {value}")
 
 
 def build_threshold_errors(
@@ -105,7 +106,9 @@ def build_threshold_errors(
 
     Releases and cheats without finite, non-negative distances are left out.
     """
-    honest, mixed = ([item for item in releases if _is_distance(item.mean)] for releases in (honest, mixed))
+    honest, mixed = (
+        [release for release in releases if _is_distance(release.mean)] for releases in (honest, mixed)
+    )
     cheats = {name: item for name, item in cheats.items() if all(map(_is_distance, item.edges))}
     kinds = ((words.honest, honest), (words.mixed, mixed))
     return Figure(
@@ -114,7 +117,7 @@ def build_threshold_errors(
         _describe_errors(honest, cheats, threshold, words),
         _draw_errors(honest, mixed, cheats, words, interval=interval, threshold=clamp_finite(threshold)),
         head=(words.release, words.kind, words.value),
-        rows=tuple((item.name, kind, item.mean) for kind, group in kinds for item in group),
+        rows=tuple((release.name, kind, release.mean) for kind, group in kinds for release in group),
         legend=_build_legend(mixed, words),
     )
 
@@ -133,8 +136,8 @@ def _describe_errors(
         return words.empty
     return words.fill(
         words.summary,
-        honest=max(item.mean for item in honest),
-        cheats=min((item.edges[0] for item in cheats.values()), default=None),
+        honest=max(release.mean for release in honest),
+        cheats=min((simulation.edges[0] for simulation in cheats.values()), default=None),
         threshold=threshold,
     )
 
@@ -148,8 +151,8 @@ def _draw_errors(
     interval: tuple[float, float] | None,
     threshold: float | None,
 ) -> Markup:
-    farthest = [*(item.edges[-1] for item in cheats.values()), max(threshold or 0.0, 0.0)]
-    means = [item.mean for item in (*honest, *mixed)]
+    farthest = [*(simulation.edges[-1] for simulation in cheats.values()), max(threshold or 0.0, 0.0)]
+    means = [release.mean for release in (*honest, *mixed)]
     x = build_horizontal_axis([*means, *farthest], from_zero=True, non_negative=True, localize=words.localize)
     top = 2.6 * LINE_HEIGHT
     heights = [
@@ -162,7 +165,9 @@ def _draw_errors(
     left, right = fit_sides(x)
     plot_area, height = PlotArea(left, top, right, bottom, x, build_axis([])), bottom + 3 * MAX_FONT_SIZE
     if not honest:
-        return draw_empty(_IDENTIFIER, plot_area, height, words.empty, x_title=words.x, with_left_axis=False)
+        return draw_empty(
+            _IDENTIFIER, plot_area, height, words.empty, x_title=words.x_title, with_left_axis=False
+        )
     tops = accumulate(
         (_BAND_TITLE_HEIGHT + inner_height + _BAND_GAP for inner_height in heights), initial=top
     )
@@ -189,7 +194,7 @@ def _draw_errors(
         _IDENTIFIER,
         height,
         draw_interval(plot_area, interval, label_interval(words.interval, interval, words)),
-        draw_grid(plot_area, x_title=words.x, with_left_axis=False),
+        draw_grid(plot_area, x_title=words.x_title, with_left_axis=False),
         draw_vertical_rule(
             plot_area,
             threshold,
@@ -243,7 +248,7 @@ def _draw_dots(
                 band.x_position(release.mean),
                 band.top + 7 + (index * GOLDEN_FRACTION % 1) * (band.bottom - band.top - 14),
             ),
-            words.fill(words.point, name=isolate_text(release.name), value=release.mean),
+            words.fill(words.point_label, name=isolate_text(release.name), value=release.mean),
             is_focusable=kind == "honest" and index == 0,
         )
         for index, release in enumerate(sorted(releases, key=lambda release: release.mean))

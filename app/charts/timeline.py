@@ -1,6 +1,5 @@
 """Chart of a team's scores over time, with a line for the best score so far."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,11 +10,13 @@ from markupsafe import Markup
 
 from anoncup.messages import N_
 from app.charts import marks
-from app.charts.axes import Axis, build_axis, build_time_axis, clamp_finite, keep_finite
+from app.charts.axes import Axis, build_axis
 from app.charts.figure import Figure, LegendEntry
 from app.charts.frame import PlotArea, build_picture, draw_empty, draw_grid, fit_plot_area, label_mark
+from app.charts.numbers import clamp_finite, keep_finite
 from app.charts.svg import MAX_FONT_SIZE, build_outline, draw_path, isolate_text, tag
 from app.charts.text import ChartWords
+from app.charts.time_axis import build_time_axis
 
 _HEIGHT = 300.0
 _UNSCORED_LANE_HEIGHT = 24.0
@@ -28,6 +29,8 @@ _SHAPES: dict[EntryState, marks.MarkShape] = {
     "error": marks.triangle,
 }
 _IDENTIFIER = "timeline"
+_ScoreAtTime = tuple[float, float]
+"""A time in seconds since 1970, and a score."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +48,13 @@ class TimelineWords(ChartWords):
     """Texts of a timeline.
 
     ``summary`` is the description, with {count}, {accepted}, {rejected} and {error}. If a submission was
-    accepted, ``summary_best`` follows, with {first} (the first accepted score) and {best}. ``point`` is the
+    accepted, ``summary_best`` follows, with {first} (the first accepted score) and {best}. ``point_label`` is the
     label of a mark, with {name}, {at}, {overall} and {state}.
     """
 
     title: str = N_("Overall score over time")
-    x: str = N_("Time of receipt")
-    y: str = N_("Overall score (lower is better)")
+    x_title: str = N_("Time of receipt")
+    y_title: str = N_("Overall score (lower is better)")
     submission: str = N_("Submission")
     received: str = N_("Received")
     state: str = N_("Result")
@@ -62,7 +65,7 @@ class TimelineWords(ChartWords):
     empty: str = N_("No submission yet.")
     summary: str = N_("Submissions: {count}; accepted: {accepted}, rejected: {rejected}, errors: {error}.")
     summary_best: str = N_("First accepted score: {first}; best: {best}.")
-    point: str = N_("{name}, {at}: {overall} ({state})")
+    point_label: str = N_("{name}, {at}: {overall} ({state})")
 
     def state_label(self, state: EntryState) -> str:
         return {"accepted": self.accepted, "rejected": self.rejected, "error": self.error}[state]
@@ -75,17 +78,20 @@ def build_timeline(
     zone: str,
     begin: datetime | None = None,
     end: datetime | None = None,
-    is_highest_best: bool = False,
+    higher_is_better: bool = False,
 ) -> Figure:
-    """Build the chart of all submissions by time and score. Its axis includes ``begin`` and ``end``."""
+    """Build the chart of all submissions by time and score. Its time axis includes ``begin`` and ``end``.
+
+    With ``higher_is_better``, ``words`` must have another ``y_title`` than the default one.
+    """
     ordered = sorted(entries, key=lambda entry: entry.received_at)
-    improvements = _list_improvements(ordered, is_highest_best=is_highest_best)
+    improvements = _list_improvements(ordered, higher_is_better=higher_is_better)
     return Figure(
         _IDENTIFIER,
         words.title,
         _describe_timeline(ordered, words, improvements),
         _draw_timeline(ordered, words, zone, (begin, end), improvements),
-        head=(words.submission, words.received, words.state, words.y),
+        head=(words.submission, words.received, words.state, words.y_title),
         rows=tuple(
             (
                 entry.name,
@@ -103,22 +109,21 @@ def _format_local_time(moment: datetime, zone: str) -> str:
     return moment.astimezone(ZoneInfo(zone)).strftime("%Y-%m-%d %H:%M %Z")
 
 
-def _list_improvements(entries: Sequence[TimelineEntry], *, is_highest_best: bool) -> Sequence[TimelineEntry]:
-    """Return the accepted submissions that were better than all before them, oldest first."""
-    improvements: list[TimelineEntry] = []
-    lowest_loss = math.inf
+def _list_improvements(entries: Sequence[TimelineEntry], *, higher_is_better: bool) -> list[_ScoreAtTime]:
+    """Return time and score of the accepted submissions that were better than all before, oldest first."""
+    improvements: list[_ScoreAtTime] = []
     for entry in entries:
         score = clamp_finite(entry.overall)
-        loss = math.inf if score is None or entry.state != "accepted" else score
-        loss = -loss if is_highest_best and math.isfinite(loss) else loss
-        if loss < lowest_loss:
-            lowest_loss = loss
-            improvements.append(entry)
+        if score is None or entry.state != "accepted":
+            continue
+        best = improvements[-1][1] if improvements else None
+        if best is None or (score > best if higher_is_better else score < best):
+            improvements.append((entry.received_at.timestamp(), score))
     return improvements
 
 
 def _describe_timeline(
-    entries: Sequence[TimelineEntry], words: TimelineWords, improvements: Sequence[TimelineEntry]
+    entries: Sequence[TimelineEntry], words: TimelineWords, improvements: Sequence[_ScoreAtTime]
 ) -> str:
     if not entries:
         return words.empty
@@ -126,7 +131,7 @@ def _describe_timeline(
     summary = words.fill(words.summary, count=len(entries), **counts)
     if not improvements:
         return summary
-    best = words.fill(words.summary_best, first=improvements[0].overall, best=improvements[-1].overall)
+    best = words.fill(words.summary_best, first=improvements[0][1], best=improvements[-1][1])
     return f"{summary} {best}"
 
 
@@ -135,7 +140,7 @@ def _draw_timeline(
     words: TimelineWords,
     zone: str,
     ends: tuple[datetime | None, datetime | None],
-    improvements: Sequence[TimelineEntry],
+    improvements: Sequence[_ScoreAtTime],
 ) -> Markup:
     moments = [*(entry.received_at for entry in entries), *(end for end in ends if end is not None)]
     x = build_time_axis(moments, zone) if moments else Axis(0, 1, (), ())
@@ -147,11 +152,18 @@ def _draw_timeline(
     )
     plot_area = fit_plot_area(x, y, height=_HEIGHT, top=2 * MAX_FONT_SIZE + lane_height)
     if not entries:
-        return draw_empty(_IDENTIFIER, plot_area, _HEIGHT, words.empty, x_title=words.x, y_title=words.y)
+        return draw_empty(
+            _IDENTIFIER, plot_area, _HEIGHT, words.empty, x_title=words.x_title, y_title=words.y_title
+        )
     return build_picture(
         _IDENTIFIER,
         _HEIGHT,
-        draw_grid(plot_area, x_title=words.x, y_title=words.y, title_gap=lane_height + 0.8 * MAX_FONT_SIZE),
+        draw_grid(
+            plot_area,
+            x_title=words.x_title,
+            y_title=words.y_title,
+            title_gap=lane_height + 0.8 * MAX_FONT_SIZE,
+        ),
         _draw_best_line(improvements, plot_area),
         _draw_points(entries, plot_area, words, zone),
         is_interactive=True,
@@ -159,16 +171,15 @@ def _draw_timeline(
     )
 
 
-def _draw_best_line(improvements: Sequence[TimelineEntry], plot_area: PlotArea) -> Markup:
+def _draw_best_line(improvements: Sequence[_ScoreAtTime], plot_area: PlotArea) -> Markup:
     """Draw a line with a step at every better score that continues to the right end."""
-    corners = [(entry.received_at.timestamp(), entry.overall or 0.0) for entry in improvements]
-    if not corners:
+    if not improvements:
         return Markup("")
     steps = "".join(
         build_outline("H", plot_area.x_position(seconds), "V", plot_area.y_position(score))
-        for seconds, score in corners[1:]
+        for seconds, score in improvements[1:]
     )
-    first = plot_area.format_point(*corners[0])
+    first = plot_area.format_point(*improvements[0])
     line = draw_path("M", first, steps, "H", plot_area.right, class_="line")
     return tag("g", line, class_="series points best", aria_hidden="true")
 
@@ -194,7 +205,7 @@ def _draw_point(
     score = clamp_finite(entry.overall)
     y = plot_area.top - _UNSCORED_LANE_HEIGHT / 2 if score is None else plot_area.y_position(score)
     label = words.fill(
-        words.point,
+        words.point_label,
         name=isolate_text(entry.name),
         at=_format_local_time(entry.received_at, zone),
         overall=score,
@@ -208,7 +219,7 @@ def _draw_point(
 
 
 def _build_legend(
-    entries: Sequence[TimelineEntry], words: TimelineWords, improvements: Sequence[TimelineEntry]
+    entries: Sequence[TimelineEntry], words: TimelineWords, improvements: Sequence[_ScoreAtTime]
 ) -> tuple[LegendEntry, ...]:
     present = {entry.state for entry in entries}
     states = [

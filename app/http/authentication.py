@@ -23,7 +23,7 @@ _bearer_scheme = HTTPBearer(auto_error=False, description="A personal API token"
 AppSettings = Annotated[Settings, Depends(get_settings)]
 IdempotencyKey = Annotated[
     str | None,
-    Header(alias="Idempotency-Key", description="a retry under the same key gets the same receipt"),
+    Header(alias="Idempotency-Key", description="a repeated request with the same key gets the same receipt"),
 ]
 
 

@@ -17,10 +17,12 @@ _MAX_PAGE_SIZE = 200
 
 T = TypeVar("T")
 
-Limit = Annotated[int, Query(ge=1, le=_MAX_PAGE_SIZE, description="entries in a page")]
+Limit = Annotated[
+    int, Query(ge=1, le=_MAX_PAGE_SIZE, description="maximum number of entries in the response")
+]
 Cursor = Annotated[
     str | None,
-    Query(max_length=200, description="where the page starts: from the Link header of the last one"),
+    Query(max_length=200, description="start of the page, from the Link header of the previous page"),
 ]
 
 

@@ -25,8 +25,8 @@ _PasswordHeader = Annotated[
     str | None,
     Header(
         alias=_HEADER_NAME,
-        description="the caller's password, percent-encoded as UTF-8, for what cannot be undone or opens"
-        " a way in; without it such a call answers 403 `password_needed`",
+        description="the caller's password, percent-encoded as UTF-8; required for operations that"
+        " cannot be undone or give access; without it they answer 403 `password_needed`",
     ),
 ]
 

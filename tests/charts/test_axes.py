@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.charts.axes import build_axis, build_time_axis, write_number
+from app.charts.axes import build_axis
+from app.charts.numbers import format_number
+from app.charts.time_axis import build_time_axis
 
 
 def parse_tick_text(text: str) -> float:
@@ -73,11 +75,11 @@ def test_numbers_have_four_decimals_and_large_ones_one(value: float) -> None:
     tolerance = (
         5.1e-4 * size if size >= 1e9 or size < 1e-9 else min(5.1e-5, 0.051 * size) if size < 1e3 else 0.051
     )
-    assert abs(parse_tick_text(write_number(value)) - value) <= max(tolerance, 1e-290)
+    assert abs(parse_tick_text(format_number(value)) - value) <= max(tolerance, 1e-290)
 
 
 def test_missing_and_infinite_numbers_are_shown_as_a_dash() -> None:
-    assert {write_number(None), write_number(math.nan), write_number(math.inf)} == {"–"}
+    assert {format_number(None), format_number(math.nan), format_number(math.inf)} == {"–"}
 
 
 def test_days_start_at_midnight_in_the_competition_time_zone() -> None:

@@ -285,7 +285,7 @@ def test_view_data_has_raw_names_and_labels() -> None:
             element.attrib["aria-label"] for element in parse_markup(figure.svg).findall(".//*[@role='img']")
         }
         assert {mark["said"] for mark in content["marks"]} == labels
-        assert content["words"]["x"] == t("Utility loss (lower is better)")
+        assert content["words"]["x_title"] == t("Utility loss (lower is better)")
 
 
 def test_empty_plane_has_no_view_data() -> None:

@@ -56,13 +56,13 @@ def test_timeline_steps_up_where_the_highest_is_best() -> None:
         for n, score in enumerate((-2.0, 1.5, 0.5, None, 30.0))
     ]
     words = translate_words(TimelineWords, EN)
-    figure = build_timeline(entries, words, zone="UTC", is_highest_best=True)
+    figure = build_timeline(entries, words, zone="UTC", higher_is_better=True)
     assert "First accepted score: -2; best: 30." in figure.description.replace("−", "-")
     (line,) = parse_markup(figure.svg).findall(".//path[@class='line']")
     heights = [y for _, y in list_corners(line.attrib["d"])]
     assert heights == sorted(heights, reverse=True)
     assert len(set(heights)) == 3
-    single = build_timeline(entries[-1:], words, zone="UTC", is_highest_best=True)
+    single = build_timeline(entries[-1:], words, zone="UTC", higher_is_better=True)
     (mark,) = find_marks(single, "accepted")
     assert find_center(mark)[1] > 0
 
@@ -70,7 +70,7 @@ def test_timeline_steps_up_where_the_highest_is_best() -> None:
 def test_interval_spans_its_ends_on_the_common_axis() -> None:
     rates = [
         AttackRate(0.3, low=0.2, high=0.5, baseline=0.1),
-        AttackRate(0.4, sd=0.1),
+        AttackRate(0.4, standard_deviation=0.1),
         AttackRate(0.0),
         AttackRate(float("nan")),
     ]
@@ -102,7 +102,8 @@ def test_interval_spans_its_ends_on_the_common_axis() -> None:
 def test_intervals_accept_every_number() -> None:
     for values in SAMPLE_VALUES.values():
         result = build_intervals(
-            [AttackRate(item, sd=item, baseline=item) for item in values], translate_words(IntervalWords, EN)
+            [AttackRate(item, standard_deviation=item, baseline=item) for item in values],
+            translate_words(IntervalWords, EN),
         )
         assert len(result.cells) == len(values)
         attributes = [element.attrib for item in result.cells for element in parse_markup(item)]

@@ -11,7 +11,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from anoncup.plugins import TRACKS
-from app.charts.axes import write_number
+from app.charts import numbers
 from app.charts.heatmap import format_hundredths
 from app.web.site import notation
 from tests.support.arena import ROWS
@@ -165,8 +165,8 @@ def check_charts(reader: Reader, board: dict[str, Any]) -> None:
     assert sorted(parse_body(html, 'id="scatter"')) == sorted(
         [
             row["team"],
-            write_number(row["utility"]),
-            write_number(row["security"]),
+            numbers.format_number(row["utility"]),
+            numbers.format_number(row["security"]),
             "●" if row["on_front"] else "",
         ]
         for row in rows
@@ -176,7 +176,8 @@ def check_charts(reader: Reader, board: dict[str, Any]) -> None:
         html = reader.read_contest_page(f"/boards/anonymization?measure={name}")
         assert f'<option value="{name}" selected>' in html
         assert sorted(parse_body(html, 'id="distribution"')) == sorted(
-            [row["team"], write_number({**row, **row["measures"], **row["attackers"]}[name])] for row in rows
+            [row["team"], numbers.format_number({**row, **row["measures"], **row["attackers"]}[name])]
+            for row in rows
         )
 
 

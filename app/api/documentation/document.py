@@ -16,6 +16,8 @@ from anoncup.schemas.codes import ERROR_SENTENCES
 from anoncup.schemas.fields import ID
 from anoncup.tables.files import build_too_large_error
 from app.api.documentation import bodies, responses
+from app.api.documentation.bodies import JsonObject
+from app.api.documentation.responses import ErrorCode
 from app.config import get_settings
 from app.http.authentication import (
     get_client_address,
@@ -25,87 +27,88 @@ from app.http.authentication import (
 from app.http.problems import TITLE_BY_STATUS, build_body
 from app.http.session_cookie import COOKIE, SECURE_COOKIE
 
-_Json = dict[str, Any]
-
 TAGS = {
-    "accounts": "Signing up, passwords, personal tokens.",
-    "users": "Other people's accounts: administrators make them, those in charge open them again.",
-    "competitions": "What a competition is: its file, its phases, its original data.",
-    "allocations": "What the service draws for teams by a committed seed, and what organizers hold for that.",
-    "organizing": "What organizers do while the contest runs: phases, quotas, disqualification.",
-    "teams": "Who takes part.",
-    "organizers": "Who organizes a competition, and what they look at.",
-    "submissions": "Releases of the first phase: hand in, follow, choose the finals.",
-    "targets": "What may be attacked in the second phase, and what is revealed at its end.",
-    "guesses": "Attacks on targets.",
-    "baselines": "What organizers put on the board for comparison.",
-    "boards": "Ranks and scores, each board as JSON and as CSV.",
-    "re-scoring": "Other rules for what has been scored: preview the difference, apply it or drop it.",
-    "rehearsals": "A competition played by sample teams in an hour, for its organizers alone.",
+    "accounts": "Sign-up, passwords and personal tokens.",
+    "users": "Accounts of other people: administrators create them; organizers and administrators"
+    " issue password links.",
+    "competitions": "Competitions: their files, phases and original data.",
+    "allocations": "Data that the service allocates to teams with a committed seed, and the"
+    " organizers' files for it.",
+    "organizing": "Organizing a running contest: phases, quotas, disqualification.",
+    "teams": "Teams and their members.",
+    "organizers": "Organizers of a competition, its audit log and its queue.",
+    "submissions": "Releases of the first phase: submit them, follow their scoring, choose finals.",
+    "targets": "Targets of the second phase, and the secrets that are revealed at its end.",
+    "guesses": "Guesses about targets.",
+    "baselines": "Releases that organizers add to the board for comparison.",
+    "boards": "Ranks and scores; each board as JSON and as CSV.",
+    "re-scoring": "Scoring all submissions under other rules: preview the changes, apply or cancel them.",
+    "rehearsals": "Rehearsals in which sample teams play a competition in an hour, visible to its"
+    " organizers only.",
     "threshold reports": "Advice on the threshold of the rule against excessive anonymization.",
-    "announcements": "What organizers tell everybody.",
-    "clarifications": "What teams ask the organizers, and the answers.",
-    "operation": "For those who keep the service running.",
+    "announcements": "Announcements of the organizers to everybody.",
+    "clarifications": "Questions of teams to the organizers, and their answers.",
+    "operation": "For the operators of the service.",
 }
 DESCRIPTION = """Send `Authorization: Bearer TOKEN`; \
-a browser's session does as well, from the site's own pages. \
-The one is never taken for the other: a session is no bearer token, and a token no cookie. \
-What is open to everybody needs neither; a token that is sent must be valid all the same.
+the session of a browser works as well, from the site's own pages. \
+A session cannot be sent as a bearer token, nor a token as a cookie. \
+Public operations need neither, but a token that is sent must be valid.
 
-Every error is an `application/problem+json` with a stable `code`. \
-Long lists come in pages: follow the `Link` header. \
-Times are ISO 8601 with an offset. Uploads may be sent again under the same `Idempotency-Key`.
+Every error is an `application/problem+json` document with a stable `code`. \
+Long lists are split into pages: follow the `Link` header. \
+Times are in ISO 8601 with a UTC offset. Uploads can be repeated with the same `Idempotency-Key`.
 
-What cannot be undone (what is shown or guessed, too) or opens a way in (an account, a password link, an \
-organizer) needs the caller's password as well, in `X-Confirm-Password`: without it such a call answers 403 \
+Operations that cannot be undone, reveal more, allow more guesses or give access (accounts, password links, \
+organizers) also require the caller's password in `X-Confirm-Password`. Without it they answer 403 \
 `password_needed`."""
 
 _DEFAULT_DESCRIPTIONS = {
     200: "Done.",
-    201: "Made.",
-    202: "Taken in; the rest happens in the background.",
-    204: "Done; there is nothing to say.",
+    201: "Created.",
+    202: "Accepted. The rest is done in the background.",
+    204: "Done. The response has no body.",
 }
-_HEADERS: Mapping[str, _Json] = {
-    "Allow": {"description": "the methods that the path knows", "schema": {"type": "string"}},
-    "Content-Disposition": {"description": "a file name to save under", "schema": {"type": "string"}},
-    "ETag": {"description": "send it back in `If-None-Match`", "schema": {"type": "string"}},
+_HEADERS: Mapping[str, JsonObject] = {
+    "Allow": {"description": "methods that the path supports", "schema": {"type": "string"}},
+    "Content-Disposition": {"description": "suggested file name", "schema": {"type": "string"}},
+    "ETag": {"description": "entity tag; send it back in `If-None-Match`", "schema": {"type": "string"}},
     "Link": {
-        "description": 'the next page, as `<…?cursor=…>; rel="next"`; missing on the last',
+        "description": 'the next page, as `<…?cursor=…>; rel="next"`; missing on the last page',
         "schema": {"type": "string"},
     },
     "Retry-After": {"description": "seconds to wait", "schema": {"type": "integer", "minimum": 1}},
     "WWW-Authenticate": {"description": "`Bearer`", "schema": {"type": "string"}},
 }
 _ERROR_HEADERS = {401: "WWW-Authenticate", 429: "Retry-After", 503: "Retry-After"}
-_IF_NONE_MATCH: _Json = {
+_IF_NONE_MATCH: JsonObject = {
     "name": "If-None-Match",
     "in": "header",
     "required": False,
-    "description": "tags of answers that are known already",
+    "description": "entity tags of cached responses",
     "schema": {"type": "string"},
     "example": '"5d41402abc4b2a76b9719d911017c592"',
 }
 _PATH_PARAMETERS: Mapping[str, tuple[str, str]] = {
-    "adjustment_id": (ID, "the penalty's or bonus's"),
-    "announcement_id": (ID, "the announcement's"),
-    "clarification_id": (ID, "the question's"),
-    "file": ("original.csv", "the file's name, with `.csv`"),
-    "guess_id": (ID, "the guess's"),
+    "adjustment_id": (ID, "id of the penalty or bonus"),
+    "announcement_id": (ID, "id of the announcement"),
+    "clarification_id": (ID, "id of the clarification"),
+    "file": ("original.csv", "name of the file, with `.csv`"),
+    "guess_id": (ID, "id of the guess"),
     "name": ("anonymization", "`anonymization` or `reidentification`"),
-    "report_id": (ID, "the report's"),
-    "rescore_id": (ID, "the set's"),
-    "slug": ("small-cup", "the competition's short name"),
-    "submission_id": (ID, "the submission's"),
-    "target_id": (ID, "the target's"),
-    "team_id": (ID, "the team's"),
-    "token_id": (ID, "the token's"),
-    "user_id": (ID, "the person's"),
+    "report_id": (ID, "id of the report"),
+    "rescore_id": (ID, "id of the re-score set"),
+    "slug": ("small-cup", "address of the competition or of one of its rounds"),
+    "submission_id": (ID, "id of the submission"),
+    "target_id": (ID, "id of the target"),
+    "team_id": (ID, "id of the team"),
+    "token_id": (ID, "id of the token"),
+    "user_id": (ID, "id of the person"),
 }
 """An example and a description of each path parameter."""
 _OPERATIONS_WITHOUT_DATABASE = {"healthz", "metrics"}
-_TOKEN: _Json = {"token": []}
-_SESSION: _Json = {"session": []}
+_TOKEN: JsonObject = {"token": []}
+_SESSION: JsonObject = {"session": []}
 
 
 def get_operation_id(route: APIRoute) -> str:
@@ -116,7 +119,7 @@ def get_operation_id(route: APIRoute) -> str:
 def install(app: FastAPI) -> None:
     """Make the application serve the document of ``build_document``, which is built once."""
 
-    def openapi() -> _Json:
+    def openapi() -> JsonObject:
         if not app.openapi_schema:
             app.openapi_schema = build_document(app)
         return app.openapi_schema
@@ -124,7 +127,7 @@ def install(app: FastAPI) -> None:
     app.openapi = openapi  # type: ignore[method-assign]  # FastAPI's own way to replace it
 
 
-def build_document(app: FastAPI) -> _Json:
+def build_document(app: FastAPI) -> JsonObject:
     """Return the document with security, errors, headers, media types and examples."""
     document = get_openapi(
         title=app.title, version=app.version, summary=app.summary, description=DESCRIPTION, routes=app.routes
@@ -170,27 +173,27 @@ def _summarize_name(name: str) -> str:
     return name.replace("_csv", " as CSV").replace("_", " ").capitalize().replace("csv", "CSV")
 
 
-def _list_security_schemes(dependencies: set[Any]) -> list[_Json]:
+def _list_security_schemes(dependencies: set[Any]) -> list[JsonObject]:
     """Return the security requirements: token or session, both optional, or none."""
     if require_principal in dependencies:
         return [_TOKEN, _SESSION]
     return [{}, _TOKEN, _SESSION] if read_credential in dependencies else []
 
 
-def _describe_path_parameters(operation: _Json) -> None:
+def _describe_path_parameters(operation: JsonObject) -> None:
     """Add examples and descriptions to path parameters."""
     for parameter in operation.get("parameters", ()):
         if parameter["in"] == "path":
             parameter["example"], parameter["description"] = _PATH_PARAMETERS[parameter["name"]]
 
 
-def _add_headers(operation: _Json, path: str) -> None:
+def _add_headers(operation: JsonObject, path: str) -> None:
     responses_by_status = operation["responses"]
     if "cursor" in _list_parameter_names(operation):
         _add_header(responses_by_status["200"], "Link")
     if "/boards/" in path or "304" in responses_by_status:
         operation.setdefault("parameters", []).append(_IF_NONE_MATCH)
-        responses_by_status["304"] = {"description": "The client has this answer already."}
+        responses_by_status["304"] = {"description": "The client already has the current response."}
         for status in ("200", "304"):
             _add_header(responses_by_status[status], "ETag")
     if path.endswith(".zip"):
@@ -200,66 +203,72 @@ def _add_headers(operation: _Json, path: str) -> None:
             response["description"] = _DEFAULT_DESCRIPTIONS[int(status)]
 
 
-def _add_header(response: _Json, name: str) -> None:
+def _add_header(response: JsonObject, name: str) -> None:
     response.setdefault("headers", {})[name] = {"$ref": f"#/components/headers/{name}"}
 
 
-def _list_parameter_names(operation: _Json) -> list[str]:
+def _list_parameter_names(operation: JsonObject) -> list[str]:
     return [parameter["name"] for parameter in operation.get("parameters", ())]
 
 
 def _collect_errors(
-    operation: _Json, name: str, method: str, dependencies: set[Any]
+    operation: JsonObject, name: str, method: str, dependencies: set[Any]
 ) -> Mapping[int, list[str]]:
     """Return the error codes of an operation by status: those of its inputs, then its own."""
-    own_codes = [
-        f"{status}.{code}"
+    own_codes: list[ErrorCode] = [
+        (int(status), code)
         for status, response in operation["responses"].items()
         for code in response.get(responses.CODES_KEY, ())
     ]
+    database_codes = () if name in _OPERATIONS_WITHOUT_DATABASE else responses.DATABASE_ERRORS
     return responses.group_by_status(
-        *_list_access_errors(method, dependencies),
-        *([] if name in _OPERATIONS_WITHOUT_DATABASE else [responses.DATABASE]),
-        *_list_input_errors(operation),
-        *own_codes,
+        [
+            *_list_access_errors(method, dependencies),
+            *database_codes,
+            *_list_input_errors(operation),
+            *own_codes,
+        ]
     )
 
 
-def _list_access_errors(method: str, dependencies: set[Any]) -> list[str]:
+def _list_access_errors(method: str, dependencies: set[Any]) -> list[ErrorCode]:
     """Return the codes of signing in and of limits on requests."""
-    codes = []
+    codes: list[ErrorCode] = []
     if read_credential in dependencies:
         is_required = require_principal in dependencies
-        codes.append(responses.REQUIRED_SIGN_IN if is_required else responses.OPTIONAL_SIGN_IN)
+        codes += responses.REQUIRED_SIGN_IN_ERRORS if is_required else responses.OPTIONAL_SIGN_IN_ERRORS
         if method != "GET":
-            codes.append(responses.COOKIE_SESSION)
+            codes += responses.COOKIE_SESSION_ERRORS
     if get_client_address in dependencies:
-        codes.append(responses.THROTTLED)
+        codes += responses.THROTTLING_ERRORS
     return codes
 
 
-def _list_input_errors(operation: _Json) -> list[str]:
+def _list_input_errors(operation: JsonObject) -> list[ErrorCode]:
     """Return the codes of parameters and of the request body."""
+    codes: list[ErrorCode] = []
     parameters = operation.get("parameters", ())
-    codes = [responses.CODES_BY_PARAMETER.get(parameter["name"], "") for parameter in parameters]
+    for parameter in parameters:
+        codes += responses.CODES_BY_PARAMETER.get(parameter["name"], ())
     if any(parameter["schema"] != _build_text_schema(parameter) for parameter in parameters):
-        codes.append(responses.TYPED_PARAMETERS)
-    media_types = operation.get("requestBody", {}).get("content", ())
-    return [*codes, *(responses.CODES_BY_MEDIA_TYPE[media_type] for media_type in media_types)]
+        codes += responses.TYPED_PARAMETER_ERRORS
+    for media_type in operation.get("requestBody", {}).get("content", ()):
+        codes += responses.CODES_BY_MEDIA_TYPE[media_type]
+    return codes
 
 
-def _build_text_schema(parameter: _Json) -> _Json:
+def _build_text_schema(parameter: JsonObject) -> JsonObject:
     """Return the schema that the parameter would have if it accepted every text."""
     labels = {key: parameter["schema"][key] for key in ("title", "description") if key in parameter["schema"]}
     return labels | {"type": "string"}
 
 
-def _add_errors(operation: _Json, errors: Mapping[int, list[str]]) -> None:
+def _add_errors(operation: JsonObject, errors: Mapping[int, list[str]]) -> None:
     operation["responses"].pop("422", None)
     for status, codes in errors.items():
         examples = {code: {"$ref": f"#/components/examples/{status}.{code}"} for code in codes}
         content = {"schema": {"$ref": "#/components/schemas/Problem"}, "examples": examples}
-        response: _Json = {
+        response: JsonObject = {
             "description": TITLE_BY_STATUS[status],
             "content": {"application/problem+json": content},
         }
@@ -269,7 +278,7 @@ def _add_errors(operation: _Json, errors: Mapping[int, list[str]]) -> None:
     operation["responses"] = dict(sorted(operation["responses"].items()))
 
 
-def _add_components(components: _Json) -> None:
+def _add_components(components: JsonObject) -> None:
     models = components["schemas"]
     for unused in ("HTTPValidationError", "ValidationError"):
         models.pop(unused, None)
@@ -283,13 +292,13 @@ def _add_components(components: _Json) -> None:
             "type": "apiKey",
             "in": "cookie",
             "name": COOKIE,
-            "description": f"A browser's session ({SECURE_COOKIE} where it is for https only); "
-            "what changes something must come from the site's own pages",
+            "description": f"The session of a browser ({SECURE_COOKIE} if it is for https only); "
+            "requests that change something must come from the site's own pages",
         },
     }
 
 
-def _build_error_example(status: int, code: str) -> _Json:
+def _build_error_example(status: int, code: str) -> JsonObject:
     description = ERROR_SENTENCES[code]
     return {
         "summary": description,
@@ -297,7 +306,7 @@ def _build_error_example(status: int, code: str) -> _Json:
     }
 
 
-def _build_error_details(code: str) -> _Json:
+def _build_error_details(code: str) -> JsonObject:
     """Return the additional fields of errors that have some."""
     if code == "malformed_upload":
         message = Message("row {row} has {found} cells instead of {needed}", row=3, found=3, needed=4)

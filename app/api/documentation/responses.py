@@ -1,92 +1,129 @@
-"""The error codes of operations. Most follow from the inputs of a route; its decorator lists the others.
+"""The error codes of operations, by HTTP status.
 
-Lists of codes are strings separated by spaces. A code that occurs with two statuses stands for the smaller
-one; the larger one is written as in ``422.too_large``.
+``document`` derives the codes of signing in, of the database, of parameters and of request bodies from each
+route. Its decorator lists all others with ``build_error_responses``.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from anoncup.schemas.codes import ERROR_SENTENCES_BY_STATUS
 
 CODES_KEY = "x-codes"
-_DEFAULT_STATUS = {
-    code: int(status)
-    for status, _, code in sorted(
-        (answer.partition(".") for answer in ERROR_SENTENCES_BY_STATUS), reverse=True
-    )
-}
+ErrorCode = str | tuple[int, str]
+"""A code. One that occurs with two statuses is given with its status, as in ``(422, "too_large")``."""
+_STATUSES_AND_CODES = [
+    (int(status), code) for status, _, code in (key.partition(".") for key in ERROR_SENTENCES_BY_STATUS)
+]
 
-OPTIONAL_SIGN_IN = "invalid_token"
-REQUIRED_SIGN_IN = "not_signed_in invalid_token scope_missing"
-COOKIE_SESSION = "cross_site"
+OPTIONAL_SIGN_IN_ERRORS: tuple[ErrorCode, ...] = ("invalid_token",)
+REQUIRED_SIGN_IN_ERRORS: tuple[ErrorCode, ...] = ("not_signed_in", "invalid_token", "scope_missing")
+COOKIE_SESSION_ERRORS: tuple[ErrorCode, ...] = ("cross_site",)
 """Errors of requests that change something with a session cookie."""
-THROTTLED = "too_many_tries"
-DATABASE = "database_unavailable database_full database_read_only"
-TYPED_PARAMETERS = "invalid_request"
+THROTTLING_ERRORS: tuple[ErrorCode, ...] = ("too_many_tries",)
+DATABASE_ERRORS: tuple[ErrorCode, ...] = ("database_unavailable", "database_full", "database_read_only")
+TYPED_PARAMETER_ERRORS: tuple[ErrorCode, ...] = ("invalid_request",)
 """Errors of operations with a parameter that does not accept every text."""
 
-STORED_FILE = "file_lost storage_unavailable file_damaged"
+_STORAGE_FAILURES: tuple[ErrorCode, ...] = ("storage_unavailable", "file_damaged")
+STORED_FILE_ERRORS: tuple[ErrorCode, ...] = ("file_lost", *_STORAGE_FAILURES)
 """Errors of operations that read a stored file."""
 
-CODES_BY_PARAMETER: Mapping[str, str] = {
-    "slug": "no_such_competition no_such_round competition_unavailable",
-    "name": "no_such_phase",
-    "file": f"no_such_file {STORED_FILE}",
-    "submission_id": "no_such_submission",
-    "target_id": "no_such_target no_targets_yet",
-    "team_id": "no_such_team",
-    "token_id": "no_such_token",
-    "rescore_id": "no_such_rescore",
-    "report_id": "no_such_report",
-    "announcement_id": "no_such_announcement",
-    "clarification_id": "no_such_clarification",
-    "cursor": "invalid_cursor",
-    "X-Confirm-Password": "password_needed 422.wrong_password too_many_tries",
-    "Idempotency-Key": "idempotency_key idempotency_key_reused",
+CODES_BY_PARAMETER: Mapping[str, tuple[ErrorCode, ...]] = {
+    "slug": ("no_such_competition", "no_such_round", "competition_unavailable"),
+    "name": ("no_such_phase",),
+    "file": ("no_such_file", *STORED_FILE_ERRORS),
+    "submission_id": ("no_such_submission",),
+    "target_id": ("no_such_target", "no_targets_yet"),
+    "team_id": ("no_such_team",),
+    "token_id": ("no_such_token",),
+    "rescore_id": ("no_such_rescore",),
+    "report_id": ("no_such_report",),
+    "announcement_id": ("no_such_announcement",),
+    "clarification_id": ("no_such_clarification",),
+    "cursor": ("invalid_cursor",),
+    "X-Confirm-Password": ("password_needed", (422, "wrong_password"), "too_many_tries"),
+    "Idempotency-Key": ("idempotency_key", "idempotency_key_reused"),
 }
 
-COMPETITION_FILE = (
-    "not_toml encoding 422.too_large missing_key unknown_key wrong_type wrong_value unknown_column "
-    "column_in_both_roles invalid_formula unknown_measure unknown_question measure_without_weight "
-    "weight_of_largest unknown_attacker attacker_never_counts no_weights"
+COMPETITION_FILE_ERRORS: tuple[ErrorCode, ...] = (
+    "not_toml",
+    "encoding",
+    (422, "too_large"),
+    "missing_key",
+    "unknown_key",
+    "wrong_type",
+    "wrong_value",
+    "unknown_column",
+    "column_in_both_roles",
+    "invalid_formula",
+    "unknown_measure",
+    "unknown_question",
+    "measure_without_weight",
+    "weight_of_largest",
+    "unknown_attacker",
+    "attacker_never_counts",
+    "no_weights",
 )
-_ANY_BODY = "bad_request too_slow too_large"
-CODES_BY_MEDIA_TYPE: Mapping[str, str] = {
-    "application/json": f"{_ANY_BODY} invalid_request",
-    "application/toml": f"{_ANY_BODY} invalid_request {COMPETITION_FILE}",
-    "text/csv": f"{_ANY_BODY} malformed_upload invalid_request",
-    "multipart/form-data": f"{_ANY_BODY} malformed_upload",
+_BODY_ERRORS: tuple[ErrorCode, ...] = ("bad_request", "too_slow", (413, "too_large"))
+CODES_BY_MEDIA_TYPE: Mapping[str, tuple[ErrorCode, ...]] = {
+    "application/json": (*_BODY_ERRORS, "invalid_request"),
+    "application/toml": (*_BODY_ERRORS, "invalid_request", *COMPETITION_FILE_ERRORS),
+    "text/csv": (*_BODY_ERRORS, "malformed_upload", "invalid_request"),
+    "multipart/form-data": (*_BODY_ERRORS, "malformed_upload"),
 }
 
-TEAM = "not_in_a_team"
-ORGANIZER = "not_organizer"
-REVISION = (
-    f"{STORED_FILE} changed_meanwhile fixed notice_fixed phase_paused phase_turned rescore_open "
-    "malformed_upload scale_zero drawn_already"
+TEAM_ERRORS: tuple[ErrorCode, ...] = ("not_in_a_team",)
+ORGANIZER_ERRORS: tuple[ErrorCode, ...] = ("not_organizer",)
+DISQUALIFICATION_ERRORS: tuple[ErrorCode, ...] = (*ORGANIZER_ERRORS, "nothing_to_change", "invalid_reason")
+REVISION_ERRORS: tuple[ErrorCode, ...] = (
+    *STORED_FILE_ERRORS,
+    "changed_meanwhile",
+    "fixed",
+    "notice_fixed",
+    "phase_paused",
+    "phase_turned",
+    "rescore_open",
+    "malformed_upload",
+    "scale_zero",
+    "drawn_already",
 )
-DISQUALIFICATION = "not_organizer nothing_to_change invalid_reason"
-BOARD = "scope_missing board_not_open"
-NEW_NAME = "name_length name_blank name_characters"
-BUSY = "storage_unavailable file_damaged sealing_unavailable busy"
-_PARSING = "parsing_memory_limit parsing_time_limit"
-UPLOAD = f"not_in_a_team disqualified quota_used_up {BUSY} unavailable {_PARSING}"
-CHECK = f"not_in_a_team disqualified too_many_checks {STORED_FILE} busy unavailable {_PARSING}"
+BOARD_ERRORS: tuple[ErrorCode, ...] = ("scope_missing", "board_not_open")
+NEW_NAME_ERRORS: tuple[ErrorCode, ...] = ("name_length", "name_blank", "name_characters")
+RELEASE_ERRORS: tuple[ErrorCode, ...] = (*_STORAGE_FAILURES, "sealing_unavailable", "busy")
+"""Errors of operations that store a release or a guess."""
+_PARSER_ERRORS: tuple[ErrorCode, ...] = ("unavailable", "parsing_memory_limit", "parsing_time_limit")
+UPLOAD_ERRORS: tuple[ErrorCode, ...] = (
+    *TEAM_ERRORS,
+    "disqualified",
+    "quota_used_up",
+    *RELEASE_ERRORS,
+    *_PARSER_ERRORS,
+)
+CHECK_ERRORS: tuple[ErrorCode, ...] = (
+    *TEAM_ERRORS,
+    "disqualified",
+    "too_many_checks",
+    *STORED_FILE_ERRORS,
+    "busy",
+    *_PARSER_ERRORS,
+)
 
 
-def build_error_responses(*codes: str) -> dict[int | str, dict[str, Any]]:
+def build_error_responses(*codes: ErrorCode) -> dict[int | str, dict[str, Any]]:
     """Return the ``responses`` of a route for the errors that do not follow from its inputs."""
-    return {status: {CODES_KEY: names} for status, names in group_by_status(*codes).items()}
+    return {status: {CODES_KEY: names} for status, names in group_by_status(codes).items()}
 
 
-def group_by_status(*codes: str) -> dict[int, list[str]]:
+def group_by_status(codes: Iterable[ErrorCode]) -> dict[int, list[str]]:
     """Return the codes by status, without duplicates and in the given order."""
     codes_by_status: dict[int, list[str]] = {}
-    for status, code in dict.fromkeys(map(_split_code, " ".join(codes).split())):
+    for status, code in dict.fromkeys(map(_find_status, codes)):
         codes_by_status.setdefault(status, []).append(code)
     return dict(sorted(codes_by_status.items()))
 
 
-def _split_code(code: str) -> tuple[int, str]:
-    status, dot, name = code.rpartition(".")
-    return (int(status), name) if dot else (_DEFAULT_STATUS[code], code)
+def _find_status(code: ErrorCode) -> tuple[int, str]:
+    """Return a code with its status. An unknown or ambiguous code fails when its route is defined."""
+    (status_and_code,) = (known for known in _STATUSES_AND_CODES if code in (known, known[1]))
+    return status_and_code

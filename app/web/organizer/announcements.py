@@ -57,9 +57,16 @@ def show_announcements(page: RequestedOrganizerPage, rescore: str = "") -> HTMLR
 def _draft_announcement(page: OrganizerPage, rescore_id: str) -> dict[str, str]:
     """Return an announcement of an applied rescore in every language, or {} without such a rescore."""
     with transaction() as session:
-        all_rescores = [item.rescore for item in rescores.list_rescores(session, page.principal, page.slug)]
+        all_rescores = [
+            progress.rescore for progress in rescores.list_rescores(session, page.principal, page.slug)
+        ]
     rescore = next(
-        (item for item in all_rescores if str(item.id) == rescore_id and item.replaced_file is not None), None
+        (
+            rescore
+            for rescore in all_rescores
+            if str(rescore.id) == rescore_id and rescore.replaced_file is not None
+        ),
+        None,
     )
     if rescore is None or rescore.replaced_file is None:
         return {}

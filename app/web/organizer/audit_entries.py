@@ -111,7 +111,7 @@ def _label_names(value: Any, prefix: str, t: Translator) -> str:
 
 
 def _is_window(value: Any) -> bool:
-    return isinstance(value, list) and len(value) == 2 and all(_parse_datetime(item) for item in value)
+    return isinstance(value, list) and len(value) == 2 and all(_parse_datetime(moment) for moment in value)
 
 
 def _parse_datetime(value: Any) -> datetime | None:
@@ -124,7 +124,7 @@ def _parse_datetime(value: Any) -> datetime | None:
 def format_value(value: Any, zone: str, t: Translator) -> str:
     """Format a recorded value. Times are in the competition's time zone; digests are cut to 12 characters."""
     if isinstance(value, list):
-        return ", ".join(format_value(item, zone, t) for item in value)
+        return ", ".join(format_value(element, zone, t) for element in value)
     if isinstance(value, float):
         return t.localize_numbers(str(value))
     if isinstance(value, str) and _SHA256.fullmatch(value):

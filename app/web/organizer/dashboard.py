@@ -28,7 +28,7 @@ def show_dashboard(page: RequestedOrganizerPage) -> HTMLResponse:
     return page.render(
         "organizer/dashboard.html",
         frame=frame,
-        desk=overview,
+        dashboard=overview,
         rehearsal=rehearsal,
         duties=dashboard.list_tasks(frame.rules, frame.contest.round, frame.status, overview),
         acts=describe_entries(latest_entries, t, path=frame.path, zone=zone),

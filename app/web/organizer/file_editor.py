@@ -128,14 +128,14 @@ def _render_repair(
         )
     return page.render(
         "organizer/repair.html",
-        judged=has_submissions,
+        has_submissions=has_submissions,
         status=get_status(rejection or file_problem),
         slug=page.slug,
         title=competitions.get_title(competition),
-        why=translate_sentence(file_problem.message, page.t),
-        refused=describe_rejection(page, rejection) if rejection else None,
+        reason=translate_sentence(file_problem.message, page.t),
+        rejection=describe_rejection(page, rejection) if rejection else None,
         text=competition.file if text is None else text,
-        of=competitions.compute_text_digest(competition.file),
+        fingerprint=competitions.compute_text_digest(competition.file),
     )
 
 
@@ -178,7 +178,7 @@ def _render_file(
     problem: DomainError | None = None,
 ) -> HTMLResponse:
     sha256 = competitions.compute_text_digest(context.frame.contest.competition.file)
-    content = {"text": text, "of": sha256, "compared": comparison}
+    content = {"text": text, "fingerprint": sha256, "comparison": comparison}
     return render_step(context, "organizer/file.html", problem=problem, **content)
 
 

@@ -10,7 +10,7 @@ from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 from starlette.responses import Response
 
-from anoncup.competition.scoring_versions import is_selected
+from anoncup.competition import scoring_versions
 from anoncup.competition.writer import collect_fields, replace_attackers, replace_measures, replace_questions
 from anoncup.errors import DomainError
 from anoncup.rules.model import Rules
@@ -27,6 +27,23 @@ from app.web.site.pages import PageRoute
 router = APIRouter(route_class=PageRoute)
 
 _MAX_BY_KIND = {"share": 1.0}
+
+
+def _name_weight_field(measure: str) -> str:
+    return f"weight_{measure}"
+
+
+def _name_counts_field(attacker: str) -> str:
+    return f"counts_{attacker}"
+
+
+def _name_asks_field(question: str) -> str:
+    return f"asks_{question}"
+
+
+def _name_parameter_field(kind: str, part: str, parameter: Parameter) -> str:
+    """Return the field of a parameter of a measure, an attacker or a question."""
+    return f"{kind}_{part}_{parameter.name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,30 +116,30 @@ def _parse_selection(form: ParsedForm, contest: Contest) -> MeasureSelection:
     roles = track.settings.list_columns_by_role(rules.columns, rules.settings)
     measures = {
         name: MeasureSettings(
-            form.parse_number(f"weight_{name}", default=0.0) if definition.weighs else 0.0,
-            _parse_parameters(form, f"measure_{name}", definition.parameters, roles),
+            form.parse_number(_name_weight_field(name), default=0.0) if measure.weighs else 0.0,
+            _parse_parameters(form, "measure", measure, roles),
         )
-        for name, definition in track.measures.items()
+        for name, measure in track.measures.items()
     }
     attackers = {
         name: AttackerSettings(
-            definition.may_count and form.is_checked(f"counts_{name}"),
-            _parse_parameters(form, f"attacker_{name}", definition.parameters, roles),
+            attacker.may_count and form.is_checked(_name_counts_field(name)),
+            _parse_parameters(form, "attacker", attacker, roles),
         )
-        for name, definition in track.attackers.items()
+        for name, attacker in track.attackers.items()
     }
     questions = {
         name: _keep_stored_if_equal(
-            _parse_parameters(form, f"question_{name}", definition.parameters, roles),
+            _parse_parameters(form, "question", question, roles),
             rules.questions.get(name, {}),
-            definition.parameters,
+            question.parameters,
             roles,
         )
-        for name, definition in track.questions.items()
-        if form.is_checked(f"asks_{name}") or not definition.optional
+        for name, question in track.questions.items()
+        if form.is_checked(_name_asks_field(name)) or not question.optional
     }
     min_rows_kept = form.parse_number("min_rows_kept", maximum=1) if track.allows_deletion else None
-    if not any(definition.weight > 0 for definition in measures.values()) and not form.errors:
+    if not any(settings.weight > 0 for settings in measures.values()) and not form.errors:
         form.errors["weights"] = "wrong_no_weights"
     return MeasureSelection(measures, attackers, _drop_default_questions(questions, track), min_rows_kept)
 
@@ -134,14 +151,12 @@ def _keep_stored_if_equal(
 
     The stored file may state default values explicitly; its text then stays as it is.
     """
-    new_and_stored = [
-        {
-            parameter.name: values.get(parameter.name, parameter.resolve_default(roles))
-            for parameter in parameters
-        }
-        for values in (new_values, stored_values)
-    ]
-    return stored_values if new_and_stored[0] == new_and_stored[1] else new_values
+    names_and_defaults = [(parameter.name, parameter.resolve_default(roles)) for parameter in parameters]
+    are_equal = all(
+        new_values.get(name, default) == stored_values.get(name, default)
+        for name, default in names_and_defaults
+    )
+    return stored_values if are_equal else new_values
 
 
 def _drop_default_questions(questions: Mapping[str, Parameters], track: AnyTrack) -> Mapping[str, Parameters]:
@@ -154,19 +169,19 @@ def _drop_default_questions(questions: Mapping[str, Parameters], track: AnyTrack
 
 
 def _parse_parameters(
-    form: ParsedForm, prefix: str, parameters: Sequence[Parameter], roles: Roles
+    form: ParsedForm, kind: str, part: AnyMeasure | AnyAttacker | AnyQuestion, roles: Roles
 ) -> dict[str, Any]:
-    """Return the parameters that differ from their defaults, and all numbers except 0."""
-    value_by_name = {
-        parameter.name: _parse_value(form, f"{prefix}_{parameter.name}", parameter, roles)
-        for parameter in parameters
-    }
-    return {
-        parameter.name: value_by_name[parameter.name]
-        for parameter in parameters
-        if value_by_name[parameter.name]
-        and (parameter.is_number or value_by_name[parameter.name] != parameter.resolve_default(roles))
-    }
+    """Return the parameters to write to the file.
+
+    Numbers are written if they are positive, other values if they differ from the default. A list without
+    any selected value is not written, so its parameter has the default value again.
+    """
+    parameters: dict[str, Any] = {}
+    for parameter in part.parameters:
+        value = _parse_value(form, _name_parameter_field(kind, part.name, parameter), parameter, roles)
+        if value and (parameter.is_number or value != parameter.resolve_default(roles)):
+            parameters[parameter.name] = value
+    return parameters
 
 
 def _parse_value(form: ParsedForm, field: str, parameter: Parameter, roles: Roles) -> ParameterValue:
@@ -177,31 +192,32 @@ def _parse_value(form: ParsedForm, field: str, parameter: Parameter, roles: Role
         return form.text(field)
     if not form.text(field):
         return None
-    return (
-        form.parse_count(field)
-        if parameter.kind == "whole"
-        else form.parse_number(field, maximum=_MAX_BY_KIND.get(parameter.kind, inf))
-    )
+    if parameter.kind == "whole":
+        return form.parse_count(field)
+    return form.parse_number(field, maximum=_MAX_BY_KIND.get(parameter.kind, inf))
 
 
 def _build_content(contest: Contest, form: ParsedForm | None) -> dict[str, Any]:
     """Return the template variables, with values from the rejected form or else from the file."""
     rules, track = contest.rules, contest.track
     roles = track.settings.list_columns_by_role(rules.columns, rules.settings)
-    measure_entries = [_build_measure_entry(item, rules, roles, form) for item in track.measures.values()]
+    measures = [_build_measure_entry(measure, rules, roles, form) for measure in track.measures.values()]
     min_rows_kept = (
         form.text("min_rows_kept") if form else _format_field_number(rules.limits.min_rows_kept or 0.0)
     )
     return {
-        "weighing": [item for item in measure_entries if item.is_weighted],
-        "reported": [item for item in measure_entries if not item.is_weighted],
-        "counted": track.asks_identity(rules),
-        "opened": form is not None and any(name.startswith("attacker_") for name in form.errors),
-        "attackers": [_build_attacker_entry(item, rules, roles, form) for item in track.attackers.values()],
+        "weighted_measures": [entry for entry in measures if entry.is_weighted],
+        "reported_measures": [entry for entry in measures if not entry.is_weighted],
+        "asks_identity": track.asks_identity(rules),
+        "is_attackers_section_open": form is not None
+        and any(name.startswith("attacker_") for name in form.errors),
+        "attackers": [
+            _build_attacker_entry(attacker, rules, roles, form) for attacker in track.attackers.values()
+        ],
         "questions": [
-            _build_question_entry(item, rules, roles, form)
-            for item in track.questions.values()
-            if item.parameters
+            _build_question_entry(question, rules, roles, form)
+            for question in track.questions.values()
+            if question.parameters
         ],
         "min_rows_kept": min_rows_kept if track.allows_deletion else None,
     }
@@ -210,56 +226,70 @@ def _build_content(contest: Contest, form: ParsedForm | None) -> dict[str, Any]:
 def _build_measure_entry(
     measure: AnyMeasure, rules: Rules, roles: Roles, form: ParsedForm | None
 ) -> PartEntry:
-    name, settings = measure.name, rules.measure_settings(measure.name)
-    choices = _build_choices(f"measure_{name}", measure.parameters, settings.parameters, roles, form)
-    weight_text = form.text(f"weight_{name}") if form else _format_field_number(settings.weight)
-    return PartEntry(name, f"weight_{name}", choices, is_weighted=measure.weighs, weight_text=weight_text)
+    settings, field = rules.measure_settings(measure.name), _name_weight_field(measure.name)
+    return PartEntry(
+        measure.name,
+        field,
+        _build_choices("measure", measure, settings.parameters, roles, form),
+        is_weighted=measure.weighs,
+        weight_text=form.text(field) if form else _format_field_number(settings.weight),
+    )
 
 
 def _build_attacker_entry(
     attacker: AnyAttacker, rules: Rules, roles: Roles, form: ParsedForm | None
 ) -> PartEntry:
-    name, settings = attacker.name, rules.attacker_settings(attacker.name)
-    choices = _build_choices(f"attacker_{name}", attacker.parameters, settings.parameters, roles, form)
-    is_chosen = form.is_checked(f"counts_{name}") if form else is_selected(rules, name)
-    return PartEntry(name, f"counts_{name}", choices, is_selected=is_chosen, is_selectable=attacker.may_count)
+    settings, field = rules.attacker_settings(attacker.name), _name_counts_field(attacker.name)
+    is_selected = form.is_checked(field) if form else scoring_versions.is_selected(rules, attacker.name)
+    return PartEntry(
+        attacker.name,
+        field,
+        _build_choices("attacker", attacker, settings.parameters, roles, form),
+        is_selected=is_selected,
+        is_selectable=attacker.may_count,
+    )
 
 
 def _build_question_entry(
     question: AnyQuestion, rules: Rules, roles: Roles, form: ParsedForm | None
 ) -> PartEntry:
     """Build the entry of a question. Only optional questions can be deselected."""
-    values = rules.questions.get(question.name, {})
-    choices = _build_choices(f"question_{question.name}", question.parameters, values, roles, form)
-    is_selected = form.is_checked(f"asks_{question.name}") if form else question.name in rules.questions
-    field = f"asks_{question.name}"
+    parameters, field = rules.questions.get(question.name, {}), _name_asks_field(question.name)
+    is_selected = form.is_checked(field) if form else question.name in rules.questions
     return PartEntry(
         question.name,
         field,
-        choices,
+        _build_choices("question", question, parameters, roles, form),
         is_selected=is_selected or not question.optional,
         is_selectable=question.optional,
     )
 
 
 def _build_choices(
-    prefix: str, parameters: Sequence[Parameter], values: Parameters, roles: Roles, form: ParsedForm | None
+    kind: str,
+    part: AnyMeasure | AnyAttacker | AnyQuestion,
+    values: Parameters,
+    roles: Roles,
+    form: ParsedForm | None,
 ) -> tuple[ParameterChoice, ...]:
+    fields = [_name_parameter_field(kind, part.name, parameter) for parameter in part.parameters]
     return tuple(
         ParameterChoice(
             parameter,
-            f"{prefix}_{parameter.name}",
-            parameter.allowed_names(roles),
-            form.values(f"{prefix}_{parameter.name}") if form else _list_selected(parameter, values, roles),
+            field,
+            options=parameter.allowed_names(roles),
+            selected=form.values(field) if form else _list_selected(parameter, values, roles),
         )
-        for parameter in parameters
+        for parameter, field in zip(part.parameters, fields, strict=True)
     )
 
 
 def _list_selected(parameter: Parameter, values: Parameters, roles: Roles) -> tuple[str, ...]:
     """Return the values that the form shows as selected. A number that is not set stays empty."""
     value = values.get(parameter.name, None if parameter.is_number else parameter.resolve_default(roles))
-    return value if isinstance(value, tuple) else () if value is None else (str(value),)
+    if value is None:
+        return ()
+    return value if isinstance(value, tuple) else (str(value),)
 
 
 def _format_field_number(number: float) -> str:

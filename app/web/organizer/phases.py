@@ -77,14 +77,14 @@ def _render_phases(
     return page.render(
         "organizer/phases.html",
         frame=frame,
-        desk=overview,
-        reveal=reveal_time,
-        unsigned=unsigned_count,
+        dashboard=overview,
+        reveal_time=reveal_time,
+        unsigned_count=unsigned_count,
         name=name,
         end=_localize_end(end, frame.rules.timezone),
         move_following=move_following,
-        local=partial(_format_local, zone=frame.rules.timezone),
-        turned={phases.ANONYMIZATION: row.frozen_at, phases.REIDENTIFICATION: row.closed_at},
+        format_local=partial(_format_local, zone=frame.rules.timezone),
+        completed_at={phases.ANONYMIZATION: row.frozen_at, phases.REIDENTIFICATION: row.closed_at},
         problem=problem,
     )
 
@@ -114,10 +114,10 @@ def preview(
     return page.render(
         "organizer/preview.html",
         frame=frame,
-        begun=has_begun,
-        order=action,
-        mark=fingerprint,
-        seen=phase_preview,
+        has_begun=has_begun,
+        action=action,
+        fingerprint=fingerprint,
+        preview=phase_preview,
         moves=_list_moves(phase_preview),
         counts=counts,
     )

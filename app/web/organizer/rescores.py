@@ -95,10 +95,10 @@ def _render_rescore(
             frame.contest.competition.file, rescore_preview.rescore.competition_file
         ),
         by_team=_compare_teams(rescore_preview),
-        turned=[
+        state_changes=[
             change for change in rescore_preview.changes if change.current.state != change.proposed.state
         ],
-        lost=[change for change in rescore_preview.changes if rescores.is_newly_failed(change)],
+        newly_failed=[change for change in rescore_preview.changes if rescores.is_newly_failed(change)],
         problem=problem,
     )
 

@@ -26,6 +26,7 @@ from app.db.transaction import transaction
 from app.services.contests import competitions
 from app.web.organizer.forms import FormBody, ParsedForm, find_zone, format_local_time, group_zones_by_region
 from app.web.organizer.setup_steps import (
+    FormRejection,
     RequestedSetup,
     SetupContext,
     describe_rejection,
@@ -38,6 +39,8 @@ router = APIRouter(route_class=PageRoute)
 
 _TITLE_LANGUAGES = ("en", "ja")
 _MAX_SLUG_LENGTH = 63
+_MAX_TITLE_LENGTH = 200
+_DEFAULT_ZONE = ZoneInfo("Asia/Tokyo")
 _OWN_TABLE = "microdata"
 """The draft for organizers who bring their own table."""
 _PHASE_NAMES: tuple[Literal["anonymization"], Literal["reidentification"]] = (
@@ -53,9 +56,10 @@ class CompetitionBasics:
     zone: ZoneInfo
     phases: tuple[Phase, ...]
 
-    def apply_to(self, text: str) -> str:
+    def apply_to(self, file_text: str) -> str:
+        """Return the competition file with these values."""
         return replace_basics(
-            text, slug=self.slug, titles=self.titles, timezone=self.zone.key, phases=self.phases
+            file_text, slug=self.slug, titles=self.titles, timezone=self.zone.key, phases=self.phases
         )
 
 
@@ -70,7 +74,7 @@ def create(page: RequestedUserPage, form: FormBody) -> Response:
     competitions.require_can_create(page.principal)
     start = form.parse_choice("start", DRAFT_SOURCES)
     basics = _parse_basics(form, slug=form.text("slug") or _suggest_slug(form))
-    problem: DomainError | None = None
+    rejection: FormRejection | None = None
     if basics is not None and not form.errors:
         try:
             with transaction() as session:
@@ -78,11 +82,14 @@ def create(page: RequestedUserPage, form: FormBody) -> Response:
                 return see_other(f"/competitions/{contest.address}/organize/data", notice="created")
         except Conflict as conflict:
             form.errors["slug"] = f"wrong_{conflict.code}"
-        except InvalidCompetition as rejection:
-            problem = rejection
-    form_rejection = describe_rejection(page, problem) if problem else None
-    content = _build_new_content(form.raw_values(), form.errors) | {"refused": form_rejection, "status": 422}
-    return page.render("organizer/new.html", **content)
+        except InvalidCompetition as error:
+            rejection = describe_rejection(page, error)
+    return page.render(
+        "organizer/new.html",
+        status=422,
+        rejection=rejection,
+        **_build_new_content(form.raw_values(), form.errors),
+    )
 
 
 def _build_new_content(values: Mapping[str, str], errors: Mapping[str, str]) -> dict[str, Any]:
@@ -90,11 +97,16 @@ def _build_new_content(values: Mapping[str, str], errors: Mapping[str, str]) -> 
         "values": values,
         "errors": errors,
         "zones": group_zones_by_region(),
-        "starts": DRAFT_SOURCES,
+        "drafts": DRAFT_SOURCES,
         "recommended": DRAFT_SOURCES[0],
-        "have_rounds": any(list_settings(template(name))[0].name for name in TEMPLATES),
-        "more": tuple(start for start in DRAFT_SOURCES if start not in (*TEMPLATES, _OWN_TABLE)),
+        "other_drafts": tuple(source for source in DRAFT_SOURCES if source not in (*TEMPLATES, _OWN_TABLE)),
+        "templates_have_rounds": _has_named_rounds(),
     }
+
+
+def _has_named_rounds() -> bool:
+    """Return whether a template has rounds. The only round of a contest without rounds has no name."""
+    return any(list_settings(template(name))[0].name for name in TEMPLATES)
 
 
 def _suggest_slug(form: ParsedForm) -> str:
@@ -110,16 +122,17 @@ def _slugify(title: str) -> str:
 
 
 def _build_default_values() -> dict[str, str]:
-    """Return default values of the form: phases of two weeks each, a day apart, starting in a week."""
-    first_start = datetime.now(UTC).replace(hour=9, minute=0, second=0, microsecond=0) + timedelta(days=7)
-    first_window, second_window = (
-        (first_start, first_start + timedelta(days=14)),
-        (first_start + timedelta(days=15), first_start + timedelta(days=29)),
-    )
-    return {"start": DRAFT_SOURCES[0], "zone": "Asia/Tokyo"} | {
-        f"{name}_{edge}": format_local_time(moment, ZoneInfo("UTC"))
-        for name, window in zip(_PHASE_NAMES, (first_window, second_window), strict=True)
-        for edge, moment in zip(("start", "end"), window, strict=True)
+    """Return default values of the form: phases of two weeks, a day apart, from 9:00 in a week."""
+    today = datetime.now(_DEFAULT_ZONE).replace(hour=9, minute=0, second=0, microsecond=0)
+    days_by_field = {
+        "anonymization_start": 7,
+        "anonymization_end": 21,
+        "reidentification_start": 22,
+        "reidentification_end": 36,
+    }
+    return {"start": DRAFT_SOURCES[0], "zone": _DEFAULT_ZONE.key} | {
+        field: format_local_time(today + timedelta(days=days), _DEFAULT_ZONE)
+        for field, days in days_by_field.items()
     }
 
 
@@ -182,7 +195,7 @@ def _parse_basics(
     if not titles:
         form.errors["title_en"] = "wrong_no_title"
     for language, title in titles.items():
-        if len(title) > 200 or CONTROL_CHARACTER.search(title):
+        if len(title) > _MAX_TITLE_LENGTH or CONTROL_CHARACTER.search(title):
             form.errors[f"title_{language}"] = "wrong_title"
     zone = find_zone(form.text("zone"))
     if zone is None:
@@ -197,10 +210,11 @@ def _parse_phases(form: ParsedForm, zone: ZoneInfo, stored_rules: Rules | None) 
     phases: list[Phase] = []
     for name in _PHASE_NAMES:
         stored_phase = stored_phase_by_name.get(name)
-        start = form.parse_datetime(f"{name}_start", zone, stored_phase.start if stored_phase else None)
-        end = form.parse_datetime(f"{name}_end", zone, stored_phase.end if stored_phase else None)
+        stored_start, stored_end = (stored_phase.start, stored_phase.end) if stored_phase else (None, None)
+        start = form.parse_datetime(f"{name}_start", zone, stored_start)
+        end = form.parse_datetime(f"{name}_end", zone, stored_end)
         errors = _find_window_errors(name, start, end, phases)
-        if end and end != (stored_phase.end if stored_phase else None) and end <= datetime.now(UTC):
+        if end and end != stored_end and end <= datetime.now(UTC):
             errors |= {f"{name}_end": "wrong_past"}
         form.errors.update({key: code for key, code in errors.items() if key not in form.errors})
         if start and end and not errors:

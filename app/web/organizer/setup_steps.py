@@ -228,7 +228,7 @@ def render_step(
     rejection = describe_rejection(context.page, problem) if problem else None
     status = rejection.status if rejection else 422 if content.get("errors") else 200
     return context.page.render(
-        template, frame=context.frame, desk=context, refused=rejection, **({"status": status} | content)
+        template, frame=context.frame, setup=context, rejection=rejection, **({"status": status} | content)
     )
 
 

@@ -53,7 +53,7 @@ def _render_teams(
     return page.render(
         "organizer/teams.html",
         frame=frame,
-        desk=context,
+        setup=context,
         entrants=[entrant for entrant in entrants if not entrant.team.baseline],
         organizers=organizer_rows,
         uses=uses,
@@ -181,7 +181,7 @@ def show_team(page: RequestedOrganizerPage, team_id: UUID) -> HTMLResponse:
 def remove_method_description(page: RequestedOrganizerPage, team_id: UUID) -> Response:
     with transaction() as session:
         disqualification.remove_method_description(session, page.principal, page.slug, team_id)
-    return see_other(f"{page.path}/teams/{team_id}", notice="silenced")
+    return see_other(f"{page.path}/teams/{team_id}", notice="method_removed")
 
 
 @router.post("/{team_id}/grants")

@@ -21,10 +21,10 @@ from anoncup.messages import Message
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import Excessive
 from anoncup.tracks.model import AnyTrack
-from app.charts.axes import write_number
 from app.charts.bounds import BoundWords, DistanceBound, build_bounds
 from app.charts.figure import Figure
 from app.charts.histogram import PanelWords, build_histogram_panels
+from app.charts.numbers import format_number
 from app.charts.text import translate_words
 from app.charts.threshold_errors import ErrorWords, SampleRelease, SimulatedCheats, build_threshold_errors
 from app.db.models import State, ThresholdReport
@@ -80,22 +80,22 @@ def _render_threshold(
             (name, name in (form.values("groups") if form and is_question else exchange_columns))
             for name in all_columns
         ],
-        dropped=[]
+        dropped_columns=[]
         if form and is_question
         else [name for name in default_columns if name not in exchange_columns],
-        opened=is_question,
-        ruling=bool(form) and not is_question,
+        is_question_rejected=is_question,
+        is_rule_rejected=bool(form) and not is_question,
         distances=tuple(context.frame.contest.track.distances),
         approaches=_APPROACHES,
         rules=_RULES,
         reports=reports,
         recommended={
-            item.id: schemas.parse_advice(item.report).recommended_threshold
-            for item in reports
-            if item.report
+            report.id: schemas.parse_advice(report.report).recommended_threshold
+            for report in reports
+            if report.report
         },
-        working=any(report.state in (State.QUEUED, State.SCORING) for report in reports),
-        contradicting=_find_contradicting_report(reports, context),
+        has_unfinished_report=any(report.state in (State.QUEUED, State.SCORING) for report in reports),
+        contradicting_report=_find_contradicting_report(reports, context),
     )
 
 
@@ -278,7 +278,7 @@ def _format_power_of_two(exponent: str) -> Markup:
 def _describe_reason(t: Translator, message: Message) -> str:
     """Return a reason as a sentence, with its distances formatted as in the charts."""
     distances = {
-        name: t.localize_numbers(write_number(value))
+        name: t.localize_numbers(format_number(value))
         for name, value in message.values.items()
         if isinstance(value, float)
     }
@@ -295,7 +295,7 @@ def _draw_histograms(histograms: Mapping[str, Any], report: schemas.Advice, t: T
 
 
 def _draw_bounds(report: schemas.Advice, t: Translator) -> Figure:
-    points = [DistanceBound(item.fixed, item.s_lower, item.lower, item.upper) for item in report.bounds]
+    points = [DistanceBound(bound.fixed, bound.s_lower, bound.lower, bound.upper) for bound in report.bounds]
     words = translate_words(BoundWords, t)
     figure = build_bounds(points, words, fixed=report.fixed, threshold=report.threshold)
     return replace(figure, rows=())  # the page has its own table, which also marks exact bounds
@@ -303,22 +303,22 @@ def _draw_bounds(report: schemas.Advice, t: Translator) -> Figure:
 
 def _draw_errors(report: schemas.Advice, evidence: schemas.AdviceEvidence, t: Translator) -> Figure:
     honest_releases = [
-        SampleRelease(_describe_method(item, t), item.mean)
-        for item in evidence.honest
-        if item.mean is not None
+        SampleRelease(_describe_method(trial, t), trial.mean)
+        for trial in evidence.honest
+        if trial.mean is not None
     ]
     mixed_releases = [
         SampleRelease(
-            f"{_describe_method(item, t)}, {t.label(f'adv_cheat_{item.cheat}')} "
-            f"{t.localize_numbers(f'{100 * item.share:g}%')}",
-            item.mean,
+            f"{_describe_method(mixture, t)}, {t.label(f'adv_cheat_{mixture.cheat}')} "
+            f"{t.localize_numbers(f'{100 * mixture.share:g}%')}",
+            mixture.mean,
         )
-        for item in evidence.mixtures
+        for mixture in evidence.mixtures
     ]
     passing_cheats = evidence.errors[0].passing
     simulated_cheats = {
-        name: SimulatedCheats(item.counts, item.edges)
-        for name, item in report.histograms.items()
+        name: SimulatedCheats(simulation.counts, simulation.edges)
+        for name, simulation in report.histograms.items()
         if name in passing_cheats
     }
     words = translate_words(

@@ -11,14 +11,14 @@ from zoneinfo import ZoneInfo
 from markupsafe import Markup, escape
 
 from anoncup.schemas import Board, BoardRow
-from app.charts.axes import write_number
+from app.charts import numbers
 
 
 def format_number(value: float | None) -> str:
     """Return a number rounded for readers; JSON and CSV have the full precision."""
     if value is not None and 0 < abs(value) < 1e-9:
         return "≈0"  # a rounding error, which scoring treats as 0, too
-    return write_number(value)
+    return numbers.format_number(value)
 
 
 def format_clock_time(moment: datetime, zone: str) -> str:

@@ -69,7 +69,7 @@ templates.env.globals |= {
     "zone_name": notation.get_zone_abbreviation,
 }
 _UNREADABLE_FORM = N_("this form cannot be read: check what you typed")
-_CONTENT_DEFAULTS = {"to": None, "wrong_form": None, "refused": None}
+_CONTENT_DEFAULTS = {"to": None, "wrong_form": None, "rejection": None}
 """Defaults of template variables that only some pages set."""
 
 

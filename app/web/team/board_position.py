@@ -68,7 +68,7 @@ SubmissionBoard = Annotated[Board | None, Depends(_load_submission_board)]
 
 def find_position(board: Board | None, lines: Sequence[SubmissionLine]) -> TeamBoardPosition | None:
     """Return the team's position on the board, or None if it has no rank or no line has a score."""
-    if board is None or not any(line.state == State.SCORED for line in lines):
+    if board is None or not any(line.displayed_state == State.SCORED for line in lines):
         return None
     ranked_rows = [row for row in board.rows if row.rank is not None]
     own_row = next((row for row in ranked_rows if row.own), None)

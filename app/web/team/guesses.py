@@ -1,5 +1,7 @@
 """Submit or check a guess with the form on the target's page."""
 
+from collections.abc import Sequence
+from typing import Any
 from uuid import UUID
 
 from fastapi import APIRouter
@@ -9,6 +11,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from anoncup.errors import DomainError
+from anoncup.tables.files import Remark
 from app.db.models import Guess
 from app.http.uploads import receive_dry_run, receive_upload
 from app.services.accounts.principal import Principal
@@ -17,19 +20,20 @@ from app.web.site.pages import PageRoute, RequestedUserPage, UserPage, see_other
 from app.web.team.targets import list_file_problems, render_target
 from app.web.team.upload_form import (
     UPLOAD_ERRORS,
-    await_upload,
     classify_problem,
     classify_remarks,
     get_check_status,
+    run_upload,
 )
 
 router = APIRouter(route_class=PageRoute)
 
 
-class GuessForm(GuessUpload):
-    """A guess sent with the form, which has no idempotency key."""
+class FormGuessUpload(GuessUpload):
+    """A guess sent with the form, which sends no idempotency key."""
 
     def accept(self, session: Session, principal: Principal) -> Guess:
+        """Accept the guess under a key derived from its content, so that sending it twice counts once."""
         self.key = self.derive_key(session)
         return super().accept(session, principal)
 
@@ -42,47 +46,62 @@ def redirect_to_target(target_id: UUID) -> Response:
 
 @router.post("/targets/{target_id}/guesses")
 async def submit_guess(page: RequestedUserPage, target_id: UUID) -> Response:
-    form = GuessForm(target_id)
+    upload = FormGuessUpload(target_id)
     try:
-        await await_upload(receive_upload(page.request, page.principal, form))
-    except UPLOAD_ERRORS as problem:
-        return await run_in_threadpool(render_target, page, target_id, problem, form.question or None)
-    return see_other(f"/targets/{target_id}", notice="guessed")
+        await run_upload(receive_upload(page.request, page.principal, upload))
+    except UPLOAD_ERRORS as error:
+        return await run_in_threadpool(render_target, page, target_id, error, upload.question or None)
+    return see_other(f"/targets/{target_id}", notice="guess_submitted")
 
 
 @router.post("/targets/{target_id}/guesses/check")
-async def check_file(page: RequestedUserPage, target_id: UUID) -> HTMLResponse:
+async def check_guess(page: RequestedUserPage, target_id: UUID) -> HTMLResponse:
     """Check the chosen file without submitting it. The form's script inserts the response into the page."""
     upload = GuessUpload(target_id)
     try:
-        guess_check = await await_upload(receive_dry_run(page.request, page.principal, upload))
-    except UPLOAD_ERRORS as problem:
-        return await run_in_threadpool(_render_refused_check, page, upload, problem)
+        guess_check = await run_upload(receive_dry_run(page.request, page.principal, upload))
+    except UPLOAD_ERRORS as error:
+        return await run_in_threadpool(_render_failed_check, page, upload, error)
     return await run_in_threadpool(_render_check, page, upload, guess_check)
 
 
 def _render_check(page: UserPage, upload: GuessUpload, guess_check: GuessCheck) -> HTMLResponse:
-    return page.render(
-        "team/guess_checked.html",
-        id=_build_field_id(upload),
+    return _render_result(
+        page,
+        upload,
         verdict=classify_remarks(guess_check.remarks),
         warnings=guess_check.remarks,
-        said=page.t.ngettext("{n} row is answered.", "{n} rows are answered.", guess_check.answered),
+        summary=page.t.ngettext("{n} row is answered.", "{n} rows are answered.", guess_check.answered),
     )
 
 
-def _render_refused_check(page: UserPage, upload: GuessUpload, problem: DomainError) -> HTMLResponse:
-    response = page.render(
+def _render_failed_check(page: UserPage, upload: GuessUpload, error: DomainError) -> HTMLResponse:
+    response = _render_result(
+        page, upload, problem=error, verdict=classify_problem(error), **list_file_problems(error)
+    )
+    response.status_code = get_check_status(error)
+    return response
+
+
+def _render_result(
+    page: UserPage,
+    upload: GuessUpload,
+    *,
+    verdict: str,
+    problem: DomainError | None = None,
+    warnings: Sequence[Remark] = (),
+    summary: str = "",
+    **content: Any,
+) -> HTMLResponse:
+    return page.render(
         "team/guess_checked.html",
         problem=problem,
         id=_build_field_id(upload),
-        verdict=classify_problem(problem),
-        warnings=(),
-        said="",
-        **list_file_problems(problem),
+        verdict=verdict,
+        warnings=warnings,
+        summary=summary,
+        **content,
     )
-    response.status_code = get_check_status(problem)
-    return response
 
 
 def _build_field_id(upload: GuessUpload) -> str:

@@ -47,12 +47,12 @@ def _render_team(
         status=201 if link else 200,
         frame=frame,
         team=team,
-        people=team_members,
+        members=team_members,
         link=link,
         uses=uses,
-        life=invites.INVITE_LIFETIME.days,
-        most=_MAX_USES,
-        longest=members.MAX_METHOD_DESCRIPTION_LENGTH,
+        invite_days=invites.INVITE_LIFETIME.days,
+        max_uses=_MAX_USES,
+        max_length=members.MAX_METHOD_DESCRIPTION_LENGTH,
         method_description=team.method_description if method_description is None else method_description,
     )
 
@@ -66,9 +66,13 @@ def _render_removal(
     person = next((member for member in team_members if member.user_id == user_id), None)
     if person is None:
         raise NotFound("your team has no such member", code="no_such_member")
-    is_alone = len(team_members) == 1
     return page.render(
-        "team/member.html", problem=problem, frame=frame, team=team, person=person, alone=is_alone
+        "team/member.html",
+        problem=problem,
+        frame=frame,
+        team=team,
+        person=person,
+        is_last_member=len(team_members) == 1,
     )
 
 
@@ -105,7 +109,7 @@ def save_method_description(
 ) -> Response:
     with transaction() as session:
         members.set_method_description(session, page.principal, slug, method_description)
-    return see_other(f"/competitions/{slug}/team", notice="told")
+    return see_other(f"/competitions/{slug}/team", notice="method_saved")
 
 
 @router.get("/members/{user_id}")

@@ -224,7 +224,7 @@ def _draw_distances(
     if excessive is None or comparison is None:
         return None
     distance_label = t.label(f"distance_{excessive.distance}", "") or excessive.distance
-    words = translate_words(HistogramWords, t, x=distance_label)
+    words = translate_words(HistogramWords, t, x_title=distance_label)
     return build_histogram(
         excessive.histogram.counts,
         words,

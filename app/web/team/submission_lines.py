@@ -1,4 +1,4 @@
-"""Lines of the list of a team's submissions, with queue positions and possible actions."""
+"""View models of the page that lists a team's submissions: its lines and the choice of finals."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,13 +13,20 @@ from app.services.submissions import finals, progress
 from app.services.submissions.summaries import SubmissionSummary
 from app.web.site.frame import Frame
 
-_IntakeState = Literal["open", "disqualified", "undated", "draft", "paused", "settling", "over"]
-"""Whether a team can submit and choose finals, or the reason why it cannot."""
+IntakeState = Literal["open", "disqualified", "undated", "draft", "paused", "settling", "over"]
+"""Whether a team can submit and choose finals (``open``), or the reason why it cannot.
+
+``undated``: the first phase has no start yet. ``draft``: it has not started. ``settling``: its deadline has
+passed, and uploads that came in time are still being scored. ``over``: its finals are fixed.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class SubmissionLine:
-    """A submission with the number of submissions before it in the queue, or None once scoring has begun."""
+    """A submission in the list.
+
+    ``queue_position`` is the number of submissions before it in the queue, or None once scoring has begun.
+    """
 
     submission: Submission
     queue_position: int | None
@@ -38,8 +45,8 @@ class SubmissionLine:
         return self.evaluation.state in finals.MARKABLE_STATES
 
     @property
-    def state(self) -> str:
-        """The state to display. A disqualified submission does not show its result."""
+    def displayed_state(self) -> str:
+        """The state of its evaluation, or ``DISQUALIFIED`` if the submission is disqualified."""
         return "DISQUALIFIED" if self.submission.disqualified_at else str(self.evaluation.state)
 
     @property
@@ -55,7 +62,7 @@ class FinalsChoice:
     ``is_live``: there is nothing to choose, because each accepted release becomes a target.
     """
 
-    intake: _IntakeState
+    intake: IntakeState
     chosen_count: int
     max_count: int
     is_live: bool
@@ -74,6 +81,7 @@ class FinalsChoice:
 
 
 def build_lines(session: Session, submissions: Sequence[Submission]) -> list[SubmissionLine]:
+    """Return the lines of the given submissions, in the same order."""
     progress_by_id = progress.load_many(session, {submission.id for submission in submissions})
     return [
         SubmissionLine(submission, progress_by_id[submission.id].queue_position) for submission in submissions
@@ -81,6 +89,7 @@ def build_lines(session: Session, submissions: Sequence[Submission]) -> list[Sub
 
 
 def summarize_finals(frame: Frame, own_summaries: Sequence[SubmissionSummary]) -> FinalsChoice:
+    """Return the number of finals that the team has chosen, and whether it can choose."""
     return FinalsChoice(
         intake=find_intake_state(frame),
         chosen_count=sum(summary.is_chosen_final for summary in own_summaries),
@@ -89,7 +98,7 @@ def summarize_finals(frame: Frame, own_summaries: Sequence[SubmissionSummary]) -
     )
 
 
-def find_intake_state(frame: Frame) -> _IntakeState:
+def find_intake_state(frame: Frame) -> IntakeState:
     """Return whether this person's team can submit releases now, or why it cannot."""
     status = frame.status
     if frame.is_disqualified:

@@ -42,7 +42,6 @@ from app.web.team.submission_lines import build_lines, find_intake_state, summar
 from app.web.team.upload_form import (
     UPLOAD_ERRORS,
     ReleasePart,
-    await_upload,
     build_parts,
     classify_problem,
     classify_remarks,
@@ -50,6 +49,7 @@ from app.web.team.upload_form import (
     get_secret_spec,
     list_file_names,
     parse_samples,
+    run_upload,
     translate_script_texts,
 )
 from app.web.team.upload_hints import MAX_SCANNED_BYTES, Hint, find_hints
@@ -136,8 +136,8 @@ def _render_submissions(
         secret=secret,
         secret_samples=parse_samples(secret) if secret else (),
         key=(rejection and rejection.retry_key) or secrets.token_urlsafe(_IDEMPOTENCY_KEY_BYTES),
-        refused=rejection,
-        refused_for=translate_error(rejection.problem, t) if rejection else None,
+        rejection=rejection,
+        rejection_text=translate_error(rejection.problem, t) if rejection else None,
         timeline=draw_timeline(own_summaries, t, frame.rules),
         older=next_cursor,
         cursor=cursor,
@@ -195,9 +195,9 @@ async def submit(
     """Accept a release and redirect to its page, or render the form again with the problems of each file."""
     form = ReleaseForm(slug, key=key)
     try:
-        receipt = await await_upload(receive_upload(page.request, page.principal, form))
-    except UPLOAD_ERRORS as problem:
-        rejection = RejectedForm(problem, form.comment, key, form.file_starts, is_upload=True)
+        receipt = await run_upload(receive_upload(page.request, page.principal, form))
+    except UPLOAD_ERRORS as error:
+        rejection = RejectedForm(error, form.comment, key, form.file_starts, is_upload=True)
         board = await load_team_board(page.request, slug, page.principal, credential)
         return await run_in_threadpool(_render_submissions, page, slug, board, rejection=rejection)
     return see_other(f"/submissions/{receipt.submission.id}", notice="received")
@@ -208,9 +208,9 @@ async def check_files(page: RequestedUserPage, slug: str) -> HTMLResponse:
     """Check the chosen files without submitting them; the form's script inserts the response in the page."""
     form = ReleaseForm(slug)
     try:
-        checked_upload = await await_upload(receive_dry_run(page.request, page.principal, form))
-    except UPLOAD_ERRORS as problem:
-        return await run_in_threadpool(_render_failed_check, page, slug, problem, form.file_starts)
+        checked_upload = await run_upload(receive_dry_run(page.request, page.principal, form))
+    except UPLOAD_ERRORS as error:
+        return await run_in_threadpool(_render_failed_check, page, slug, error, form.file_starts)
     return await run_in_threadpool(_render_check, page, form, checked_upload)
 
 
@@ -230,7 +230,7 @@ def _render_check(page: UserPage, upload: ReleaseUpload, checked_upload: Release
         mistakes={},
         verdict=classify_remarks(remarks),
         warnings=remarks,
-        said=summary,
+        summary=summary,
     )
 
 
@@ -257,12 +257,12 @@ def _render_failed_check(
         "team/upload_checked.html",
         problem=problem,
         fields=list_file_names(frame.contest.track),
-        refused=rejection,
-        refused_for=message,
+        rejection=rejection,
+        rejection_text=message,
         mistakes=_collect_hints(rejection, parts, secret, frame.contest.round.original_rows or 0),
         verdict=verdict,
         warnings=(),
-        said="",
+        summary="",
     )
     response.status_code = get_check_status(problem)
     return response
@@ -398,7 +398,7 @@ async def _change_submission(
     slug = await run_in_threadpool(_find_slug, page.principal, destination.submission_id)
     try:
         await run_in_threadpool(_commit, change)
-    except Conflict as problem:
+    except Conflict as error:
         board = await load_team_board(page.request, slug, page.principal, credential)
         return await run_in_threadpool(
             _render_submissions,
@@ -406,7 +406,7 @@ async def _change_submission(
             slug,
             board,
             cursor=destination.cursor or None,
-            rejection=RejectedForm(problem),
+            rejection=RejectedForm(error),
         )
     return destination.redirect(slug)
 

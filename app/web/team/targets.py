@@ -97,11 +97,11 @@ def show_targets(page: RequestedUserPage, slug: str) -> HTMLResponse:
         "team/targets.html",
         frame=frame,
         targets=published_targets,
-        own=own_guesses[:_MAX_SHOWN_GUESSES],
+        own_guesses=own_guesses[:_MAX_SHOWN_GUESSES],
         more=max(0, len(own_guesses) - _MAX_SHOWN_GUESSES),
-        waits=any(item.is_pending for item in own_guesses),
+        has_pending_guesses=any(guess.is_pending for guess in own_guesses),
         best=find_best_by_target(own_guesses),
-        teams={item.target.id: item.team for item in published_targets or []},
+        teams={target.target.id: target.team for target in published_targets or []},
         report=quota_report,
         guide=_build_guide(frame),
     )
@@ -165,17 +165,18 @@ def _list_questions(frame: Frame) -> list[AnyQuestion]:
 def _build_guide(frame: Frame) -> dict[str, Any]:
     """Return the template variables of the instructions for guesses.
 
-    ``attack`` holds the originals for the attack command; it is empty if no attacker can read the targets.
+    ``original_arguments`` are the originals for the attack command; they are empty if no attacker can read
+    the targets.
     """
     track, questions = frame.contest.track, _list_questions(frame)
     return {
         "questions": questions,
-        "alike": group_by_guess_file(questions),
-        "counts": all(question.asks_identity for question in questions),
-        "over": frame.status.state in _OVER_STATES,
-        "attack": _list_original_arguments(frame) if _can_attack(track) else [],
-        "released": [f"{name}.csv" for name in track.target_file_names],
-        "sent": _list_guess_options(frame, questions),
+        "question_groups": group_by_guess_file(questions),
+        "counts_rows": all(question.asks_identity for question in questions),
+        "is_over": frame.status.state in _OVER_STATES,
+        "original_arguments": _list_original_arguments(frame) if _can_attack(track) else [],
+        "target_files": [f"{name}.csv" for name in track.target_file_names],
+        "guess_options": _list_guess_options(frame, questions),
         "feedback": frame.rules.publication.feedback,
     }
 
@@ -228,7 +229,7 @@ def render_target(
         content = _build_target_content(session, page.principal, target_id)
     content["script_words"] = translate_script_texts(page.t)
     if problem:
-        questions = content["asked"]
+        questions = content["target_questions"]
         content["refused_at"] = questions[0].name if len(questions) == 1 else question
         content |= list_file_problems(problem)
     return page.render("team/target.html", problem=problem, **content)
@@ -272,22 +273,24 @@ def _build_target_content(session: Session, principal: Principal, target_id: UUI
     slug = session.get_one(Round, target.round_id).address
     frame = load_frame(session, principal, slug)
     visible_target = next(
-        item for item in targets.list_visible(session, principal, slug) if item.target.id == target_id
+        candidate
+        for candidate in targets.list_visible(session, principal, slug)
+        if candidate.target.id == target_id
     )
     own_guesses = [
-        item for item in _load_own_guesses(session, principal, frame) if item.guess.target_id == target_id
+        guess for guess in _load_own_guesses(session, principal, frame) if guess.guess.target_id == target_id
     ]
     return {
         "frame": frame,
-        "one": visible_target,
-        "own": own_guesses,
-        "waits": any(own_guess.is_pending for own_guess in own_guesses),
+        "visible_target": visible_target,
+        "own_guesses": own_guesses,
+        "has_pending_guesses": any(own_guess.is_pending for own_guess in own_guesses),
         "files": [(f"{name}.csv", digest) for name, digest in sorted((target.files or {}).items())],
         "titles": {f"{file.name}.csv": file.title for file in frame.contest.track.target_files.specs},
         "originals": frame.contest.round.original_rows or 0,
         "salt": _load_salt(session, principal, frame.contest.round, target),
-        "open": _can_guess(frame, visible_target),
-        "asked": _build_target_questions(
+        "can_guess": _can_guess(frame, visible_target),
+        "target_questions": _build_target_questions(
             frame, visible_target, find_best_by_target(own_guesses).get(target_id, {})
         ),
         "guide": _build_guide(frame),

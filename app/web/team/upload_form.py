@@ -121,10 +121,10 @@ def parse_samples(file: FileSpec) -> tuple[FileSample, ...]:
     return tuple(FileSample(header, tuple(rows)) for header, *rows in lines)
 
 
-async def await_upload(pending: Awaitable[ResultT]) -> ResultT:
-    """Await an upload. If reading the body fails with an error that the form can show, raise that error."""
+async def run_upload(upload: Awaitable[ResultT]) -> ResultT:
+    """Run an upload. If reading the body fails with an error that the form can show, raise that error."""
     try:
-        return await pending
+        return await upload
     except DomainHTTPException as http_error:
         if isinstance(http_error.error, UPLOAD_ERRORS):
             raise http_error.error from None

@@ -12,15 +12,16 @@ from anoncup.tracks.model import AnyTrack
 from anoncup.tracks.parts import AnyMeasure
 
 _NEAR_SHARE = 0.9
-"""Releases with at least this share of the threshold are said to be near it."""
+"""Distances of at least this share of the threshold are near it."""
 
 
 @dataclass(frozen=True, slots=True)
 class MeasureLine:
     """A measure in the table of results.
 
-    ``weight`` is its share of all weights, and ``scale`` the divisor of its value. U is the sum of all
-    contributions or the largest one, depending on the track. ``board_values`` are the values of all teams.
+    ``weight`` is its share of the sum of all weights, or 1 if the track takes the largest measure. ``scale``
+    is the divisor of its value. The utility loss is the sum of all contributions or the largest one,
+    depending on the track. ``board_values`` are the values of all teams.
     """
 
     name: str
@@ -36,8 +37,8 @@ class MeasureLine:
 class AttackerLine:
     """An attacker in the table of results.
 
-    ``is_counted`` means that its risk counts toward E, and ``is_decisive`` that its risk is the largest of
-    those; several attackers can be decisive.
+    ``is_counted`` means that it counts towards the risk of the release, and ``is_decisive`` that no attacker
+    that counts has a larger risk; several attackers can be decisive.
     """
 
     name: str
@@ -50,8 +51,9 @@ class AttackerLine:
 class ThresholdComparison:
     """A release compared with the threshold of the rule against excessive anonymization.
 
-    ``compared_distance`` is the distance that the rule compares; it is None under Approach I or without a
-    threshold. That distance is also given in percent of the threshold.
+    ``compared_distance`` is the distance that the rule compares. It is None without a threshold, and under
+    Approach I, which compares the distances to other individuals. ``percent`` is that distance in percent of
+    the threshold; it is None if there is no such distance or the threshold is 0.
     """
 
     settings: Excessive
@@ -62,6 +64,7 @@ class ThresholdComparison:
 
     @property
     def is_near(self) -> bool:
+        """Whether the distance is near the threshold or above it."""
         return self.percent is not None and self.percent >= 100 * _NEAR_SHARE
 
 
@@ -91,26 +94,36 @@ def _build_measure_line(
     board_values: tuple[float, ...],
     uses_maximum: bool,
 ) -> MeasureLine:
-    weight = rules.weight(name)
+    weight = _compute_weight_share(rules, name, uses_maximum=uses_maximum)
     scale = rules.scales.get(name)
-    share = weight / (weight if uses_maximum else sum(rules.weights.values())) if weight else None
-    value, rounding = entry.value, entry.rounding
+    contribution = None
+    if weight is not None and scale is not None:
+        contribution = weight * normalize_loss(entry.value, scale, rounding=entry.rounding)
     return MeasureLine(
-        name,
-        value,
-        measure is not None and measure.higher_is_better,
-        weight=share,
-        scale=scale if share else None,
-        contribution=share * normalize_loss(value, scale, rounding=rounding)
-        if share and scale is not None
-        else None,
+        name=name,
+        value=entry.value,
+        higher_is_better=measure is not None and measure.higher_is_better,
+        weight=weight,
+        scale=scale if weight is not None else None,
+        contribution=contribution,
         board_values=board_values,
     )
 
 
+def _compute_weight_share(rules: Rules, name: str, *, uses_maximum: bool) -> float | None:
+    """Return the share of a measure in all weights, or None if it has no weight.
+
+    If the track takes the largest measure, the share of each measure with a weight is 1.
+    """
+    weight = rules.weight(name)
+    if not weight:
+        return None
+    return 1.0 if uses_maximum else weight / sum(rules.weights.values())
+
+
 def _list_board_values(board: schemas.Board | None, name: str) -> tuple[float, ...]:
-    """Return the measure's value for every team on the board, or nothing if the board hides measures."""
-    rows = board.rows if board and board.digits is None else ()
+    """Return the measure's value for every team on the board, or nothing if they are hidden."""
+    rows = board.rows if board and board.is_exact else ()
     return tuple(row.measures[name] for row in rows if not row.baseline and name in row.measures)
 
 
@@ -130,7 +143,10 @@ def _build_attacker_line(
 ) -> AttackerLine:
     is_counted = counts_towards_security(rules, name)
     return AttackerLine(
-        name, entry, is_counted=is_counted, is_decisive=is_counted and entry.effective_risk == largest_risk
+        name=name,
+        entry=entry,
+        is_counted=is_counted,
+        is_decisive=is_counted and entry.effective_risk == largest_risk,
     )
 
 
@@ -145,9 +161,15 @@ def compare_with_threshold(rules: Rules, verdict: schemas.Verdict) -> ThresholdC
     threshold = excessive.threshold
     is_over = any(violation.code == "excessive_anonymization" for violation in verdict.violations)
     if threshold is None or settings.approach == "I":
-        return ThresholdComparison(settings, None, excessive.mean, None, is_over)
-    compared_distance: Literal["mean", "largest"] = "largest" if settings.rule == "strict" else "mean"
-    value = excessive.max if compared_distance == "largest" else excessive.mean
+        return ThresholdComparison(
+            settings, compared_distance=None, value=excessive.mean, percent=None, is_over=is_over
+        )
+    is_strict = settings.rule == "strict"
+    value = excessive.max if is_strict else excessive.mean
     return ThresholdComparison(
-        settings, compared_distance, value, 100 * value / threshold if threshold else None, is_over
+        settings,
+        compared_distance="largest" if is_strict else "mean",
+        value=value,
+        percent=100 * value / threshold if threshold else None,
+        is_over=is_over,
     )

@@ -51,9 +51,9 @@ def _render_account(page: UserPage, **content: Any) -> HTMLResponse:
         "visitor/account.html",
         teams=teams,
         organizes=organized,
-        tokens=[item for item in valid_tokens if item.kind == TokenKind.API],
-        sessions=[item for item in valid_tokens if item.kind == TokenKind.SESSION],
-        scopes=[item for item in scopes if item in page.principal.scopes],
+        tokens=[token for token in valid_tokens if token.kind == TokenKind.API],
+        sessions=[token for token in valid_tokens if token.kind == TokenKind.SESSION],
+        scopes=[scope for scope in scopes if scope in page.principal.scopes],
         lives=_TOKEN_LIFETIMES,
         **content,
     )

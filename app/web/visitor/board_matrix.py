@@ -206,14 +206,16 @@ def _iter_lines(
 ) -> Iterator[MatrixLine]:
     """Yield the lines of the list in the order of the matrix."""
     attackers = [_build_attacker_heading(row, t) for row in board.rows]
-    targets = [_build_target_heading(item) for item in board.targets]
+    targets = [_build_target_heading(target) for target in board.targets]
     rates = _collect_rates(board, question)
     if axis == "attackers":
-        yield from (_build_line(item, targets, line) for item, line in zip(attackers, rates, strict=True))
+        yield from (
+            _build_line(heading, targets, line) for heading, line in zip(attackers, rates, strict=True)
+        )
     else:
         columns = ([line[index] for line in rates] for index in range(len(targets)))
         yield from (
-            _build_line(item, attackers, column) for item, column in zip(targets, columns, strict=True)
+            _build_line(heading, attackers, column) for heading, column in zip(targets, columns, strict=True)
         )
 
 
@@ -221,7 +223,11 @@ def _build_line(
     heading: HeatmapHeader, counterparts: Sequence[HeatmapHeader], rates: Sequence[float | None]
 ) -> MatrixLine:
     """Return a line with its highest bars; ties keep the order of the matrix."""
-    bars = [MatrixBar(item, rate) for item, rate in zip(counterparts, rates, strict=True) if rate is not None]
-    ranked_bars = sorted(bars, key=lambda item: -item.rate)
-    best = [item for index, item in enumerate(ranked_bars) if index < _MAX_BEST or item.heading.own]
-    return MatrixLine(heading, compute_mean_rate([item.rate for item in bars]), len(bars), tuple(best))
+    bars = [
+        MatrixBar(counterpart, rate)
+        for counterpart, rate in zip(counterparts, rates, strict=True)
+        if rate is not None
+    ]
+    ranked_bars = sorted(bars, key=lambda bar: -bar.rate)
+    best = [bar for index, bar in enumerate(ranked_bars) if index < _MAX_BEST or bar.heading.own]
+    return MatrixLine(heading, compute_mean_rate([bar.rate for bar in bars]), len(bars), tuple(best))

@@ -80,7 +80,7 @@ def draw_distribution(board: Board, choice: DistributionChoice, t: Translator) -
     word_overrides = {} if any(row.own for row in board.rows) else {"other_teams": t("Teams")}
     direction = t("higher is better") if choice.higher_is_better else t("lower is better")
     x_title = choice.title + t(" ({text})", text=direction)
-    words = translate_words(DistributionWords, t, title=choice.title, x=x_title, **word_overrides)
+    words = translate_words(DistributionWords, t, title=choice.title, x_title=x_title, **word_overrides)
     return build_distribution(
         [TeamValue(row.team, value, own=row.own) for row, value in values if value is not None], words
     )

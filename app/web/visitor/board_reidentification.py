@@ -44,18 +44,18 @@ def _build_board_content(
 ) -> dict[str, Any]:
     """Return the template variables of an open board.
 
-    ``matching`` holds the teams whose names contain the search text.
+    ``matching_teams`` are the teams whose names contain the search text.
     """
     ranked_rows = [row for row in board.rows if row.rank is not None]
     normalized_search = standings.normalize_for_search(search_text)
     return {
-        "ranked": ranked_rows,
-        "own": next((row for row in board.rows if row.own), None),
-        "tied": standings.find_tied_ranks(board),
-        "matching": {
+        "ranked_rows": ranked_rows,
+        "own_row": next((row for row in board.rows if row.own), None),
+        "tied_ranks": standings.find_tied_ranks(board),
+        "matching_teams": {
             row.team for row in board.rows if normalized_search in standings.normalize_for_search(row.team)
         },
-        "why": leader_text.describe_attack_leaders(leaders, t, is_over=is_over)
+        "leader_description": leader_text.describe_attack_leaders(leaders, t, is_over=is_over)
         if (leaders := [row for row in ranked_rows if row.rank == 1])
         else "",
         "questions": label_questions(board.distinct_questions, t),

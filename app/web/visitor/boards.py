@@ -37,7 +37,7 @@ def show_anonymization_board(
             summaries.list_summaries(session, page.principal, slug) if page.principal and frame.team else ()
         )
     t = adapt_to_track(page.t, frame.contest.track.name)
-    all_columns = columns == "all" and (board is None or board.digits is None)
+    all_columns = columns == "all" and (board is None or board.is_exact)
     content = _build_board_content(board, frame, measure, all_columns, t) if board else {}
     search = _build_search_content(page, board, find) if board else {}
     return page.render(
@@ -45,9 +45,9 @@ def show_anonymization_board(
         frame=frame,
         view=build_board_view(frame),
         board=board,
-        wide=all_columns,
+        shows_all_columns=all_columns,
         **build_headings(schemas.BoardRow.COLUMNS, t),
-        course=draw_timeline(own_summaries, t, frame.rules),
+        timeline=draw_timeline(own_summaries, t, frame.rules),
         **content,
         **search,
     )
@@ -57,20 +57,22 @@ def _build_board_content(
     board: schemas.Board, frame: Frame, measure: str, all_columns: bool, t: Translator
 ) -> dict[str, Any]:
     """Return the template variables of an open board: its table and its charts."""
-    choices = board_pictures.list_choices(frame.contest, t, all_columns=board.digits is None)
+    choices = board_pictures.list_choices(frame.contest, t, all_columns=board.is_exact)
     choice = next((choice for choice in choices if choice.name == measure), choices[0])
     return {
         "groups": standings.group_columns(frame.rules, frame.contest.track) if all_columns else (),
-        "why": leader_text.describe_leader(board, frame.rules, t, is_over=frame.status.state == "closed"),
-        "own": standings.find_own_row(board.rows),
-        "ranked": standings.count_ranked_teams(board),
-        "tied": standings.find_tied_ranks(board),
+        "leader_description": leader_text.describe_leader(
+            board, frame.rules, t, is_over=frame.status.state == "closed"
+        ),
+        "own_row": standings.find_own_row(board.rows),
+        "ranked_team_count": standings.count_ranked_teams(board),
+        "tied_ranks": standings.find_tied_ranks(board),
         "changes": {
             row.team: rank_change
             for row in board.rows
             if (rank_change := standings.compute_rank_change(row, board))
         },
-        "rivals": standings.has_rivals(board),
+        "has_rivals": standings.has_rivals(board),
         "choices": choices,
         "choice": choice,
         "scatter": board_pictures.draw_scatter(board, frame.rules, t),
@@ -84,8 +86,8 @@ def _build_search_content(page: Page, board: schemas.Board, search_text: str) ->
     other_parameters = {name: query[name] for name in ("columns", "measure") if name in query}
     return {
         "find": search_text,
-        "matching": standings.find_matching_teams(board, search_text, page.t),
-        "kept": other_parameters,
+        "matching_teams": standings.find_matching_teams(board, search_text, page.t),
+        "other_parameters": other_parameters,
     }
 
 

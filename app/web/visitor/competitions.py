@@ -85,9 +85,9 @@ async def show_competitions(page: RequestedPage, credential: RequestCredential) 
         page.render,
         "visitor/competitions.html",
         groups=groups,
-        first=featured,
+        featured=featured,
         unreadable=directory_listing.unreadable,
-        may_create=page.principal is not None and page.principal.role != Role.PARTICIPANT,
+        can_create=page.principal is not None and page.principal.role != Role.PARTICIPANT,
     )
 
 

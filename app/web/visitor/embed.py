@@ -38,7 +38,9 @@ def show_embedded_board(
         theme=theme,
         board=board,
         rows=select_podium(board, _MAX_ROWS) if board else [],
-        why=leader_text.describe_leader(board, frame.rules, t, is_over=frame.status.state == "closed")
+        leader_description=leader_text.describe_leader(
+            board, frame.rules, t, is_over=frame.status.state == "closed"
+        )
         if board
         else "",
         picture=board_pictures.draw_scatter(board, frame.rules, t)

@@ -131,10 +131,10 @@ def download_announcements_feed(request: Request, slug: str) -> Response:
     t, service_url = language.negotiate_translator(request), get_service_url(request)
     title = language.localize_title(contest.rules.title, t.language)
     entries = [
-        *(_build_announcement_entry(item, t.language) for item in announcement_rows),
-        *(_build_answer_entry(item, t) for item in answers),
+        *(_build_announcement_entry(row, t.language) for row in announcement_rows),
+        *(_build_answer_entry(answer, t) for answer in answers),
     ]
-    entries = sorted(entries, key=lambda item: item.published_at, reverse=True)[:_MAX_ENTRIES]
+    entries = sorted(entries, key=lambda entry: entry.published_at, reverse=True)[:_MAX_ENTRIES]
     feed = Feed(
         id=contest.id,
         title=t("{competition}: announcements", competition=title),

@@ -69,7 +69,7 @@ def find_leader(board: Board, rules: Rules) -> Leader | None:
         comparison=compare_scores(row, runners_up[0] if runners_up else None, board.digits),
         has_equal_scores=len({_round_scores(leader_row, digits) for leader_row in first_rows}) == 1,
         counts_individuals=TRACKS[rules.track].asks_identity(rules),
-        shows_attackers=board.digits is None,
+        shows_attackers=board.is_exact,
         digits=digits,
         rule=rules.ranking.rule,
     )

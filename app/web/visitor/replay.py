@@ -83,8 +83,8 @@ def _draw_lead_chart(
         TimelineWords,
         t,
         title=t("The best score over time"),
-        x=t("Moment"),
-        **({"y": t("Score")} if shows_scores else {}),
+        x_title=t("Moment"),
+        **({"y_title": t("Score")} if shows_scores else {}),
         submission=t("Team"),
         received=t("Since"),
         summary=t("Changes of the lead: {count}."),
@@ -100,8 +100,8 @@ def _draw_lead_chart(
         for change in changes
         if change.teams
     ]
-    is_highest_best = shows_scores and rules.ranking.order == "descending"
-    return build_timeline(entries, chart_words, zone=rules.timezone, is_highest_best=is_highest_best)
+    higher_is_better = shows_scores and rules.ranking.order == "descending"
+    return build_timeline(entries, chart_words, zone=rules.timezone, higher_is_better=higher_is_better)
 
 
 def _find_step(team: schemas.HistoryTeam, moment: datetime) -> schemas.HistoryStep | None:

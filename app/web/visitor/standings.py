@@ -81,9 +81,9 @@ def group_columns(rules: Rules, track: AnyTrack) -> tuple[ColumnGroup, ...]:
     attackers = [BoardColumn("attacker", name) for name in track.attackers]
     counted = tuple(column for column in attackers if counts_towards_security(rules, column.name))
     column_groups = (
-        ColumnGroup("in_utility", tuple(item for item in measures if item.weight)),
+        ColumnGroup("in_utility", tuple(column for column in measures if column.weight)),
         ColumnGroup("in_security", counted, True),
-        ColumnGroup("measures_only", tuple(item for item in measures if not item.weight)),
+        ColumnGroup("measures_only", tuple(column for column in measures if not column.weight)),
         ColumnGroup("attackers_only", tuple(column for column in attackers if column not in counted)),
     )
     return tuple(group for group in column_groups if group.columns)

@@ -72,7 +72,7 @@ FINAL_PICTURES = (
         "replay", f"{COMPETITION_PATH}/boards/replay", ".scrub", "team", is_dark=True, wait_s=13.0
     ),
     DocumentationPicture("matrix-ja", f"{COMPETITION_PATH}/boards/matrix", ".matrix_view", "team", "ja"),
-    DocumentationPicture("team-ja", BOARD, ".course_steps", "team", "ja", link="tr.own a.called"),
+    DocumentationPicture("team-ja", BOARD, ".timeline_steps", "team", "ja", link="tr.own a.called"),
 )
 
 

@@ -159,7 +159,7 @@ def send_guess(member: BrowserUser, content: bytes, *, answered: int, right: str
     member.follow(find_rival_row(member).locator("a.target"))
     member.choose_file("Guess file", content)
     member.press("button", "Send a guess")
-    member.expect_text("done_guessed")
+    member.expect_text("done_guess_submitted")
     newest = member.page.locator("#guesses tbody tr").first
     expect(newest).to_contain_text(member.translate("Scored"))
     row_cells = newest.get_by_role("cell")

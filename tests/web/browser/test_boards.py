@@ -74,7 +74,7 @@ def test_board_search_and_replay_work(contest: Contest, browser: Browser, site: 
         inspector.page.emulate_media(reduced_motion="reduce")
         inspector.go(f"{boards}/replay")
         page = inspector.page
-        expect(page.locator(".race path.course")).to_have_count(len(history["teams"]))
+        expect(page.locator(".race path.timeline")).to_have_count(len(history["teams"]))
         places = page.locator(".places li")
         for key, leaders in (("End", history["leaders"][-1]), ("Home", {"first": []})):
             page.locator("#moment").press(key)

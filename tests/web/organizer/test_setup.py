@@ -1,6 +1,7 @@
 """Set-up of a competition on the organizers' pages, from its creation to its opening."""
 
 import re
+from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -31,6 +32,7 @@ from tests.support.setup_pages import (
     load_round,
     load_rules,
     new_organizer,
+    parse_form,
     upload_original,
 )
 from tests.support.translations import translate
@@ -85,6 +87,27 @@ def test_own_table_is_the_first_choice(new_organizer: Arena) -> None:
     visible_html = get_page(new_organizer, "/organize/new", organizer=True).text.partition("<details")[0]
     assert translate("choose_start_microdata") in visible_html
     assert 'value="microdata"' in visible_html
+
+
+def test_suggested_phases_begin_at_nine_in_the_suggested_zone_a_week_from_its_today(
+    new_organizer: Arena, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class FixedClock(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> "FixedClock":
+            """Return a moment at which Tokyo already has the next day."""
+            return cls(2031, 1, 2, 20, 30, tzinfo=UTC).astimezone(tz)
+
+    monkeypatch.setattr(setup, "datetime", FixedClock)
+    html = get_page(new_organizer, "/organize/new", organizer=True).text
+    fields = parse_form(html, 'class="setup"')
+    assert {name: value for name, value in fields.items() if name.endswith(("_start", "_end"))} == {
+        "anonymization_start": "2031-01-10T09:00",
+        "anonymization_end": "2031-01-24T09:00",
+        "reidentification_start": "2031-01-25T09:00",
+        "reidentification_end": "2031-02-08T09:00",
+    }
+    assert "selected>Asia/Tokyo</option>" in html
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,7 @@ def test_team_sees_remaining_targets_and_its_own(client: TestClient) -> None:
 def test_immediate_feedback_shows_the_result_at_once(client: TestClient) -> None:
     contest, submission, target = start_attack_phase(client)
     post_response = post_guess(contest, target, contest.build_guess(submission, 7))
-    assert post_response.headers["location"] == f"/targets/{target}?done=guessed"
+    assert post_response.headers["location"] == f"/targets/{target}?done=guess_submitted"
     waiting_response = get_page(contest.arena, post_response.headers["location"], team="blue")
     assert translate("guess_QUEUED") in extract_text(waiting_response)
     assert 'hx-trigger="every 3s"' in waiting_response.text

@@ -207,11 +207,11 @@ function axes({ frame, x, y, room, data, letter, width }) {
   const texts = [
     ...level.map((tick) => ["tick middle", x(tick), room.bottom + 1.55 * letter, signed(across(tick), data.decimal)]),
     ...upright.map((tick) => ["tick end", room.left - 6, y(tick) + 0.34 * letter, signed(up(tick), data.decimal)]),
-    ["title", 2, room.top - 1.1 * letter, data.words.y],
-    ["title end", room.right, below, data.words.x],
+    ["title", 2, room.top - 1.1 * letter, data.words.y_title],
+    ["title end", room.right, below, data.words.x_title],
   ];
   const better = `↙ ${data.words.better}`;
-  if (width(better) + width(data.words.x) + letter < room.right - room.left) texts.push(["better", room.left, below, better]);
+  if (width(better) + width(data.words.x_title) + letter < room.right - room.left) texts.push(["better", room.left, below, better]);
   frame.selectAll("text").data(texts).join("text")
     .attr("class", ([kind]) => kind).attr("x", ([, left]) => left).attr("y", ([, , top]) => top)
     .text(([, , , text]) => text);

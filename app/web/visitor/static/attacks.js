@@ -29,7 +29,7 @@ function events(history, model, question) {
   return found.filter(([, row, column]) => row !== undefined && column !== undefined).sort((one, other) => one[0] - other[0]);
 }
 
-function course(view, made) {
+function buildTimeline(view, made) {
   const { rows } = view().model;
   const final = rows.map((row) => row.cells);
   const [first, last] = [made[0][0], made.at(-1)[0]];
@@ -107,7 +107,7 @@ export function offerReplay(figure, view, { address, question, words, zone }) {
       const answer = await fetch(address);
       if (!answer.ok) throw new Error(answer.status);
       const made = events(await answer.json(), view().model, question);
-      controls(place, course(view, made), { words, zone });
+      controls(place, buildTimeline(view, made), { words, zone });
     } catch {
       button.textContent = words.failed;
     } finally {

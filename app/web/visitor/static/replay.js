@@ -1,4 +1,4 @@
-// The contest replayed: every team's best as a course over time, up to the moment that the scrubber shows.
+// The contest replayed: every team's best as a timeline, up to the moment that the scrubber shows.
 // Without this script the page has the table of who led. All numbers are those of the boards' history.
 
 import { offset, tick, ticks, whole } from "./moments.js";
@@ -78,17 +78,17 @@ class Replay {
     this.axes(svg, width - right, narrow);
     const clip = svg.append("clipPath").attr("id", "past").append("rect")
       .attr("x", MARGIN.left).attr("y", 0).attr("height", this.bottom);
-    const course = d3.line((step) => this.x(step.at), (step) => this.y(step[this.value]))
+    const timeline = d3.line((step) => this.x(step.at), (step) => this.y(step[this.value]))
       .defined((step) => step[this.value] !== null).curve(d3.curveStepAfter);
-    // What counts no longer ends where it did: the course goes on to there, the last one to the end.
+    // What counts no longer ends where it did: the timeline goes on to there, the last one to the end.
     const far = (team) => team.steps.flatMap((step, place) => {
       const next = team.steps[place + 1];
       return next && next[this.value] !== null ? [step] : [step, { ...step, at: next ? next.at : this.span[1] }];
     });
-    this.courses = svg.append("g").attr("clip-path", "url(#past)").selectAll("path")
+    this.timelines = svg.append("g").attr("clip-path", "url(#past)").selectAll("path")
       .data(d3.sort(this.teams, (team) => team.own)).join("path")
-      .attr("class", (team) => `course${team.own ? " own" : ""}${team.baseline ? " baseline" : ""}`)
-      .attr("d", (team) => course(far(team)));
+      .attr("class", (team) => `timeline${team.own ? " own" : ""}${team.baseline ? " baseline" : ""}`)
+      .attr("d", (team) => timeline(far(team)));
     this.line = svg.append("line").attr("class", "now").attr("y1", MARGIN.top).attr("y2", this.bottom);
     this.points = svg.append("g").selectAll("circle").data(d3.sort(this.teams, (team) => team.own)).join("circle")
       .attr("r", (team) => (team.own ? 5 : this.teams.length > 100 ? 2 : 3));
@@ -149,7 +149,7 @@ class Replay {
     this.clip.attr("width", Math.max(0, now - MARGIN.left));
     this.line.attr("x1", now).attr("x2", now);
     const look = (team) => top.get(team.index) ?? null;
-    this.courses.attr("data-look", look);
+    this.timelines.attr("data-look", look);
     this.points.attr("data-look", look).classed("own", (team) => team.own)
       .attr("cx", now).attr("cy", (team) => this.height(team, top) ?? 0)
       .attr("display", (team) => (this.height(team, top) === null ? "none" : null));
@@ -158,7 +158,7 @@ class Replay {
     this.time.textContent = `${whole(at, this.span[1] - this.span[0])} ${this.zone}`;
   }
 
-  // Names stand beside the courses, pushed apart where they would cover each other.
+  // Names stand beside the timelines, pushed apart where they would cover each other.
   call(now, top) {
     const said = this.teams.filter((team) => top.has(team.index) || team.own || team === this.lit)
       .map((team) => ({ team, at: this.height(team, top) })).filter((one) => one.at !== null);
@@ -206,7 +206,7 @@ class Replay {
     });
   }
 
-  // The course nearest to the pointer is named.
+  // The timeline nearest to the pointer is named.
   light(pointer) {
     const away = (team) => {
       const step = last(team.steps, Math.min(this.at, +this.x.invert(pointer[0])));
@@ -215,7 +215,7 @@ class Replay {
     };
     const near = pointer && d3.least(this.teams, away);
     this.lit = near && away(near) < 14 ? near : null;
-    this.courses.classed("lit", (team) => team === this.lit);
+    this.timelines.classed("lit", (team) => team === this.lit);
     this.call(this.x(this.at), last(this.leaders, this.at)?.looks ?? new Map());
   }
 }

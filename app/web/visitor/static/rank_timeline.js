@@ -1,8 +1,8 @@
-// How the rank of a team went; without this script its steps stand in the table below.
+// Draws the rank of a team over time. Without this script, the table below it has the same steps.
 
 import { offset, tick, ticks } from "./moments.js";
 
-const place = document.querySelector("#team_course");
+const element = document.querySelector("#rank_timeline");
 const MARGIN = { top: 22, right: 16, bottom: 26, left: 40 };
 const HEIGHT = 240;
 
@@ -11,13 +11,13 @@ function rose(step, place, steps) {
   return step.rank !== null && !(steps[place - 1]?.rank <= step.rank);
 }
 
-function draw(element) {
-  const words = JSON.parse(element.dataset.words);
-  const told = JSON.parse(element.dataset.ranks);
-  if (!told.length) return;
-  const moved = offset(element.dataset.zone, told[0][0]);
-  const steps = told.map(([at, rank, ranked]) => ({ at: at + moved, rank, ranked }));
-  const width = Math.max(280, Math.min(960, element.clientWidth));
+function draw(container) {
+  const words = JSON.parse(container.dataset.words);
+  const entries = JSON.parse(container.dataset.ranks);
+  if (!entries.length) return;
+  const moved = offset(container.dataset.zone, entries[0][0]);
+  const steps = entries.map(([at, rank, ranked]) => ({ at: at + moved, rank, ranked }));
+  const width = Math.max(280, Math.min(960, container.clientWidth));
   const pad = (steps.at(-1).at - steps[0].at) / 30 || 60_000;
   const [begin, end] = [steps[0].at - pad, steps.at(-1).at + pad];
   const most = d3.max(steps, (step) => step.ranked);
@@ -39,10 +39,10 @@ function draw(element) {
   svg.append("path").attr("class", "line").attr("d", line(long));
   svg.append("g").selectAll("circle").data(steps.filter(rose)).join("circle")
     .attr("r", 3.5).attr("cx", (step) => x(step.at)).attr("cy", (step) => y(step.rank));
-  element.replaceChildren(svg.node());
+  container.replaceChildren(svg.node());
 }
 
-if (place) {
-  place.hidden = false;
-  draw(place);
+if (element) {
+  element.hidden = false;
+  draw(element);
 }
