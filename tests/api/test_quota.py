@@ -203,7 +203,7 @@ def test_rejected_submission_still_counts(client: TestClient) -> None:
             select(Evaluation.id).where(Evaluation.submission_id == identifier)
         ).one()
         claim = claim_evaluation(session, evaluation_id)
-        evaluations.record(session, claim, verdict={"verdict": "rejected"}, scorer="by hand")
+        evaluations.record_verdict(session, claim, verdict={"verdict": "rejected"}, scorer="by hand")
     assert arena.submit("red", seed=2).status_code == 429
 
 

@@ -70,7 +70,7 @@ def submit_with_verdict(contest: Contest, team: str) -> str:
         query = select(Evaluation.id).where(Evaluation.submission_id == UUID(identifier))
         claim = claim_evaluation(session, session.scalars(query).one())
         verdict = {"verdict": "accepted", "overall": 0.5, "utility": 0.5, "security": 0.5}
-        evaluations.record(
+        evaluations.record_verdict(
             session,
             claim,
             verdict=verdict | {"violations": [], "measures": {}, "attackers": {}},
